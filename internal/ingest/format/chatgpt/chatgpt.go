@@ -1,16 +1,18 @@
 // Package chatgpt reads the conversations of ChatGPT's data export: conversations.json, or since 2026 the shards
-// conversations-NNN.json, each one JSON array. What exports of 2023 to 2026 hold is described by many readers of them; their
-// descriptions were compared on 2026-11-23, together with a made-up export. The producer documents nothing. Layout and
-// counting: docs/formats/chatgpt-export.md.
+// conversations-NNN.json, each one JSON array.
 //
-// What it promises: a run and a conversation are a conversation of the producer, known by its id, and an event is a message,
-// known by its own. A new export repeats all of an old one: what the newest says counts, and what only an older one has stays.
-// A conversation is a tree of edits and repeated answers: all branches count, in the order of the tree, and what does not lead
-// to the message that is shown last is marked. The file is read one conversation at a time, since it may be larger than memory.
+// The producer, OpenAI, documents nothing. Many readers describe exports of 2023 to 2026; their descriptions were compared
+// on 2026-11-23, together with a synthetic export. docs/formats/chatgpt-export.md describes layout and counting.
 //
-// Where readers disagree: the order of the mapping is that of the tree for some and none for others, and newer exports leave
-// out the children; so nothing but parents and times is relied on. A message that a branched conversation took over from
-// another one has kept its id: it counts once.
+// A run and its conversation are a conversation of the producer, identified by its id, and an event is a message,
+// identified by its own. A new export repeats everything in an old one: the newest version counts, and what only an older
+// export has remains. A conversation is a tree of edits and repeated answers. All branches count, in tree order, and
+// messages that do not lead to the message shown last are marked. The file is read one conversation at a time, since it may
+// be larger than memory.
+//
+// Where readers disagree: for some, the order of the mapping is that of the tree, for others it means nothing, and newer
+// exports omit the children. So this package relies on parents and times only. A message that a branched conversation took
+// over from another one keeps its id and counts once.
 package chatgpt
 
 import (
@@ -19,7 +21,6 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
-	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -38,13 +39,10 @@ func (chatgpt) Version() int { return 3 }
 
 const roleConversations = "conversations"
 
-// named is what the producer calls the file, and what a browser makes of it when it is there already.
-var named = lazyregexp.New(`^(?i:conversations)(-\d+)?( ?\(\d+\))?\.json$`)
+// InZip recognises the file by its name: other files with conversations in a zip repeat these or are a user's own.
+func (chatgpt) InZip(name string) bool { return format.IsConversationsName(name) }
 
-// InZip knows the file by its name: there are others with conversations in a zip, which repeat these or are a person's own.
-func (chatgpt) InZip(name string) bool { return named.MatchString(name) }
-
-// Detect knows the file by the first conversation in it: its name says nothing, Claude.ai's is the same.
+// Detect recognises the file by its first conversation, since Claude.ai's file has the same name.
 func (chatgpt) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	if !strings.EqualFold(path.Ext(name), ".json") {
@@ -55,14 +53,14 @@ func (chatgpt) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	}
 	c := format.Claim{Strength: format.Likely, Role: roleConversations}
-	if named.MatchString(name) {
+	if format.IsConversationsName(name) {
 		c.Strength = format.Certain
 	}
 	return c
 }
 
-// isConversation reports whether a value has the members of a conversation: a mapping of nodes and two more. Where the mapping
-// may be out of sight, it is those that nobody else writes.
+// isConversation reports whether a value has the members of a conversation: a mapping of nodes and two more. If the mapping
+// may lie beyond the head (cut), members that no other program writes are required.
 func isConversation(v format.Value, cut bool) bool {
 	mapping, own, any := v.Get("mapping"), 0, 0
 	for key := range v.Fields() {
@@ -86,8 +84,8 @@ func isConversation(v format.Value, cut bool) bool {
 	return true
 }
 
-// hasAuthors reports whether the first message of a mapping says who wrote it, or none where there is no message in sight. DeepSeek
-// exports the same tree, with messages of its own.
+// hasAuthors reports whether the first message of a mapping has an author; none is the result if no message is in the head.
+// DeepSeek exports the same tree with messages of its own.
 func hasAuthors(mapping format.Value, none bool) bool {
 	for _, node := range mapping.Fields() {
 		if m := node.Get("message"); m.IsObject() {
@@ -100,7 +98,7 @@ func hasAuthors(mapping format.Value, none bool) bool {
 // Parse yields the records of one file.
 func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, places: map[string]int32{}, ids: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, indexOf: map[string]int32{}, ids: map[string]bool{}}
 		for o := range p.Each(format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
 			p.conversation(o)
 		}
@@ -112,19 +110,19 @@ func (chatgpt) Text(_ string, raw []byte, _ int) (string, error) {
 	return format.TextOf("a message", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }
 
-// parser is one parse of one file.
+// parser parses one file.
 type parser struct {
 	format.Sink
 	lend  format.Lender
-	event transcript.Event // the present one
+	event transcript.Event // reused
 	parts [2]transcript.Part
 
-	// of the present conversation
-	at     transcript.Origin
-	id     string
-	nodes  []node
-	places map[string]int32 // of nodes, by key
-	order  []int32
-	ids    map[string]bool // of messages so far
-	calls  int
+	// state of the current conversation
+	at      transcript.Origin
+	id      string
+	nodes   []node
+	indexOf map[string]int32 // index in nodes by key
+	order   []int32
+	ids     map[string]bool // message ids so far
+	calls   int
 }

@@ -2,14 +2,12 @@ package chatgpt
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// header is what a conversation says of itself.
+// header holds what a conversation states about itself.
 type header struct {
 	id, title, current, model, gizmo string
 	mapping                          format.Value
@@ -29,9 +27,9 @@ func readHeader(v format.Value) header {
 		case "title":
 			h.title = f.Str()
 		case "create_time":
-			h.created = stamp(f)
+			h.created = timeOf(f)
 		case "update_time":
-			h.updated = stamp(f)
+			h.updated = timeOf(f)
 		case "mapping":
 			h.mapping = f
 		case "current_node":
@@ -53,27 +51,27 @@ func readHeader(v format.Value) header {
 	return h
 }
 
-// stamp reads a time: seconds, and in what is not the producer's own export also RFC 3339.
-func stamp(v format.Value) transcript.Time {
+// timeOf reads a time: seconds, and in files that are not the producer's own export also RFC 3339.
+func timeOf(v format.Value) transcript.Time {
 	if v.IsString() {
 		return v.Time()
 	}
 	return v.UnixTime()
 }
 
-// longest is what an id may have: they are UUIDs.
-const longest = 200
+// maxID is the length of the longest id that is accepted, in bytes. The producer's are UUIDs.
+const maxID = 200
 
-// conversation yields what one element says.
+// conversation yields the records of one element.
 func (p *parser) conversation(o format.Object) {
 	h := readHeader(o.Value)
-	if h.id == "" || len(h.id) > longest || !h.mapping.IsObject() && !h.mapping.IsNull() {
+	if h.id == "" || len(h.id) > maxID || !h.mapping.IsObject() && !h.mapping.IsNull() {
 		p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "no id, or a mapping that is no object", Origin: o.Origin})
 		return
 	}
 	p.at, p.id = o.Origin, h.id
 	p.tree(h)
-	p.say(h)
+	p.emitRun(h)
 	clear(p.ids)
 	p.calls = 0
 	before := ""
@@ -84,12 +82,9 @@ func (p *parser) conversation(o format.Object) {
 	}
 }
 
-// say states the run and its conversation.
-func (p *parser) say(h header) {
-	rank := 0
-	if at := cmp.Or(h.updated, h.created); at.Valid {
-		rank = int(min(max(at.UnixMicro/60e6, 0), math.MaxInt32))
-	}
+// emitRun yields the run and its conversation.
+func (p *parser) emitRun(h header) {
+	rank, order := format.ExportRank(cmp.Or(h.updated, h.created))
 	model, title, last := "", h.title, transcript.Time{}
 	for _, i := range p.order {
 		n := &p.nodes[i]
@@ -117,9 +112,7 @@ func (p *parser) say(h header) {
 		ID: h.id, Rank: rank, Group: group, Title: title, Model: model, Started: h.created, Ended: h.updated, Attributes: h.attributes,
 	})
 	p.Emit(&transcript.Conversation{
-		ID: h.id, Run: h.id, Shared: true, Rank: rank,
-		// The newest export first: an event keeps its number, and what only an older one has stands behind.
-		Order: fmt.Sprintf("%010d", math.MaxInt32-rank),
+		ID: h.id, Run: h.id, Shared: true, Rank: rank, Order: order,
 		Title: title, Model: model, Started: h.created, Ended: h.updated, Attributes: h.attributes,
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// classify says what a message is, and whose.
+// classify returns the kind and role of a message.
 func classify(v format.Value) (transcript.Kind, string) {
 	typ := v.Get("content", "content_type")
 	switch role := v.Get("author", "role").Word(); {
@@ -26,18 +26,18 @@ func classify(v format.Value) (transcript.Kind, string) {
 	return transcript.KindSystem, "system"
 }
 
-// context is what a person has told about themselves and how to answer, where the message has it apart from what it says.
-func context(v format.Value) format.Value { return v.Get("metadata", "user_context_message_data") }
+// userContext returns the user's custom instructions, if they are not in the message's content.
+func userContext(v format.Value) format.Value { return v.Get("metadata", "user_context_message_data") }
 
 func hidden(v format.Value) bool {
 	m := v.Get("metadata")
 	return m.Get("is_visually_hidden_from_conversation").Bool() == transcript.Yes || m.Get("is_visually_hidden").Bool() == transcript.Yes
 }
 
-// recipient is whom a message is for: all, unless a tool is named.
+// recipient returns the addressee of a message: all, unless a tool is named.
 func recipient(v format.Value) string { return cmp.Or(v.Get("recipient").Word(), "all") }
 
-// message yields one message and gives the key of its node, before is that of the message before it.
+// message yields one message and returns the key of its node. before is the key of the previous message.
 func (p *parser) message(n *node, before string) string {
 	v := n.message
 	p.lend.Reset()
@@ -68,7 +68,7 @@ func (p *parser) message(n *node, before string) string {
 		p.parts[0].Result = p.result(n)
 	}
 	p.Emit(e)
-	if from := branchOf(v); from != "" && from != p.id && len(from) <= longest {
+	if from := branchOf(v); from != "" && from != p.id && len(from) <= maxID {
 		link := &transcript.Link{
 			Kind: "fork", From: transcript.RunEnd(from), To: transcript.RunEnd(p.id), Origin: p.origin(v),
 		}
@@ -87,17 +87,18 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 	return o
 }
 
-// messageID is the id of a message, unless another one of the conversation has it.
+// messageID returns the id of a message, or its node's key if the id is missing or already taken in the conversation.
 func (p *parser) messageID(n *node) string {
 	id := n.message.Get("id").Text()
-	if id == "" || len(id) > longest || p.ids[id] {
+	if id == "" || len(id) > maxID || p.ids[id] {
 		id = n.key
 	}
 	p.ids[id] = true
 	return id
 }
 
-// result says what a tool gave: to the call that it follows, with nothing but the tool's and the program's messages between.
+// result returns a tool's result. It answers the nearest call above it in the tree, if there are only messages of tools and
+// the program in between.
 func (p *parser) result(n *node) *transcript.Result {
 	v := n.message
 	r := &transcript.Result{Name: v.Get("author", "name").Str(), Output: int64(v.Get("content").Len())}
@@ -121,13 +122,13 @@ func (p *parser) result(n *node) *transcript.Result {
 	return r
 }
 
-// attributes are what else is said of a message, where it is not what most say.
+// attributes returns the properties of a message that differ from the usual.
 func (p *parser) attributes(n *node, before string) (a transcript.Attributes) {
 	v := n.message
 	if !n.shown {
 		a.Set("off_path", true)
 	}
-	if parent := p.above(n); parent != "" && parent != before {
+	if parent := p.parentKey(n); parent != "" && parent != before {
 		a.Set("parent", parent)
 	}
 	if hidden(v) {
@@ -140,8 +141,8 @@ func (p *parser) attributes(n *node, before string) (a transcript.Attributes) {
 	return a
 }
 
-// above is the key of the message that one follows in the tree, "" for the first.
-func (p *parser) above(n *node) string {
+// parentKey returns the key of the message that n follows in the tree, "" for the first.
+func (p *parser) parentKey(n *node) string {
 	for up, steps := n.up, 0; up >= 0 && steps < 100; up, steps = p.nodes[up].up, steps+1 {
 		if p.nodes[up].message.IsObject() {
 			return p.nodes[up].key

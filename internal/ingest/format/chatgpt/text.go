@@ -2,10 +2,11 @@ package chatgpt
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// What search finds of a message is every string of its content but types and ids (where that says nothing, what a person told about themselves), the names of what was attached, and, as a part
-// of its own, what a web search gave. The metadata have more, which repeats this or says how a page shows it.
+// The text of a message is every string of its content except types and ids (or custom instructions if the content has
+// none) and the names of attachments. The sources that a web search found are a part of their own. Other metadata repeat
+// these or concern their display.
 
-// appendPiece appends the text of a part from its own bytes: of a message, or of the list of its sources.
+// appendPiece appends the text of a part from its own bytes: a message, or the list of its sources.
 func appendPiece(dst []byte, v format.Value) []byte {
 	if v.IsArray() {
 		return appendSources(dst, v)
@@ -17,7 +18,7 @@ func appendMessage(dst []byte, v format.Value) []byte {
 	before := len(dst)
 	dst = appendContent(dst, v.Get("content"), recipient(v) != "all")
 	if len(dst) == before {
-		dst = format.AppendStrings(dst, context(v))
+		dst = format.AppendStrings(dst, userContext(v))
 	}
 	for file := range v.Get("metadata", "attachments").Items() {
 		dst = format.AppendStrings(dst, file.Get("name"))
@@ -25,7 +26,8 @@ func appendMessage(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-// appendContent appends the words of a content. What a tool is asked is JSON in a string as often as not; its names are the tool's own.
+// appendContent appends the text of a content. The arguments of a tool (asks) are often JSON in a string; their keys are
+// the tool's own.
 func appendContent(dst []byte, v format.Value, asks bool) []byte {
 	return format.AppendText(dst, v, func(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
 		switch key {
@@ -42,8 +44,8 @@ func appendContent(dst []byte, v format.Value, asks bool) []byte {
 	})
 }
 
-// sourcesOf is the list of the pages that a message rests on. What tools found stands in one of several places, by the age of the
-// export; they repeat one another.
+// sourcesOf returns the list of the pages that a message is based on. Exports have it in one of several places, depending
+// on their age; these repeat one another.
 func sourcesOf(message format.Value) format.Value {
 	m := message.Get("metadata")
 	for _, list := range []format.Value{

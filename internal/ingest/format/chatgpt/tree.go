@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// node is one entry of a mapping. Its relatives are places in the list of nodes, -1 for none.
+// node is one entry of a mapping. Its relatives are indices in the list of nodes, -1 for none.
 type node struct {
 	key     string
 	message format.Value
@@ -30,49 +30,49 @@ func (n *node) slug() string {
 	return n.message.Get("metadata", "model_slug").Word()
 }
 
-// mostNodes is how many nodes of a conversation are read. Real ones have some thousands.
-const mostNodes = 1 << 20
+// maxNodes is how many nodes of a conversation are read. Real conversations have some thousands.
+const maxNodes = 1 << 20
 
-// tree reads the nodes of a conversation and puts them in order: a node comes before its children, and of those the earlier
-// one with all that follows it before the next.
+// tree reads the nodes of a conversation and sorts them in pre-order: a node precedes its children, and an earlier child
+// with its subtree precedes the next.
 func (p *parser) tree(h header) {
 	p.nodes, p.order = p.nodes[:0], p.order[:0]
-	if len(p.places) > 4096 {
-		p.places = map[string]int32{}
+	if len(p.indexOf) > 4096 {
+		p.indexOf = map[string]int32{}
 	}
-	clear(p.places)
+	clear(p.indexOf)
 	for key, v := range h.mapping.Fields() {
 		n := node{key: key, message: v.Get("message"), parent: v.Get("parent").Str(), up: -1, first: -1, last: -1, next: -1}
 		if n.message.IsObject() {
-			n.at = stamp(n.message.Get("create_time"))
+			n.at = timeOf(n.message.Get("create_time"))
 			n.kind, n.role = classify(n.message)
 		}
-		if at, twice := p.places[key]; twice { // the last of two counts, as for most readers
+		if at, twice := p.indexOf[key]; twice { // of duplicate keys the last counts, as for most readers
 			p.nodes[at] = n
 			continue
 		}
-		if len(p.nodes) == mostNodes {
-			p.Emit(&transcript.Problem{Run: h.id, Kind: "too many messages", Reason: fmt.Sprintf("more than %d nodes", mostNodes), Origin: p.at})
+		if len(p.nodes) == maxNodes {
+			p.Emit(&transcript.Problem{Run: h.id, Kind: "too many messages", Reason: fmt.Sprintf("more than %d nodes", maxNodes), Origin: p.at})
 			break
 		}
-		p.places[key] = int32(len(p.nodes))
+		p.indexOf[key] = int32(len(p.nodes))
 		p.nodes = append(p.nodes, n)
 	}
-	roots := p.adopt()
+	roots := p.linkChildren()
 	for _, i := range roots {
 		p.walk(i)
 	}
-	for i := range p.nodes { // those that are their own ancestors
+	for i := range p.nodes { // nodes in a cycle
 		p.walk(int32(i))
 	}
 	p.mark(h.current)
 }
 
-// adopt tells parents their children, in the order of the file, and returns the nodes without a parent.
-func (p *parser) adopt() (roots []int32) {
+// linkChildren links children to their parents, in file order, and returns the nodes without a parent.
+func (p *parser) linkChildren() (roots []int32) {
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		up, ok := p.places[n.parent]
+		up, ok := p.indexOf[n.parent]
 		if n.parent == "" || !ok || up == int32(i) {
 			roots = append(roots, int32(i))
 			continue
@@ -88,7 +88,7 @@ func (p *parser) adopt() (roots []int32) {
 	return roots
 }
 
-// walk puts a node and all below it into the order.
+// walk appends a node and its subtree to the order.
 func (p *parser) walk(root int32) {
 	var children []int32
 	stack := []int32{root}
@@ -104,7 +104,7 @@ func (p *parser) walk(root int32) {
 		children = children[:0]
 		for c := n.first; c >= 0; c = p.nodes[c].next {
 			if child := &p.nodes[c]; !child.at.Valid {
-				child.at.UnixMicro = n.at.UnixMicro // to sort by
+				child.at.UnixMicro = n.at.UnixMicro // only for sorting
 			}
 			children = append(children, c)
 		}
@@ -114,9 +114,9 @@ func (p *parser) walk(root int32) {
 	}
 }
 
-// mark tells the nodes that are shown, and those that were copied from another conversation.
+// mark sets shown on the nodes on the path to current, and copied on those that come from another conversation.
 func (p *parser) mark(current string) {
-	i, ok := p.places[current]
+	i, ok := p.indexOf[current]
 	if !ok {
 		for i := range p.nodes {
 			p.nodes[i].shown = true
@@ -136,7 +136,7 @@ func (p *parser) mark(current string) {
 	}
 }
 
-// branchOf is the conversation from which the one that a message began was branched.
+// branchOf returns the conversation that was branched with this message.
 func branchOf(message format.Value) string {
 	return message.Get("metadata", "branching_from_conversation_id").Str()
 }

@@ -1,13 +1,16 @@
-// Package chatjsonl reads chats that anybody may have written as JSON Lines: sets for fine-tuning (messages, or ShareGPT's
-// conversations), logs of evaluations, requests and responses of the APIs of OpenAI (Chat Completions and Responses, batches) and
-// Anthropic, one to a line, and chats with a message to a line. There is no producer; the shapes are those of the API references and of
-// the loaders of fine-tuning tools, as they were on 2026-11-23. Layout and counting: docs/formats/chat-jsonl.md.
+// Package chatjsonl reads chats in JSON Lines that may come from anywhere: sets for fine-tuning (messages, or ShareGPT's
+// conversations), logs of evaluations, requests and responses of the APIs of OpenAI (Chat Completions and Responses,
+// batches) and Anthropic, one per line, and chats with one message per line.
 //
-// What it promises: a line with messages is a run with one conversation, unless it goes on where another line ended; then it
-// belongs to that one, and only what is new in it is told. A line without an id is known by what is in it, never by the path or the
-// place of the file. It claims only what no other format does, by content alone, and never a directory.
+// There is no producer; the shapes are those of the API references and of the loaders of fine-tuning tools, checked on
+// 2026-11-23. docs/formats/chat-jsonl.md describes shapes and counting.
 //
-// Memory is bounded whatever a file holds: of the conversations that may still go on the last sixty thousand or so are known.
+// A line with messages is a run with one conversation, unless it continues an earlier line: then it belongs to that line's
+// conversation, and only its new messages are yielded. A line without an id is identified by its content, never by the path
+// or its place in the file. The format claims only files that no other format claims, by content alone, and never a
+// directory.
+//
+// Memory is bounded for any file: of the conversations that may continue, about the last sixty thousand are remembered.
 package chatjsonl
 
 import (
@@ -33,14 +36,14 @@ func (chats) Version() int { return 4 }
 
 const roleLog = "log"
 
-// Detect knows a file by its first object, which must be a chat. Only one with a list of messages may come later.
+// Detect recognises a file by its first object, which must be a chat. Only one with a list of messages may come later.
 func (chats) Detect(h format.Head) format.Claim {
 	switch strings.ToLower(path.Ext(h.Path)) {
 	case ".jsonl", ".ndjson", ".jsonlines":
 	default:
 		return format.Claim{}
 	}
-	if homes.MatchString(h.Path) {
+	if foreignDirs.MatchString(h.Path) {
 		return format.Claim{}
 	}
 	later := false
@@ -56,10 +59,10 @@ func (chats) Detect(h format.Head) format.Claim {
 				continue
 			}
 		}
-		if foreign(h.Path, v) {
+		if hasForeignMembers(h.Path, v) {
 			break
 		}
-		if t := talkOf(v); len(t.said)+len(t.answer) > 0 && (!later || isMessages(v.Get("messages"))) {
+		if t := exchangeOf(v); len(t.input)+len(t.answer) > 0 && (!later || isMessages(v.Get("messages"))) {
 			return format.Claim{Strength: format.Weak, Role: roleLog, Log: true}
 		}
 		later = true
@@ -68,15 +71,16 @@ func (chats) Detect(h format.Head) format.Claim {
 }
 
 var (
-	// engines end the names of Flow Studio's transcripts, whose lines alone do not say whose they are.
+	// engines matches the ends of the names of Flow Studio's transcripts, whose lines do not identify them.
 	engines = lazyregexp.New(`-(claude|gemini)\.jsonl$`)
-	// homes are directories of programs with a format of their own: what they keep there is theirs, also where that format does not know it.
-	homes = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaw|clawdbot|moltbot|leslie|chibi)|swarm/runs|goose/sessions|globalStorage|workspaceStorage)/`)
+	// foreignDirs matches directories of programs with a format of their own. Files there are theirs, even those that their
+	// format does not know.
+	foreignDirs = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaw|clawdbot|moltbot|leslie|chibi)|swarm/runs|goose/sessions|globalStorage|workspaceStorage)/`)
 )
 
-// foreign reports whether a file is like those that programs with a format of their own write: a line has members beside its role
-// that nobody else has.
-func foreign(name string, v format.Value) bool {
+// hasForeignMembers reports whether a file looks like one of a program with a format of its own: a line has members besides
+// its role that no other chat has.
+func hasForeignMembers(name string, v format.Value) bool {
 	for _, key := range []string{"uuid", "parentUuid", "parentId", "sessionId", "entry_type", "payload", "message", "parts", "agentId", "cwd"} {
 		if v.Get(key).Exists() {
 			return true

@@ -8,7 +8,7 @@ import (
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
-// TestGrowth leaves out files whose first lines do not tell yet whose they are.
+// TestGrowth excepts files whose first lines do not yet identify them.
 func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "history.jsonl", "odd.jsonl") }
 
 func FuzzLog(f *testing.F) { formattest.Fuzz(f, New(), roleLog, "logs/fuzz.jsonl") }

@@ -9,24 +9,24 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// chain stands for the messages of a conversation up to one of them.
+// chain is a hash of the messages of a conversation up to one of them.
 type chain [16]byte
 
-// chat is a conversation that may go on.
+// chat is a conversation that may continue.
 type chat struct {
 	id       string
-	salt     chain    // of the ids of its events
-	ends     [2]chain // after what was asked last, and after the answer
+	salt     chain    // salt of its event ids
+	ends     [2]chain // after the last request, and after the answer
 	answered bool
 	titled   bool
-	at       chain   // where a chat with a message to a line stands
-	call     unnamed // the last call without an id
+	at       chain         // chain of a chat with one message per line
+	call     generatedCall // the last call without an id
 }
 
-// unnamed is a call that has no id, with the one that it is given.
-type unnamed struct{ id, name string }
+// generatedCall is a call without an id, with the id that it is given.
+type generatedCall struct{ id, name string }
 
-// event is the id of the n-th event of a message.
+// event returns the id of the n-th event of a message.
 func (c *chat) event(link chain, n int) string {
 	for i := range link {
 		link[i] ^= c.salt[i]
@@ -36,7 +36,7 @@ func (c *chat) event(link chain, n int) string {
 	return link.uuid()
 }
 
-// hasher makes chains.
+// hasher computes chains.
 type hasher struct {
 	h   hash.Hash
 	sum [sha256.Size]byte
@@ -45,7 +45,7 @@ type hasher struct {
 
 func newHasher() *hasher { return &hasher{h: sha256.New()} }
 
-// of is the hash of texts.
+// of returns the hash of texts.
 func (h *hasher) of(texts ...string) chain {
 	h.buf = h.buf[:0]
 	for _, s := range texts {
@@ -61,15 +61,15 @@ func (h *hasher) bytes(b []byte) (c chain) {
 	return c
 }
 
-// next is a chain that a message has prolonged. Of it counts who speaks, what is said, and what is asked of tools, not what an
-// API adds to a message when it answers and takes away when it is asked.
+// next returns a chain extended by a message. The hash covers the role, the content and the arguments of calls, but not
+// what an API adds to a message in an answer and omits in a request.
 func (h *hasher) next(c chain, it item) chain {
-	m, said := it.v, it.v
+	m, content := it.v, it.v
 	if m.IsObject() {
-		said = cmp.Or(m.Get("content"), m.Get("value"))
+		content = cmp.Or(m.Get("content"), m.Get("value"))
 	}
 	h.buf = append(append(append(h.buf[:0], c[:]...), it.by...), 0)
-	h.buf = appendPiece(h.buf, said)
+	h.buf = appendPiece(h.buf, content)
 	for _, key := range []string{"tool_call_id", "call_id", "name", "arguments", "output"} {
 		h.buf = format.AppendStrings(append(h.buf, 0), m.Get(key))
 	}
@@ -81,7 +81,7 @@ func (h *hasher) next(c chain, it item) chain {
 	return h.bytes(h.buf)
 }
 
-// uuid writes a hash as ids are written that the index keeps short.
+// uuid formats a hash as a UUID, because the index stores UUIDs compactly.
 func (c chain) uuid() string {
 	var b [36]byte
 	for i, part := range [][2]int{{0, 4}, {4, 6}, {6, 8}, {8, 10}, {10, 16}} {
@@ -91,15 +91,15 @@ func (c chain) uuid() string {
 	return string(b[:])
 }
 
-// window is a map that forgets what was not asked for lately: at most twice of limit is known.
-type window[K comparable, V any] struct {
+// recentMap is a map of two generations that forgets keys which were not put recently. It holds at most twice maxRecent.
+type recentMap[K comparable, V any] struct {
 	young, old map[K]V
 	dropped    bool
 }
 
-const limit = 1 << 15
+const maxRecent = 1 << 15
 
-func (w *window[K, V]) get(key K) (V, bool) {
+func (w *recentMap[K, V]) get(key K) (V, bool) {
 	if v, ok := w.young[key]; ok {
 		return v, true
 	}
@@ -107,26 +107,26 @@ func (w *window[K, V]) get(key K) (V, bool) {
 	return v, ok
 }
 
-func (w *window[K, V]) put(key K, v V) {
-	if w.young == nil || len(w.young) >= limit {
+func (w *recentMap[K, V]) put(key K, v V) {
+	if w.young == nil || len(w.young) >= maxRecent {
 		w.dropped = w.dropped || len(w.old) > 0
 		w.old, w.young = w.young, map[K]V{}
 	}
 	w.young[key] = v
 }
 
-func (w *window[K, V]) remove(key K) {
+func (w *recentMap[K, V]) remove(key K) {
 	delete(w.young, key)
 	delete(w.old, key)
 }
 
-// tips are the ends of the conversations that may go on. Several may end alike: the oldest goes on first.
-type tips struct{ window[chain, []*chat] }
+// tips maps chains to the chats that end with them and may continue. If several end alike, the oldest continues first.
+type tips struct{ recentMap[chain, []*chat] }
 
-// mostAlike is how many of those are known.
-const mostAlike = 64
+// maxAlike is the number of chats remembered per chain.
+const maxAlike = 64
 
-// end says where a chat ends now.
+// end records the current ends of a chat.
 func (t *tips) end(c *chat, asked, answered chain, hasAnswer bool) {
 	t.forget(c)
 	c.ends, c.answered = [2]chain{asked, answered}, hasAnswer
@@ -138,7 +138,7 @@ func (t *tips) end(c *chat, asked, answered chain, hasAnswer bool) {
 
 func (t *tips) add(key chain, c *chat) {
 	all, _ := t.get(key)
-	if len(all) < mostAlike {
+	if len(all) < maxAlike {
 		t.put(key, append(all, c))
 	}
 }
@@ -161,8 +161,8 @@ func (t *tips) forget(c *chat) {
 	}
 }
 
-// find looks for the chat that a line goes on with: the one that ends after the most of its messages. links are the chains after each
-// of them; a chat that ends after all of them goes on only with an answer that it lacks.
+// find returns the chat that a line continues: the one that ends after most of the line's messages, and their number. links
+// are the chains after each message. A chat that ends after all of them is continued only by an answer that it lacks.
 func (t *tips) find(links []chain, hasAnswer bool) (c *chat, known int) {
 	for n := len(links); n > 0; n-- {
 		all, _ := t.get(links[n-1])

@@ -11,44 +11,44 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// parser is one parse of one file.
+// parser parses one file.
 type parser struct {
 	format.Sink
 	in    format.Input
 	lend  format.Lender
-	event transcript.Event // the present one
+	event transcript.Event // reused
 	parts []transcript.Part
 
-	run   string // made of the first lines of the file: whose a chat with a message to a line is
-	guess bool   // nobody has said anything in those so far
-	named bool   // that run was told
+	fileID     string // id derived from the first lines of the file, for chats with one message per line
+	guess      bool   // the first lines have no message of a user yet
+	runEmitted bool   // the run of other lines was yielded
 
 	hash     *hasher
 	tips     tips
-	sessions window[string, *chat]
-	begun    window[chain, int] // how often a chat has begun with this line
+	sessions recentMap[string, *chat]
+	starts   recentMap[chain, int] // number of chats that began with an equal line
 
-	// of the present line
-	at     transcript.Origin
-	whole  format.Value
-	inside bool // its messages stand in another order than they were said: events are told with the line
-	talk   talk
-	links  []chain
-	calls  map[string]string // names of calls by their ids, once somebody has asked
-	time   transcript.Time
-	model  string
+	// state of the current line
+	at         transcript.Origin
+	whole      format.Value
+	outOfOrder bool // its messages are not in the order in which they were said, so the origin of its events is the whole line
+	exchange   exchange
+	links      []chain
+	calls      map[string]string // tool names by call id, built on first use
+	time       transcript.Time
+	model      string
 }
 
 func newParser(in format.Input, yield func(transcript.Record, error) bool) *parser {
 	return &parser{Sink: format.Sink{Yield: yield}, in: in, hash: newHasher()}
 }
 
-// aside is how much of a file is looked at to tell whose it is.
-const aside = 256 << 10
+// headSize is the number of bytes of a file that its id derives from.
+const headSize = 256 << 10
 
-// reader reads the first lines, and gives a reader of all.
+// reader reads the head of a file to derive its id, and returns a reader of the whole file.
 func (p *parser) reader(r io.Reader) (io.Reader, error) {
-	head := make([]byte, min(aside, max(0, p.in.Size)))
+	head := make([]byte, min(headSize, max(0, p.in.Size)))
 	n, err := io.ReadFull(r, head)
 	if head = head[:n]; err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
@@ -64,39 +64,39 @@ func (p *parser) reader(r io.Reader) (io.Reader, error) {
 			continue
 		}
 		if v, err := format.ParseJSON(line); err == nil {
-			if t := talkOf(v); !t.single || t.said[0].by == byUser {
+			if t := exchangeOf(v); !t.single || t.input[0].by == byUser {
 				p.guess = false
 				break
 			}
 		}
 	}
-	p.run = p.hash.bytes(head[:end]).uuid()
+	p.fileID = p.hash.bytes(head[:end]).uuid()
 	return io.MultiReader(bytes.NewReader(head), r), nil
 }
 
-// line yields what one line says.
+// line yields the records of one line.
 func (p *parser) line(o format.Object) {
 	v := o.Value
 	p.at, p.whole, p.calls = o.Origin, v, nil
-	p.talk = talkOf(v)
-	t := &p.talk
-	p.time = cmp.Or(timeOf(v), timeOf(t.answers), timeOf(v.Get("request")), timeOf(v.Get("metadata")))
-	p.model = modelOf(v, t.answers)
-	p.inside = !inOrder(v, t)
+	p.exchange = exchangeOf(v)
+	x := &p.exchange
+	p.time = cmp.Or(timeOf(v), timeOf(x.response), timeOf(v.Get("request")), timeOf(v.Get("metadata")))
+	p.model = modelOf(v, x.response)
+	p.outOfOrder = !inOrder(v, x)
 	switch {
-	case t.single:
-		p.one()
-	case len(t.said) > 0 || len(t.answer) > 0:
-		p.several()
+	case x.single:
+		p.messageLine()
+	case len(x.input) > 0 || len(x.answer) > 0:
+		p.chatLine()
 	default:
-		p.other()
+		p.otherLine()
 	}
 }
 
-// inOrder reports whether messages stand in the order in which they were said.
-func inOrder(line format.Value, t *talk) bool {
+// inOrder reports whether the messages of a line are in the order in which they were said.
+func inOrder(line format.Value, x *exchange) bool {
 	last := int64(-1)
-	for _, all := range [][]item{t.said, t.answer} {
+	for _, all := range [][]item{x.input, x.answer} {
 		for _, it := range all {
 			at := format.OffsetIn(line, it.v)
 			if at < last {
@@ -108,74 +108,74 @@ func inOrder(line format.Value, t *talk) bool {
 	return true
 }
 
-// several yields a line with messages: a conversation, or how one goes on.
-func (p *parser) several() {
-	t := &p.talk
+// chatLine yields a line with messages: a conversation, or the continuation of one.
+func (p *parser) chatLine() {
+	x := &p.exchange
 	session := sessionOf(p.whole)
 	var link chain
 	if session != "" {
 		link = p.hash.of("session", session)
 	}
 	p.links = p.links[:0]
-	for _, it := range t.said {
+	for _, it := range x.input {
 		link = p.hash.next(link, it)
 		p.links = append(p.links, link)
 	}
-	c, known := p.tips.find(p.links, len(t.answer) > 0)
+	c, known := p.tips.find(p.links, len(x.answer) > 0)
 	switch {
 	case c == nil && session != "":
 		c = p.session(session)
 	case c == nil:
 		c = p.begin(p.id())
 	}
-	p.say(c)
-	for i := known; i < len(t.said); i++ {
-		p.message(c, p.links[i], t.said[i])
+	p.emitRun(c)
+	for i := known; i < len(x.input); i++ {
+		p.message(c, p.links[i], x.input[i])
 	}
 	answered := link
-	for i, it := range t.answer {
+	for i, it := range x.answer {
 		from := answered
-		if t.choices {
+		if x.choices {
 			from = link
 		}
 		next := p.hash.next(from, it)
-		if i == 0 || !t.choices {
+		if i == 0 || !x.choices {
 			answered = next
 		} else {
-			next[0] ^= byte(i) // another answer may say the same
+			next[0] ^= byte(i) // another choice may have the same text
 		}
 		p.message(c, next, it)
 	}
-	p.tips.end(c, link, answered, len(t.answer) > 0)
-	p.spent(c, known)
+	p.tips.end(c, link, answered, len(x.answer) > 0)
+	p.lineUsage(c, known)
 }
 
-// one yields a line that is a message.
-func (p *parser) one() {
+// messageLine yields a line that is one message.
+func (p *parser) messageLine() {
 	var c *chat
 	if id := sessionOf(p.whole); id != "" {
 		c = p.session(id)
 	} else if c, _ = p.sessions.get(""); c == nil {
-		c = p.begin(p.run)
+		c = p.begin(p.fileID)
 		p.sessions.put("", c)
 	}
-	if c.id == p.run && p.guess {
+	if c.id == p.fileID && p.guess {
 		p.Emit(&transcript.Run{ID: c.id, Guess: true})
 	}
-	p.say(c)
-	c.at = p.hash.next(c.at, p.talk.said[0])
-	p.message(c, c.at, p.talk.said[0])
-	p.spent(c, 0)
+	p.emitRun(c)
+	c.at = p.hash.next(c.at, p.exchange.input[0])
+	p.message(c, c.at, p.exchange.input[0])
+	p.lineUsage(c, 0)
 }
 
-// session gives the chat of a session, which may be new.
+// session returns the chat of a session, which may be new.
 func (p *parser) session(id string) *chat {
 	if c, ok := p.sessions.get(id); ok {
 		return c
 	}
 	own := id
-	if !lasting(id) {
-		own = id + "~" + p.run[:8]
+	if !isUnique(id) {
+		own = id + "~" + p.fileID[:8]
 	}
 	c := p.begin(own)
 	if p.sessions.dropped { // it may be one that was forgotten
@@ -185,17 +185,17 @@ func (p *parser) session(id string) *chat {
 	return c
 }
 
-// id is what a new conversation is known by: what the line says, or else all that is in it.
+// id returns the id of a new conversation: that of the line, else a hash of the line.
 func (p *parser) id() string {
 	own := p.hash.bytes(p.whole.Raw())
-	n, _ := p.begun.get(own)
-	p.begun.put(own, n+1)
+	n, _ := p.starts.get(own)
+	p.starts.put(own, n+1)
 	if n > 0 {
 		own = p.hash.of(own.uuid(), strconv.Itoa(n))
 	}
 	for _, key := range []string{"id", "custom_id", "uuid"} {
-		if id := p.whole.Get(key).Text(); id != "" && len(id) <= longest {
-			if lasting(id) {
+		if id := p.whole.Get(key).Text(); id != "" && len(id) <= maxID {
+			if isUnique(id) {
 				return id
 			}
 			return id + "~" + own.uuid()[:8]
@@ -204,17 +204,17 @@ func (p *parser) id() string {
 	return own.uuid()
 }
 
-// longest is what an id may have.
-const longest = 200
+// maxID is the length of the longest id that is accepted, in bytes.
+const maxID = 200
 
-// lasting reports whether an id is one that nobody else gives.
-func lasting(id string) bool { return len(id) >= 20 && strings.ContainsAny(id, "0123456789") }
+// isUnique reports whether an id is long enough to be unique everywhere.
+func isUnique(id string) bool { return len(id) >= 20 && strings.ContainsAny(id, "0123456789") }
 
-// sessionOf is the session or conversation that a line says it belongs to.
+// sessionOf returns the session or conversation that a line says it belongs to.
 func sessionOf(v format.Value) string {
 	for _, at := range []format.Value{v, v.Get("metadata")} {
 		for _, key := range []string{"conversation_id", "conversationId", "session_id", "thread_id", "threadId", "chat_id", "chatId"} {
-			if id := at.Get(key).Text(); id != "" && len(id) <= longest {
+			if id := at.Get(key).Text(); id != "" && len(id) <= maxID {
 				return id
 			}
 		}
@@ -224,8 +224,8 @@ func sessionOf(v format.Value) string {
 
 func (p *parser) begin(id string) *chat { return &chat{id: id, salt: p.hash.of(id)} }
 
-// say states the run and the conversation of a line.
-func (p *parser) say(c *chat) {
+// emitRun yields the run and the conversation of a line.
+func (p *parser) emitRun(c *chat) {
 	title := ""
 	if !c.titled {
 		title = p.title()
@@ -243,9 +243,9 @@ func (p *parser) say(c *chat) {
 	p.Emit(&transcript.Conversation{ID: c.id, Run: c.id, Title: title, Model: p.model, Started: run.Started, Ended: run.Ended})
 }
 
-// title is the first line of the first thing that a user says.
+// title returns the first line of the first message of a user.
 func (p *parser) title() string {
-	for _, it := range p.talk.said {
+	for _, it := range p.exchange.input {
 		if it.by == byUser {
 			return format.Title(format.Build(func(b []byte) []byte { return appendSaid(b, it.v) }))
 		}
@@ -253,11 +253,11 @@ func (p *parser) title() string {
 	return ""
 }
 
-// other yields a line that is no chat. It is found, and counts for nothing.
-func (p *parser) other() {
-	run := "lines " + p.run
-	if !p.named {
-		p.named = true
+// otherLine yields a line that is no chat, as an uncounted row.
+func (p *parser) otherLine() {
+	run := "lines " + p.fileID
+	if !p.runEmitted {
+		p.runEmitted = true
 		p.Emit(&transcript.Run{ID: run, Named: true, Guess: p.guess})
 	}
 	p.lend.Reset()
@@ -267,10 +267,10 @@ func (p *parser) other() {
 	})
 }
 
-// modelOf is the model that a line names: that of the answer, else the one that was asked.
-func modelOf(v, answers format.Value) string {
+// modelOf returns the model that a line names: that of the answer, else the requested one.
+func modelOf(v, response format.Value) string {
 	body, request := v.Get("body"), v.Get("request")
-	for _, at := range []format.Value{answers, v, v.Get("response"), body, request, request.Get("body"), v.Get("metadata")} {
+	for _, at := range []format.Value{response, v, v.Get("response"), body, request, request.Get("body"), v.Get("metadata")} {
 		if model := at.Get("model"); model.IsString() {
 			return model.Word()
 		}
@@ -278,7 +278,7 @@ func modelOf(v, answers format.Value) string {
 	return ""
 }
 
-// timeOf is when a line or a message says that it was: a date, or seconds or milliseconds since 1970.
+// timeOf returns the time that a line or a message states: a date, or seconds or milliseconds since 1970.
 func timeOf(v format.Value) transcript.Time {
 	for _, key := range []string{"timestamp", "created_at", "created", "createdAt", "time", "ts", "date"} {
 		switch at := v.Get(key); at.Type() {

@@ -8,11 +8,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// speaker is a message that is being told.
-type speaker struct {
+// messageState is the state of a message while its events are yielded.
+type messageState struct {
 	c    *chat
 	link chain
-	n    int // its events so far
+	n    int // number of its events so far
 	item
 	role string // as written
 	time transcript.Time
@@ -23,10 +23,10 @@ func (p *parser) message(c *chat, link chain, it item) {
 	if p.Done() {
 		return
 	}
-	s := &speaker{c: c, link: link, item: it, time: cmp.Or(timeOf(it.v), p.time), role: cmp.Or(it.v.Get("role").Word(), it.v.Get("from").Word(), it.by)}
+	s := &messageState{c: c, link: link, item: it, time: cmp.Or(timeOf(it.v), p.time), role: cmp.Or(it.v.Get("role").Word(), it.v.Get("from").Word(), it.by)}
 	switch {
 	case !it.v.IsObject():
-		p.said(s, it.v)
+		p.content(s, it.v)
 	case it.by == "":
 		p.item(s)
 	default:
@@ -35,7 +35,7 @@ func (p *parser) message(c *chat, link chain, it item) {
 		}
 	}
 	if s.n == 0 && (it.by == byUser || it.by == bySystem || it.by == byTool) {
-		p.give(s, it.v, kinds[it.by], rolesOf[it.by])
+		p.emitPart(s, it.v, kinds[it.by], rolesOf[it.by])
 	}
 }
 
@@ -44,42 +44,42 @@ var (
 	rolesOf = map[string]string{byUser: "user", byAssistant: "assistant", bySystem: "system", byTool: "tool", byCall: "assistant"}
 )
 
-// member yields what one member of a message says.
-func (p *parser) member(s *speaker, key string, f format.Value) {
+// member yields the events of one member of a message.
+func (p *parser) member(s *messageState, key string, f format.Value) {
 	switch key {
 	case "content", "value":
-		p.said(s, f)
+		p.content(s, f)
 	case "reasoning_content", "reasoning", "thinking":
 		if !f.IsBlank() {
-			p.give(s, f, transcript.KindReasoning, "assistant")
+			p.emitPart(s, f, transcript.KindReasoning, "assistant")
 		}
 	case "refusal":
 		if !f.IsBlank() {
-			p.give(s, f, transcript.KindMessage, "assistant")
+			p.emitPart(s, f, transcript.KindMessage, "assistant")
 		}
 	case "audio":
 		if !f.Get("transcript").IsBlank() {
-			p.give(s, f, transcript.KindMessage, "assistant")
+			p.emitPart(s, f, transcript.KindMessage, "assistant")
 		}
 	case "tool_calls":
 		for call := range f.Items() {
 			if call.IsObject() {
-				p.give(s, call, transcript.KindToolCall, "assistant")
+				p.emitPart(s, call, transcript.KindToolCall, "assistant")
 			}
 		}
 	case "function_call":
 		if f.IsObject() {
-			p.give(s, f, transcript.KindToolCall, "assistant")
+			p.emitPart(s, f, transcript.KindToolCall, "assistant")
 		}
 	}
 }
 
-// said yields content: a text, or a list of blocks, whose texts and pictures are parts of one event.
-func (p *parser) said(s *speaker, content format.Value) {
+// content yields content: a text, or a list of blocks, whose texts and pictures are parts of one event.
+func (p *parser) content(s *messageState, content format.Value) {
 	kind, role := kinds[s.by], rolesOf[s.by]
 	switch {
 	case content.IsString() && (s.by != byAssistant || !content.IsBlank()):
-		p.give(s, content, kind, role)
+		p.emitPart(s, content, kind, role)
 	case content.IsArray():
 		p.lend.Reset()
 		p.parts = p.parts[:0]
@@ -96,7 +96,7 @@ func (p *parser) said(s *speaker, content format.Value) {
 			}
 			p.emit(s, base, kind, role)
 		case s.by != byAssistant && !hasBlocks(content):
-			p.give(s, content, kind, role)
+			p.emitPart(s, content, kind, role)
 			return
 		}
 		for b := range content.Items() {
@@ -105,11 +105,11 @@ func (p *parser) said(s *speaker, content format.Value) {
 			}
 		}
 	case content.IsObject() && s.by == byTool:
-		p.give(s, content, kind, role)
+		p.emitPart(s, content, kind, role)
 	}
 }
 
-// isText reports whether a block is a part of what is said: words, or what was sent along.
+// isText reports whether a block is part of the content: text or media.
 func isText(b format.Value) bool {
 	switch b.Get("type").Word() {
 	case "text", "input_text", "output_text", "refusal", "summary_text":
@@ -120,8 +120,8 @@ func isText(b format.Value) bool {
 	return b.IsString() || b.IsObject() && !b.Get("type").Exists() && b.Get("text").IsString()
 }
 
-// block yields a block that is an event of its own, as Anthropic's messages have them.
-func (p *parser) block(s *speaker, b format.Value) {
+// block yields a block that is an event of its own, as in Anthropic's messages.
+func (p *parser) block(s *messageState, b format.Value) {
 	kind := kindOfBlock(b)
 	role := rolesOf[s.by]
 	switch kind {
@@ -130,7 +130,7 @@ func (p *parser) block(s *speaker, b format.Value) {
 	case transcript.KindToolResult:
 		role = "tool"
 	}
-	p.give(s, b, kind, role)
+	p.emitPart(s, b, kind, role)
 }
 
 func kindOfBlock(b format.Value) transcript.Kind {
@@ -155,23 +155,23 @@ func hasBlocks(list format.Value) bool {
 	return false
 }
 
-// item yields an item of the Responses API, or a message of a role that nobody knows.
-func (p *parser) item(s *speaker) {
+// item yields an item of the Responses API, or a message of an unknown role.
+func (p *parser) item(s *messageState) {
 	switch typ := s.v.Get("type").Word(); {
 	case typ == "reasoning":
-		p.give(s, s.v, transcript.KindReasoning, "assistant")
+		p.emitPart(s, s.v, transcript.KindReasoning, "assistant")
 	case strings.HasSuffix(typ, "_call_output"):
-		p.give(s, s.v, transcript.KindToolResult, "tool")
+		p.emitPart(s, s.v, transcript.KindToolResult, "tool")
 	case strings.HasSuffix(typ, "_call"):
-		p.give(s, s.v, transcript.KindToolCall, "assistant")
+		p.emitPart(s, s.v, transcript.KindToolCall, "assistant")
 	default:
-		p.give(s, s.v, transcript.KindUnknown, s.role)
+		p.emitPart(s, s.v, transcript.KindUnknown, s.role)
 	}
 }
 
-// base is what an event stands in: a value, or the line where that would not be in order.
+// base returns the value whose range is the event's origin: v, or the line if the order would otherwise be wrong.
 func (p *parser) base(v format.Value) format.Value {
-	if p.inside {
+	if p.outOfOrder {
 		return p.whole
 	}
 	return v
@@ -185,8 +185,8 @@ func (p *parser) part(base, v format.Value) transcript.Part {
 	return part
 }
 
-// give yields an event of one part.
-func (p *parser) give(s *speaker, v format.Value, kind transcript.Kind, role string) {
+// emitPart yields an event of one part.
+func (p *parser) emitPart(s *messageState, v format.Value, kind transcript.Kind, role string) {
 	p.lend.Reset()
 	base := p.base(v)
 	p.parts = append(p.parts[:0], p.part(base, v))
@@ -199,7 +199,7 @@ func (p *parser) give(s *speaker, v format.Value, kind transcript.Kind, role str
 	p.emit(s, base, kind, role)
 }
 
-func (p *parser) emit(s *speaker, base format.Value, kind transcript.Kind, role string) {
+func (p *parser) emit(s *messageState, base format.Value, kind transcript.Kind, role string) {
 	origin := p.at
 	origin.Offset += base.Offset() - p.whole.Offset()
 	origin.Length = int64(base.Len())
@@ -215,8 +215,8 @@ func (p *parser) emit(s *speaker, base format.Value, kind transcript.Kind, role 
 	p.Emit(&p.event)
 }
 
-// call reads a call in any of its spellings.
-func (p *parser) call(s *speaker, v format.Value) *transcript.Call {
+// call returns a call in any of its spellings.
+func (p *parser) call(s *messageState, v format.Value) *transcript.Call {
 	at, id := v, cmp.Or(v.Get("call_id").Str(), v.Get("id").Str(), v.Get("toolCallId").Str())
 	if f := v.Get("function"); f.IsObject() {
 		at = f
@@ -232,13 +232,13 @@ func (p *parser) call(s *speaker, v format.Value) *transcript.Call {
 	}
 	if c.ID == "" {
 		c.ID = "#" + s.c.event(s.link, s.n)
-		s.c.call = unnamed{c.ID, c.Name}
+		s.c.call = generatedCall{c.ID, c.Name}
 	}
 	return c
 }
 
-// result reads what a tool gave.
-func (p *parser) result(s *speaker, v format.Value) *transcript.Result {
+// result returns a tool's result.
+func (p *parser) result(s *messageState, v format.Value) *transcript.Result {
 	m := s.v
 	if v.IsObject() && v != m {
 		m = v // a block
@@ -262,11 +262,11 @@ func (p *parser) result(s *speaker, v format.Value) *transcript.Result {
 	return r
 }
 
-// nameOf is the name of a call in the present line.
+// nameOf returns the tool's name of a call in the current line.
 func (p *parser) nameOf(id string) string {
 	if p.calls == nil {
 		p.calls = map[string]string{}
-		for _, it := range p.talk.said {
+		for _, it := range p.exchange.input {
 			for call := range it.v.Get("tool_calls").Items() {
 				p.calls[call.Get("id").Str()] = call.Get("function", "name").Str()
 			}

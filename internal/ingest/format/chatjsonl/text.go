@@ -2,9 +2,10 @@ package chatjsonl
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// What search finds is what was said, thought, asked of tools and answered by them; not ids, roles, signatures, and what is no text.
+// The text of an event is messages, reasoning, arguments of tools and their results; not ids, roles, signatures, or binary
+// data.
 
-// appendSaid appends the words of a message.
+// appendSaid appends the text of a message.
 func appendSaid(dst []byte, m format.Value) []byte {
 	for _, at := range []format.Value{m, m.Get("content"), m.Get("value")} {
 		if at.IsString() {
@@ -17,7 +18,7 @@ func appendSaid(dst []byte, m format.Value) []byte {
 	return dst
 }
 
-// appendPiece appends the text of what an event or a part of it is.
+// appendPiece appends the text of an event or of a part of it.
 func appendPiece(dst []byte, v format.Value) []byte {
 	switch v.Type() {
 	case '"':
@@ -44,7 +45,7 @@ func appendPiece(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-// appendInput appends what a tool is asked, which is JSON in a string as often as not. Its names are the tool's own.
+// appendInput appends a tool's arguments, which are often JSON in a string. Their keys are the tool's own.
 func appendInput(dst []byte, v format.Value) []byte {
 	if in := v.Inside(); in.IsObject() || in.IsArray() {
 		return format.AppendStrings(dst, in)

@@ -8,20 +8,20 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// most is more than any request has; what is said beyond it must not overflow a sum.
-const most = 1 << 40
+// maxTokens is more than any request has. Larger counts are clamped so that sums do not overflow.
+const maxTokens = 1 << 40
 
-// spent yields the usage of a line; where it states none, that of its messages from the first that is new.
-func (p *parser) spent(c *chat, known int) {
-	t := &p.talk
-	response := t.answers.Get("id").Str()
+// lineUsage yields the usage of a line, or if it states none, that of its new messages.
+func (p *parser) lineUsage(c *chat, known int) {
+	x := &p.exchange
+	response := x.response.Get("id").Str()
 	if response == "" {
 		response = p.whole.Get("id").Str()
 	}
-	if !lasting(response) {
+	if !isUnique(response) {
 		response = ""
 	}
-	for _, at := range []format.Value{t.answers, p.whole, p.whole.Get("response"), p.whole.Get("metadata"), p.whole.Get("response", "body")} {
+	for _, at := range []format.Value{x.response, p.whole, p.whole.Get("response"), p.whole.Get("metadata"), p.whole.Get("response", "body")} {
 		for _, key := range []string{"usage", "usage_metadata"} {
 			if usage := at.Get(key); usage.IsObject() {
 				p.usage(c, usage, response, p.time, p.model)
@@ -29,10 +29,10 @@ func (p *parser) spent(c *chat, known int) {
 			}
 		}
 	}
-	if t.single {
+	if x.single {
 		return
 	}
-	for _, all := range [][]item{t.said[known:], t.answer} {
+	for _, all := range [][]item{x.input[known:], x.answer} {
 		for i, it := range all {
 			for _, key := range []string{"usage", "usage_metadata"} {
 				if usage := it.v.Get(key); usage.IsObject() {
@@ -45,7 +45,7 @@ func (p *parser) spent(c *chat, known int) {
 	}
 }
 
-// usage yields the tokens of one request, under the id of the response, or else what all of the line is.
+// usage yields the tokens of one request. Its key is the id of the response, else the hash of the whole line.
 func (p *parser) usage(c *chat, v format.Value, response string, at transcript.Time, model string) {
 	u := tokens(v)
 	if u == nil {
@@ -57,15 +57,15 @@ func (p *parser) usage(c *chat, v format.Value, response string, at transcript.T
 	}
 	u.Run, u.Conversation, u.Time, u.Model, u.Requests = c.id, c.id, at, model, transcript.Known(1)
 	u.RequestID = response
-	u.Tier = p.talk.answers.Get("service_tier").Str()
+	u.Tier = p.exchange.response.Get("service_tier").Str()
 	u.Origin = p.at
 	u.Origin.Offset += v.Offset() - p.whole.Offset()
 	u.Origin.Length = int64(v.Len())
 	p.Emit(u)
 }
 
-// tokens reads usage in the spellings of Chat Completions, Responses and Anthropic. The prompt has the cached tokens in it, but
-// Anthropic's, which is known by its names for them. nil when there are none.
+// tokens reads usage in the spellings of Chat Completions, Responses and Anthropic. The prompt includes cached tokens,
+// except in Anthropic's, which is recognised by its own names for them. It returns nil if there are none.
 func tokens(v format.Value) *transcript.Usage {
 	u := &transcript.Usage{Input: count(v, "prompt_tokens", "input_tokens"), Output: count(v, "completion_tokens", "output_tokens")}
 	if v.Get("cache_read_input_tokens").Exists() || v.Get("cache_creation_input_tokens").Exists() {
@@ -96,11 +96,11 @@ func tokens(v format.Value) *transcript.Usage {
 	return u
 }
 
-// count is the first of some members that is a number.
+// count returns the first of some members that is a number.
 func count(v format.Value, keys ...string) (n transcript.Count) {
 	for _, key := range keys {
 		if n = v.Get(key).Count(); n.Known {
-			n.N = max(0, min(n.N, most))
+			n.N = max(0, min(n.N, maxTokens))
 			return n
 		}
 	}

@@ -1,14 +1,16 @@
-// Package claudeai reads the conversations of Claude.ai's data export: conversations.json, one JSON array. What exports of
-// 2023 to 2026 hold is described by many readers of them; their descriptions were compared on 2026-11-23, together with a
-// made-up export. The producer documents nothing. Layout and counting: docs/formats/claude-ai-export.md.
+// Package claudeai reads the conversations of Claude.ai's data export: conversations.json, one JSON array.
 //
-// What it promises: a run and a conversation are a conversation of the producer, known by its uuid; what a person says in one
-// message is an event, and of an answer each block, known by the uuid of the message and the place of the block. A new export
-// repeats all of an old one: what the newest says counts, and what only an older one has stays. The file is read one
+// The producer, Anthropic, documents nothing. Many readers describe exports of 2023 to 2026; their descriptions were
+// compared on 2026-11-23, together with a synthetic export. docs/formats/claude-ai-export.md describes layout and counting.
+//
+// A run and its conversation are a conversation of the producer, identified by its uuid. A user's message is one event; of
+// an answer each block is one, identified by the uuid of the message and the index of the block. A new export repeats
+// everything in an old one: the newest version counts, and what only an older export has remains. The file is read one
 // conversation at a time, since it may be larger than memory.
 //
-// Where exports differ: those of 2023 and 2024 have only a text in a message, later ones blocks as well, and then the text says
-// where a block was left out, or nothing. Blocks go before; the first text of a message has the same identity in both.
+// Where exports differ: in those of 2023 and 2024 a message only has a text. Later ones also have blocks, and then the text
+// says where a block was omitted, or is empty. Blocks take precedence; the first text of a message has the same identity in
+// both.
 package claudeai
 
 import (
@@ -17,7 +19,6 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
-	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -36,20 +37,17 @@ func (claudeai) Version() int { return 2 }
 
 const roleConversations = "conversations"
 
-// named is what the producer calls the file, and what a browser makes of it when it is there already.
-var named = lazyregexp.New(`^(?i:conversations)(-\d+)?( ?\(\d+\))?\.json$`)
+// InZip recognises the file by its name: other files with conversations in a zip repeat these or are a user's own.
+func (claudeai) InZip(name string) bool { return format.IsConversationsName(name) }
 
-// InZip knows the file by its name: there are others with conversations in a zip, which repeat these or are a person's own.
-func (claudeai) InZip(name string) bool { return named.MatchString(name) }
-
-// Detect knows the file by the first conversation in it: its name says nothing, ChatGPT's is the same.
+// Detect recognises the file by its first conversation, since ChatGPT's file has the same name.
 func (claudeai) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	if !strings.EqualFold(path.Ext(name), ".json") {
 		return format.Claim{}
 	}
 	v, alone := format.FirstElement(h.Bytes)
-	ours := !alone && named.MatchString(name)
+	ours := !alone && format.IsConversationsName(name)
 	if !v.IsObject() || !isConversation(v, ours && int64(len(h.Bytes)) < h.Size) {
 		return format.Claim{}
 	}
@@ -60,8 +58,8 @@ func (claudeai) Detect(h format.Head) format.Claim {
 	return c
 }
 
-// isConversation reports whether a value has the members of a conversation. Its summary stands before the messages, which a long
-// one may push out of sight.
+// isConversation reports whether a value has the members of a conversation. The summary precedes the messages, and a long
+// one may push them beyond the head.
 func isConversation(v format.Value, cut bool) bool {
 	messages := v.Get("chat_messages")
 	switch {
@@ -92,16 +90,16 @@ func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
 	return format.TextOf("a message", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }
 
-// parser is one parse of one file.
+// parser parses one file.
 type parser struct {
 	format.Sink
 	lend  format.Lender
-	event transcript.Event // the present one
+	event transcript.Event // reused
 	parts []transcript.Part
 
-	// of the present conversation
-	at    transcript.Origin
-	id    string
-	calls []call // without a result so far
-	count int    // of calls without an id
+	// state of the current conversation
+	at             transcript.Origin
+	id             string
+	calls          []call // unanswered calls
+	callsWithoutID int    // number of calls without an id
 }

@@ -2,35 +2,33 @@ package claudeai
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// longest is what an id may have: they are UUIDs.
-const longest = 200
+// maxID is the length of the longest id that is accepted, in bytes. The producer's are UUIDs.
+const maxID = 200
 
-// root is the parent of first messages.
-const root = "00000000-0000-4000-8000-000000000000"
+// rootParent is the parent of first messages.
+const rootParent = "00000000-0000-4000-8000-000000000000"
 
-// conversation yields what one element says.
+// conversation yields the records of one element.
 func (p *parser) conversation(o format.Object) {
 	v := o.Value
 	id, messages := v.Get("uuid").Text(), v.Get("chat_messages")
-	if id == "" || len(id) > longest || !messages.IsArray() && !messages.IsNull() {
+	if id == "" || len(id) > maxID || !messages.IsArray() && !messages.IsNull() {
 		p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "no uuid, or messages that are no list", Origin: o.Origin})
 		return
 	}
-	p.at, p.id, p.calls, p.count = o.Origin, id, p.calls[:0], 0
-	p.say(v, messages)
+	p.at, p.id, p.calls, p.callsWithoutID = o.Origin, id, p.calls[:0], 0
+	p.emitRun(v, messages)
 	if summary := v.Get("summary"); summary.IsString() && summary.Len() > len(`""`) {
 		p.begin(summary, "summary", transcript.KindNotice, "", transcript.Time{})
 		p.event.Type, p.event.Verdict = "summary", transcript.Uncounted
 		p.add(summary, summary)
-		p.give()
+		p.emitEvent()
 	}
 	n, before := 0, ""
 	for m := range messages.Items() {
@@ -46,13 +44,10 @@ func (p *parser) conversation(o format.Object) {
 	}
 }
 
-// say states the run and its conversation.
-func (p *parser) say(v, messages format.Value) {
+// emitRun yields the run and its conversation.
+func (p *parser) emitRun(v, messages format.Value) {
 	created, updated := v.Get("created_at").Time(), v.Get("updated_at").Time()
-	rank := 0
-	if at := cmp.Or(updated, created); at.Valid {
-		rank = int(min(max(at.UnixMicro/60e6, 0), math.MaxInt32))
-	}
+	rank, order := format.ExportRank(cmp.Or(updated, created))
 	title := v.Get("name").Str()
 	for m := range messages.Items() {
 		if title != "" {
@@ -73,9 +68,7 @@ func (p *parser) say(v, messages format.Value) {
 		Attributes: attributes,
 	})
 	p.Emit(&transcript.Conversation{
-		ID: p.id, Run: p.id, Shared: true, Rank: rank,
-		// The newest export first: an event keeps its number, and what only an older one has stands behind.
-		Order: fmt.Sprintf("%010d", math.MaxInt32-rank),
+		ID: p.id, Run: p.id, Shared: true, Rank: rank, Order: order,
 		Title: title, Model: model, Project: v.Get("project", "name").Str(), Started: created, Ended: updated, Attributes: attributes,
 	})
 }
@@ -87,14 +80,14 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 	return o
 }
 
-// begin starts an event that stands in v.
+// begin starts an event whose range is v.
 func (p *parser) begin(v format.Value, id string, kind transcript.Kind, role string, at transcript.Time) {
 	p.lend.Reset()
 	p.parts = p.parts[:0]
 	p.event = transcript.Event{Conversation: p.id, ID: id, Kind: kind, Role: role, Time: at, Origin: p.origin(v)}
 }
 
-// add puts a piece into the event, which stands in whole.
+// add appends a part to the event, whose range is whole.
 func (p *parser) add(whole, piece format.Value) {
 	part := transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, piece) })}
 	if whole != piece {
@@ -103,26 +96,26 @@ func (p *parser) add(whole, piece format.Value) {
 	p.parts = append(p.parts, part)
 }
 
-func (p *parser) give() {
+func (p *parser) emitEvent() {
 	p.event.Parts = p.parts
 	p.Emit(&p.event)
 }
 
-// message yields the events of one message and gives its id, before is that of the message before it.
+// message yields the events of one message and returns its id. before is the id of the previous message.
 func (p *parser) message(m format.Value, n int, before string) string {
 	id := m.Get("uuid").Text()
-	if id == "" || len(id) > longest {
+	if id == "" || len(id) > maxID {
 		id = "#" + strconv.Itoa(n)
 	}
 	at := m.Get("created_at").Time()
 	var attributes transcript.Attributes
-	if parent := m.Get("parent_message_uuid").Str(); parent != "" && parent != root && parent != before {
+	if parent := m.Get("parent_message_uuid").Str(); parent != "" && parent != rootParent && parent != before {
 		attributes = transcript.Attributes{"parent": parent}
 	}
 	if sender := m.Get("sender").Word(); sender == "assistant" {
 		p.answer(m, id, at, attributes)
 	} else {
-		p.said(m, id, sender, at, attributes)
+		p.prompt(m, id, sender, at, attributes)
 	}
 	return id
 }

@@ -12,10 +12,10 @@ import (
 // call is a call without a result so far.
 type call struct{ id, name string }
 
-// mostCalls is how many of them are waited for.
-const mostCalls = 100
+// maxCalls bounds the number of unanswered calls.
+const maxCalls = 100
 
-// hasBlocks reports whether a message has content. Then its text only repeats, or replaces, what stands there.
+// hasBlocks reports whether a message has content. Then its text only repeats the content, or stands in for it.
 func hasBlocks(content format.Value) bool {
 	if content.IsArray() {
 		for range content.Items() {
@@ -25,7 +25,7 @@ func hasBlocks(content format.Value) bool {
 	return !content.IsBlank()
 }
 
-// textsOf yields the values that hold what is said in a message: text blocks, or its text, none that is blank. n is the place of a
+// textsOf yields the values with the text of a message: text blocks, or its text, omitting blank ones. n is the index of a
 // block.
 func textsOf(m format.Value, yield func(n int, v format.Value)) {
 	content := m.Get("content")
@@ -51,9 +51,9 @@ func isText(b format.Value) bool {
 	return b.IsObject() && b.Get("type").Is("text") && !b.Get("text").IsBlank() || !b.IsBlank()
 }
 
-// said yields what a person says: one event, with a part for each text and each file. What is long and pasted is a file without a
-// name, and often all that was said. Files without text alone are no event.
-func (p *parser) said(m format.Value, id, sender string, at transcript.Time, attributes transcript.Attributes) {
+// prompt yields a user's message: one event, with a part for each text and each file. Long pasted text is a file without a
+// name, and often the whole message. A message of files without text is not counted.
+func (p *parser) prompt(m format.Value, id, sender string, at transcript.Time, attributes transcript.Attributes) {
 	p.begin(m, id, transcript.KindMessage, "user", at)
 	p.event.Type, p.event.Attributes = sender, attributes
 	if sender != "human" && sender != "user" {
@@ -67,7 +67,7 @@ func (p *parser) said(m format.Value, id, sender string, at transcript.Time, att
 	if len(p.parts) == 0 {
 		p.parts = append(p.parts, transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, m) })})
 	}
-	p.give()
+	p.emitEvent()
 	n := 0
 	for b := range m.Get("content").Items() {
 		if !isText(b) && !b.Get("type").Is("text") {
@@ -77,7 +77,7 @@ func (p *parser) said(m format.Value, id, sender string, at transcript.Time, att
 	}
 }
 
-// files adds what came with a message, and reports whether there is text in it.
+// files adds the files of a message, and reports whether any has text.
 func (p *parser) files(m format.Value) (text bool) {
 	for _, key := range []string{"attachments", "files"} {
 		for file := range m.Get(key).Items() {
@@ -101,7 +101,7 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 		p.begin(v, own, transcript.KindMessage, "assistant", cmp.Or(v.Get("start_timestamp").Time(), at))
 		p.event.Type, p.event.Attributes, attributes = "text", attributes, nil
 		p.add(v, v)
-		p.give()
+		p.emitEvent()
 	}
 	if content := m.Get("content"); !hasBlocks(content) || content.IsString() {
 		textsOf(m, text)
@@ -125,12 +125,12 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 			p.begin(file, "", transcript.KindNotice, "assistant", at)
 			p.event.Type, p.event.Verdict = key, transcript.Uncounted
 			p.add(file, file)
-			p.give()
+			p.emitEvent()
 		}
 	}
 }
 
-// block yields a block that is no text.
+// block yields a block that is not text.
 func (p *parser) block(b format.Value, message string, n int, at transcript.Time, attributes transcript.Attributes) {
 	p.begin(b, message+"/"+strconv.Itoa(n), transcript.KindUnknown, "assistant", cmp.Or(b.Get("start_timestamp").Time(), at))
 	e := &p.event
@@ -145,10 +145,10 @@ func (p *parser) block(b format.Value, message string, n int, at transcript.Time
 		input := b.Get("input")
 		part.Call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len())}
 		if part.Call.ID == "" {
-			p.count++
-			part.Call.ID = "#" + strconv.Itoa(p.count)
+			p.callsWithoutID++
+			part.Call.ID = "#" + strconv.Itoa(p.callsWithoutID)
 		}
-		if len(p.calls) == mostCalls {
+		if len(p.calls) == maxCalls {
 			p.calls = slices.Delete(p.calls, 0, 1)
 		}
 		p.calls = append(p.calls, call{part.Call.ID, part.Call.Name})
@@ -161,10 +161,10 @@ func (p *parser) block(b format.Value, message string, n int, at transcript.Time
 	default:
 		e.Verdict = transcript.Uncounted
 	}
-	p.give()
+	p.emitEvent()
 }
 
-// pair finds the call of a result: by its id, else the first open one of the same name, else the first.
+// pair joins a result to its call: by its id, else to the first open call of the same name, else to the first one.
 func (p *parser) pair(r *transcript.Result) {
 	i := slices.IndexFunc(p.calls, func(c call) bool {
 		if r.Call != "" {

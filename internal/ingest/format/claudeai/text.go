@@ -2,10 +2,10 @@ package claudeai
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// What search finds is what was said, thought, asked of tools and answered by them, and what came with it as text; not ids,
-// times and what a page needs to show it.
+// The text of an event is messages, reasoning, arguments of tools and their results, and the text of files; not ids, times
+// or display data.
 
-// appendPiece appends the text of what an event or a part of it is: a string, a block, a file, or a message as a whole.
+// appendPiece appends the text of an event or of a part of it: a string, a block, a file, or a whole message.
 func appendPiece(dst []byte, v format.Value) []byte {
 	switch {
 	case !v.IsObject():
@@ -13,7 +13,7 @@ func appendPiece(dst []byte, v format.Value) []byte {
 	case v.Get("type").IsString():
 		return appendBlock(dst, v)
 	case v.Get("chat_messages").Exists(), v.Get("sender").Exists():
-		return dst // its pieces speak for it
+		return dst // its parts have the text
 	}
 	for _, key := range []string{"file_name", "extracted_content"} {
 		dst = format.AppendStrings(dst, v.Get(key))
@@ -35,7 +35,7 @@ func appendBlock(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-// appendResult appends what a tool gave: text, or a list of blocks.
+// appendResult appends a tool's result: text, or a list of blocks.
 func appendResult(dst []byte, v format.Value) []byte {
 	if !v.IsArray() {
 		return format.AppendStrings(dst, v)
