@@ -1,5 +1,5 @@
-// Package all is the registry: the formats that this program knows, one line each, in the order in which a tie
-// between two claims is settled.
+// Package all is the registry of the formats that this program knows, one line each. If two claims on a file have the same
+// strength, the first format wins.
 package all
 
 import (
@@ -35,7 +35,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 )
 
-// ErrUnknown says that this program has no format of that name: a later one may have.
+// ErrUnknown says that this program has no format of that name; a later version may have it.
 var ErrUnknown = errors.New("unknown format")
 
 // Formats returns every format.
@@ -68,7 +68,7 @@ func Formats() []format.Format {
 	}
 }
 
-// Programs are the names of the sources that formats have places for, in the order of the registry.
+// Programs returns the names of the sources for which formats have default places, in registry order.
 func Programs() []string {
 	var names []string
 	for _, f := range Formats() {
@@ -91,13 +91,14 @@ var byName = sync.OnceValue(func() map[string]format.Format {
 	return m
 })
 
-// Lookup returns the format of a name.
+// Lookup returns the format with a name.
 func Lookup(name string) (format.Format, bool) {
 	f, ok := byName()[name]
 	return f, ok
 }
 
-// Decode gives the text of one part of an event from the event's own bytes. ErrUnknown when no format has the name.
+// Decode returns the text of one part of an event from the event's own bytes. The error is ErrUnknown if no format has the
+// name.
 func Decode(name, role string, raw []byte, part int) (string, error) {
 	f, ok := Lookup(name)
 	if !ok {

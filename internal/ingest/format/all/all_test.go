@@ -43,7 +43,7 @@ func TestDecodeUnknown(t *testing.T) {
 	}
 }
 
-// TestWithholders compares what formats leave out with what they say of it when they are asked for that alone.
+// TestWithholders checks that Withholds reports exactly the files for which Detect sets Skip.
 func TestWithholders(t *testing.T) {
 	left := 0
 	for _, p := range []string{"a/tasks/1/checkpoints/2/x.txt", "storage/session_share/x.json", "a/storage/share/y/x.json", "storage/share/x.ndjson", "mcp-oauth-config/x", "a/mcp-oauth-config.json",
@@ -68,7 +68,8 @@ func TestWithholders(t *testing.T) {
 	}
 }
 
-// heads gives the files of the cases of all formats, with the folder of their format, as they look wherever a source begins.
+// heads calls ask for the files of the cases of all formats, as they appear from any source root, with the folder of their
+// format.
 func heads(t *testing.T, ask func(folder, name string, h format.Head)) {
 	asked := 0
 	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
@@ -92,7 +93,8 @@ func heads(t *testing.T, ask func(folder, name string, h format.Head)) {
 	}
 }
 
-// TestChatsAreNobodyElses: the format that takes whatever looks like a chat takes none that is another's, and its own are no other's.
+// TestChatsAreNobodyElses: the format that claims anything that looks like a chat claims no file of another format, and no
+// other format claims its files.
 func TestChatsAreNobodyElses(t *testing.T) {
 	heads(t, func(folder, name string, h format.Head) {
 		best, taken := format.Claim{}, ""
@@ -107,7 +109,7 @@ func TestChatsAreNobodyElses(t *testing.T) {
 	})
 }
 
-// TestNobodyElses asks formats whose entries others write, too, of the cases of all other formats, and these of theirs.
+// TestNobodyElses: formats whose entries others write too claim no file of the other formats' cases, and vice versa.
 func TestNobodyElses(t *testing.T) {
 	shares := func(name string) bool { return name == "pi" || name == "openclaw" }
 	heads(t, func(folder, name string, h format.Head) {
@@ -122,7 +124,7 @@ func TestNobodyElses(t *testing.T) {
 	})
 }
 
-// TestWherever asks formats of the files of all cases below a home: what a file is, and the directory that is its format's, do not depend on
+// TestWherever: for the files of all cases below a home, the role of a file and the root of its format do not depend on
 // what lies above.
 func TestWherever(t *testing.T) {
 	const home = "/home/ada/tree"
@@ -134,7 +136,7 @@ func TestWherever(t *testing.T) {
 		there.Dir, there.Path = home, home+"/"+h.Path
 		for _, f := range Formats() {
 			claim, want := f.Detect(there), f.Detect(h)
-			if claim.Root = index.Below(home, claim.Root); claim.Root == ".." { // no path shows it alone
+			if claim.Root = index.Below(home, claim.Root); claim.Root == ".." { // no relative path shows it
 				claim.Root = "."
 			}
 			if claim != want {

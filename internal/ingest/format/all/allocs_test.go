@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// TestParsersAllocate bounds what parsers of lines allocate for each line. Most of it is what a record is made of: its
-// texts, its times, itself. (Under the race detector pools forget some of what they are given.)
+// TestParsersAllocate bounds what parsers of lines allocate per line. Most of it is the record itself, its texts and times.
+// (Under the race detector, pools drop some of their items.)
 func TestParsersAllocate(t *testing.T) {
 	for _, c := range []struct {
 		format, role, path string
@@ -66,7 +66,7 @@ func TestParsersAllocate(t *testing.T) {
 	}
 }
 
-// TestExportsAllocate bounds what parsers of exports, which are one array, allocate for each record.
+// TestExportsAllocate bounds what parsers of exports, which are one array, allocate per record.
 func TestExportsAllocate(t *testing.T) {
 	for _, c := range []struct {
 		format, role, path string

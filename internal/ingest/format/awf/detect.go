@@ -67,7 +67,7 @@ func detectState(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// headParses reports whether a head is JSON as far as it goes.
+// headParses reports whether a head is valid JSON as far as it goes.
 func headParses(h format.Head, b []byte) bool {
 	if int64(len(h.Bytes)) == h.Size {
 		_, err := format.ParseJSON(b)

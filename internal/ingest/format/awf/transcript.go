@@ -17,7 +17,7 @@ type conversation struct {
 	fromFileName   bool // no line has named a run yet: the id comes from the file name
 	flow           string
 	span           span
-	whole          *span // over all attempts of the run in this file
+	runSpan        *span // over all attempts of the run in this file
 	steps          steps
 	callsWithoutID int    // number of calls without an id
 	seenSeqs       uint64 // bit set of the seq values below 64 seen so far
@@ -47,7 +47,7 @@ func parseTranscript(in format.Input, out *format.Sink) {
 }
 
 // problem reports a bad line. It most likely belongs to the run of the previous line, or of the first line if there is none
-// before: in a mirror that is the same run.
+// before, so a mirror reports the same problem.
 func (r *reader) problem(p *transcript.Problem) {
 	run := ""
 	if n := len(r.order); n > 0 {
@@ -60,7 +60,7 @@ func (r *reader) line(o format.Object) {
 	l := readLine(o)
 	c := r.conversation(l)
 	c.span.extend(l.now)
-	c.whole.extend(l.now)
+	c.runSpan.extend(l.now)
 	c.noteSeq(l)
 	if c.flow == "" && l.class() == "message" {
 		c.flow = l.path.Str()
@@ -87,12 +87,12 @@ func (r *reader) conversation(l *line) *conversation {
 			return before
 		}
 	}
-	c := &conversation{id: run + "/" + firstLineKey(l), run: run, fromFileName: fromFileName, whole: new(span)}
+	c := &conversation{id: run + "/" + firstLineKey(l), run: run, fromFileName: fromFileName, runSpan: new(span)}
 	if before != nil {
 		if before.id == c.id {
 			return before
 		}
-		c.whole = before.whole
+		c.runSpan = before.runSpan
 	}
 	r.runs[run] = c
 	r.order = append(r.order, c)
@@ -175,7 +175,7 @@ func (r *reader) emitLinks(c *conversation, l *line) {
 func (r *reader) finish() {
 	for _, c := range r.order {
 		r.out.Emit(&transcript.Run{
-			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.whole.first, Ended: c.whole.last, Named: c.fromFileName, Guess: c.fromFileName,
+			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.runSpan.first, Ended: c.runSpan.last, Named: c.fromFileName, Guess: c.fromFileName,
 		})
 		r.out.Emit(&transcript.Conversation{ID: c.id, Run: c.run, Flow: c.flow, Started: c.span.first, Ended: c.span.last})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TestLongChain reads a conversation in which each message follows the one before, written from its end, and one whose nodes all
-// have the same parent: neither takes longer than its bytes.
+// TestLongChain reads a conversation in which each message follows the previous one, written from its end, and one whose
+// nodes all have the same parent. Neither takes longer than its size justifies.
 func TestLongChain(t *testing.T) {
 	const n = 20000
 	for name, parent := range map[string]func(int) string{

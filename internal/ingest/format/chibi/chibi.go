@@ -88,7 +88,7 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 var errPart = errors.New("no such part")
 
-// Text gives the text of one part of an event from the event's bytes.
+// Text returns the text of one part of an event from the event's bytes.
 func (Format) Text(role string, raw []byte, part int) (string, error) {
 	switch role {
 	case roleSummary, rolePrompt:

@@ -36,22 +36,22 @@ type context struct {
 	anchors []string
 }
 
-// world holds the contents of a directory, joined as the archive joins them: files of a run by root and id, events by id,
+// homeRecords holds the contents of a directory, joined as the archive joins them: files of a run by root and id, events by id,
 // links by their ends.
-type world struct {
+type homeRecords struct {
 	contexts map[string]*context           // by root and id
 	links    map[[2]string]map[string]bool // statements by sender and receiver
 	problems int
 }
 
-func read(t *testing.T, dir string) *world {
+func read(t *testing.T, dir string) *homeRecords {
 	t.Helper()
 	return join(t, formattest.Files(t, dir))
 }
 
-func join(t *testing.T, files map[string][]byte) *world {
+func join(t *testing.T, files map[string][]byte) *homeRecords {
 	t.Helper()
-	w := &world{contexts: map[string]*context{}, links: map[[2]string]map[string]bool{}}
+	w := &homeRecords{contexts: map[string]*context{}, links: map[[2]string]map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		claim := formattest.Detect(Format{}, name, files[name])
 		if claim.Strength == format.None {
@@ -72,7 +72,7 @@ func join(t *testing.T, files map[string][]byte) *world {
 	return w
 }
 
-func (w *world) context(root, id string) *context {
+func (w *homeRecords) context(root, id string) *context {
 	key := root + "/" + id
 	if w.contexts[key] == nil {
 		w.contexts[key] = &context{family: transcript.Family{Run: &transcript.Run{ID: id}}}
@@ -81,7 +81,7 @@ func (w *world) context(root, id string) *context {
 }
 
 // add joins one record. own is the conversation as the present file states it.
-func (w *world) add(root, name string, record transcript.Record, own *transcript.FamilyConversation) *transcript.FamilyConversation {
+func (w *homeRecords) add(root, name string, record transcript.Record, own *transcript.FamilyConversation) *transcript.FamilyConversation {
 	switch r := record.(type) {
 	case *transcript.Run:
 		c := w.context(root, r.ID)

@@ -18,7 +18,7 @@ func parseUsage(in format.Input, out *emitter) {
 	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		n++
 		u := readUsage(o.Value)
-		if n == 1 { // for a context without a log this is the only identity beside its name
+		if n == 1 { // for a context without a log this is the only identity besides its name
 			out.Emit(&transcript.Run{ID: out.run, Local: true, Named: true, Anchor: anchor(u.Time, "")})
 		}
 		// The program only appends, but the file may be cut or copied to another home. So the key consists of what the line

@@ -16,10 +16,10 @@ const unnamedContext = "context"
 
 // place is the location of a file in a home.
 type place struct {
-	home    string // directory above contexts/, or above the context's directory
-	context string // name of the context
-	role    string
-	sure    bool // the path goes through contexts/
+	home       string // directory above contexts/, or above the context's directory
+	context    string // name of the context
+	role       string
+	inContexts bool // the path goes through contexts/
 }
 
 // roleOf returns the role of a path below a context's directory, "" for files that are only stored.
@@ -68,7 +68,7 @@ func locate(file string) (place, bool) {
 		}
 		if role := roleOf(strings.Join(segments[i+2:], "/")); role != "" {
 			above := path.Clean(strings.Join(segments[:i], "/"))
-			return place{home: above, context: segments[i+1], role: role, sure: true}, true
+			return place{home: above, context: segments[i+1], role: role, inContexts: true}, true
 		}
 	}
 	return locateBare(file)
@@ -157,7 +157,7 @@ func (p place) strength(h format.Head) format.Strength {
 	}
 	switch testLines(h, p.test()) {
 	case yes:
-		if p.sure || p.role == roleTranscript {
+		if p.inContexts || p.role == roleTranscript {
 			return format.Certain
 		}
 		return format.Likely
@@ -165,7 +165,7 @@ func (p place) strength(h format.Head) format.Strength {
 		return p.pick(own || p.role == roleTranscript, format.Likely, format.None)
 	}
 	// No line could be read: an empty file, or broken lines only.
-	if !p.sure && path.Base(h.Path) == "active.jsonl" && h.Size == 0 {
+	if !p.inContexts && path.Base(h.Path) == "active.jsonl" && h.Size == 0 {
 		return format.Weak
 	}
 	return p.pick(true, format.Likely, format.None)
@@ -174,7 +174,7 @@ func (p place) strength(h format.Head) format.Strength {
 // pick returns then or otherwise by cond, but None for paths outside contexts/, where a name alone means little.
 func (p place) pick(cond bool, then, otherwise format.Strength) format.Strength {
 	switch {
-	case !p.sure:
+	case !p.inContexts:
 		return format.None
 	case cond:
 		return then
@@ -188,11 +188,11 @@ func (p place) test() func(format.Value) bool {
 	case roleInbox:
 		return isPending
 	case roleUsage:
-		return func(v format.Value) bool { return isDebug(v, "response", p.sure) }
+		return func(v format.Value) bool { return isDebug(v, "response", p.inContexts) }
 	case roleRequests:
-		return func(v format.Value) bool { return isDebug(v, "request", p.sure) }
+		return func(v format.Value) bool { return isDebug(v, "request", p.inContexts) }
 	}
-	if p.sure {
+	if p.inContexts {
 		return isOldEntry
 	}
 	return isEntry
@@ -267,10 +267,10 @@ func isPending(v format.Value) bool {
 }
 
 // isDebug reports whether a line has a timestamp, the given key and, unless the path is sure, nothing else.
-func isDebug(v format.Value, key string, sure bool) bool {
+func isDebug(v format.Value, key string, strict bool) bool {
 	n := 0
 	for range v.Fields() {
 		n++
 	}
-	return (n == 2 || sure) && v.Get("timestamp").Type() == '0' && v.Get(key).IsObject()
+	return (n == 2 || strict) && v.Get("timestamp").Type() == '0' && v.Get(key).IsObject()
 }

@@ -64,8 +64,8 @@ func line(id int, second int64, from, to, content, kind, more string) string {
 		id, second, from, to, content, kind, more)
 }
 
-// TestRotation moves the active file into a partition, before and after the manifest knows it: neither the
-// events nor the anchor change.
+// TestRotation moves the active file into a partition, before and after the manifest lists it: neither the events nor the
+// anchor change.
 func TestRotation(t *testing.T) {
 	const now = 1770600000
 	one := line(1, now, "system", "c", "Context created", "context_created", "") +
@@ -123,8 +123,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestResolveKeeps checks that a verdict that is set already stays, but for earlier versions: those are judged as the
-// newest one is.
+// TestResolveKeeps checks that Resolve keeps verdicts that are already set, except for earlier versions: those get the
+// verdict of the newest one.
 func TestResolveKeeps(t *testing.T) {
 	conversation := func(role string, verdict transcript.Verdict) *transcript.FamilyConversation {
 		return &transcript.FamilyConversation{

@@ -108,7 +108,7 @@ func (p *logParser) noteFormerName(e *entry) {
 	}
 }
 
-// anchor is the identity of a context beside its name; the smallest is the oldest.
+// anchor is the identity of a context besides its name; the smallest is the oldest.
 func anchor(t transcript.Time, id string) string {
 	return fmt.Sprintf("%012d/%s", t.UnixMicro/1e6, id)
 }

@@ -85,7 +85,7 @@ func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
 	return format.TextOf("a message", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }

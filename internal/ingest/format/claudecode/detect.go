@@ -79,26 +79,26 @@ func inspectHead(h format.Head, all bool) (known, foreign bool) {
 		if v.Len() == len("{}") {
 			continue
 		}
-		switch fits(v) {
-		case fitsWell:
+		switch matchLine(v) {
+		case fullMatch:
 			return true, false
-		case fitsNot:
+		case noMatch:
 			foreign = foreign || err == nil
 		}
 	}
 	return false, foreign
 }
 
-// fit is how well an object matches a line of a transcript.
-type fit int
+// match is how well an object matches a line of a transcript.
+type match int
 
 const (
-	fitsNot   fit = iota
-	fitsMaybe     // an unknown type, or too few members
-	fitsWell
+	noMatch    match = iota
+	maybeMatch       // an unknown type, or too few members
+	fullMatch
 )
 
-// shape holds the members of an object that matter for fit.
+// shape holds the members of an object that matter for the match.
 type shape struct {
 	kind string
 	has  map[string]bool
@@ -136,39 +136,39 @@ var requiredMembers = map[string][]string{
 	"permission-mode": {"permissionMode"}, "pr-link": {"prUrl"}, "attachment": {"attachment"},
 }
 
-func fits(v format.Value) fit {
+func matchLine(v format.Value) match {
 	s := shapeOf(v)
 	has := s.has
 	switch {
 	case s.foreign:
-		return fitsNot
+		return noMatch
 	case has["sessionId"] && has["parentUuid"] && has["isSidechain"]:
-		return fitsWell
+		return fullMatch
 	case s.kind == "" && has["sessionId"] && s.usage && has["timestamp"]:
-		return fitsWell
+		return fullMatch
 	case s.kind == "":
-		return fitsNot
+		return noMatch
 	}
-	well := false
+	full := false
 	switch s.kind {
 	case "user", "assistant":
-		well = s.message && (has["sessionId"] || has["uuid"] && has["parentUuid"])
+		full = s.message && (has["sessionId"] || has["uuid"] && has["parentUuid"])
 	case "summary":
-		well = has["summary"] && has["leafUuid"]
+		full = has["summary"] && has["leafUuid"]
 	case "file-history-snapshot":
-		well = has["snapshot"]
+		full = has["snapshot"]
 	default:
 		members, known := requiredMembers[s.kind]
-		well = known && has["sessionId"]
+		full = known && has["sessionId"]
 		for _, name := range members {
-			well = well && has[name]
+			full = full && has[name]
 		}
 	}
 	switch {
-	case well:
-		return fitsWell
+	case full:
+		return fullMatch
 	case has["sessionId"] || has["uuid"] || s.kind == "file-history-delta" || s.message && (s.kind == "user" || s.kind == "assistant"):
-		return fitsMaybe
+		return maybeMatch
 	}
-	return fitsNot
+	return noMatch
 }

@@ -45,7 +45,7 @@ func (f *facts) add(l *line) {
 	case "agent-name":
 		f.name = newest(f.name, l.agentName.Str())
 	case "agent-setting":
-		f.agent = newest(f.agent, l.setting.Str())
+		f.agent = newest(f.agent, l.agentSetting.Str())
 	case "summary":
 		if len(f.summaries) < maxSummaries {
 			f.summaries = append(f.summaries, summary{l.summary.Str(), l.leaf.Str()})

@@ -16,9 +16,9 @@ type line struct {
 	kind          string // type as written, "" if absent
 	uuid, session string
 
-	parent, logical, request, message, result, data, subtype, attachment format.Value
-	summary, leaf, title, aiTitle, agentName, cost, cwd, branch, version format.Value
-	source, forked, prompted, effort, by, setting, continued             format.Value
+	parent, logicalParent, request, message, toolUseResult, data, subtype, attachment format.Value
+	summary, leaf, title, aiTitle, agentName, cost, cwd, branch, version              format.Value
+	source, forkedFrom, promptSource, effort, attribution, agentSetting, continuedIn  format.Value
 
 	sidechain, meta, compact, apiError, background bool
 }
@@ -39,13 +39,13 @@ func (l *line) read(o format.Object, last string) {
 		case "parentUuid":
 			l.parent = value
 		case "logicalParentUuid":
-			l.logical = value
+			l.logicalParent = value
 		case "requestId":
 			l.request = value
 		case "message":
 			l.message = value
 		case "toolUseResult":
-			l.result = value
+			l.toolUseResult = value
 		case "isSidechain":
 			l.sidechain = value.Bool() == transcript.Yes
 		case "isMeta":
@@ -90,17 +90,17 @@ func (l *line) readRare(key string, value format.Value) {
 	case "origin":
 		l.source = value
 	case "forkedFrom":
-		l.forked = value
+		l.forkedFrom = value
 	case "promptSource":
-		l.prompted = value
+		l.promptSource = value
 	case "effort":
 		l.effort = value
 	case "attributionAgent":
-		l.by = value
+		l.attribution = value
 	case "agentSetting":
-		l.setting = value
+		l.agentSetting = value
 	case "continuedInSessionId":
-		l.continued = value
+		l.continuedIn = value
 	case "sessionKind":
 		l.background = value.Is("bg")
 	}
@@ -137,7 +137,7 @@ func (l *line) isMessage() bool { return l.kind == "user" || l.kind == "assistan
 
 // injected reports whether a line of type user was not typed by a user.
 func (l *line) injected() bool {
-	return l.meta || l.compact || l.prompted.Is("system") || notTyped(l.source)
+	return l.meta || l.compact || l.promptSource.Is("system") || notTyped(l.source)
 }
 
 // notTyped reports whether an origin says that no user typed the text.
@@ -186,9 +186,9 @@ func readMessage(v format.Value) (m message) {
 
 // block is one block of a message.
 type block struct {
-	raw                                              format.Value
-	kind                                             string
-	text, id, name, input, answers, content, isError format.Value
+	raw                                                format.Value
+	kind                                               string
+	text, id, name, input, toolUseID, content, isError format.Value
 }
 
 func readBlock(v format.Value) (b block) {
@@ -206,7 +206,7 @@ func readBlock(v format.Value) (b block) {
 		case "input":
 			b.input = value
 		case "tool_use_id":
-			b.answers = value
+			b.toolUseID = value
 		case "content":
 			b.content = value
 		case "is_error":

@@ -62,8 +62,8 @@ func (r *reader) linkChild(l *line, agent, event, call string) {
 // not counted.
 func (r *reader) linkCopySource(l *line) {
 	session, kind := l.session, "resume"
-	if l.forked.Exists() {
-		session, kind = l.forked.Get("sessionId").Str(), "fork"
+	if l.forkedFrom.Exists() {
+		session, kind = l.forkedFrom.Get("sessionId").Str(), "fork"
 	}
 	if session == "" || session == r.session || r.copiedSessions[session] {
 		return
@@ -74,7 +74,7 @@ func (r *reader) linkCopySource(l *line) {
 
 // linkContinuation links the session in which this one continues after it was sent to the background.
 func (r *reader) linkContinuation(l *line) {
-	next := l.continued.Str()
+	next := l.continuedIn.Str()
 	if next == "" || next == r.session || r.run == "" {
 		return
 	}

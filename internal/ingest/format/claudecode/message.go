@@ -162,7 +162,7 @@ func (s *messageReader) other(b block) {
 	if b.kind != "" {
 		e.Type = b.kind
 	}
-	if b.answers.IsString() {
+	if b.toolUseID.IsString() {
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
 	}
 }
@@ -196,7 +196,7 @@ func (s *messageReader) call(b block) {
 func (s *messageReader) result(b block) {
 	e := s.add(b.raw, transcript.KindToolResult, "tool")
 	e.Type = b.kind
-	made := &transcript.Result{Call: idText(b.answers), Failed: transcript.No}
+	made := &transcript.Result{Call: idText(b.toolUseID), Failed: transcript.No}
 	if b.isError.Bool() == transcript.Yes {
 		made.Failed = transcript.Yes
 	}
@@ -218,7 +218,7 @@ func (s *messageReader) result(b block) {
 		s.results[made.Call] = true
 	}
 	made.Name = s.calls[made.Call]
-	s.details(b, e, made)
+	s.resultDetails(b, e, made)
 }
 
 // markDuplicate marks an event that this file had before under another uuid.
@@ -228,7 +228,7 @@ func markDuplicate(e *transcript.Event) {
 
 // linkMentioned links the sub-agent of a toolUseResult that belongs to no result in its line.
 func (s *messageReader) linkMentioned() {
-	agent := s.line.result.Get("agentId").Str()
+	agent := s.line.toolUseResult.Get("agentId").Str()
 	if agent == "" {
 		return
 	}
@@ -240,13 +240,13 @@ func (s *messageReader) linkMentioned() {
 	s.linkChild(s.line, agent, event, "")
 }
 
-// details adds what toolUseResult states about a result. It belongs to the first result of a line.
-func (s *messageReader) details(b block, e *transcript.Event, made *transcript.Result) {
-	copied := s.line.result
+// resultDetails adds what toolUseResult states about a result. It belongs to the first result of a line.
+func (s *messageReader) resultDetails(b block, e *transcript.Event, made *transcript.Result) {
+	copied := s.line.toolUseResult
 	if !copied.Exists() {
 		return
 	}
-	s.line.result = format.Value{}
+	s.line.toolUseResult = format.Value{}
 	for key, value := range copied.Fields() {
 		switch key {
 		case "agentId":

@@ -16,7 +16,7 @@ type reader struct {
 	hasRows           bool   // there is a row, so the run is yielded
 	counted           bool   // there is a message
 
-	waiting          []*transcript.Event // rows read before run was known
+	waitingRows      []*transcript.Event // rows read before run was known
 	seen             map[string]bool     // uuids
 	calls            map[string]string   // tool names by call id
 	results          map[string]bool     // answered call ids
@@ -81,11 +81,11 @@ func (r *reader) setIdentity(session, first string) {
 		r.run = stem + "@" + newest(first, session)
 		r.conversation = r.run
 	}
-	for _, e := range r.waiting {
+	for _, e := range r.waitingRows {
 		e.Run = r.run
 		r.out.Emit(e)
 	}
-	r.waiting = nil
+	r.waitingRows = nil
 	r.out.Settle(r.run)
 }
 
@@ -107,8 +107,8 @@ func (r *reader) line(o format.Object) {
 		r.begin(l)
 	}
 	r.facts.add(l)
-	if r.place.agent != "" && l.by.IsString() {
-		r.facts.agent = reuse(r.facts.agent, l.by)
+	if r.place.agent != "" && l.attribution.IsString() {
+		r.facts.agent = reuse(r.facts.agent, l.attribution)
 	}
 	r.hasRows = true
 	repeated := l.uuid != "" && r.seen[l.uuid]
@@ -141,7 +141,7 @@ func (r *reader) begin(l *line) {
 // finish yields the records that need the whole file. Several files of one run are one session in several places.
 func (r *reader) finish() {
 	guess := r.run == ""
-	if guess && len(r.waiting) > 0 {
+	if guess && len(r.waitingRows) > 0 {
 		r.setIdentity("", "")
 	}
 	r.out.Settle(r.run)
@@ -168,7 +168,7 @@ func (r *reader) finish() {
 // isHome reports whether a line was first written to this file, as far as it shows. A session that is sent to the
 // background is copied into a new one, and all lines of the copy claim to be that one's.
 func (r *reader) isHome(l *line) bool {
-	return l.session != "" && l.session == r.session && !l.forked.Exists() && !l.background
+	return l.session != "" && l.session == r.session && !l.forkedFrom.Exists() && !l.background
 }
 
 // event returns an event of a line, with one part.
@@ -193,8 +193,8 @@ func (r *reader) branch(l *line, e *transcript.Event) {
 	if parent := l.parent; parent.IsString() && !parent.Is(r.lastUUID) {
 		e.Attributes.Set("parent", parent.Str())
 	}
-	if l.logical.IsString() {
-		e.Attributes.Set("logical_parent", l.logical.Str())
+	if l.logicalParent.IsString() {
+		e.Attributes.Set("logical_parent", l.logicalParent.Str())
 	}
 }
 
@@ -211,7 +211,7 @@ func (r *reader) emitUncounted(e *transcript.Event) {
 		e.Conversation = ""
 	}
 	if r.run == "" {
-		r.waiting = append(r.waiting, transcript.Keep(e).(*transcript.Event))
+		r.waitingRows = append(r.waitingRows, transcript.Keep(e).(*transcript.Event))
 		return
 	}
 	r.out.Emit(e)

@@ -10,11 +10,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Lines before the first that names a session, where the file's own name does not, are nobody's until it comes; no program
-// writes those by themselves.
+// TestGrowth excepts files whose name does not identify the session: until a line names one, their rows have no run. No
+// program writes those lines alone.
 func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "chat.jsonl", "agent-0ld.jsonl") }
 
-// Sub-agents are named by their note, else by the call that started them; sessions have the title of their note.
+// TestResolve: sub-agents are named by their metadata, else by the call that started them; sessions have the title of their
+// metadata.
 func TestResolve(t *testing.T) {
 	child := func() *transcript.FamilyConversation {
 		return &transcript.FamilyConversation{Conversation: transcript.Conversation{ID: "c0ffee1", Child: true, Title: "Find it"}}
@@ -43,7 +44,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// What a user looks for is found, what only fills the index is not.
+// TestText: what a user searches for is indexed, what would only fill the index is not.
 func TestText(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`"plain"`, "plain"},
@@ -66,7 +67,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A result's copy in toolUseResult is indexed only when it says more.
+// TestExtra: the copy of a result in toolUseResult is indexed only if it has more text.
 func TestExtra(t *testing.T) {
 	const block = `{"tool_use_id":"t","type":"tool_result","content":"line one\nline two"}`
 	for in, want := range map[string]bool{

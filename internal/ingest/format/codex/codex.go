@@ -67,7 +67,7 @@ func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (codex) Text(role string, raw []byte, part int) (string, error) {
 	if role == roleHistory || role == roleNames {
 		return format.TextOf(role, raw, historyText)

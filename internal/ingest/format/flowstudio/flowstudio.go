@@ -74,7 +74,7 @@ func (flowStudio) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (flowStudio) Text(role string, raw []byte, part int) (string, error) {
 	switch role {
 	case roleProduct, roleLines:

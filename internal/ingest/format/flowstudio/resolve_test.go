@@ -12,15 +12,15 @@ import (
 const testRun = "run-20261120-100000-abc123"
 
 // resolved loads the files of a golden case and returns its one run after Resolve.
-func resolved(t *testing.T, name string) *world {
+func resolved(t *testing.T, name string) *runRecords {
 	t.Helper()
-	worlds := map[string]*world{}
+	byRun := map[string]*runRecords{}
 	for _, o := range formattest.Originals(t, New(), "testdata/"+name) {
-		put(t, worlds, o.Path, o.Bytes)
+		put(t, byRun, o.Path, o.Bytes)
 	}
-	w := worlds[testRun]
+	w := byRun[testRun]
 	if w == nil {
-		t.Fatalf("%s: no run %s in %v", name, testRun, sortedKeys(worlds))
+		t.Fatalf("%s: no run %s in %v", name, testRun, sortedKeys(byRun))
 	}
 	flowStudio{}.Resolve(&w.family)
 	flowStudio{}.Resolve(&w.family) // Resolve is idempotent
@@ -34,10 +34,10 @@ func TestNames(t *testing.T) {
 		{"names", "build/late-step-repo-operator-claude", "late-step", "repo-operator", "claude", "events", ""},
 		{"names", "build/plain-code-critic-claude", "plain", "code-critic", "claude", "guess", ""},
 		{"names", "build/onlyname", "", "", "", "", ""},
-		// A second engine's transcript is named by the receipt that the first one's overwrote, and has none.
+		// A second engine's transcript is named by the receipt that the first engine overwrote, and has no receipt itself.
 		{"gemini", "signal/frame-requirements-author-gemini", "frame", "requirements-author", "gemini", "receipt", "succeeded"},
 		{"gemini", "signal/frame-requirements-author-claude", "frame", "requirements-author", "claude", "receipt prefix", ""},
-		// Lifecycle receipts name no transcript; SDK ones name it by an absolute path.
+		// Lifecycle receipts name no transcript; SDK receipts name it by an absolute path.
 		{"stub", "signal/normalize-signal-normalizer-claude", "normalize", "signal-normalizer", "claude", "receipt prefix", "succeeded"},
 		{"sdk", "deploy/decide-deploy-monitor-claude", "decide", "deploy-monitor", "claude", "receipt", "succeeded"},
 		{"sdk", "deploy/smoke-deploy-decider-claude", "smoke", "deploy-decider", "claude", "guess", ""},
@@ -120,7 +120,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestBetterModel: a receipt states a default or just "gemini"; the transcript knows.
+// TestBetterModel: a receipt states a default or just "gemini"; the transcript has the real model.
 func TestBetterModel(t *testing.T) {
 	for in, want := range map[string]string{"gemini": "gemini-2.5-pro", "cli": "claude-sonnet-4-5-20250929", "sdk": "claude-opus-4-20250514", "stub": "claude-stub"} {
 		found := false
@@ -133,8 +133,8 @@ func TestBetterModel(t *testing.T) {
 	}
 }
 
-// TestRewrites replays what the program does to a step's files: the receipt is written again for its routing,
-// then a retry overwrites transcript and receipt. Rewriting is the same usage; the retry was spent as well.
+// TestRewrites replays what the program does to a step's files: it writes the receipt again for its routing, then a retry
+// overwrites transcript and receipt. The rewrite is the same usage; the retry was spent as well.
 func TestRewrites(t *testing.T) {
 	root := "swarm/runs/" + testRun + "/build/"
 	receipt := `{"step_id":"fix","agent_key":"coder","flow_key":"build","engine":"claude-step","started_at":"START",` +
@@ -143,18 +143,18 @@ func TestRewrites(t *testing.T) {
 	version := func(text, start, routing string) []byte {
 		return []byte(strings.NewReplacer("START", start, "ROUTING", routing).Replace(text))
 	}
-	worlds := map[string]*world{}
+	byRun := map[string]*runRecords{}
 	first, second := "2026-11-20T10:00:01.000001+00:00Z", "2026-11-20T10:05:00.5Z"
 	for _, routing := range []string{"", `,"routing":{"loop_iteration":0,"decision":"loop"}`} {
-		put(t, worlds, root+"receipts/fix-coder.json", version(receipt, first, routing))
-		put(t, worlds, root+"llm/fix-coder-claude.jsonl", version(line, first, ""))
+		put(t, byRun, root+"receipts/fix-coder.json", version(receipt, first, routing))
+		put(t, byRun, root+"llm/fix-coder-claude.jsonl", version(line, first, ""))
 	}
-	if n := worlds[testRun].count(); n.TokensIn != 100 || n.TokensOut != 10 || n.Cost != 5e8 {
+	if n := byRun[testRun].count(); n.TokensIn != 100 || n.TokensOut != 10 || n.Cost != 5e8 {
 		t.Errorf("after routing: %+v", n)
 	}
-	put(t, worlds, root+"receipts/fix-coder.json", version(receipt, second, ""))
-	put(t, worlds, root+"llm/fix-coder-claude.jsonl", version(line, second, ""))
-	w := worlds[testRun]
+	put(t, byRun, root+"receipts/fix-coder.json", version(receipt, second, ""))
+	put(t, byRun, root+"llm/fix-coder-claude.jsonl", version(line, second, ""))
+	w := byRun[testRun]
 	if n := w.count(); n.TokensIn != 200 || n.TokensOut != 20 || n.Cost != 10e8 {
 		t.Errorf("after a retry: %+v", n)
 	}
@@ -167,16 +167,16 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-// TestAsideCountsNothing: quarantined and hidden directories are kept and searchable, and in no count.
+// TestAsideCountsNothing: quarantined and hidden directories are kept and searchable, but not counted.
 func TestAsideCountsNothing(t *testing.T) {
-	worlds := map[string]*world{}
+	byRun := map[string]*runRecords{}
 	for _, o := range formattest.Originals(t, New(), "testdata/aside") {
-		put(t, worlds, o.Path, o.Bytes)
+		put(t, byRun, o.Path, o.Bytes)
 	}
-	if got := strings.Join(sortedKeys(worlds), " "); got != ".trash _corrupt/"+testRun+" _index good-run "+testRun {
+	if got := strings.Join(sortedKeys(byRun), " "); got != ".trash _corrupt/"+testRun+" _index good-run "+testRun {
 		t.Errorf("runs %s", got)
 	}
-	for id, w := range worlds {
+	for id, w := range byRun {
 		counted := id == "good-run" || id == testRun
 		if (w.count() != nil) != counted {
 			t.Errorf("run %s counts: %v", id, !counted)

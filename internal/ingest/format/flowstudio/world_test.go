@@ -9,14 +9,14 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// charged holds the totals of one run's usage.
-type charged struct {
+// totals holds the totals of one run's usage.
+type totals struct {
 	TokensIn, TokensOut int64
 	Cost                float64 // nano-USD
 }
 
-// world holds what an index would hold about one run, collected record by record.
-type world struct {
+// runRecords holds what an index would hold about one run, collected record by record.
+type runRecords struct {
 	runs     []*transcript.Run
 	events   []*transcript.Event
 	family   transcript.Family
@@ -24,20 +24,20 @@ type world struct {
 }
 
 // put stores one file as an archive would: claimed, parsed, its records sorted into their runs.
-func put(t *testing.T, worlds map[string]*world, file string, content []byte) format.Claim {
+func put(t *testing.T, byRun map[string]*runRecords, file string, content []byte) format.Claim {
 	t.Helper()
 	claim := flowStudio{}.Detect(format.Head{Path: file, Size: int64(len(content)), Bytes: content[:min(len(content), format.HeadSize)]})
 	if claim.Strength == format.None || claim.Role == format.Other {
 		return claim
 	}
-	of := func(run string) *world {
+	of := func(run string) *runRecords {
 		if run == "" {
 			t.Fatalf("%s: record without run", file)
 		}
-		if worlds[run] == nil {
-			worlds[run] = &world{}
+		if byRun[run] == nil {
+			byRun[run] = &runRecords{}
 		}
-		return worlds[run]
+		return byRun[run]
 	}
 	conversations := map[string]*transcript.FamilyConversation{}
 	in := format.Input{Path: file, Root: claim.Root, Role: claim.Role, Size: int64(len(content)), Reader: bytes.NewReader(content)}
@@ -74,12 +74,12 @@ func put(t *testing.T, worlds map[string]*world, file string, content []byte) fo
 }
 
 // count returns the totals of a run after Resolve, or nil if the run is only named.
-func (w *world) count() *charged {
+func (w *runRecords) count() *totals {
 	if !slices.ContainsFunc(w.runs, func(r *transcript.Run) bool { return !r.Named }) {
 		return nil
 	}
 	flowStudio{}.Resolve(&w.family)
-	n, seen := &charged{}, map[string]bool{}
+	n, seen := &totals{}, map[string]bool{}
 	for _, u := range w.family.Usage {
 		if u.Verdict != "" || u.Key != "" && seen[u.Key] {
 			continue

@@ -9,16 +9,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Input is a format.Input whose bytes are at hand.
+// Input is a format.Input whose content is in memory.
 type Input struct {
 	Path, Root, Role string
 	Bytes            []byte
 }
 
-// Check parses an original and gives its records. It fails when Parse gives an error, yields after it was told to
-// stop, or breaks one of the promises of the contract: every place lies inside the original, events come in
-// file order (those of one conversation of a document: in any), every event has parts and names a conversation or a run, Text of a part's bytes gives the part's
-// text, and every line of a .jsonl or .ndjson that is not blank gives a record.
+// Check parses an original and returns its records. It fails if Parse returns an error, yields after it was told to stop,
+// or breaks a promise of the contract: every range lies inside the original; events come in file order (those of one
+// conversation of a document in any order); every event has parts and names a conversation or a run; Text of a part's bytes
+// is the part's text; and every non-blank line of a .jsonl or .ndjson yields a record.
 func Check(tb testing.TB, f format.Format, in Input) []transcript.Record {
 	tb.Helper()
 	records := parse(tb, f, in, bytes.NewReader(in.Bytes), -1)
@@ -33,7 +33,7 @@ func Check(tb testing.TB, f format.Format, in Input) []transcript.Record {
 	return records
 }
 
-// parse collects the records, or the first ones when stop is not negative.
+// parse collects the records, or the first stop of them if stop is not negative.
 func parse(tb testing.TB, f format.Format, in Input, r io.Reader, stop int) []transcript.Record {
 	tb.Helper()
 	input := format.Input{Path: in.Path, Root: in.Root, Role: in.Role, Size: int64(len(in.Bytes)), Reader: r}
@@ -58,10 +58,10 @@ type checker struct {
 	in     Input
 	layers map[string][]byte
 	last   map[string]furthest // per layer
-	lines  map[int]bool        // that some record came from
+	lines  map[int]bool        // lines with a record
 }
 
-// furthest is the offset of the event that stands last of those so far, and its conversation.
+// furthest is the highest offset of an event so far, and that event's conversation.
 type furthest struct {
 	offset       int64
 	conversation string
@@ -127,7 +127,7 @@ func (c *checker) event(e *transcript.Event) {
 	}
 }
 
-// bytes gives what an Origin names.
+// bytes returns the bytes of an Origin.
 func (c *checker) bytes(what string, o transcript.Origin) []byte {
 	c.tb.Helper()
 	content, seen := c.layers[o.Inner]
@@ -136,7 +136,7 @@ func (c *checker) bytes(what string, o transcript.Origin) []byte {
 		if err != nil {
 			c.tb.Fatalf("%s: %s at %+v: %v", c.in.Path, what, o, err)
 		}
-		// A layer that is cut off still has what comes before the cut.
+		// A truncated layer still has what precedes the cut.
 		content, err = io.ReadAll(r)
 		if err != nil && !format.IsContent(err) {
 			c.tb.Fatalf("%s: %s at %+v: %v", c.in.Path, what, o, err)
@@ -152,8 +152,8 @@ func (c *checker) bytes(what string, o transcript.Origin) []byte {
 	return content[o.Offset:o.End()]
 }
 
-// uncovered looks for lines that gave nothing. A line that only says more of a run or conversation has no record
-// with a place: then it must give one when it stands alone, and is whole.
+// uncovered fails for lines without a record. A line that only adds to a run or conversation has no record with a place: it
+// must yield one when it is parsed alone.
 func (c *checker) uncovered() {
 	c.tb.Helper()
 	if !lineBased(c.in.Path) {

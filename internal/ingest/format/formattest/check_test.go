@@ -11,9 +11,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// words is a format of one event a line, with a fault that a test may build in.
+// words is a format with one event per line, into which a test can build a fault.
 type words struct {
-	spoil func(*transcript.Event) *transcript.Event
+	fault func(*transcript.Event) *transcript.Event
 	text  string
 }
 
@@ -32,8 +32,8 @@ func (w words) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			}
 			e := &transcript.Event{Run: "r", Kind: transcript.KindMessage, Origin: line.Origin,
 				Parts: []transcript.Part{{Text: string(line.Bytes)}}}
-			if w.spoil != nil {
-				e = w.spoil(e)
+			if w.fault != nil {
+				e = w.fault(e)
 			}
 			if e != nil && !yield(e, nil) {
 				return
@@ -42,28 +42,30 @@ func (w words) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// listener takes down what Check has to say.
-type listener struct {
+// recorder records the failures that Check reports.
+type recorder struct {
 	testing.TB
-	heard []string
+	failures []string
 }
 
-func (l *listener) Helper() {}
+func (l *recorder) Helper() {}
 
-func (l *listener) Errorf(s string, args ...any) { l.heard = append(l.heard, fmt.Sprintf(s, args...)) }
+func (l *recorder) Errorf(s string, args ...any) {
+	l.failures = append(l.failures, fmt.Sprintf(s, args...))
+}
 
-func (l *listener) Fatalf(s string, args ...any) {
+func (l *recorder) Fatalf(s string, args ...any) {
 	l.Errorf(s, args...)
 	panic(l)
 }
 
-func listen(w words, content string) (heard string) {
-	l := &listener{}
+func runCheck(w words, content string) (heard string) {
+	l := &recorder{}
 	defer func() {
 		if r := recover(); r != nil && r != any(l) {
 			panic(r)
 		}
-		heard = strings.Join(l.heard, "|")
+		heard = strings.Join(l.failures, "|")
 	}()
 	Check(l, w, Input{Path: "x.jsonl", Bytes: []byte(content)})
 	return ""
@@ -80,24 +82,24 @@ func TestCheckHearsWhatIsWrong(t *testing.T) {
 	}{
 		"nothing":     {words{}, ""},
 		"other text":  {words{text: "x"}, "Text of part 0"},
-		"no parts":    {words{spoil: edit(func(e *transcript.Event) { e.Parts = nil })}, "without parts"},
-		"no owner":    {words{spoil: edit(func(e *transcript.Event) { e.Run = "" })}, "without parts, kind or owner"},
-		"outside":     {words{spoil: edit(func(e *transcript.Event) { e.Origin.Length += 100 })}, "outside"},
-		"before":      {words{spoil: edit(func(e *transcript.Event) { e.Origin.Offset = -1 })}, "outside"},
-		"part":        {words{spoil: edit(func(e *transcript.Event) { e.Parts[0].Offset, e.Parts[0].Length = 1, 99 })}, "outside its event"},
-		"backwards":   {words{spoil: edit(func(e *transcript.Event) { e.Origin.Offset = 8 - e.Origin.Offset })}, "comes after"},
-		"lost a line": {words{spoil: deaf}, "x.jsonl:3 gives no record"},
-		"bad layer":   {words{spoil: edit(func(e *transcript.Event) { e.Origin.Inner = "rar" })}, "no such layer"},
+		"no parts":    {words{fault: edit(func(e *transcript.Event) { e.Parts = nil })}, "without parts"},
+		"no owner":    {words{fault: edit(func(e *transcript.Event) { e.Run = "" })}, "without parts, kind or owner"},
+		"outside":     {words{fault: edit(func(e *transcript.Event) { e.Origin.Length += 100 })}, "outside"},
+		"before":      {words{fault: edit(func(e *transcript.Event) { e.Origin.Offset = -1 })}, "outside"},
+		"part":        {words{fault: edit(func(e *transcript.Event) { e.Parts[0].Offset, e.Parts[0].Length = 1, 99 })}, "outside its event"},
+		"backwards":   {words{fault: edit(func(e *transcript.Event) { e.Origin.Offset = 8 - e.Origin.Offset })}, "comes after"},
+		"lost a line": {words{fault: dropLine}, "x.jsonl:3 gives no record"},
+		"bad layer":   {words{fault: edit(func(e *transcript.Event) { e.Origin.Inner = "rar" })}, "no such layer"},
 	} {
-		heard := listen(c.w, content)
+		heard := runCheck(c.w, content)
 		if c.want == "" && heard != "" || !strings.Contains(heard, c.want) {
 			t.Errorf("%s: heard %q, want %q", name, heard, c.want)
 		}
 	}
 }
 
-// deaf loses one line, also where it stands alone.
-func deaf(e *transcript.Event) *transcript.Event {
+// dropLine loses one line, even if that is parsed alone.
+func dropLine(e *transcript.Event) *transcript.Event {
 	if e.Parts[0].Text == "words" {
 		return nil
 	}

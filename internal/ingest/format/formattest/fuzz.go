@@ -9,11 +9,11 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// patience is how long Parse may take for one input of the fuzzer.
-const patience = 10 * time.Second
+// parseTimeout is how long Parse may take for one input of the fuzzer.
+const parseTimeout = 10 * time.Second
 
-// Fuzz throws bytes at Detect, Parse and Text as an original of the given role and path, and holds them to Check.
-// It starts from the originals of that role in testdata.
+// Fuzz feeds fuzzed bytes to Detect, Parse and Text as an original of the given role and path, and applies Check. Its seeds
+// are the originals of that role in testdata.
 func Fuzz(f *testing.F, fm format.Format, role, path string) {
 	f.Helper()
 	cases, err := filepath.Glob("testdata/*/in")
@@ -34,7 +34,7 @@ func Fuzz(f *testing.F, fm format.Format, role, path string) {
 		f.Fatalf("no original of role %q in testdata", role)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		watch := time.AfterFunc(patience, func() { panic("formattest: Parse hangs") })
+		watch := time.AfterFunc(parseTimeout, func() { panic("formattest: Parse hangs") })
 		defer watch.Stop()
 		claim := Detect(fm, path, b)
 		Check(t, fm, Input{Path: path, Root: claim.Root, Role: role, Bytes: b})

@@ -1,6 +1,5 @@
-// Package formattest holds every format to the same promises: golden records for the cases in its testdata, and
-// the properties that hold for any bytes (see Check). A format's tests are calls of Golden, Fuzz and, where it has
-// logs, Growth.
+// Package formattest tests what every format promises: golden records for the cases in its testdata, and the properties
+// that hold for any bytes (see Check). A format's tests are calls of Golden, Fuzz and, if it has logs, Growth.
 //
 // It owns the layout of the cases:
 //
@@ -28,7 +27,7 @@ var update = flag.Bool("update", false, "write want.ndjson anew instead of compa
 type Original struct {
 	Path    string // in the source
 	Bytes   []byte
-	Rows    []byte // of a database: what Parse gets; nil when the case has none
+	Rows    []byte // for a database: the input of Parse; nil if the case has none
 	Claim   format.Claim
 	records []transcript.Record
 }
@@ -69,7 +68,7 @@ func golden(t *testing.T, f format.Format, dir string) {
 	compare(t, name, got, want)
 }
 
-// compare shows the first lines that differ.
+// compare reports the first lines that differ.
 func compare(t *testing.T, name string, got, want []byte) {
 	t.Helper()
 	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
@@ -87,7 +86,7 @@ func compare(t *testing.T, name string, got, want []byte) {
 	}
 }
 
-// Originals reads, detects, checks and parses the files of one case in path order.
+// Originals reads, detects, parses and checks the files of one case in path order.
 func Originals(tb testing.TB, f format.Format, dir string) []*Original {
 	tb.Helper()
 	var all []*Original
@@ -124,13 +123,13 @@ func Originals(tb testing.TB, f format.Format, dir string) []*Original {
 	return all
 }
 
-// Detect gives a format's claim on a file.
+// Detect returns a format's claim on a file.
 func Detect(f format.Format, path string, content []byte) format.Claim {
 	head := content[:min(len(content), format.HeadSize)]
 	return f.Detect(format.Head{Path: path, Size: int64(len(content)), Bytes: head})
 }
 
-// Content gives the bytes that Parse is to read; false when there is nothing to parse.
+// Content returns the bytes that Parse reads. It returns false if there is nothing to parse.
 func (o *Original) Content() ([]byte, bool) {
 	switch {
 	case o.Claim.Strength == format.None, o.Claim.Skip, o.Claim.Role == format.Other:
@@ -141,10 +140,10 @@ func (o *Original) Content() ([]byte, bool) {
 	return o.Bytes, true
 }
 
-// Input is what Parse gets for the original, but for the reader.
+// Input returns the input of Parse for the original, with its content instead of a reader.
 func (o *Original) Input(content []byte) Input {
 	return Input{Path: o.Path, Root: o.Claim.Root, Role: o.Claim.Role, Bytes: content}
 }
 
-// Records are the parsed records of the original.
+// Records returns the parsed records of the original.
 func (o *Original) Records() []transcript.Record { return o.records }

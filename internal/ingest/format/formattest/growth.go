@@ -11,8 +11,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Growth cuts every log of the cases at each of its line ends: a file that grows gives, for the lines that it had before,
-// the records that it gave before. except names files for which a later line may say what the first ones are.
+// Growth cuts every log of the cases at each of its line ends. The records of the shorter file must be those that the whole
+// file yields for the same lines. except names files in which a later line may determine how the first ones are read.
 func Growth(t *testing.T, f format.Format, except ...string) {
 	t.Helper()
 	cases, err := filepath.Glob("testdata/*/in")
@@ -31,8 +31,8 @@ func Growth(t *testing.T, f format.Format, except ...string) {
 					continue
 				}
 				cut := int64(end + 1)
-				part := placed(Check(t, f, o.Input(bytes.Clone(o.Bytes[:cut]))), cut)
-				if !reflect.DeepEqual(part, placed(o.records, cut)) {
+				part := recordsBefore(Check(t, f, o.Input(bytes.Clone(o.Bytes[:cut]))), cut)
+				if !reflect.DeepEqual(part, recordsBefore(o.records, cut)) {
 					t.Errorf("%s: other records of its first %d bytes", o.Path, cut)
 				}
 			}
@@ -43,8 +43,8 @@ func Growth(t *testing.T, f format.Format, except ...string) {
 	}
 }
 
-// placed is the records that stand in the first bytes of a file.
-func placed(records []transcript.Record, end int64) []transcript.Record {
+// recordsBefore returns the records whose place is before an offset.
+func recordsBefore(records []transcript.Record, end int64) []transcript.Record {
 	var some []transcript.Record
 	for _, record := range records {
 		at := end

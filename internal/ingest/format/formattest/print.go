@@ -15,12 +15,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// longest is how many bytes of a string a golden file shows.
-const longest = 2000
+// maxString is the length in bytes up to which a golden file shows a string in full.
+const maxString = 2000
 
 var strengths = map[format.Strength]string{format.None: "none", format.Weak: "weak", format.Likely: "likely", format.Certain: "certain"}
 
-// appendClaim writes what a format says of a file as one line.
+// appendClaim appends a format's claim on a file as one line.
 func appendClaim(dst []byte, o *Original) []byte {
 	dst = append(dst, `{"file":`...)
 	dst = appendJSON(dst, o.Path)
@@ -32,7 +32,7 @@ func appendClaim(dst []byte, o *Original) []byte {
 	return append(dst, "}\n"...)
 }
 
-// appendRecord writes a record as one line: its type, and its fields that are not zero in the order of the struct.
+// appendRecord appends a record as one line: its type, and its non-zero fields in the order of the struct.
 func appendRecord(dst []byte, record transcript.Record) []byte {
 	v := reflect.ValueOf(record).Elem()
 	dst = append(dst, `{"record":`...)
@@ -48,7 +48,7 @@ func dump(records []transcript.Record) (b []byte) {
 	return b
 }
 
-// appendFields writes the members of a struct without the braces; more says that members stand before them.
+// appendFields appends the members of a struct without the braces. more says that members precede them.
 func appendFields(dst []byte, v reflect.Value, more bool) []byte {
 	for i := range v.NumField() {
 		field := v.Field(i)
@@ -69,13 +69,13 @@ func appendFields(dst []byte, v reflect.Value, more bool) []byte {
 func appendValue(dst []byte, v reflect.Value) []byte {
 	switch x := v.Interface().(type) {
 	case transcript.Time:
-		return appendJSON(dst, stamp(x))
+		return appendJSON(dst, formatTime(x))
 	case transcript.Count:
 		return appendJSON(dst, x.N)
 	case transcript.Truth:
 		return appendJSON(dst, map[transcript.Truth]string{transcript.No: "no", transcript.Yes: "yes"}[x])
 	case transcript.Origin:
-		return appendJSON(dst, place(x))
+		return appendJSON(dst, formatOrigin(x))
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -94,12 +94,12 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 		}
 		return append(dst, ']')
 	case reflect.String:
-		return appendJSON(dst, brief(v.String()))
+		return appendJSON(dst, abbreviate(v.String()))
 	}
 	return appendJSON(dst, v.Interface())
 }
 
-// appendJSON writes a scalar or a map of scalars (sorted by key) as people like to read it.
+// appendJSON appends a scalar or a map of scalars (sorted by key) without HTML escapes.
 func appendJSON(dst []byte, x any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -110,25 +110,25 @@ func appendJSON(dst []byte, x any) []byte {
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-// brief cuts a long string; the hash still tells it from others.
-func brief(s string) string {
-	if len(s) <= longest {
+// abbreviate cuts a long string and adds a hash that identifies it.
+func abbreviate(s string) string {
+	if len(s) <= maxString {
 		return s
 	}
-	cut := longest / 10
+	cut := maxString / 10
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
 	return fmt.Sprintf("%s... %d bytes, sha256 %x", s[:cut], len(s), sha256.Sum256([]byte(s)))
 }
 
-func stamp(t transcript.Time) string {
+func formatTime(t transcript.Time) string {
 	zone := time.FixedZone("", int(t.Offset)*60)
 	return time.UnixMicro(t.UnixMicro).In(zone).Format(time.RFC3339Nano)
 }
 
-// place is [inner:]line@offset+length.
-func place(o transcript.Origin) string {
+// formatOrigin formats an Origin as [inner:]line@offset+length.
+func formatOrigin(o transcript.Origin) string {
 	s := fmt.Sprintf("%d@%d+%d", o.Line, o.Offset, o.Length)
 	if o.Inner != "" {
 		s = o.Inner + ":" + s

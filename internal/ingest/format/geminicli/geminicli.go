@@ -64,7 +64,7 @@ func (gemini) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (gemini) Text(role string, raw []byte, _ int) (string, error) {
 	return format.TextOf(role, raw, pieceText)
 }

@@ -126,14 +126,14 @@ func units(s string) int {
 	return n
 }
 
-// usualEntries is the capacity to start with: most transcripts have at most this many entries, since they grow to 20 KiB
+// typicalEntries is the capacity to start with: most transcripts have at most this many entries, since they grow to 20 KiB
 // and entries other than messages to 200 units.
-const usualEntries = 24
+const typicalEntries = 24
 
 // splitEntries splits the body of a transcript at its markers. base and line are the body's offset and first line in the
 // file. Text before the first marker becomes an entry without a marker.
 func splitEntries(body string, base int64, line int) []entry {
-	entries := make([]entry, 0, usualEntries)
+	entries := make([]entry, 0, typicalEntries)
 	open := entry{origin: transcript.Origin{Line: line, Offset: base}} // the entry that has not ended yet
 	start, bodyStart := 0, 0                                           // start of the entry, and of its body
 	end := func(at int) {

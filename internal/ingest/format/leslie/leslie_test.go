@@ -27,7 +27,7 @@ func FuzzWorker(f *testing.F) {
 	formattest.Fuzz(f, Format{}, roleWorker, ".leslie/logs/workers/thread-aaaa0001.ndjson")
 }
 
-// TestPaths compares what is read from the inputs of calls with the pattern that it stands for.
+// TestPaths compares paths with the regular expression that it replaces.
 func TestPaths(t *testing.T) {
 	pattern := regexp.MustCompile(`"(?:path|file_path|filePath|filename|file|old_path|new_path)"\s*:\s*("(?:[^"\\]|\\.)*")`)
 	pieces := []string{`"path"`, `"file_path"`, `"file"`, `"files"`, `:`, ` : `, "\t:\n", "\v", `"`, `""`, `\"`, `\`, "\\\n", `\\`, `a/b.go`, `"a"`, `"b\"c"`, `{`, `,`, "界", "\xff", "\n"}

@@ -8,11 +8,11 @@ import (
 // relations reads thread_relations.json or its .bak.
 type relations struct {
 	*format.Sink
-	b      []byte
-	doc    format.Value
-	rank   int
-	stated map[edge]bool         // links that were yielded
-	reason map[edge]format.Value // the last operation that requested a reference
+	b        []byte
+	doc      format.Value
+	rank     int
+	emitted  map[edge]bool         // links that were yielded
+	requests map[edge]format.Value // the last operation that requested a reference
 }
 
 // edge identifies a link. from is the parent, or the thread that is referenced.
@@ -30,13 +30,13 @@ func parseRelations(in format.Input, b []byte, s *format.Sink) {
 		}
 		return
 	}
-	r := relations{Sink: s, b: b, doc: doc, stated: map[edge]bool{}, reason: map[edge]format.Value{}}
+	r := relations{Sink: s, b: b, doc: doc, emitted: map[edge]bool{}, requests: map[edge]format.Value{}}
 	if in.Role == roleRelations {
 		r.rank = 1
 	}
 	for op := range doc.Get("operations").Items() {
 		if e, ok := referenceOf(op); ok {
-			r.reason[e] = op
+			r.requests[e] = op
 		}
 	}
 	// Rows are yielded in file order, whatever the order of the keys.
@@ -49,7 +49,7 @@ func parseRelations(in format.Input, b []byte, s *format.Sink) {
 		}
 	}
 	r.references()
-	r.otherSides()
+	r.uncountedLinks()
 	for op := range doc.Get("operations").Items() {
 		if e, ok := referenceOf(op); ok {
 			r.link(e, origin(b, op), false, transcript.Time{})
@@ -93,9 +93,9 @@ func (r *relations) references() {
 	}
 }
 
-// otherSides yields the links that only the other end states (children, referenced_by) and dependencies: kept, but not
+// uncountedLinks yields the links that only the other end states (children, referenced_by) and dependencies: kept, but not
 // counted.
-func (r *relations) otherSides() {
+func (r *relations) uncountedLinks() {
 	for id, rel := range r.doc.Get("relations").Fields() {
 		for child := range rel.Get("children").Items() {
 			r.link(edge{"parent", id, child.Str()}, origin(r.b, child), false, transcript.Time{})
@@ -104,7 +104,7 @@ func (r *relations) otherSides() {
 			r.link(edge{"reference", id, by.Str()}, origin(r.b, by), false, transcript.Time{})
 		}
 		for on := range rel.Get("depends_on").Items() {
-			if !r.stated[edge{"parent", on.Str(), id}] {
+			if !r.emitted[edge{"parent", on.Str(), id}] {
 				r.link(edge{"depends", on.Str(), id}, origin(r.b, on), false, transcript.Time{})
 			}
 		}
@@ -124,15 +124,15 @@ func (r *relations) operations(all format.Value) {
 
 // link yields a link once. A reference carries what its operation states: frozen or live, and the scope.
 func (r *relations) link(e edge, at transcript.Origin, counted bool, when transcript.Time) {
-	if r.stated[e] || e.from == "" || e.to == "" {
+	if r.emitted[e] || e.from == "" || e.to == "" {
 		return
 	}
-	r.stated[e] = true
+	r.emitted[e] = true
 	l := &transcript.Link{
 		Kind: e.kind, From: transcript.End{Type: "group", ID: e.from}, To: transcript.End{Type: "group", ID: e.to},
 		Time: when, Origin: at, Uncounted: !counted,
 	}
-	if op, ok := r.reason[e]; ok {
+	if op, ok := r.requests[e]; ok {
 		l.Time = op.Get("timestamp").Time()
 		l.Attributes = scalars(op.Get("params"), "ref_id", "binding")
 		l.Attributes.Set("scope", format.AllStrings(op.Get("params", "scope")))

@@ -62,7 +62,7 @@ func parseTranscript(in format.Input, text string, s *format.Sink) {
 		return
 	}
 	entries := splitEntries(text[size:], int64(size), lines+1)
-	facts := attributes(h, entries, text)
+	attrs := attributes(h, entries, text)
 	rank := 0
 	if at, found := locate(in.Path, in.Below()); found && at.isHome(h.thread) {
 		rank = 1
@@ -71,16 +71,16 @@ func parseTranscript(in format.Input, text string, s *format.Sink) {
 	start, end, _ := strings.Cut(h.span, " ~ ")
 	run := &transcript.Run{
 		ID: id, Rank: rank, Group: h.thread, Title: title(entries), Status: h.stop, Outcome: outcome(h.stop),
-		Started: format.Time(start), Ended: format.Time(end), Attributes: facts,
+		Started: format.Time(start), Ended: format.Time(end), Attributes: attrs,
 	}
 	conversation := &transcript.Conversation{
 		Run: id, Rank: rank, Title: run.Title, Mode: h.mode, Status: h.stop,
-		Started: run.Started, Ended: run.Ended, Attributes: maps.Clone(facts),
+		Started: run.Started, Ended: run.Ended, Attributes: maps.Clone(attrs),
 	}
 	if !s.Emit(run) || !s.Emit(conversation) {
 		return
 	}
-	cut := facts["cut_at_20k"] != nil
+	cut := attrs["cut_at_20k"] != nil
 	p := pairs{tools: map[string]*tool{}}
 	for i, e := range entries {
 		if !s.Emit(p.event(id, e, cut && i == len(entries)-1)) {
