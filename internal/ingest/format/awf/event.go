@@ -142,39 +142,39 @@ func blockPart(c *conversation, block format.Value) transcript.Part {
 
 // call returns a call. Its Key joins the reports of the two channels; a call without an id counts by itself.
 func call(c *conversation, id, name string, input format.Value, rank int) *transcript.Call {
-	made := &transcript.Call{ID: id, Key: id, Rank: rank, Name: name, Input: int64(input.Len()), Paths: paths(input)}
+	toolCall := &transcript.Call{ID: id, Key: id, Rank: rank, Name: name, Input: int64(input.Len()), Paths: paths(input)}
 	if id == "" {
 		c.callsWithoutID++
-		made.ID = fmt.Sprintf("#%d", c.callsWithoutID)
+		toolCall.ID = fmt.Sprintf("#%d", c.callsWithoutID)
 	}
-	return made
+	return toolCall
 }
 
 func routerResult(p payload) *transcript.Result {
-	made := &transcript.Result{Call: p.callID.Text(), Name: p.name.Text(), Failed: p.output.Get("IsError").Bool()}
+	result := &transcript.Result{Call: p.callID.Text(), Name: p.name.Text(), Failed: p.output.Get("IsError").Bool()}
 	if !p.output.IsNull() {
-		made.Output = int64(p.output.Len())
+		result.Output = int64(p.output.Len())
 	}
 	if p.err.Text() != "" {
-		made.Failed = transcript.Yes
+		result.Failed = transcript.Yes
 	}
-	return made
+	return result
 }
 
 // blockResult reads a tool_result block. AWF reserves the type but does not write it today, so the field names are those of
 // the block types that it does write, then those of the agents it wraps.
 func blockResult(block format.Value) *transcript.Result {
-	made := &transcript.Result{Call: block.Get("tool_id").Text(), Name: block.Get("tool_name").Text(), Failed: block.Get("is_error").Bool()}
-	if made.Call == "" {
-		made.Call = block.Get("tool_use_id").Text()
+	result := &transcript.Result{Call: block.Get("tool_id").Text(), Name: block.Get("tool_name").Text(), Failed: block.Get("is_error").Bool()}
+	if result.Call == "" {
+		result.Call = block.Get("tool_use_id").Text()
 	}
 	for _, key := range []string{"tool_output", "output", "content"} {
 		if output := block.Get(key); !output.IsNull() {
-			made.Output = int64(output.Len())
+			result.Output = int64(output.Len())
 			break
 		}
 	}
-	return made
+	return result
 }
 
 // paths returns the files that an input names. Some agents write the input as a string of JSON.

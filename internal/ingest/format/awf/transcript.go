@@ -157,17 +157,17 @@ func (r *reader) emitLinks(c *conversation, l *line) {
 		}
 		r.linked[pair] = true
 		r.linkTargets = append(r.linkTargets, other)
-		made := parentLink(parent, child)
-		made.Origin, made.Time = l.origin, l.now
-		return made
+		edge := parentLink(parent, child)
+		edge.Origin, edge.Time = l.origin, l.now
+		return edge
 	}
 	parent, child := l.parent.Str(), l.child.Str()
-	if made := newLink(parent, c.run, parent); made != nil {
-		r.out.Emit(made)
+	if edge := newLink(parent, c.run, parent); edge != nil {
+		r.out.Emit(edge)
 	}
-	if made := newLink(c.run, child, child); made != nil {
-		made.Attributes = transcript.Attributes{"step": l.stepName()}
-		r.out.Emit(made)
+	if edge := newLink(c.run, child, child); edge != nil {
+		edge.Attributes = transcript.Attributes{"step": l.stepName()}
+		r.out.Emit(edge)
 	}
 }
 

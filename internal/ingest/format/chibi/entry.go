@@ -166,11 +166,11 @@ func (seen identity) id(e *entry) string {
 	sum := digest(e.kind, strconv.FormatInt(e.time.UnixMicro, 10), e.from, e.to, e.call, e.text)
 	n := seen[sum]
 	seen[sum] = n + 1
-	made := "~" + hex.EncodeToString(sum[:])
+	id := "~" + hex.EncodeToString(sum[:])
 	if n > 0 {
-		made += "." + strconv.Itoa(n)
+		id += "." + strconv.Itoa(n)
 	}
-	return made
+	return id
 }
 
 // digest is short enough to keep for every entry of a log and long enough to never collide by chance.

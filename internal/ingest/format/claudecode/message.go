@@ -176,49 +176,49 @@ var blockKinds = map[string]transcript.Kind{
 func (s *messageReader) call(b block) {
 	e := s.add(b.raw, transcript.KindToolCall, "assistant")
 	e.Type = b.kind
-	made := &transcript.Call{ID: idText(b.id), Name: b.name.Str(), Input: int64(b.input.Len()), Paths: paths(b.input)}
-	e.Parts[0].Call = made
-	if made.ID == "" {
+	call := &transcript.Call{ID: idText(b.id), Name: b.name.Str(), Input: int64(b.input.Len()), Paths: paths(b.input)}
+	e.Parts[0].Call = call
+	if call.ID == "" {
 		if !s.repeated {
 			s.callsWithoutID++
 		}
-		made.ID = "#" + itoa(s.callsWithoutID)
+		call.ID = "#" + itoa(s.callsWithoutID)
 		return
 	}
-	if _, known := s.calls[made.ID]; known {
+	if _, known := s.calls[call.ID]; known {
 		markDuplicate(e)
 	} else if !s.repeated {
-		s.calls[made.ID] = made.Name
-		s.noteTask(e, made, b.input)
+		s.calls[call.ID] = call.Name
+		s.noteTask(e, call, b.input)
 	}
 }
 
 func (s *messageReader) result(b block) {
 	e := s.add(b.raw, transcript.KindToolResult, "tool")
 	e.Type = b.kind
-	made := &transcript.Result{Call: idText(b.toolUseID), Failed: transcript.No}
+	result := &transcript.Result{Call: idText(b.toolUseID), Failed: transcript.No}
 	if b.isError.Bool() == transcript.Yes {
-		made.Failed = transcript.Yes
+		result.Failed = transcript.Yes
 	}
 	if !b.content.IsNull() {
-		made.Output = int64(b.content.Len())
+		result.Output = int64(b.content.Len())
 	}
-	e.Parts[0].Result = made
+	e.Parts[0].Result = result
 	switch {
-	case made.Call == "":
+	case result.Call == "":
 		if !s.repeated && s.resultsWithoutID < s.callsWithoutID {
 			s.resultsWithoutID++
 		}
 		if s.resultsWithoutID > 0 {
-			made.Call = "#" + itoa(s.resultsWithoutID)
+			result.Call = "#" + itoa(s.resultsWithoutID)
 		}
-	case s.results[made.Call]:
+	case s.results[result.Call]:
 		markDuplicate(e)
 	case !s.repeated:
-		s.results[made.Call] = true
+		s.results[result.Call] = true
 	}
-	made.Name = s.calls[made.Call]
-	s.resultDetails(b, e, made)
+	result.Name = s.calls[result.Call]
+	s.resultDetails(b, e, result)
 }
 
 // markDuplicate marks an event that this file had before under another uuid.
@@ -241,37 +241,37 @@ func (s *messageReader) linkMentioned() {
 }
 
 // resultDetails adds what toolUseResult states about a result. It belongs to the first result of a line.
-func (s *messageReader) resultDetails(b block, e *transcript.Event, made *transcript.Result) {
-	copied := s.line.toolUseResult
-	if !copied.Exists() {
+func (s *messageReader) resultDetails(b block, e *transcript.Event, result *transcript.Result) {
+	toolUseResult := s.line.toolUseResult
+	if !toolUseResult.Exists() {
 		return
 	}
 	s.line.toolUseResult = format.Value{}
-	for key, value := range copied.Fields() {
+	for key, value := range toolUseResult.Fields() {
 		switch key {
 		case "agentId":
-			s.linkResult(value.Str(), made.Call)
+			s.linkResult(value.Str(), result.Call)
 		case "interrupted":
 			if value.Bool() == transcript.Yes {
-				made.Status = "interrupted"
+				result.Status = "interrupted"
 			}
 		case "status":
-			made.Status = value.Str()
+			result.Status = value.Str()
 		case "totalDurationMs", "durationMs":
 			if n, ok := value.Int(); ok && n >= 0 && n < 1<<50 {
-				made.Duration = transcript.Known(n * 1000)
+				result.Duration = transcript.Known(n * 1000)
 			}
 		case "truncated":
-			made.Cut = made.Cut || value.Bool() == transcript.Yes
+			result.Cut = result.Cut || value.Bool() == transcript.Yes
 		case "persistedOutputPath":
 			if value.IsString() {
-				made.Cut = true
+				result.Cut = true
 				e.Attributes.Set("persisted_output", value.Str())
 			}
 		}
 	}
-	if hasMoreText(copied, b.raw) {
-		part := s.part(copied)
+	if hasMoreText(toolUseResult, b.raw) {
+		part := s.part(toolUseResult)
 		if part.Text != "" {
 			part.Kind = transcript.KindToolResult
 			e.Parts = append(e.Parts, part)

@@ -59,12 +59,12 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 
 // hasMoreText reports whether the copy of a result in toolUseResult has text that neither the result's block nor the call's
 // input has. Usually it is the same text again.
-func hasMoreText(copied, block format.Value) bool {
-	if copied.IsObject() && copied.Get("file").IsObject() {
+func hasMoreText(toolUseResult, block format.Value) bool {
+	if toolUseResult.IsObject() && toolUseResult.Get("file").IsObject() {
 		return false // the output of Read, which the block has with line numbers
 	}
-	written := copied.IsObject() && copied.Get("structuredPatch").Exists()
-	return !covered(copied, block, written)
+	written := toolUseResult.IsObject() && toolUseResult.Get("structuredPatch").Exists()
+	return !covered(toolUseResult, block, written)
 }
 
 // startsWith reports whether a content begins with a text. Usually they are the same, so this avoids a search.

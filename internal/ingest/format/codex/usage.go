@@ -80,7 +80,7 @@ type record struct {
 
 // request returns what was spent between the previous token_count and this one, and a key that is the same in every copy of
 // the history. ok is false if nothing was spent.
-func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
+func (m *meter) request(info format.Value) (used tokens, key string, ok bool) {
 	var totalValue, lastValue format.Value
 	for name, v := range info.Fields() {
 		switch name {
@@ -123,13 +123,13 @@ func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 
 // tokens yields the request that a token_count reports, and returns whether it reports one.
 func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
-	spent, key, ok := p.meter.request(info)
+	used, key, ok := p.meter.request(info)
 	if !ok {
 		return false
 	}
 	p.begin(&e.Origin)
-	spent, alias := p.meter.matchRecord(spent)
-	u := p.usage(e, spent)
+	used, alias := p.meter.matchRecord(used)
+	u := p.usage(e, used)
 	u.Key, u.Alias = p.conversation+":"+key, alias
 	p.Emit(u)
 	return true
@@ -138,12 +138,12 @@ func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
 // record yields the request that a token_usage_record reports. Versions from 0.153 on write one for each response and then
 // a token_count: that one counts, and stands for the record.
 func (p *parser) record(e *transcript.Event, v format.Value) {
-	spent, ok := readTokens(v.Get("usage"))
-	if !ok || spent.counts() == [5]int64{} {
+	used, ok := readTokens(v.Get("usage"))
+	if !ok || used.counts() == [5]int64{} {
 		return
 	}
 	p.begin(&e.Origin)
-	r := record{tokens: spent}
+	r := record{tokens: used}
 	id := v.Get("response_id").Str()
 	if r.key = "response:" + id; id == "" {
 		r.key = p.conversation + ":@" + strconv.FormatInt(e.Origin.Offset, 10)
@@ -151,7 +151,7 @@ func (p *parser) record(e *transcript.Event, v format.Value) {
 	if !p.meter.isNew(r) {
 		return
 	}
-	u := p.usage(e, spent)
+	u := p.usage(e, used)
 	u.Key, u.RequestID = r.key, id
 	p.Emit(u)
 }
@@ -176,37 +176,37 @@ func (m *meter) isNew(r record) bool {
 
 // matchRecord returns the key of the record that a token_count stands for, which is the last one before it. If earlier
 // records also contributed to the totals, those remain requests of their own.
-func (m *meter) matchRecord(spent tokens) (tokens, string) {
+func (m *meter) matchRecord(used tokens) (tokens, string) {
 	records := m.records
 	if m.records = m.records[:0]; len(records) == 0 {
-		counts := spent.counts()
+		counts := used.counts()
 		m.unpaired = &counts
-		return spent, ""
+		return used, ""
 	}
 	m.unpaired = nil
 	last := records[len(records)-1]
-	rest := spent
+	rest := used
 	for _, r := range records[:len(records)-1] {
 		rest, _ = rest.sub(r.tokens)
 	}
 	if _, ok := rest.sub(last.tokens); ok {
-		spent = rest
+		used = rest
 	}
-	return spent, last.key
+	return used, last.key
 }
 
-func (p *parser) usage(e *transcript.Event, spent tokens) *transcript.Usage {
+func (p *parser) usage(e *transcript.Event, used tokens) *transcript.Usage {
 	u := &transcript.Usage{
 		Run: p.thread, Conversation: p.conversation, Time: e.Time, Origin: e.Origin,
 		Model: p.model, Provider: p.head.provider,
-		Input:     transcript.Known(max(spent.input-spent.cached-spent.written, 0)),
-		CacheRead: transcript.Known(spent.cached), Output: transcript.Known(spent.output), Requests: transcript.Known(1),
+		Input:     transcript.Known(max(used.input-used.cached-used.written, 0)),
+		CacheRead: transcript.Known(used.cached), Output: transcript.Known(used.output), Requests: transcript.Known(1),
 	}
-	if spent.hasWritten {
-		u.CacheWrite = transcript.Known(spent.written)
+	if used.hasWritten {
+		u.CacheWrite = transcript.Known(used.written)
 	}
-	if spent.hasReasoning {
-		u.Reasoning = transcript.Known(spent.reasoning)
+	if used.hasReasoning {
+		u.Reasoning = transcript.Known(used.reasoning)
 	}
 	if p.tier == "fast" { // the settings' name of the priority tier
 		u.Speed = p.tier
