@@ -62,20 +62,20 @@ func (chatgpt) Detect(h format.Head) format.Claim {
 // isConversation reports whether a value has the members of a conversation: a mapping of nodes and two more. If the mapping
 // may lie beyond the head (cut), members that no other program writes are required.
 func isConversation(v format.Value, cut bool) bool {
-	mapping, own, any := v.Get("mapping"), 0, 0
+	mapping, specific, generic := v.Get("mapping"), 0, 0
 	for key := range v.Fields() {
 		switch key {
 		case "current_node", "conversation_id", "default_model_slug", "gizmo_id", "conversation_template_id", "moderation_results",
 			"safe_urls", "blocked_urls", "plugin_ids", "is_do_not_remember", "conversation_origin", "disabled_tool_ids", "async_status":
-			own++
+			specific++
 		case "title", "create_time", "update_time", "id", "is_archived", "is_starred":
-			any++
+			generic++
 		}
 	}
 	if !mapping.Exists() {
-		return cut && own >= 3
+		return cut && specific >= 3
 	}
-	if !mapping.IsObject() || own+any < 2 || own == 0 && !hasAuthors(mapping, true) {
+	if !mapping.IsObject() || specific+generic < 2 || specific == 0 && !hasAuthors(mapping, true) {
 		return false
 	}
 	for _, node := range mapping.Fields() {

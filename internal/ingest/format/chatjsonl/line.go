@@ -173,11 +173,11 @@ func (p *parser) session(id string) *chat {
 	if c, ok := p.sessions.get(id); ok {
 		return c
 	}
-	own := id
+	chatID := id
 	if !isUnique(id) {
-		own = id + "~" + p.fileID[:8]
+		chatID = id + "~" + p.fileID[:8]
 	}
-	c := p.begin(own)
+	c := p.begin(chatID)
 	if p.sessions.dropped { // it may be one that was forgotten
 		c.at = p.hash.of("again", strconv.FormatInt(p.at.Offset, 10))
 	}
@@ -187,21 +187,21 @@ func (p *parser) session(id string) *chat {
 
 // id returns the id of a new conversation: that of the line, else a hash of the line.
 func (p *parser) id() string {
-	own := p.hash.bytes(p.whole.Raw())
-	n, _ := p.starts.get(own)
-	p.starts.put(own, n+1)
+	sum := p.hash.bytes(p.whole.Raw())
+	n, _ := p.starts.get(sum)
+	p.starts.put(sum, n+1)
 	if n > 0 {
-		own = p.hash.of(own.uuid(), strconv.Itoa(n))
+		sum = p.hash.of(sum.uuid(), strconv.Itoa(n))
 	}
 	for _, key := range []string{"id", "custom_id", "uuid"} {
 		if id := p.whole.Get(key).Text(); id != "" && len(id) <= maxID {
 			if isUnique(id) {
 				return id
 			}
-			return id + "~" + own.uuid()[:8]
+			return id + "~" + sum.uuid()[:8]
 		}
 	}
-	return own.uuid()
+	return sum.uuid()
 }
 
 // maxID is the length of the longest id that is accepted, in bytes.

@@ -36,8 +36,8 @@ func (p *parser) lineUsage(c *chat, known int) {
 		for i, it := range all {
 			for _, key := range []string{"usage", "usage_metadata"} {
 				if usage := it.v.Get(key); usage.IsObject() {
-					own := p.hash.next(p.hash.of(c.id, strconv.Itoa(known+i)), it)
-					p.usage(c, usage, cmp.Or(it.v.Get("id").Str(), own.uuid()), cmp.Or(timeOf(it.v), p.time), cmp.Or(it.v.Get("model").Str(), p.model))
+					sum := p.hash.next(p.hash.of(c.id, strconv.Itoa(known+i)), it)
+					p.usage(c, usage, cmp.Or(it.v.Get("id").Str(), sum.uuid()), cmp.Or(timeOf(it.v), p.time), cmp.Or(it.v.Get("model").Str(), p.model))
 					break
 				}
 			}

@@ -142,18 +142,18 @@ func detectState(h format.Head) format.Claim {
 
 // strength combines the evidence of a file's bytes and of its path.
 func (p place) strength(h format.Head) format.Strength {
-	own := path.Base(p.home) == home
+	inHome := path.Base(p.home) == home
 	switch p.role {
 	case roleSummary, rolePrompt:
-		return p.pick(own, format.Certain, format.Weak)
+		return p.pick(inHome, format.Certain, format.Weak)
 	case roleReadable:
 		_, rest := cutMarker(format.TrimBOM(h.Bytes))
-		return p.pick(own || len(rest) < len(format.TrimBOM(h.Bytes)), format.Likely, format.Weak)
+		return p.pick(inHome || len(rest) < len(format.TrimBOM(h.Bytes)), format.Likely, format.Weak)
 	case roleOldest:
 		if isDocument(h) && bytes.Contains(h.Bytes, []byte(`"messages"`)) {
 			return p.pick(true, format.Certain, format.None)
 		}
-		return p.pick(own, format.Likely, format.None)
+		return p.pick(inHome, format.Likely, format.None)
 	}
 	switch testLines(h, p.test()) {
 	case yes:
@@ -162,7 +162,7 @@ func (p place) strength(h format.Head) format.Strength {
 		}
 		return format.Likely
 	case no:
-		return p.pick(own || p.role == roleTranscript, format.Likely, format.None)
+		return p.pick(inHome || p.role == roleTranscript, format.Likely, format.None)
 	}
 	// No line could be read: an empty file, or broken lines only.
 	if !p.inContexts && path.Base(h.Path) == "active.jsonl" && h.Size == 0 {

@@ -5,7 +5,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// maxTokens is more than any request has. Larger counts are clamped so that sums do not overflow.
+// maxTokens is more than any request has. emitUsage clamps counts to it so that their sum does not overflow.
 const maxTokens = 1 << 40
 
 // usage yields the tokens of a line's request, unless this file had as many for the same request already: every line of a

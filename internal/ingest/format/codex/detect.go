@@ -48,16 +48,16 @@ func detectRollout(h format.Head, name string) format.Claim {
 	if strings.HasSuffix(name, ".zst") {
 		claim.Role, claim.Log = rolePacked, false
 	}
-	fits := isRollout(h.Bytes) || threadID.MatchString(threadOf(name))
+	looksRight := isRollout(h.Bytes) || threadID.MatchString(threadOf(name))
 	if claim.Role == rolePacked {
-		fits = fits || bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd"))
+		looksRight = looksRight || bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd"))
 	}
 	root, own := rootOf(h.Path)
 	claim.Root = root
 	switch {
-	case own, fits && root != "":
+	case own, looksRight && root != "":
 		return claim
-	case fits:
+	case looksRight:
 		claim.Strength = format.Likely
 		return claim
 	}

@@ -14,7 +14,7 @@ type item struct {
 	typ, role                string
 	name, callID, id, status format.Value
 	input, output, result    format.Value
-	inside, arguments        format.Value // JSON in the output and in the input
+	outputJSON, inputJSON    format.Value // JSON value in the output and in the input, if there is one
 	content                  format.Value
 	kinds                    format.Value // label of each content block of a message, from 2026-08 on
 }
@@ -154,7 +154,7 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 		c.ID = "#" + strconv.Itoa(e.Origin.Line)
 	}
 	p.calls[c.ID] = c.Name
-	c.Paths = pathsOf(it.arguments, e.Parts[0].Text)
+	c.Paths = pathsOf(it.inputJSON, e.Parts[0].Text)
 	return c
 }
 

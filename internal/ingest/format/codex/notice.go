@@ -34,7 +34,7 @@ var lifecycleTypes = map[string]bool{
 
 // notice fills in the row of an event_msg: what the screen showed, and the bookkeeping of turns. A token_count that reports
 // a request yields usage and no event: about every other line is one, and it has nothing but numbers.
-func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
+func (p *parser) notice(e *transcript.Event, outer, v format.Value) {
 	if v.Get("type").Is("token_count") {
 		if !p.tokens(e, v.Get("info")) {
 			e.Kind, e.Type = transcript.KindLifecycle, "token_count"
@@ -74,7 +74,7 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 	case p.isUnrepeated(it, v) && !v.Get("payload").Exists():
 		// No counted event has this text, so it is indexed with the payload's own bytes.
 		e.Parts[0].Text = text
-		e.Parts[0].Offset, e.Parts[0].Length = format.OffsetIn(whole, v), int64(v.Len())
+		e.Parts[0].Offset, e.Parts[0].Length = format.OffsetIn(outer, v), int64(v.Len())
 	}
 }
 

@@ -105,12 +105,12 @@ func (codex) Resolve(f *transcript.Family) {
 
 // firstOwnTurn returns the offset of the first turn that the origin does not have.
 func firstOwnTurn(own, origin []*transcript.Hint) int64 {
-	known := map[string]bool{}
+	originTurns := map[string]bool{}
 	for _, t := range turnsOf(origin, hintTurn, hintPage) {
-		known[t.id] = true
+		originTurns[t.id] = true
 	}
 	for _, t := range turnsOf(own, hintTurn) {
-		if !known[t.id] {
+		if !originTurns[t.id] {
 			return t.offset
 		}
 	}

@@ -13,13 +13,13 @@ func (p *parser) result(e *transcript.Event, it item) *transcript.Result {
 	r := &transcript.Result{Call: it.callID.Str(), Status: it.status.Str(), Output: int64(it.output.Len())}
 	r.Name = p.calls[r.Call]
 	switch {
-	case it.inside.IsObject():
-		readOutcome(r, it.inside)
-	case it.output.IsString() && !it.inside.Exists():
+	case it.outputJSON.IsObject():
+		readOutcome(r, it.outputJSON)
+	case it.output.IsString() && !it.outputJSON.Exists():
 		readHeader(r, it.output)
 	}
 	if r.Name == "spawn_agent" {
-		if id := it.inside.Get("agent_id").Str(); id != "" && id != p.thread {
+		if id := it.outputJSON.Get("agent_id").Str(); id != "" && id != p.thread {
 			p.begin(&e.Origin)
 			p.link("parent", p.thread, id, e.Origin, true)
 		}

@@ -57,7 +57,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			dst = format.AppendStrings(dst, m)
 		case "arguments", "input":
 			it.input = m
-			dst, it.arguments = appendNested(dst, m)
+			dst, it.inputJSON = appendNested(dst, m)
 		case "action":
 			if !it.input.Exists() {
 				it.input = m
@@ -69,7 +69,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			}
 		case "output", "tools":
 			it.output = m
-			dst, it.inside = appendNested(dst, m)
+			dst, it.outputJSON = appendNested(dst, m)
 		case "content":
 			it.content = m
 			dst = appendBlocks(dst, m)

@@ -20,14 +20,14 @@ func (t *turnReader) appendCall(parts []transcript.Part, turn, call format.Value
 		Kind: transcript.KindToolCall, Role: "assistant", Text: partText(call.Raw(), len(parts)), Offset: at, Length: int64(call.Len()),
 		Call: &transcript.Call{ID: id, Name: call.Get("name").Str(), Input: int64(input.Len()), Paths: paths(input)},
 	})
-	raw, inside := resultBytes(call)
+	raw, offset := resultBytes(call)
 	if raw == nil {
 		return parts
 	}
 	failed := isPresent(call.Get("error"))
 	return append(parts, transcript.Part{
 		Kind: transcript.KindToolResult, Role: "tool", Text: partText(raw, len(parts)),
-		Offset: at + inside, Length: int64(len(raw)),
+		Offset: at + offset, Length: int64(len(raw)),
 		Result: &transcript.Result{
 			Call: id, Name: call.Get("name").Str(), Failed: transcript.True(failed),
 			Output: int64(call.Get("output").Len() + call.Get("error").Len()),

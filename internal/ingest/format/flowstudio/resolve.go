@@ -38,7 +38,7 @@ func (flowStudio) ResolvesUsage() {}
 // evidence indexes what the originals of a run state by the names that transcripts can have.
 type evidence struct {
 	conversations map[string]*transcript.FamilyConversation
-	byFile        map[string]*transcript.Receipt // "<flow dir>/<base name>" -> the receipt that says so
+	byFile        map[string]*transcript.Receipt // "<flow dir>/<base name>" -> the receipt that names it
 	byStem        map[string]*transcript.Receipt // "<flow dir>/<step>-<agent>"
 	pairs         map[string]name                // as byStem, from the timeline
 	byKey         map[string]*transcript.Receipt

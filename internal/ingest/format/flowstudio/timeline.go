@@ -14,15 +14,15 @@ const maxHints = 10_000
 // timeline reads events.jsonl: one uncounted row per line (tool and message kinds repeat the content of transcripts, cut),
 // the steps as the orchestrator saw them, and the agent of each step id as hints.
 func (p *parser) timeline() {
-	begun := false
+	started := false
 	hinted := map[string]bool{}
 	var ended transcript.Time
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		v := o.Value
 		at := v.Get("ts").Time()
 		kind := v.Get("kind").Str()
-		if !begun && at.Valid {
-			begun = true
+		if !started && at.Valid {
+			started = true
 			p.Emit(p.created(v, at))
 		}
 		if kind == "run_completed" && at.Valid {
