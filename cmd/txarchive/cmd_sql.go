@@ -111,7 +111,7 @@ func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, 
 	if o.money && o.format == "table" {
 		out = out.forPeople(a)
 	}
-	q := index.Question{SQL: statement, Params: params, Spare: o.spare, Rows: o.limit, Time: o.timeout}
+	q := index.Question{SQL: statement, Params: params, AllowUnused: o.spare, Rows: o.limit, Time: o.timeout}
 	err = store.Index().Query(ctx, q, out.columns, func(v []any) error {
 		rows++
 		return out.row(v)

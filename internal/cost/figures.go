@@ -115,7 +115,7 @@ func (t *tally) add(s index.Sum) (reason string) {
 	nano, known, reason := worth(t.mode, s)
 	switch {
 	case known:
-		t.nano, t.priced = index.Add(t.nano, nano), t.priced+s.Records
+		t.nano, t.priced = index.SaturatingAdd(t.nano, nano), t.priced+s.Records
 	case reason == "":
 		t.elsewhere += requests
 	default:

@@ -150,7 +150,7 @@ func sumOf(x, y *int64) *int64 {
 	case y == nil:
 		return x
 	}
-	return new(index.Add(*x, *y))
+	return new(index.SaturatingAdd(*x, *y))
 }
 
 // compare orders rows: by their times, the earliest first and those without one last, then by cost and tokens, the

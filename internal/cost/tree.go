@@ -117,7 +117,7 @@ func (b *Branch) share(total *int64) {
 
 func (t *tally) plus(o *tally) {
 	t.Spent = t.Plus(o.Spent)
-	t.nano, t.priced, t.unpriced = index.Add(t.nano, o.nano), t.priced+o.priced, t.unpriced+o.unpriced
+	t.nano, t.priced, t.unpriced = index.SaturatingAdd(t.nano, o.nano), t.priced+o.priced, t.unpriced+o.unpriced
 	t.elsewhere, t.stub = t.elsewhere+o.elsewhere, t.stub+o.stub
 	t.isReported, t.calculable = t.isReported+o.isReported, t.calculable+o.calculable
 }

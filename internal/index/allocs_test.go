@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TestCollectingAllocates bounds what a row costs beside what its parser made: rows and their numbers lie in blocks.
+// TestCollectingAllocates bounds the allocations for a row, apart from the parser's: rows and their numbers are allocated in blocks.
 func TestCollectingAllocates(t *testing.T) {
 	const events = 2000
 	var all []transcript.Record
@@ -36,7 +36,7 @@ func TestCollectingAllocates(t *testing.T) {
 	}
 }
 
-// TestCollectingSmallOriginals bounds what an original of a few events costs: itself, its run and its conversation, each with their list.
+// TestCollectingSmallOriginals bounds the allocations for an original of a few events: itself, its run and its conversation, each with a list.
 func TestCollectingSmallOriginals(t *testing.T) {
 	const events, originals = 16, 200
 	run, conversation := &transcript.Run{ID: "r", Title: "a run"}, &transcript.Conversation{Run: "r", Title: "a run"}

@@ -9,17 +9,17 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// NativeID is what a producer calls an event. Most call it by a UUID, which takes no text.
+// NativeID is the producer's id of an event. Most are UUIDs, which are stored as 16 bytes instead of text.
 type NativeID struct {
 	UUID   [16]byte
 	IsUUID bool
 	Text   string // "" for a UUID, and where there is no id
 }
 
-// The places of a UUID's digits in its text.
+// uuidPlaces are the ranges of a UUID's digits in its text.
 var uuidPlaces = [...]struct{ from, to int }{{0, 8}, {9, 13}, {14, 18}, {19, 23}, {24, 36}}
 
-// ParseNativeID knows UUIDs as they are usually written, in lower case. All else is a text.
+// ParseNativeID recognises UUIDs in their canonical lower-case form. Everything else is text.
 func ParseNativeID(s string) (id NativeID) {
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return NativeID{Text: s}
@@ -41,16 +41,16 @@ func ParseNativeID(s string) (id NativeID) {
 	return id
 }
 
-// Scene is whom and what an event says that it belongs to; "" where it does not say. Many events have the same.
+// Scene is the context that an event states; "" where it states none. Many events have equal ones.
 type Scene struct{ Agent, Model, Flow, Step string }
 
-// attributes are the id and the scene of an event, and the JSON of what else only its format states, "" for nothing. What a
-// format states under one of those names counts as that, unless the event has its own.
+// attributes returns the id and the scene of an event, and the JSON of its remaining attributes, "" for none. An
+// attribute under one of the names of id and scene fills that field, unless the event itself states it.
 func attributes(e *transcript.Event) (id string, s Scene, rest string) {
 	id, s = e.ID, Scene{e.Agent, e.Model, e.Flow, e.Step}
 	keys := make([]string, 0, 8)
 	for key, value := range e.Attributes {
-		if own := s.field(key, &id); own != nil {
+		if own := s.fieldNamed(key, &id); own != nil {
 			text, ok := value.(string)
 			if *own == "" && ok {
 				*own = text
@@ -81,8 +81,8 @@ func attributes(e *transcript.Event) (id string, s Scene, rest string) {
 	return id, s, string(append(b, '}'))
 }
 
-// field is where an attribute of a name belongs, nil for none.
-func (s *Scene) field(name string, id *string) *string {
+// fieldNamed returns the field that an attribute of a name fills, nil for none.
+func (s *Scene) fieldNamed(name string, id *string) *string {
 	switch name {
 	case "id":
 		return id
@@ -103,8 +103,8 @@ func AppendAttributes(b []byte, a transcript.Attributes) ([]byte, error) {
 	if len(a) == 0 {
 		return append(b, "{}"...), nil
 	}
-	var room [16]string
-	keys := room[:0]
+	var stack [16]string
+	keys := stack[:0]
 	for key := range a {
 		keys = append(keys, key)
 	}
@@ -121,12 +121,12 @@ func AppendAttributes(b []byte, a transcript.Attributes) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// AppendString appends a JSON string; most are short and plain.
+// AppendString appends s as a JSON string. Most are short and need no escapes.
 func AppendString(b []byte, s string) []byte {
-	if plain(s) {
+	if isPlain(s) {
 		return append(append(append(b, '"'), s...), '"')
 	}
-	j, _ := json.Marshal(s) // any string is one of JSON
+	j, _ := json.Marshal(s) // never fails for a string
 	return append(b, j...)
 }
 
@@ -143,15 +143,16 @@ func appendValue(b []byte, value any) ([]byte, error) {
 	return append(b, j...), err
 }
 
-// appendJSON appends a value, null for what JSON cannot say.
+// appendJSON appends a value, null for what JSON cannot represent.
 func appendJSON(b []byte, value any) []byte {
-	if with, err := appendValue(b, value); err == nil {
-		return with
+	if out, err := appendValue(b, value); err == nil {
+		return out
 	}
 	return append(b, "null"...)
 }
 
-func plain(s string) bool {
+// isPlain reports whether encoding/json writes s without escapes.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
 			return false

@@ -2,20 +2,21 @@ package index
 
 import "context"
 
-// Cleaner is an index from which things go for good.
+// Cleaner erases deleted data from an index for good.
 type Cleaner interface {
-	// Removed says that packs which others have replaced are no longer in the store.
+	// Removed records that replaced packs are no longer in the store.
 	Removed(ctx context.Context, packs []string) error
-	// Purge gives space back, and leaves nothing of what was taken out before: no word in a segment, in the table of
-	// terms or in a free page, and no log. With all it does so whatever it costs, else when it is worth it.
+	// Purge reclaims space and erases all traces of rows that were deleted before: their words in segments, in the
+	// table of terms and in free pages, and the log. With all it does so at any cost, otherwise only when it is
+	// worth the cost.
 	Purge(ctx context.Context, all bool) (Purged, error)
 }
 
 // Purged is what a Purge did.
 type Purged struct {
 	Before, After int64 // bytes of the file and its log
-	Segments      int   // of the full-text index that were written anew
-	Rebuilt       bool  // the file was written anew
-	// LogKept says that a reader kept the log from being emptied: what it holds goes with the next Purge.
+	Segments      int   // segments of the full-text index that were rewritten
+	Rebuilt       bool  // the file was rewritten
+	// LogKept reports that a reader kept the log from being truncated: its contents go with the next Purge.
 	LogKept bool
 }

@@ -8,86 +8,86 @@ import (
 )
 
 // Collector turns the records of one version into rows: keys, order, terms and facets. It is the pure half of
-// indexing and runs beside the readers; an engine only writes what it made.
+// indexing and runs in the goroutines that read originals; an engine only writes the rows.
 //
-// A Collector serves one goroutine. Reset begins a version; Take hands over what was gathered so far, so that
-// a long original becomes several batches.
+// A Collector must not be used concurrently. Reset begins a version. Take returns the rows collected so far, so that
+// a long original is indexed in several chunks.
 type Collector struct {
-	split      term.Splitter
-	some       term.Terms // of one text
-	terms      *Numbering
-	room       []uint32 // for numbers: its length is used up
-	labelCache map[facets]*labelTerms
+	split       term.Splitter
+	scratch     term.Terms // terms of one text
+	terms       *Interner
+	numberBlock []uint32 // block from which Row.T is allocated; its length is the part in use
+	labelCache  map[facets]*labelTerms
 
-	out      *Parsed
-	rows     []Row // room for rows while they are gathered
-	few      []Row // and for those of small originals, of which some lie side by side
-	state    collectorState
-	runs     []*collectedRun          // runs that something was said of since the last Take
-	guessed  []*collectedRun          // runs that each stretch tells: a guess, or one that is unique only here
-	order    []*collectedConversation // conversations that something was said of since the last Take
-	known    bool                     // all records so far are indexed already
-	problems problemCap
-	near     int64
-	pending  int   // rows at the end of out.Rows that wait for a time
-	last     int64 // end of the last record
-	words    int   // that the list had when the gathering began
+	out           *Parsed
+	rowBuffer     []Row // reused for the rows of a chunk until Take copies them
+	smallBlock    []Row // block that holds the rows of several small originals
+	state         collectorState
+	runs          []*collectedRun          // runs with new statements since the last Take
+	always        []*collectedRun          // runs that every chunk repeats: guesses, and those with local ids
+	conversations []*collectedConversation // conversations with new statements since the last Take
+	replaying     bool                     // all records so far are indexed already
+	problems      problemCap
+	lastTime      int64 // last known time of an event, 0 before the first
+	pending       int   // rows at the end of out.Rows that have no time yet
+	lastOffset    int64 // end of the last record
+	wordsBefore   int   // length of the term list when the chunk began
 }
 
-// collectedConversation is a conversation with its place in Parsed.Conversations, when it is in order.
+// collectedConversation is a conversation with its index in Parsed.Conversations, valid while it is listed.
 type collectedConversation struct {
 	Transcript
-	index  int
-	listed bool
-	gone   bool // forgotten
+	index   int
+	listed  bool // in Collector.conversations
+	evicted bool // from the collector's state
 }
 
-// collectedRun is what was said of a run so far, or since it was forgotten.
+// collectedRun merges what was stated about a run so far, or since it was evicted.
 type collectedRun struct {
 	transcript.Run
-	listed bool // in spoken
-	always bool // in always
-	again  bool // there was more
-	gone   bool // forgotten
+	listed    bool // in Collector.runs
+	always    bool // in Collector.always
+	continued bool // more was stated before it was evicted
+	evicted   bool // from the collector's state
 }
 
 type conversationKey struct {
-	run, id string
-	aside   bool
+	run, id   string
+	uncounted bool
 }
 
-// NewCollector returns a Collector. Those that work at the same time share a Lexicon.
+// NewCollector returns a Collector. Collectors that run concurrently share a Lexicon.
 func NewCollector(l *Lexicon) *Collector {
-	return &Collector{terms: NewNumbering(l), labelCache: map[facets]*labelTerms{}}
+	return &Collector{terms: NewInterner(l), labelCache: map[facets]*labelTerms{}}
 }
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
-	c.out = &Parsed{Subject: s, First: true, Rows: c.rows[:0]}
+	c.out = &Parsed{Subject: s, First: true, Rows: c.rowBuffer[:0]}
 	c.state.reset()
-	c.unlist()
-	c.known = s.From > 0
-	clear(c.guessed)
-	c.guessed = c.guessed[:0]
-	c.near, c.pending, c.last, c.problems = 0, 0, s.From, problemCap{}
-	c.start()
+	c.clearLists()
+	c.replaying = s.From > 0
+	clear(c.always)
+	c.always = c.always[:0]
+	c.lastTime, c.pending, c.lastOffset, c.problems = 0, 0, s.From, problemCap{}
+	c.startTerms()
 }
 
-// unlist begins the lists of what is said in a stretch.
-func (c *Collector) unlist() {
+// clearLists empties the lists of a chunk.
+func (c *Collector) clearLists() {
 	for _, r := range c.runs {
 		r.listed = false
 	}
-	for _, v := range c.order {
+	for _, v := range c.conversations {
 		v.listed = false
 	}
 	clear(c.runs)
-	clear(c.order)
-	c.runs, c.order = c.runs[:0], c.order[:0]
+	clear(c.conversations)
+	c.runs, c.conversations = c.runs[:0], c.conversations[:0]
 }
 
-// emptied is an empty map: the same, unless it became large.
-func emptied[K comparable, V any](m map[K]V) map[K]V {
+// cleared returns an empty map: m itself, unless it has grown large.
+func cleared[K comparable, V any](m map[K]V) map[K]V {
 	if len(m) > 64 {
 		return map[K]V{}
 	}
@@ -95,116 +95,119 @@ func emptied[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-// start begins to gather rows, which have the numbers of one list.
-func (c *Collector) start() {
+// startTerms begins a chunk, all of whose rows have numbers of the same term list.
+func (c *Collector) startTerms() {
 	if c.terms.Start() {
 		clear(c.labelCache)
 	}
-	c.words = c.terms.Words().Len()
+	c.wordsBefore = c.terms.Words().Len()
 }
 
-// Size returns the bytes of memory that are gathered. New words count where they are more than a list has anyway.
+// Size returns the memory that the collected rows hold, in bytes. New words count only beyond the regular length of a
+// term list.
 func (c *Collector) Size() int { return c.out.Bytes + wordSize*max(0, c.newWords()-maxTerms) }
 
-func (c *Collector) newWords() int { return c.terms.Words().Len() - c.words }
+func (c *Collector) newWords() int { return c.terms.Words().Len() - c.wordsBefore }
 
-// Take returns what was gathered since Reset or the last Take: of a run or a conversation that something was said of since then,
-// all that was ever said. last says that the version is at its end.
+// Take returns what was collected since Reset or the last Take. A run or conversation with a new statement since then
+// is returned with everything that was ever stated about it. last says that the version has ended.
 func (c *Collector) Take(last bool) *Parsed {
-	c.settle()
+	c.fillTimes()
 	if last {
-		c.reportCapped()
+		c.addProblemSummary()
 	}
 	out := c.out
-	out.Last, out.Until = last, c.last
-	c.rows = out.Rows
-	out.Rows = c.keep(c.rows)
-	clear(c.rows)
-	for _, r := range c.guessed {
+	out.Last, out.Until = last, c.lastOffset
+	c.rowBuffer = out.Rows
+	out.Rows = c.cloneRows(c.rowBuffer)
+	clear(c.rowBuffer)
+	for _, r := range c.always {
 		c.listRun(r)
 	}
 	for _, r := range c.runs {
 		run := &r.Run
 		if !last {
-			said := *run
-			run = &said
+			snapshot := *run
+			run = &snapshot
 		}
 		if run.Guess {
 			run.Guess, out.Until = false, 0
 		}
-		if r.again {
-			put(&out.Again, run.ID, true)
+		if r.continued {
+			putMap(&out.Continued, run.ID, true)
 		} else if run.Host == "" && !run.Named {
 			run.Host = out.Host
 		}
 		out.Runs = append(out.Runs, run)
 	}
-	for _, v := range c.order {
-		if r, ok := c.state.runs.get(v.Run); ok && v.Aside {
+	for _, v := range c.conversations {
+		if r, ok := c.state.runs.get(v.Run); ok && v.Uncounted {
 			v.Rank = min(r.Rank, 0)
 		}
 		out.Conversations = append(out.Conversations, v.Transcript)
 	}
-	c.unlist()
+	c.clearLists()
 	if c.state.full() {
-		c.state.forget()
+		c.state.evict()
 	}
 	out.Words, out.Held = c.terms.Words(), out.Bytes+wordSize*c.newWords()
 	if c.out = nil; !last {
-		c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
-		c.start()
+		c.out = &Parsed{Subject: out.Subject, Rows: c.rowBuffer[:0]}
+		c.startTerms()
 	}
 	return out
 }
 
-// forget is for records that are indexed already, of which no stretch tells: those of which nothing was said for long are not told again.
-func (c *Collector) forget() {
-	if !c.known || !c.state.full() {
+// evict bounds the state while records are replayed that are indexed already: no Take empties the lists then. Evicted
+// runs and conversations are not part of the next chunk.
+func (c *Collector) evict() {
+	if !c.replaying || !c.state.full() {
 		return
 	}
-	c.state.forget()
-	before := len(c.runs) + len(c.order)
-	c.runs = slices.DeleteFunc(c.runs, func(r *collectedRun) bool { return r.gone })
-	c.order = slices.DeleteFunc(c.order, func(v *collectedConversation) bool { return v.gone })
-	for i, v := range c.order {
+	c.state.evict()
+	before := len(c.runs) + len(c.conversations)
+	c.runs = slices.DeleteFunc(c.runs, func(r *collectedRun) bool { return r.evicted })
+	c.conversations = slices.DeleteFunc(c.conversations, func(v *collectedConversation) bool { return v.evicted })
+	for i, v := range c.conversations {
 		v.index = i
 	}
-	c.out.Bytes -= recordSize * (before - len(c.runs) - len(c.order))
+	c.out.Bytes -= recordSize * (before - len(c.runs) - len(c.conversations))
 }
 
-// fewRows is how many rows of small originals lie side by side: an allocation for each of these was a part of what they cost.
-const fewRows = 128
+// smallBlockRows is how many rows of small originals share a block. One allocation for each small original was a
+// measurable part of its cost.
+const smallBlockRows = 128
 
-// keep returns a copy of rows.
-func (c *Collector) keep(rows []Row) []Row {
-	if len(rows) > fewRows/4 {
+// cloneRows returns a copy of rows.
+func (c *Collector) cloneRows(rows []Row) []Row {
+	if len(rows) > smallBlockRows/4 {
 		return slices.Clone(rows)
 	}
-	if cap(c.few)-len(c.few) < len(rows) {
-		c.few = make([]Row, 0, fewRows)
+	if cap(c.smallBlock)-len(c.smallBlock) < len(rows) {
+		c.smallBlock = make([]Row, 0, smallBlockRows)
 	}
-	from := len(c.few)
-	c.few = append(c.few, rows...)
-	return slices.Clip(c.few[from:])
+	from := len(c.smallBlock)
+	c.smallBlock = append(c.smallBlock, rows...)
+	return slices.Clip(c.smallBlock[from:])
 }
 
 func (c *Collector) run(r *transcript.Run) {
-	c.forget()
-	have, again := c.state.run(r.ID)
+	c.evict()
+	have, continued := c.state.run(r.ID)
 	if have == nil {
-		have = &collectedRun{Run: *r, again: again}
+		have = &collectedRun{Run: *r, continued: continued}
 		c.state.runs.put(r.ID, have)
 	} else {
 		Overlay(&have.Run, r)
 	}
 	if (have.Guess || have.Local) && !have.always {
 		have.always = true
-		c.guessed = append(c.guessed, have)
+		c.always = append(c.always, have)
 	}
 	c.listRun(have)
 }
 
-// listRun has this stretch tell of a run.
+// listRun adds a run to the chunk.
 func (c *Collector) listRun(r *collectedRun) {
 	if !r.listed {
 		r.listed = true
@@ -217,39 +220,40 @@ func (c *Collector) conversation(r *transcript.Conversation) *collectedConversat
 	key := conversationKey{run: r.Run, id: r.ID}
 	have := c.state.conversation(key)
 	if have == nil {
-		have = c.asideOrNew(key)
+		have = c.conversationFor(key)
 		have.Conversation = *r
 	} else {
 		Overlay(&have.Conversation, r)
 	}
 	c.listConversation(have)
 	c.state.current.put(r.ID, r.Run)
-	if c.near == 0 && r.Started.Valid {
-		c.near = r.Started.UnixMicro
+	if c.lastTime == 0 && r.Started.Valid {
+		c.lastTime = r.Started.UnixMicro
 	}
 	return have
 }
 
-func (c *Collector) asideOrNew(key conversationKey) *collectedConversation {
+// conversationFor returns the conversation with a key, and creates it if it is new.
+func (c *Collector) conversationFor(key conversationKey) *collectedConversation {
 	have := c.state.conversation(key)
 	if have == nil {
 		have = &collectedConversation{}
-		have.Run, have.Aside = key.run, key.aside
+		have.Run, have.Uncounted = key.run, key.uncounted
 		c.state.conversations.put(key, have)
 	}
 	return have
 }
 
-// listConversation gives a conversation its place in this stretch.
+// listConversation adds a conversation to the chunk and sets its index in it.
 func (c *Collector) listConversation(v *collectedConversation) {
 	if !v.listed {
-		v.listed, v.index = true, len(c.order)
-		c.order = append(c.order, v)
+		v.listed, v.index = true, len(c.conversations)
+		c.conversations = append(c.conversations, v)
 		c.out.Bytes += recordSize
 	}
 }
 
-// conversationOf finds the conversation that an event belongs to, and makes the one for uncounted rows of a run.
+// conversationOf returns the conversation of an event. It creates the one for uncounted rows of a run.
 func (c *Collector) conversationOf(e *transcript.Event) *collectedConversation {
 	if e.Run == "" || e.Verdict != transcript.Uncounted {
 		if e.Run != "" {
@@ -257,31 +261,31 @@ func (c *Collector) conversationOf(e *transcript.Event) *collectedConversation {
 				return v
 			}
 		}
-		if v := c.state.last(e.Conversation); v != nil {
+		if v := c.state.lastYielded(e.Conversation); v != nil {
 			return v
 		}
 		return c.conversation(&transcript.Conversation{ID: e.Conversation, Run: e.Run})
 	}
-	return c.asideOrNew(conversationKey{run: e.Run, aside: true})
+	return c.conversationFor(conversationKey{run: e.Run, uncounted: true})
 }
 
-func (c *Collector) event(e *transcript.Event, look func() error) error {
+func (c *Collector) event(e *transcript.Event, afterChunk func() error) error {
 	v := c.conversationOf(e)
 	c.listConversation(v)
 	v.LastSeq++
 	n := max(len(e.Parts), 1)
 	v.TotalRows += int64(n)
 	if e.Time.Valid {
-		c.near = e.Time.UnixMicro
+		c.lastTime = e.Time.UnixMicro
 	}
-	if !c.fresh(e.Origin) {
+	if !c.isNew(e.Origin) {
 		return nil
 	}
 	id, scene, rest := attributes(e)
-	native := ParseNativeID(id)
+	nativeID := ParseNativeID(id)
 	for i := range n {
-		if i > 0 && i%someParts == 0 {
-			if err := look(); err != nil {
+		if i > 0 && i%chunkParts == 0 {
+			if err := afterChunk(); err != nil {
 				return err
 			}
 			c.listConversation(v)
@@ -293,7 +297,7 @@ func (c *Collector) event(e *transcript.Event, look func() error) error {
 		row := c.row(e, v, &part, scene)
 		row.Part, row.Parts = i, n
 		if i == 0 || row.EID != 0 {
-			row.Native = native
+			row.Native = nativeID
 		}
 		if i == 0 {
 			row.Attributes = rest
@@ -305,14 +309,14 @@ func (c *Collector) event(e *transcript.Event, look func() error) error {
 		c.out.Bytes += rowSize + 4*len(row.T) + len(row.Native.Text) + len(row.Attributes)
 		c.pending++
 	}
-	if c.near != 0 {
-		c.settle()
+	if c.lastTime != 0 {
+		c.fillTimes()
 	}
 	return nil
 }
 
 func (c *Collector) row(e *transcript.Event, v *collectedConversation, part *transcript.Part, scene Scene) Row {
-	f := facets{format: c.out.Format, Labels: Labels{Kind: e.Kind, Role: e.Role, Type: e.Type, Scene: scene}, or: e.OrRole, agent: e.Agent, model: e.Model}
+	f := facets{format: c.out.Format, Labels: Labels{Kind: e.Kind, Role: e.Role, Type: e.Type, Scene: scene}, orRole: e.OrRole, agent: e.Agent, model: e.Model}
 	row := Row{
 		Conversation: v.index, Seq: v.LastSeq, Verdict: e.Verdict, Time: e.Time,
 		Inner: e.Origin.Inner, Offset: e.Origin.Offset, Length: e.Origin.Length, Line: e.Origin.Line,
@@ -349,44 +353,43 @@ func (c *Collector) row(e *transcript.Event, v *collectedConversation, part *tra
 		}
 	}
 	f.failed = row.Result != nil && row.Result.Failed == transcript.Yes
-	said := c.labels(&f)
-	row.Labels, row.T = &said.Labels, c.numbers(said.numbers, part.Text)
+	labels := c.labels(&f)
+	row.Labels, row.T = &labels.Labels, c.numbers(labels.numbers, part.Text)
 	return row
 }
 
-// rowSize is what a Row takes, roughly, its terms and attributes aside, recordSize what another record takes, and wordSize what a word
-// of a list takes.
+// Approximate memory in bytes.
 const (
-	rowSize    = 384
-	recordSize = 512
-	wordSize   = 60
+	rowSize    = 384 // a Row without its terms and attributes
+	recordSize = 512 // any other record
+	wordSize   = 60  // a word of a term list
 )
 
-// numbers returns the numbers of facets, and behind them those of the terms of a text.
+// numbers returns the numbers of facets followed by those of the terms of a text.
 func (c *Collector) numbers(facets []uint32, text string) []uint32 {
-	if most := len(facets) + len(text)/2 + 1; cap(c.room)-len(c.room) < most { // more is possible, but not usual
-		c.room = make([]uint32, 0, max(most, 16<<10))
+	if size := len(facets) + len(text)/2 + 1; cap(c.numberBlock)-len(c.numberBlock) < size { // append grows the slice in the rare case that this is too small
+		c.numberBlock = make([]uint32, 0, max(size, 16<<10))
 	}
-	free := c.room[len(c.room):]
-	all := append(free, facets...)
-	for c.split.Begin(text); c.split.Next(&c.some); {
-		all = c.terms.Number(all, &c.some)
+	free := c.numberBlock[len(c.numberBlock):]
+	numbers := append(free, facets...)
+	for c.split.Begin(text); c.split.Next(&c.scratch); {
+		numbers = c.terms.AppendTerms(numbers, &c.scratch)
 	}
-	if len(all) == 0 {
+	if len(numbers) == 0 {
 		return nil
 	}
-	if len(all) <= cap(free) {
-		c.room = c.room[:len(c.room)+len(all)]
+	if len(numbers) <= cap(free) {
+		c.numberBlock = c.numberBlock[:len(c.numberBlock)+len(numbers)]
 	}
-	return slices.Clip(all)
+	return slices.Clip(numbers)
 }
 
-// settle gives rows without a time the nearest known one, and the file's where there is none.
-func (c *Collector) settle() {
+// fillTimes gives pending rows without a time the nearest known time, or the file's where there is none.
+func (c *Collector) fillTimes() {
 	if c.pending == 0 {
 		return
 	}
-	near := c.near
+	near := c.lastTime
 	if near == 0 {
 		near = c.out.ModTime
 	}
@@ -400,22 +403,22 @@ func (c *Collector) settle() {
 	c.pending = 0
 }
 
-// facets is what is known of a row for ever, and all else that it says as others do. Many rows have the same.
+// facets has the values of a row that never change and are facets or Labels. Many rows have equal ones.
 type facets struct {
 	format string
 	Labels
-	or, agent, model string
-	failed           bool
+	orRole, agent, model string
+	failed               bool
 }
 
-// labelTerms is what rows with the same facets say, and the numbers of these.
+// labelTerms has the labels and the facets' term numbers of all rows with equal facets.
 type labelTerms struct {
 	Labels
 	numbers []uint32
 }
 
-// saidKept is how many of them a Collector knows at a time: few, unless each row names a step of its own.
-const saidKept = 1 << 12
+// maxLabelCache bounds Collector.labelCache. An original needs few entries, unless each row names a step of its own.
+const maxLabelCache = 1 << 12
 
 func (c *Collector) labels(f *facets) *labelTerms {
 	if have := c.labelCache[*f]; have != nil {
@@ -434,7 +437,7 @@ func (c *Collector) labels(f *facets) *labelTerms {
 	add("format", f.format)
 	add("kind", string(f.Kind))
 	add("role", f.Role)
-	add("role", f.or)
+	add("role", f.orRole)
 	add("type", f.Type)
 	add("tool", f.Tool)
 	add("agent", f.agent)
@@ -442,10 +445,10 @@ func (c *Collector) labels(f *facets) *labelTerms {
 	if f.failed {
 		add("is", "error")
 	}
-	if len(c.labelCache) == saidKept {
+	if len(c.labelCache) == maxLabelCache {
 		clear(c.labelCache)
 	}
-	made := &labelTerms{f.Labels, c.terms.Add(nil, b)}
+	made := &labelTerms{f.Labels, c.terms.Append(nil, b)}
 	c.labelCache[*f] = made
 	return made
 }

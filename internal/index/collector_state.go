@@ -1,9 +1,9 @@
 package index
 
-// recent is a map that forgets: what nobody has asked for while many others came.
-type recent[K comparable, V any] struct{ young, old map[K]V }
+// generations is a map that evicts entries in two generations: those that were not used since the last rotation but one.
+type generations[K comparable, V any] struct{ young, old map[K]V }
 
-func (r *recent[K, V]) get(key K) (V, bool) {
+func (r *generations[K, V]) get(key K) (V, bool) {
 	v, ok := r.young[key]
 	if ok {
 		return v, true
@@ -14,123 +14,125 @@ func (r *recent[K, V]) get(key K) (V, bool) {
 	return v, ok
 }
 
-func (r *recent[K, V]) put(key K, v V) {
+func (r *generations[K, V]) put(key K, v V) {
 	if r.young == nil {
 		r.young = map[K]V{}
 	}
 	r.young[key] = v
 }
 
-// reset forgets all.
-func (r *recent[K, V]) reset() { r.young, r.old = emptied(r.young), emptied(r.old) }
+// reset removes all entries.
+func (r *generations[K, V]) reset() { r.young, r.old = cleared(r.young), cleared(r.old) }
 
-// turn forgets what was not asked for since the last turn but one.
-func (r *recent[K, V]) turn(forget func(K, V)) {
+// rotate evicts the entries that were not used since the last rotation and begins a new generation.
+func (r *generations[K, V]) rotate(evict func(K, V)) {
 	for key, v := range r.old {
 		if _, ok := r.young[key]; !ok {
-			forget(key, v)
+			evict(key, v)
 		}
 	}
 	r.young, r.old = nil, r.young
 }
 
-// collectorState is what a Collector knows of the runs and conversations of an original. Of those that it was told of long ago it keeps what it needs
-// when they go on: an original may have a million. What was said of them the index has: see Parsed.Again.
+// collectorState has the runs and conversations of an original. An original may have a million of them, so those that
+// were not mentioned for long are evicted: only what is needed to continue them is kept. The index has the rest: see
+// Parsed.Continued.
 type collectorState struct {
-	runs          recent[string, *collectedRun]
-	conversations recent[conversationKey, *collectedConversation]
-	current       recent[string, string] // runs of conversations by their native id, of the one last yielded
+	runs          generations[string, *collectedRun]
+	conversations generations[conversationKey, *collectedConversation]
+	current       generations[string, string] // native id of a conversation -> run of the one last yielded under it
 
-	gone   map[uint64]struct{} // runs, by the hash of their ids
-	left   map[uint64]count    // conversations, by that of what makes them
-	runsOf map[uint64]string   // as current has them, of conversations that are not called as their run
+	evictedRuns          map[uint64]struct{} // by hash of the run's id
+	evictedConversations map[uint64]progress // by hash of the key
+	evictedCurrent       map[uint64]string   // evicted entries of current, by hash of the native id; not those where the run has the same id
 }
 
-// count is how far a conversation has come: no original has more than four thousand millions of events.
-type count struct{ seq, rows uint32 }
+// progress is how far a conversation has come. uint32 is enough: no original has more than four billion events.
+type progress struct{ seq, rows uint32 }
 
-// mostKept is how many runs or conversations of an original are kept as they are, up to twice.
-const mostKept = 1 << 12
+// maxYoung is how many runs or conversations a generation may have. There are two generations.
+const maxYoung = 1 << 12
 
 func (m *collectorState) reset() {
 	m.runs.reset()
 	m.conversations.reset()
 	m.current.reset()
-	m.gone, m.left, m.runsOf = emptied(m.gone), emptied(m.left), emptied(m.runsOf)
+	m.evictedRuns, m.evictedConversations, m.evictedCurrent = cleared(m.evictedRuns), cleared(m.evictedConversations), cleared(m.evictedCurrent)
 }
 
 func (k conversationKey) hash() uint64 {
 	kind := "conversation"
-	if k.aside {
-		kind = "aside"
+	if k.uncounted {
+		kind = "uncounted"
 	}
 	return sum([]string{kind, k.run, k.id})
 }
 
-// run returns what is known of a run; again says that there was more.
-func (m *collectorState) run(id string) (have *collectedRun, again bool) {
+// run returns the state of a run, nil if there is none. continued reports that it had one that was evicted.
+func (m *collectorState) run(id string) (have *collectedRun, continued bool) {
 	if have, ok := m.runs.get(id); ok {
 		return have, false
 	}
-	_, again = m.gone[sum([]string{"run", id})]
-	return nil, again
+	_, continued = m.evictedRuns[sum([]string{"run", id})]
+	return nil, continued
 }
 
-// conversation returns what is known of a conversation, nil for one that is new.
+// conversation returns the state of a conversation, nil for one that is new.
 func (m *collectorState) conversation(key conversationKey) *collectedConversation {
 	if have, ok := m.conversations.get(key); ok {
 		return have
 	}
-	far, ok := m.left[key.hash()]
+	far, ok := m.evictedConversations[key.hash()]
 	if !ok {
 		return nil
 	}
 	have := &collectedConversation{}
-	have.Run, have.Aside, have.Again = key.run, key.aside, true
+	have.Run, have.Uncounted, have.Continued = key.run, key.uncounted, true
 	have.ID, have.LastSeq, have.TotalRows = key.id, int64(far.seq), int64(far.rows)
 	m.conversations.put(key, have)
 	return have
 }
 
-// last returns the conversation that was last yielded under a native id, nil where none was.
-func (m *collectorState) last(id string) *collectedConversation {
+// lastYielded returns the conversation that was last yielded under a native id, nil where none was.
+func (m *collectorState) lastYielded(id string) *collectedConversation {
 	run, ok := m.current.get(id)
 	if !ok {
-		if run, ok = m.runsOf[sum([]string{id})]; !ok {
+		if run, ok = m.evictedCurrent[sum([]string{id})]; !ok {
 			run = id
 		}
 	}
 	return m.conversation(conversationKey{run: run, id: id})
 }
 
-// full says whether it is time to forget.
+// full reports whether it is time to evict.
 func (m *collectorState) full() bool {
-	return max(len(m.runs.young), len(m.conversations.young)) >= mostKept
+	return max(len(m.runs.young), len(m.conversations.young)) >= maxYoung
 }
 
-// forget keeps what is needed of those that nothing was said of for long. Runs that are told in each stretch stay.
-func (m *collectorState) forget() {
-	m.conversations.turn(func(key conversationKey, v *collectedConversation) {
-		v.gone = true
-		put(&m.left, key.hash(), count{uint32(v.LastSeq), uint32(v.TotalRows)})
+// evict reduces the runs and conversations that were not mentioned for long to what continuing them needs. Runs that
+// every chunk repeats stay.
+func (m *collectorState) evict() {
+	m.conversations.rotate(func(key conversationKey, v *collectedConversation) {
+		v.evicted = true
+		putMap(&m.evictedConversations, key.hash(), progress{uint32(v.LastSeq), uint32(v.TotalRows)})
 	})
-	m.runs.turn(func(id string, r *collectedRun) {
+	m.runs.rotate(func(id string, r *collectedRun) {
 		if r.always {
 			m.runs.put(id, r)
 			return
 		}
-		r.gone = true
-		put(&m.gone, sum([]string{"run", id}), struct{}{})
+		r.evicted = true
+		putMap(&m.evictedRuns, sum([]string{"run", id}), struct{}{})
 	})
-	m.current.turn(func(id, run string) {
-		delete(m.runsOf, sum([]string{id}))
+	m.current.rotate(func(id, run string) {
+		delete(m.evictedCurrent, sum([]string{id}))
 		if run != id {
-			put(&m.runsOf, sum([]string{id}), run)
+			putMap(&m.evictedCurrent, sum([]string{id}), run)
 		}
 	})
 }
 
-func put[K comparable, V any](m *map[K]V, key K, v V) {
+func putMap[K comparable, V any](m *map[K]V, key K, v V) {
 	if *m == nil {
 		*m = map[K]V{}
 	}

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// facetSize is the longest facet in bytes, as the tokeniser cuts words.
+// facetSize is the maximal length of a facet in bytes, as for words of the tokeniser.
 const facetSize = 64
 
-// Facet is the term by which search knows a value of a field: ":tool:bash". It folds case, and turns every
-// byte that the full-text engine might split on into "_". Index and query use it alike, so two values that
-// fold to one are one to both. Facets stand among the words of a row, and no word begins as they do.
+// Facet returns the term that represents a value of a field in the full-text index: ":tool:bash". It folds case and
+// turns every byte that FTS5's tokeniser might split on into "_". Both indexing and queries use it, so values that
+// fold to the same facet are equal to both. Facets are stored among the words of a row; no word begins with ":".
 func Facet(field, value string) string {
 	b := make([]byte, 0, facetSize)
 	b = append(b, ':')
@@ -28,14 +28,14 @@ func Facet(field, value string) string {
 	return string(wholeRunes(b))
 }
 
-// IsWord says whether a term is a word of a text, and not a part of one (term.Kind stands before those) or a facet.
+// IsWord reports whether a term is a word of a text, as opposed to a part of one (which term.Kind precedes) or a facet.
 func IsWord(t []byte) bool { return len(t) > 0 && facetByte(t[0]) }
 
 func facetByte(c byte) bool {
 	return c >= utf8.RuneSelf || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '/' || c == '-'
 }
 
-// wholeRunes drops a character that was cut in two.
+// wholeRunes drops a last character that the size limit cut in two.
 func wholeRunes(b []byte) []byte {
 	if len(b) < facetSize {
 		return b

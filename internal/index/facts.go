@@ -1,7 +1,7 @@
 package index
 
-// Kinds of facts about runs, which queries ask for with tag:, is:pinned and is:held. A run is named by its public id,
-// which is the same on every machine. A fact whose value is null is taken back.
+// Kinds of facts about runs, which queries match with tag:, is:pinned and is:held. A run is named by its public id,
+// which is the same on every machine. A null value takes a fact back.
 const (
 	// FactTag is a tag on a run. Key: RunFactKey of the run and the tag. Value: an object, {} at least.
 	FactTag = "tag"
@@ -12,8 +12,8 @@ const (
 	FactHold = "hold"
 )
 
-// FactReport is a report that somebody gave a name. Key: the name. Value: an object that package main reads.
+// FactReport is a saved report. Key: its name. Value: an object that package main reads.
 const FactReport = "report"
 
-// RunFactKey is the key of a fact of which a run may have several. Ids of runs have no slash; names may.
+// RunFactKey returns the key of a fact of which a run may have several. Run ids contain no slash; names may.
 func RunFactKey(run, name string) string { return run + "/" + name }

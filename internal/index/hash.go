@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Hash is the 64-bit identity of a sequence of strings: the first bytes of SHA-256 over each with its length,
-// so that it is the same on every machine and no two sequences run together.
+// Hash returns a 64-bit hash of a sequence of strings: the first bytes of the SHA-256 of the strings, each prefixed by
+// its length, so that it is the same on every machine and depends on where one string ends and the next begins.
 func Hash(parts ...string) int64 {
 	return int64(sum(parts))
 }
 
-// EventHash is a hash in three bytes of the native id of an event, never 0: whoever finds two alike compares the ids.
+// EventHash returns a 24-bit hash of the native id of an event, never 0. Collisions are expected: the caller must
+// compare the ids of events with equal hashes.
 func EventHash(format, id string) int64 {
 	if h := Hash("event", format, id) >> 40; h != 0 {
 		return h
@@ -22,21 +23,21 @@ func EventHash(format, id string) int64 {
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base 32, without letters that look like digits
 
-// PublicID is a short name made of prefix and twelve letters (60 bits) of the hash of parts.
+// PublicID returns an id made of prefix and twelve letters (60 bits) of the hash of parts.
 func PublicID(prefix string, parts ...string) string {
-	return WriteID(prefix, IDNumber(parts...))
+	return FormatID(prefix, IDNumber(parts...))
 }
 
-// IDNumber is what the letters of a PublicID stand for: 60 bits, in the order of their texts.
+// IDNumber returns the 60-bit number that the letters of a PublicID encode. Numbers order as the ids do.
 func IDNumber(parts ...string) int64 {
 	return int64(sum(parts) >> (64 - idBits))
 }
 
-// idBits is what twelve letters hold.
+// idBits is how many bits twelve letters encode.
 const idBits = 12 * 5
 
-// WriteID is the public id of an IDNumber.
-func WriteID(prefix string, n int64) string {
+// FormatID returns the public id of an IDNumber.
+func FormatID(prefix string, n int64) string {
 	b := make([]byte, 0, len(prefix)+12)
 	b = append(b, prefix...)
 	for i := range 12 {
@@ -45,8 +46,8 @@ func WriteID(prefix string, n int64) string {
 	return string(b)
 }
 
-// ReadID is the IDNumber of a public id. ok is false for what is none.
-func ReadID(prefix, id string) (n int64, ok bool) {
+// ParseID returns the IDNumber of a public id. ok is false when id is not one.
+func ParseID(prefix, id string) (n int64, ok bool) {
 	letters, ok := strings.CutPrefix(id, prefix)
 	if !ok || len(letters) != idBits/5 {
 		return 0, false

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// What WriteID gives is read back, in the order of the numbers, and nothing else is.
+// TestIDNumbers: ParseID inverts FormatID, ids order as their numbers, and ParseID accepts nothing else.
 func TestIDNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	last, text := int64(0), WriteID("u", 0)
+	last, text := int64(0), FormatID("u", 0)
 	for range 1000 {
 		n := r.Int64N(1 << 60)
-		id := WriteID("u", n)
-		if back, ok := ReadID("u", id); back != n || !ok {
+		id := FormatID("u", n)
+		if back, ok := ParseID("u", id); back != n || !ok {
 			t.Fatalf("%d: %s is %d (%v)", n, id, back, ok)
 		}
 		if n != last && (n < last) != (id < text) {
@@ -20,11 +20,11 @@ func TestIDNumbers(t *testing.T) {
 		}
 		last, text = n, id
 	}
-	if PublicID("u", "a", "b") != WriteID("u", IDNumber("a", "b")) {
+	if PublicID("u", "a", "b") != FormatID("u", IDNumber("a", "b")) {
 		t.Error("a public id is not that of its number")
 	}
 	for _, id := range []string{"", "u", text[1:], text + "0", "v" + text[1:], "u" + text[2:] + "l", "u" + text[2:] + "é"} {
-		if n, ok := ReadID("u", id); ok {
+		if n, ok := ParseID("u", id); ok {
 			t.Errorf("%q is %d", id, n)
 		}
 	}

@@ -10,58 +10,58 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// FactLedger tells what stays of the runs that were pruned or thinned in one version of one original, and from then
-// on stands in the place of what the version itself says of them. Key: LedgerKey. Value: a Ledger. An index keeps the
-// value as rows, and gives it back with Ledgers.
+// FactLedger records what remains of the runs that were pruned or thinned in one version of one original. From then on
+// it replaces what the version itself states about them. Key: LedgerKey. Value: a Ledger. An index stores the value as
+// rows; Retention.Ledgers returns it again.
 const FactLedger = "ledger"
 
-// LedgerKey is the key of the fact for a version.
+// LedgerKey returns the key of the fact for a version.
 func LedgerKey(v *blob.Version) string {
 	return fmt.Sprintf("%016x", uint64(Hash("ledger", v.Source, v.Path, fmt.Sprint(v.Number), v.Root.String())))
 }
 
-// Ledger is what stays of runs in one version.
+// Ledger is what remains of pruned and thinned runs of one version.
 type Ledger struct {
-	Version blob.Version // without extents
-	Buried  bool         // nothing else stays of the version: a tombstone lies on it
-	Runs    []LedgerRun
-	Links   []LedgerLink // of a tombstoned version
+	Version    blob.Version // without extents
+	Tombstoned bool         // nothing else remains of the version: it has a tombstone
+	Runs       []LedgerRun
+	Links      []LedgerLink // of a tombstoned version
 }
 
-// The actions of a LedgerRun: Prune ends the run, Thin leaves it with less.
+// The actions of a LedgerRun: Prune removes the run, Thin reduces it.
 const (
 	LedgerPrune = "prune"
 	LedgerThin  = "thin"
 )
 
-// LedgerRun is what stays of one run.
+// LedgerRun is what remains of one run.
 type LedgerRun struct {
 	Run      string `json:"run_id"` // public
 	NativeID string `json:"native_id"`
 	Format   string `json:"format,omitempty"` // of the run, where the version has none
 	Local    bool   `json:"local,omitempty"`  // the native id is unique only in the Scope of the version
-	Scope    string `json:"scope,omitempty"`  // only in this other one: the version lies beside what is the run's
+	Scope    string `json:"scope,omitempty"`  // if set, it is unique in this scope instead: the version lies beside the run's own files
 	Action   string `json:"action"`
 	Tier     string `json:"tier"`            // of LedgerThin
-	Over     int64  `json:"over,omitempty"`  // of the tier of payloads
-	Until    int64  `json:"until,omitempty"` // what the version says of the run from this offset on is not concerned; 0: all is
+	Over     int64  `json:"over,omitempty"`  // size limit of the payloads tier
+	Until    int64  `json:"until,omitempty"` // applies only to what the version states before this offset; 0: to everything
 	Plan     string `json:"plan"`
 	Rule     string `json:"rule"`
 	Reason   string `json:"reason"`
 
-	Claim *transcript.Run `json:"claim,omitempty"` // what the version said of it, without words of the transcript
-	Usage []LedgerUsage   `json:"usage,omitempty"` // that counted
+	Claim *transcript.Run `json:"claim,omitempty"` // what the version stated about it, without text of the transcript
+	Usage []LedgerUsage   `json:"usage,omitempty"` // usage that counted
 	Hints []LedgerHint    `json:"hints,omitempty"`
 }
 
-// Drops says whether the rows of the run go, and not only their words.
+// Drops reports whether the rows of the run are deleted, and not only their words.
 func (r *LedgerRun) Drops() bool { return r.Action == LedgerPrune || r.Tier == "ledger" }
 
-// LedgerUsage is one usage with the identity under which it counts, so that it counts once when its run comes back.
-// Its ids must never change from one program to the next.
+// LedgerUsage is one usage record with its identity, so that it still counts once when its run is archived again.
+// The ids must be the same in every release of the program.
 type LedgerUsage struct {
 	ID    string `json:"usage_id"`
-	Alias string `json:"alias_id,omitempty"` // of what it counts for as well
+	Alias string `json:"alias_id,omitempty"` // id of another record that it also counts for
 	transcript.Usage
 }
 
@@ -71,50 +71,50 @@ type LedgerHint struct {
 	Value string `json:"value"`
 }
 
-// LedgerLink is a link with the identities of the edge and the statement.
+// LedgerLink is a link with the identities of the edge and of the record that states it.
 type LedgerLink struct {
 	Edge      int64 `json:"edge,string"`
 	Statement int64 `json:"statement,string"`
 	Derived   bool  `json:"derived,omitempty"`
-	FromLocal bool  `json:"from_local,omitempty"` // the native id means the run of the version's Scope
+	FromLocal bool  `json:"from_local,omitempty"` // the native id is a local one of the version's scope
 	ToLocal   bool  `json:"to_local,omitempty"`
 	transcript.Link
 }
 
-// ledgerValue is the JSON form: a version's names may be no text.
+// ledgerValue is the JSON form. Names of a version that are not valid text are base64 too.
 type ledgerValue struct {
-	Source    string       `json:"source"`
-	SourceRaw []byte       `json:"source_b64,omitempty"`
-	Path      string       `json:"path"`
-	PathRaw   []byte       `json:"path_b64,omitempty"`
-	Number    int          `json:"version"`
-	Root      blob.Ref     `json:"root"`
-	Size      int64        `json:"size"`
-	SHA256    blob.Ref     `json:"sha256"`
-	ModTime   time.Time    `json:"mtime"`
-	Mode      uint32       `json:"mode"`
-	Format    string       `json:"format"`
-	Role      string       `json:"role"`
-	Claim     string       `json:"root_dir"`
-	ClaimRaw  []byte       `json:"root_dir_b64,omitempty"`
-	Buried    bool         `json:"buried"`
-	Runs      []LedgerRun  `json:"runs"`
-	Links     []LedgerLink `json:"links,omitempty"`
+	Source     string       `json:"source"`
+	SourceRaw  []byte       `json:"source_b64,omitempty"`
+	Path       string       `json:"path"`
+	PathRaw    []byte       `json:"path_b64,omitempty"`
+	Number     int          `json:"version"`
+	Root       blob.Ref     `json:"root"`
+	Size       int64        `json:"size"`
+	SHA256     blob.Ref     `json:"sha256"`
+	ModTime    time.Time    `json:"mtime"`
+	Mode       uint32       `json:"mode"`
+	Format     string       `json:"format"`
+	Role       string       `json:"role"`
+	Claim      string       `json:"root_dir"`
+	ClaimRaw   []byte       `json:"root_dir_b64,omitempty"`
+	Tombstoned bool         `json:"buried"`
+	Runs       []LedgerRun  `json:"runs"`
+	Links      []LedgerLink `json:"links,omitempty"`
 }
 
-// Has says whether the ledger keeps something of a run; a nil one keeps nothing.
+// Has reports whether the ledger has an entry for a run. A nil ledger has none.
 func (l *Ledger) Has(nativeID string) bool {
 	return l != nil && slices.ContainsFunc(l.Runs, func(r LedgerRun) bool { return r.NativeID == nativeID })
 }
 
-// Fact writes the ledger down. One without runs and without a tombstone takes the fact back.
+// Fact encodes the ledger as a fact. A ledger without runs and without a tombstone takes the fact back.
 func (l *Ledger) Fact(at time.Time) (blob.Fact, error) {
 	f := blob.Fact{Kind: FactLedger, Key: LedgerKey(&l.Version), Time: at, Value: json.RawMessage("null")}
-	if len(l.Runs) == 0 && !l.Buried {
+	if len(l.Runs) == 0 && !l.Tombstoned {
 		return f, nil
 	}
 	v := ledgerValue{Number: l.Version.Number, Root: l.Version.Root, Size: l.Version.Size, SHA256: l.Version.SHA256,
-		ModTime: l.Version.ModTime.UTC(), Mode: l.Version.Mode, Format: l.Version.Format, Role: l.Version.Role, Buried: l.Buried, Runs: l.Runs, Links: l.Links}
+		ModTime: l.Version.ModTime.UTC(), Mode: l.Version.Mode, Format: l.Version.Format, Role: l.Version.Role, Tombstoned: l.Tombstoned, Runs: l.Runs, Links: l.Links}
 	v.Source, v.SourceRaw = blob.Readable(l.Version.Source)
 	v.Path, v.PathRaw = blob.Readable(l.Version.Path)
 	v.Claim, v.ClaimRaw = blob.Readable(l.Version.Claim)
@@ -125,7 +125,7 @@ func (l *Ledger) Fact(at time.Time) (blob.Fact, error) {
 	return f, nil
 }
 
-// ParseLedger reads the value of a fact that is not taken back.
+// ParseLedger decodes a fact that was not taken back.
 func ParseLedger(f blob.Fact) (*Ledger, error) {
 	var v ledgerValue
 	if err := json.Unmarshal(f.Value, &v); err != nil {
@@ -137,7 +137,7 @@ func ParseLedger(f blob.Fact) (*Ledger, error) {
 		}
 		return s
 	}
-	l := &Ledger{Buried: v.Buried, Runs: v.Runs, Links: v.Links, Version: blob.Version{
+	l := &Ledger{Tombstoned: v.Tombstoned, Runs: v.Runs, Links: v.Links, Version: blob.Version{
 		Source: exact(v.Source, v.SourceRaw), Path: exact(v.Path, v.PathRaw), Number: v.Number, Root: v.Root, Size: v.Size, SHA256: v.SHA256,
 		ModTime: v.ModTime, Mode: v.Mode, Format: v.Format, Role: v.Role, Claim: exact(v.Claim, v.ClaimRaw)}}
 	if l.Version.Source == "" || l.Version.Number == 0 || LedgerKey(&l.Version) != f.Key {

@@ -2,8 +2,8 @@ package index
 
 import "cmp"
 
-// Compare is the order in which Reader.Find yields hits: newest first, and inside an instant a way that is the same
-// everywhere. Several answers of one index are merged by it.
+// Compare defines the order in which Reader.Find yields hits: newest first; hits of the same instant are in an order
+// that is the same in every index. It is used to merge several results of one index.
 func Compare(a, b *Hit) int {
 	return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(a.Conversation, b.Conversation),
 		cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Part, b.Part))

@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Overlay copies every field of src that is set over dst, so that a later statement completes an earlier one.
-// Attributes are joined.
+// Overlay copies every non-zero field of src over dst, so that a later statement completes an earlier one.
+// Attributes are merged.
 func Overlay[T any](dst, src *T) {
 	d, s := reflect.ValueOf(dst).Elem(), reflect.ValueOf(src).Elem()
 	for i := range s.NumField() {

@@ -12,29 +12,28 @@ import (
 
 // Kinds of facts about prices.
 const (
-	// FactPrice is a price of one's own. Key: PriceFactKey. Value: a price.Override.
+	// FactPrice is a user's price override. Key: PriceFactKey. Value: a price.Override.
 	FactPrice = "price"
-	// FactPriceTable is a table beside those of the program. Key: its day. Value: an object with its text form
-	// ("table").
+	// FactPriceTable is a price table in addition to the built-in ones. Key: its day. Value: a PriceTable.
 	FactPriceTable = "price_table"
 )
 
-// PriceFactKey is the key of an override: a model has one for each day from which it holds.
+// PriceFactKey returns the key of an override: a model has one for each day from which a price is valid.
 func PriceFactKey(model, from string) string { return from + "/" + model }
 
-// PriceTable is the value of a FactPriceTable.
+// PriceTable is the value of a FactPriceTable: the table in text form.
 type PriceTable struct {
 	Table string `json:"table"`
 }
 
-// Facts is what tells facts.
-type Facts interface {
+// FactReader reads facts; see Catalog.
+type FactReader interface {
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
 }
 
-// Prices is the book of an archive: base with the tables and the overrides that its facts tell. All that prices
-// anything takes this one, so that an index, an explanation and a list of prices agree.
-func Prices(ctx context.Context, facts Facts, base *price.Book) (*price.Book, error) {
+// Prices returns the price book of an archive: base with the tables and overrides of its facts. Everything that
+// computes prices uses this book, so that the index, explanations and price lists agree.
+func Prices(ctx context.Context, facts FactReader, base *price.Book) (*price.Book, error) {
 	book := base
 	for f, err := range facts.Facts(ctx, FactPriceTable) {
 		if err != nil {

@@ -12,92 +12,92 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// ErrTooOld is what a reader gives when only a writer can bring the index up to date.
+// ErrTooOld is returned to a reader when the index must first be migrated, which only a writer can do.
 var ErrTooOld = errors.New("index is older than this program")
 
-// Reader is an index that is asked. Everything streams; a range that is left early frees what it holds, and an
-// error ends it.
+// Reader answers queries. All results are streamed: leaving a range early releases its resources, and an error
+// ends it.
 type Reader interface {
 	// Find yields the hits of a query, newest first.
 	Find(ctx context.Context, q *query.Tree, page Page) iter.Seq2[Hit, error]
 	// Runs yields runs, the latest start first.
 	Runs(ctx context.Context, of Selection, page Page) iter.Seq2[Run, error]
-	// Conversations yields those of a run, in the order of their starts.
+	// Conversations yields the conversations of a run, by start.
 	Conversations(ctx context.Context, run string) iter.Seq2[Conversation, error]
 	// Events yields the rows of one conversation in order.
 	Events(ctx context.Context, conversation string, span Span) iter.Seq2[Event, error]
-	// Links yields the links that touch something, the oldest first.
+	// Links yields the links that begin or end in a node, the oldest first.
 	Links(ctx context.Context, of Node) iter.Seq2[Link, error]
 }
 
-// Lookup finds one thing by its public id, or by so much of the beginning of it that no other has it.
-// Errors: ErrNotFound, ErrAmbiguous.
+// Lookup finds a single item by its public id or by any unique prefix of it. Errors: ErrNotFound, ErrAmbiguous.
 type Lookup interface {
 	Run(ctx context.Context, prefix string) (Run, error)
 	Conversation(ctx context.Context, prefix string) (Conversation, error)
-	// Event gives the rows of one event, or of one part of it when the id ends in one.
+	// Event returns the rows of one event, or the row of one part when the id names a part.
 	Event(ctx context.Context, id string) ([]Event, error)
-	// Result gives the row with the result of a tool call. call is the id of the row with the call.
+	// Result returns the row with the result of a tool call. call is the id of the row with the call.
 	Result(ctx context.Context, call string) (Event, error)
-	// Receipt gives the place of a receipt, by the id of its run, a slash and its key.
+	// Receipt returns the place of a receipt. The id is <run id>/<receipt key>.
 	Receipt(ctx context.Context, id string) (Place, error)
 }
 
-// Originals says which original bytes the archive has and where they lie.
+// Originals tells which original bytes the archive has and where they are stored.
 type Originals interface {
 	// Versions yields versions of originals by path, source and number.
 	Versions(ctx context.Context, of VersionFilter) iter.Seq2[FileVersion, error]
-	// Locate returns where bytes of a chain lie, in order and without gaps. ErrNotFound when the chain has
+	// Locate returns where bytes of a chain are stored, in order and without gaps. ErrNotFound when the chain has
 	// no such bytes.
 	Locate(ctx context.Context, chain, offset, length int64) ([]Piece, error)
-	// LocateAll is Locate of the bytes at several places, layers of originals aside: those that are nowhere have no pieces.
+	// LocateAll is Locate for several places at once. A place that is nowhere, or in an inner layer of an original
+	// (Origin.Inner), has no pieces.
 	LocateAll(ctx context.Context, places []Place) ([][]Piece, error)
 }
 
-// Statistics is what there is, as stats counts it. Problems are of the newest version of each file.
+// Statistics has the figures of the stats command. Problems are those of the newest version of each file.
 type Statistics interface {
 	Totals(ctx context.Context) (Stats, error)
-	// Tables returns what each table takes in the index's file, the largest first. It reads most of the file.
+	// Tables returns the size of each table in the index's file, the largest first. It reads most of the file.
 	Tables(ctx context.Context) ([]Table, error)
 	Problems(ctx context.Context) iter.Seq2[Problem, error]
 }
 
-// UnsupportedError says that an index cannot answer a part of a query.
+// UnsupportedError reports a part of a query that an index cannot answer.
 type UnsupportedError struct {
-	What string // the part, as a query writes it
+	What string // the part, in query syntax
 	Why  string
-	Hint string // what to do instead, "" when the language has it
+	Hint string // what to write instead, "" when there is nothing
 }
 
 func (e *UnsupportedError) Error() string { return e.What + ": " + e.Why }
 
-// Console answers SQL that people write. It only reads, and it ends.
+// Console runs SQL that people write. Statements are read-only and limited in time and rows.
 type Console interface {
-	// Query runs one statement. columns is called once, before any row; what it or row returns ends the query
+	// Query runs one statement. columns is called once, before any row. An error of columns or row ends the query
 	// and is returned. Values are nil, int64, float64, string or []byte, and row may keep them.
 	//
-	// Errors: *SQLError when the statement is wrong or not allowed, ErrLimit when it was stopped for one of
-	// the limits; the rows until then were given.
+	// Errors: *SQLError when the statement is wrong or not allowed; ErrLimit when it was stopped by a limit, after
+	// the rows up to the limit were passed to row.
 	Query(ctx context.Context, q Question, columns func([]string) error, row func([]any) error) error
 }
 
-// ConsoleTime is how long a statement may take where the question says nothing.
+// ConsoleTime is the default time limit of a statement.
 const ConsoleTime = 5 * time.Minute
 
-// Question is a statement and its limits; 0 means the console's own.
+// Question is a statement and its limits; 0 means the console's default.
 type Question struct {
-	SQL    string
-	Params map[string]any // for :name in the statement
-	Spare  bool           // Params may have names that the statement does not
-	Rows   int
-	Time   time.Duration
+	SQL         string
+	Params      map[string]any // for :name in the statement
+	AllowUnused bool           // Params may have names that the statement does not use
+	Rows        int
+	Time        time.Duration
 }
 
-// ErrLimit says that a query was stopped for a limit.
+// ErrLimit is returned when a limit stopped a query.
 var ErrLimit = errors.New("limit reached")
 
-// SQLError says what is wrong with a statement. Line and Column count from 1 (Column in characters) and are 0
-// where the engine does not say.
+// SQLError is an error in a statement. Line and Column count from 1 (Column in characters) and are 0 where the
+// engine does not report them.
 type SQLError struct {
 	Message      string
 	Line, Column int
@@ -113,32 +113,32 @@ func (e *SQLError) Error() string {
 // Page bounds a list.
 type Page struct {
 	Limit int    // 0 is no limit
-	After string // Cursor of the last item that was seen, "" for the beginning
+	After string // Cursor of the last item of the page before, "" for the beginning
 	// AllVersions adds what does not count: earlier versions, copies, copied history.
 	AllVersions bool
-	// First says that the first items are wanted soon and all of them hardly ever, though nobody can tell how many: as with
-	// a Limit.
+	// First asks to plan for a fast start, as with a Limit: the caller will hardly read all items, but cannot say
+	// how many it needs.
 	First bool
 }
 
-// Selection says which runs are meant. The zero value is all that count.
+// Selection selects runs. The zero value selects all runs that count.
 type Selection struct {
 	Query  *query.Tree // nil matches every run
 	Format string
 	Group  string
-	Named  bool // also runs that are only named by others
+	Named  bool // also runs that are only mentioned by others
 }
 
-// Span is a stretch of a conversation. Rows of one event are never parted.
+// Span is a range of events of a conversation. It never splits the rows of one event.
 type Span struct {
 	From, To int64 // seq, both included; 0 is open
 	Limit    int   // events; 0 is no limit
 	Last     bool  // the last Limit events rather than the first
-	// Duplicates adds what another row of the conversation says as well, and rows of superseded originals.
+	// Duplicates adds rows that repeat another row of the conversation, and rows of superseded originals.
 	Duplicates bool
 }
 
-// Place is where the bytes of a record lie.
+// Place locates the bytes of a record.
 type Place struct {
 	VersionKey
 	Format string
@@ -153,7 +153,7 @@ type Event struct {
 	Conversation string
 	Run          string
 	Seq          int64
-	Part, Parts  int // Part counts from 0, as Format.Text takes it
+	Part, Parts  int // Part counts from 0, as in Format.Text
 	Counted      bool
 	Verdict      transcript.Verdict
 	Kind         transcript.Kind
@@ -161,7 +161,7 @@ type Event struct {
 	Type         string
 	Tool         string
 	Time         transcript.Time
-	Near         int64 // microseconds: Time, or the nearest known one where none is stated
+	Near         int64 // microseconds: Time, or the nearest known time where the event states none
 	TextBytes    int64
 	Attributes   string // JSON, "" for none
 	Call         string // native id of the tool call, for calls
@@ -169,27 +169,27 @@ type Event struct {
 	Place        Place
 }
 
-// Hit is a row that a query finds.
+// Hit is a row that matches a query.
 type Hit struct {
 	Event
-	Cursor string // Page.After of the next page
-	Row    int64  // private to this index
+	Cursor string // Page.After for the hits that follow this one
+	Row    int64  // row id, private to this index
 }
 
-// Counts is how much a run or conversation holds. Tokens and money are of runs only, unknown where no
+// Counts counts the contents of a run or conversation. Tokens and money are known for runs only, and only where an
 // original states them.
 type Counts struct {
 	Conversations, Events, Messages, Calls, Results                 int64
 	Input, Output, CacheRead, CacheCreation, ReportedCost, CostUsed transcript.Count // tokens, micro-USD
 }
 
-// Run is a run as its originals together tell it.
+// Run is a run, merged from everything its originals state about it.
 type Run struct {
 	ID       string // public
 	Format   string
 	NativeID string
 	Anchor   string
-	Counted  bool // false: only named by others
+	Counted  bool // false: only mentioned by others
 	Group, Project, Branch, Flow, Title,
 	Agent, Model, Host, Version, Status string
 	Outcome        transcript.Outcome
@@ -197,15 +197,15 @@ type Run struct {
 	Started, Ended transcript.Time // Offset is not kept
 	Stub, Child    bool
 	Pruned         bool   // only its ledger is left
-	Thinned        string // the tier that some of its originals were thinned to: search, payloads
+	Thinned        string // tier to which some of its originals were thinned: search, payloads
 	Counts         Counts
 	Attributes     string
 }
 
-// Cursor is the Page.After of the runs that follow r.
+// Cursor returns the Page.After for the runs that follow r.
 func (r *Run) Cursor() string { return r.ID }
 
-// Conversation is a conversation as the original that counts tells it.
+// Conversation is a conversation, as stated by the original that counts.
 type Conversation struct {
 	ID       string // public
 	Format   string
@@ -217,13 +217,13 @@ type Conversation struct {
 	Mode, Status, Version, Project, Branch string
 	Started, Ended transcript.Time
 	Child          bool
-	Versions       int64 // originals and earlier contents that hold it
+	Versions       int64 // originals and earlier versions that contain it
 	Key            VersionKey
 	Counts         Counts
 	Attributes     string
 }
 
-// Node is one end of links: a run, or a group of runs of a format. The zero Node is everything.
+// Node is a node of the graph of links: a run, or a group of runs of a format. The zero Node matches all links.
 type Node struct {
 	Run    string // public id
 	Format string
@@ -235,12 +235,12 @@ type End struct {
 	Type         string // run, conversation, group, actor
 	NativeID     string
 	Conversation string // native id
-	Run          string // public, "" where nothing has that name
+	Run          string // public, "" where it resolves to nothing
 	ConvID       string // public
-	Found        bool   // the archive holds it, and not only its name
+	Found        bool   // it is archived, not only mentioned
 }
 
-// Link is one edge, however often it is stated.
+// Link is one edge, however many records state it.
 type Link struct {
 	ID         string
 	Format     string
@@ -258,30 +258,30 @@ type Link struct {
 type VersionFilter struct {
 	Source       string
 	Path         string
-	Run          string // public id: originals that speak of it; a history of several runs only where one does not count
-	Conversation string // public id: originals that hold it, copies too
+	Run          string // public id: originals that describe it; a history of several runs only where one of them does not count
+	Conversation string // public id: originals that contain it, copies included
 	Number       int
 	Newest       bool
 }
 
-// FileVersion is one content of one original. Extents are not filled in: see Locate.
+// FileVersion is one version of one original. Extents are not filled in: see Locate.
 type FileVersion struct {
 	blob.Version
 	Chain  int64 // private to this index
 	Newest bool
-	Copies int64 // versions with these bytes, this one included
+	Copies int64 // versions with the same bytes, this one included
 	Parser int   // version of the parser that made its rows, 0 when it was not parsed
 }
 
-// Piece is a stretch of bytes in one pack, with the members to inflate.
+// Piece is a contiguous range of bytes in one pack, with the members to inflate.
 type Piece struct {
 	Pack    string
-	Raw     int64 // of the first byte, in the pack's inflated tar stream
+	Raw     int64 // offset of the first byte in the pack's inflated tar stream
 	Size    int64
 	Members []blob.Member // without their hashes
 }
 
-// Problem is something that could not be read. Scan problems have no format and no place.
+// Problem is something in an original that could not be read. Problems of a scan have no format and no place.
 type Problem struct {
 	ID     string
 	Format string
@@ -292,25 +292,25 @@ type Problem struct {
 	Origin transcript.Origin
 }
 
-// Stats is the totals of the archive and of each format.
+// Stats has the totals of the archive and of each format.
 type Stats struct {
 	Totals  Sums            `json:"totals"`
 	Formats map[string]Sums `json:"formats"`
 }
 
-// Table is a table of an index. All that belongs to the full-text index is one.
+// Table is the size of one table. All tables of the full-text index are counted as one.
 type Table struct {
 	Name       string `json:"table"`
 	Rows       int64  `json:"rows"`
-	Bytes      int64  `json:"bytes"`       // pages of the rows themselves
+	Bytes      int64  `json:"bytes"`       // pages of the table's rows
 	IndexBytes int64  `json:"index_bytes"` // pages of the table's indexes
 }
 
-// Sums is what stats counts. What no original states adds nothing.
+// Sums are the figures of the stats command. Unknown values add nothing.
 type Sums struct {
 	Files         int64  `json:"files"`
 	Bytes         int64  `json:"bytes"`        // of all versions, as restored
-	StoredBytes   int64  `json:"stored_bytes"` // of packs; a format's is its share of the packs that it lies in
+	StoredBytes   int64  `json:"stored_bytes"` // of packs; for a format, its share of the packs that contain it
 	Runs          int64  `json:"runs"`
 	Conversations int64  `json:"conversations"`
 	Events        int64  `json:"events"`

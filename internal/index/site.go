@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// Site is where a source lies, or lay.
+// Site is the location of a source, or its last known one.
 type Site struct {
 	Source string
-	Root   string // slash-separated, "" where nobody knows
-	Host   string // the machine, "" where nobody knows
+	Root   string // slash-separated, "" if unknown
+	Host   string // the machine, "" if unknown
 	Added  time.Time
 }
 
-// Sites are those of all sources of an archive.
+// Sites are the sites of all sources of an archive.
 type Sites []Site
 
-// Scope is the place in which local run ids are unique: a directory that a format owns, below the root of a source or above it. Where sources
-// lie in each other it is one place for all of them, named after the first, so that others which come later change nothing.
+// Scope returns the name of the scope in which local run ids are unique: a directory that a format owns, below or
+// above the root of a source. Where sources are nested they share one scope, named after the source that was added
+// first, so that sources which are added later change no name.
 func (all Sites) Scope(source, root string) string {
 	i := slices.IndexFunc(all, func(s Site) bool { return s.Source == source })
 	if i < 0 || all[i].Root == "" {
@@ -30,15 +31,15 @@ func (all Sites) Scope(source, root string) string {
 	dir := path.Join(own.Root, root)
 	first := own
 	for _, p := range all {
-		near := p.Root != "" && (p.Host == own.Host || p.Host == "" || own.Host == "") && (lies(dir, p.Root) || lies(p.Root, dir))
+		near := p.Root != "" && (p.Host == own.Host || p.Host == "" || own.Host == "") && (isWithin(dir, p.Root) || isWithin(p.Root, dir))
 		if near && cmp.Or(p.Added.Compare(first.Added), cmp.Compare(p.Source, first.Source)) < 0 {
 			first = p
 		}
 	}
-	return first.Source + "/" + Below(first.Root, dir)
+	return first.Source + "/" + RelPath(first.Root, dir)
 }
 
-// Path is the path of a file from the root of its file system, as far as that is known.
+// Path returns the absolute path of a file, or its path in the source where the source's root is unknown.
 func (all Sites) Path(source, file string) string {
 	for _, p := range all {
 		if p.Source == source {
@@ -48,19 +49,19 @@ func (all Sites) Path(source, file string) string {
 	return file
 }
 
-// lies says whether a path is a directory or in it.
-func lies(at, dir string) bool {
-	return at == dir || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/")
+// isWithin reports whether a path is dir or below it.
+func isWithin(name, dir string) bool {
+	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// Below is a path relative to a directory, with ".." where it lies above, and the path itself where the two have nothing in common or
-// the directory is "".
-func Below(dir, at string) string {
+// RelPath returns a path relative to a directory, with ".." where it leads out of it. The path is returned as it is
+// when the two have nothing in common or the directory is "".
+func RelPath(dir, at string) string {
 	for up := ""; dir != "" && dir != "."; dir, up = path.Dir(dir), up+"../" {
 		if at == dir {
 			return cmp.Or(strings.TrimSuffix(up, "/"), ".")
 		}
-		if lies(at, dir) {
+		if isWithin(at, dir) {
 			return up + strings.TrimPrefix(at[len(strings.TrimSuffix(dir, "/")):], "/")
 		}
 		if dir == "/" {

@@ -20,7 +20,7 @@ func TestBelow(t *testing.T) {
 		{"C:/one", "C:", ".."},
 		{"C:/one", "other", "other"},
 	} {
-		got := Below(c.dir, c.at)
+		got := RelPath(c.dir, c.at)
 		if got != c.want {
 			t.Errorf("%q below %q: %q, want %q", c.at, c.dir, got, c.want)
 		}
@@ -30,7 +30,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestScope has sources that lie in each other, come in one by one, and keep what they call a place.
+// TestScope has nested sources that are added one by one; scopes keep their names.
 func TestScope(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 11, 1, 12, minute, 0, 0, time.UTC) }
 	all := Sites{
@@ -59,8 +59,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestScopeOfASourceThatNobodyKnowsYet wants a place to be called alike before and after the fact of its source is read.
-func TestScopeOfASourceThatNobodyKnowsYet(t *testing.T) {
+// TestScopeOfUnknownSource wants a scope to have the same name before and after the fact of its source is read.
+func TestScopeOfUnknownSource(t *testing.T) {
 	known := Sites{{Source: "s", Root: "/home/ada/runs"}}
 	for _, root := range []string{"", ".", "a/b"} {
 		if before, after := Sites(nil).Scope("s", root), known.Scope("s", root); before != after {

@@ -5,45 +5,45 @@ import (
 	"slices"
 )
 
-// StatCache is what the last scans saw of the files of a source, by the hashes of their paths: forty bytes of each, since there
-// may be millions. Nil has none.
-type StatCache struct{ all []pathStat }
+// StatCache has what the last scans saw of the files of a source, by the hashes of their paths. An entry takes forty
+// bytes, for there may be millions. A nil StatCache is empty.
+type StatCache struct{ entries []pathStat }
 
 type pathStat struct {
 	path uint64
 	stat Stat
 }
 
-// NewStatCache makes room for n files.
+// NewStatCache returns an empty cache with capacity for n files.
 func NewStatCache(n int) *StatCache { return &StatCache{make([]pathStat, 0, n)} }
 
-// Add takes in a file. All are there before Find is asked.
-func (s *StatCache) Add(path uint64, stat Stat) { s.all = append(s.all, pathStat{path, stat}) }
+// Add adds a file. Sort must be called after the last Add and before the first Find.
+func (s *StatCache) Add(path uint64, stat Stat) { s.entries = append(s.entries, pathStat{path, stat}) }
 
-// Sort must be called when all were added.
+// Sort prepares the cache for Find.
 func (s *StatCache) Sort() {
-	slices.SortFunc(s.all, func(a, b pathStat) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(s.entries, func(a, b pathStat) int { return cmp.Compare(a.path, b.path) })
 }
 
-// Len is the number of files.
+// Len returns the number of files.
 func (s *StatCache) Len() int {
 	if s == nil {
 		return 0
 	}
-	return len(s.all)
+	return len(s.entries)
 }
 
-// At is the i-th file, in no order that means anything.
-func (s *StatCache) At(i int) (path uint64, stat Stat) { return s.all[i].path, s.all[i].stat }
+// At returns the i-th file, in an arbitrary order.
+func (s *StatCache) At(i int) (path uint64, stat Stat) { return s.entries[i].path, s.entries[i].stat }
 
-// Find is what was seen of a file, and its place among all.
-func (s *StatCache) Find(path uint64) (stat Stat, at int, ok bool) {
+// Find returns what was seen of a file, and its position as At takes it.
+func (s *StatCache) Find(path uint64) (stat Stat, position int, ok bool) {
 	if s == nil {
 		return stat, 0, false
 	}
-	at, ok = slices.BinarySearchFunc(s.all, path, func(x pathStat, path uint64) int { return cmp.Compare(x.path, path) })
+	position, ok = slices.BinarySearchFunc(s.entries, path, func(x pathStat, path uint64) int { return cmp.Compare(x.path, path) })
 	if ok {
-		stat = s.all[at].stat
+		stat = s.entries[position].stat
 	}
-	return stat, at, ok
+	return stat, position, ok
 }

@@ -5,21 +5,21 @@ import (
 	"errors"
 )
 
-// Branch is a run, group or actor in a tree of links, with what it leads to.
+// Branch is a run, group or actor in a tree of links, with its children.
 type Branch struct {
 	Kind         string // of the link that leads here; "member" for a run of a group; "" for the root
 	Type         string // run, conversation, group, actor
 	NativeID     string
-	Conversation string // native id, when the link means one conversation of the run
+	Conversation string // native id, when the link points to one conversation of the run
 	Run          Run    // ID is "" when the archive knows no run of that name
-	Found        bool   // the archive holds it; false for what was announced and never came
-	Seen         bool   // it stands in the tree already, and what it leads to is shown there
+	Found        bool   // it is archived; false for what is mentioned but never was archived
+	Seen         bool   // it is in the tree already, and its children are shown there
 	Children     []Branch
 }
 
-// Tree follows links from a run or group down to everything that they lead to: the oldest link first, each
-// thing once, so that cycles end. kinds picks kinds of links, none means all. An end that the archive does not
-// hold is a branch with Found false. Errors: ErrNotFound when there is no such run, ErrAmbiguous.
+// Tree follows outgoing links from a run or group to everything reachable: the oldest link first. Each node is
+// expanded once, so cycles end. kinds selects kinds of links; none means all. An end that is not archived is a branch
+// with Found false. Errors: ErrNotFound when there is no such run, ErrAmbiguous.
 func Tree(ctx context.Context, x interface {
 	Reader
 	Lookup
@@ -66,8 +66,8 @@ func (t *tree) grow(b *Branch, node Node) error {
 		if err != nil {
 			return err
 		}
-		if (len(t.kinds) == 0 || t.kinds[l.Kind]) && leaves(l, b, node) {
-			child, err := t.end(l)
+		if (len(t.kinds) == 0 || t.kinds[l.Kind]) && isOutgoing(l, b, node) {
+			child, err := t.target(l)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (t *tree) grow(b *Branch, node Node) error {
 	return nil
 }
 
-// format is the format of a group that b, which stands for node, leads to: links stay inside one.
+// format returns the format of a group that is a child of b, which stands for node. Links never cross formats.
 func (b *Branch) format(node Node) string {
 	if node.Run == "" {
 		return node.Format
@@ -101,25 +101,25 @@ func (b *Branch) format(node Node) string {
 	return b.Run.Format
 }
 
-// Family returns the ids of a run and of all below it that are known: its children, to which links of the kind parent lead, the oldest link
-// first, then theirs.
+// Family returns the ids of a run and of all its known descendants by links of the kind parent, breadth first; the
+// children of a run are in the order of their links, the oldest first.
 func Family(ctx context.Context, x Reader, run string) ([]string, error) {
-	ids, met := []string{run}, map[string]bool{run: true}
+	ids, seen := []string{run}, map[string]bool{run: true}
 	for i := 0; i < len(ids); i++ {
 		for l, err := range x.Links(ctx, Node{Run: ids[i]}) {
 			if err != nil {
 				return nil, err
 			}
-			if l.Kind == "parent" && l.From.Run == ids[i] && l.To.Run != "" && !met[l.To.Run] {
-				ids, met[l.To.Run] = append(ids, l.To.Run), true
+			if l.Kind == "parent" && l.From.Run == ids[i] && l.To.Run != "" && !seen[l.To.Run] {
+				ids, seen[l.To.Run] = append(ids, l.To.Run), true
 			}
 		}
 	}
 	return ids, nil
 }
 
-// leaves says whether a link goes out from b rather than in.
-func leaves(l Link, b *Branch, node Node) bool {
+// isOutgoing reports whether a link starts at b, which stands for node.
+func isOutgoing(l Link, b *Branch, node Node) bool {
 	switch l.From.Type {
 	case "run", "conversation":
 		return node.Run != "" && l.From.Run == node.Run
@@ -129,7 +129,8 @@ func leaves(l Link, b *Branch, node Node) bool {
 	return false
 }
 
-func (t *tree) end(l Link) (Branch, error) {
+// target returns the branch, still without children, that a link leads to.
+func (t *tree) target(l Link) (Branch, error) {
 	b := Branch{Kind: l.Kind, Type: l.To.Type, NativeID: l.To.NativeID, Conversation: l.To.Conversation, Found: l.To.Found}
 	if l.To.Run == "" {
 		return b, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// Words is a list of terms, each of them once. Rows name terms by their numbers in it, which begin with 0: so a term is
-// looked for once on its way in, however often the text is gone over after that. It may be read while a Numbering adds to
-// it: what has a number stays as it is, and where it is.
+// Words is an append-only list of distinct terms. Rows refer to terms by their numbers, which start at 0, so that a
+// term is looked up only once, however many later stages go over the text. It may be read while an Interner adds to
+// it: a term that has a number never changes or moves.
 type Words struct {
 	pages  atomic.Pointer[[]*wordPage]
 	chunks atomic.Pointer[[][]byte]
@@ -24,7 +24,7 @@ func newWords() *Words {
 	return w
 }
 
-// wordPage says where the texts of terms stand, by their numbers.
+// wordPage holds the places of the texts of 1024 consecutive numbers.
 type wordPage [1 << wordPageBits]wordPlace
 
 const (
@@ -32,18 +32,19 @@ const (
 	wordChunkBits = 16
 )
 
-// wordPlace is a chunk and an offset in it, and the length of the text.
+// wordPlace packs a chunk, an offset in it and the length of the text.
 type wordPlace uint64
 
 const wordLengthBits = 16
 
-// Same is added to the number of a term that stands in the same place as the one before it: a part of an identifier.
+// Same is a flag in the number of a term that has the same position in the text as the one before it: a part of an
+// identifier.
 const Same = 1 << 31
 
-// Len returns how many terms there are.
+// Len returns the number of terms.
 func (w *Words) Len() int { return int(w.length.Load()) }
 
-// At returns the term of a number. It must not be changed.
+// At returns the term with a number. The caller must not change it.
 func (w *Words) At(n uint32) []byte {
 	return w.text((*w.pages.Load())[n>>wordPageBits][n&(1<<wordPageBits-1)])
 }
@@ -55,7 +56,7 @@ func (w *Words) text(p wordPlace) []byte {
 	return chunk[start:end:end]
 }
 
-// Append appends the terms of some numbers to b, separated as term.Split does it.
+// Append appends the terms with the given numbers to b, separated as by term.Split.
 func (w *Words) Append(b []byte, numbers []uint32) []byte {
 	for i, n := range numbers {
 		switch {
@@ -69,7 +70,7 @@ func (w *Words) Append(b []byte, numbers []uint32) []byte {
 	return b
 }
 
-// add takes in another term and returns where it stands. It serves one goroutine at a time.
+// add appends a term and returns its place. It must not be called concurrently.
 func (w *Words) add(term []byte) wordPlace {
 	n := w.length.Load()
 	if int(n>>wordPageBits) == len(*w.pages.Load()) {
@@ -88,7 +89,8 @@ func (w *Words) add(term []byte) wordPlace {
 	return p
 }
 
-// addPage and addChunk stand apart because what they point to would be made anew for each term otherwise.
+// addPage and addChunk are functions of their own because the slice headers that they store would otherwise be
+// allocated for every term.
 func (w *Words) addPage() {
 	pages := append(slices.Clip(*w.pages.Load()), new(wordPage))
 	w.pages.Store(&pages)

@@ -308,7 +308,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 	}
 	f := g.format(s.Format)
 	from := s.Parsed
-	if s.Again || s.Parser != 0 {
+	if s.Reparse || s.Parser != 0 {
 		from = 0
 	}
 	c.Reset(index.Subject{
@@ -341,7 +341,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		}
 		return send(c.Take(false))
 	}
-	take := func(record transcript.Record) error { return c.AddSome(record, look) }
+	take := func(record transcript.Record) error { return c.AddInChunks(record, look) }
 	var err error
 	if g.isDatabase(f, s.Role) {
 		err = parseDatabase(ctx, f, in, take)

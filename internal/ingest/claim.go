@@ -149,7 +149,7 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 			c.format, c.claim = one, claim
 		}
 	}
-	c.claim.Root = index.Below(h.Dir, c.claim.Root)
+	c.claim.Root = index.RelPath(h.Dir, c.claim.Root)
 	if c.claim.Strength == format.None && !c.claim.Skip || c.claim.Role == format.Other {
 		c.format = nil
 	}

@@ -115,7 +115,7 @@ type Report struct {
 // count adds what a stretch of an original brings.
 func (r *Report) count(p *index.Parsed) {
 	r.Events += int64(len(p.Rows))
-	r.Unreadable += int64(len(p.Problems)) + p.Unsaid
+	r.Unreadable += int64(len(p.Problems)) + p.UnlistedProblems
 }
 
 // FileError is why a file was not taken, or not as a whole.

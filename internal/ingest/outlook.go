@@ -227,7 +227,7 @@ func (s *scan) byPath(p string) (named byte, root string) {
 	if best.Root == "" {
 		return named, ""
 	}
-	return named, here(path.Clean(index.Below(h.Dir, best.Root)))
+	return named, here(path.Clean(index.RelPath(h.Dir, best.Root)))
 }
 
 func (s *scan) compare(ctx context.Context, f *surveyed, p string) error {

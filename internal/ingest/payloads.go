@@ -265,11 +265,11 @@ type heldBy struct {
 func (s *stretches) add(x *index.Parsed) {
 	at := make([]int, len(x.Conversations))
 	for i, v := range x.Conversations {
-		key := heldBy{v.Run, v.ID, v.Aside}
+		key := heldBy{v.Run, v.ID, v.Uncounted}
 		have, ok := s.conversations[key]
 		if !ok {
 			have = len(s.Conversations)
-			s.conversations[key], s.Conversations = have, append(s.Conversations, index.Transcript{Aside: v.Aside})
+			s.conversations[key], s.Conversations = have, append(s.Conversations, index.Transcript{Uncounted: v.Uncounted})
 		}
 		all := &s.Conversations[have]
 		index.Overlay(&all.Conversation, &v.Conversation)

@@ -369,7 +369,7 @@ func (st *stored) parse(r io.Reader) (err error) {
 		}
 		return nil
 	}
-	take := func(record transcript.Record) error { return st.collector.AddSome(record, look) }
+	take := func(record transcript.Record) error { return st.collector.AddInChunks(record, look) }
 	if st.c.claim.Database {
 		err = parseDatabase(st.ctx, st.c.format, in, take)
 	} else {

@@ -130,7 +130,7 @@ func factsOf(ledgers []index.Ledger, orders []index.LedgerOrder, plan string, no
 			return nil, err
 		}
 		facts = append(facts, f)
-		if l.Buried && !orders[i].Tombstoned {
+		if l.Tombstoned && !orders[i].Tombstoned {
 			facts = append(facts, blob.NewTombstone(&l.Version, plan).Fact(now))
 		}
 	}

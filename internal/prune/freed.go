@@ -104,8 +104,8 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 	if _, _, err := w.Seal(ctx, blob.Manifest{Facts: facts}); err != nil {
 		return nil, err
 	}
-	come.Ledgers, come.Times = ledgers, float64(of)/float64(len(some))
-	plan.Frees.WrittenBytes += int64(float64(scale.bytes) * come.Times)
+	come.Ledgers, come.LedgerFactor = ledgers, float64(of)/float64(len(some))
+	plan.Frees.WrittenBytes += int64(float64(scale.bytes) * come.LedgerFactor)
 	return come, nil
 }
 
@@ -122,7 +122,7 @@ func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Remo
 			formats[r.Format] = r.Format
 		}
 		x := &plan.runs[len(leaving.Runs)]
-		leaving.Runs = append(leaving.Runs, index.RemovedRun{ID: x.id, Format: formats[r.Format], Held: int64(x.rows), Thinned: x.thinned, Rows: x.ends, Ledger: x.ends && !r.Ledger})
+		leaving.Runs = append(leaving.Runs, index.RemovedRun{ID: x.id, Format: formats[r.Format], RowCount: int64(x.rows), Thinned: x.thinned, DropsRows: x.ends, DropsLedger: x.ends && !r.Ledger})
 	}
 	freed, err := p.Index.EstimateFreed(ctx, leaving)
 	if err != nil {
@@ -150,8 +150,8 @@ func spans(p *index.InventoryPack) (all []*span, gone int64) {
 			at[x.Raw] = e
 		}
 		e.to = max(e.to, x.Raw+(x.Size+tarBlock-1)/tarBlock*tarBlock)
-		e.live = e.live || x.Stays
-		if x.Goes {
+		e.live = e.live || x.Kept
+		if x.Removed {
 			e.dead = true
 			gone++
 		}

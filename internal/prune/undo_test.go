@@ -40,7 +40,7 @@ func (*read) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
 func (r *read) Ledgers(_ context.Context, orders []index.LedgerOrder) (all []index.Ledger, err error) {
 	for _, o := range orders {
 		r.asked = append(r.asked, o.Version)
-		all = append(all, index.Ledger{Version: blob.Version{Path: fmt.Sprint(o.Version)}, Buried: o.Tombstone, Runs: []index.LedgerRun{{Run: "stays"}}})
+		all = append(all, index.Ledger{Version: blob.Version{Path: fmt.Sprint(o.Version)}, Tombstoned: o.Tombstone, Runs: []index.LedgerRun{{Run: "stays"}}})
 	}
 	return all, nil
 }

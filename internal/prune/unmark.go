@@ -158,7 +158,7 @@ func (u *unmarking) original(layers []blob.Tombstone, order index.LedgerOrder) (
 	if grave := blob.NewTombstone(&marked, ""); !u.standing.has(grave.Key()) {
 		facts = append(facts, grave.Fact(u.now))
 	}
-	l.Version.Root, l.Buried, l.Links = v.Root, false, nil
+	l.Version.Root, l.Tombstoned, l.Links = v.Root, false, nil
 	if len(l.Runs) > 0 {
 		fact, err := l.Fact(u.now)
 		if err != nil {

@@ -40,7 +40,7 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 			return nil, err
 		}
 		holders := v.Holders
-		if len(holders) == 0 && !v.Tombstoned && !v.Stays {
+		if len(holders) == 0 && !v.Tombstoned && !v.Kept {
 			holders = h.around(v)
 		}
 		x, run := h.planned(v, holders)
@@ -62,7 +62,7 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 
 // planned is a version with the runs of a plan that have to do with it, nil when none has, and the place of the first.
 func (h *holding) planned(v *index.InventoryVersion, holders []int32) (x *PlannedVersion, run int32) {
-	goes := !v.Stays
+	goes := !v.Kept
 	for _, number := range holders {
 		at := h.place[number] - 1
 		goes = goes && at >= 0 && h.runs[at].ends
@@ -132,9 +132,9 @@ func (s *stand) beside(h *holding) error {
 			return err
 		}
 		for _, number := range v.Holders {
-			h.in(v, number, h.ends(number) && !v.Stays)
+			h.in(v, number, h.ends(number) && !v.Kept)
 		}
-		if v.Stays && len(v.Holders) == 0 {
+		if v.Kept && len(v.Holders) == 0 {
 			h.in(v, 0, false)
 		}
 	}

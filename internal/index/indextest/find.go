@@ -14,23 +14,23 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// known is a row as the suite made it.
-type known struct {
+// modelRow is a generated row, in the model that Find is compared with.
+type modelRow struct {
 	id, conversation string
 	run              string // native id
 	seq              int64
 	part             int
 	at               int64
 	kind, role, tool string
-	words            [][]string // by place: the word and the parts of it
+	words            [][]string // by position: the parts of the word, then the word
 }
 
 var vocabulary = []string{"alpha", "beta", "gamma", "delta", "parse", "config", "parseConfig", "HTTPServer", "café", "数据库", "x1", "alphabet", "42"}
 
-// randomWorld makes runs whose events hold a few words each, several at one instant and some with two parts.
-func randomWorld(r *rand.Rand, runs, events int) ([]Original, []known) {
+// randomWorld makes runs whose events have a few words each; several are at the same instant and some have two parts.
+func randomWorld(r *rand.Rand, runs, events int) ([]Original, []modelRow) {
 	var originals []Original
-	var rows []known
+	var rows []modelRow
 	for i := range runs {
 		run := fmt.Sprintf("run-%02d", i)
 		format := []string{"awf", "leslie"}[i%2]
@@ -56,13 +56,13 @@ func randomWorld(r *rand.Rand, runs, events int) ([]Original, []known) {
 	return originals, rows
 }
 
-func randomPart(r *rand.Rand, e *transcript.Event, call string) (transcript.Part, known) {
+func randomPart(r *rand.Rand, e *transcript.Event, call string) (transcript.Part, modelRow) {
 	var text []string
 	for range 1 + r.IntN(6) {
 		text = append(text, vocabulary[r.IntN(len(vocabulary))])
 	}
 	part := transcript.Part{Text: strings.Join(text, " ")}
-	row := known{kind: string(e.Kind), role: e.Role}
+	row := modelRow{kind: string(e.Kind), role: e.Role}
 	if r.IntN(5) == 0 {
 		row.tool = []string{"Bash", "Read File"}[r.IntN(2)]
 		row.kind = string(transcript.KindToolCall)
@@ -86,15 +86,15 @@ func randomPart(r *rand.Rand, e *transcript.Event, call string) (transcript.Part
 	return part, row
 }
 
-// holds says whether a row matches, by looking at its words.
-func (k *known) holds(n query.Node) bool {
+// matches evaluates a query on the row.
+func (k *modelRow) matches(n query.Node) bool {
 	switch n := n.(type) {
 	case query.And:
-		return !slices.ContainsFunc(n.Of, func(n query.Node) bool { return !k.holds(n) })
+		return !slices.ContainsFunc(n.Of, func(n query.Node) bool { return !k.matches(n) })
 	case query.Or:
-		return slices.ContainsFunc(n.Of, k.holds)
+		return slices.ContainsFunc(n.Of, k.matches)
 	case query.Not:
-		return !k.holds(n.Of)
+		return !k.matches(n.Of)
 	case query.Word:
 		return k.phrase(strings.Fields(n.Text), false)
 	case query.Phrase:
@@ -120,9 +120,9 @@ func (k *known) holds(n query.Node) bool {
 	panic(fmt.Sprintf("no rule for %T", n))
 }
 
-// phrase says whether terms stand in places that follow each other: each a word, the first one also the end of one and
-// the last one the beginning, and a single one any part.
-func (k *known) phrase(terms []string, open bool) bool {
+// phrase reports whether terms are at consecutive positions. Each must be a whole word; the first may also be the last
+// part of a word, the last one the first part, and a single term any part. open makes the last one a prefix.
+func (k *modelRow) phrase(terms []string, open bool) bool {
 	last := len(terms) - 1
 	for i := 0; i+last < len(k.words); i++ {
 		fits := true
@@ -178,7 +178,7 @@ func field(name string, values ...string) query.Field {
 	return f
 }
 
-// testFind compares Find with a look at every row, for random rows and questions.
+// testFind compares Find with an evaluation of every row, for random rows and queries.
 func testFind(t *testing.T, open func(*testing.T) Index) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -188,7 +188,7 @@ func testFind(t *testing.T, open func(*testing.T) Index) {
 	for i := 0; i < len(originals); i += 3 {
 		commit(t, x, Batch(fmt.Sprint("pack", i), originals[i:i+3]...))
 	}
-	name(t, x, rows)
+	assignIDs(t, x, rows)
 	for i := range 150 {
 		q := &query.Tree{Root: randomNode(r, 3)}
 		if i == 0 {
@@ -196,7 +196,7 @@ func testFind(t *testing.T, open func(*testing.T) Index) {
 		}
 		var want []string
 		for _, k := range rows {
-			if q == nil || k.holds(q.Root) {
+			if q == nil || k.matches(q.Root) {
 				want = append(want, k.id)
 			}
 		}
@@ -207,22 +207,22 @@ func testFind(t *testing.T, open func(*testing.T) Index) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("%v: %d hits, want %d\n%v\n%v", q, len(got), len(want), got, want)
 		}
-		if paged := pages(t, x, q, 1+r.IntN(30)); !slices.Equal(paged, want) {
+		if paged := findPaged(t, x, q, 1+r.IntN(30)); !slices.Equal(paged, want) {
 			t.Fatalf("%v by pages: %d hits, want %d", q, len(paged), len(want))
 		}
 	}
-	for range x.Find(t.Context(), nil, index.Page{}) { // a range that is left frees what it holds
+	for range x.Find(t.Context(), nil, index.Page{}) { // leaving a range early must release its resources
 		break
 	}
 	for _, bad := range []string{"x", "1/2", "-1/2/c:1.1", "1/2/c"} {
-		if err := first(x.Find(t.Context(), nil, index.Page{After: bad})); err == nil {
+		if err := firstError(x.Find(t.Context(), nil, index.Page{After: bad})); err == nil {
 			t.Errorf("cursor %q is taken", bad)
 		}
 	}
 }
 
-// name gives every row its public id and sorts them as search does.
-func name(t *testing.T, x Index, rows []known) {
+// assignIDs gives every row its public id and sorts the rows as search does.
+func assignIDs(t *testing.T, x Index, rows []modelRow) {
 	t.Helper()
 	conversations := map[string]string{}
 	parts := map[string]int{}
@@ -244,12 +244,12 @@ func name(t *testing.T, x Index, rows []known) {
 			k.id += fmt.Sprintf(".%d", k.part+1)
 		}
 	}
-	slices.SortFunc(rows, func(a, b known) int {
+	slices.SortFunc(rows, func(a, b modelRow) int {
 		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.conversation, b.conversation), cmp.Compare(b.seq, a.seq), cmp.Compare(a.part, b.part))
 	})
 }
 
-func pages(t *testing.T, x Index, q *query.Tree, limit int) (ids []string) {
+func findPaged(t *testing.T, x Index, q *query.Tree, limit int) (ids []string) {
 	t.Helper()
 	page := index.Page{Limit: limit}
 	for {
@@ -264,7 +264,7 @@ func pages(t *testing.T, x Index, q *query.Tree, limit int) (ids []string) {
 	}
 }
 
-func first[T any](seq func(func(T, error) bool)) (err error) {
+func firstError[T any](seq func(func(T, error) bool)) (err error) {
 	for _, err = range seq {
 		break
 	}

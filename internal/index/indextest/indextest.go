@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Index is what the suite asks of an engine.
+// Index is what the suite needs of an engine.
 type Index interface {
 	index.Writer
 	index.Catalog
@@ -17,7 +17,7 @@ type Index interface {
 	index.Statistics
 }
 
-// Run asks a new index of open everything that an index must do.
+// Run runs the suite, each test on a new index of open.
 func Run(t *testing.T, open func(t *testing.T) Index) {
 	for _, c := range []struct {
 		name string
@@ -30,7 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) Index) {
 		{"Totals", testTotals},
 		{"Locate", testLocate},
 		{"Order", testOrder},
-		{"Stretches", testStretches},
+		{"Chunks", testChunks},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open) })
 	}
@@ -45,7 +45,7 @@ func commit(t *testing.T, x Index, batches ...index.Batch) {
 	}
 }
 
-// all gathers a sequence.
+// all collects a sequence.
 func all[T any](t *testing.T, seq iter.Seq2[T, error]) []T {
 	t.Helper()
 	var list []T

@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// smallIndex is an index of the small world, in one pack.
+// smallIndex returns an index of Small, in one pack.
 func smallIndex(t *testing.T, open func(*testing.T) Index) Index {
 	t.Helper()
 	x := open(t)
@@ -80,7 +80,7 @@ func testRuns(t *testing.T, open func(*testing.T) Index) {
 	}
 }
 
-// seqs prints rows as seq.part.
+// seqs formats rows as seq.part.
 func seqs(rows []index.Event) string {
 	var s []string
 	for _, e := range rows {
@@ -116,7 +116,7 @@ func testShow(t *testing.T, open func(*testing.T) Index) {
 	} {
 		equal(t, fmt.Sprintf("%+v", s.span), seqs(all(t, x.Events(t.Context(), c.ID, s.span))), s.want)
 	}
-	if err := first(x.Events(t.Context(), "none", index.Span{})); !errors.Is(err, index.ErrNotFound) {
+	if err := firstError(x.Events(t.Context(), "none", index.Span{})); !errors.Is(err, index.ErrNotFound) {
 		t.Errorf("events of nothing: %v", err)
 	}
 	rows, err := x.Event(t.Context(), c.ID[:9]+":3.2")
@@ -151,7 +151,7 @@ func testShow(t *testing.T, open func(*testing.T) Index) {
 	}
 }
 
-// testVisible finds uncounted rows, and earlier versions only when asked.
+// testVisible expects hits in uncounted rows, and in earlier versions only with AllVersions.
 func testVisible(t *testing.T, x Index, conversation string) {
 	for _, c := range []struct {
 		node query.Node
@@ -179,7 +179,7 @@ func testVisible(t *testing.T, x Index, conversation string) {
 		}
 	}
 	var unsupported *index.UnsupportedError
-	if err := first(x.Find(t.Context(), &query.Tree{Root: query.Regex{Expr: "x"}}, index.Page{})); !errors.As(err, &unsupported) {
+	if err := firstError(x.Find(t.Context(), &query.Tree{Root: query.Regex{Expr: "x"}}, index.Page{})); !errors.As(err, &unsupported) {
 		t.Errorf("a regular expression: %v", err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// draw prints a tree: what was never found in brackets, what stands elsewhere with a star.
-func draw(b index.Branch) string {
+// drawTree formats a tree: what is not archived in brackets, what is expanded elsewhere with a star.
+func drawTree(b index.Branch) string {
 	s := b.NativeID
 	if !b.Found {
 		s = "[" + s + "]"
@@ -29,7 +29,7 @@ func draw(b index.Branch) string {
 	}
 	var children []string
 	for _, c := range b.Children {
-		children = append(children, c.Kind+" "+draw(c))
+		children = append(children, c.Kind+" "+drawTree(c))
 	}
 	return s + "(" + strings.Join(children, ", ") + ")"
 }
@@ -62,7 +62,7 @@ func testLinks(t *testing.T, open func(*testing.T) Index) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, fmt.Sprint("tree of ", c.root, c.kinds), draw(b), c.want)
+		equal(t, fmt.Sprint("tree of ", c.root, c.kinds), drawTree(b), c.want)
 	}
 	if _, err := index.Tree(t.Context(), x, index.Node{Run: "nothing"}); !errors.Is(err, index.ErrNotFound) {
 		t.Errorf("tree of nothing: %v", err)
@@ -141,11 +141,11 @@ func testLocate(t *testing.T, open func(*testing.T) Index) {
 	}
 }
 
-// answers is everything that readers are told, private ids left out.
-func answers(t *testing.T, x Index) string {
+// dump formats everything that readers can see, without private ids.
+func dump(t *testing.T, x Index) string {
 	var b strings.Builder
 	for _, r := range all(t, x.Runs(t.Context(), index.Selection{Named: true}, index.Page{})) {
-		b.WriteString(answersOf(t, x, &r))
+		b.WriteString(dumpRun(t, x, &r))
 	}
 	for _, h := range all(t, x.Find(t.Context(), nil, index.Page{AllVersions: true})) {
 		fmt.Fprintln(&b, h.ID)
@@ -156,12 +156,12 @@ func answers(t *testing.T, x Index) string {
 	for _, p := range all(t, x.Problems(t.Context())) {
 		fmt.Fprintf(&b, "%+v\n", p)
 	}
-	b.WriteString(totalsOf(t, x))
+	b.WriteString(dumpTotals(t, x))
 	return b.String()
 }
 
-// answersOf is what readers are told of a run.
-func answersOf(t *testing.T, x Index, r *index.Run) string {
+// dumpRun formats everything that readers can see of a run.
+func dumpRun(t *testing.T, x Index, r *index.Run) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%+v\n", *r)
@@ -175,7 +175,7 @@ func answersOf(t *testing.T, x Index, r *index.Run) string {
 	return b.String()
 }
 
-func totalsOf(t *testing.T, x Index) string {
+func dumpTotals(t *testing.T, x Index) string {
 	t.Helper()
 	s, err := x.Totals(t.Context())
 	if err != nil {
@@ -188,7 +188,7 @@ func totalsOf(t *testing.T, x Index) string {
 	return string(text) + "\n"
 }
 
-// testOrder commits the small world in random orders and batches; every answer is the same.
+// testOrder commits Small in random orders and batches; the result is always the same.
 func testOrder(t *testing.T, open func(*testing.T) Index) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -203,8 +203,8 @@ func testOrder(t *testing.T, open func(*testing.T) Index) {
 		for _, o := range world {
 			commit(t, x, Batch("pack of "+o.Path+fmt.Sprint(o.number()), o))
 		}
-		sameWanted(t, x, map[string]int{"awf": 1})
-		sameWanted(t, x, map[string]int{"awf": 99})
+		checkUnparsed(t, x, map[string]int{"awf": 1})
+		checkUnparsed(t, x, map[string]int{"awf": 99})
 		for s := range x.ToReparse(t.Context(), map[string]int{"awf": 1}) {
 			for _, o := range world {
 				if o.Path == s.Path && o.number() == s.Number {
@@ -214,7 +214,7 @@ func testOrder(t *testing.T, open func(*testing.T) Index) {
 				}
 			}
 		}
-		got := answers(t, x)
+		got := dump(t, x)
 		if round == 0 {
 			want = got
 		}
@@ -224,12 +224,12 @@ func testOrder(t *testing.T, open func(*testing.T) Index) {
 	}
 }
 
-// sameWanted asks for what is to be parsed by places, one and all, and wants the states that ToReparse gives of what there is a
-// parser for.
-func sameWanted(t *testing.T, x Index, parsers map[string]int) {
+// checkUnparsed compares Unparsed and StatesOf, for all versions at once and one by one, with what ToReparse yields of formats
+// that have a parser.
+func checkUnparsed(t *testing.T, x Index, parsers map[string]int) {
 	t.Helper()
 	name := func(s index.State) string {
-		return fmt.Sprint(s.Source, s.Path, s.Number, s.Root, s.Size, s.Parsed, s.Again, len(s.Extents))
+		return fmt.Sprint(s.Source, s.Path, s.Number, s.Root, s.Size, s.Parsed, s.Reparse, len(s.Extents))
 	}
 	want := map[string]bool{}
 	for _, s := range all(t, x.ToReparse(t.Context(), parsers)) {
@@ -250,7 +250,7 @@ func sameWanted(t *testing.T, x Index, parsers map[string]int) {
 	}
 }
 
-// difference shows the first lines that differ.
+// difference returns the first lines that differ.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {

@@ -4,9 +4,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Small is a world in which there is one of everything: two runs of a family whose third was announced and
-// never came, an earlier version of an original, a copy, uncounted rows, tool calls, usage, a receipt, steps,
-// links with a cycle, and problems.
+// Small returns a corpus with one of everything: two runs of a family whose third is mentioned but not archived, an
+// earlier version of an original, a copy, uncounted rows, tool calls, usage, a receipt, steps, links with a cycle,
+// and problems.
 func Small() []Original {
 	awf := func(path string, number int, size int64, records ...transcript.Record) Original {
 		return Original{Source: "runs", Path: path, Number: number, Format: "awf", Role: "transcript", Claim: ".", Size: size, Records: records}
@@ -35,7 +35,7 @@ func message(run string, n int, role, text string) *transcript.Event {
 		Parts: []transcript.Part{{Text: text}}}
 }
 
-// parentRecords is a conversation of six events, the third with two parts.
+// parentRecords returns a conversation of six events, the third with two parts.
 func parentRecords() []transcript.Record {
 	tools := &transcript.Event{Run: "parent", Kind: transcript.KindToolCall, Role: "assistant", Time: At(2), Origin: Place(2), Parts: []transcript.Part{
 		{Kind: transcript.KindReasoning, Text: "I should look at srcFile first"},

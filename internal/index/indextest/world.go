@@ -1,5 +1,5 @@
-// Package indextest holds what every index must do: the behaviour suite, and the small synthetic world that it
-// is asked about. It knows records and answers and no engine.
+// Package indextest is the conformance suite that every index must pass, and the small synthetic corpus that it
+// queries. It does not depend on an engine.
 package indextest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Original is a file of the world with what its format says of it.
+// Original is a file of the corpus with the records of its format.
 type Original struct {
 	Source, Path string
 	Number       int // 0 is 1
@@ -22,7 +22,7 @@ type Original struct {
 	Content      string // tells contents apart; "" is the path
 	Records      []transcript.Record
 	Host         string
-	Stretch      int // so many records are told at a time; 0 is all
+	ChunkSize    int // records per chunk; 0 is all
 }
 
 func (o *Original) number() int { return max(o.Number, 1) }
@@ -34,10 +34,10 @@ func (o *Original) ref() blob.Ref {
 	return blob.RefOf([]byte(o.Content))
 }
 
-// Epoch is when the world begins.
+// Epoch is the time of the first event.
 var Epoch = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// memberSize is the raw size of the members of the world's packs: small, so that originals lie in several.
+// memberSize is the raw size of the members of the packs: small, so that originals span several.
 const memberSize = 1000
 
 // Batch stores originals in one pack and indexes them, one entry after the other behind a header of 512 bytes.
@@ -58,7 +58,7 @@ func Batch(pack string, originals ...Original) index.Batch {
 		c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: o.number()}, Format: o.Format,
 			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro(), Host: o.Host})
 		for i, r := range o.Records {
-			if o.Stretch > 0 && i > 0 && i%o.Stretch == 0 {
+			if o.ChunkSize > 0 && i > 0 && i%o.ChunkSize == 0 {
 				b.Parsed = append(b.Parsed, c.Take(false))
 			}
 			c.Add(r)
@@ -73,12 +73,12 @@ func Batch(pack string, originals ...Original) index.Batch {
 	return b
 }
 
-// At is a time so many seconds after Epoch.
+// At returns the time some seconds after Epoch.
 func At(seconds int64) transcript.Time {
 	return transcript.Time{UnixMicro: Epoch.UnixMicro() + seconds*1e6, Valid: true}
 }
 
-// Place is the bytes of the n-th record of an original, 100 bytes each.
+// Place returns the place of the n-th record of an original; each has 100 bytes.
 func Place(n int) transcript.Origin {
 	return transcript.Origin{Line: n + 1, Offset: int64(n) * 100, Length: 100}
 }

@@ -42,7 +42,7 @@ type scanner interface{ Scan(...any) error }
 func scanState(r scanner) (s index.State, chain int64, err error) {
 	var id, mtime int64
 	var root, sha []byte
-	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Again, &s.Tombstoned, &chain)
+	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Reparse, &s.Tombstoned, &chain)
 	copy(s.Root[:], root)
 	copy(s.SHA256[:], sha)
 	s.ModTime = time.Unix(0, mtime).UTC()

@@ -82,7 +82,7 @@ func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string
 	if err != nil {
 		return err
 	}
-	if !q.Spare {
+	if !q.AllowUnused {
 		if err := misnamed(statement, q.Params); err != nil {
 			return err
 		}

@@ -272,7 +272,7 @@ func TestConsoleSpare(t *testing.T) {
 			t.Errorf("%s: %s, %v", c.sql, got, err)
 		}
 	}
-	if _, rows, err := asked(t.Context(), db, index.Question{SQL: "SELECT 1", Params: map[string]any{"name": "x"}, Spare: true}); err != nil || len(rows) != 1 {
+	if _, rows, err := asked(t.Context(), db, index.Question{SQL: "SELECT 1", Params: map[string]any{"name": "x"}, AllowUnused: true}); err != nil || len(rows) != 1 {
 		t.Errorf("with a value to spare: %v, %v", rows, err)
 	}
 }

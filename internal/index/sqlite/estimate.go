@@ -105,7 +105,7 @@ func (w *estimator) choose() {
 func count(runs []index.RemovedRun, passes func(index.RemovedRun) bool) (n, rows float64) {
 	for _, r := range runs {
 		if passes(r) {
-			n, rows = n+1, rows+float64(r.Held)
+			n, rows = n+1, rows+float64(r.RowCount)
 		}
 	}
 	return n, rows
@@ -157,7 +157,7 @@ func (w *estimator) everyEvent() int { return 1 + len(w.ids)/weighedEvents }
 func (w *estimator) share(words float64, to []int64) {
 	text, rows := 0.0, 1.0
 	for _, r := range w.sample {
-		text, rows = text+w.text[r.ID], rows+float64(r.Held)
+		text, rows = text+w.text[r.ID], rows+float64(r.RowCount)
 	}
 	all, sum := make([]float64, len(to)), 0.0
 	for i := range w.leaving.Runs {
@@ -167,9 +167,9 @@ func (w *estimator) share(words float64, to []int64) {
 		}
 		known, ok := w.text[r.ID]
 		if !ok {
-			known = text / rows * float64(r.Held)
+			known = text / rows * float64(r.RowCount)
 		}
-		all[i] = known + facetText*float64(r.Held)
+		all[i] = known + facetText*float64(r.RowCount)
 		sum += all[i]
 	}
 	for i := range to {

@@ -38,7 +38,7 @@ const (
 
 // takeEvents counts the events, calls and results of runs that end.
 func (w *estimator) takeEvents() error {
-	p, every := w.part(func(r index.RemovedRun) bool { return r.Rows }), w.everyEvent()
+	p, every := w.part(func(r index.RemovedRun) bool { return r.DropsRows }), w.everyEvent()
 	tables := [...]struct{ name, x string }{{"events", "e"}, {"calls", "c"}, {"results", "o"}}
 	var columns []string
 	var sums [len(tables)]struct{ rows, bytes float64 }
@@ -77,7 +77,7 @@ const inLedger = "(x.verdict = 0 OR x.ledger = 1)"
 
 // takeOthers counts what else of runs that end goes. Of a run itself the words go.
 func (w *estimator) takeOthers() error {
-	ended := w.part(func(r index.RemovedRun) bool { return r.Rows })
+	ended := w.part(func(r index.RemovedRun) bool { return r.DropsRows })
 	for _, t := range ofRuns {
 		size, err := cellBytes(w.ctx, w.tx, t.name, "x", shortID)
 		if err != nil {
@@ -92,12 +92,12 @@ func (w *estimator) takeOthers() error {
 	if err != nil {
 		return err
 	}
-	kept := w.part(func(r index.RemovedRun) bool { return r.Rows && !r.Ledger })
+	kept := w.part(func(r index.RemovedRun) bool { return r.DropsRows && !r.DropsLedger })
 	if err := w.takeRows("usage", kept, "count(CASE WHEN NOT "+inLedger+" THEN 1 END)",
 		"CASE WHEN "+inLedger+" THEN coalesce(octet_length(x.stated), 0) + coalesce(octet_length(x.attributes), 0) ELSE "+size+" END", usage); err != nil {
 		return err
 	}
-	if err := w.takeRows("usage", w.part(func(r index.RemovedRun) bool { return r.Ledger }), "count(*)", size, usage); err != nil {
+	if err := w.takeRows("usage", w.part(func(r index.RemovedRun) bool { return r.DropsLedger }), "count(*)", size, usage); err != nil {
 		return err
 	}
 	w.changeLike("extents", -float64(w.leaving.Originals))
@@ -117,12 +117,14 @@ const packName = len("2026/11/20261121T104454.583794Z-9v30kk1p-2a8c00ab88bd4d44"
 // addLedgers counts what ledgers and tombstones take.
 func (w *estimator) addLedgers() error {
 	const row, times8 = 4 + 6, 8 // what every row has before its values; a time
-	more, n := func(table string, bytes int) { w.change(table, w.leaving.Times, w.leaving.Times*float64(row+bytes)) }, w.leaving.Times
+	more, n := func(table string, bytes int) {
+		w.change(table, w.leaving.LedgerFactor, w.leaving.LedgerFactor*float64(row+bytes))
+	}, w.leaving.LedgerFactor
 	for i := range w.leaving.Ledgers {
 		l := &w.leaving.Ledgers[i]
 		key := len(index.LedgerKey(&l.Version))
 		more("facts", len(index.FactLedger)+key+times8+packName+len("{}"))
-		if l.Buried {
+		if l.Tombstoned {
 			f := blob.NewTombstone(&l.Version, "").Fact(time.Time{})
 			more("facts", len(f.Kind)+len(f.Key)+times8+packName+len(f.Value))
 			w.change("versions", 0, n*float64(len(f.Key)))

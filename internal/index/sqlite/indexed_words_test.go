@@ -9,10 +9,10 @@ import (
 
 // TestToldOnce: of each list a word is told once, and parts and facets never.
 func TestToldOnce(t *testing.T) {
-	numbering := index.NewNumbering(&index.Lexicon{})
+	numbering := index.NewInterner(&index.Lexicon{})
 	numbering.Start()
 	row := func(t, x string) pendingRow {
-		return pendingRow{Row: &index.Row{T: numbering.Add(numbering.Add(nil, []byte(x)), []byte(t))}, words: numbering.Words()}
+		return pendingRow{Row: &index.Row{T: numbering.Append(numbering.Append(nil, []byte(x)), []byte(t))}, words: numbering.Words()}
 	}
 	db := newDB(t)
 	var told map[*index.Words][]uint64

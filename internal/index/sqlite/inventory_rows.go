@@ -151,7 +151,7 @@ func (e *inventory) versions(query string) iter.Seq2[*index.InventoryVersion, er
 				return err
 			}
 			copy(v.SHA256[:], sum)
-			v.Holders, v.Stays = e.holders.of(v.ID), e.stays[v.ID]
+			v.Holders, v.Kept = e.holders.of(v.ID), e.stays[v.ID]
 			if !yield(&v, nil) {
 				return engine.ErrStop
 			}
@@ -207,7 +207,7 @@ func (e *inventory) packs(goes func(version int64) bool, yield func(*index.Inven
 			var chain int64
 			var x index.InventoryExtent
 			err := r.Scan(&chain, &x.Raw, &x.Size)
-			x.Goes, x.Stays = of(chain) == ends, of(chain)&stays > 0
+			x.Removed, x.Kept = of(chain) == ends, of(chain)&stays > 0
 			p.Extents = append(p.Extents, x)
 			return err
 		}, id); err != nil {

@@ -37,7 +37,7 @@ func (c *commit) ledger(f blob.Fact) error {
 		if err := c.deleteStatements(version); err != nil {
 			return err
 		}
-	} else if l.Buried {
+	} else if l.Tombstoned {
 		return nil // the version came back since
 	} else if err := c.reopen(f.Key, l); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if err != nil || ok {
 		return id, err
 	}
-	if id, _, err = c.addVersion(file, v); err != nil || !l.Buried {
+	if id, _, err = c.addVersion(file, v); err != nil || !l.Tombstoned {
 		return id, err
 	}
 	err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)

@@ -51,7 +51,7 @@ type ledgers struct {
 }
 
 func (d *ledgers) one() (*index.Ledger, error) {
-	l := &index.Ledger{Buried: d.order.Tombstone}
+	l := &index.Ledger{Tombstoned: d.order.Tombstone}
 	v := &l.Version
 	var root, sum []byte
 	var mtime int64
@@ -77,7 +77,7 @@ func (d *ledgers) one() (*index.Ledger, error) {
 		}
 		l.Runs = append(l.Runs, names[i].LedgerRun)
 	}
-	if l.Buried {
+	if l.Tombstoned {
 		l.Links, err = d.links()
 	}
 	return l, err

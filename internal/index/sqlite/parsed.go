@@ -199,7 +199,7 @@ func (c *commit) claims(o *owner) error {
 		if tellsOfGroup(r) {
 			c.groups[name] = true
 		}
-		if o.Again[r.ID] {
+		if o.Continued[r.ID] {
 			if r, err = c.completeRun(o, name, r); err != nil {
 				return err
 			}
@@ -294,15 +294,15 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 		return 0, false, err
 	}
 	native := v.ID
-	if v.Aside {
+	if v.Uncounted {
 		native = o.Role + " " + strings.TrimPrefix(o.Path, o.Claim+"/")
 	}
-	if v.Again {
+	if v.Continued {
 		if err := c.completeConversation(o, name, native, v); err != nil {
 			return 0, false, err
 		}
 	}
-	stated, err := marshalConversation(&v.Conversation, v.Aside)
+	stated, err := marshalConversation(&v.Conversation, v.Uncounted)
 	if err != nil {
 		return 0, false, err
 	}
@@ -310,7 +310,7 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 	known := !o.born
 	if known {
 		if known, err = c.get("SELECT id, indexed FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
-			[]any{o.version, name, native, v.Aside}, &id, &rows); err != nil {
+			[]any{o.version, name, native, v.Uncounted}, &id, &rows); err != nil {
 			return 0, false, err
 		}
 	}
@@ -321,7 +321,7 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 			v.LastSeq, v.TotalRows, stated, v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
 	}
-	same, err := c.twin(o, name, native, v.Aside)
+	same, err := c.twin(o, name, native, v.Uncounted)
 	if err != nil {
 		return 0, false, err
 	}
@@ -332,7 +332,7 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 	c.cacheCandidate(o, id, name, native, stated, v, !same)
 	none := int64(0)
 	err = c.buffer.transcripts.add(id, none, none, none, none, nil, nil, nil, nil,
-		nil, none, none, flag(!same), none, v.TotalRows, o.version, name, native, flag(v.Shared), flag(v.Aside), v.Order, v.Rank, stated, v.LastSeq)
+		nil, none, none, flag(!same), none, v.TotalRows, o.version, name, native, flag(v.Shared), flag(v.Uncounted), v.Order, v.Rank, stated, v.LastSeq)
 	return id, !same, err
 }
 
@@ -341,7 +341,7 @@ func (c *commit) completeConversation(o *owner, name int64, native string, v *in
 	var stated []byte
 	all := transcript.Conversation{ID: v.ID, Run: v.Run}
 	known, err := c.get("SELECT stated, ord, rank, shared FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
-		[]any{o.version, name, native, v.Aside}, &stated, &all.Order, &all.Rank, &all.Shared)
+		[]any{o.version, name, native, v.Uncounted}, &stated, &all.Order, &all.Rank, &all.Shared)
 	if err != nil || !known {
 		return err
 	}

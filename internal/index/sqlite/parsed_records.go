@@ -59,10 +59,10 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 }
 
 // A usage_id is told by its number as well. Rows have the text, because that is what people look for.
-func usageID(key int64) string { return index.WriteID("u", key) }
+func usageID(key int64) string { return index.FormatID("u", key) }
 
 func usageKey(id string) (int64, error) {
-	key, ok := index.ReadID("u", id)
+	key, ok := index.ParseID("u", id)
 	if !ok {
 		return 0, fmt.Errorf("%q is no id of usage", id)
 	}

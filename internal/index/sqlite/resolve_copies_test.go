@@ -22,7 +22,7 @@ func TestCopiesInStretches(t *testing.T) {
 			records = append(records, &transcript.Event{Run: "r", Conversation: "c", Kind: transcript.KindMessage, Origin: indextest.Place(i),
 				Time: indextest.At(int64(i)), Parts: []transcript.Part{{Text: "words"}}})
 		}
-		return indextest.Batch("pack "+path, indextest.Original{Source: "s", Path: path, Format: "f", Size: 1000, Content: "the same", Records: records, Stretch: 2})
+		return indextest.Batch("pack "+path, indextest.Original{Source: "s", Path: path, Format: "f", Size: 1000, Content: "the same", Records: records, ChunkSize: 2})
 	}
 	for seed := range uint64(40) {
 		r, db := rand.New(rand.NewPCG(seed, 5)), newDB(t)

@@ -132,7 +132,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 				return err
 			}
 			number := index.IDNumber("run", format, lot[i].key, lot[i].anchor)
-			public[i] = index.WriteID("r", number)
+			public[i] = index.FormatID("r", number)
 			if c.seen.runs.add(number) {
 				args[asked] = public[i]
 				asked++

@@ -14,13 +14,13 @@ type corpus struct {
 	words []string
 	zipf  *rand.Zipf
 	used  map[int64]bool
-	terms [2]*index.Numbering // rows have the numbers of one or of the other
+	terms [2]*index.Interner // rows have the numbers of one or of the other
 }
 
 func newCorpus(seed uint64, words int) *corpus {
 	c := &corpus{Rand: rand.New(rand.NewPCG(seed, 1)), used: map[int64]bool{}}
 	for i := range c.terms {
-		c.terms[i] = index.NewNumbering(&index.Lexicon{})
+		c.terms[i] = index.NewInterner(&index.Lexicon{})
 		c.terms[i].Start()
 	}
 	c.zipf = rand.NewZipf(c.Rand, 1.1, 3, uint64(words-1))
@@ -85,7 +85,7 @@ func (c *corpus) odd() string {
 func (c *corpus) row(id int64, t, x string) pendingRow {
 	r := pendingRow{Row: &index.Row{}, id: id}
 	terms := c.terms[c.IntN(2)]
-	r.T, r.words = terms.Add(terms.Add(nil, []byte(x)), []byte(t)), terms.Words()
+	r.T, r.words = terms.Append(terms.Append(nil, []byte(x)), []byte(t)), terms.Words()
 	return r
 }
 

@@ -117,7 +117,7 @@ func TestColumns(t *testing.T) {
 		words := c.terms[0]
 		for id := range int64(2000) {
 			texts := [2]string{c.text(c.IntN(3) * c.IntN(40)), c.text(c.IntN(3) * c.IntN(40))}
-			if err := b.Add(id, words.Words(), words.Add(nil, []byte(texts[0])), words.Add(nil, []byte(texts[1]))); err != nil {
+			if err := b.Add(id, words.Words(), words.Append(nil, []byte(texts[0])), words.Append(nil, []byte(texts[1]))); err != nil {
 				return err
 			}
 			if err := x.execDirect("INSERT INTO two (rowid, a, b) VALUES (?, ?, ?)", id, texts[0], texts[1]); err != nil {

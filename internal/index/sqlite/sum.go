@@ -192,12 +192,12 @@ var measures = sync.OnceValue(func() (all []measure) {
 		add(name, fmt.Sprintf("max(%d, min(%d, coalesce(u.%s, %d)))", -most, most, name, unknown))
 	}
 	add("rows", "1")
-	cut("requests", index.MostTokens, 1)
+	cut("requests", index.MaxTokens, 1)
 	for _, name := range []string{"input", "output", "cache_read", "cache_write", "cache_write_1h", "reasoning"} {
-		cut(name, index.MostTokens, 0)
+		cut(name, index.MaxTokens, 0)
 	}
-	cut("reported", index.MostNano, 0)
-	cut("calculated", index.MostNano, 0)
+	cut("reported", index.MaxNano, 0)
+	cut("calculated", index.MaxNano, 0)
 	return all
 })
 

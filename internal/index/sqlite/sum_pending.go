@@ -40,7 +40,7 @@ type pendingSum struct {
 type pendingMoney struct{ high, low int64 }
 
 func (m *pendingMoney) add(nano int64) {
-	nano = max(-index.MostNano, min(index.MostNano, nano))
+	nano = max(-index.MaxNano, min(index.MaxNano, nano))
 	m.high += nano >> 30
 	m.low += nano & (1<<30 - 1)
 }
@@ -66,7 +66,7 @@ func (t *tx) spends(run, version, texts int64, u *transcript.Usage, calculated a
 	}
 	for i, n := range [...]transcript.Count{transcript.Known(1), requests, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Reasoning} {
 		if n.Known {
-			s.counts[i] += max(-index.MostTokens, min(index.MostTokens, n.N))
+			s.counts[i] += max(-index.MaxTokens, min(index.MaxTokens, n.N))
 		}
 	}
 	if u.Cost.Known {

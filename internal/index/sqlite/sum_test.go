@@ -247,7 +247,7 @@ func TestSumsOfHostileNumbers(t *testing.T) {
 		}
 	}
 	const most = "SELECT sum(input_tokens), sum(output_tokens), sum(reported_cost_nanousd) FROM v_usage"
-	want := fmt.Sprint(200*int64(index.MostTokens)+5, 5, 200*int64(index.MostNano)+7)
+	want := fmt.Sprint(200*int64(index.MaxTokens)+5, 5, 200*int64(index.MaxNano)+7)
 	if _, rows, err := asked(t.Context(), db, index.Question{SQL: most}); err != nil || rows[0] != want {
 		t.Errorf("%s: %v, %v, want %s", most, rows, err, want)
 	}

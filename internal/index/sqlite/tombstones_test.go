@@ -63,7 +63,7 @@ func TestCameBack(t *testing.T) {
 		}
 	}
 	whole := version(0, 100)
-	ledger, err := (&index.Ledger{Version: *whole, Buried: true, Runs: []index.LedgerRun{{Format: "awf", NativeID: "run", Action: index.LedgerPrune}}}).Fact(at)
+	ledger, err := (&index.Ledger{Version: *whole, Tombstoned: true, Runs: []index.LedgerRun{{Format: "awf", NativeID: "run", Action: index.LedgerPrune}}}).Fact(at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func oddOriginal(r *rand.Rand, n int) indextest.Original {
 	if n%10 > 2 {
 		run = fmt.Sprint("alone-", n)
 	}
-	o := indextest.Original{Source: "odd", Path: fmt.Sprint(n, ".jsonl"), Format: "awf", Claim: ".", Size: 1000, Stretch: 4}
+	o := indextest.Original{Source: "odd", Path: fmt.Sprint(n, ".jsonl"), Format: "awf", Claim: ".", Size: 1000, ChunkSize: 4}
 	o.Records = append(o.Records, &transcript.Run{ID: run}, &transcript.Conversation{Run: run, ID: run, Shared: n%2 == 0, Rank: n})
 	for i := range 8 {
 		place, id := indextest.Place(i), fmt.Sprint(r.IntN(4))

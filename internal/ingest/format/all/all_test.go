@@ -136,7 +136,7 @@ func TestWherever(t *testing.T) {
 		there.Dir, there.Path = home, home+"/"+h.Path
 		for _, f := range Formats() {
 			claim, want := f.Detect(there), f.Detect(h)
-			if claim.Root = index.Below(home, claim.Root); claim.Root == ".." { // no relative path shows it
+			if claim.Root = index.RelPath(home, claim.Root); claim.Root == ".." { // no relative path shows it
 				claim.Root = "."
 			}
 			if claim != want {

@@ -9,9 +9,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// testStretches tells of more runs than a Collector keeps in mind, of which some go on at the end: told in stretches, in one commit or in
-// several, they are what they are when they are told at once.
-func testStretches(t *testing.T, open func(*testing.T) Index) {
+// testChunks has more runs than a Collector keeps in its state, some of which continue at the end. Committed in chunks, in one or
+// several commits, they are the same as in a single one.
+func testChunks(t *testing.T, open func(*testing.T) Index) {
 	const runs = 9500
 	var records []transcript.Record
 	say := func(id string, r transcript.Run, v transcript.Conversation, words string) {
@@ -38,29 +38,29 @@ func testStretches(t *testing.T, open func(*testing.T) Index) {
 	goOn("own name", transcript.Event{Conversation: "name"})
 	goOn("uncounted", transcript.Event{Run: "uncounted", Verdict: transcript.Uncounted})
 	goOn("event alone", transcript.Event{Conversation: "event alone", Run: "event alone"})
-	tell := func(stretch, commits int) string {
+	dumpInChunks := func(chunk, commits int) string {
 		x := open(t)
-		b := Batch("pack", Original{Source: "s", Path: "log", Format: "leslie", Host: "desk", Size: int64(100*len(records) + 100), Records: records, Stretch: stretch})
+		b := Batch("pack", Original{Source: "s", Path: "log", Format: "leslie", Host: "desk", Size: int64(100*len(records) + 100), Records: records, ChunkSize: chunk})
 		rest := b.Parsed[min(commits, len(b.Parsed)):]
 		b.Parsed = b.Parsed[:len(b.Parsed)-len(rest)]
 		commit(t, x, b)
 		for _, p := range rest {
 			commit(t, x, index.Batch{Parsed: []*index.Parsed{p}})
 		}
-		told := totalsOf(t, x)
+		dumped := dumpTotals(t, x)
 		for _, id := range []string{"said again", "own name", "uncounted", "event alone", "run 0", fmt.Sprint("run ", runs-1)} {
 			r, err := x.Run(t.Context(), id)
 			if err != nil {
 				t.Fatal(id, err)
 			}
-			told += answersOf(t, x, &r)
+			dumped += dumpRun(t, x, &r)
 		}
-		return told
+		return dumped
 	}
-	want := tell(0, 1)
+	want := dumpInChunks(0, 1)
 	for _, c := range [][2]int{{7000, 99}, {7000, 1}, {400, 3}} {
-		if got := tell(c[0], c[1]); got != want {
-			t.Fatalf("in stretches of %d: %s", c[0], difference(got, want))
+		if got := dumpInChunks(c[0], c[1]); got != want {
+			t.Fatalf("in chunks of %d: %s", c[0], difference(got, want))
 		}
 	}
 }

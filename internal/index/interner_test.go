@@ -11,12 +11,12 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// TestNumbering numbers random words and compares with a map: one number a word and one word a number, in the order of
+// TestInterner interns random words and compares with a map: one number for a word and one word for a number, in the order of
 // their first use.
-func TestNumbering(t *testing.T) {
+func TestInterner(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	v := NewNumbering(&Lexicon{})
+	v := NewInterner(&Lexicon{})
 	if !v.Start() || v.Start() {
 		t.Fatal("a list begins at the first Start and goes on at the second")
 	}
@@ -24,7 +24,7 @@ func TestNumbering(t *testing.T) {
 	numbers := map[string]uint32{}
 	for range 300 {
 		text, words, same := someText(r)
-		got := v.Add(nil, []byte(text))
+		got := v.Append(nil, []byte(text))
 		if string(list.Append(nil, got)) != text || len(got) != len(words) {
 			t.Fatalf("seed %d: %.80q became %.80q", seed, text, list.Append(nil, got))
 		}
@@ -47,7 +47,7 @@ func TestNumbering(t *testing.T) {
 	}
 }
 
-// someText returns terms as term.Split gives them, and which of them stand in the place of the one before.
+// someText returns terms as term.Split returns them, and which of them have the position of the one before.
 func someText(r *rand.Rand) (text string, words []string, same []bool) {
 	for i := range r.IntN(60) {
 		w := strings.Repeat("abcdefgh", r.IntN(4)) + fmt.Sprintf("%x", r.IntN(3000))
@@ -65,8 +65,8 @@ func someText(r *rand.Rand) (text string, words []string, same []bool) {
 	return text, words, same
 }
 
-// TestSharing numbers texts by several at once: what is numbered reads as it was, and no word has two numbers.
-func TestSharing(t *testing.T) {
+// TestSharedLexicon interns texts concurrently: the numbers of a text decode to it, and no word has two numbers.
+func TestSharedLexicon(t *testing.T) {
 	seed := rand.Uint64()
 	var l Lexicon
 	lists := make([]*Words, 4)
@@ -74,12 +74,12 @@ func TestSharing(t *testing.T) {
 	for i := range lists {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
-			v := NewNumbering(&l)
+			v := NewInterner(&l)
 			v.Start()
 			lists[i] = v.Words()
 			for range 200 {
 				text, _, _ := someText(r)
-				if got := v.Add(nil, []byte(text)); string(v.Words().Append(nil, got)) != text {
+				if got := v.Append(nil, []byte(text)); string(v.Words().Append(nil, got)) != text {
 					t.Errorf("seed %d: %.80q became %.80q", seed, text, v.Words().Append(nil, got))
 					return
 				}
@@ -96,24 +96,24 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestNextList fills a list: the next Start begins another, which knows nothing, and those who were at work with the old
-// one go on until they start.
-func TestNextList(t *testing.T) {
+// TestNextDictionary fills a dictionary: the next Start begins another, empty one, and other interners keep the old one until
+// they call Start.
+func TestNextDictionary(t *testing.T) {
 	var l Lexicon
-	v, other := NewNumbering(&l), NewNumbering(&l)
+	v, other := NewInterner(&l), NewInterner(&l)
 	v.Start()
 	other.Start()
 	for i := range maxTerms {
-		v.Add(nil, fmt.Append(nil, "w", i))
+		v.Append(nil, fmt.Append(nil, "w", i))
 	}
 	old := v.Words()
 	if !v.Start() || v.Words().Len() != 0 || v.Words() == old {
 		t.Fatal("no new list after a full one")
 	}
-	if n := v.Add(nil, []byte("w7 w7")); !slices.Equal(n, []uint32{0, 0}) || string(old.At(7)) != "w7" {
+	if n := v.Append(nil, []byte("w7 w7")); !slices.Equal(n, []uint32{0, 0}) || string(old.At(7)) != "w7" {
 		t.Errorf("numbers %v, and the old list has %q", n, old.At(7))
 	}
-	if n := other.Add(nil, []byte("w9 new")); !slices.Equal(n, []uint32{9, maxTerms}) {
+	if n := other.Append(nil, []byte("w9 new")); !slices.Equal(n, []uint32{9, maxTerms}) {
 		t.Errorf("numbers %v in the old list", n)
 	}
 	if !other.Start() || other.Words() != v.Words() {

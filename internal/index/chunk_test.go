@@ -9,9 +9,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TestStretches takes an original of many runs in stretches: each tells of those that something was said of in it, all that was ever
-// said, and not of all runs so far.
-func TestStretches(t *testing.T) {
+// TestChunks takes an original of many runs in chunks: a chunk has the runs with new statements, each with everything that was ever
+// stated about it, and no others.
+func TestChunks(t *testing.T) {
 	c := NewCollector(new(Lexicon))
 	c.Reset(Subject{Format: "leslie", Size: 1000})
 	at := int64(0)
@@ -54,16 +54,16 @@ func TestStretches(t *testing.T) {
 	c.Add(&transcript.Conversation{ID: "late", Run: "late"})
 	c.Add(&transcript.Run{ID: "late"})
 	p = c.Take(true)
-	if check(p, 0, "b", "late", "here", "whose"); len(p.Again) > 0 {
-		t.Errorf("%v are told again: nothing was forgotten", p.Again)
+	if check(p, 0, "b", "late", "here", "whose"); len(p.Continued) > 0 {
+		t.Errorf("%v are told again: nothing was forgotten", p.Continued)
 	}
 }
 
-// TestForgets bounds what a Collector keeps of an original with very many runs, told in stretches or indexed already: no more of them than
-// it has in mind, and of each other one less than a hundred bytes.
-func TestForgets(t *testing.T) {
+// TestEviction bounds the state of a Collector for an original with very many runs, taken in chunks or replayed: two generations of
+// them, and less than a hundred bytes for each run or conversation that was evicted.
+func TestEviction(t *testing.T) {
 	const many = 40_000
-	for what, from := range map[string]int64{"told": 0, "indexed already": many * 10} {
+	for what, from := range map[string]int64{"new": 0, "indexed already": many * 10} {
 		c := NewCollector(new(Lexicon))
 		c.Reset(Subject{Format: "leslie", Size: many * 10, From: from})
 		var before, after runtime.MemStats
@@ -78,22 +78,22 @@ func TestForgets(t *testing.T) {
 				c.Take(false)
 			}
 			m := &c.state
-			if n := max(len(m.runs.young)+len(m.runs.old), len(m.conversations.young)+len(m.conversations.old), len(c.runs), len(c.order)); n > 3*mostKept {
+			if n := max(len(m.runs.young)+len(m.runs.old), len(m.conversations.young)+len(m.conversations.old), len(c.runs), len(c.conversations)); n > 3*maxYoung {
 				t.Fatalf("%s: %d are kept as they are after %d", what, n, i)
 			}
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		const each = 200 // two ids, of a conversation that is not called as its run, in maps with room to grow
-		if took := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > many*each+4*mostKept*1000 {
+		if took := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > many*each+4*maxYoung*1000 {
 			t.Errorf("%s: %d bytes are kept", what, took)
 		}
 		runtime.KeepAlive(c)
 	}
 }
 
-// TestSizeIsOfAll: whatever an original may be full of makes a stretch larger, so that it ends in time.
-func TestSizeIsOfAll(t *testing.T) {
+// TestSizeCountsAllRecords: every kind of record adds to the size of a chunk, so that the chunk ends in time.
+func TestSizeCountsAllRecords(t *testing.T) {
 	for _, r := range []transcript.Record{&transcript.Problem{Kind: "bad json"}, &transcript.Link{Kind: "fork"}, &transcript.Hint{Key: "k"}, &transcript.Usage{},
 		&transcript.Receipt{}, &transcript.Step{}} {
 		c := NewCollector(new(Lexicon))
@@ -107,9 +107,9 @@ func TestSizeIsOfAll(t *testing.T) {
 	}
 }
 
-// TestStretchesOfParts takes an event of many parts in stretches: none holds more than a few thousand, and each row is what it would be in one.
-func TestStretchesOfParts(t *testing.T) {
-	const parts = 3*someParts + 1
+// TestChunksOfParts takes an event of many parts in chunks: none has more than a few thousand, and the rows are the same as in a single one.
+func TestChunksOfParts(t *testing.T) {
+	const parts = 3*chunkParts + 1
 	c := NewCollector(new(Lexicon))
 	c.Reset(Subject{Format: "leslie", Size: 1000})
 	c.Add(&transcript.Run{ID: "a"})
@@ -118,7 +118,7 @@ func TestStretchesOfParts(t *testing.T) {
 	next := 0
 	take := func() error {
 		p := c.Take(false)
-		if len(p.Rows) > someParts {
+		if len(p.Rows) > chunkParts {
 			t.Errorf("%d rows at a time", len(p.Rows))
 		}
 		for i := range p.Rows {
@@ -129,11 +129,11 @@ func TestStretchesOfParts(t *testing.T) {
 		}
 		return nil
 	}
-	if err := c.AddSome(event, take); err != nil || next != parts {
+	if err := c.AddInChunks(event, take); err != nil || next != parts {
 		t.Errorf("%d of %d parts, %v", next, parts, err)
 	}
 	failed := errors.New("enough")
-	if err := c.AddSome(event, func() error { return failed }); err != failed {
-		t.Errorf("look's error became %v", err)
+	if err := c.AddInChunks(event, func() error { return failed }); err != failed {
+		t.Errorf("afterChunk's error became %v", err)
 	}
 }
