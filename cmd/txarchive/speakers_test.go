@@ -28,7 +28,7 @@ func TestSpeakers(t *testing.T) {
 	}
 	for v, err := range db.Versions(t.Context(), index.VersionFilter{}) {
 		must(t, err)
-		for run, err := range db.Speakers(t.Context(), index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}, false) {
+		for run, err := range db.RunsOf(t.Context(), index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}, false) {
 			must(t, err)
 			by = append(by, fmt.Sprintln(v.Source, v.Path, v.Number, run))
 		}

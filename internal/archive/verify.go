@@ -294,7 +294,7 @@ func (v *verifier) settle(ctx context.Context) error {
 // findRuns fills in which runs speak of some versions.
 func findRuns(ctx context.Context, db *sqlite.DB, of map[index.VersionKey][]string) error {
 	for key := range of {
-		for run, err := range db.Speakers(ctx, key, true) {
+		for run, err := range db.RunsOf(ctx, key, true) {
 			if err != nil {
 				return err
 			}

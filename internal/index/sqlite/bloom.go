@@ -44,7 +44,7 @@ const (
 // loadFilters returns the filters of this connection.
 func (t *tx) loadFilters() (*seenFilters, error) {
 	fresh := false
-	m, err := engine.Remembered(t.unending, t.Tx, t.conn, func() any { fresh = true; return &seenFilters{} })
+	m, err := engine.ConnMemory(t.unending, t.Tx, t.conn, func() any { fresh = true; return &seenFilters{} })
 	if err != nil {
 		return nil, engine.Damage(err)
 	}

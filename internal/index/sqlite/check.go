@@ -18,7 +18,7 @@ func checks() []check {
 	return []check{
 		{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM fts_docsize d WHERE d.id = e.id)", "events that no search finds"},
 		{"SELECT count(*) FROM fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.id)", "words without an event"},
-		{"SELECT count(*) FROM events e WHERE NOT " + schema.FiledRight(), "events that no date finds"},
+		{"SELECT count(*) FROM events e WHERE NOT " + schema.HourMatchesTime(), "events that no date finds"},
 		{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.id = e.transcript)", "events without a transcript"},
 		{"SELECT count(*) FROM transcripts t WHERE t.indexed = 1 AND t.rows <> (SELECT count(*) FROM events e WHERE e.transcript = t.id)", "transcripts that count their rows wrong"},
 		{"SELECT count(*) FROM transcripts t WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = t.version)", "transcripts without a version"},

@@ -86,7 +86,7 @@ type assertion struct{ what, sql string }
 func unseen() []assertion {
 	return []assertion{
 		{"sums", "SELECT verdict, events, rows FROM transcript_sums WHERE events <> 0 OR rows <> 0"}, // a sum whose transcripts went stays, with nothing in it
-		{"hours", "SELECT " + schema.FiledRight() + ", time, near FROM events e"},
+		{"hours", "SELECT " + schema.HourMatchesTime() + ", time, near FROM events e"},
 	}
 }
 

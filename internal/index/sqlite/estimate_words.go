@@ -10,7 +10,7 @@ import (
 
 // takeWords looks at leaves of the full-text index, and returns how many bytes of it go, and of the list of its words.
 func (w *estimator) takeWords() (bytes float64, err error) {
-	l := ask.Leaves(w.ctx, w.tx)
+	l := ask.FTSStore(w.ctx, w.tx)
 	block, err := l.Records([]int64{fts5.StructureID})
 	if err != nil {
 		return 0, err
@@ -40,7 +40,7 @@ func (w *estimator) takeWords() (bytes float64, err error) {
 			return 0, err
 		}
 		for _, leaf := range leaves {
-			if err := x.Weigh(leaf, goes); err != nil {
+			if err := x.Add(leaf, goes); err != nil {
 				return 0, err
 			}
 		}
@@ -50,9 +50,9 @@ func (w *estimator) takeWords() (bytes float64, err error) {
 		return 0, err
 	}
 	p := w.part(func(index.RemovedRun) bool { return true })
-	share := min(1, p.perRow*float64(x.Gone)/max(1, float64(x.Bytes)))
+	share := min(1, p.perRow*float64(x.Freed)/max(1, float64(x.Bytes)))
 	for _, t := range w.trees["fts_idx"] {
 		t.newCells, t.newBytes = -share*t.cells, -share*t.bytes
 	}
-	return share*float64(all)*w.page + min(1, p.perRow*float64(x.WordsGone)/max(1, float64(x.Words)))*list, nil
+	return share*float64(all)*w.page + min(1, p.perRow*float64(x.WordsFreed)/max(1, float64(x.Words)))*list, nil
 }

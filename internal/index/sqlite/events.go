@@ -93,8 +93,8 @@ func (c *commit) writeEvents() error {
 			eid = r.EID
 			c.seeEvent(i)
 		}
-		if err := b.add(r.id, r.transcript, r.Seq, schema.Shape(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict],
-			schema.Moment(r.id, r.Near), nullZone(r.Time), inner, r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
+		if err := b.add(r.id, r.transcript, r.Seq, schema.EncodePart(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict],
+			schema.EncodeTime(r.id, r.Near), nullZone(r.Time), inner, r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
 			return err
 		}
 		if r.Prompt != 0 {

@@ -72,8 +72,8 @@ func (b *inserter) flush() error {
 	if len(b.values) == 0 {
 		return nil
 	}
-	err := b.t.withConn(func(c *engine.Cached) error {
-		return c.Give(b.t.unending, b.statement(), len(b.names), b.values)
+	err := b.t.withConn(func(c *engine.CachingConn) error {
+		return c.ExecRows(b.t.unending, b.statement(), len(b.names), b.values)
 	})
 	clear(b.values)
 	b.values, b.stated = b.values[:0], 0
@@ -101,12 +101,12 @@ func (b *inserter) statement() string {
 
 // withConn does something on the connection of the engine. It is not interrupted, only left out, when the context ends: to wait
 // for that takes a goroutine each time.
-func (t *tx) withConn(do func(*engine.Cached) error) error {
+func (t *tx) withConn(do func(*engine.CachingConn) error) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
 	return engine.Damage(t.conn.Raw(func(conn any) error {
-		c, ok := conn.(*engine.Cached)
+		c, ok := conn.(*engine.CachingConn)
 		if !ok {
 			return errors.New("a connection that keeps no statements")
 		}

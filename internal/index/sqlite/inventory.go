@@ -245,7 +245,7 @@ func (e *inventory) readStays() error {
 	e.stays = map[int64]bool{}
 	return e.walk(`WITH v AS (SELECT DISTINCT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 			WHERE r.counted = 0 AND r.pruned = 0 AND t.indexed = 1 AND t.rows > 0)
-		SELECT version FROM v WHERE `+schema.Hearsay("v.version"), func(r *sqlx.Rows) error {
+		SELECT version FROM v WHERE `+schema.IsSecondHand("v.version"), func(r *sqlx.Rows) error {
 		var version int64
 		err := r.Scan(&version)
 		e.stays[version] = true

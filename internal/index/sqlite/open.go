@@ -226,7 +226,7 @@ const (
 
 // writer is a pool of one.
 func writer(dsn string) *sqlx.DB {
-	db := engine.Pool(engine.TakingConnector(new(driver.Driver), dsn), writeStatements)
+	db := engine.Pool(engine.TableConnector(new(driver.Driver), dsn), writeStatements)
 	db.SetMaxOpenConns(1)
 	return db
 }

@@ -192,7 +192,7 @@ func (t *tx) dropTerms() error {
 		return err
 	}
 	next := living.Next()
-	err = schema.MergeRuns(t.nextBlock, runs, schema.AnyWord, func(word []byte) error {
+	err = schema.MergeRuns(t.nextBlock, runs, schema.AllWords, func(word []byte) error {
 		for next != nil && bytes.Compare(next, word) < 0 {
 			next = living.Next()
 		}

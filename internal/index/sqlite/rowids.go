@@ -65,7 +65,7 @@ func (c *commit) startHour(f *hourFill, hour int64) error {
 	case first != nil:
 		f.first, f.last, f.spilled = *first, *last, true
 	case f.next > begin: // rows of its own
-		f.first, f.last = schema.BeginOf(hour), schema.BeginOf(hour+1)-1
+		f.first, f.last = schema.HourStart(hour), schema.HourStart(hour+1)-1
 	}
 	return nil
 }

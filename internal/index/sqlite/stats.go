@@ -71,7 +71,7 @@ func (db *DB) Tables(ctx context.Context) (all []index.Table, err error) {
 
 // Totals counts what there is, in all and for each format. What no format claims is in the totals alone.
 func (db *DB) Totals(ctx context.Context) (index.Stats, error) {
-	tx, err := engine.Read(ctx, db.r)
+	tx, err := engine.BeginRead(ctx, db.r)
 	if err != nil {
 		return index.Stats{}, fmt.Errorf("count: %w", engine.Damage(err))
 	}
@@ -83,7 +83,7 @@ func (db *DB) Totals(ctx context.Context) (index.Stats, error) {
 	return stats, nil
 }
 
-func totals(ctx context.Context, tx *engine.Reading) (index.Stats, error) {
+func totals(ctx context.Context, tx *engine.ReadTx) (index.Stats, error) {
 	names := map[int64]string{}
 	err := engine.Each(ctx, tx, "SELECT id, name FROM names WHERE id IN (SELECT format FROM versions UNION SELECT format FROM runs)", nil,
 		func(rows *sqlx.Rows) (n struct {
@@ -131,7 +131,7 @@ func addRows(rows *sqlx.Rows, to func(*index.Sums) []any, names map[int64]string
 }
 
 // sumUp adds the formats up, and turns nano-USD into micro-USD last so that nothing is rounded twice.
-func sumUp(ctx context.Context, tx *engine.Reading, formats map[string]*index.Sums) (index.Stats, error) {
+func sumUp(ctx context.Context, tx *engine.ReadTx, formats map[string]*index.Sums) (index.Stats, error) {
 	stats := index.Stats{Formats: map[string]index.Sums{}}
 	for name, s := range formats {
 		for _, tokens := range []**int64{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation, &s.ReportedCost} {

@@ -104,7 +104,7 @@ func (db *DB) Sum(ctx context.Context, q index.SumQuery) iter.Seq2[index.Sum, er
 }
 
 func (db *DB) sum(ctx context.Context, q index.SumQuery, yield func(index.Sum) bool) error {
-	tx, err := engine.Read(ctx, db.r)
+	tx, err := engine.BeginRead(ctx, db.r)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (db *DB) sum(ctx context.Context, q index.SumQuery, yield func(index.Sum) b
 }
 
 // scan looks at every record.
-func scan(ctx context.Context, tx *engine.Reading, q index.SumQuery, c clock, yield func(index.Sum) bool) error {
+func scan(ctx context.Context, tx *engine.ReadTx, q index.SumQuery, c clock, yield func(index.Sum) bool) error {
 	query, args, err := scanQuery(q, c, false)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	}
 	all := strings.Join(keys, " ")
 	return "WITH " + strings.Join(with, ", ") + " SELECT u.at, x.model, CASE WHEN u.unpriced THEN coalesce(x.price_note, 'not priced') ELSE '' END, u.has_reported, u.twin" + numbers + strings.Join(append([]string{""}, keys...), ", ") +
-		" FROM (" + summed(group, from+" WHERE "+f.where, func(m measure) string { return m.expr }) + ") u " + recordJoins(true, where.Reads(all, "r"), where.Reads(all, "c")), f.args, nil
+		" FROM (" + summed(group, from+" WHERE "+f.where, func(m measure) string { return m.expr }) + ") u " + recordJoins(true, where.UsesTable(all, "r"), where.UsesTable(all, "c")), f.args, nil
 }
 
 // summed groups rows by the first columns and adds the measures up, which follow.

@@ -20,7 +20,7 @@ type clock struct {
 const firstYear, lastYear = 1970, 2100
 
 // newClock looks up which offsets the zone has over the time of all usage that counts.
-func newClock(ctx context.Context, tx *engine.Reading, q index.SumQuery) (clock, error) {
+func newClock(ctx context.Context, tx *engine.ReadTx, q index.SumQuery) (clock, error) {
 	loc := q.Location
 	if loc == nil || q.Unit == index.NoTime || q.Unit == index.Instant {
 		loc = time.UTC

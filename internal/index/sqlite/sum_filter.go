@@ -57,11 +57,11 @@ func usageNumber(field string) string {
 	case "cost":
 		return "coalesce(u.reported, CASE WHEN coalesce(p.twin, 0) <> 1 THEN u.calculated END)"
 	case "input":
-		return "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")"
+		return "(" + where.SumKnown("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")"
 	case "output":
 		return "u.output"
 	case "tokens":
-		return "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")"
+		return "(" + where.SumKnown("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")"
 	case "events":
 		return "(SELECT sum(t.events) FROM transcripts t WHERE t.conversation = c.id AND t.verdict = 0)"
 	}
@@ -157,7 +157,7 @@ func (f *usageFilter) node(n query.Node) (string, []any, error) {
 		return f.field(n)
 	case query.Compare:
 		if column := usageNumber(n.Field); column != "" && slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
-			f.conv = f.conv || where.Reads(column, "c")
+			f.conv = f.conv || where.UsesTable(column, "c")
 			return column + " " + n.Op + " ?", []any{n.Value}, nil
 		}
 		return "", nil, &index.UnsupportedError{What: n.String(), Why: "requests have no such number", Hint: "cost is filtered by cost, tokens, input, output and events; txarchive list takes all of them"}
@@ -193,7 +193,7 @@ func (f *usageFilter) field(n query.Field) (string, []any, error) {
 		}
 	}
 	for _, column := range in {
-		f.texts, f.run, f.conv = f.texts || where.Reads(column, "x"), f.run || where.Reads(column, "r"), f.conv || where.Reads(column, "c")
+		f.texts, f.run, f.conv = f.texts || where.UsesTable(column, "x"), f.run || where.UsesTable(column, "r"), f.conv || where.UsesTable(column, "c")
 	}
 	if len(in) > 0 {
 		sql, args := anyOf(n.Values, in)
@@ -252,7 +252,7 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 		return "u.id IN (SELECT id FROM called WHERE " + s + ")", args, nil
 	case n.Name == "id":
 		f.conv = true
-		return "(u.usage_id >= ? AND u.usage_id < ? OR c.conversation_id >= ? AND c.conversation_id < ?)", []any{v.Text, where.After(v.Text), v.Text, where.After(v.Text)}, nil
+		return "(u.usage_id >= ? AND u.usage_id < ? OR c.conversation_id >= ? AND c.conversation_id < ?)", []any{v.Text, where.PrefixEnd(v.Text), v.Text, where.PrefixEnd(v.Text)}, nil
 	case what == "is:stub":
 		f.run = true
 		return "(r.stub = 1 OR coalesce(u.attributes ->> '$.stub', 0) = 1)", nil, nil
@@ -261,7 +261,7 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 		return "r.child = 1", nil, nil
 	case what == "is:pinned", what == "is:held":
 		f.run = true
-		s, args := where.Marked(v.Text)
+		s, args := where.PinnedOrHeld(v.Text)
 		return s, args, nil
 	case n.Name == "tag":
 		f.run = true

@@ -120,7 +120,7 @@ func (r *rollup) query(n query.Node) bool {
 }
 
 // run yields the rollup and what the edges add, and then moves what has a twin into rows of its own.
-func (r *rollup) run(ctx context.Context, tx *engine.Reading, yield func(index.Sum) bool) error {
+func (r *rollup) run(ctx context.Context, tx *engine.ReadTx, yield func(index.Sum) bool) error {
 	more := true
 	next := func(s index.Sum) bool {
 		more = more && yield(s)

@@ -165,7 +165,7 @@ func sameAsScan(t *testing.T, db *DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := engine.Read(t.Context(), db.r)
+	tx, err := engine.BeginRead(t.Context(), db.r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (r *rollup) threads() (string, []any, error) {
 		return "", nil, err
 	}
 	all := strings.Join(keys, " ")
-	joins := textsOfUsage + threadJoins(f.run || where.Reads(all, "r"), f.conv || where.Reads(all, "c"))
+	joins := textsOfUsage + threadJoins(f.run || where.UsesTable(all, "r"), f.conv || where.UsesTable(all, "c"))
 	group := []string{r.clock.hours(r.q.Unit) + " AS at", "x.model AS model", "u.reason AS reason", "u.has_reported AS has_reported"}
 	columns := "g.at, g.model, g.reason, g.has_reported, 0"
 	for _, m := range measures() {

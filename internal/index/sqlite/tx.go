@@ -89,7 +89,7 @@ func (t *tx) execDirect(query string, args ...any) error {
 		}
 		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
-	return t.withConn(func(c *engine.Cached) error { return c.Run(t.unending, query, t.args) })
+	return t.withConn(func(c *engine.CachingConn) error { return c.Run(t.unending, query, t.args) })
 }
 
 // execLong runs a statement that may take long, until the context ends.

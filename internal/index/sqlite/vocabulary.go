@@ -94,7 +94,7 @@ func (t *tx) joinTerms(kept int) error {
 	if err := to.begin(); err != nil { // while the runs are there, behind which it comes
 		return err
 	}
-	if err := schema.MergeRuns(t.takeBlock, runs, schema.AnyWord, to.add); err != nil {
+	if err := schema.MergeRuns(t.takeBlock, runs, schema.AllWords, to.add); err != nil {
 		return err
 	}
 	return to.flush()

@@ -71,7 +71,7 @@ func newCounter(t *testing.T, old *sqlx.DB, dsn string) *counter {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := &counter{Connector: engine.TakingConnector(new(driver.Driver), dsn), work: &work{}, tls: libc.NewTLS()}
+	c := &counter{Connector: engine.TableConnector(new(driver.Driver), dsn), work: &work{}, tls: libc.NewTLS()}
 	t.Cleanup(c.tls.Close)
 	return c
 }
@@ -105,7 +105,7 @@ func (c *counter) of(t *testing.T, do func() error) work {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if err := conn.Raw(func(conn any) error { return conn.(*engine.Cached).Conn.(*countedConn).pages() }); err != nil {
+		if err := conn.Raw(func(conn any) error { return conn.(*engine.CachingConn).Conn.(*countedConn).pages() }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,8 +47,8 @@ func (f *finder) count(c where.Cond) (int64, error) {
 		left = math.MaxInt64
 	}
 	total := int64(0)
-	visit := func(w walk) error {
-		n := int64(len(w.ids))
+	visit := func(w scan) error {
+		n := int64(len(w.rows))
 		if n > 0 && f.page.AllVersions && w.Empty() { // nothing is left out
 			n = min(n, left)
 			if total, left = total+n, left-n; left <= 0 {
@@ -63,21 +63,21 @@ func (f *finder) count(c where.Cond) (int64, error) {
 		if err := f.tx.GetContext(f.ctx, &n, "SELECT count(*) FROM ("+sql+" LIMIT ?)", append(args, left)...); err != nil {
 			return err
 		}
-		f.met += int(n)
+		f.found += int(n)
 		if total, left = total+n, left-n; left <= 0 {
 			return engine.ErrStop
 		}
 		return nil
 	}
 	p := f.planner(f.page.Limit > 0)
-	if err := p.walks(c, visit); err != nil && !errors.Is(err, engine.ErrStop) {
+	if err := p.run(c, visit); err != nil && !errors.Is(err, engine.ErrStop) {
 		return 0, err
 	}
 	return total, nil
 }
 
-// shortened cuts a question with very many words.
-func shortened(text string) string {
+// truncate cuts a question with very many words.
+func truncate(text string) string {
 	const most = 2000
 	if len(text) <= most {
 		return text
@@ -168,8 +168,8 @@ func (db *Reader) Results(ctx context.Context, conversation string, from, to int
 	return results, nil
 }
 
-// maxWalks bounds how many walks are told of.
-const maxWalks = 8
+// maxScans bounds how many walks are told of.
+const maxScans = 8
 
 // Explain tells how a question would be answered: the full-text expression, what is narrowed down, and the engine's
 // plan for each different walk. Nothing is searched beside what owns the rows.
@@ -187,16 +187,16 @@ func (db *Reader) Explain(ctx context.Context, q *query.Tree, page index.Page) (
 	}
 	var lines []string
 	if match, ok := c.Expression(); ok {
-		lines = append(lines, "full-text: "+shortened(match.String()))
+		lines = append(lines, "full-text: "+truncate(match.String()))
 	}
-	if len(c.Own)+len(c.Hint) > 0 {
-		lines = append(lines, fmt.Sprintf("owners are looked up when the newest %d rows are not enough", db.measures.probe))
+	if len(c.OwnerSQL)+len(c.HintSQL) > 0 {
+		lines = append(lines, fmt.Sprintf("owners are looked up when the newest %d rows are not enough", db.limits.probe))
 	}
 	walks := 0
 	seen := map[string]bool{}
 	p := f.planner(true)
-	err = p.walks(c, func(w walk) error {
-		if walks++; walks > maxWalks {
+	err = p.run(c, func(w scan) error {
+		if walks++; walks > maxScans {
 			return engine.ErrStop
 		}
 		sql, args, err := w.statement(keyColumns, page.AllVersions)
@@ -208,7 +208,7 @@ func (db *Reader) Explain(ctx context.Context, q *query.Tree, page index.Page) (
 		}
 		seen[sql] = true
 		lines = append(lines, "walk: "+strings.Join(strings.Fields(sql), " "))
-		return engine.Each(ctx, tx, "EXPLAIN QUERY PLAN "+sql+w.order(), args, func(rows *sqlx.Rows) (s string, err error) {
+		return engine.Each(ctx, tx, "EXPLAIN QUERY PLAN "+sql+w.orderBy(), args, func(rows *sqlx.Rows) (s string, err error) {
 			var id, parent, unused int64
 			return s, rows.Scan(&id, &parent, &unused, &s)
 		}, func(s string) bool { lines = append(lines, "plan: "+s); return true })

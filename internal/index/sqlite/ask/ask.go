@@ -21,10 +21,10 @@ var (
 
 // Reader answers over connections that read. It is safe for use by several goroutines.
 type Reader struct {
-	r        *sqlx.DB
-	measures measures
-	turn     sync.Mutex // of those who read a page side by side: to open another connection takes two milliseconds
+	r      *sqlx.DB
+	limits limits
+	pageMu sync.Mutex // of those who read a page side by side: to open another connection takes two milliseconds
 }
 
 // New makes a reader over a pool of connections, which stays the caller's.
-func New(r *sqlx.DB) *Reader { return &Reader{r: r, measures: usual} }
+func New(r *sqlx.DB) *Reader { return &Reader{r: r, limits: defaultLimits} }

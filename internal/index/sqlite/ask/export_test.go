@@ -2,16 +2,16 @@ package ask
 
 import "github.com/txarchive/txarchive/internal/index"
 
-// Measures are those of a plan, for tests that make them small.
-type Measures = measures
+// Limits are those of a plan, for tests that make them small.
+type Limits = limits
 
-// NewMeasures are measures.
-func NewMeasures(probe int, mostOwned, lookedUp int64, listed, tried int) Measures {
-	return Measures{probe: probe, mostOwned: mostOwned, lookedUp: lookedUp, listed: listed, tried: tried}
+// NewLimits are measures.
+func NewLimits(probe int, mostOwned, lookedUp int64, listed, tried int) Limits {
+	return Limits{probe: probe, maxOwnedRows: mostOwned, ownerRows: lookedUp, listRows: listed, recentRows: tried}
 }
 
-// With is a reader that plans by other measures.
-func (db *Reader) With(m Measures) *Reader { return &Reader{r: db.r, measures: m} }
+// WithLimits is a reader that plans by other measures.
+func (db *Reader) WithLimits(m Limits) *Reader { return &Reader{r: db.r, limits: m} }
 
 // SelectVersions is the query of Versions.
 func SelectVersions(of index.VersionFilter) (string, []any) { return selectVersions(of) }

@@ -27,20 +27,20 @@ func (db *Reader) Find(ctx context.Context, q *query.Tree, page index.Page) iter
 	return db.find(ctx, q, page, false)
 }
 
-func (db *Reader) find(ctx context.Context, q *query.Tree, page index.Page, skim bool) iter.Seq2[index.Hit, error] {
+func (db *Reader) find(ctx context.Context, q *query.Tree, page index.Page, keysOnly bool) iter.Seq2[index.Hit, error] {
 	return func(yield func(index.Hit, error) bool) {
 		f := db.finder(ctx, page)
 		f.yield = yield
-		f.take = f.fetch
-		if skim {
-			f.take = f.skim
+		f.emit = f.fetch
+		if keysOnly {
+			f.emit = f.skim
 		}
-		var held []index.Hit
-		if page.Limit > 0 && page.Limit <= heldPage {
-			f.yield = func(h index.Hit, _ error) bool { held = append(held, h); return true }
+		var buffered []index.Hit
+		if page.Limit > 0 && page.Limit <= maxBufferedPage {
+			f.yield = func(h index.Hit, _ error) bool { buffered = append(buffered, h); return true }
 		}
 		err := f.run(db, q)
-		for _, h := range held {
+		for _, h := range buffered {
 			if !yield(h, nil) {
 				return
 			}
@@ -51,34 +51,34 @@ func (db *Reader) find(ctx context.Context, q *query.Tree, page index.Page, skim
 	}
 }
 
-// heldPage is up to how many hits are gathered before the first is given, so that whoever reads their texts asks on
+// maxBufferedPage is up to how many hits are gathered before the first is given, so that whoever reads their texts asks on
 // the same connection: another one takes two milliseconds to open.
-const heldPage = 256
+const maxBufferedPage = 256
 
 // finder is one Find.
 type finder struct {
-	measures
-	ctx   context.Context
-	page  index.Page
-	yield func(index.Hit, error) bool
-	tx    *snapshot
-	from  *key // hits up to and with this one were seen
-	n     int  // hits yielded
-	met   int  // rows found, seen ones and those that are not ready among them
-	err   error
-	filed spills
-	hour  int64             // that rows come from
-	held  []key             // rows than which later ones may come
-	take  func([]key) error // yields hits
+	limits
+	ctx     context.Context
+	page    index.Page
+	yield   func(index.Hit, error) bool
+	tx      *snapshot
+	after   *key // hits up to and with this one were seen
+	yielded int  // hits yielded
+	found   int  // rows found, seen ones and those that are not ready among them
+	err     error
+	spills  spills
+	hour    int64             // that rows come from
+	pending []key             // rows than which later ones may come
+	emit    func([]key) error // yields hits
 }
 
 func (db *Reader) finder(ctx context.Context, page index.Page) *finder {
-	return &finder{measures: db.measures, ctx: ctx, page: page}
+	return &finder{limits: db.limits, ctx: ctx, page: page}
 }
 
 // planner finds walks of the question's transaction; few says that not all hits are wanted.
 func (f *finder) planner(few bool) planner {
-	return planner{measures: f.measures, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, few: few, met: &f.met}
+	return planner{limits: f.limits, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, limited: few, found: &f.found}
 }
 
 // key is what hits are ordered by (newest first, and inside an instant a way that is the same everywhere), and ranked by.
@@ -123,21 +123,21 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 	if err := f.window(&c); err != nil {
 		return err
 	}
-	visit := func(w walk) error {
+	visit := func(w scan) error {
 		sql, args, err := w.statement(keyColumns, f.page.AllVersions)
 		if err != nil {
 			return err
 		}
-		if err := engine.Each(f.ctx, f.tx, sql+w.order(), args, scanKey, f.add); err != nil {
+		if err := engine.Each(f.ctx, f.tx, sql+w.orderBy(), args, scanKey, f.add); err != nil {
 			return err
 		}
-		if f.err == nil && f.done() {
+		if f.err == nil && f.isFull() {
 			return engine.ErrStop
 		}
 		return f.err
 	}
 	p := f.planner(f.page.Limit > 0 || f.page.First)
-	if err := p.walks(c, visit); err != nil {
+	if err := p.run(c, visit); err != nil {
 		return err
 	}
 	return f.flush(math.MinInt64)
@@ -145,8 +145,8 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 
 // window gives a condition the bounds of the rows that it is about, wherever they are filed.
 func (f *finder) window(c *where.Cond) (err error) {
-	if f.filed, err = f.tx.readSpills(f.ctx); err == nil {
-		c.From, c.To = f.filed.window(c.From, c.To)
+	if f.spills, err = f.tx.readSpills(f.ctx); err == nil {
+		c.From, c.To = f.spills.window(c.From, c.To)
 	}
 	return err
 }
@@ -162,10 +162,10 @@ func (f *finder) compile(q *query.Tree) (c where.Cond, err error) {
 	if f.page.After == "" {
 		return c, nil
 	}
-	if f.from, err = parseCursor(f.page.After); err != nil {
+	if f.after, err = parseCursor(f.page.After); err != nil {
 		return c, err
 	}
-	if next := (schema.HourOf(f.from.at) + 1) << schema.SlotBits; c.To == 0 || next < c.To {
+	if next := (schema.HourOf(f.after.at) + 1) << schema.SlotBits; c.To == 0 || next < c.To {
 		c.To = next
 	}
 	return c, nil
@@ -180,25 +180,25 @@ func scanKey(rows *sqlx.Rows) (k key, err error) {
 
 // add takes the next row and says whether to go on.
 func (f *finder) add(k key) bool {
-	f.met++
+	f.found++
 	if hour := k.id >> schema.SlotBits; hour != f.hour {
 		f.hour = hour
-		if f.err = f.flush(f.filed.latest(hour)); f.err != nil || f.done() {
+		if f.err = f.flush(f.spills.latest(hour)); f.err != nil || f.isFull() {
 			return false
 		}
 	}
-	if f.from == nil || f.from.compare(k) < 0 {
-		f.held = append(f.held, k)
+	if f.after == nil || f.after.compare(k) < 0 {
+		f.pending = append(f.pending, k)
 	}
 	// A million rows may have one time: of those only the first that are still wanted are kept.
-	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(f.held) > 4*want+1024 {
-		slices.SortFunc(f.held, key.compare)
-		f.held = f.held[:want]
+	if want := f.page.Limit - f.yielded; f.page.Limit > 0 && len(f.pending) > 4*want+1024 {
+		slices.SortFunc(f.pending, key.compare)
+		f.pending = f.pending[:want]
 	}
 	return true
 }
 
-func (f *finder) done() bool { return f.page.Limit > 0 && f.n >= f.page.Limit }
+func (f *finder) isFull() bool { return f.page.Limit > 0 && f.yielded >= f.page.Limit }
 
 // batch is how many rows are fetched at once.
 const batch = 64
@@ -206,21 +206,21 @@ const batch = 64
 // flush yields the hits that are later than all that will come.
 func (f *finder) flush(latest int64) error {
 	var ready []key
-	held := f.held
-	f.held = held[:0]
-	for _, k := range held {
+	pending := f.pending
+	f.pending = pending[:0]
+	for _, k := range pending {
 		if k.at > latest {
 			ready = append(ready, k)
 		} else {
-			f.held = append(f.held, k)
+			f.pending = append(f.pending, k)
 		}
 	}
 	slices.SortFunc(ready, key.compare)
-	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(ready) > want {
+	if want := f.page.Limit - f.yielded; f.page.Limit > 0 && len(ready) > want {
 		ready = ready[:want]
 	}
 	for chunk := range slices.Chunk(ready, batch) {
-		if err := f.take(chunk); err != nil {
+		if err := f.emit(chunk); err != nil {
 			return err
 		}
 	}
@@ -245,7 +245,7 @@ func (f *finder) fetch(keys []key) error {
 		if !ok {
 			return fmt.Errorf("event %s has no owner: %w", schema.EventID(k.conversation, k.seq, k.part, 2), index.ErrDamaged)
 		}
-		f.n++
+		f.yielded++
 		if !f.yield(index.Hit{Event: *e, Cursor: k.cursor(), Row: k.id}, nil) {
 			return engine.ErrStop
 		}

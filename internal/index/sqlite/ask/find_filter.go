@@ -11,26 +11,26 @@ import (
 // textFilter is what the full-text index says of rows: those that it finds, or those that it does not.
 type textFilter struct {
 	fts5.Rows
-	without bool
+	negated bool
 }
 
 // textFilter asks the full-text index for what a condition says of words and facets, nil when that is nothing.
 func (p *planner) textFilter(c where.Cond) (*textFilter, error) {
 	if e, ok := c.Expression(); ok {
-		return p.found(e)
+		return p.matchRows(e)
 	}
 	if len(c.Not) == 0 {
 		return nil, nil
 	}
-	s, err := p.found(where.OneOf(c.Not))
+	s, err := p.matchRows(where.OneOf(c.Not))
 	if err == nil {
-		s.without = true
+		s.negated = true
 	}
 	return s, err
 }
 
-// found is the rows that an expression finds.
-func (p *planner) found(e fts5.Expr) (*textFilter, error) {
+// matchRows is the rows that an expression finds.
+func (p *planner) matchRows(e fts5.Expr) (*textFilter, error) {
 	view, err := p.tx.view(p.ctx)
 	if err != nil {
 		return nil, err
@@ -43,68 +43,68 @@ func (p *planner) found(e fts5.Expr) (*textFilter, error) {
 // goes on. A piece is longer than that when an hour is.
 type batcher struct {
 	where.Cond
-	visit func(walk) error
-	most  int // rows of a piece
-	limit int // of most
-	ids   []int64
-	lists *lists
+	visit   func(scan) error
+	size    int // rows of a piece
+	maxSize int // of most
+	rows    []int64
+	lists   *rowLists
 }
 
-// firstListed is how many rows are in the first piece: a page is often full with them.
-const firstListed = 24
+// firstBatch is how many rows are in the first piece: a page is often full with them.
+const firstBatch = 24
 
-func (p *planner) batcher(c where.Cond, visit func(walk) error) *batcher {
-	return &batcher{Cond: c, visit: visit, most: min(firstListed, p.listed), limit: p.listed, lists: &lists{planner: p}}
+func (p *planner) batcher(c where.Cond, visit func(scan) error) *batcher {
+	return &batcher{Cond: c, visit: visit, size: min(firstBatch, p.listRows), maxSize: p.listRows, lists: &rowLists{planner: p}}
 }
 
 func (l *batcher) add(id int64) error {
-	if n := len(l.ids); n >= l.most && l.ids[n-1]>>schema.SlotBits != id>>schema.SlotBits {
+	if n := len(l.rows); n >= l.size && l.rows[n-1]>>schema.SlotBits != id>>schema.SlotBits {
 		if err := l.flush(); err != nil {
 			return err
 		}
 	}
-	l.ids = append(l.ids, id)
+	l.rows = append(l.rows, id)
 	return nil
 }
 
 func (l *batcher) flush() error {
-	if len(l.ids) == 0 {
+	if len(l.rows) == 0 {
 		return nil
 	}
-	err := l.visit(walk{Cond: l.Cond, ids: l.ids, lists: l.lists})
-	l.ids, l.most = l.ids[:0], min(2*l.most, l.limit)
+	err := l.visit(scan{Cond: l.Cond, rows: l.rows, lists: l.lists})
+	l.rows, l.size = l.rows[:0], min(2*l.size, l.maxSize)
 	return err
 }
 
-// lists are the rows of expressions that stand in a condition beside others, for stretches of rows that fall.
-type lists struct {
+// rowLists are the rows of expressions that stand in a condition beside others, for stretches of rows that fall.
+type rowLists struct {
 	*planner
-	of map[int]fts5.Rows // by the place among the arguments
+	rows map[int]fts5.Rows // by the place among the arguments
 }
 
 // fill puts those of some rows that an expression finds in its place.
-func (l *lists) fill(args []any, ids []int64) error {
+func (l *rowLists) fill(args []any, ids []int64) error {
 	for i, a := range args {
 		e, ok := a.(fts5.Expr)
 		if !ok {
 			continue
 		}
-		if l.of[i] == nil {
-			s, err := l.found(e)
+		if l.rows[i] == nil {
+			s, err := l.matchRows(e)
 			if err != nil {
 				return err
 			}
-			if l.of == nil {
-				l.of = map[int]fts5.Rows{}
+			if l.rows == nil {
+				l.rows = map[int]fts5.Rows{}
 			}
-			l.of[i] = s.Rows
+			l.rows[i] = s.Rows
 		}
 		var have []int64
 		row := int64(math.MaxInt64)
 		for _, id := range ids {
 			var err error
 			if row > id {
-				if row, err = l.of[i].Advance(id); err != nil {
+				if row, err = l.rows[i].Advance(id); err != nil {
 					return err
 				}
 			}

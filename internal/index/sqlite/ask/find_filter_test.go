@@ -26,7 +26,7 @@ func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 	case n == 3:
 		return where.Facet([]string{"tool", "role", "kind"}[r.IntN(3)], []string{"bash", "user", "tool_result", "nothing"}[r.IntN(4)], false)
 	}
-	p := &fts5.Phrase{Column: where.InWords}
+	p := &fts5.Phrase{Column: where.TermColumn}
 	for range 1 + r.IntN(3) {
 		p.Terms = append(p.Terms, benchWord(r.Uint64N(1+r.Uint64N(60))))
 	}
@@ -70,14 +70,14 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC", e.String()); err != nil {
 				t.Fatalf("%s: %v", e, err)
 			}
-			view, err := new(fts5.Cache).View(ask.Leaves(t.Context(), tx))
+			view, err := new(fts5.Cache).View(ask.FTSStore(t.Context(), tx))
 			if err != nil {
 				t.Fatal(err)
 			}
 			leaves := math.MaxInt32 / 2
 			if r.IntN(2) == 0 {
 				leaves = r.IntN(1 << 16)
-				view = view.With(fts5.Measures{Rows: 1 + r.IntN(500), Places: 1 + r.IntN(500), Leaves: leaves})
+				view = view.WithLimits(fts5.Limits{Rows: 1 + r.IntN(500), Positions: 1 + r.IntN(500), Leaves: leaves})
 			}
 			found, err := view.Rows(e)
 			if err != nil {
@@ -102,7 +102,7 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 				t.Fatalf("%s: %d rows, want %d", e, len(got), len(want))
 			}
 			// The last leaf is held, whatever it takes, and so are its rows: each has three bytes or more there, and takes twelve and some room.
-			if held := view.Held(); held > leaves+leaves/2+8*fts5.PageSize {
+			if held := view.MemoryHeld(); held > leaves+leaves/2+8*fts5.PageSize {
 				t.Errorf("%s: %d bytes of leaves and rows are held, not %d", e, held, leaves)
 			}
 		}

@@ -14,82 +14,82 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// holder is a transcript, with bounds of the ids of its rows.
-type holder struct {
+// ownerRange is a transcript, with bounds of the ids of its rows.
+type ownerRange struct {
 	id, rows, first, last int64
 	hidden                bool // its rows do not count
 }
 
-// owned is the transcripts that a condition is about, those with the newest rows first; dense says that they have too many
+// ownerSet is the transcripts that a condition is about, those with the newest rows first; dense says that they have too many
 // rows for a list.
-type owned struct {
-	holders []holder
-	dense   bool
+type ownerSet struct {
+	owners []ownerRange
+	dense  bool
 }
 
-func (o *owned) rows() (n int64) {
-	for i := range o.holders {
-		n += o.holders[i].rows
+func (o *ownerSet) rows() (n int64) {
+	for i := range o.owners {
+		n += o.owners[i].rows
 	}
 	return n
 }
 
-// allOwned is the owners of rows that do not count, too: most searches count those beside the others.
-type allOwned struct {
-	owned
-	shown owned
+// ownerSets is the owners of rows that do not count, too: most searches count those beside the others.
+type ownerSets struct {
+	ownerSet
+	shown ownerSet
 }
 
-func (p *planner) owned(c where.Cond) (o owned, err error) {
+func (p *planner) findOwners(c where.Cond) (o ownerSet, err error) {
 	query, args, key := p.ownersOf(c)
 	all, known := p.tx.owned[key]
 	if !known {
-		most := p.mostOwned
-		if c.Stretch != "" {
-			most *= mostStretched
+		most := p.maxOwnedRows
+		if c.RangeSQL != "" {
+			most *= rangeFactor
 		}
-		if all, err = p.lookUp(query, args, most); err != nil {
+		if all, err = p.queryOwners(query, args, most); err != nil {
 			return o, err
 		}
-		if p.tx.keeps(len(all.holders) + len(all.shown.holders)) {
+		if p.tx.reserve(len(all.owners) + len(all.shown.owners)) {
 			p.tx.owned[key] = all
 		}
 	}
 	if p.all {
-		return all.owned, nil
+		return all.ownerSet, nil
 	}
 	return all.shown, nil
 }
 
-func (p *planner) lookUp(query string, args []any, most int64) (o allOwned, err error) {
+func (p *planner) queryOwners(query string, args []any, most int64) (o ownerSets, err error) {
 	shown, hidden := int64(0), int64(0) // rows
-	scan := func(rows *sqlx.Rows) (h holder, err error) {
+	scan := func(rows *sqlx.Rows) (h ownerRange, err error) {
 		return h, rows.Scan(&h.id, &h.rows, &h.first, &h.last, &h.hidden)
 	}
-	err = engine.Each(p.ctx, p.tx, query, args, scan, func(h holder) bool {
+	err = engine.Each(p.ctx, p.tx, query, args, scan, func(h ownerRange) bool {
 		if h.hidden {
 			hidden += h.rows
 		} else {
 			shown += h.rows
 		}
-		o.holders = append(o.holders, h)
+		o.owners = append(o.owners, h)
 		return shown <= most
 	})
 	if err != nil {
 		return o, err
 	}
-	slices.SortFunc(o.holders, func(a, b holder) int { return cmp.Compare(b.last, a.last) })
+	slices.SortFunc(o.owners, func(a, b ownerRange) int { return cmp.Compare(b.last, a.last) })
 	if o.shown.dense = shown > most; !o.shown.dense {
-		o.shown.holders = slices.DeleteFunc(slices.Clone(o.holders), func(h holder) bool { return h.hidden })
+		o.shown.owners = slices.DeleteFunc(slices.Clone(o.owners), func(h ownerRange) bool { return h.hidden })
 	}
 	if o.dense = shown+hidden > most; o.dense {
-		o.holders = nil
+		o.owners = nil
 	}
 	return o, nil
 }
 
-// remembered says whether it is known what owned would find.
-func (p *planner) remembered(c where.Cond) bool {
+// ownersCached says whether it is known what owned would find.
+func (p *planner) ownersCached(c where.Cond) bool {
 	_, _, key := p.ownersOf(c)
 	_, known := p.tx.owned[key]
 	return known
@@ -101,18 +101,18 @@ func (p *planner) ownersOf(c where.Cond) (query string, args []any, key string) 
 	if c.To > 0 {
 		seen = " AND t.first_row < " + strconv.FormatInt(c.To, 10)
 	}
-	conds, from := where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND "), "transcripts t"
-	if where.Reads(conds, "c") || where.Reads(conds, "r") {
+	conds, from := where.Balanced(append(slices.Clone(c.OwnerSQL), c.HintSQL...), " AND "), "transcripts t"
+	if where.UsesTable(conds, "c") || where.UsesTable(conds, "r") {
 		from = "runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id"
 	}
 	query = "SELECT t.id, t.rows, t.first_row, t.last_row, t.verdict NOT IN (0, 6) FROM " + from + " WHERE t.indexed <> 0 AND " + conds +
 		" AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
-	args = append(slices.Clone(c.Owned), c.Hinted...)
-	return query, args, fmt.Sprintf("%s %#v %d %t", query, args, p.mostOwned, c.Stretch == "")
+	args = append(slices.Clone(c.OwnerArgs), c.HintArgs...)
+	return query, args, fmt.Sprintf("%s %#v %d %t", query, args, p.maxOwnedRows, c.RangeSQL == "")
 }
 
 // rowIDs are the ids of the rows of transcripts.
-func (p *planner) rowIDs(owners []holder, c where.Cond) ([]int64, error) {
+func (p *planner) rowIDs(owners []ownerRange, c where.Cond) ([]int64, error) {
 	to := c.To
 	if to == 0 {
 		to = math.MaxInt64
@@ -122,12 +122,12 @@ func (p *planner) rowIDs(owners []holder, c where.Cond) ([]int64, error) {
 		list[i] = o.id
 	}
 	of, within, args := "json_each(?) j CROSS JOIN events e INDEXED BY events_place ON e.transcript = j.value", "", []any{asList(list)}
-	if c.Stretch != "" {
-		of, within = "("+c.Stretch+") s CROSS JOIN events e INDEXED BY events_place ON e.transcript = s.transcript", " AND e.offset >= s.first AND e.offset < s.behind"
-		args = append(args, c.Stretched...)
+	if c.RangeSQL != "" {
+		of, within = "("+c.RangeSQL+") s CROSS JOIN events e INDEXED BY events_place ON e.transcript = s.transcript", " AND e.offset >= s.first AND e.offset < s.behind"
+		args = append(args, c.RangeArgs...)
 	}
 	args = append(args, c.From, to)
-	key := fmt.Sprint(c.Stretch, args)
+	key := fmt.Sprint(c.RangeSQL, args)
 	if ids, known := p.tx.rows[key]; known {
 		return slices.Clone(ids), nil
 	}
@@ -136,7 +136,7 @@ func (p *planner) rowIDs(owners []holder, c where.Cond) ([]int64, error) {
 		return nil, err
 	}
 	ids, err := fromList(text)
-	if err == nil && p.tx.keeps(len(ids)) {
+	if err == nil && p.tx.reserve(len(ids)) {
 		p.tx.rows[key] = slices.Clone(ids)
 	}
 	return ids, err

@@ -77,13 +77,13 @@ func TestPlansAgree(t *testing.T) {
 		"error OR project:/srv/project-7", "zebraf* OR run:bench-000003", "after:2026-03-01 (w25x OR project:/srv/project-4 OR run:bench-000009)", "(error OR project:nothing) (the OR run:bench-000003)",
 		"(w25x OR run:bench-000003) -the", "-(w25x OR run:bench-000003) tool:bash", "(w25x OR run:bench-000003) cost>0.5", "w25x OR -project:/srv/project-7", "run:bench-000003 (w25x OR project:/srv/project-3)",
 	} {
-		want := foundIDs(t, db.With(ask.NewMeasures(math.MaxInt32, 1<<40, 5000, 512, math.MaxInt32)), text, 1<<20)
+		want := foundIDs(t, db.WithLimits(ask.NewLimits(math.MaxInt32, 1<<40, 5000, 512, math.MaxInt32)), text, 1<<20)
 		for _, m := range []struct {
 			probe  int
 			most   int64
 			listed int
 		}{{3, 1 << 40, 5}, {0, 1 << 40, 100}, {10, 50, 5}} {
-			db := db.With(ask.NewMeasures(m.probe, m.most, int64(m.listed), m.listed, m.probe))
+			db := db.WithLimits(ask.NewLimits(m.probe, m.most, int64(m.listed), m.listed, m.probe))
 			for _, limit := range []int{0, 40} {
 				if got := foundIDs(t, db, text, limit); !slices.Equal(got, want) {
 					t.Fatalf("%s by pages of %d, %+v: %d hits, want %d", text, limit, m, len(got), len(want))

@@ -8,12 +8,12 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// walkPrefixes walks the rows that have words of which only the beginnings are given. The full-text engine would gather all rows
+// scanPrefixes walks the rows that have words of which only the beginnings are given. The full-text engine would gather all rows
 // of all such words, with their places, before it gives the first; here the newest rows are tried first, and only
 // row ids are gathered.
-func (p *planner) walkPrefixes(c where.Cond, visit func(walk) error) error {
-	open, from, to := c.Open, c.From, c.To
-	c.Open = nil
+func (p *planner) scanPrefixes(c where.Cond, visit func(scan) error) error {
+	open, from, to := c.Prefixes, c.From, c.To
+	c.Prefixes = nil
 	if to == 0 {
 		to = math.MaxInt64
 	}
@@ -21,13 +21,13 @@ func (p *planner) walkPrefixes(c where.Cond, visit func(walk) error) error {
 	if err != nil {
 		return err
 	}
-	if p.few || bounded(to) {
+	if p.limited || isBounded(to) {
 		r, view, err := p.recent(from, to)
 		if err != nil {
 			return err
 		}
-		if p.few || r.edge <= from {
-			if err := p.walkPrefixesIn(view, open, c, words, r.edge, to, visit); err != nil || r.edge <= from {
+		if p.limited || r.edge <= from {
+			if err := p.scanPrefixesIn(view, open, c, words, r.edge, to, visit); err != nil || r.edge <= from {
 				return err
 			}
 			to = r.edge
@@ -37,14 +37,14 @@ func (p *planner) walkPrefixes(c where.Cond, visit func(walk) error) error {
 	if err != nil {
 		return err
 	}
-	return p.walkPrefixesIn(view, open, c, words, from, to, visit)
+	return p.scanPrefixesIn(view, open, c, words, from, to, visit)
 }
 
-// walkPrefixesIn walks rows with from <= id < to.
-func (p *planner) walkPrefixesIn(view *fts5.View, open []where.Opening, c where.Cond, words *textFilter, from, to int64, visit func(walk) error) error {
+// scanPrefixesIn walks rows with from <= id < to.
+func (p *planner) scanPrefixesIn(view *fts5.View, open []where.Prefix, c where.Cond, words *textFilter, from, to int64, visit func(scan) error) error {
 	var rows fts5.Rows
 	for _, o := range open {
-		have, err := p.prefixRows(view, o.Begins, from, to)
+		have, err := p.prefixRows(view, o.Texts, from, to)
 		switch {
 		case err != nil:
 			return err
@@ -54,18 +54,18 @@ func (p *planner) walkPrefixesIn(view *fts5.View, open []where.Opening, c where.
 			rows = both{rows, have.Rows()}
 		}
 	}
-	return p.within(rows, c, words, visit)
+	return p.scanWithin(rows, c, words, visit)
 }
 
 // prefixRows is the rows that have words which begin so.
 func (p *planner) prefixRows(view *fts5.View, begins []string, from, to int64) (*fts5.RowSet, error) {
 	key := fmt.Sprintf("%q %d %d", begins, from, to)
-	if rows, known := p.tx.begun[key]; known {
+	if rows, known := p.tx.prefixes[key]; known {
 		return rows, nil
 	}
-	rows, err := view.Prefix(where.InWords, begins, from, to)
-	if err == nil && p.tx.keeps(2*rows.Words()) {
-		p.tx.begun[key] = rows
+	rows, err := view.Prefix(where.TermColumn, begins, from, to)
+	if err == nil && p.tx.reserve(2*rows.Words()) {
+		p.tx.prefixes[key] = rows
 	}
 	return rows, err
 }

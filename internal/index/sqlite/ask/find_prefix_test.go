@@ -30,7 +30,7 @@ func TestOpenings(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback()
-		view, err := new(fts5.Cache).View(ask.Leaves(t.Context(), tx))
+		view, err := new(fts5.Cache).View(ask.FTSStore(t.Context(), tx))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestOpenings(t *testing.T) {
 			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC", match.String(), from, to); err != nil {
 				t.Fatal(err)
 			}
-			set, err := view.Prefix(where.InWords, c.Open[0].Begins, from, to)
+			set, err := view.Prefix(where.TermColumn, c.Prefixes[0].Texts, from, to)
 			if err != nil {
 				t.Fatal(err)
 			}

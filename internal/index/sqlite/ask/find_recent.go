@@ -21,8 +21,8 @@ type recent struct {
 	first, last uint64
 }
 
-// mostRecent bounds what is remembered of windows.
-const mostRecent = 64
+// maxRecentWindows bounds what is remembered of windows.
+const maxRecentWindows = 64
 
 func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) {
 	if view, err = p.tx.view(p.ctx); err != nil {
@@ -34,27 +34,27 @@ func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) 
 		r, known = recent{from, of.first, of.last}, true
 	}
 	if !known {
-		if r, err = p.lookBack(from, to); err != nil {
+		if r, err = p.newestRows(from, to); err != nil {
 			return r, nil, err
 		}
-		if len(p.tx.recent) >= mostRecent {
+		if len(p.tx.recent) >= maxRecentWindows {
 			clear(p.tx.recent)
 		}
 		p.tx.recent[window] = r
 	}
-	return r, view.Of(r.first, r.last), nil
+	return r, view.WithOrigins(r.first, r.last), nil
 }
 
-// lookBackSQL reads each row once: an OFFSET and what lies before it would be two walks.
-const lookBackSQL = `SELECT count(*), coalesce(min(id), 0), coalesce(min(origin), 0), coalesce(max(origin), 0) FROM
+// newestRowsSQL reads each row once: an OFFSET and what lies before it would be two walks.
+const newestRowsSQL = `SELECT count(*), coalesce(min(id), 0), coalesce(min(origin), 0), coalesce(max(origin), 0) FROM
 	(SELECT id, origin FROM fts_docsize WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?)`
 
-func (p *planner) lookBack(from, to int64) (r recent, err error) {
+func (p *planner) newestRows(from, to int64) (r recent, err error) {
 	var rows int
-	if err := p.tx.QueryRowxContext(p.ctx, lookBackSQL, from, to, p.tried).Scan(&rows, &r.edge, &r.first, &r.last); err != nil {
+	if err := p.tx.QueryRowxContext(p.ctx, newestRowsSQL, from, to, p.recentRows).Scan(&rows, &r.edge, &r.first, &r.last); err != nil {
 		return r, err
 	}
-	if rows < p.tried {
+	if rows < p.recentRows {
 		r.edge = from
 	} else { // some of the last hour may not have been seen
 		r.edge = min((r.edge>>schema.SlotBits+1)<<schema.SlotBits, to)
@@ -65,12 +65,12 @@ func (p *planner) lookBack(from, to int64) (r recent, err error) {
 // manyTerms are worth a look at the newest rows first.
 const manyTerms = 48
 
-// bounded says that the segments of a window may be fewer than all, however many rows are wanted.
-func bounded(to int64) bool { return to > 0 && to < math.MaxInt64 }
+// isBounded says that the segments of a window may be fewer than all, however many rows are wanted.
+func isBounded(to int64) bool { return to > 0 && to < math.MaxInt64 }
 
-// walkRecent walks the newest rows that have one of many words, and returns where they begin: the greatest id when all rows of a
+// scanRecent walks the newest rows that have one of many words, and returns where they begin: the greatest id when all rows of a
 // long window are wanted.
-func (p *planner) walkRecent(c where.Cond, visit func(walk) error) (edge int64, err error) {
+func (p *planner) scanRecent(c where.Cond, visit func(scan) error) (edge int64, err error) {
 	e, _ := c.Expression()
 	to := c.To
 	if to == 0 {
@@ -80,7 +80,7 @@ func (p *planner) walkRecent(c where.Cond, visit func(walk) error) (edge int64, 
 	if err != nil {
 		return 0, err
 	}
-	if !p.few && r.edge > c.From {
+	if !p.limited && r.edge > c.From {
 		return math.MaxInt64, nil
 	}
 	rows, err := view.Rows(e)
@@ -88,14 +88,14 @@ func (p *planner) walkRecent(c where.Cond, visit func(walk) error) (edge int64, 
 		return 0, err
 	}
 	c.From = r.edge
-	_, err = p.everywhere(c, &textFilter{Rows: rows}, math.MaxInt, visit)
+	_, err = p.scanAll(c, &textFilter{Rows: rows}, math.MaxInt, visit)
 	return r.edge, err
 }
 
-// many says that a condition is on many words.
-func many(c where.Cond) bool {
+// hasManyTerms says that a condition is on many words.
+func hasManyTerms(c where.Cond) bool {
 	e, ok := c.Expression()
-	return ok && len(c.Unions) == 0 && fts5.Size(e) >= manyTerms
+	return ok && len(c.Unions) == 0 && fts5.TermCount(e) >= manyTerms
 }
 
 // Pace returns about when so many rows have come since a time, in microseconds; the greatest time when there are not so many.
@@ -108,5 +108,5 @@ func (db *Reader) Pace(ctx context.Context, from int64, rows int) (to int64, err
 	case err != nil:
 		return 0, fmt.Errorf("pace: %w", engine.Damage(err))
 	}
-	return schema.BeginOf(id>>schema.SlotBits + 1), nil
+	return schema.HourStart(id>>schema.SlotBits + 1), nil
 }

@@ -12,15 +12,15 @@ import (
 func (p *planner) union(u where.Union, c where.Cond) (*textFilter, error) {
 	of := u.Owners
 	of.From, of.To = c.From, c.To
-	o, err := p.owned(of)
+	o, err := p.findOwners(of)
 	if err != nil || o.dense {
 		return nil, err
 	}
-	s, err := p.found(u.Match)
+	s, err := p.matchRows(u.Match)
 	if err != nil {
 		return nil, err
 	}
-	s.Rows = either{s.Rows, p.rowsOf(o.holders, of)}
+	s.Rows = either{s.Rows, p.rowsOf(o.owners, of)}
 	return s, nil
 }
 
@@ -72,21 +72,21 @@ func (e except) Advance(at int64) (int64, error) {
 	}
 }
 
-// listing is rows that are known, and those of transcripts, which are looked up as they are wanted. It implements fts5.Rows.
-type listing struct {
-	ids    []int64  // rising
-	owners []holder // not looked up yet, those with the newest rows first
-	rows   func([]holder) ([]int64, error)
-	most   int64 // rows that are looked up at once
+// ownerRows is rows that are known, and those of transcripts, which are looked up as they are wanted. It implements fts5.Rows.
+type ownerRows struct {
+	ids    []int64      // rising
+	owners []ownerRange // not looked up yet, those with the newest rows first
+	rows   func([]ownerRange) ([]int64, error)
+	batch  int64 // rows that are looked up at once
 }
 
 // rowsOf is the rows of transcripts, inside of the window of a condition.
-func (p *planner) rowsOf(owners []holder, c where.Cond) fts5.Rows {
-	return &listing{owners: owners, most: p.lookedUp, rows: func(of []holder) ([]int64, error) { return p.rowIDs(of, c) }}
+func (p *planner) rowsOf(owners []ownerRange, c where.Cond) fts5.Rows {
+	return &ownerRows{owners: owners, batch: p.ownerRows, rows: func(of []ownerRange) ([]int64, error) { return p.rowIDs(of, c) }}
 }
 
 // Advance implements fts5.Rows. What is newer than all rows of owners that were not looked up is known to be complete.
-func (l *listing) Advance(at int64) (int64, error) {
+func (l *ownerRows) Advance(at int64) (int64, error) {
 	for {
 		l.ids = l.ids[:sort.Search(len(l.ids), func(i int) bool { return l.ids[i] > at })]
 		n := len(l.ids)
@@ -96,11 +96,11 @@ func (l *listing) Advance(at int64) (int64, error) {
 		case len(l.owners) == 0:
 			return -1, nil
 		}
-		var next []holder
-		for rows := int64(0); len(l.owners) > 0 && rows < l.most; l.owners = l.owners[1:] {
+		var next []ownerRange
+		for rows := int64(0); len(l.owners) > 0 && rows < l.batch; l.owners = l.owners[1:] {
 			next, rows = append(next, l.owners[0]), rows+l.owners[0].rows
 		}
-		l.most *= 2
+		l.batch *= 2
 		ids, err := l.rows(next)
 		if err != nil {
 			return -1, err
@@ -110,11 +110,11 @@ func (l *listing) Advance(at int64) (int64, error) {
 	}
 }
 
-// spans is the ids between which owners have their rows, the greatest first and none side by side. It implements fts5.Rows.
-type spans [][2]int64
+// rowRanges is the ids between which owners have their rows, the greatest first and none side by side. It implements fts5.Rows.
+type rowRanges [][2]int64
 
-// spansOf takes owners by their last rows, the greatest first.
-func spansOf(owners []holder) (all spans) {
+// rangesOf takes owners by their last rows, the greatest first.
+func rangesOf(owners []ownerRange) (all rowRanges) {
 	for _, o := range owners {
 		if n := len(all) - 1; n >= 0 && o.last >= all[n][0]-1 {
 			all[n][0] = min(all[n][0], o.first)
@@ -126,7 +126,7 @@ func spansOf(owners []holder) (all spans) {
 }
 
 // Advance implements fts5.Rows.
-func (s spans) Advance(at int64) (int64, error) {
+func (s rowRanges) Advance(at int64) (int64, error) {
 	i := sort.Search(len(s), func(i int) bool { return s[i][0] <= at })
 	if i == len(s) {
 		return -1, nil
@@ -134,21 +134,21 @@ func (s spans) Advance(at int64) (int64, error) {
 	return min(at, s[i][1]), nil
 }
 
-// every is all rows there are. It implements fts5.Rows.
-type every struct {
+// eventRows is all rows there are. It implements fts5.Rows.
+type eventRows struct {
 	*planner
-	ids  []int64 // falling
-	most int     // rows that are read at once
-	done bool
+	ids   []int64 // falling
+	batch int     // rows that are read at once
+	done  bool
 }
 
-// mostEvery bounds how many that are.
-const mostEvery = 4096
+// maxEventBatch bounds how many that are.
+const maxEventBatch = 4096
 
-func (p *planner) every() fts5.Rows { return &every{planner: p, most: max(p.probe, 1)} }
+func (p *planner) allRows() fts5.Rows { return &eventRows{planner: p, batch: max(p.probe, 1)} }
 
 // Advance implements fts5.Rows.
-func (e *every) Advance(at int64) (int64, error) {
+func (e *eventRows) Advance(at int64) (int64, error) {
 	for {
 		e.ids = e.ids[sort.Search(len(e.ids), func(i int) bool { return e.ids[i] <= at }):]
 		switch {
@@ -158,14 +158,14 @@ func (e *every) Advance(at int64) (int64, error) {
 			return -1, nil
 		}
 		var text string
-		err := e.tx.GetContext(e.ctx, &text, "SELECT json_group_array(id) FROM (SELECT id FROM events WHERE id <= ? ORDER BY id DESC LIMIT ?)", at, e.most)
+		err := e.tx.GetContext(e.ctx, &text, "SELECT json_group_array(id) FROM (SELECT id FROM events WHERE id <= ? ORDER BY id DESC LIMIT ?)", at, e.batch)
 		if err == nil {
 			e.ids, err = fromList(text)
 		}
 		if err != nil {
 			return -1, err
 		}
-		e.done = len(e.ids) < e.most
-		e.most = min(2*e.most, mostEvery)
+		e.done = len(e.ids) < e.batch
+		e.batch = min(2*e.batch, maxEventBatch)
 	}
 }

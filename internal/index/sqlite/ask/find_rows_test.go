@@ -11,13 +11,13 @@ import (
 func TestSpans(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		owners := make([]holder, r.IntN(6))
+		owners := make([]ownerRange, r.IntN(6))
 		for i := range owners {
 			first := r.Int64N(40)
-			owners[i] = holder{first: first, last: first + r.Int64N(8)}
+			owners[i] = ownerRange{first: first, last: first + r.Int64N(8)}
 		}
-		slices.SortFunc(owners, func(a, b holder) int { return cmp.Compare(b.last, a.last) })
-		s := spansOf(owners)
+		slices.SortFunc(owners, func(a, b ownerRange) int { return cmp.Compare(b.last, a.last) })
+		s := rangesOf(owners)
 		for i := 1; i < len(s); i++ {
 			if s[i][1] >= s[i-1][0]-1 {
 				t.Fatalf("%v: %v are not apart", owners, s)

@@ -66,8 +66,8 @@ func oddOriginal(r *rand.Rand, n int) indextest.Original {
 func sameNumbers(t *testing.T, db *ask.Reader, r *rand.Rand) {
 	t.Helper()
 	// Which rows owners have is remembered by the most that they may be.
-	every := db.With(ask.NewMeasures(math.MaxInt32, 1<<41, 5000, 512, math.MaxInt32))
-	bounded := db.With(ask.NewMeasures(0, 1<<40, 50, 20, 3))
+	every := db.WithLimits(ask.NewLimits(math.MaxInt32, 1<<41, 5000, 512, math.MaxInt32))
+	bounded := db.WithLimits(ask.NewLimits(0, 1<<40, 50, 20, 3))
 	for _, field := range []string{"duration%s%ds", "duration%s%ds", "duration%s%dms", "cost%s0.%03d", "tokens%s%d", "input%s%d", "output%s%d"} {
 		for _, op := range []string{"<", "<=", "=", ">=", ">"} {
 			n := r.IntN(1000)
@@ -141,7 +141,7 @@ func TestPaths(t *testing.T) {
 	if err := db.Commit(t.Context(), indextest.Batch("paths", all...)); err != nil {
 		t.Fatal(err)
 	}
-	every := db.With(ask.NewMeasures(math.MaxInt32, 1<<41, 5000, 512, math.MaxInt32))
+	every := db.WithLimits(ask.NewLimits(math.MaxInt32, 1<<41, 5000, 512, math.MaxInt32))
 	found := 0
 	for _, value := range []string{"k", "S", "%", "_", "a%B", "b_C\\\\d", "elvin", "KELVIN", "\u212a", "\u017f", "harp", "sS", "\u00c9", "-", "nothing", "bad-ks"} {
 		for _, text := range []string{`path:*"` + value + `"*`, `path:"` + value + `"*`, `path:"` + value + `"`, `-path:*"` + value + `"*`, `path:*"` + value + `"* OR source:home`, `source:work path:*"` + value + `"*`} {

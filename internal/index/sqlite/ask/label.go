@@ -22,11 +22,11 @@ const labelColumns = `SELECT c.conversation_id, (SELECT name FROM names WHERE id
 // label is a conversation and its run.
 type label struct {
 	index.Conversation
-	of index.Run
+	run index.Run
 }
 
 func scanLabel(rows *sqlx.Rows) (l label, err error) {
-	c, r, verdict := &l.Conversation, &l.of, 0
+	c, r, verdict := &l.Conversation, &l.run, 0
 	err = rows.Scan(&c.ID, &c.Format, &c.NativeID, &verdict, engine.Text(&c.Title), engine.Text(&c.Agent), engine.Text(&c.Engine), engine.Text(&c.Model),
 		engine.Text(&c.Flow), engine.Text(&c.Step), engine.Text(&c.Mode), engine.Text(&c.Status), engine.Text(&c.Version), engine.Text(&c.Project), engine.Text(&c.Branch), engine.Time(&c.Started), engine.Time(&c.Ended),
 		&c.Child, engine.Text(&c.Attributes), &r.ID, &r.NativeID, &r.Anchor, &r.Counted, engine.Text(&r.Group), engine.Text(&r.Project), engine.Text(&r.Branch), engine.Text(&r.Flow),
@@ -39,30 +39,30 @@ func scanLabel(rows *sqlx.Rows) (l label, err error) {
 // Labels calls take with conversations and their runs, without their counts, versions and places: those must be looked up
 // in many tables, and a hit is shown without them. Conversations that are not there are missing.
 func (db *Reader) Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error {
-	db.turn.Lock()
-	defer db.turn.Unlock()
+	db.pageMu.Lock()
+	defer db.pageMu.Unlock()
 	tx, err := db.read(ctx)
 	if err != nil {
 		return fmt.Errorf("labels of conversations: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
-	if err := tx.learnLabels(ctx, conversations); err != nil {
+	if err := tx.loadLabels(ctx, conversations); err != nil {
 		return fmt.Errorf("labels of conversations: %w", engine.Damage(err))
 	}
 	for _, id := range conversations {
 		if l, ok := tx.labels[id]; ok {
-			take(l.Conversation, l.of)
+			take(l.Conversation, l.run)
 		}
 	}
 	return nil
 }
 
-// mostLabels is how many labels are remembered, beside those of the last question.
-const mostLabels = 512
+// maxLabels is how many labels are remembered, beside those of the last question.
+const maxLabels = 512
 
-// learnLabels makes sure that labels are known.
-func (r *snapshot) learnLabels(ctx context.Context, conversations []string) error {
-	if len(r.labels) > mostLabels {
+// loadLabels makes sure that labels are known.
+func (r *snapshot) loadLabels(ctx context.Context, conversations []string) error {
+	if len(r.labels) > maxLabels {
 		clear(r.labels)
 	}
 	unknown := slices.DeleteFunc(slices.Clone(conversations), func(id string) bool { _, ok := r.labels[id]; return ok })

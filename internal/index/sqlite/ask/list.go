@@ -48,7 +48,7 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 		if err != nil {
 			return engine.Failed[index.Run](err)
 		}
-		sql, a := c.OfRuns(page.AllVersions)
+		sql, a := c.RunSQL(page.AllVersions)
 		add("EXISTS (SELECT 1 FROM runs r WHERE r.id = x.id AND "+sql+")", a...)
 	}
 	if page.After != "" {
@@ -90,7 +90,7 @@ func (db *Reader) Run(ctx context.Context, prefix string) (index.Run, error) {
 	if prefix == "" {
 		return index.Run{}, index.ErrNotFound
 	}
-	r, err := engine.One(ctx, db.r, "SELECT "+runColumns+" FROM v_runs WHERE run_id >= ? AND run_id < ? LIMIT 2", []any{prefix, where.After(prefix)}, scanRun)
+	r, err := engine.One(ctx, db.r, "SELECT "+runColumns+" FROM v_runs WHERE run_id >= ? AND run_id < ? LIMIT 2", []any{prefix, where.PrefixEnd(prefix)}, scanRun)
 	if errors.Is(err, index.ErrNotFound) {
 		r, err = engine.One(ctx, db.r, "SELECT "+runColumns+" FROM v_runs WHERE native_id = ? ORDER BY counted DESC LIMIT 2", []any{prefix}, scanRun)
 	}
@@ -125,7 +125,7 @@ func (db *Reader) Conversation(ctx context.Context, prefix string) (index.Conver
 		return index.Conversation{}, index.ErrNotFound
 	}
 	c, err := engine.One(ctx, db.r, "SELECT "+conversationColumns+" FROM v_conversations WHERE conversation_id >= ? AND conversation_id < ? LIMIT 2",
-		[]any{prefix, where.After(prefix)}, scanConversation)
+		[]any{prefix, where.PrefixEnd(prefix)}, scanConversation)
 	if errors.Is(err, index.ErrNotFound) {
 		c, err = engine.One(ctx, db.r, "SELECT "+conversationColumns+` FROM v_conversations WHERE conversation_id IN
 			(SELECT conversation_id FROM conversations WHERE native_id = ? AND verdict = 0) LIMIT 2`, []any{prefix}, scanConversation)

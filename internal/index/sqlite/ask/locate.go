@@ -44,7 +44,7 @@ func selectVersions(of index.VersionFilter) (query string, args []any) {
 		add(`v.id IN (SELECT k.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN run_claims k ON k.run_name = n.id
 			WHERE r.run_id = ?1 AND NOT coalesce(k.stated ->> '$.Named', 0)
 			UNION SELECT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
-				WHERE r.run_id = ?1 AND (r.counted = 0 OR NOT `+schema.Hearsay("t.version")+`))`, of.Run)
+				WHERE r.run_id = ?1 AND (r.counted = 0 OR NOT `+schema.IsSecondHand("t.version")+`))`, of.Run)
 		conds[len(conds)-1] = strings.ReplaceAll(conds[len(conds)-1], "?1", fmt.Sprintf("?%d", len(args)))
 	}
 	if of.Conversation != "" {
@@ -62,15 +62,15 @@ func selectVersions(of index.VersionFilter) (query string, args []any) {
 		WHERE ` + strings.Join(conds, " AND ") + " ORDER BY f.path, s.name, v.number", args
 }
 
-// Speakers yields the ids of the runs that count and to which a version belongs, as Versions finds those of a run: the latest start
+// RunsOf yields the ids of the runs that count and to which a version belongs, as Versions finds those of a run: the latest start
 // first. With hearsay they are all runs that it tells of, those too that have only a prompt in a history of several.
-func (db *Reader) Speakers(ctx context.Context, of index.VersionKey, hearsay bool) iter.Seq2[string, error] {
+func (db *Reader) RunsOf(ctx context.Context, of index.VersionKey, secondHand bool) iter.Seq2[string, error] {
 	return engine.Stream(ctx, db.r, `WITH v AS (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN originals v ON v.file = f.id AND v.number = ?3
 			WHERE s.name = ?1),
 		said AS (SELECT k.run_name FROM v CROSS JOIN run_claims k ON k.version = v.id WHERE NOT coalesce(k.stated ->> '$.Named', 0)
-			UNION SELECT t.run_name FROM v CROSS JOIN transcripts t ON t.version = v.id WHERE ?4 OR NOT `+schema.Hearsay("v.id")+`)
+			UNION SELECT t.run_name FROM v CROSS JOIN transcripts t ON t.version = v.id WHERE ?4 OR NOT `+schema.IsSecondHand("v.id")+`)
 		SELECT DISTINCT r.run_id FROM said CROSS JOIN run_names n ON n.id = said.run_name CROSS JOIN runs r ON r.id = n.run WHERE ?4 OR r.counted = 1
-		ORDER BY coalesce(r.started, -1 << 62) DESC, r.run_id DESC`, []any{of.Source, of.Path, of.Number, hearsay},
+		ORDER BY coalesce(r.started, -1 << 62) DESC, r.run_id DESC`, []any{of.Source, of.Path, of.Number, secondHand},
 		func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) })
 }
 
@@ -115,7 +115,7 @@ func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]in
 		return nil, nil
 	}
 	var pieces []index.Piece
-	err := db.locating(ctx, func(l *locator) (err error) {
+	err := db.withLocator(ctx, func(l *locator) (err error) {
 		pieces, err = l.locate(ctx, chain, offset, offset+length)
 		return err
 	})
@@ -125,13 +125,13 @@ func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]in
 	return pieces, nil
 }
 
-// mostPlaced is of how many chains it is remembered where bytes were found, and in how many members at most.
-const mostPlaced = 64
+// maxLocated is of how many chains it is remembered where bytes were found, and in how many members at most.
+const maxLocated = 64
 
 // LocateAll returns where the bytes at some places lie.
 func (db *Reader) LocateAll(ctx context.Context, places []index.Place) ([][]index.Piece, error) {
 	all := make([][]index.Piece, len(places))
-	err := db.locating(ctx, func(l *locator) error {
+	err := db.withLocator(ctx, func(l *locator) error {
 		for i, at := range places {
 			if at.Inner != "" || at.Length <= 0 {
 				continue
@@ -152,13 +152,13 @@ func (db *Reader) LocateAll(ctx context.Context, places []index.Place) ([][]inde
 
 // locator looks where bytes lie, on one connection.
 type locator struct {
-	conn   *sqlx.Conn
-	memory *cache
+	conn  *sqlx.Conn
+	cache *cache
 }
 
-func (db *Reader) locating(ctx context.Context, do func(*locator) error) error {
-	db.turn.Lock()
-	defer db.turn.Unlock()
+func (db *Reader) withLocator(ctx context.Context, do func(*locator) error) error {
+	db.pageMu.Lock()
+	defer db.pageMu.Unlock()
 	conn, err := db.r.Connx(ctx)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (db *Reader) locating(ctx context.Context, do func(*locator) error) error {
 
 // locate looks where the bytes of the chain were found that were asked for last: hits of a page are neighbours.
 func (l *locator) locate(ctx context.Context, chain, from, to int64) ([]index.Piece, error) {
-	placed := l.memory.placed
+	placed := l.cache.located
 	if pieces, err := piecesOf(placed[chain], from, to); err == nil {
 		return pieces, nil
 	}
@@ -182,8 +182,8 @@ func (l *locator) locate(ctx context.Context, chain, from, to int64) ([]index.Pi
 		return nil, err
 	}
 	pieces, err := piecesOf(places, from, to)
-	if err == nil && len(places) <= mostPlaced {
-		if len(placed) >= mostPlaced {
+	if err == nil && len(places) <= maxLocated {
+		if len(placed) >= maxLocated {
 			clear(placed)
 		}
 		placed[chain] = places

@@ -20,11 +20,11 @@ import (
 func (db *Reader) Originals(ctx context.Context, q *query.Tree, page index.Page, oldest bool) (all []index.VersionKey, rows int64, err error) {
 	page.After, page.Limit = "", 0
 	f := db.finder(ctx, page)
-	var held []holding
+	var held []originalHit
 	if f.tx, err = db.read(ctx); err == nil {
 		defer f.tx.Rollback()
-		if held, rows, err = f.holdings(q, oldest); err == nil {
-			all, err = f.named(held)
+		if held, rows, err = f.originals(q, oldest); err == nil {
+			all, err = f.versionKeys(held)
 		}
 	}
 	if err != nil {
@@ -33,16 +33,16 @@ func (db *Reader) Originals(ctx context.Context, q *query.Tree, page index.Page,
 	return all, rows, nil
 }
 
-// holding is a transcript that has rows of a question: its version, and when the first of them in some order was.
-type holding struct {
+// originalHit is a transcript that has rows of a question: its version, and when the first of them in some order was.
+type originalHit struct {
 	transcript, version int64
 	at                  int64
 	conversation        string
 	rows                int64
 }
 
-// holdings are the versions that have rows of a question, each with the first of its transcripts, in order.
-func (f *finder) holdings(q *query.Tree, oldest bool) (held []holding, rows int64, err error) {
+// originals are the versions that have rows of a question, each with the first of its transcripts, in order.
+func (f *finder) originals(q *query.Tree, oldest bool) (held []originalHit, rows int64, err error) {
 	c, err := f.compile(q)
 	if err != nil {
 		return nil, 0, err
@@ -50,24 +50,24 @@ func (f *finder) holdings(q *query.Tree, oldest bool) (held []holding, rows int6
 	if err := f.window(&c); err != nil {
 		return nil, 0, err
 	}
-	first, order := "max", func(a, b holding) int {
+	first, order := "max", func(a, b originalHit) int {
 		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.conversation, b.conversation))
 	}
 	if oldest {
-		first, order = "min", func(a, b holding) int {
+		first, order = "min", func(a, b originalHit) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.conversation, a.conversation))
 		}
 	}
-	of := map[int64]holding{}
+	of := map[int64]originalHit{}
 	p := f.planner(false)
-	err = p.walks(c, func(w walk) error {
+	err = p.run(c, func(w scan) error {
 		sql, args, err := w.statement("t.id, t.version, "+first+"(coalesce(e.time, e.near, 0)), c.conversation_id, count(*)", f.page.AllVersions)
 		if err != nil {
 			return err
 		}
-		return engine.Each(f.ctx, f.tx, sql+" GROUP BY t.id", args, func(r *sqlx.Rows) (h holding, err error) {
+		return engine.Each(f.ctx, f.tx, sql+" GROUP BY t.id", args, func(r *sqlx.Rows) (h originalHit, err error) {
 			return h, r.Scan(&h.transcript, &h.version, &h.at, &h.conversation, &h.rows)
-		}, func(h holding) bool {
+		}, func(h originalHit) bool {
 			rows += h.rows
 			if was, ok := of[h.version]; !ok || order(h, was) < 0 {
 				of[h.version] = h
@@ -78,14 +78,14 @@ func (f *finder) holdings(q *query.Tree, oldest bool) (held []holding, rows int6
 	if err != nil && !errors.Is(err, engine.ErrStop) {
 		return nil, 0, err
 	}
-	return slices.SortedFunc(maps.Values(of), func(a, b holding) int { return cmp.Or(order(a, b), cmp.Compare(a.version, b.version)) }), rows, nil
+	return slices.SortedFunc(maps.Values(of), func(a, b originalHit) int { return cmp.Or(order(a, b), cmp.Compare(a.version, b.version)) }), rows, nil
 }
 
 const nameVersions = `SELECT v.id, s.name, f.path, v.number FROM json_each(?) j CROSS JOIN versions v ON v.id = j.value
 	CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`
 
-// named are the names of versions.
-func (f *finder) named(held []holding) ([]index.VersionKey, error) {
+// versionKeys are the names of versions.
+func (f *finder) versionKeys(held []originalHit) ([]index.VersionKey, error) {
 	ids := make([]int64, len(held))
 	at := make(map[int64]int, len(held))
 	for i, h := range held {

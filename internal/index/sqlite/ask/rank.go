@@ -30,14 +30,14 @@ func (f *finder) skim(keys []key) error {
 	for _, k := range keys {
 		scenes = append(scenes, k.scene)
 	}
-	if err := f.tx.learnScenes(f.ctx, scenes); err != nil {
+	if err := f.tx.loadScenes(f.ctx, scenes); err != nil {
 		return err
 	}
 	for _, k := range keys {
 		scene := f.tx.scenes[k.scene]
 		e := index.Event{ID: schema.EventID(k.conversation, k.seq, k.part, k.parts), Conversation: k.conversation, Seq: k.seq, Part: k.part, Parts: k.parts,
 			Near: k.at, Kind: transcript.Kind(scene.kind), Role: scene.role, TextBytes: k.size}
-		f.n++
+		f.yielded++
 		if !f.yield(index.Hit{Event: e, Row: k.id}, nil) {
 			return engine.ErrStop
 		}
@@ -75,7 +75,7 @@ func (db *Reader) Frequencies(ctx context.Context, rows []int64, phrases [][]str
 		return nil, nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
-	f := frequencies{rows: rows, terms: map[string]fts5.Frequency{}}
+	f := termFrequencies{rows: rows, terms: map[string]fts5.Frequency{}}
 	view, err := tx.view(ctx)
 	if err == nil {
 		err = f.read(view, phrases)
@@ -100,7 +100,7 @@ func (db *Reader) Having(ctx context.Context, terms []string) ([]int64, error) {
 	var found []fts5.Frequency
 	view, err := tx.view(ctx)
 	if err == nil {
-		found, err = view.Frequencies(where.InWords, terms, nil)
+		found, err = view.Frequencies(where.TermColumn, terms, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
@@ -112,15 +112,15 @@ func (db *Reader) Having(ctx context.Context, terms []string) ([]int64, error) {
 	return having, nil
 }
 
-// frequencies is what the full-text index tells of terms and their parts of identifiers.
-type frequencies struct {
+// termFrequencies is what the full-text index tells of terms and their parts of identifiers.
+type termFrequencies struct {
 	rows  []int64
 	terms map[string]fts5.Frequency
 }
 
-// signs are what a word of a phrase may stand behind: the first word of several may be the end of an identifier, the last
+// termKinds are what a word of a phrase may stand behind: the first word of several may be the end of an identifier, the last
 // one the beginning, a single one anything.
-func signs(i, words int) []string {
+func termKinds(i, words int) []string {
 	switch {
 	case words == 1:
 		return []string{"", string(term.Leading), string(term.Trailing), string(term.Inner)}
@@ -133,11 +133,11 @@ func signs(i, words int) []string {
 }
 
 // read looks all terms up at once.
-func (f *frequencies) read(view *fts5.View, phrases [][]string) error {
+func (f *termFrequencies) read(view *fts5.View, phrases [][]string) error {
 	var all []string
 	for _, words := range phrases {
 		for i, w := range words {
-			for _, sign := range signs(i, len(words)) {
+			for _, sign := range termKinds(i, len(words)) {
 				all = append(all, sign+strings.TrimSuffix(w, "*"))
 			}
 		}
@@ -153,7 +153,7 @@ func (f *frequencies) read(view *fts5.View, phrases [][]string) error {
 	for i, k := range order {
 		falling[i] = f.rows[k]
 	}
-	found, err := view.Frequencies(where.InWords, all, falling)
+	found, err := view.Frequencies(where.TermColumn, all, falling)
 	if err != nil {
 		return err
 	}
@@ -169,12 +169,12 @@ func (f *frequencies) read(view *fts5.View, phrases [][]string) error {
 	return nil
 }
 
-func (f *frequencies) phrase(words []string) fts5.Frequency {
+func (f *termFrequencies) phrase(words []string) fts5.Frequency {
 	least := fts5.Frequency{Counts: make([]int, len(f.rows))}
 	for i, w := range words {
 		w, open := strings.CutSuffix(w, "*")
 		sum := fts5.Frequency{Counts: make([]int, len(f.rows))}
-		for _, sign := range signs(i, len(words)) {
+		for _, sign := range termKinds(i, len(words)) {
 			one := f.terms[sign+w]
 			sum.Rows += one.Rows
 			for k, n := range one.Counts {

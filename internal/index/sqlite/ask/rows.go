@@ -54,8 +54,8 @@ func scanOwner(rows *sqlx.Rows) (o owner, err error) {
 	return o, rows.Scan(&o.transcript, &o.conversation, &o.run, &o.base, &o.verdict, &p.Source, &p.Path, &p.Number, &p.Format, engine.Text(&p.Role), &p.Chain)
 }
 
-// mostKnown is how many owners and how many names are remembered.
-const mostKnown = 4096
+// maxCached is how many owners and how many names are remembered.
+const maxCached = 4096
 
 // events reads rows, and leaves out those that nothing owns any more.
 func (r *snapshot) events(ctx context.Context, query string, args ...any) (found []eventRow, err error) {
@@ -72,13 +72,13 @@ func (r *snapshot) complete(ctx context.Context, rows []eventRow) ([]eventRow, e
 	for _, e := range rows {
 		owners, names, scenes = append(owners, e.transcript), append(names, e.inner), append(scenes, e.scene)
 	}
-	if err := r.learnOwners(ctx, owners); err != nil {
+	if err := r.loadOwners(ctx, owners); err != nil {
 		return nil, err
 	}
-	if err := r.learnNames(ctx, names); err != nil {
+	if err := r.loadNames(ctx, names); err != nil {
 		return nil, err
 	}
-	if err := r.learnScenes(ctx, scenes); err != nil {
+	if err := r.loadScenes(ctx, scenes); err != nil {
 		return nil, err
 	}
 	owned := rows[:0]
@@ -89,9 +89,9 @@ func (r *snapshot) complete(ctx context.Context, rows []eventRow) ([]eventRow, e
 		}
 		e.Conversation, e.Run, e.Seq = o.conversation, o.run, e.Seq+o.base
 		scene := r.scenes[e.scene]
-		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(scene.kind), scene.role, scene.named, scene.tool
+		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(scene.kind), scene.role, scene.typ, scene.tool
 		if e.Part == 0 {
-			e.Attributes = schema.Stated(scene.said, e.native, e.Attributes)
+			e.Attributes = schema.EventJSON(scene.attributes, e.native, e.Attributes)
 		}
 		origin := e.Place.Origin
 		e.Place = o.place
@@ -106,15 +106,15 @@ func (r *snapshot) complete(ctx context.Context, rows []eventRow) ([]eventRow, e
 	return owned, nil
 }
 
-func (r *snapshot) learnOwners(ctx context.Context, ids []int64) error {
-	return learn(ids, r.owners, func(unknown string) error {
+func (r *snapshot) loadOwners(ctx context.Context, ids []int64) error {
+	return loadMissing(ids, r.owners, func(unknown string) error {
 		return engine.Each(ctx, r, selectOwners, []any{unknown}, scanOwner, func(o owner) bool { r.owners[o.transcript] = o; return true })
 	})
 }
 
-// learnNames makes sure that names are known.
-func (r *snapshot) learnNames(ctx context.Context, ids []int64) error {
-	return learn(ids, r.names, func(unknown string) error {
+// loadNames makes sure that names are known.
+func (r *snapshot) loadNames(ctx context.Context, ids []int64) error {
+	return loadMissing(ids, r.names, func(unknown string) error {
 		return engine.Each(ctx, r, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{unknown}, scanName,
 			func(n name) bool { r.names[n.id] = n.text; return true })
 	})
@@ -122,39 +122,39 @@ func (r *snapshot) learnNames(ctx context.Context, ids []int64) error {
 
 // scene is what many events say alike.
 type scene struct {
-	kind, role, named, tool string
-	said                    string // of the rest, as JSON
+	kind, role, typ, tool string
+	attributes            string // of the rest, as JSON
 }
 
 const selectScenes = `SELECT s.id, s.said, k.name, coalesce(r.name, ''), coalesce(t.name, ''), coalesce(o.name, '') FROM scenes s
 	LEFT JOIN names k ON k.id = s.kind LEFT JOIN names r ON r.id = s.role LEFT JOIN names t ON t.id = s.type LEFT JOIN names o ON o.id = s.tool`
 
-type numberedScene struct {
+type sceneRow struct {
 	id int64
 	scene
 }
 
-func scanScene(rows *sqlx.Rows) (s numberedScene, err error) {
-	return s, rows.Scan(&s.id, &s.said, &s.kind, &s.role, &s.named, &s.tool)
+func scanScene(rows *sqlx.Rows) (s sceneRow, err error) {
+	return s, rows.Scan(&s.id, &s.attributes, &s.kind, &s.role, &s.typ, &s.tool)
 }
 
-// learnScenes makes sure that it is known what scenes say.
-func (r *snapshot) learnScenes(ctx context.Context, ids []int64) error {
-	return learn(ids, r.scenes, func(unknown string) error {
+// loadScenes makes sure that it is known what scenes say.
+func (r *snapshot) loadScenes(ctx context.Context, ids []int64) error {
+	return loadMissing(ids, r.scenes, func(unknown string) error {
 		return engine.Each(ctx, r, selectScenes+" WHERE s.id IN (SELECT value FROM json_each(?))", []any{unknown}, scanScene,
-			func(s numberedScene) bool { r.scenes[s.id] = s.scene; return true })
+			func(s sceneRow) bool { r.scenes[s.id] = s.scene; return true })
 	})
 }
 
-// learn asks for what is not known yet; 0 is none.
-func learn[T any](ids []int64, known map[int64]T, ask func(unknown string) error) error {
+// loadMissing asks for what is not known yet; 0 is none.
+func loadMissing[T any](ids []int64, known map[int64]T, ask func(unknown string) error) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	unknown := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { _, ok := known[id]; return ok || id == 0 })
 	if len(unknown) == 0 {
 		return nil
 	}
-	if len(known)+len(unknown) > mostKnown {
+	if len(known)+len(unknown) > maxCached {
 		clear(known)
 		unknown = ids
 	}

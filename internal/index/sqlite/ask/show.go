@@ -95,8 +95,8 @@ func (db *Reader) Events(ctx context.Context, conversation string, span index.Sp
 	}
 }
 
-// stretch is the part of a conversation that one transcript holds.
-type stretch struct {
+// transcriptPart is the part of a conversation that one transcript holds.
+type transcriptPart struct {
 	id   int64
 	base int64
 }
@@ -111,7 +111,7 @@ func (db *Reader) events(ctx context.Context, conversation string, span index.Sp
 	if !span.Duplicates {
 		where = " AND e.verdict <> 1"
 	}
-	stretches, err := db.stretches(ctx, tx, conversation, span.Duplicates)
+	parts, err := db.transcriptParts(ctx, tx, conversation, span.Duplicates)
 	if err != nil {
 		return err
 	}
@@ -120,69 +120,69 @@ func (db *Reader) events(ctx context.Context, conversation string, span index.Sp
 		to = 1 << 62
 	}
 	if span.Last && span.Limit > 0 {
-		if from, err = lastSeq(ctx, tx, stretches, where, from, to, span.Limit); err != nil {
+		if from, err = lastSeq(ctx, tx, parts, where, from, to, span.Limit); err != nil {
 			return err
 		}
 	}
-	p := passage{tx: tx, left: span.Limit, seq: -1, yield: yield}
+	p := eventStream{tx: tx, left: span.Limit, seq: -1, yield: yield}
 	if span.Limit <= 0 {
 		p.left = math.MaxInt
 	}
-	for _, s := range stretches {
+	for _, s := range parts {
 		query := selectEvents + "WHERE e.transcript = ? AND e.seq BETWEEN ? AND ?" + where + " ORDER BY e.seq, e.part"
 		err := engine.Each(ctx, tx, query, []any{s.id, from - s.base, to - s.base}, scanEvent, func(e eventRow) bool { return p.add(ctx, e, s.base) })
-		if err = cmp.Or(err, p.err, p.give(ctx)); err != nil || p.over {
+		if err = cmp.Or(err, p.err, p.flush(ctx)); err != nil || p.done {
 			return err
 		}
 	}
 	return nil
 }
 
-// passage yields the rows of so many events.
-type passage struct {
+// eventStream yields the rows of so many events.
+type eventStream struct {
 	tx    *snapshot
 	left  int        // events
 	seq   int64      // of the last one
-	some  []eventRow // that are completed at once
+	batch []eventRow // that are completed at once
 	yield func(index.Event) bool
-	over  bool // whoever reads has left, or has all
+	done  bool // whoever reads has left, or has all
 	err   error
 }
 
 // add takes the next row, of a transcript whose events are counted from base, and says whether to go on.
-func (p *passage) add(ctx context.Context, e eventRow, base int64) bool {
+func (p *eventStream) add(ctx context.Context, e eventRow, base int64) bool {
 	if seq := e.Seq + base; seq != p.seq {
 		if p.left == 0 {
-			p.err = p.give(ctx)
-			p.over = true
+			p.err = p.flush(ctx)
+			p.done = true
 			return false
 		}
 		p.seq, p.left = seq, p.left-1
 	}
-	if p.some = append(p.some, e); len(p.some) == batch {
-		p.err = p.give(ctx)
+	if p.batch = append(p.batch, e); len(p.batch) == batch {
+		p.err = p.flush(ctx)
 	}
-	return p.err == nil && !p.over
+	return p.err == nil && !p.done
 }
 
-func (p *passage) give(ctx context.Context) error {
-	rows, err := p.tx.complete(ctx, p.some)
-	for i := 0; i < len(rows) && !p.over; i++ {
-		p.over = !p.yield(rows[i].Event)
+func (p *eventStream) flush(ctx context.Context) error {
+	rows, err := p.tx.complete(ctx, p.batch)
+	for i := 0; i < len(rows) && !p.done; i++ {
+		p.done = !p.yield(rows[i].Event)
 	}
-	p.some = p.some[:0]
+	p.batch = p.batch[:0]
 	return err
 }
 
-func (db *Reader) stretches(ctx context.Context, tx *snapshot, conversation string, all bool) ([]stretch, error) {
+func (db *Reader) transcriptParts(ctx context.Context, tx *snapshot, conversation string, all bool) ([]transcriptPart, error) {
 	query := `SELECT t.id, t.seq_base FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id WHERE c.conversation_id = ?`
 	if !all {
 		query += ` AND t.verdict = (SELECT min(o.verdict) FROM transcripts o WHERE o.conversation = c.id)`
 	}
-	var found []stretch
-	err := engine.Each(ctx, tx, query+" ORDER BY t.seq_base, t.id", []any{conversation}, func(rows *sqlx.Rows) (s stretch, err error) {
+	var found []transcriptPart
+	err := engine.Each(ctx, tx, query+" ORDER BY t.seq_base, t.id", []any{conversation}, func(rows *sqlx.Rows) (s transcriptPart, err error) {
 		return s, rows.Scan(&s.id, &s.base)
-	}, func(s stretch) bool { found = append(found, s); return true })
+	}, func(s transcriptPart) bool { found = append(found, s); return true })
 	if err == nil && len(found) == 0 {
 		err = index.ErrNotFound
 	}
@@ -190,8 +190,8 @@ func (db *Reader) stretches(ctx context.Context, tx *snapshot, conversation stri
 }
 
 // lastSeq returns the seq of the limit-th event from the end.
-func lastSeq(ctx context.Context, tx *snapshot, stretches []stretch, where string, from, to int64, limit int) (int64, error) {
-	for _, s := range slices.Backward(stretches) {
+func lastSeq(ctx context.Context, tx *snapshot, parts []transcriptPart, where string, from, to int64, limit int) (int64, error) {
+	for _, s := range slices.Backward(parts) {
 		first := from
 		err := engine.Each(ctx, tx, "SELECT e.seq FROM events e WHERE e.transcript = ? AND e.part = 0 AND e.seq BETWEEN ? AND ?"+where+" ORDER BY e.seq DESC LIMIT ?",
 			[]any{s.id, from - s.base, to - s.base, limit}, func(rows *sqlx.Rows) (n int64, err error) { return n, rows.Scan(&n) },

@@ -21,8 +21,8 @@ type spill struct {
 type spills []spill
 
 func (r *snapshot) readSpills(ctx context.Context) (f spills, err error) {
-	if r.filed != nil {
-		return *r.filed, nil
+	if r.spills != nil {
+		return *r.spills, nil
 	}
 	scan := func(rows *sqlx.Rows) (s spill, err error) { return s, rows.Scan(&s.hour, &s.first, &s.last) }
 	err = engine.Each(ctx, r, "SELECT hour, first, last FROM spilled ORDER BY hour", nil, scan, func(s spill) bool {
@@ -31,7 +31,7 @@ func (r *snapshot) readSpills(ctx context.Context) (f spills, err error) {
 		return true
 	})
 	if err == nil {
-		r.filed = &f
+		r.spills = &f
 	}
 	return f, err
 }
@@ -45,20 +45,20 @@ func (f spills) latest(hour int64) int64 {
 	if i, ok := f.find(hour); ok {
 		return f[i].latest
 	}
-	return schema.BeginOf(hour+1) - 1
+	return schema.HourStart(hour+1) - 1
 }
 
 // window turns bounds of ids that would hold if no hour had been full, 0 for none, into those of all rows of these hours.
 func (f spills) window(from, to int64) (int64, int64) {
 	if hour := from >> schema.SlotBits; from > 0 {
-		for i, ok := f.find(hour); ok && i < len(f) && f[i].hour == hour && f[i].last < schema.BeginOf(from>>schema.SlotBits); i++ {
+		for i, ok := f.find(hour); ok && i < len(f) && f[i].hour == hour && f[i].last < schema.HourStart(from>>schema.SlotBits); i++ {
 			hour++
 		}
 		from = hour << schema.SlotBits
 	}
 	if end := to >> schema.SlotBits; to > 0 {
 		for _, s := range slices.Backward(f) {
-			if s.first < schema.BeginOf(to>>schema.SlotBits) {
+			if s.first < schema.HourStart(to>>schema.SlotBits) {
 				end = max(end, s.hour+1)
 				break
 			}

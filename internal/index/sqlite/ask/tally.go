@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// tallied are the fields that rows are counted by. Some tell a name by its number, or by that of their scene.
-var tallied = map[string]string{
+// tallyColumns are the fields that rows are counted by. Some tell a name by its number, or by that of their scene.
+var tallyColumns = map[string]string{
 	"tool": "e.scene", "role": "e.scene", "kind": "e.scene", "type": "e.scene", "format": "(SELECT v.format FROM versions v WHERE v.id = t.version)",
 	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
 	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
@@ -35,10 +35,10 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 	t := tally{counts: make([]map[string]int64, len(fields))}
 	var columns []string
 	for i, name := range fields {
-		if tallied[name] == "" {
+		if tallyColumns[name] == "" {
 			return nil, 0, &index.UnsupportedError{What: "field " + name, Why: "rows are not counted by it"}
 		}
-		columns, t.counts[i] = append(columns, tallied[name]), map[string]int64{}
+		columns, t.counts[i] = append(columns, tallyColumns[name]), map[string]int64{}
 	}
 	if f.tx, err = db.read(ctx); err == nil {
 		defer f.tx.Rollback()
@@ -81,7 +81,7 @@ func (t *tally) count(f *finder, q *query.Tree, fields, columns []string) error 
 	if err := f.window(&c); err != nil {
 		return err
 	}
-	if err := t.learn(f, fields); err != nil {
+	if err := t.loadNames(f, fields); err != nil {
 		return err
 	}
 	groups := make([]string, len(columns))
@@ -89,7 +89,7 @@ func (t *tally) count(f *finder, q *query.Tree, fields, columns []string) error 
 		groups[i] = fmt.Sprint(i + 1)
 	}
 	p := f.planner(false)
-	err = p.walks(c, func(w walk) error {
+	err = p.run(c, func(w scan) error {
 		sql, args, err := w.statement(strings.Join(append(slices.Clone(columns), "count(*)"), ", "), f.page.AllVersions)
 		if err != nil {
 			return err
@@ -102,8 +102,8 @@ func (t *tally) count(f *finder, q *query.Tree, fields, columns []string) error 
 	return err
 }
 
-// learn reads all names, of which there are few.
-func (t *tally) learn(f *finder, fields []string) error {
+// loadNames reads all names, of which there are few.
+func (t *tally) loadNames(f *finder, fields []string) error {
 	for _, field := range fields {
 		query, names := "", map[int64]string{}
 		switch t.names = append(t.names, names); field {

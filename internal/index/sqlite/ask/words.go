@@ -14,7 +14,7 @@ import (
 
 // Terms yields all words, in the order of their bytes. Parts of identifiers stand in the words that they are parts of.
 func (db *Reader) Terms(ctx context.Context) iter.Seq2[string, error] {
-	return db.words(ctx, schema.AnyWord)
+	return db.words(ctx, schema.AllWords)
 }
 
 // TermsOrCut yields the words that contain a text that is folded as terms are, and those of at least size bytes that end with the
@@ -26,7 +26,7 @@ func (db *Reader) TermsOrCut(ctx context.Context, contains string, size int) ite
 // TermsAny yields the words of least to most bytes that contain one of some texts: one look at all words instead of
 // one for each text.
 func (db *Reader) TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error] {
-	return db.words(ctx, schema.Those(func(word []byte) bool {
+	return db.words(ctx, schema.Matching(func(word []byte) bool {
 		return least <= len(word) && len(word) <= most &&
 			slices.ContainsFunc(contain, func(text string) bool { return bytes.Contains(word, []byte(text)) })
 	}))
@@ -34,7 +34,7 @@ func (db *Reader) TermsAny(ctx context.Context, contain []string, least, most in
 
 // TermsFrom yields the words that begin so, in the order of their bytes.
 func (db *Reader) TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return db.words(ctx, schema.Beginning([]byte(prefix)))
+	return db.words(ctx, schema.WithPrefix([]byte(prefix)))
 }
 
 // words yields the words that are looked for, in the order of their bytes, as they are in one state of the index.
@@ -53,7 +53,7 @@ func (db *Reader) words(ctx context.Context, find schema.Finder) iter.Seq2[strin
 }
 
 func (db *Reader) eachWord(ctx context.Context, find schema.Finder, take func(word []byte) error) error {
-	tx, err := engine.Read(ctx, db.r)
+	tx, err := engine.BeginRead(ctx, db.r)
 	if err != nil {
 		return err
 	}

@@ -48,14 +48,14 @@ func Code(err error) int {
 // Damage turns errors of SQLite that are about its file into those of package index. That a transaction has ended says that its context has:
 // nobody else ends one that is still asked.
 func Damage(err error) error {
-	means := meaning(err)
+	means := sentinelOf(err)
 	if means == nil || errors.Is(err, means) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", means, err)
 }
 
-func meaning(err error) error {
+func sentinelOf(err error) error {
 	switch Code(err) {
 	case 0:
 		if errors.Is(err, sql.ErrTxDone) {
@@ -66,7 +66,7 @@ func meaning(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return index.ErrFull
 	case sqlite3.SQLITE_IOERR:
-		if noRoom(err) {
+		if noShmSpace(err) {
 			return index.ErrFull
 		}
 		return index.ErrDisk
@@ -74,13 +74,13 @@ func meaning(err error) error {
 	return nil
 }
 
-// noRoom says that what readers of a log share could not be made: that takes 32 KiB.
-func noRoom(err error) bool {
+// noShmSpace says that what readers of a log share could not be made: that takes 32 KiB.
+func noShmSpace(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
 }
 
 // CannotOpen says that SQLite could not open or share a file: also where nothing beside it may be written.
 func CannotOpen(err error) bool {
-	return Code(err) == sqlite3.SQLITE_CANTOPEN || Code(err) == sqlite3.SQLITE_READONLY || noRoom(err)
+	return Code(err) == sqlite3.SQLITE_CANTOPEN || Code(err) == sqlite3.SQLITE_READONLY || noShmSpace(err)
 }

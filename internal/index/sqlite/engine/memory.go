@@ -37,29 +37,29 @@ var memoryMethods = [...]uintptr{
 
 const (
 	sizePrefix = 8          // the size and, of a page, its number in its lot
-	pageLeast  = 4000       // what is as large as the content of a page is one
-	pageMost   = 4096 + 272 // with what SQLite notes of it
-	pageRoom   = sizePrefix + pageMost
+	minPage    = 4000       // what is as large as the content of a page is one
+	maxPage    = 4096 + 272 // with what SQLite notes of it
+	pageStride = sizePrefix + maxPage
 
 	// The first lot is what a short question needs, and its pages are touched one by one. Those after it are large pages of the system where it
 	// gives such: the cache of who writes is looked up all over, and every look finds its page twice as fast. An ingest takes 4 % less for it, where
 	// a search would pay for two megabytes of zeros.
-	firstLot = 1 << 20
-	lotSize  = 2 << 20
+	firstSlab = 1 << 20
+	slabSize  = 2 << 20
 )
 
-func isPage(size int32) bool { return size >= pageLeast && size <= pageMost }
+func isPage(size int32) bool { return size >= minPage && size <= maxPage }
 
 // sizeOf is where the size of what SQLite was given stands, placeOf where the number of a page does.
-func sizeOf(p uintptr) *int32  { return at[int32](p - sizePrefix) }
-func placeOf(p uintptr) *int32 { return at[int32](p - sizePrefix/2) }
+func sizeOf(p uintptr) *int32  { return deref[int32](p - sizePrefix) }
+func indexOf(p uintptr) *int32 { return deref[int32](p - sizePrefix/2) }
 
 func allocate(t *libc.TLS, n int32) uintptr {
 	var p uintptr
-	if n <= pieceMost {
-		p = pieces.take(t, n)
+	if n <= maxSmall {
+		p = smallBlocks.alloc(t, n)
 	} else if isPage(n) {
-		p = pages.take(t)
+		p = pages.alloc(t)
 	} else if p = libc.Xmalloc(t, types.Size_t(n)+sizePrefix); p != 0 {
 		p += sizePrefix
 	}
@@ -71,10 +71,10 @@ func allocate(t *libc.TLS, n int32) uintptr {
 
 func release(t *libc.TLS, p uintptr) {
 	switch n := *sizeOf(p); {
-	case n <= pieceMost:
-		pieces.give(p, n)
+	case n <= maxSmall:
+		smallBlocks.release(p, n)
 	case isPage(n):
-		pages.give(t, p)
+		pages.release(t, p)
 	default:
 		libc.Xfree(t, p-sizePrefix)
 	}
@@ -82,11 +82,11 @@ func release(t *libc.TLS, p uintptr) {
 
 func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
 	was := *sizeOf(p)
-	if was <= pieceMost && n <= pieceMost && pieceClass(was) == pieceClass(n) {
+	if was <= maxSmall && n <= maxSmall && sizeClass(was) == sizeClass(n) {
 		*sizeOf(p) = n
 		return p
 	}
-	if was > pieceMost && n > pieceMost && !isPage(was) && !isPage(n) {
+	if was > maxSmall && n > maxSmall && !isPage(was) && !isPage(n) {
 		if p = libc.Xrealloc(t, p-sizePrefix, types.Size_t(n)+sizePrefix); p == 0 {
 			return 0
 		}
@@ -96,36 +96,36 @@ func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
 	}
 	to := allocate(t, n)
 	if to != 0 {
-		copy(unsafe.Slice(at[byte](to), n), unsafe.Slice(at[byte](p), was))
+		copy(unsafe.Slice(deref[byte](to), n), unsafe.Slice(deref[byte](p), was))
 		release(t, p)
 	}
 	return to
 }
 
 const (
-	pieceMost = 512        // what is larger is none; lists of expressions, which double as they grow, mostly are not
-	pieceStep = 16         // their sizes are multiples, with what stands before them
-	pieceLot  = 1<<16 - 64 // what the C library has room for in one of its own pages
+	maxSmall  = 512        // what is larger is none; lists of expressions, which double as they grow, mostly are not
+	smallStep = 16         // their sizes are multiples, with what stands before them
+	smallSlab = 1<<16 - 64 // what the C library has room for in one of its own pages
 )
 
-// pieces are small: what is given back is taken again by what is as large, and stays for that.
-var pieces pieceStore
+// smallBlocks are small: what is given back is taken again by what is as large, and stays for that.
+var smallBlocks smallAllocator
 
-type pieceStore struct {
+type smallAllocator struct {
 	mu        sync.Mutex
-	free      [(pieceMost+sizePrefix)/pieceStep + 2]uintptr // by size; each begins with the next one
-	next, end uintptr                                       // of the lot, what was never taken
+	free      [(maxSmall+sizePrefix)/smallStep + 2]uintptr // by size; each begins with the next one
+	next, end uintptr                                      // of the lot, what was never taken
 }
 
-func pieceClass(n int32) uintptr { return (uintptr(n) + sizePrefix + pieceStep - 1) / pieceStep }
+func sizeClass(n int32) uintptr { return (uintptr(n) + sizePrefix + smallStep - 1) / smallStep }
 
-func (s *pieceStore) take(t *libc.TLS, n int32) uintptr {
-	class := pieceClass(n)
+func (s *smallAllocator) alloc(t *libc.TLS, n int32) uintptr {
+	class := sizeClass(n)
 	s.mu.Lock()
 	p := s.free[class]
 	if p != 0 {
-		s.free[class] = *at[uintptr](p)
-	} else if size := class * pieceStep; s.end-s.next >= size || s.begin(t) {
+		s.free[class] = *deref[uintptr](p)
+	} else if size := class * smallStep; s.end-s.next >= size || s.newSlab(t) {
 		p = s.next + sizePrefix
 		s.next += size
 	}
@@ -133,139 +133,139 @@ func (s *pieceStore) take(t *libc.TLS, n int32) uintptr {
 	return p
 }
 
-// begin begins a lot.
-func (s *pieceStore) begin(t *libc.TLS) bool {
-	lot := pages.run(pieceLot / pageRoom)
-	if lot == 0 {
-		if lot = libc.Xmalloc(t, pieceLot); lot == 0 {
+// newSlab begins a lot.
+func (s *smallAllocator) newSlab(t *libc.TLS) bool {
+	slab := pages.reserve(smallSlab / pageStride)
+	if slab == 0 {
+		if slab = libc.Xmalloc(t, smallSlab); slab == 0 {
 			return false
 		}
 	}
-	s.next, s.end = lot, lot+pieceLot/pageRoom*pageRoom
+	s.next, s.end = slab, slab+smallSlab/pageStride*pageStride
 	return true
 }
 
-func (s *pieceStore) give(p uintptr, n int32) {
-	class := pieceClass(n)
+func (s *smallAllocator) release(p uintptr, n int32) {
+	class := sizeClass(n)
 	s.mu.Lock()
-	*at[uintptr](p), s.free[class] = s.free[class], p
+	*deref[uintptr](p), s.free[class] = s.free[class], p
 	s.mu.Unlock()
 }
 
 // pages are those of all caches. What one gives back another takes, and the system gets lots of which none is taken.
-var pages pageStore
+var pages pageAllocator
 
-type pageStore struct {
-	mu   sync.Mutex
-	room uintptr // the first of the lots that have room
-	lots int
+type pageAllocator struct {
+	mu      sync.Mutex
+	partial uintptr // the first of the lots that have room
+	slabs   int
 }
 
-// pageLot stands before its pages.
-type pageLot struct {
+// pageSlab stands before its pages.
+type pageSlab struct {
 	next, previous uintptr // that have room
 	free           uintptr // a page that was given back; it begins with the next one
-	made, taken    int32
+	used, live     int32
 	pages, _       int32 // pages stand at multiples of eight bytes on machines of 32 bits, too
 	_              uintptr
 }
 
-func (s *pageStore) take(t *libc.TLS) uintptr {
+func (s *pageAllocator) alloc(t *libc.TLS) uintptr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.room == 0 {
-		lot := s.lot(t)
-		if lot == 0 {
+	if s.partial == 0 {
+		slab := s.newSlab(t)
+		if slab == 0 {
 			return 0
 		}
-		s.put(lot)
+		s.pushPartial(slab)
 	}
-	lot := at[pageLot](s.room)
-	p := lot.free
+	slab := deref[pageSlab](s.partial)
+	p := slab.free
 	if p != 0 {
-		lot.free = *at[uintptr](p)
+		slab.free = *deref[uintptr](p)
 	} else {
-		p = s.room + unsafe.Sizeof(*lot) + uintptr(lot.made)*pageRoom + sizePrefix
-		*placeOf(p) = lot.made
-		lot.made++
+		p = s.partial + unsafe.Sizeof(*slab) + uintptr(slab.used)*pageStride + sizePrefix
+		*indexOf(p) = slab.used
+		slab.used++
 	}
-	if lot.taken++; lot.taken == lot.pages {
-		s.drop(s.room)
+	if slab.live++; slab.live == slab.pages {
+		s.removePartial(s.partial)
 	}
 	return p
 }
 
-func (s *pageStore) give(t *libc.TLS, p uintptr) {
+func (s *pageAllocator) release(t *libc.TLS, p uintptr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	address := p - sizePrefix - uintptr(*placeOf(p))*pageRoom - unsafe.Sizeof(pageLot{})
-	lot := at[pageLot](address)
-	*at[uintptr](p), lot.free = lot.free, p
-	if lot.taken == lot.pages {
-		s.put(address)
+	address := p - sizePrefix - uintptr(*indexOf(p))*pageStride - unsafe.Sizeof(pageSlab{})
+	slab := deref[pageSlab](address)
+	*deref[uintptr](p), slab.free = slab.free, p
+	if slab.live == slab.pages {
+		s.pushPartial(address)
 	}
-	if lot.taken--; lot.taken == 0 && (lot.next != 0 || lot.previous != 0) { // one stays, for whoever takes a page in turns
-		s.drop(address)
-		s.lots--
-		if lot.pages == pagesIn(firstLot) {
+	if slab.live--; slab.live == 0 && (slab.next != 0 || slab.previous != 0) { // one stays, for whoever takes a page in turns
+		s.removePartial(address)
+		s.slabs--
+		if slab.pages == pagesPerSlab(firstSlab) {
 			libc.Xfree(t, address)
 		} else {
-			giveLot(t, address)
+			freeSlab(t, address)
 		}
 	}
 }
 
-// lot takes one from the system.
-func (s *pageStore) lot(t *libc.TLS) (lot uintptr) {
-	size := uintptr(lotSize)
-	if s.lots == 0 {
-		size = firstLot
-		lot = libc.Xmalloc(t, firstLot)
+// newSlab takes one from the system.
+func (s *pageAllocator) newSlab(t *libc.TLS) (slab uintptr) {
+	size := uintptr(slabSize)
+	if s.slabs == 0 {
+		size = firstSlab
+		slab = libc.Xmalloc(t, firstSlab)
 	} else {
-		lot = takeLot(t)
+		slab = allocSlab(t)
 	}
-	if lot != 0 {
-		s.lots++
-		*at[pageLot](lot) = pageLot{pages: pagesIn(size)}
+	if slab != 0 {
+		s.slabs++
+		*deref[pageSlab](slab) = pageSlab{pages: pagesPerSlab(size)}
 	}
-	return lot
+	return slab
 }
 
-func pagesIn(lot uintptr) int32 { return int32((lot - unsafe.Sizeof(pageLot{})) / pageRoom) }
+func pagesPerSlab(slab uintptr) int32 { return int32((slab - unsafe.Sizeof(pageSlab{})) / pageStride) }
 
-// run takes pages of the first lot that nobody has taken yet, one behind the other, for good: the others are given back. It is 0 where there are not as many.
-func (s *pageStore) run(n int32) uintptr {
+// reserve takes pages of the first lot that nobody has taken yet, one behind the other, for good: the others are given back. It is 0 where there are not as many.
+func (s *pageAllocator) reserve(n int32) uintptr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.room == 0 {
+	if s.partial == 0 {
 		return 0
 	}
-	lot := at[pageLot](s.room)
-	if lot.pages != pagesIn(firstLot) || lot.made+n >= lot.pages {
+	slab := deref[pageSlab](s.partial)
+	if slab.pages != pagesPerSlab(firstSlab) || slab.used+n >= slab.pages {
 		return 0
 	}
-	p := s.room + unsafe.Sizeof(*lot) + uintptr(lot.made)*pageRoom
-	lot.made, lot.taken = lot.made+n, lot.taken+n
+	p := s.partial + unsafe.Sizeof(*slab) + uintptr(slab.used)*pageStride
+	slab.used, slab.live = slab.used+n, slab.live+n
 	return p
 }
 
-// put puts a lot before those that have room, drop takes it out.
-func (s *pageStore) put(lot uintptr) {
-	at[pageLot](lot).next, at[pageLot](lot).previous = s.room, 0
-	if s.room != 0 {
-		at[pageLot](s.room).previous = lot
+// pushPartial puts a lot before those that have room, drop takes it out.
+func (s *pageAllocator) pushPartial(slab uintptr) {
+	deref[pageSlab](slab).next, deref[pageSlab](slab).previous = s.partial, 0
+	if s.partial != 0 {
+		deref[pageSlab](s.partial).previous = slab
 	}
-	s.room = lot
+	s.partial = slab
 }
 
-func (s *pageStore) drop(lot uintptr) {
-	l := at[pageLot](lot)
+func (s *pageAllocator) removePartial(slab uintptr) {
+	l := deref[pageSlab](slab)
 	if l.next != 0 {
-		at[pageLot](l.next).previous = l.previous
+		deref[pageSlab](l.next).previous = l.previous
 	}
 	if l.previous != 0 {
-		at[pageLot](l.previous).next = l.next
+		deref[pageSlab](l.previous).next = l.next
 	} else {
-		s.room = l.next
+		s.partial = l.next
 	}
 }

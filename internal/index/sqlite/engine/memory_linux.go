@@ -7,24 +7,24 @@ import (
 	"modernc.org/libc"
 )
 
-// takeLot takes memory for a lot where the system can give it as one large page: that is touched for the first time once, not five hundred times.
-func takeLot(*libc.TLS) uintptr {
-	all, err := unix.MmapPtr(-1, 0, nil, 2*lotSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+// allocSlab takes memory for a lot where the system can give it as one large page: that is touched for the first time once, not five hundred times.
+func allocSlab(*libc.TLS) uintptr {
+	all, err := unix.MmapPtr(-1, 0, nil, 2*slabSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return 0
 	}
 	start := uintptr(all)
-	lot := (start + lotSize - 1) &^ (lotSize - 1)
-	if lot > start {
-		_ = unix.MunmapPtr(all, lot-start)
+	slab := (start + slabSize - 1) &^ (slabSize - 1)
+	if slab > start {
+		_ = unix.MunmapPtr(all, slab-start)
 	}
-	if end := lot + lotSize; end < start+2*lotSize {
-		_ = unix.MunmapPtr(unsafe.Pointer(at[byte](end)), start+2*lotSize-end)
+	if end := slab + slabSize; end < start+2*slabSize {
+		_ = unix.MunmapPtr(unsafe.Pointer(deref[byte](end)), start+2*slabSize-end)
 	}
-	_ = unix.Madvise(unsafe.Slice(at[byte](lot), lotSize), unix.MADV_HUGEPAGE) // not every system has any
-	return lot
+	_ = unix.Madvise(unsafe.Slice(deref[byte](slab), slabSize), unix.MADV_HUGEPAGE) // not every system has any
+	return slab
 }
 
-func giveLot(_ *libc.TLS, lot uintptr) {
-	_ = unix.MunmapPtr(unsafe.Pointer(at[byte](lot)), lotSize)
+func freeSlab(_ *libc.TLS, slab uintptr) {
+	_ = unix.MunmapPtr(unsafe.Pointer(deref[byte](slab)), slabSize)
 }

@@ -7,6 +7,6 @@ import (
 	"modernc.org/libc/sys/types"
 )
 
-func takeLot(t *libc.TLS) uintptr { return libc.Xmalloc(t, types.Size_t(lotSize)) }
+func allocSlab(t *libc.TLS) uintptr { return libc.Xmalloc(t, types.Size_t(slabSize)) }
 
-func giveLot(t *libc.TLS, lot uintptr) { libc.Xfree(t, lot) }
+func freeSlab(t *libc.TLS, slab uintptr) { libc.Xfree(t, slab) }

@@ -15,8 +15,8 @@ import (
 func TestMemory(t *testing.T) {
 	tls := libc.NewTLS()
 	defer tls.Close()
-	bytesOf := func(p uintptr, n int32) []byte { return unsafe.Slice(at[byte](p), n) }
-	sizes := []int32{1, 8, 9, 72, pieceMost, pieceMost + 1, pageLeast - 1, pageLeast, 4096, pageMost, pageMost + 1, 100_000}
+	bytesOf := func(p uintptr, n int32) []byte { return unsafe.Slice(deref[byte](p), n) }
+	sizes := []int32{1, 8, 9, 72, maxSmall, maxSmall + 1, minPage - 1, minPage, 4096, maxPage, maxPage + 1, 100_000}
 	held := map[uintptr]byte{}
 	check := func(p uintptr, n int32) {
 		t.Helper()
@@ -48,8 +48,8 @@ func TestMemory(t *testing.T) {
 		}
 		clear(held)
 	}
-	for lot := pages.room; lot != 0; lot = at[pageLot](lot).next {
-		if l := at[pageLot](lot); l.taken == 0 && (l.next != 0 || l.previous != 0) {
+	for slab := pages.partial; slab != 0; slab = deref[pageSlab](slab).next {
+		if l := deref[pageSlab](slab); l.live == 0 && (l.next != 0 || l.previous != 0) {
 			t.Error("a lot of which no page is taken is kept beside others")
 		}
 	}
@@ -64,7 +64,7 @@ func TestMemoryTaken(t *testing.T) {
 	}
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
-	if pages.room == 0 && runtime.GOOS == "linux" {
+	if pages.partial == 0 && runtime.GOOS == "linux" {
 		t.Error("no page was asked for")
 	}
 }

@@ -39,7 +39,7 @@ var mutexMethods = [...]uintptr{
 	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS) int32 }{func(*libc.TLS) int32 { return sqlite3.SQLITE_OK }})), // xMutexEnd
 	*(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, int32) uintptr
-	}{func(_ *libc.TLS, kind int32) uintptr { return mutexes.get(kind) }})),
+	}{func(_ *libc.TLS, kind int32) uintptr { return mutexes.alloc(kind) }})),
 	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS, uintptr) }{func(_ *libc.TLS, m uintptr) { mutexes.free(m) }})),
 	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS, uintptr) }{enterMutex})),
 	*(*uintptr)(unsafe.Pointer(&struct {
@@ -49,74 +49,74 @@ var mutexMethods = [...]uintptr{
 	0, 0, // xMutexHeld, xMutexNotheld: for assertions, which are not compiled in
 }
 
-// unlocked stands for the lock of a connection.
-const unlocked = 1
+// noMutex stands for the lock of a connection.
+const noMutex = 1
 
-// firstFast is the first of the locks that come and go, behind unlocked and those that SQLite has by number.
-const firstFast = 32
+// firstDynamic is the first of the locks that come and go, behind unlocked and those that SQLite has by number.
+const firstDynamic = 32
 
 // mutexes are the locks, by what SQLite takes for their addresses.
 var mutexes mutexTable
 
 type mutexTable struct {
-	fixed [firstFast]sync.Mutex
-	mu    sync.RWMutex
-	fast  []*sync.Mutex // of files; nil: free
+	fixed   [firstDynamic]sync.Mutex
+	mu      sync.RWMutex
+	dynamic []*sync.Mutex // of files; nil: free
 }
 
-func (t *mutexTable) get(kind int32) uintptr {
+func (t *mutexTable) alloc(kind int32) uintptr {
 	switch kind {
 	case sqlite3.SQLITE_MUTEX_RECURSIVE:
-		return unlocked
+		return noMutex
 	case sqlite3.SQLITE_MUTEX_FAST:
 	default:
 		return uintptr(kind)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, m := range t.fast {
+	for i, m := range t.dynamic {
 		if m == nil {
-			t.fast[i] = new(sync.Mutex)
-			return uintptr(firstFast + i)
+			t.dynamic[i] = new(sync.Mutex)
+			return uintptr(firstDynamic + i)
 		}
 	}
-	t.fast = append(t.fast, new(sync.Mutex))
-	return uintptr(firstFast + len(t.fast) - 1)
+	t.dynamic = append(t.dynamic, new(sync.Mutex))
+	return uintptr(firstDynamic + len(t.dynamic) - 1)
 }
 
 func (t *mutexTable) free(m uintptr) {
-	if m < firstFast {
+	if m < firstDynamic {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fast[m-firstFast] = nil
+	t.dynamic[m-firstDynamic] = nil
 }
 
 func (t *mutexTable) at(m uintptr) *sync.Mutex {
-	if m < firstFast {
+	if m < firstDynamic {
 		return &t.fixed[m]
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.fast[m-firstFast]
+	return t.dynamic[m-firstDynamic]
 }
 
 func enterMutex(_ *libc.TLS, m uintptr) {
-	if m != unlocked {
+	if m != noMutex {
 		mutexes.at(m).Lock()
 	}
 }
 
 func tryMutex(_ *libc.TLS, m uintptr) int32 {
-	if m == unlocked || mutexes.at(m).TryLock() {
+	if m == noMutex || mutexes.at(m).TryLock() {
 		return sqlite3.SQLITE_OK
 	}
 	return sqlite3.SQLITE_BUSY
 }
 
 func leaveMutex(_ *libc.TLS, m uintptr) {
-	if m != unlocked {
+	if m != noMutex {
 		mutexes.at(m).Unlock()
 	}
 }

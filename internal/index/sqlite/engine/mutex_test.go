@@ -12,18 +12,18 @@ import (
 
 func TestMutexes(t *testing.T) {
 	var table mutexTable
-	if c := table.get(sqlite3.SQLITE_MUTEX_RECURSIVE); c != unlocked {
+	if c := table.alloc(sqlite3.SQLITE_MUTEX_RECURSIVE); c != noMutex {
 		t.Errorf("the lock of a connection is %d", c)
 	}
-	if m := table.get(sqlite3.SQLITE_MUTEX_STATIC_VFS3); table.at(m) != table.at(table.get(sqlite3.SQLITE_MUTEX_STATIC_VFS3)) || table.at(m) == table.at(table.get(sqlite3.SQLITE_MUTEX_STATIC_LRU)) {
+	if m := table.alloc(sqlite3.SQLITE_MUTEX_STATIC_VFS3); table.at(m) != table.at(table.alloc(sqlite3.SQLITE_MUTEX_STATIC_VFS3)) || table.at(m) == table.at(table.alloc(sqlite3.SQLITE_MUTEX_STATIC_LRU)) {
 		t.Error("each of those that SQLite has by number is one")
 	}
-	a, b := table.get(sqlite3.SQLITE_MUTEX_FAST), table.get(sqlite3.SQLITE_MUTEX_FAST)
+	a, b := table.alloc(sqlite3.SQLITE_MUTEX_FAST), table.alloc(sqlite3.SQLITE_MUTEX_FAST)
 	if table.at(a) == table.at(b) {
 		t.Error("two files have one lock")
 	}
 	table.free(a)
-	if c := table.get(sqlite3.SQLITE_MUTEX_FAST); c != a {
+	if c := table.alloc(sqlite3.SQLITE_MUTEX_FAST); c != a {
 		t.Errorf("%d was free, and %d was taken", a, c)
 	}
 }
@@ -36,12 +36,12 @@ func TestMutexesTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	mutexes.mu.RLock()
-	n := len(mutexes.fast)
+	n := len(mutexes.dynamic)
 	mutexes.mu.RUnlock()
 	if n == 0 && runtime.GOOS == "linux" {
 		t.Error("SQLite has locks of its own")
 	}
-	m := mutexes.get(sqlite3.SQLITE_MUTEX_FAST)
+	m := mutexes.alloc(sqlite3.SQLITE_MUTEX_FAST)
 	defer mutexes.free(m)
 	enterMutex(nil, m)
 	if tryMutex(nil, m) != sqlite3.SQLITE_BUSY {

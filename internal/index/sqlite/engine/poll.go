@@ -27,8 +27,8 @@ type polled struct{ context.Context }
 // Done hides that the context ends.
 func (polled) Done() <-chan struct{} { return nil }
 
-// polledSteps is after how many steps of SQLite's machine a context is asked: some tens of microseconds.
-const polledSteps = 1000
+// pollSteps is after how many steps of SQLite's machine a context is asked: some tens of microseconds.
+const pollSteps = 1000
 
 // poller interrupts statements of one connection whose context has ended.
 type poller struct {
@@ -51,13 +51,13 @@ func (a *poller) close() {
 	}
 }
 
-// during runs a call of the driver that ends with a context, and says why when it did. The driver has taken the place that SQLite has
+// run runs a call of the driver that ends with a context, and says why when it did. The driver has taken the place that SQLite has
 // for who asks when it was given another kind of context, so it is taken back each time.
-func (a *poller) during(ctx context.Context, call func() error) error {
+func (a *poller) run(ctx context.Context, call func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	sqlite3.Xsqlite3_progress_handler(a.tls, a.db, polledSteps, askContext, uintptr(unsafe.Pointer(a)))
+	sqlite3.Xsqlite3_progress_handler(a.tls, a.db, pollSteps, checkContext, uintptr(unsafe.Pointer(a)))
 	a.ctx = ctx
 	err := call()
 	a.ctx = nil
@@ -67,17 +67,17 @@ func (a *poller) during(ctx context.Context, call func() error) error {
 	return err
 }
 
-var askContext = *(*uintptr)(unsafe.Pointer(&struct {
+var checkContext = *(*uintptr)(unsafe.Pointer(&struct {
 	f func(*libc.TLS, uintptr) int32
 }{func(_ *libc.TLS, p uintptr) int32 {
-	if ctx := at[poller](p).ctx; ctx != nil && ctx.Err() != nil {
+	if ctx := deref[poller](p).ctx; ctx != nil && ctx.Err() != nil {
 		return 1
 	}
 	return 0
 }}))
 
-// askedFor returns the context of a call that a connection asks for, and nil for one that the driver sees to.
-func (c *Cached) askedFor(ctx context.Context) (within context.Context, is context.Context) {
+// splitPolled returns the context of a call that a connection asks for, and nil for one that the driver sees to.
+func (c *CachingConn) splitPolled(ctx context.Context) (within context.Context, is context.Context) {
 	if a, ok := ctx.(polled); !ok {
 		return ctx, nil
 	} else if c.poller == nil {
@@ -96,5 +96,5 @@ type polledRows struct {
 
 // Next implements sqldriver.Rows.
 func (r *polledRows) Next(to []sqldriver.Value) error {
-	return r.poller.during(r.ctx, func() error { return r.Rows.Next(to) })
+	return r.poller.run(r.ctx, func() error { return r.Rows.Next(to) })
 }

@@ -39,7 +39,7 @@ func TestReadingHasNoGoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := runtime.NumGoroutine()
-	r, err := engine.Read(ctx, db)
+	r, err := engine.BeginRead(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	for name, begin := range map[string]func() (sqlx.QueryerContext, func() error){
 		"pool": func() (sqlx.QueryerContext, func() error) { return db, func() error { return nil } },
 		"transaction": func() (sqlx.QueryerContext, func() error) {
-			r, err := engine.Read(t.Context(), db)
+			r, err := engine.BeginRead(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}

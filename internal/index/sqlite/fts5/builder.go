@@ -32,27 +32,27 @@ type Words interface {
 // It counts how often each term stands in the rows, puts the terms in order, and with that knows where in one array the
 // places of each belong: so each place is touched three times, and never looked for.
 type Builder struct {
-	columns int
-	rows    []row
-	ids     []int64
-	terms   [][]uint32 // of each row, column after column
-	sizes   []byte     // docsize blobs, one after the other
-	totals  []int64    // tokens per column
-	lists   []wordList
-	places  int // in all rows
-	used    int // terms that have places
+	columns   int
+	rows      []row
+	ids       []int64
+	terms     [][]uint32 // of each row, column after column
+	sizes     []byte     // docsize blobs, one after the other
+	totals    []int64    // tokens per column
+	lists     []wordList
+	positions int // in all rows
+	termCount int // terms that have places
 
-	arranged  bool
-	keys      []key       // of the terms, in their order
-	ends      []uint32    // where the postings of each key end
-	postings  []placement // of all terms
-	starts    []placement // of each row, column after column, and the end of the last
-	blocks    []uint32    // the first of starts for every blockSize placements
-	spareKeys []key       // see sort
-	spare     []placement // see join
-	text      []byte      // of a term
-	doc       []byte      // of a doclist
-	seen      byte        // nothing: see look
+	arranged   bool
+	keys       []key       // of the terms, in their order
+	ends       []uint32    // where the postings of each key end
+	postings   []globalPos // of all terms
+	starts     []globalPos // of each row, column after column, and the end of the last
+	blocks     []uint32    // the first of starts for every blockSize placements
+	spareKeys  []key       // see sort
+	spare      []globalPos // see join
+	termBuffer []byte      // of a term
+	doc        []byte      // of a doclist
+	sink       byte        // nothing: see look
 }
 
 type row struct {
@@ -63,17 +63,17 @@ type row struct {
 // wordList is whose numbers some rows name terms by.
 type wordList struct {
 	Words
-	at []uint32 // by number: how many postings it has, then where the next one goes
+	counts []uint32 // by number: how many postings it has, then where the next one goes
 }
 
-// placement is where a term stands, counted through the columns of all rows. Placements sort as they stand in a doclist. A number that said
+// globalPos is where a term stands, counted through the columns of all rows. Placements sort as they stand in a doclist. A number that said
 // its row by itself would be twice as long, and what takes time is memory.
-type placement uint32
+type globalPos uint32
 
 const (
-	blockSize = 1 << 6
-	maxRows   = 1 << 28
-	maxPlaces = 1<<32 - 1
+	blockSize    = 1 << 6
+	maxRows      = 1 << 28
+	maxPositions = 1<<32 - 1
 )
 
 // Same is added to the number of a term that stands in the same place as the one before it.
@@ -92,7 +92,7 @@ func (b *Builder) Reset() {
 	}
 	clear(b.totals)
 	b.rows, b.ids, b.terms, b.sizes, b.lists = b.rows[:0], b.ids[:0], b.terms[:0], b.sizes[:0], b.lists[:0]
-	b.places, b.used, b.arranged = 0, 0, false
+	b.positions, b.termCount, b.arranged = 0, 0, false
 }
 
 // Rows returns how many rows were added.
@@ -100,9 +100,9 @@ func (b *Builder) Rows() int { return len(b.rows) }
 
 // Size returns the bytes of memory that the rows added so far take until they are written.
 func (b *Builder) Size() int {
-	size := len(b.sizes) + 24*len(b.rows) + 28*len(b.terms) + 4*b.places + 36*b.used
+	size := len(b.sizes) + 24*len(b.rows) + 28*len(b.terms) + 4*b.positions + 36*b.termCount
 	for i := range b.lists {
-		size += 4 * len(b.lists[i].at)
+		size += 4 * len(b.lists[i].counts)
 	}
 	return size
 }
@@ -117,14 +117,14 @@ func (b *Builder) Add(id int64, words Words, columns ...[]uint32) error {
 	}
 	list := b.list(words)
 	for column, terms := range columns {
-		if b.places += len(terms); uint64(b.places) > maxPlaces {
+		if b.positions += len(terms); uint64(b.positions) > maxPositions {
 			return fmt.Errorf("%w: row %d has too many terms", ErrOrder, id)
 		}
-		at, same := b.lists[list].at, uint32(0)
+		at, same := b.lists[list].counts, uint32(0)
 		for _, n := range terms {
 			c := &at[n&^Same]
 			if *c == 0 {
-				b.used++
+				b.termCount++
 			}
 			*c++
 			same += n >> 31
@@ -153,12 +153,12 @@ func (b *Builder) list(words Words) int {
 	if i < 0 {
 		i = len(b.lists)
 		b.lists = slices.Grow(b.lists, 1)[:i+1]
-		b.lists[i].Words, b.lists[i].at = words, b.lists[i].at[:0]
+		b.lists[i].Words, b.lists[i].counts = words, b.lists[i].counts[:0]
 	}
 	l := &b.lists[i]
-	if n := words.Len(); n > len(l.at) {
+	if n := words.Len(); n > len(l.counts) {
 		n += listSlack - n%listSlack
-		l.at = append(l.at, make([]uint32, n-len(l.at))...)
+		l.counts = append(l.counts, make([]uint32, n-len(l.counts))...)
 	}
 	return i
 }
@@ -190,7 +190,7 @@ func (b *Builder) Arrange() error {
 	if err := b.sort(); err != nil {
 		return err
 	}
-	b.spread()
+	b.distribute()
 	b.arranged = true
 	return nil
 }
@@ -211,8 +211,8 @@ func (b *Builder) Terms(do func(list int, number uint32, term []byte) error) err
 		return err
 	}
 	for i, k := range b.keys {
-		if i%termsAhead == 0 {
-			b.look(b.keys[i:min(i+termsAhead, len(b.keys))])
+		if i%prefetchTerms == 0 {
+			b.prefetch(b.keys[i:min(i+prefetchTerms, len(b.keys))])
 		}
 		if err := do(int(k.list), k.number, b.term(k)[1:]); err != nil {
 			return err
@@ -230,13 +230,13 @@ func (b *Builder) Write(sink Sink) (int, error) {
 	w := newWriter(sink)
 	start := uint32(0)
 	for i := 0; i < len(b.keys) && w.err == nil; {
-		if i%termsAhead == 0 {
-			b.look(b.keys[i:min(i+termsAhead, len(b.keys))])
+		if i%prefetchTerms == 0 {
+			b.prefetch(b.keys[i:min(i+prefetchTerms, len(b.keys))])
 		}
 		from, end := start, b.ends[i]
 		key := b.term(b.keys[i])
 		for i++; i < len(b.keys) && len(b.lists) > 1 && bytes.Equal(key[1:], b.lists[b.keys[i].list].At(b.keys[i].number)); i++ {
-			b.join(from, end, b.ends[i])
+			b.mergePostings(from, end, b.ends[i])
 			end = b.ends[i]
 		}
 		w.term(key)

@@ -8,55 +8,55 @@ import (
 // Cache keeps what views of one and the same state have read, the last of it: most questions ask for words that were asked
 // for just before, by another page or another count. It serves one goroutine at a time.
 type Cache struct {
-	store    Store
-	segments []*part
-	lists    map[string][]*list // by term: those of all segments
-	listed   int                // bytes of them that stay, about
-	held     held               // those that may go
-	leaves   int                // bytes that may
-	view     int                // number of the present one
-	tails    int                // that walk lists for it
-	near     map[int64][]byte   // records, the last used ones
-	far      map[int64][]byte   // those before them
+	store        Store
+	segments     []*viewSegment
+	doclists     map[string][]*doclist // by term: those of all segments
+	doclistBytes int                   // bytes of them that stay, about
+	held         heldLeaves            // those that may go
+	maxLeafBytes int                   // bytes that may
+	view         int                   // number of the present one
+	iterators    int                   // that walk lists for it
+	young        map[int64][]byte      // records, the last used ones
+	old          map[int64][]byte      // those before them
 }
 
 // The measures of a shelf beside those of its views: it keeps up to twice as many records, 4 MB, and from one question to the
 // next so much of the beginnings of lists.
 const (
-	shelvedRecords = 512
-	shelvedLists   = 4 << 20
-	listSize       = 256 // of one without its rows
+	maxYoungRecords = 512
+	maxDoclistBytes = 4 << 20
+	doclistOverhead = 256 // of one without its rows
 )
 
-// held is what lists hold of leaves, in the order in which it was read.
-type held struct {
-	of       []holding
+// heldLeaves is what lists hold of leaves, in the order in which it was read.
+type heldLeaves struct {
+	queue    []heldLeaf
 	bytes    int
 	unpacked int // bytes of rows beside that
 }
 
-type holding struct {
-	list         *list
-	piece, bytes int
+type heldLeaf struct {
+	doclist      *doclist
+	block, bytes int
 }
 
 // hold notes what a list holds of a leaf, which can be read again, and lets go of what was read first when that is too much.
 // However many lists a question walks, and however long they are, no more is held.
-func (s *Cache) hold(l *list, piece, bytes int) {
-	s.held.of, s.held.bytes = append(s.held.of, holding{l, piece, bytes}), s.held.bytes+bytes
-	for s.held.bytes > s.leaves && len(s.held.of) > 1 {
-		h := s.held.of[0]
-		s.held.of, s.held.bytes = s.held.of[1:], s.held.bytes-h.bytes
-		p := &h.list.pieces[h.piece]
-		s.held.unpacked -= p.rows.size()
-		if p.rows = (rows{}); h.piece > 0 { // the first stands on a leaf with other terms, and is not read again
+func (s *Cache) hold(l *doclist, piece, bytes int) {
+	s.held.queue, s.held.bytes = append(s.held.queue, heldLeaf{l, piece, bytes}), s.held.bytes+bytes
+	for s.held.bytes > s.maxLeafBytes && len(s.held.queue) > 1 {
+		h := s.held.queue[0]
+		s.held.queue, s.held.bytes = s.held.queue[1:], s.held.bytes-h.bytes
+		p := &h.doclist.blocks[h.block]
+		s.held.unpacked -= p.blockRows.memory()
+		if p.blockRows = (blockRows{}); h.block > 0 { // the first stands on a leaf with other terms, and is not read again
 			p.data = nil
 		}
 	}
 }
 
-// absent is the list of a term that a segment does not have; one that was not looked for is nil.
-var absent = new(list)
+// noDoclist is the list of a term that a segment does not have; one that was not looked for is nil.
+var noDoclist = new(doclist)
 
 // View reads the state that the shelf is of.
 func (s *Cache) View(store Store) (*View, error) {
@@ -70,46 +70,46 @@ func (s *Cache) View(store Store) (*View, error) {
 			return nil, err
 		}
 		for i, g := range of.All() {
-			s.segments = append(s.segments, &part{Segment: g, number: i, known: g.TombstonePages == 0})
+			s.segments = append(s.segments, &viewSegment{Segment: g, number: i, tombstonesRead: g.TombstonePages == 0})
 		}
 	}
-	if s.listed > shelvedLists || s.lists == nil {
-		s.lists, s.listed, s.held = map[string][]*list{}, 0, held{}
+	if s.doclistBytes > maxDoclistBytes || s.doclists == nil {
+		s.doclists, s.doclistBytes, s.held = map[string][]*doclist{}, 0, heldLeaves{}
 	}
-	s.view, s.tails, s.leaves = s.view+1, 0, usual.Leaves
-	return &View{s, s.segments, usual}, nil
+	s.view, s.iterators, s.maxLeafBytes = s.view+1, 0, defaultLimits.Leaves
+	return &View{s, s.segments, defaultLimits}, nil
 }
 
 // record returns a record that was read before, nil when none was.
 func (s *Cache) record(id int64) []byte {
-	if b := s.near[id]; b != nil {
+	if b := s.young[id]; b != nil {
 		return b
 	}
-	b := s.far[id]
+	b := s.old[id]
 	if b != nil {
-		s.put(id, b)
+		s.putRecord(id, b)
 	}
 	return b
 }
 
-// put keeps a record.
-func (s *Cache) put(id int64, b []byte) {
-	if len(s.near) >= shelvedRecords || s.near == nil {
-		s.near, s.far = make(map[int64][]byte), s.near
+// putRecord keeps a record.
+func (s *Cache) putRecord(id int64, b []byte) {
+	if len(s.young) >= maxYoungRecords || s.young == nil {
+		s.young, s.old = make(map[int64][]byte), s.young
 	}
-	s.near[id] = b
+	s.young[id] = b
 }
 
-// list keeps the list of a term in a segment.
-func (s *Cache) list(term string, segment int, l *list) {
-	all := s.lists[term]
+// setDoclist keeps the list of a term in a segment.
+func (s *Cache) setDoclist(term string, segment int, l *doclist) {
+	all := s.doclists[term]
 	if all == nil {
-		all = make([]*list, len(s.segments))
-		s.lists[term] = all
-		s.listed += listSize
+		all = make([]*doclist, len(s.segments))
+		s.doclists[term] = all
+		s.doclistBytes += doclistOverhead
 	}
-	if all[segment] = l; l != absent {
-		s.listed += listSize
+	if all[segment] = l; l != noDoclist {
+		s.doclistBytes += doclistOverhead
 	}
 }
 
@@ -132,14 +132,14 @@ func (s *Cache) read(ids []int64) ([][]byte, error) {
 	}
 	for k, i := range of {
 		if records[i] = read[k]; records[i] != nil {
-			s.put(ids[i], records[i])
+			s.putRecord(ids[i], records[i])
 		}
 	}
 	return records, nil
 }
 
-// each reads each record once; id 0 is none.
-func each(read func([]int64) ([][]byte, error), ids []int64) ([][]byte, error) {
+// readDistinct reads each record once; id 0 is none.
+func readDistinct(read func([]int64) ([][]byte, error), ids []int64) ([][]byte, error) {
 	distinct := slices.Clone(ids)
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)

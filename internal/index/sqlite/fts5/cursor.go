@@ -13,24 +13,24 @@ type Source interface {
 	Tombstones(segment, pages int) ([][]byte, error)
 }
 
-// leavesAtOnce bounds what a cursor holds of a segment.
-const leavesAtOnce = 64
+// maxLeaves bounds what a cursor holds of a segment.
+const maxLeaves = 64
 
 // cursor walks the terms of one segment.
 type cursor struct {
-	source  Source
-	segment Segment
-	leaves  [][]byte // read ahead
-	next    int      // number of the first leaf not read
-	ahead   int      // leaves to read at once
-	leaf    []byte   // without its footer
-	footer  []byte   // offsets of the terms to come
-	at      int      // where the next term begins, len(leaf) when none does
-	first   bool     // that term is the first on the leaf
+	source    Source
+	segment   Segment
+	leaves    [][]byte // read ahead
+	next      int      // number of the first leaf not read
+	readAhead int      // leaves to read at once
+	leaf      []byte   // without its footer
+	footer    []byte   // offsets of the terms to come
+	at        int      // where the next term begins, len(leaf) when none does
+	first     bool     // that term is the first on the leaf
 
 	term    []byte // present term, empty at the end
 	list    []byte // its doclist, as if it stood on one leaf
-	own     []byte // memory of a list that spans leaves
+	spanned []byte // memory of a list that spans leaves
 	row     int64  // last row id of own[:parsed]
 	parsed  int
 	deleted map[int64]struct{}
@@ -39,7 +39,7 @@ type cursor struct {
 
 // newCursor stands at the first term of a segment, and reads ahead leaves at first.
 func newCursor(source Source, segment Segment, ahead int) (*cursor, error) {
-	c := &cursor{source: source, segment: segment, next: segment.First, ahead: ahead, deleted: map[int64]struct{}{}}
+	c := &cursor{source: source, segment: segment, next: segment.First, readAhead: ahead, deleted: map[int64]struct{}{}}
 	if segment.TombstonePages > 0 {
 		pages, err := source.Tombstones(segment.ID, segment.TombstonePages)
 		if err != nil {
@@ -74,8 +74,8 @@ func (c *cursor) load() bool {
 			c.leaf, c.footer, c.at = nil, nil, 0
 			return false
 		}
-		last := min(c.next+c.ahead-1, c.segment.Last)
-		c.ahead = min(2*c.ahead, leavesAtOnce)
+		last := min(c.next+c.readAhead-1, c.segment.Last)
+		c.readAhead = min(2*c.readAhead, maxLeaves)
 		if c.leaves, c.err = c.source.Leaves(c.segment.ID, c.next, last); c.err != nil {
 			c.term = nil
 			return false
@@ -157,30 +157,30 @@ func (c *cursor) doclist(start int) {
 	whole := true
 	for c.at == len(c.leaf) && c.load() && c.at > 4 {
 		if whole {
-			c.own = append(c.own[:0], c.list...)
+			c.spanned = append(c.spanned[:0], c.list...)
 			c.row, c.parsed, whole = 0, 0, false
 		}
-		c.prolong()
+		c.appendLeaf()
 	}
 	if !whole {
-		c.list = c.own
+		c.list = c.spanned
 	}
 }
 
-// prolong adds what the present leaf holds of a doclist. A leaf tells its first row id as it is.
-func (c *cursor) prolong() {
+// appendLeaf adds what the present leaf holds of a doclist. A leaf tells its first row id as it is.
+func (c *cursor) appendLeaf() {
 	row := int(binary.BigEndian.Uint16(c.leaf))
 	if row == 0 {
-		c.own = append(c.own, c.leaf[4:c.at]...)
+		c.spanned = append(c.spanned, c.leaf[4:c.at]...)
 		return
 	}
 	if row < 4 || row >= c.at {
 		c.fail("place of the first row")
 		return
 	}
-	c.own = append(c.own, c.leaf[4:row]...)
-	for c.parsed < len(c.own) {
-		e, ok := decodePosting(c.own[c.parsed:])
+	c.spanned = append(c.spanned, c.leaf[4:row]...)
+	for c.parsed < len(c.spanned) {
+		e, ok := decodePosting(c.spanned[c.parsed:])
 		if !ok {
 			c.fail("posting")
 			return
@@ -193,8 +193,8 @@ func (c *cursor) prolong() {
 		c.fail("row ids do not ascend")
 		return
 	}
-	c.own = appendVarint(c.own, id-uint64(c.row))
-	c.own = append(c.own, c.leaf[row+n:c.at]...)
+	c.spanned = appendVarint(c.spanned, id-uint64(c.row))
+	c.spanned = append(c.spanned, c.leaf[row+n:c.at]...)
 }
 
 // posting is one row in a doclist: where its position list with its size starts and ends.

@@ -1,7 +1,7 @@
 package fts5
 
-// indexMin is how many leaves without a term make a doclist worth an index.
-const indexMin = 4
+// minIndexedLeaves is how many leaves without a term make a doclist worth an index.
+const minIndexedLeaves = 4
 
 // indexPage is one level of a doclist index, a tree of the first row ids on the leaves that one doclist spans.
 type indexPage struct {
@@ -82,7 +82,7 @@ func (w *writer) indexEmpty() {
 
 // flushIndex ends the index of a doclist, and says whether it was worth keeping.
 func (w *writer) flushIndex() bool {
-	keep := len(w.index) > 0 && len(w.index[0].data) > 0 && w.empty >= indexMin
+	keep := len(w.index) > 0 && len(w.index[0].data) > 0 && w.empty >= minIndexedLeaves
 	for level := range w.index {
 		p := &w.index[level]
 		if len(p.data) == 0 {

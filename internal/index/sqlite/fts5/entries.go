@@ -7,20 +7,20 @@ import (
 	"math"
 )
 
-// entries walks the terms of a leaf in order.
-type entries struct {
-	leaf   []byte // without its footer
-	footer []byte // what is left of it
-	at     int    // of the present entry
-	begun  bool
-	err    error // why next stopped before the end
+// termEntries walks the terms of a leaf in order.
+type termEntries struct {
+	leaf    []byte // without its footer
+	footer  []byte // what is left of it
+	at      int    // of the present entry
+	started bool
+	err     error // why next stopped before the end
 
 	shared int    // bytes that the term has in common with the one before it
 	suffix []byte // the rest of the term
 	rest   []byte // of the leaf
 }
 
-func entriesOf(b []byte) (e entries, err error) {
+func newTermEntries(b []byte) (e termEntries, err error) {
 	if len(b) < 4 {
 		return e, fmt.Errorf("%w: short leaf", ErrMalformed)
 	}
@@ -28,11 +28,11 @@ func entriesOf(b []byte) (e entries, err error) {
 	if size < 4 || size > len(b) {
 		return e, fmt.Errorf("%w: size of leaf", ErrMalformed)
 	}
-	return entries{leaf: b[:size], footer: b[size:]}, nil
+	return termEntries{leaf: b[:size], footer: b[size:]}, nil
 }
 
 // next goes to the next term. Most lengths are of one byte.
-func (e *entries) next() bool {
+func (e *termEntries) next() bool {
 	if len(e.footer) == 0 {
 		return false
 	}
@@ -46,7 +46,7 @@ func (e *entries) next() bool {
 	e.footer, e.at = e.footer[n:], e.at+int(v)
 	entry := e.leaf[e.at:]
 	shared := uint64(0)
-	if e.begun {
+	if e.started {
 		if shared, n = uint64(entry[0]), 1; shared >= 0x80 {
 			shared, n = varint(entry)
 		}
@@ -62,17 +62,17 @@ func (e *entries) next() bool {
 	if n == 0 || length > uint64(len(entry)-n) || shared > math.MaxInt32 {
 		return e.fail("term")
 	}
-	e.begun, e.shared, e.suffix, e.rest = true, int(shared), entry[n:n+int(length)], entry[n+int(length):]
+	e.started, e.shared, e.suffix, e.rest = true, int(shared), entry[n:n+int(length)], entry[n+int(length):]
 	return true
 }
 
-func (e *entries) fail(what string) bool {
+func (e *termEntries) fail(what string) bool {
 	e.err = fmt.Errorf("%w: %s", ErrMalformed, what)
 	return false
 }
 
 // rows is what follows the present term on the leaf.
-func (e *entries) rows() []byte {
+func (e *termEntries) rows() []byte {
 	end := len(e.leaf)
 	if v, n := varint(e.footer); n > 0 && v < uint64(end-e.at) {
 		end = e.at + int(v)
@@ -85,35 +85,35 @@ func (e *entries) rows() []byte {
 }
 
 // last says whether the present term is the last one, so that the next leaf may go on with it.
-func (e *entries) last() bool { return len(e.footer) == 0 }
+func (e *termEntries) last() bool { return len(e.footer) == 0 }
 
 // seeker looks for terms on one leaf, each above the one before.
 type seeker struct {
-	entries
+	termEntries
 	term []byte // the present one; nil when all are below those that are looked for
 }
 
-func seek(leaf []byte) (seeker, error) {
-	e, err := entriesOf(leaf)
-	return seeker{entries: e}, err
+func newSeeker(leaf []byte) (seeker, error) {
+	e, err := newTermEntries(leaf)
+	return seeker{termEntries: e}, err
 }
 
-// to goes to a term, and says whether it stands on the leaf.
-func (s *seeker) to(term []byte) bool {
-	same := 0 // bytes that the present term shares with the one that is looked for
+// seek goes to a term, and says whether it stands on the leaf.
+func (s *seeker) seek(term []byte) bool {
+	shared := 0 // bytes that the present term shares with the one that is looked for
 	if s.term != nil {
 		if above := bytes.Compare(s.term, term); above >= 0 {
 			return above == 0
 		}
-		same = common(s.term, term)
+		shared = common(s.term, term)
 	}
 	for s.next() {
-		if s.shared > same {
+		if s.shared > shared {
 			continue // as much below the wanted one as the last
 		}
-		if s.shared == same {
-			n := common(s.suffix, term[same:])
-			if same += n; same < len(term) && (n == len(s.suffix) || s.suffix[n] < term[same]) {
+		if s.shared == shared {
+			n := common(s.suffix, term[shared:])
+			if shared += n; shared < len(term) && (n == len(s.suffix) || s.suffix[n] < term[shared]) {
 				continue
 			}
 		}

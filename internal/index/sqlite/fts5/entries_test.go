@@ -20,7 +20,7 @@ func FuzzEntries(f *testing.F) {
 		f.Add(b, []byte("0a"))
 	}
 	f.Fuzz(func(t *testing.T, leaf, term []byte) {
-		e, err := entriesOf(leaf)
+		e, err := newTermEntries(leaf)
 		for err == nil && e.next() {
 			if rows := e.rows(); len(e.suffix)+len(rows) > len(leaf) {
 				t.Errorf("a term of %d bytes with rows of %d on a leaf of %d", len(e.suffix), len(rows), len(leaf))
@@ -32,9 +32,9 @@ func FuzzEntries(f *testing.F) {
 		if err != nil && !errors.Is(err, ErrMalformed) {
 			t.Error(err)
 		}
-		on, err := seek(leaf)
+		on, err := newSeeker(leaf)
 		for _, t := range [][]byte{term, append(term, 1), append(term, 0xff)} {
-			if err == nil && on.to(t) {
+			if err == nil && on.seek(t) {
 				on.rows()
 			}
 		}

@@ -7,8 +7,8 @@ type Expr interface {
 	String() string
 	// phrases adds those in it.
 	phrases(to []*Phrase) []*Phrase
-	// in is its walker in one segment, nil where that has no such row. found are the lists of each term in all segments.
-	in(s *asked, segment int) walker
+	// build is its walker in one segment, nil where that has no such row. found are the lists of each term in all segments.
+	build(s *exprBuilder, segment int) rowIterator
 }
 
 // Column is a column of the table.
@@ -46,7 +46,7 @@ func (p *Phrase) text() string {
 // quoted is a string of the query language.
 func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-func (a And) String() string { return flat(a, " AND ") }
+func (a And) String() string { return joinFlat(a, " AND ") }
 func (n Not) String() string { return "(" + n.Of.String() + ") NOT (" + n.Without.String() + ")" }
 
 func (o Or) String() string {
@@ -57,13 +57,13 @@ func (o Or) String() string {
 		}
 	}
 	if len(o) < 2 || len(texts) < len(o) {
-		return flat(o, " OR ")
+		return joinFlat(o, " OR ")
 	}
 	return o[0].phrases(nil)[0].Column.Name + " : (" + strings.Join(texts, " OR ") + ")"
 }
 
-// flat joins expressions. FTS5 makes one node of a chain, however long, but stops at some depth.
-func flat(of []Expr, op string) string {
+// joinFlat joins expressions. FTS5 makes one node of a chain, however long, but stops at some depth.
+func joinFlat(of []Expr, op string) string {
 	if len(of) == 1 {
 		return of[0].String()
 	}
@@ -86,101 +86,103 @@ func phrasesOf(of []Expr, to []*Phrase) []*Phrase {
 	return to
 }
 
-// whole is the terms of a phrase that are.
-func (p *Phrase) whole() []string {
+// wholeTerms is the terms of a phrase that are.
+func (p *Phrase) wholeTerms() []string {
 	if p.Prefix && len(p.Terms) > 0 {
 		return p.Terms[:len(p.Terms)-1]
 	}
 	return p.Terms
 }
 
-// Size is about how many terms an expression asks for: the beginning of one stands for many.
-func Size(e Expr) (n int) {
+// TermCount is about how many terms an expression asks for: the beginning of one stands for many.
+func TermCount(e Expr) (n int) {
 	for _, p := range e.phrases(nil) {
 		if n += len(p.Terms); p.Prefix && len(p.Terms) == 1 {
-			n += leavesAtOnce
+			n += maxLeaves
 		}
 	}
 	return n
 }
 
-// asked is an expression on its way to its rows.
-type asked struct {
-	view  *View
-	terms map[string]int // numbers
-	lists []*list        // of each term in all segments
+// exprBuilder is an expression on its way to its rows.
+type exprBuilder struct {
+	view     *View
+	terms    map[string]int // numbers
+	doclists []*doclist     // of each term in all segments
 }
 
-// termsAtOnce bounds how many terms are looked up by one question to the store.
-const termsAtOnce = 128
+// maxLookupTerms bounds how many terms are looked up by one question to the store.
+const maxLookupTerms = 128
 
 // Rows returns the rows of an expression.
 func (v *View) Rows(e Expr) (Rows, error) {
-	a := &asked{view: v, terms: map[string]int{}}
+	a := &exprBuilder{view: v, terms: map[string]int{}}
 	var terms []string
 	for _, p := range e.phrases(nil) {
-		for _, t := range p.whole() {
+		for _, t := range p.wholeTerms() {
 			if _, known := a.terms[t]; !known {
 				a.terms[t] = len(terms)
 				terms = append(terms, t)
 			}
 		}
 	}
-	for from := 0; from < len(terms) && len(v.segments) > 0; from += termsAtOnce {
-		lists, err := v.lists(terms[from:min(from+termsAtOnce, len(terms))])
+	for from := 0; from < len(terms) && len(v.segments) > 0; from += maxLookupTerms {
+		lists, err := v.findDoclists(terms[from:min(from+maxLookupTerms, len(terms))])
 		if err != nil {
 			return nil, err
 		}
-		a.lists = append(a.lists, lists...)
+		a.doclists = append(a.doclists, lists...)
 	}
-	var all []walker // a row lies in one segment, with all of its terms
+	var all []rowIterator // a row lies in one segment, with all of its terms
 	for i := range v.segments {
-		if w := e.in(a, i); w != nil {
+		if w := e.build(a, i); w != nil {
 			all = append(all, w)
 		}
 	}
-	return unite(v, all), nil
+	return newUnion(v, all), nil
 }
 
-func (p *Phrase) in(a *asked, segment int) walker { return phraseGroup{p}.in(a, segment) }
+func (p *Phrase) build(a *exprBuilder, segment int) rowIterator {
+	return phraseGroup{p}.build(a, segment)
+}
 
 // iterate walks a whole term of a phrase in a segment, nil where that has none.
-func (p *Phrase) iterate(a *asked, segment int, term string) *iterator {
-	l := a.lists[a.terms[term]*len(a.view.segments)+segment]
+func (p *Phrase) iterate(a *exprBuilder, segment int, term string) *iterator {
+	l := a.doclists[a.terms[term]*len(a.view.segments)+segment]
 	if l == nil {
 		return nil
 	}
 	return l.iterate(p.Column.Number)
 }
 
-func (x And) in(a *asked, segment int) walker {
-	var all []walker
+func (x And) build(a *exprBuilder, segment int) rowIterator {
+	var all []rowIterator
 	for _, e := range x {
-		w := e.in(a, segment)
+		w := e.build(a, segment)
 		if w == nil {
 			return nil
 		}
 		all = append(all, w)
 	}
-	return intersect(all)
+	return newIntersection(all)
 }
 
-func (x Or) in(a *asked, segment int) walker {
+func (x Or) build(a *exprBuilder, segment int) rowIterator {
 	phrases, others := groupPhrases(x)
-	var all []walker
+	var all []rowIterator
 	for _, e := range append(others, phrases...) {
-		if w := e.in(a, segment); w != nil {
+		if w := e.build(a, segment); w != nil {
 			all = append(all, w)
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	return unite(a.view, all)
+	return newUnion(a.view, all)
 }
 
-func (x Not) in(a *asked, segment int) walker {
-	of, without := x.Of.in(a, segment), x.Without.in(a, segment)
+func (x Not) build(a *exprBuilder, segment int) rowIterator {
+	of, without := x.Of.build(a, segment), x.Without.build(a, segment)
 	if of == nil || without == nil {
 		return of
 	}

@@ -43,14 +43,14 @@ type writer struct {
 	termless bool // no term on this leaf yet
 	rowless  bool // no row id before the first term on this leaf yet
 
-	separator []byte
-	separated int64 // leaf that the separator belongs to
-	empty     int   // leaves without a term since then
-	index     []indexPage
+	separator  []byte
+	groupStart int64 // leaf that the separator belongs to
+	empty      int   // leaves without a term since then
+	index      []indexPage
 }
 
 func newWriter(sink Sink) *writer {
-	w := &writer{sink: sink, page: 1, termless: true, separated: 1, separator: []byte{}}
+	w := &writer{sink: sink, page: 1, termless: true, groupStart: 1, separator: []byte{}}
 	w.leaf = make([]byte, 4, PageSize+64)
 	return w
 }
@@ -65,7 +65,7 @@ func (w *writer) term(term []byte) {
 	shared := 0
 	if w.termless {
 		if w.page != 1 {
-			w.separate(term[:1+common(w.term0, term)])
+			w.startGroup(term[:1+common(w.term0, term)])
 		}
 	} else {
 		shared = common(w.term0, term)
@@ -96,7 +96,7 @@ func (w *writer) doclist(list []byte) {
 	}
 	for id := int64(0); len(list) > 0 && w.err == nil; {
 		if !w.rowless {
-			n, last := w.fitting(list, id)
+			n, last := w.rowsThatFit(list, id)
 			w.leaf = append(w.leaf, list[:n]...)
 			if list, id = list[n:], last; len(list) == 0 {
 				return
@@ -114,9 +114,9 @@ func (w *writer) doclist(list []byte) {
 	}
 }
 
-// fitting returns how many bytes the first rows of a doclist take, as many as the leaf has room for, and the last of them. id is
+// rowsThatFit returns how many bytes the first rows of a doclist take, as many as the leaf has room for, and the last of them. id is
 // the one before.
-func (w *writer) fitting(list []byte, id int64) (n int, last int64) {
+func (w *writer) rowsThatFit(list []byte, id int64) (n int, last int64) {
 	room := min(PageSize-len(w.leaf)-len(w.footer), len(list))
 	for {
 		p, ok := decodePosting(list[n:])
@@ -193,15 +193,15 @@ func (w *writer) emit(id int64, data []byte) {
 	}
 }
 
-// separate ends the group of leaves since the last separator and begins the next.
-func (w *writer) separate(term []byte) {
+// startGroup ends the group of leaves since the last separator and begins the next.
+func (w *writer) startGroup(term []byte) {
 	w.closeGroup()
 	w.separator = append(w.separator[:0], term...)
-	w.separated = w.page
+	w.groupStart = w.page
 }
 
 func (w *writer) closeGroup() {
-	page := w.separated << 1
+	page := w.groupStart << 1
 	if w.flushIndex() {
 		page |= 1
 	}

@@ -12,17 +12,17 @@ import (
 func Merge(inputs []Segment, source Source, sink Sink) (int, error) {
 	m := merger{w: newWriter(sink)}
 	for _, in := range inputs {
-		c, err := newCursor(source, in, leavesAtOnce)
+		c, err := newCursor(source, in, maxLeaves)
 		if err != nil {
 			return 0, err
 		}
 		m.cursors = append(m.cursors, c)
 	}
-	for m.w.err == nil && m.pick() {
+	for m.w.err == nil && m.selectLeast() {
 		if err := m.term(); err != nil {
 			return 0, err
 		}
-		for _, c := range m.same {
+		for _, c := range m.least {
 			if c.advance(); c.err != nil {
 				return 0, c.err
 			}
@@ -41,40 +41,40 @@ func Merged(inputs []Segment, id, leaves int) Segment {
 }
 
 type merger struct {
-	w       *writer
-	cursors []*cursor
-	same    []*cursor // those that stand at the least term
-	walks   []walk
-	list    []byte
+	w        *writer
+	cursors  []*cursor
+	least    []*cursor // those that stand at the least term
+	postings []postingIterator
+	list     []byte
 }
 
-// pick finds the cursors at the least term, and says whether there are any.
-func (m *merger) pick() bool {
-	m.same = m.same[:0]
+// selectLeast finds the cursors at the least term, and says whether there are any.
+func (m *merger) selectLeast() bool {
+	m.least = m.least[:0]
 	for _, c := range m.cursors {
 		if len(c.term) == 0 {
 			continue
 		}
 		order := -1
-		if len(m.same) > 0 {
-			order = bytes.Compare(c.term, m.same[0].term)
+		if len(m.least) > 0 {
+			order = bytes.Compare(c.term, m.least[0].term)
 		}
 		if order < 0 {
-			m.same = m.same[:0]
+			m.least = m.least[:0]
 		}
 		if order <= 0 {
-			m.same = append(m.same, c)
+			m.least = append(m.least, c)
 		}
 	}
-	return len(m.same) > 0
+	return len(m.least) > 0
 }
 
 // term writes the least term.
 func (m *merger) term() error {
-	c := m.same[0]
+	c := m.least[0]
 	list := c.list
-	if len(m.same) > 1 || len(c.deleted) > 0 {
-		if err := m.join(); err != nil {
+	if len(m.least) > 1 || len(c.deleted) > 0 {
+		if err := m.mergeDoclists(); err != nil {
 			return err
 		}
 		list = m.list
@@ -86,20 +86,20 @@ func (m *merger) term() error {
 	return nil
 }
 
-// join merges the doclists of the least term by row id.
-func (m *merger) join() error {
-	m.list, m.walks = m.list[:0], m.walks[:0]
-	for _, c := range m.same {
-		m.walks = append(m.walks, walk{rest: c.list, deleted: c.deleted})
+// mergeDoclists merges the doclists of the least term by row id.
+func (m *merger) mergeDoclists() error {
+	m.list, m.postings = m.list[:0], m.postings[:0]
+	for _, c := range m.least {
+		m.postings = append(m.postings, postingIterator{rest: c.list, deleted: c.deleted})
 	}
-	for i := range m.walks {
-		m.walks[i].step()
+	for i := range m.postings {
+		m.postings[i].next()
 	}
 	previous := int64(0)
 	for {
-		least, next := &m.walks[0], int64(math.MaxInt64)
-		for i := range m.walks[1:] {
-			switch w := &m.walks[1+i]; {
+		least, next := &m.postings[0], int64(math.MaxInt64)
+		for i := range m.postings[1:] {
+			switch w := &m.postings[1+i]; {
 			case w.row < least.row:
 				least, next = w, least.row
 			case w.row < next:
@@ -111,56 +111,56 @@ func (m *merger) join() error {
 		}
 		m.list = appendVarint(m.list, uint64(least.row-previous))
 		m.list = append(m.list, least.positions...)
-		m.list = append(m.list, least.before(next)...)
-		previous = least.at
-		least.step()
+		m.list = append(m.list, least.takeUntil(next)...)
+		previous = least.lastRow
+		least.next()
 	}
-	for i := range m.walks {
-		if m.walks[i].bad {
-			return fmt.Errorf("%w: doclist of segment %d", ErrMalformed, m.same[i].segment.ID)
+	for i := range m.postings {
+		if m.postings[i].malformed {
+			return fmt.Errorf("%w: doclist of segment %d", ErrMalformed, m.least[i].segment.ID)
 		}
 	}
 	return nil
 }
 
-// before takes the rows that follow the present one and come before another, as they stand in the list: segments mostly follow each
+// takeUntil takes the rows that follow the present one and come before another, as they stand in the list: segments mostly follow each
 // other in time.
-func (w *walk) before(row int64) []byte {
+func (w *postingIterator) takeUntil(row int64) []byte {
 	if len(w.deleted) > 0 {
 		return nil
 	}
 	n := 0
 	for n < len(w.rest) {
 		p, ok := decodePosting(w.rest[n:])
-		if !ok || w.at+p.delta >= row {
+		if !ok || w.lastRow+p.delta >= row {
 			break
 		}
-		n, w.at = n+p.end, w.at+p.delta
+		n, w.lastRow = n+p.end, w.lastRow+p.delta
 	}
 	rows := w.rest[:n]
 	w.rest = w.rest[n:]
 	return rows
 }
 
-// walk steps through a doclist.
-type walk struct {
+// postingIterator steps through a doclist.
+type postingIterator struct {
 	rest      []byte
 	deleted   map[int64]struct{}
-	at        int64  // last row id read
+	lastRow   int64  // last row id read
 	row       int64  // present row, MaxInt64 at the end
 	positions []byte // its position list with its size
-	bad       bool
+	malformed bool
 }
 
-func (w *walk) step() {
+func (w *postingIterator) next() {
 	for len(w.rest) > 0 {
 		p, ok := decodePosting(w.rest)
 		if !ok {
-			w.bad = true
+			w.malformed = true
 			break
 		}
-		w.at += p.delta
-		w.row, w.positions = w.at, w.rest[p.start:p.end]
+		w.lastRow += p.delta
+		w.row, w.positions = w.lastRow, w.rest[p.start:p.end]
 		w.rest = w.rest[p.end:]
 		if len(w.deleted) == 0 {
 			return

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// place is where a term stands in a row.
-type place struct {
-	row int64
-	at  uint64
+// position is where a term stands in a row.
+type position struct {
+	row    int64
+	offset uint64
 }
 
-func (p place) compareRow(row int64) int { return cmp.Compare(p.row, row) }
+func (p position) compareRow(row int64) int { return cmp.Compare(p.row, row) }
 
-func (p place) compare(o place) int {
-	return cmp.Or(cmp.Compare(p.row, o.row), cmp.Compare(p.at, o.at))
+func (p position) compare(o position) int {
+	return cmp.Or(cmp.Compare(p.row, o.row), cmp.Compare(p.offset, o.offset))
 }
 
 // phraseGroup is phrases of one column that differ in their first terms alone: however many those are, what follows is walked once,
@@ -65,15 +65,15 @@ func alternatives(x phraseGroup) (o Or) {
 	return o
 }
 
-func (x phraseGroup) in(a *asked, segment int) walker {
+func (x phraseGroup) build(a *exprBuilder, segment int) rowIterator {
 	first := x[0]
 	if first.Prefix && len(first.Terms) == 1 {
-		return x.begun(a, segment)
+		return x.prefixRows(a, segment)
 	}
-	c := &phraseRows{view: a.view, segment: a.view.segments[segment], column: first.Column.Number, most: min(leastPlaces, a.view.measures.Places), lookahead: unknown}
+	c := &phraseRows{view: a.view, segment: a.view.segments[segment], column: first.Column.Number, batch: min(minBatch, a.view.limits.Positions), lookahead: notScanned}
 	rest := first.Terms[1:]
 	if first.Prefix {
-		rest, c.end = rest[:len(rest)-1], rest[len(rest)-1]
+		rest, c.prefix = rest[:len(rest)-1], rest[len(rest)-1]
 	}
 	for _, t := range rest {
 		w := first.iterate(a, segment, t)
@@ -82,7 +82,7 @@ func (x phraseGroup) in(a *asked, segment int) walker {
 		}
 		c.rest = append(c.rest, w)
 	}
-	c.first = &union{shelf: a.view.shelf}
+	c.first = &union{cache: a.view.cache}
 	for _, p := range x {
 		if w := p.iterate(a, segment, p.Terms[0]); w != nil {
 			c.first.heads = append(c.first.heads, head{math.MaxInt64, w})
@@ -91,74 +91,74 @@ func (x phraseGroup) in(a *asked, segment int) walker {
 	switch n := len(c.first.heads); {
 	case n == 0:
 		return nil
-	case n == 1 && c.end == "":
-		return newSequence(append([]*iterator{c.first.heads[0].of.(*iterator)}, c.rest...))
+	case n == 1 && c.prefix == "":
+		return newExactPhrase(append([]*iterator{c.first.heads[0].of.(*iterator)}, c.rest...))
 	}
-	all := []walker{c.first}
+	all := []rowIterator{c.first}
 	for _, w := range c.rest {
 		all = append(all, w)
 	}
-	c.walker = intersect(all)
+	c.rowIterator = newIntersection(all)
 	return c
 }
 
 // phraseRows is the rows of a segment that have one of some terms, behind it others, and behind those one that begins with end.
 // Which rows have that is looked up for many at once, since all terms that begin so are looked through for it.
 type phraseRows struct {
-	walker // the rows that have all whole terms
-	view   *View
-	first  *union
-	rest   []*iterator
-	column int
-	end    string // "": nothing more
+	rowIterator // the rows that have all whole terms
+	view        *View
+	first       *union
+	rest        []*iterator
+	column      int
+	prefix      string // "": nothing more
 
-	segment *part
+	segment *viewSegment
 	lookahead
-	most   int // places that are looked behind next
-	places []uint64
-	word   []uint64
+	batch     int // places that are looked behind next
+	ends      []uint64
+	positions []uint64
 }
 
-// leastPlaces is how many places it looks behind at first.
-const leastPlaces = 1 << 13
+// minBatch is how many places it looks behind at first.
+const minBatch = 1 << 13
 
 // Advance implements Rows.
 func (c *phraseRows) Advance(at int64) (int64, error) {
-	if c.end == "" {
-		return c.whole(at)
+	if c.prefix == "" {
+		return c.nextWhole(at)
 	}
-	return c.down(at, c.look)
+	return c.advance(at, c.scanNext)
 }
 
-// whole returns the next row that has the whole terms side by side, with the places where they end.
-func (c *phraseRows) whole(at int64) (int64, error) {
+// nextWhole returns the next row that has the whole terms side by side, with the places where they end.
+func (c *phraseRows) nextWhole(at int64) (int64, error) {
 	for {
-		row, err := c.walker.Advance(at)
+		row, err := c.rowIterator.Advance(at)
 		if err != nil || row < 0 {
 			return -1, err
 		}
-		c.places = c.places[:0]
-		if err := c.begin(0, row); err != nil {
+		c.ends = c.ends[:0]
+		if err := c.addFirst(0, row); err != nil {
 			return -1, err
 		}
-		slices.Sort(c.places)
+		slices.Sort(c.ends)
 		for _, w := range c.rest {
 			list, err := w.positions()
 			if err != nil {
 				return -1, err
 			}
-			c.word = places(c.word[:0], inColumn(list, c.column))
-			c.places = adjacent(c.places, c.word)
+			c.positions = appendPositions(c.positions[:0], inColumn(list, c.column))
+			c.ends = adjacent(c.ends, c.positions)
 		}
-		if len(c.places) > 0 {
+		if len(c.ends) > 0 {
 			return row, nil
 		}
 		at = row - 1
 	}
 }
 
-// begin adds the places of the first terms that the row has: those at the top of the heap.
-func (c *phraseRows) begin(i int, row int64) error {
+// addFirst adds the places of the first terms that the row has: those at the top of the heap.
+func (c *phraseRows) addFirst(i int, row int64) error {
 	if i >= len(c.first.heads) || c.first.heads[i].row != row {
 		return nil
 	}
@@ -166,36 +166,36 @@ func (c *phraseRows) begin(i int, row int64) error {
 	if err != nil {
 		return err
 	}
-	c.places = places(c.places, inColumn(list, c.column))
-	return cmp.Or(c.begin(2*i+1, row), c.begin(2*i+2, row))
+	c.ends = appendPositions(c.ends, inColumn(list, c.column))
+	return cmp.Or(c.addFirst(2*i+1, row), c.addFirst(2*i+2, row))
 }
 
-// look finds which of the next rows have all of it.
-func (c *phraseRows) look(at int64) error {
+// scanNext finds which of the next rows have all of it.
+func (c *phraseRows) scanNext(at int64) error {
 	b := prefixScan{view: c.view, column: c.column}
-	for len(b.behind) < c.most {
-		row, err := c.whole(at)
+	for len(b.after) < c.batch {
+		row, err := c.nextWhole(at)
 		if err != nil {
 			return err
 		}
-		if c.below = row; row < 0 {
+		if c.scannedTo = row; row < 0 {
 			break
 		}
-		for _, p := range c.places {
-			b.behind = append(b.behind, place{row, p})
+		for _, p := range c.ends {
+			b.after = append(b.after, position{row, p})
 		}
 		at = row - 1
 	}
-	c.most = min(4*c.most, c.view.measures.Places)
-	if len(b.behind) == 0 {
+	c.batch = min(4*c.batch, c.view.limits.Positions)
+	if len(b.after) == 0 {
 		return nil
 	}
-	slices.SortFunc(b.behind, place.compare)
-	b.from, b.to = b.behind[0].row, b.behind[len(b.behind)-1].row+1
-	if err := b.read([]*part{c.segment}, []string{c.end}); err != nil {
+	slices.SortFunc(b.after, position.compare)
+	b.from, b.to = b.after[0].row, b.after[len(b.after)-1].row+1
+	if err := b.read([]*viewSegment{c.segment}, []string{c.prefix}); err != nil {
 		return err
 	}
-	c.rows = b.rows.set().Rows()
+	c.rows = b.rows.build().Rows()
 	return nil
 }
 

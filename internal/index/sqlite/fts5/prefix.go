@@ -14,7 +14,7 @@ func (v *View) Prefix(column Column, texts []string, from, to int64) (*RowSet, e
 	if err := b.read(v.segments, texts); err != nil {
 		return nil, err
 	}
-	return b.rows.set(), nil
+	return b.rows.build(), nil
 }
 
 // prefixScan gathers rows of terms that begin with a key: those in a window that have such a term in a column, and have it
@@ -23,15 +23,15 @@ type prefixScan struct {
 	view     *View
 	column   int
 	from, to int64
-	rows     gathering
-	most     int // of the newest words of them are wanted, 0: all
+	rows     rowSetBuilder
+	maxWords int // of the newest words of them are wanted, 0: all
 
-	behind []place // rising
+	after []position // rising
 
-	key     []byte
-	segment *part
-	open    []*opened
-	word    []uint64 // places of a term in a row
+	key       []byte
+	segment   *viewSegment
+	partial   []*partialDoclist
+	positions []uint64 // places of a term in a row
 }
 
 // add takes a row.
@@ -39,25 +39,25 @@ func (b *prefixScan) add(row int64) {
 	if row < b.from {
 		return
 	}
-	if b.rows.add(row); b.most > 0 && len(b.rows.words) >= 2*b.most {
-		b.from = max(b.from, b.rows.newest(b.most))
+	if b.rows.add(row); b.maxWords > 0 && len(b.rows.words) >= 2*b.maxWords {
+		b.from = max(b.from, b.rows.keepNewest(b.maxWords))
 	}
 }
 
 // read looks at all leaves with terms that begin with one of some texts.
-func (b *prefixScan) read(segments []*part, texts []string) error {
+func (b *prefixScan) read(segments []*viewSegment, texts []string) error {
 	keys := make([][]byte, len(texts))
 	for i, t := range texts {
 		keys[i] = append([]byte{mainPrefix}, t...)
 	}
-	pages, err := b.view.shelf.store.Ranges(keys, numbers(segments))
+	pages, err := b.view.cache.store.Ranges(keys, segmentIDs(segments))
 	if err != nil {
 		return err
 	}
 	for i, all := range pages {
 		b.key, b.segment = keys[i/len(segments)], segments[i%len(segments)]
 		all = slices.DeleteFunc(all, func(page int64) bool { return page>>1 < int64(b.segment.First) })
-		for some := range slices.Chunk(all, leavesAtOnce) {
+		for some := range slices.Chunk(all, maxLeaves) {
 			if err := b.leaves(some); err != nil {
 				return err
 			}
@@ -72,24 +72,24 @@ func (b *prefixScan) leaves(pages []int64) error {
 	for i, page := range pages {
 		ids[i] = PageID(b.segment.ID, page>>1)
 	}
-	blocks, err := each(b.view.shelf.store.Records, ids)
+	blocks, err := readDistinct(b.view.cache.store.Records, ids)
 	if err != nil {
 		return err
 	}
-	b.open = b.open[:0]
+	b.partial = b.partial[:0]
 	for i, block := range blocks {
 		if err := b.terms(block, pages[i]); err != nil {
 			return err
 		}
 	}
-	all := slices.Clone(b.open)
-	if err := b.view.shelf.complete(b.open); err != nil { // a list often ends on the leaf that comes next
+	all := slices.Clone(b.partial)
+	if err := b.view.cache.complete(b.partial); err != nil { // a list often ends on the leaf that comes next
 		return err
 	}
 	for _, o := range all {
-		walk := b.walk
-		if b.behind != nil {
-			walk = b.look
+		walk := b.addRows
+		if b.after != nil {
+			walk = b.addFollowing
 		}
 		if err := walk(o.iterate(b.column)); err != nil {
 			return err
@@ -98,8 +98,8 @@ func (b *prefixScan) leaves(pages []int64) error {
 	return nil
 }
 
-// walk takes the rows of a list that lie in the window.
-func (b *prefixScan) walk(t *iterator) error {
+// addRows takes the rows of a list that lie in the window.
+func (b *prefixScan) addRows(t *iterator) error {
 	for at := b.to - 1; ; {
 		row, err := t.Advance(at)
 		if err != nil || row < b.from || row < 0 {
@@ -110,9 +110,9 @@ func (b *prefixScan) walk(t *iterator) error {
 	}
 }
 
-// look takes those of the wanted rows that a list has behind a place.
-func (b *prefixScan) look(t *iterator) error {
-	for left := b.behind; len(left) > 0; {
+// addFollowing takes those of the wanted rows that a list has behind a place.
+func (b *prefixScan) addFollowing(t *iterator) error {
+	for left := b.after; len(left) > 0; {
 		row, err := t.Advance(left[len(left)-1].row)
 		if err != nil || row < 0 {
 			return err
@@ -121,25 +121,25 @@ func (b *prefixScan) look(t *iterator) error {
 		if err != nil {
 			return err
 		}
-		b.follows(row, list)
-		n, _ := slices.BinarySearchFunc(left, row, place.compareRow)
+		b.addIfFollows(row, list)
+		n, _ := slices.BinarySearchFunc(left, row, position.compareRow)
 		left = left[:n]
 	}
 	return nil
 }
 
-// follows takes a row when a term stands in it right behind one of the places.
-func (b *prefixScan) follows(row int64, positions []byte) {
-	i, ok := slices.BinarySearchFunc(b.behind, row, place.compareRow)
+// addIfFollows takes a row when a term stands in it right behind one of the places.
+func (b *prefixScan) addIfFollows(row int64, positions []byte) {
+	i, ok := slices.BinarySearchFunc(b.after, row, position.compareRow)
 	if !ok {
 		return
 	}
-	b.word = places(b.word[:0], inColumn(positions, b.column))
-	for k := 0; k < len(b.word) && i < len(b.behind) && b.behind[i].row == row; {
-		switch at := b.behind[i].at + 1; {
-		case b.word[k] < at:
+	b.positions = appendPositions(b.positions[:0], inColumn(positions, b.column))
+	for k := 0; k < len(b.positions) && i < len(b.after) && b.after[i].row == row; {
+		switch at := b.after[i].offset + 1; {
+		case b.positions[k] < at:
 			k++
-		case b.word[k] > at:
+		case b.positions[k] > at:
 			i++
 		default:
 			b.add(row)
@@ -150,9 +150,9 @@ func (b *prefixScan) follows(row int64, positions []byte) {
 
 // terms takes those of a leaf that begin with the key.
 func (b *prefixScan) terms(leaf []byte, page int64) error {
-	e, err := entriesOf(leaf)
+	e, err := newTermEntries(leaf)
 	var term []byte // no more of it than of the key
-	begins := false
+	matches := false
 	for err == nil && e.next() {
 		if min(e.shared, len(b.key)) > len(term) {
 			return fmt.Errorf("%w: term", ErrMalformed)
@@ -160,26 +160,26 @@ func (b *prefixScan) terms(leaf []byte, page int64) error {
 		if e.shared < len(b.key) { // else it begins as the one before it
 			term = append(term[:e.shared], e.suffix...)
 			term = term[:min(len(term), len(b.key))]
-			begins = bytes.Equal(term, b.key)
+			matches = bytes.Equal(term, b.key)
 		}
 		switch {
-		case !begins:
+		case !matches:
 		case e.last() && page>>1 < int64(b.segment.Last):
-			b.last(e.rows(), page)
+			b.addPartial(e.rows(), page)
 		default:
-			err = b.list(e.rows())
+			err = b.addDoclist(e.rows())
 		}
 	}
 	return cmp.Or(err, e.err)
 }
 
-// last keeps the last term of a leaf: what follows it may go on on later ones.
-func (b *prefixScan) last(rows []byte, page int64) {
-	b.open = append(b.open, newOpened(b.view.shelf, b.segment, rows, page))
+// addPartial keeps the last term of a leaf: what follows it may go on on later ones.
+func (b *prefixScan) addPartial(rows []byte, page int64) {
+	b.partial = append(b.partial, newPartialDoclist(b.view.cache, b.segment, rows, page))
 }
 
-// list takes the rows of a list that stands on one leaf.
-func (b *prefixScan) list(data []byte) error {
+// addDoclist takes the rows of a list that stands on one leaf.
+func (b *prefixScan) addDoclist(data []byte) error {
 	row := int64(0)
 	for len(data) > 0 {
 		delta, n := varint(data)
@@ -196,11 +196,11 @@ func (b *prefixScan) list(data []byte) error {
 		if row < b.from {
 			continue
 		}
-		if b.behind != nil {
-			b.follows(row, positions)
+		if b.after != nil {
+			b.addIfFollows(row, positions)
 			continue
 		}
-		gone, err := b.segment.gone(b.view.shelf.store, row)
+		gone, err := b.segment.isDeleted(b.view.cache.store, row)
 		if err != nil {
 			return err
 		}

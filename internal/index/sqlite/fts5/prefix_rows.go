@@ -8,21 +8,21 @@ import (
 
 // lookahead is rows of a segment that are found many at a time, the newest first.
 type lookahead struct {
-	rows  Rows
-	below int64 // all rows from here on were looked at; negative: all there are
+	rows      Rows
+	scannedTo int64 // all rows from here on were looked at; negative: all there are
 }
 
-// unknown is those of a segment that was not looked at.
-var unknown = lookahead{new(RowSet).Rows(), math.MaxInt64}
+// notScanned is those of a segment that was not looked at.
+var notScanned = lookahead{new(RowSet).Rows(), math.MaxInt64}
 
-// down does as Rows.Down; look finds some more, from the newest on that may be wanted.
-func (k *lookahead) down(at int64, look func(at int64) error) (int64, error) {
+// advance does as Rows.Down; look finds some more, from the newest on that may be wanted.
+func (k *lookahead) advance(at int64, scan func(at int64) error) (int64, error) {
 	for {
 		row, err := k.rows.Advance(at)
-		if row >= 0 || err != nil || k.below < 0 {
+		if row >= 0 || err != nil || k.scannedTo < 0 {
 			return row, err
 		}
-		if err := look(min(at, k.below-1)); err != nil {
+		if err := scan(min(at, k.scannedTo-1)); err != nil {
 			return -1, err
 		}
 	}
@@ -32,14 +32,14 @@ func (k *lookahead) down(at int64, look func(at int64) error) (int64, error) {
 // through for so many of the newest at a time.
 type prefixRows struct {
 	view    *View
-	segment *part
+	segment *viewSegment
 	column  int
 	texts   []string
 	lookahead
 }
 
-func (x phraseGroup) begun(a *asked, segment int) walker {
-	b := &prefixRows{view: a.view, segment: a.view.segments[segment], column: x[0].Column.Number, lookahead: unknown}
+func (x phraseGroup) prefixRows(a *exprBuilder, segment int) rowIterator {
+	b := &prefixRows{view: a.view, segment: a.view.segments[segment], column: x[0].Column.Number, lookahead: notScanned}
 	for _, p := range x {
 		b.texts = append(b.texts, p.Terms[0])
 	}
@@ -56,20 +56,20 @@ func (x phraseGroup) begun(a *asked, segment int) walker {
 }
 
 // Advance implements Rows.
-func (b *prefixRows) Advance(at int64) (int64, error) { return b.down(at, b.look) }
+func (b *prefixRows) Advance(at int64) (int64, error) { return b.advance(at, b.scanNext) }
 
-func (b *prefixRows) look(at int64) error {
-	rows := prefixScan{view: b.view, column: b.column, to: at + 1, most: b.view.measures.Rows}
-	if err := rows.read([]*part{b.segment}, b.texts); err != nil {
+func (b *prefixRows) scanNext(at int64) error {
+	rows := prefixScan{view: b.view, column: b.column, to: at + 1, maxWords: b.view.limits.Rows}
+	if err := rows.read([]*viewSegment{b.segment}, b.texts); err != nil {
 		return err
 	}
-	if b.rows, b.below = rows.rows.set().Rows(), rows.from; b.below == 0 {
-		b.below = -1
+	if b.rows, b.scannedTo = rows.rows.build().Rows(), rows.from; b.scannedTo == 0 {
+		b.scannedTo = -1
 	}
 	return nil
 }
 
-func (b *prefixRows) next(to []*iterator) []*iterator { return to }
+func (b *prefixRows) leaders(to []*iterator) []*iterator { return to }
 
-// size is more than that of any list: nothing leads that has to be gathered.
-func (b *prefixRows) size() int { return math.MaxInt32 }
+// cost is more than that of any list: nothing leads that has to be gathered.
+func (b *prefixRows) cost() int { return math.MaxInt32 }

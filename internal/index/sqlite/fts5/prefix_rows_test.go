@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// TestAlikePhrasesShareWhatFollows counts the lists that are walked for phrases that differ in their first terms: what they have
+// TestSimilarPhrasesShareSuffix counts the lists that are walked for phrases that differ in their first terms: what they have
 // in common is walked once, and what begins as they end is looked up once.
-func TestAlikePhrasesShareWhatFollows(t *testing.T) {
+func TestSimilarPhrasesShareSuffix(t *testing.T) {
 	const words = 1000
 	shelf := new(Cache)
-	a := &asked{view: &View{shelf: shelf, segments: []*part{{}}, measures: usual}, terms: map[string]int{"the": 0}, lists: []*list{{shelf: shelf}}}
+	a := &exprBuilder{view: &View{cache: shelf, segments: []*viewSegment{{}}, limits: defaultLimits}, terms: map[string]int{"the": 0}, doclists: []*doclist{{cache: shelf}}}
 	for _, last := range []Phrase{{Terms: []string{"the", "u"}, Prefix: true}, {Terms: []string{"the", "the"}}} {
 		var any Or
 		for i := range words {
 			p := &Phrase{Terms: append([]string{fmt.Sprint("word", i)}, last.Terms...), Prefix: last.Prefix}
-			a.terms[p.Terms[0]], a.lists, any = len(a.lists), append(a.lists, &list{shelf: shelf}), append(any, p)
+			a.terms[p.Terms[0]], a.doclists, any = len(a.doclists), append(a.doclists, &doclist{cache: shelf}), append(any, p)
 		}
-		c, ok := any.in(a, 0).(*phraseRows)
+		c, ok := any.build(a, 0).(*phraseRows)
 		if !ok {
-			t.Fatalf("%v: one walker for all is wanted, not %T", last.Terms, any.in(a, 0))
+			t.Fatalf("%v: one walker for all is wanted, not %T", last.Terms, any.build(a, 0))
 		}
 		if n := len(c.first.heads) + len(c.rest); n > words+2 {
 			t.Errorf("%v: %d lists for %d phrases", last.Terms, n, words)
@@ -30,13 +30,13 @@ func TestAlikePhrasesShareWhatFollows(t *testing.T) {
 	}
 }
 
-// TestRowsOfBeginningsAreBounded gathers the rows of many terms that begin alike: no more words of them are held than twice what
+// TestPrefixRowsAreBounded gathers the rows of many terms that begin alike: no more words of them are held than twice what
 // is wanted, and those that are left are the newest.
-func TestRowsOfBeginningsAreBounded(t *testing.T) {
+func TestPrefixRowsAreBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const most = 100
 	for _, wanted := range []int{most, 0} {
-		b := prefixScan{most: wanted}
+		b := prefixScan{maxWords: wanted}
 		rows := map[int64]bool{}
 		for range 100_000 {
 			row := r.Int64N(5000) << r.IntN(8)
@@ -53,7 +53,7 @@ func TestRowsOfBeginningsAreBounded(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		set := b.rows.set().Rows()
+		set := b.rows.build().Rows()
 		for at := int64(math.MaxInt64); ; at = got[len(got)-1] - 1 {
 			row, err := set.Advance(at)
 			if err != nil {
@@ -68,7 +68,7 @@ func TestRowsOfBeginningsAreBounded(t *testing.T) {
 		if len(got) < min(most, len(rows)) || !slices.Equal(got, want) {
 			t.Errorf("%d rows from %d on, want %d", len(got), b.from, len(want))
 		}
-		set = b.rows.set().Rows()
+		set = b.rows.build().Rows()
 		for at := int64(5000 << 8); at >= 0; at -= r.Int64N(1 << r.IntN(16)) { // leaps, and what was passed by is gone
 			i, found := slices.BinarySearch(want, at)
 			if !found {

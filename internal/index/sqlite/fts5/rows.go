@@ -12,20 +12,20 @@ type Rows interface {
 	Advance(at int64) (int64, error)
 }
 
-// walker is Rows that tell what they would read.
-type walker interface {
+// rowIterator is Rows that tell what they would read.
+type rowIterator interface {
 	Rows
-	// next adds the tails that are asked first.
-	next(to []*iterator) []*iterator
-	// size is about how many leaves there are to walk.
-	size() int
+	// leaders adds the tails that are asked first.
+	leaders(to []*iterator) []*iterator
+	// cost is about how many leaves there are to walk.
+	cost() int
 }
 
-func (t *iterator) next(to []*iterator) []*iterator { return append(to, t) }
-func (t *iterator) size() int                       { return len(t.pieces) }
+func (t *iterator) leaders(to []*iterator) []*iterator { return append(to, t) }
+func (t *iterator) cost() int                          { return len(t.blocks) }
 
 // intersection is the rows that all have, the one with the fewest first.
-type intersection []walker
+type intersection []rowIterator
 
 func (e intersection) Advance(at int64) (int64, error) {
 	for agreed, i := 0, 0; agreed < len(e); i = (i + 1) % len(e) {
@@ -41,12 +41,12 @@ func (e intersection) Advance(at int64) (int64, error) {
 	return at, nil
 }
 
-func (e intersection) next(to []*iterator) []*iterator { return e[0].next(to) }
-func (e intersection) size() int                       { return e[0].size() }
+func (e intersection) leaders(to []*iterator) []*iterator { return e[0].leaders(to) }
+func (e intersection) cost() int                          { return e[0].cost() }
 
-// intersect makes one walker of what all must have.
-func intersect(of []walker) walker {
-	slices.SortStableFunc(of, func(a, b walker) int { return a.size() - b.size() })
+// newIntersection makes one walker of what all must have.
+func newIntersection(of []rowIterator) rowIterator {
+	slices.SortStableFunc(of, func(a, b rowIterator) int { return a.cost() - b.cost() })
 	if len(of) == 1 {
 		return of[0]
 	}
@@ -55,20 +55,20 @@ func intersect(of []walker) walker {
 
 // union is the rows that at least one has.
 type union struct {
-	shelf *Cache
+	cache *Cache
 	heads []head // a heap, greatest row first
 }
 
 type head struct {
 	row int64
-	of  walker
+	of  rowIterator
 }
 
-func unite(v *View, of []walker) walker {
+func newUnion(v *View, of []rowIterator) rowIterator {
 	if len(of) == 1 {
 		return of[0]
 	}
-	e := &union{shelf: v.shelf, heads: make([]head, len(of))}
+	e := &union{cache: v.cache, heads: make([]head, len(of))}
 	for i, w := range of {
 		e.heads[i] = head{math.MaxInt64, w}
 	}
@@ -79,7 +79,7 @@ func unite(v *View, of []walker) walker {
 func (e *union) Advance(at int64) (int64, error) {
 	at = min(at, math.MaxInt64-1)
 	if len(e.heads) > 0 && e.heads[0].row == math.MaxInt64 { // not asked yet
-		if err := e.shelf.fetch(e.next(nil), at); err != nil {
+		if err := e.cache.prefetch(e.leaders(nil), at); err != nil {
 			return -1, err
 		}
 	}
@@ -100,16 +100,16 @@ func (e *union) Advance(at int64) (int64, error) {
 	return e.heads[0].row, nil
 }
 
-func (e *union) next(to []*iterator) []*iterator {
+func (e *union) leaders(to []*iterator) []*iterator {
 	for _, h := range e.heads {
-		to = h.of.next(to)
+		to = h.of.leaders(to)
 	}
 	return to
 }
 
-func (e *union) size() (n int) {
+func (e *union) cost() (n int) {
 	for _, h := range e.heads {
-		n += h.of.size()
+		n += h.of.cost()
 	}
 	return n
 }
@@ -127,14 +127,14 @@ func (e *union) Pop() any {
 
 // difference is the rows of one that another has not.
 type difference struct {
-	walker
-	without walker
+	rowIterator
+	without rowIterator
 }
 
 // Advance implements Rows.
 func (b difference) Advance(at int64) (int64, error) {
 	for {
-		row, err := b.walker.Advance(at)
+		row, err := b.rowIterator.Advance(at)
 		if err != nil || row < 0 {
 			return -1, err
 		}
@@ -145,64 +145,64 @@ func (b difference) Advance(at int64) (int64, error) {
 	}
 }
 
-// sequence is the rows that have terms side by side.
-type sequence struct {
+// exactPhrase is the rows that have terms side by side.
+type exactPhrase struct {
 	intersection
-	words  []*iterator // in the order of the phrase
-	places []uint64
-	word   []uint64
+	words     []*iterator // in the order of the phrase
+	ends      []uint64
+	positions []uint64
 }
 
-func newSequence(words []*iterator) walker {
+func newExactPhrase(words []*iterator) rowIterator {
 	if len(words) == 1 {
 		return words[0]
 	}
-	s := &sequence{words: words}
+	s := &exactPhrase{words: words}
 	for _, w := range words {
 		s.intersection = append(s.intersection, w)
 	}
-	slices.SortStableFunc(s.intersection, func(a, b walker) int { return a.size() - b.size() })
+	slices.SortStableFunc(s.intersection, func(a, b rowIterator) int { return a.cost() - b.cost() })
 	return s
 }
 
 // Advance implements Rows.
-func (s *sequence) Advance(at int64) (int64, error) {
+func (s *exactPhrase) Advance(at int64) (int64, error) {
 	for {
 		row, err := s.intersection.Advance(at)
 		if err != nil || row < 0 {
 			return -1, err
 		}
-		if beside, err := s.beside(); beside || err != nil {
+		if ok, err := s.matches(); ok || err != nil {
 			return row, err
 		}
 		at = row - 1
 	}
 }
 
-// beside says whether the terms stand side by side in the row that was reached.
-func (s *sequence) beside() (bool, error) {
+// matches says whether the terms stand side by side in the row that was reached.
+func (s *exactPhrase) matches() (bool, error) {
 	for i, w := range s.words {
 		list, err := w.positions()
 		if err != nil {
 			return false, err
 		}
-		to := &s.word
+		to := &s.positions
 		if i == 0 {
-			to = &s.places
+			to = &s.ends
 		}
-		*to = places((*to)[:0], inColumn(list, w.column))
+		*to = appendPositions((*to)[:0], inColumn(list, w.column))
 		if i == 0 {
 			continue
 		}
-		if s.places = adjacent(s.places, s.word); len(s.places) == 0 {
+		if s.ends = adjacent(s.ends, s.positions); len(s.ends) == 0 {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// places appends the positions of a list of one column.
-func places(to []uint64, list []byte) []uint64 {
+// appendPositions appends the positions of a list of one column.
+func appendPositions(to []uint64, list []byte) []uint64 {
 	for at := uint64(0); len(list) > 0; {
 		v, n := varint(list)
 		if n == 0 || v < 2 {

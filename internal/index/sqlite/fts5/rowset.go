@@ -13,23 +13,23 @@ type RowSet struct {
 	sets []uint64 // the words
 }
 
-// gathering is a RowSet to which rows are added.
-type gathering struct {
+// rowSetBuilder is a RowSet to which rows are added.
+type rowSetBuilder struct {
 	words map[int64]uint64
 	key   int64  // of the word that the last row is in
 	last  uint64 // what is to be added to that
 }
 
-func (s *gathering) add(row int64) {
+func (s *rowSetBuilder) add(row int64) {
 	if key := row >> 6; key != s.key {
-		s.put()
+		s.flush()
 		s.key = key
 	}
 	s.last |= 1 << (row & 63)
 }
 
-// put adds what was added last to its word.
-func (s *gathering) put() {
+// flush adds what was added last to its word.
+func (s *rowSetBuilder) flush() {
 	if s.last == 0 {
 		return
 	}
@@ -40,9 +40,9 @@ func (s *gathering) put() {
 	s.last = 0
 }
 
-// newest leaves the newest words only, and returns the first row that may be in them.
-func (s *gathering) newest(words int) int64 {
-	s.put()
+// keepNewest leaves the newest words only, and returns the first row that may be in them.
+func (s *rowSetBuilder) keepNewest(words int) int64 {
+	s.flush()
 	keys := slices.Sorted(maps.Keys(s.words))
 	drop := max(len(keys)-words, 0)
 	for _, key := range keys[:drop] {
@@ -51,9 +51,9 @@ func (s *gathering) newest(words int) int64 {
 	return keys[drop] << 6
 }
 
-// set is what was gathered.
-func (s *gathering) set() *RowSet {
-	s.put()
+// build is what was gathered.
+func (s *rowSetBuilder) build() *RowSet {
+	s.flush()
 	all := &RowSet{keys: slices.Sorted(maps.Keys(s.words))}
 	all.sets = make([]uint64, len(all.keys))
 	for i, key := range all.keys {
@@ -66,16 +66,18 @@ func (s *gathering) set() *RowSet {
 func (s *RowSet) Words() int { return len(s.keys) }
 
 // Rows walks the set.
-func (s *RowSet) Rows() Rows { return &setWalk{RowSet: s, at: math.MaxInt64, word: len(s.keys) - 1} }
+func (s *RowSet) Rows() Rows {
+	return &rowSetIterator{RowSet: s, at: math.MaxInt64, word: len(s.keys) - 1}
+}
 
-type setWalk struct {
+type rowSetIterator struct {
 	*RowSet
 	at   int64 // what is above was passed by
 	word int   // none above it is wanted
 }
 
 // Advance implements Rows.
-func (w *setWalk) Advance(at int64) (int64, error) {
+func (w *rowSetIterator) Advance(at int64) (int64, error) {
 	w.at = min(w.at, at)
 	key := w.at >> 6
 	if w.word > 0 && w.keys[w.word] > key {

@@ -12,7 +12,7 @@ func NewTerms(segments []Segment, source Source) (*Terms, error) {
 	t := &Terms{}
 	for _, s := range segments {
 		s.TombstonePages = 0
-		c, err := newCursor(source, s, leavesAtOnce)
+		c, err := newCursor(source, s, maxLeaves)
 		if err != nil {
 			return nil, err
 		}
@@ -23,11 +23,11 @@ func NewTerms(segments []Segment, source Source) (*Terms, error) {
 
 // Next steps to the next term, and returns it; nil when there is none. It is valid until the next call.
 func (t *Terms) Next() []byte {
-	if t.err != nil || !t.m.pick() {
+	if t.err != nil || !t.m.selectLeast() {
 		return nil
 	}
-	t.term = append(t.term[:0], t.m.same[0].term[1:]...) // without mainPrefix
-	for _, c := range t.m.same {
+	t.term = append(t.term[:0], t.m.least[0].term[1:]...) // without mainPrefix
+	for _, c := range t.m.least {
 		if c.advance(); c.err != nil {
 			t.err = c.err
 		}

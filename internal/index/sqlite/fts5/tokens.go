@@ -8,8 +8,8 @@ const separators = "\"'`"
 
 const maxToken = 32768 // FTS5 cuts longer ones
 
-// kept marks the bytes that are part of a token and stay as they are.
-var kept = func() (k [256]bool) {
+// isTokenByte marks the bytes that are part of a token and stay as they are.
+var isTokenByte = func() (k [256]bool) {
 	for i := range k {
 		k[i] = i > ' ' && i != 0x7f && (i < 'A' || i > 'Z') && strings.IndexByte(separators, byte(i)) < 0
 	}
@@ -18,7 +18,7 @@ var kept = func() (k [256]bool) {
 
 func isToken(term []byte) bool {
 	for _, c := range term {
-		if !kept[c] {
+		if !isTokenByte[c] {
 			return false
 		}
 	}

@@ -50,37 +50,37 @@ func (p *Packer) Take(to []byte) []byte {
 	return to
 }
 
-// copied is how many bytes of a word are copied, however short it is: two registers.
-const copied = 16
+// copyBytes is how many bytes of a word are copied, however short it is: two registers.
+const copyBytes = 16
 
-// walker walks the words of a block, in order.
-type walker struct {
-	packed []byte // what is left
-	size   int    // of the words that are left, each with a line feed
-	word   []byte // the present one, with room behind it
-	length int    // of it
-	shared int    // what it has in common with the one before it
-	broken bool
+// wordCursor walks the words of a block, in order.
+type wordCursor struct {
+	packed  []byte // what is left
+	size    int    // of the words that are left, each with a line feed
+	word    []byte // the present one, with room behind it
+	length  int    // of it
+	shared  int    // what it has in common with the one before it
+	corrupt bool
 }
 
-// walk begins with a block that a Packer has written.
-func walk(block []byte) walker {
+// newWordCursor begins with a block that a Packer has written.
+func newWordCursor(block []byte) wordCursor {
 	size, n := binary.Uvarint(block)
 	if n <= 0 || size > maxWords {
-		return walker{broken: true}
+		return wordCursor{corrupt: true}
 	}
-	return walker{packed: block[n:], size: int(size), word: make([]byte, 256)}
+	return wordCursor{packed: block[n:], size: int(size), word: make([]byte, 256)}
 }
 
 // next goes to the next word.
-func (w *walker) next() bool {
+func (w *wordCursor) next() bool {
 	p := w.packed
-	if len(p) <= copied || len(w.word) < 2*nibble+copied {
-		return w.slow()
+	if len(p) <= copyBytes || len(w.word) < 2*nibble+copyBytes {
+		return w.nextSlow()
 	}
 	n, m := int(p[0]>>4), int(p[0]&nibble)
 	if n == nibble || m == nibble || n > w.length || n+m >= w.size {
-		return w.slow()
+		return w.nextSlow()
 	}
 	a, b := binary.LittleEndian.Uint64(p[1:]), binary.LittleEndian.Uint64(p[9:])
 	binary.LittleEndian.PutUint64(w.word[n:], a)
@@ -90,11 +90,11 @@ func (w *walker) next() bool {
 	return true
 }
 
-// ending goes to the next word that may have an end among its own bytes, which are those that it does not share with the word
+// nextEnding goes to the next word that may have an end among its own bytes, which are those that it does not share with the word
 // before it, or has at least long bytes: of others hardly more is looked at than how long they are.
-func (w *walker) ending(e pair, long int) bool {
+func (w *wordCursor) nextEnding(e bytePair, long int) bool {
 	p, word, length, size := w.packed, w.word, w.length, w.size
-	for len(p) > copied && len(word) >= 2*nibble+copied {
+	for len(p) > copyBytes && len(word) >= 2*nibble+copyBytes {
 		n, m := int(p[0]>>4), int(p[0]&nibble)
 		if n == nibble || m == nibble || n > length || n+m >= size {
 			break
@@ -104,31 +104,31 @@ func (w *walker) ending(e pair, long int) bool {
 		binary.LittleEndian.PutUint64(word[n+8:], b)
 		p, length = p[1+m:], n+m
 		size -= length + 1
-		if e.among(a, b, m) || length >= long {
+		if e.mayEndIn(a, b, m) || length >= long {
 			w.packed, w.length, w.size, w.shared = p, length, size, n
 			return true
 		}
 	}
 	w.packed, w.length, w.size = p, length, size
-	return w.slow()
+	return w.nextSlow()
 }
 
-// slow is next for words of any length, and at the end.
-func (w *walker) slow() bool {
+// nextSlow is next for words of any length, and at the end.
+func (w *wordCursor) nextSlow() bool {
 	if len(w.packed) == 0 {
-		w.broken = w.broken || w.size != 0
+		w.corrupt = w.corrupt || w.size != 0
 		return false
 	}
 	n, m := int(w.packed[0]>>4), int(w.packed[0]&nibble)
-	n, rest, ok := longer(n, w.packed[1:])
+	n, rest, ok := readLength(n, w.packed[1:])
 	if ok {
-		m, rest, ok = longer(m, rest)
+		m, rest, ok = readLength(m, rest)
 	}
 	if !ok || n > w.length || m > len(rest) || n+m >= w.size {
-		w.packed, w.broken = nil, true
+		w.packed, w.corrupt = nil, true
 		return false
 	}
-	if need := n + m + copied; need > len(w.word) {
+	if need := n + m + copyBytes; need > len(w.word) {
 		w.word = append(make([]byte, 0, 2*need), w.word[:n]...)
 		w.word = w.word[:cap(w.word)]
 	}
@@ -139,15 +139,15 @@ func (w *walker) slow() bool {
 }
 
 // err is what was wrong with the block.
-func (w *walker) err() error {
-	if w.broken {
+func (w *wordCursor) err() error {
+	if w.corrupt {
 		return errWords
 	}
 	return nil
 }
 
-// longer reads what of a length did not go into half a byte.
-func longer(length int, from []byte) (int, []byte, bool) {
+// readLength reads what of a length did not go into half a byte.
+func readLength(length int, from []byte) (int, []byte, bool) {
 	if length < nibble {
 		return length, from, true
 	}
@@ -158,8 +158,8 @@ func longer(length int, from []byte) (int, []byte, bool) {
 	return length + int(more), from[n:], true
 }
 
-// pair is two bytes that follow each other, each eight times. The first one is 0 when there is none.
-type pair struct{ first, last uint64 }
+// bytePair is two bytes that follow each other, each eight times. The first one is 0 when there is none.
+type bytePair struct{ first, last uint64 }
 
 const (
 	eachByte = 0x0101010101010101
@@ -167,16 +167,16 @@ const (
 )
 
 // endOf is the last two bytes of a text.
-func endOf(text []byte) pair {
-	e := pair{last: uint64(text[len(text)-1]) * eachByte}
+func endOf(text []byte) bytePair {
+	e := bytePair{last: uint64(text[len(text)-1]) * eachByte}
 	if len(text) > 1 {
 		e.first = uint64(text[len(text)-2]) * eachByte
 	}
 	return e
 }
 
-// among says whether the pair may end in the first n bytes of a and b. What stands before the first of them is not known.
-func (e pair) among(a, b uint64, n int) bool {
+// mayEndIn says whether the pair may end in the first n bytes of a and b. What stands before the first of them is not known.
+func (e bytePair) mayEndIn(a, b uint64, n int) bool {
 	x, y := zeros(a^e.last), zeros(b^e.last)
 	if e.first != 0 {
 		before, above := zeros(a^e.first), zeros(b^e.first)

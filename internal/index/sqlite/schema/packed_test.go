@@ -16,7 +16,7 @@ func FuzzPacked(f *testing.F) {
 		if len(b) > maxWords/2 {
 			return
 		}
-		if got, err := AnyWord(b, nil); err == nil && len(got) > 0 && got[len(got)-1] != '\n' {
+		if got, err := AllWords(b, nil); err == nil && len(got) > 0 && got[len(got)-1] != '\n' {
 			t.Fatalf("%q has no end", got)
 		}
 		words := bytes.Split(b, []byte("\n"))
@@ -31,10 +31,10 @@ func FuzzPacked(f *testing.F) {
 				t.Fatalf("size %d, want %d", p.Size(), len(want))
 			}
 			block := p.Take(nil)
-			if got, err := AnyWord(block, nil); err != nil || !bytes.Equal(got, want) {
+			if got, err := AllWords(block, nil); err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("%q, want %q, %v", got, want, err)
 			}
-			if _, err := AnyWord(block[:len(block)-1], nil); err == nil {
+			if _, err := AllWords(block[:len(block)-1], nil); err == nil {
 				t.Fatal("a block that is cut off")
 			}
 		}
@@ -69,7 +69,7 @@ func FuzzFinders(f *testing.F) {
 			"beginning": func(w []byte) bool { return bytes.HasPrefix(w, text) },
 			"those":     func(w []byte) bool { return len(w)%2 == 0 },
 		}
-		for name, find := range map[string]Finder{"containing": Containing(text, long), "beginning": Beginning(text), "those": Those(naive["those"])} {
+		for name, find := range map[string]Finder{"containing": Containing(text, long), "beginning": WithPrefix(text), "those": Matching(naive["those"])} {
 			var want []byte
 			for _, w := range words {
 				if naive[name](w) {

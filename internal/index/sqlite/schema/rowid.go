@@ -20,16 +20,16 @@ const (
 // HourOf is the hour of a time in microseconds, as row ids have it.
 func HourOf(micro int64) int64 { return max(micro/microHour-firstHour, 0) }
 
-// BeginOf is the earliest time, in microseconds, of what belongs to an hour.
-func BeginOf(hour int64) int64 {
+// HourStart is the earliest time, in microseconds, of what belongs to an hour.
+func HourStart(hour int64) int64 {
 	if hour == 0 {
 		return math.MinInt64
 	}
 	return (hour + firstHour) * microHour
 }
 
-// FiledRight says of an event e, in SQL, whether its time leads to where it is filed.
-func FiledRight() string {
+// HourMatchesTime says of an event e, in SQL, whether its time leads to where it is filed.
+func HourMatchesTime() string {
 	const at = "coalesce(e.time, e.near, 0)"
 	own := fmt.Sprintf("max(%s / %d - %d, 0)", at, microHour, firstHour)
 	hour := fmt.Sprintf("e.id >> %d", SlotBits)
@@ -38,18 +38,18 @@ func FiledRight() string {
 
 // A row says its time by what it is behind the beginning of the hour of its id: in milliseconds, three bytes and
 // not eight, or where that is not exact in microseconds and 2^62. The schema reads it.
-const apart = 1 << 62
+const exactTime = 1 << 62
 
-// Moment is how the row of an id says a time in microseconds between the years 1 and 10000.
-func Moment(id, micro int64) int64 {
+// EncodeTime is how the row of an id says a time in microseconds between the years 1 and 10000.
+func EncodeTime(id, micro int64) int64 {
 	behind := micro - (id>>SlotBits+firstHour)*microHour
 	if behind%1000 == 0 {
 		return behind / 1000
 	}
-	return behind + apart
+	return behind + exactTime
 }
 
-// Shape is how a row says which part of how many it is, and Row.Global: 0 for one of one that is written first.
-func Shape(part, parts, global int) int64 {
+// EncodePart is how a row says which part of how many it is, and Row.Global: 0 for one of one that is written first.
+func EncodePart(part, parts, global int) int64 {
 	return int64(part)<<26 | int64(parts-1)<<2 | int64(global-1)&3
 }

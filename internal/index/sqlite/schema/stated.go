@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Stated is the JSON of what an event states beside its columns, as the view stated_events has it, "" for nothing: what its
+// EventJSON is the JSON of what an event states beside its columns, as the view stated_events has it, "" for nothing: what its
 // scene says, its native id and the rest, as their columns have them.
-func Stated(said string, native any, rest string) string {
-	if said == "" && native == nil {
+func EventJSON(scene string, native any, rest string) string {
+	if scene == "" && native == nil {
 		return rest
 	}
 	var b strings.Builder
-	b.WriteString("{" + said)
+	b.WriteString("{" + scene)
 	if native != nil {
 		b.WriteString(`"id":`)
 		b.WriteString(nativeJSON(native))

@@ -23,9 +23,9 @@ type blocks func(after, before int64, most int, take func(id int64, block []byte
 // Finder appends the words of a block that are looked for, in order and each with a line feed.
 type Finder func(block, found []byte) ([]byte, error)
 
-// AnyWord takes every word.
-func AnyWord(block, found []byte) ([]byte, error) {
-	w := walk(block)
+// AllWords takes every word.
+func AllWords(block, found []byte) ([]byte, error) {
+	w := newWordCursor(block)
 	for w.next() {
 		found = append(append(found, w.word[:w.length]...), '\n')
 	}
@@ -39,8 +39,8 @@ func AnyWord(block, found []byte) ([]byte, error) {
 func Containing(text []byte, long int) Finder {
 	last := endOf(text)
 	return func(block, found []byte) ([]byte, error) {
-		w := walk(block)
-		for end, more := 0, w.ending(last, long); more; { // of the text in the word, 0: it is not in there
+		w := newWordCursor(block)
+		for end, more := 0, w.nextEnding(last, long); more; { // of the text in the word, 0: it is not in there
 			if end == 0 || end > w.shared {
 				end = 0
 				from := max(0, w.shared-len(text)+1)
@@ -54,7 +54,7 @@ func Containing(text []byte, long int) Finder {
 			if end > 0 {
 				more = w.next()
 			} else {
-				more = w.ending(last, long)
+				more = w.nextEnding(last, long)
 			}
 		}
 		return found, w.err()
@@ -71,10 +71,10 @@ func endsIn(word, text []byte) bool {
 	return false
 }
 
-// Those takes the words that a test accepts.
-func Those(test func(word []byte) bool) Finder {
+// Matching takes the words that a test accepts.
+func Matching(test func(word []byte) bool) Finder {
 	return func(block, found []byte) ([]byte, error) {
-		w := walk(block)
+		w := newWordCursor(block)
 		for w.next() {
 			if test(w.word[:w.length]) {
 				found = append(append(found, w.word[:w.length]...), '\n')
@@ -84,10 +84,10 @@ func Those(test func(word []byte) bool) Finder {
 	}
 }
 
-// Beginning takes the words that begin with a text.
-func Beginning(text []byte) Finder {
+// WithPrefix takes the words that begin with a text.
+func WithPrefix(text []byte) Finder {
 	return func(block, found []byte) ([]byte, error) {
-		w := walk(block)
+		w := newWordCursor(block)
 		for begins := false; w.next(); {
 			if w.shared < len(text) {
 				begins = bytes.HasPrefix(w.word[:w.length], text)
@@ -102,21 +102,21 @@ func Beginning(text []byte) Finder {
 
 // runCursor walks the words of a run that are looked for.
 type runCursor struct {
-	id, end int64  // of the last block that was read, and of the first that is not of the run
-	found   []byte // words, as a Finder gives them
-	rest    []byte // of them
-	word    []byte
-	ahead   int // blocks that are read at once
+	id, end   int64  // of the last block that was read, and of the first that is not of the run
+	found     []byte // words, as a Finder gives them
+	rest      []byte // of them
+	word      []byte
+	readAhead int // blocks that are read at once
 }
 
-// blocksAhead is how many blocks of a run are looked through at once, at most.
-const blocksAhead = 16
+// maxReadAhead is how many blocks of a run are looked through at once, at most.
+const maxReadAhead = 16
 
 // merge reads runs of words. It reads one block while others are looked through, where few of their words are looked for.
 type merge struct {
 	read  blocks
 	find  Finder
-	slots [blocksAhead]struct {
+	slots [maxReadAhead]struct {
 		block, found []byte
 		err          error
 	}
@@ -139,15 +139,15 @@ func (m *merge) next(c *runCursor) (bool, error) {
 func (m *merge) fill(c *runCursor) (more bool, err error) {
 	var group sync.WaitGroup
 	n, size := 0, 0
-	err = m.read(c.id, c.end, c.ahead, func(id int64, block []byte) {
+	err = m.read(c.id, c.end, c.readAhead, func(id int64, block []byte) {
 		s := &m.slots[n]
 		s.block, c.id = append(s.block[:0], block...), id
 		n, size = n+1, size+len(block)
-		look := func() { s.found, s.err = m.find(s.block, s.found[:0]) }
-		if c.ahead == 1 {
-			look()
+		search := func() { s.found, s.err = m.find(s.block, s.found[:0]) }
+		if c.readAhead == 1 {
+			search()
 		} else {
-			group.Go(look)
+			group.Go(search)
 		}
 	})
 	group.Wait()
@@ -157,9 +157,9 @@ func (m *merge) fill(c *runCursor) (more bool, err error) {
 		c.found, err = append(c.found, s.found...), cmp.Or(err, s.err)
 	}
 	if c.rest = c.found; len(c.found) < size/8 {
-		c.ahead = min(2*c.ahead, blocksAhead)
+		c.readAhead = min(2*c.readAhead, maxReadAhead)
 	} else {
-		c.ahead = 1
+		c.readAhead = 1
 	}
 	return n > 0, err
 }
@@ -168,7 +168,7 @@ func (m *merge) fill(c *runCursor) (more bool, err error) {
 func MergeRuns(read blocks, runs []int64, find Finder, take func(word []byte) error) error {
 	m := &merge{read: read, find: find}
 	var cursors []*runCursor // by their words
-	put := func(c *runCursor) error {
+	insert := func(c *runCursor) error {
 		more, err := m.next(c)
 		if more {
 			at, _ := slices.BinarySearchFunc(cursors, c.word, func(o *runCursor, word []byte) int { return bytes.Compare(o.word, word) })
@@ -177,7 +177,7 @@ func MergeRuns(read blocks, runs []int64, find Finder, take func(word []byte) er
 		return err
 	}
 	for _, run := range runs {
-		if err := put(&runCursor{id: run<<RunBits - 1, end: (run + 1) << RunBits, ahead: 1}); err != nil {
+		if err := insert(&runCursor{id: run<<RunBits - 1, end: (run + 1) << RunBits, readAhead: 1}); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func MergeRuns(read blocks, runs []int64, find Finder, take func(word []byte) er
 				return err
 			}
 		}
-		if err := put(c); err != nil {
+		if err := insert(c); err != nil {
 			return err
 		}
 	}

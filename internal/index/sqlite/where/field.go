@@ -11,43 +11,43 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// named is where a field stands that every row states itself, "" for others: facets, so that they are looked up like words.
-func named(field string) string {
+// facetColumn is where a field stands that every row states itself, "" for others: facets, so that they are looked up like words.
+func facetColumn(field string) string {
 	switch field {
 	case "role", "kind", "type", "tool":
-		return nameOfScene(field)
+		return sceneNameID(field)
 	case "format":
 		return "r.format"
 	}
 	return ""
 }
 
-// nameOfScene is a field of the scene of an event that is a name, by number.
-func nameOfScene(field string) string {
+// sceneNameID is a field of the scene of an event that is a name, by number.
+func sceneNameID(field string) string {
 	return "(SELECT nullif(" + field + ", 0) FROM scenes WHERE id = e.scene)"
 }
 
-// ofFirst is a column of the first part of an event: what events state stands with that.
-func ofFirst(column string) string {
+// firstPartColumn is a column of the first part of an event: what events state stands with that.
+func firstPartColumn(column string) string {
 	return "(CASE e.part WHEN 0 THEN e." + column + " ELSE (SELECT o." + column + " FROM events o WHERE o.transcript = e.transcript AND o.seq = e.seq AND o.part = 0) END)"
 }
 
 // eventAttributes is what an event states that has no column.
-func eventAttributes() string { return ofFirst("attributes") }
+func eventAttributes() string { return firstPartColumn("attributes") }
 
-// ofScene is a field of the scene of an event.
-func ofScene(field string) string {
+// sceneField is a field of the scene of an event.
+func sceneField(field string) string {
 	return "(SELECT nullif(" + field + ", '') FROM scenes WHERE id = e.scene)"
 }
 
-// attribute is what JSON states under a key, if it does: that is looked for as text first, for most rows state other things.
-func attribute(of, key, as string) string {
+// guardedJSON is what JSON states under a key, if it does: that is looked for as text first, for most rows state other things.
+func guardedJSON(of, key, as string) string {
 	return "CASE WHEN instr(" + of + ", '" + strings.ReplaceAll(key, "'", "''") + "') THEN " + as + " END"
 }
 
-// ofEvent is what an event states of one of its fields.
-func ofEvent(field string) string {
-	return attribute(eventAttributes(), `"`+field+`"`, eventAttributes()+" ->> '$."+field+"'")
+// eventAttribute is what an event states of one of its fields.
+func eventAttribute(field string) string {
+	return guardedJSON(eventAttributes(), `"`+field+`"`, eventAttributes()+" ->> '$."+field+"'")
 }
 
 // columns say where the value of a field stands, of an event and of a run. Any of them may match.
@@ -58,9 +58,9 @@ func columnsOf(field string) columns {
 	case "format":
 		return columns{nil, []string{"(SELECT name FROM names WHERE id = r.format)"}}
 	case "agent":
-		return columns{[]string{"coalesce(" + ofScene("agent") + ", c.agent, r.agent)"}, []string{"r.agent"}}
+		return columns{[]string{"coalesce(" + sceneField("agent") + ", c.agent, r.agent)"}, []string{"r.agent"}}
 	case "model":
-		return columns{[]string{"coalesce(" + ofScene("model") + ", c.model, r.model)"}, []string{"r.model"}}
+		return columns{[]string{"coalesce(" + sceneField("model") + ", c.model, r.model)"}, []string{"r.model"}}
 	case "engine":
 		return columns{[]string{"c.engine"}, nil}
 	case "project":
@@ -68,15 +68,15 @@ func columnsOf(field string) columns {
 	case "group":
 		return columns{[]string{`r."group"`}, []string{`r."group"`}}
 	case "flow":
-		return columns{[]string{"coalesce(" + ofScene("flow") + ", c.flow, r.flow)"}, []string{"r.flow"}}
+		return columns{[]string{"coalesce(" + sceneField("flow") + ", c.flow, r.flow)"}, []string{"r.flow"}}
 	case "step":
-		return columns{[]string{"coalesce(" + ofScene("step") + ", c.step)"}, nil}
+		return columns{[]string{"coalesce(" + sceneField("step") + ", c.step)"}, nil}
 	case "status":
 		return columns{[]string{"r.status", "c.status"}, []string{"r.status"}}
 	case "outcome":
 		return columns{[]string{"r.outcome"}, []string{"r.outcome"}}
 	case "from":
-		return columns{[]string{ofEvent("from")}, nil}
+		return columns{[]string{eventAttribute("from")}, nil}
 	case "conversation":
 		return columns{[]string{"c.conversation_id", "c.native_id"}, nil}
 	case "run":
@@ -88,7 +88,7 @@ func columnsOf(field string) columns {
 // field compiles one field. For runs, what only an event can have asks for a run with such an event.
 func (k compiler) field(f query.Field) (Cond, error) {
 	if k.runs && (len(columnsOf(f.Name).run) > 0 || f.Name == "attr" || f.Name == "tag" ||
-		f.Name == "is" && (whole(f, "stub") || whole(f, "child") || whole(f, "pinned") || whole(f, "held"))) {
+		f.Name == "is" && (isValue(f, "stub") || isValue(f, "child") || isValue(f, "pinned") || isValue(f, "held"))) {
 		return k.plain(f, columnsOf(f.Name).run)
 	}
 	if k.runs && (f.Name == "path" || f.Name == "source") {
@@ -100,13 +100,13 @@ func (k compiler) field(f query.Field) (Cond, error) {
 		return Cond{sql: []string{"r.id IN (SELECT n.run FROM run_claims t CROSS JOIN run_names n ON n.id = t.run_name WHERE " + sql + ")"}, args: args}, nil
 	}
 	if k.runs {
-		c, err := compiler{all: k.all, ofRuns: true}.field(f)
-		if err != nil || len(c.sql)+len(c.Own) == 0 {
+		c, err := compiler{all: k.all, eventsOfRuns: true}.field(f)
+		if err != nil || len(c.sql)+len(c.OwnerSQL) == 0 {
 			return c, err
 		}
 		return k.runsWith(c), nil
 	}
-	if column := named(f.Name); column != "" {
+	if column := facetColumn(f.Name); column != "" {
 		return k.facet(f, column), nil
 	}
 	return k.plain(f, columnsOf(f.Name).event)
@@ -114,20 +114,20 @@ func (k compiler) field(f query.Field) (Cond, error) {
 
 // runsWith asks for the runs of the events that a condition is about, those that an owner has at least one row in.
 func (k compiler) runsWith(c Cond) Cond {
-	if len(c.sql)+len(c.Not) == 0 && !c.worded() {
+	if len(c.sql)+len(c.Not) == 0 && !c.hasWords() {
 		rows := "t.rows > 0"
 		if !k.all {
 			rows += " AND t.verdict IN (0, 6)"
 		}
 		return Cond{sql: []string{`r.id IN (SELECT r.id FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
-			WHERE ` + Balanced(c.Own, " AND ") + " AND " + rows + ")"}, args: c.Owned}
+			WHERE ` + Balanced(c.OwnerSQL, " AND ") + " AND " + rows + ")"}, args: c.OwnerArgs}
 	}
-	sql, args := compiler{all: k.all, ofRuns: true}.predicate(c)
+	sql, args := compiler{all: k.all, eventsOfRuns: true}.predicate(c)
 	return Cond{sql: []string{`r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + Visible(k.all) + ")"}, args: args}
 }
 
-func whole(f query.Field, value string) bool {
+func isValue(f query.Field, value string) bool {
 	return len(f.Values) == 1 && f.Values[0] == query.Value{Text: value}
 }
 
@@ -150,7 +150,7 @@ func (k compiler) facet(f query.Field, column string) Cond {
 			match = append(match, Facet(f.Name, v.Text, false))
 		}
 	}
-	c := k.either(match, sql, args)
+	c := k.anyOf(match, sql, args)
 	if is, of, ok := roleColumn(f); ok {
 		c.sql, c.args = append(c.sql, is), append(c.args, of...)
 	}
@@ -167,11 +167,11 @@ func roleColumn(f query.Field) (is string, args []any, ok bool) {
 	for _, v := range f.Values {
 		switch {
 		case v.Text == "" && v.Match == query.Whole:
-			either = append(either, named("role")+" IS NULL")
+			either = append(either, facetColumn("role")+" IS NULL")
 		case v.Text == "":
-			either = append(either, named("role")+" IS NOT NULL")
+			either = append(either, facetColumn("role")+" IS NOT NULL")
 		case len(v.Text) < 32 && !strings.ContainsFunc(v.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }):
-			either, args = append(either, named("role")+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
+			either, args = append(either, facetColumn("role")+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
 		default:
 			return "", nil, false
 		}
@@ -186,15 +186,15 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 		return k.attr(f)
 	case len(in) > 0:
 		c := k.values(f.Values, in)
-		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return Reads(column, "e") }) {
-			c = ofOwner(c.sql[0], c.args)
+		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return UsesTable(column, "e") }) {
+			c = ownerCond(c.sql[0], c.args)
 			if f.Name == "project" {
-				c.Hint, c.Hinted = ofProject(f.Values)
+				c.HintSQL, c.HintArgs = projectOwners(f.Values)
 			}
 			return c, nil
 		}
-		if owner := ownerOf(f.Name); owner != "" && !k.runs {
-			c.Hint, c.Hinted = k.stating(f, owner)
+		if owner := ownerValue(f.Name); owner != "" && !k.runs {
+			c.HintSQL, c.HintArgs = k.facetOwners(f, owner)
 		}
 		return c, nil
 	}
@@ -209,32 +209,32 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 		if err != nil {
 			return Cond{}, err
 		}
-		sql, c.args, owners = append(sql, s), append(c.args, args...), owners && !Reads(s, "e")
+		sql, c.args, owners = append(sql, s), append(c.args, args...), owners && !UsesTable(s, "e")
 	}
 	switch {
 	case k.runs:
 		c.sql = []string{Balanced(sql, " OR ")}
-	case owners && ofFile[f.Name] != "":
+	case owners && fileColumns[f.Name] != "":
 		// To look through all files is dear: rows that are met ask for theirs.
-		own := k.values(f.Values, []string{ofFile[f.Name]})
-		return Cond{Own: own.sql, Owned: own.args, Hint: []string{Balanced(sql, " OR ")}, Hinted: c.args}, nil
+		owner := k.values(f.Values, []string{fileColumns[f.Name]})
+		return Cond{OwnerSQL: owner.sql, OwnerArgs: owner.args, HintSQL: []string{Balanced(sql, " OR ")}, HintArgs: c.args}, nil
 	case owners:
-		return ofOwner(Balanced(sql, " OR "), c.args), nil
+		return ownerCond(Balanced(sql, " OR "), c.args), nil
 	default:
 		c.sql = []string{Balanced(sql, " OR ")}
-		c.Hint, c.Hinted = ofCalls(f)
+		c.HintSQL, c.HintArgs = callOwners(f)
 	}
 	return c, nil
 }
 
-// ofFile is what a row's file is called, and its source.
-var ofFile = map[string]string{
+// fileColumns is what a row's file is called, and its source.
+var fileColumns = map[string]string{
 	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
 	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
 }
 
-// ofCalls is what owns rows with calls that touch something, or results that are cut.
-func ofCalls(f query.Field) (hint []string, args []any) {
+// callOwners is what owns rows with calls that touch something, or results that are cut.
+func callOwners(f query.Field) (hint []string, args []any) {
 	var any []string
 	for _, v := range f.Values {
 		switch {
@@ -250,8 +250,8 @@ func ofCalls(f query.Field) (hint []string, args []any) {
 	return []string{Balanced(any, " OR ")}, args
 }
 
-// ofProject finds the conversations of projects in the indexes of both places where those are stated.
-func ofProject(values []query.Value) (hint []string, args []any) {
+// projectOwners finds the conversations of projects in the indexes of both places where those are stated.
+func projectOwners(values []query.Value) (hint []string, args []any) {
 	for _, v := range values {
 		switch {
 		case v.Text == "":
@@ -278,8 +278,8 @@ func projectsIn(table string) string {
 		WHERE all_of.name IS NOT NULL) SELECT name FROM all_of WHERE name GLOB ?)`
 }
 
-// ownerOf is where a field stands that events state, as facets, or else what owns them; "" for others.
-func ownerOf(field string) string {
+// ownerValue is where a field stands that events state, as facets, or else what owns them; "" for others.
+func ownerValue(field string) string {
 	switch field {
 	case "agent", "model":
 		return "coalesce(c." + field + ", r." + field + ")"
@@ -287,8 +287,8 @@ func ownerOf(field string) string {
 	return ""
 }
 
-// stating is what owns rows that can have a value of such a field; nothing where facets do not tell.
-func (k compiler) stating(f query.Field, owner string) (hint []string, args []any) {
+// facetOwners is what owns rows that can have a value of such a field; nothing where facets do not tell.
+func (k compiler) facetOwners(f query.Field, owner string) (hint []string, args []any) {
 	var any []string
 	for _, v := range f.Values {
 		if v.Text == "" || v.Match == query.Contains {
@@ -333,16 +333,16 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	switch {
 	case k.runs:
 	case f.Key == "id":
-		in = append(in, "(SELECT native_id FROM stated_events WHERE id = "+ofFirst("id")+")")
+		in = append(in, "(SELECT native_id FROM stated_events WHERE id = "+firstPartColumn("id")+")")
 	case f.Key == "agent", f.Key == "model", f.Key == "flow", f.Key == "step":
-		in = append(in, ofScene(f.Key))
+		in = append(in, sceneField(f.Key))
 	}
 	for _, x := range of {
 		as := x + " ->> " + path
 		if len(f.Values) > 0 { // as the original has it: true is no 1
 			as = "CASE WHEN " + x + " -> " + path + " IN ('true', 'false') THEN " + x + " -> " + path + " ELSE CAST(" + as + " AS TEXT) END"
 		}
-		in = append(in, attribute(x, string(key), as))
+		in = append(in, guardedJSON(x, string(key), as))
 	}
 	values := f.Values
 	if len(values) == 0 {
@@ -350,13 +350,13 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	}
 	c := k.values(values, in)
 	if !k.runs && len(in) == len(of) && !slices.Contains(values, query.Value{}) {
-		c.Hint = []string{ofAttribute(string(key))}
+		c.HintSQL = []string{attributeOwners(string(key))}
 	}
 	return c, nil
 }
 
-// ofAttribute is what owns rows that can have an attribute: it states it, or some of its events do.
-func ofAttribute(key string) string {
+// attributeOwners is what owns rows that can have an attribute: it states it, or some of its events do.
+func attributeOwners(key string) string {
 	stated := func(column string) string {
 		return "instr(" + column + ", '" + strings.ReplaceAll(key, "'", "''") + "')"
 	}
@@ -390,7 +390,7 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 		case "child":
 			return "r.child = 1", nil, nil
 		case "pinned", "held":
-			s, args := Marked(v.Text)
+			s, args := PinnedOrHeld(v.Text)
 			return s, args, nil
 		case "truncated":
 			return "EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.cut = 1)", nil, nil
@@ -398,9 +398,9 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 	case "has":
 		switch v.Text {
 		case "usage":
-			return usageAt + "1)", nil, nil
+			return usageOfEvent + "1)", nil, nil
 		case "cost":
-			return usageAt + eventNumber("cost") + " IS NOT NULL)", nil, nil
+			return usageOfEvent + eventNumber("cost") + " IS NOT NULL)", nil, nil
 		case "problem":
 			return "t.version IN (SELECT version FROM problems)", nil, nil
 		}
@@ -415,7 +415,7 @@ func idPredicate(v query.Value) (string, []any, error) {
 		return s, args, nil
 	}
 	sql := "(c.conversation_id >= ? AND c.conversation_id < ? AND t.seq_base + e.seq = ?"
-	args := []any{conversation, After(conversation), seq}
+	args := []any{conversation, PrefixEnd(conversation), seq}
 	if part >= 0 {
 		sql, args = sql+" AND e.part = ?", append(args, part)
 	}
@@ -425,8 +425,8 @@ func idPredicate(v query.Value) (string, []any, error) {
 // unexpired is a hold that has not ended. The year 1 is what a time that was never set is written as.
 const unexpired = "NOT coalesce(julianday(k.value ->> '$.expires') BETWEEN 1721427 AND julianday('now'), 0)"
 
-// Marked asks for runs, of alias r, that are pinned or held.
-func Marked(how string) (string, []any) {
+// PinnedOrHeld asks for runs, of alias r, that are pinned or held.
+func PinnedOrHeld(how string) (string, []any) {
 	if how == "pinned" {
 		return "r.run_id IN (SELECT k.key FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL)", []any{index.FactPin}
 	}
@@ -462,5 +462,5 @@ func (k compiler) isError(f query.Field) (Cond, error) {
 		return Cond{}, err
 	}
 	sql, args := k.predicate(rest)
-	return k.either(failed.Match, []string{sql}, args), nil
+	return k.anyOf(failed.Match, []string{sql}, args), nil
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// usageAt is the usage that an event tells: the record whose bytes the row lies in. It is followed by AND and a
+// usageOfEvent is the usage that an event tells: the record whose bytes the row lies in. It is followed by AND and a
 // condition on u.
-const usageAt = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
+const usageOfEvent = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
 	AND u.offset = (SELECT x.offset FROM usage x WHERE x.version = t.version AND x.offset <= e.offset AND x.inner IS e.inner ORDER BY x.offset DESC LIMIT 1) AND `
 
-// stretch is the transcripts of a list, j, with the bytes between which their usage lies. It is followed by a condition on u.
-const stretch = `SELECT t.id AS transcript, min(u.offset) AS first, max(u.offset + u.length) AS behind FROM json_each(?) j
+// usageRanges is the transcripts of a list, j, with the bytes between which their usage lies. It is followed by a condition on u.
+const usageRanges = `SELECT t.id AS transcript, min(u.offset) AS first, max(u.offset + u.length) AS behind FROM json_each(?) j
 	CROSS JOIN transcripts t ON t.id = j.value CROSS JOIN usage u ON u.version = t.version AND `
 
 // eventNumber is what a Compare reads of usage, "" for what is none of its numbers. What went in is all that was sent, cached or not.
@@ -22,11 +22,11 @@ func eventNumber(field string) string {
 	case "cost":
 		return "coalesce(u.reported, u.calculated)"
 	case "input":
-		return "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")"
+		return "(" + SumKnown("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")"
 	case "output":
 		return "u.output"
 	case "tokens":
-		return "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")"
+		return "(" + SumKnown("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")"
 	}
 	return ""
 }
@@ -39,11 +39,11 @@ var eventDurations = []string{
 		LEFT JOIN events b ON b.id = k.event WHERE x.event = e.id ORDER BY b.transcript IS NOT e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
 }
 
-// stepAt is a step that an event tells of. It is followed by a comparison with its duration and a bracket.
-const stepAt = `EXISTS (SELECT 1 FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner AND coalesce(s.duration, s.ended - s.started)`
+// stepOfEvent is a step that an event tells of. It is followed by a comparison with its duration and a bracket.
+const stepOfEvent = `EXISTS (SELECT 1 FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner AND coalesce(s.duration, s.ended - s.started)`
 
-// between is the versions that can have a number, by what is known of the least and the greatest of each.
-func between(n query.Compare) (sql string, args []any) {
+// versionsInBounds is the versions that can have a number, by what is known of the least and the greatest of each.
+func versionsInBounds(n query.Compare) (sql string, args []any) {
 	most, least := "b."+n.Field+"_most", "coalesce(b."+n.Field+"_least, b."+n.Field+"_most)"
 	sql, args = most+" "+n.Op+" ?", []any{n.Value}
 	switch n.Op[0] {
@@ -55,14 +55,14 @@ func between(n query.Compare) (sql string, args []any) {
 	return "t.version IN (SELECT b.version FROM bounds b WHERE " + sql + ")", args
 }
 
-// astray is the transcripts with calls or results whose other half may stand in another one.
-const astray = `t.id IN (SELECT o.id FROM bounds b CROSS JOIN transcripts o ON o.version = b.version
+// splitCalls is the transcripts with calls or results whose other half may stand in another one.
+const splitCalls = `t.id IN (SELECT o.id FROM bounds b CROSS JOIN transcripts o ON o.version = b.version
 	CROSS JOIN transcripts p ON p.run_name = o.run_name AND p.native_id = o.native_id AND p.id <> o.id WHERE b.astray = 1)`
 
-// lasting is what owns rows of calls and steps that took so long.
-func lasting(n query.Compare) (hint []string, args []any) {
-	calls, args := between(n)
-	return []string{Balanced([]string{calls, astray, "t.version IN (SELECT s.version FROM steps s WHERE coalesce(s.duration, s.ended - s.started) " + n.Op + " ?)"}, " OR ")}, append(args, n.Value)
+// durationOwners is what owns rows of calls and steps that took so long.
+func durationOwners(n query.Compare) (hint []string, args []any) {
+	calls, args := versionsInBounds(n)
+	return []string{Balanced([]string{calls, splitCalls, "t.version IN (SELECT s.version FROM steps s WHERE coalesce(s.duration, s.ended - s.started) " + n.Op + " ?)"}, " OR ")}, append(args, n.Value)
 }
 
 const conversationEvents = "(SELECT sum(o.events) FROM transcripts o WHERE o.conversation = c.id AND o.verdict = 0)"
@@ -97,20 +97,20 @@ func (k compiler) compare(n query.Compare) (Cond, error) {
 	}
 	switch number := eventNumber(n.Field); {
 	case number != "":
-		hint, hinted := between(n)
-		return Cond{sql: []string{usageAt + number + is + ")"}, args: args, Hint: []string{hint}, Hinted: hinted,
-			Stretch: stretch + number + is + " GROUP BY t.id", Stretched: args}, nil
+		hint, hinted := versionsInBounds(n)
+		return Cond{sql: []string{usageOfEvent + number + is + ")"}, args: args, HintSQL: []string{hint}, HintArgs: hinted,
+			RangeSQL: usageRanges + number + is + " GROUP BY t.id", RangeArgs: args}, nil
 	case n.Field == "events":
-		return ofOwner(conversationEvents+is, args), nil
+		return ownerCond(conversationEvents+is, args), nil
 	case n.Field == "duration":
 		var sql []string
 		var each []any
 		for _, d := range eventDurations {
 			sql, each = append(sql, d+is), append(each, n.Value)
 		}
-		sql, each = append(sql, stepAt+is+")"), append(each, n.Value)
-		hint, hinted := lasting(n)
-		return Cond{sql: []string{Balanced(sql, " OR ")}, args: each, Hint: hint, Hinted: hinted}, nil
+		sql, each = append(sql, stepOfEvent+is+")"), append(each, n.Value)
+		hint, hinted := durationOwners(n)
+		return Cond{sql: []string{Balanced(sql, " OR ")}, args: each, HintSQL: hint, HintArgs: hinted}, nil
 	}
 	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "events have no such number"}
 }

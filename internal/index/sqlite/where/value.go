@@ -17,15 +17,15 @@ func Compare(column string, v query.Value) (string, []any) {
 		return column + " IS NOT NULL", nil
 	case v.Match == query.Whole && (column == "c.conversation_id" || column == "r.run_id"):
 		// Ids are typed as far as they are known.
-		return "(" + column + " >= ? AND " + column + " < ?)", []any{v.Text, After(v.Text)}
+		return "(" + column + " >= ? AND " + column + " < ?)", []any{v.Text, PrefixEnd(v.Text)}
 	case v.Match == query.Whole && ascii(v.Text):
 		return column + " = ? COLLATE NOCASE", []any{v.Text}
 	}
 	return column + " GLOB ?", []any{glob(v)}
 }
 
-// like escapes what LIKE would take for a pattern.
-var like = strings.NewReplacer("%", `\%`, "_", `\_`, `\`, `\\`)
+// likeEscaper escapes what LIKE would take for a pattern.
+var likeEscaper = strings.NewReplacer("%", `\%`, "_", `\_`, `\`, `\\`)
 
 // comparePath is Compare for f.path. Paths are many and long, and LIKE looks for the beginning of a text in a quarter of the time that
 // GLOB takes to find its first letter in either case. It folds ASCII letters only, of which k and s have a third form.
@@ -33,7 +33,7 @@ func comparePath(v query.Value) (string, []any) {
 	if v.Text == "" || v.Match == query.Whole || !ascii(v.Text) || len(v.Text) > maxGlob {
 		return Compare("f.path", v)
 	}
-	pattern := like.Replace(v.Text) + "%"
+	pattern := likeEscaper.Replace(v.Text) + "%"
 	if v.Match == query.Contains {
 		pattern = "%" + pattern
 	}
@@ -81,8 +81,8 @@ func glob(v query.Value) string {
 	return b.String()
 }
 
-// After is the first text behind everything that begins with prefix, as far as ids go: they are ASCII.
-func After(prefix string) string { return prefix + "\x7f" }
+// PrefixEnd is the first text behind everything that begins with prefix, as far as ids go: they are ASCII.
+func PrefixEnd(prefix string) string { return prefix + "\x7f" }
 
 // Balanced joins SQL expressions such that many of them make no deep tree.
 func Balanced(parts []string, op string) string {
@@ -93,13 +93,13 @@ func Balanced(parts []string, op string) string {
 	return "(" + Balanced(parts[:half], op) + op + Balanced(parts[half:], op) + ")"
 }
 
-// Stated is the sum of what is known of columns, NULL when nothing is.
-func Stated(columns ...string) string {
+// SumKnown is the sum of what is known of columns, NULL when nothing is.
+func SumKnown(columns ...string) string {
 	sum := "coalesce(" + strings.Join(columns, ", 0) + coalesce(") + ", 0)" // of a, b: coalesce(a, 0) + coalesce(b, 0)
 	return "CASE WHEN coalesce(" + strings.Join(columns, ", ") + ") IS NOT NULL THEN " + sum + " END"
 }
 
-// Reads says whether an expression of ours names a column of a table.
-func Reads(expr, table string) bool {
+// UsesTable says whether an expression of ours names a column of a table.
+func UsesTable(expr, table string) bool {
 	return strings.Contains(expr, " "+table+".") || strings.Contains(expr, "("+table+".") || strings.HasPrefix(expr, table+".")
 }

@@ -15,30 +15,30 @@ import (
 
 // Cond is a part of a query in SQL: all that it lists must hold. The zero cond says nothing.
 type Cond struct {
-	Match []fts5.Expr
-	Open  []Opening
-	Not   []fts5.Expr // what must not match
-	sql   []string    // over the tables e (events), t, c and r; over r alone for runs
-	args  []any       // of sql
-	Own   []string    // over t, c and r alone: what owns the row must be so
-	Owned []any       // of own
+	Match     []fts5.Expr
+	Prefixes  []Prefix
+	Not       []fts5.Expr // what must not match
+	sql       []string    // over the tables e (events), t, c and r; over r alone for runs
+	args      []any       // of sql
+	OwnerSQL  []string    // over t, c and r alone: what owns the row must be so
+	OwnerArgs []any       // of own
 	// Unions are alternatives of which each can be listed.
 	Unions []Union
-	// Hint follows from the rest and is over t, c and r alone: it is dear to ask of each row, and narrows down what
+	// HintSQL follows from the rest and is over t, c and r alone: it is dear to ask of each row, and narrows down what
 	// owns those that can match.
-	Hint   []string
-	Hinted []any
-	// Stretch follows from the rest, too: of a list of transcripts those with rows that match, and between which bytes these begin.
-	Stretch   string
-	Stretched []any // after the list
+	HintSQL  []string
+	HintArgs []any
+	// RangeSQL follows from the rest, too: of a list of transcripts those with rows that match, and between which bytes these begin.
+	RangeSQL  string
+	RangeArgs []any // after the list
 	From      int64 // row ids that can match, as far as the window of time says: from included, to excluded
 	To        int64 // 0 is open
 }
 
-// Opening is a word of which only the beginning is given.
-type Opening struct {
-	match  fts5.Expr
-	Begins []string // what terms begin with that are meant
+// Prefix is a word of which only the beginning is given.
+type Prefix struct {
+	match fts5.Expr
+	Texts []string // what terms begin with that are meant
 }
 
 // Union is the rows that the full-text index finds, and those of some owners.
@@ -48,32 +48,32 @@ type Union struct {
 }
 
 // Empty says that all rows meet the condition.
-func (c Cond) Empty() bool { return c.textual() && !c.worded() && len(c.Not) == 0 }
+func (c Cond) Empty() bool { return c.isTextOnly() && !c.hasWords() && len(c.Not) == 0 }
 
-// textual says that nothing but the full-text index is asked.
-func (c Cond) textual() bool { return len(c.sql)+len(c.Own)+len(c.Unions) == 0 }
+// isTextOnly says that nothing but the full-text index is asked.
+func (c Cond) isTextOnly() bool { return len(c.sql)+len(c.OwnerSQL)+len(c.Unions) == 0 }
 
-// owning says that nothing but owners is asked for.
-func (c Cond) owning() bool { return !c.worded() && len(c.Not)+len(c.sql)+len(c.Unions) == 0 }
+// isOwnersOnly says that nothing but owners is asked for.
+func (c Cond) isOwnersOnly() bool { return !c.hasWords() && len(c.Not)+len(c.sql)+len(c.Unions) == 0 }
 
-// worded reports whether the full-text index finds what can match.
-func (c Cond) worded() bool { return len(c.Match)+len(c.Open) > 0 }
+// hasWords reports whether the full-text index finds what can match.
+func (c Cond) hasWords() bool { return len(c.Match)+len(c.Prefixes) > 0 }
 
-// ofOwner is a condition on what owns a row.
-func ofOwner(sql string, args []any) Cond { return Cond{Own: []string{sql}, Owned: args} }
+// ownerCond is a condition on what owns a row.
+func ownerCond(sql string, args []any) Cond { return Cond{OwnerSQL: []string{sql}, OwnerArgs: args} }
 
-// InWords is the column of the full-text index. Facets stand in it, too.
-var InWords = fts5.Column{Number: 0, Name: "t"}
+// TermColumn is the column of the full-text index. Facets stand in it, too.
+var TermColumn = fts5.Column{Number: 0, Name: "t"}
 
 // Facet asks for a value of a field; open says that it may go on.
 func Facet(field, value string, open bool) *fts5.Phrase {
-	return &fts5.Phrase{Column: InWords, Terms: []string{index.Facet(field, value)}, Prefix: open}
+	return &fts5.Phrase{Column: TermColumn, Terms: []string{index.Facet(field, value)}, Prefix: open}
 }
 
 // Expression is match, open and not in one; ok is false when there is nothing to match.
 func (c Cond) Expression() (e fts5.Expr, ok bool) {
 	all := slices.Clone(c.Match)
-	for _, o := range c.Open {
+	for _, o := range c.Prefixes {
 		all = append(all, o.match)
 	}
 	switch {
@@ -108,14 +108,14 @@ func OneOf(of []fts5.Expr) fts5.Expr {
 	return flat
 }
 
-// found is the rows that a full-text expression finds, as a predicate of an event or of a run. Who walks events puts those of
+// matchSQL is the rows that a full-text expression finds, as a predicate of an event or of a run. Who walks events puts those of
 // each stretch in the place of the expression; beside runs the engine is asked, which gathers all rows at once.
-func (k compiler) found(e fts5.Expr) (string, any) {
+func (k compiler) matchSQL(e fts5.Expr) (string, any) {
 	switch {
 	case k.runs:
 		return `r.id IN (SELECT c.run FROM fts CROSS JOIN events e ON e.id = fts.rowid CROSS JOIN transcripts t ON t.id = e.transcript
 			CROSS JOIN conversations c ON c.id = t.conversation WHERE fts MATCH ?` + Visible(k.all) + ")", e.String()
-	case k.ofRuns:
+	case k.eventsOfRuns:
 		return "e.id IN (SELECT rowid FROM fts WHERE fts MATCH ?)", e.String()
 	}
 	return "e.id IN (SELECT value FROM json_each(?))", e
@@ -129,14 +129,14 @@ func Visible(all bool) string {
 	return " AND t.verdict IN (0, 6) AND e.verdict IN (0, 6)"
 }
 
-// OfRuns is a condition on runs as one SQL expression.
-func (c Cond) OfRuns(all bool) (string, []any) { return compiler{runs: true, all: all}.predicate(c) }
+// RunSQL is a condition on runs as one SQL expression.
+func (c Cond) RunSQL(all bool) (string, []any) { return compiler{runs: true, all: all}.predicate(c) }
 
-// OfEvents is a condition on events as one SQL expression. An argument that is an fts5.Expr stands for its rows, as JSON.
-func (c Cond) OfEvents(all bool) (string, []any) { return compiler{all: all}.predicate(c) }
+// EventSQL is a condition on events as one SQL expression. An argument that is an fts5.Expr stands for its rows, as JSON.
+func (c Cond) EventSQL(all bool) (string, []any) { return compiler{all: all}.predicate(c) }
 
-// Listed says that OfEvents has such arguments even when the rows are walked that words and facets find.
-func (c Cond) Listed() bool {
+// ListsRows says that OfEvents has such arguments even when the rows are walked that words and facets find.
+func (c Cond) ListsRows() bool {
 	return len(c.Unions) > 0 || slices.ContainsFunc(c.args, func(a any) bool { _, ok := a.(fts5.Expr); return ok })
 }
 
@@ -145,7 +145,7 @@ func (k compiler) predicate(c Cond) (string, []any) {
 	var parts []string
 	var args []any
 	add := func(before string, e fts5.Expr, after string) {
-		s, arg := k.found(e)
+		s, arg := k.matchSQL(e)
 		parts, args = append(parts, before+s+after), append(args, arg)
 	}
 	if match, ok := c.Expression(); ok {
@@ -153,7 +153,7 @@ func (k compiler) predicate(c Cond) (string, []any) {
 	} else if len(c.Not) > 0 {
 		add("NOT ", OneOf(c.Not), "")
 	}
-	parts, args = append(append(parts, c.Own...), c.sql...), append(append(args, c.Owned...), c.args...)
+	parts, args = append(append(parts, c.OwnerSQL...), c.sql...), append(append(args, c.OwnerArgs...), c.args...)
 	for _, u := range c.Unions {
 		own, owned := k.predicate(u.Owners)
 		args = append(args, owned...)
@@ -166,13 +166,13 @@ func (k compiler) predicate(c Cond) (string, []any) {
 }
 
 func (c Cond) and(o Cond) Cond {
-	c.Match, c.Open, c.Not = append(c.Match, o.Match...), append(c.Open, o.Open...), append(c.Not, o.Not...)
+	c.Match, c.Prefixes, c.Not = append(c.Match, o.Match...), append(c.Prefixes, o.Prefixes...), append(c.Not, o.Not...)
 	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
-	c.Own, c.Owned = append(c.Own, o.Own...), append(c.Owned, o.Owned...)
-	c.Hint, c.Hinted = append(c.Hint, o.Hint...), append(c.Hinted, o.Hinted...)
+	c.OwnerSQL, c.OwnerArgs = append(c.OwnerSQL, o.OwnerSQL...), append(c.OwnerArgs, o.OwnerArgs...)
+	c.HintSQL, c.HintArgs = append(c.HintSQL, o.HintSQL...), append(c.HintArgs, o.HintArgs...)
 	c.Unions = append(c.Unions, o.Unions...)
-	if c.Stretch == "" {
-		c.Stretch, c.Stretched = o.Stretch, o.Stretched
+	if c.RangeSQL == "" {
+		c.RangeSQL, c.RangeArgs = o.RangeSQL, o.RangeArgs
 	}
 	c.From = max(c.From, o.From)
 	if c.To == 0 || o.To != 0 && o.To < c.To {
@@ -189,9 +189,9 @@ func Runs(root query.Node, all bool) (Cond, error) { return compiler{runs: true,
 
 // compiler prints query trees as SQL.
 type compiler struct {
-	runs   bool // for runs, not for events
-	ofRuns bool // for events that runs are asked for by
-	all    bool // also what does not count
+	runs         bool // for runs, not for events
+	eventsOfRuns bool // for events that runs are asked for by
+	all          bool // also what does not count
 }
 
 func (k compiler) node(n query.Node) (Cond, error) {
@@ -249,41 +249,41 @@ func (k compiler) or(n query.Or) (Cond, error) {
 		if c.Empty() {
 			return Cond{}, nil // an alternative that says nothing is always true
 		}
-		if m, ok := c.Expression(); ok && c.textual() {
+		if m, ok := c.Expression(); ok && c.isTextOnly() {
 			match = append(match, m)
 			continue
 		}
-		owners = owners && c.owning()
-		if len(c.Hint) > 0 {
-			hints, hinted = append(hints, Balanced(c.Hint, " AND ")), append(hinted, c.Hinted...)
+		owners = owners && c.isOwnersOnly()
+		if len(c.HintSQL) > 0 {
+			hints, hinted = append(hints, Balanced(c.HintSQL, " AND ")), append(hinted, c.HintArgs...)
 		}
 		s, a := k.predicate(c)
 		sql, args = append(sql, s), append(args, a...)
 	}
 	if owners && len(sql) > 0 && (len(match) == 0 || !k.runs) {
-		c := ofOwner(Balanced(sql, " OR "), args)
+		c := ownerCond(Balanced(sql, " OR "), args)
 		if len(hints) == len(sql) {
-			c.Hint, c.Hinted = []string{Balanced(hints, " OR ")}, hinted
+			c.HintSQL, c.HintArgs = []string{Balanced(hints, " OR ")}, hinted
 		}
 		if len(match) > 0 {
 			c = Cond{Unions: []Union{{OneOf(match), c}}}
 		}
 		return c, nil
 	}
-	c := k.either(match, sql, args)
+	c := k.anyOf(match, sql, args)
 	if len(hints) == len(sql) && len(match) == 0 {
-		c.Hint, c.Hinted = []string{Balanced(hints, " OR ")}, hinted
+		c.HintSQL, c.HintArgs = []string{Balanced(hints, " OR ")}, hinted
 	}
 	return c, nil
 }
 
-// either is true where one of the full-text or SQL expressions is.
-func (k compiler) either(match []fts5.Expr, sql []string, args []any) Cond {
+// anyOf is true where one of the full-text or SQL expressions is.
+func (k compiler) anyOf(match []fts5.Expr, sql []string, args []any) Cond {
 	if len(sql) == 0 {
 		return Cond{Match: []fts5.Expr{OneOf(match)}}
 	}
 	if len(match) > 0 {
-		s, arg := k.found(OneOf(match))
+		s, arg := k.matchSQL(OneOf(match))
 		sql, args = append(sql, s), append(args, arg)
 	}
 	return Cond{sql: []string{Balanced(sql, " OR ")}, args: args}
@@ -293,7 +293,7 @@ func (k compiler) not(c Cond) Cond {
 	if c.Empty() {
 		return c
 	}
-	if c.textual() {
+	if c.isTextOnly() {
 		if m, ok := c.Expression(); ok {
 			return Cond{Not: []fts5.Expr{m}}
 		}
@@ -301,8 +301,8 @@ func (k compiler) not(c Cond) Cond {
 	}
 	s, a := k.predicate(c)
 	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
-	if c.owning() {
-		return ofOwner(s, a)
+	if c.isOwnersOnly() {
+		return ownerCond(s, a)
 	}
 	return Cond{sql: []string{s}, args: a}
 }
@@ -323,15 +323,15 @@ func terms(words []string, open bool, instead ...[]string) Cond {
 	}
 	any := make([]fts5.Expr, len(instead))
 	for i, sequence := range instead {
-		any[i] = &fts5.Phrase{Column: InWords, Terms: sequence, Prefix: open}
+		any[i] = &fts5.Phrase{Column: TermColumn, Terms: sequence, Prefix: open}
 	}
 	match := OneOf(any)
 	if open && len(words) == 1 {
-		o := Opening{match: match}
+		o := Prefix{match: match}
 		for _, sequence := range instead {
-			o.Begins = append(o.Begins, sequence[0])
+			o.Texts = append(o.Texts, sequence[0])
 		}
-		return Cond{Open: []Opening{o}}
+		return Cond{Prefixes: []Prefix{o}}
 	}
 	return Cond{Match: []fts5.Expr{match}}
 }

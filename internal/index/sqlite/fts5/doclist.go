@@ -7,47 +7,47 @@ import (
 	"slices"
 )
 
-// list is the doclist of one term in one segment, read as far as it is walked.
-type list struct {
-	shelf   *Cache
-	segment *part
-	pieces  []piece // rising
-	at      int     // the piece that was read last
-	ahead   int     // how many before one that is wanted are read with it
+// doclist is the doclist of one term in one segment, read as far as it is walked.
+type doclist struct {
+	cache     *Cache
+	segment   *viewSegment
+	blocks    []doclistBlock // rising
+	lastRead  int            // the piece that was read last
+	readAhead int            // how many before one that is wanted are read with it
 
-	view  int  // the last one that walked it
-	tails int  // of that
-	last  int  // the piece that rows are of
-	rows  rows // for several tails, which are often on the same piece
+	viewNumber int       // the last one that walked it
+	iterators  int       // of that
+	rowsBlock  int       // the piece that rows are of
+	rows       blockRows // for several tails, which are often on the same piece
 }
 
-// leavesAhead bounds that: a statement costs as much as five leaves, and who has come down from leaf to leaf goes on.
-const leavesAhead = 15
+// maxReadAhead bounds that: a statement costs as much as five leaves, and who has come down from leaf to leaf goes on.
+const maxReadAhead = 15
 
-// allAhead bounds it for all lists of a question together.
-const allAhead = 4096
+// maxTotalReadAhead bounds it for all lists of a question together.
+const maxTotalReadAhead = 4096
 
-// piece is what one leaf holds of a doclist, from the first row that begins on it.
-type piece struct {
-	leaf  int
-	first int64  // row
-	data  []byte // nil: not read yet
-	count int    // of its rows, 0: not known
-	rows         // of it, when they are kept
+// doclistBlock is what one leaf holds of a doclist, from the first row that begins on it.
+type doclistBlock struct {
+	leaf      int
+	first     int64  // row
+	data      []byte // nil: not read yet
+	count     int    // of its rows, 0: not known
+	blockRows        // of it, when they are kept
 }
 
-// rows are the rows of a piece.
-type rows struct {
+// blockRows are the rows of a piece.
+type blockRows struct {
 	ids    []int64
 	starts []int32 // where in the data their position lists begin, with their sizes
 }
 
-// size is how many bytes they take.
-func (r *rows) size() int { return 12 * cap(r.ids) }
+// memory is how many bytes they take.
+func (r *blockRows) memory() int { return 12 * cap(r.ids) }
 
-// leafParts takes a leaf apart of which the beginning belongs to a term on an earlier one: the rest of the last position
+// splitLeaf takes a leaf apart of which the beginning belongs to a term on an earlier one: the rest of the last position
 // list, the rows that begin here, and whether the next leaf may go on with them.
-func leafParts(b []byte) (rest, rows []byte, more bool, err error) {
+func splitLeaf(b []byte) (rest, rows []byte, more bool, err error) {
 	if len(b) < 4 {
 		return nil, nil, false, fmt.Errorf("%w: short leaf", ErrMalformed)
 	}
@@ -73,80 +73,80 @@ func leafParts(b []byte) (rest, rows []byte, more bool, err error) {
 }
 
 // read makes sure that a piece is read.
-func (l *list) read(k int) error {
-	if l.pieces[k].data != nil {
-		l.at = k
+func (l *doclist) read(k int) error {
+	if l.blocks[k].data != nil {
+		l.lastRead = k
 		return nil
 	}
-	if k != l.at-1 {
-		l.ahead = 0
+	if k != l.lastRead-1 {
+		l.readAhead = 0
 	}
 	from := k
-	for from > max(0, k-l.ahead) && l.pieces[from-1].data == nil {
+	for from > max(0, k-l.readAhead) && l.blocks[from-1].data == nil {
 		from--
 	}
-	l.at, l.ahead = k, min(2*l.ahead+1, leavesAhead, allAhead/max(l.shelf.tails, 1))
+	l.lastRead, l.readAhead = k, min(2*l.readAhead+1, maxReadAhead, maxTotalReadAhead/max(l.cache.iterators, 1))
 	var ids []int64
-	for _, p := range l.pieces[from : k+1] {
+	for _, p := range l.blocks[from : k+1] {
 		ids = append(ids, PageID(l.segment.ID, int64(p.leaf)))
 	}
-	blocks, err := each(l.shelf.read, ids)
+	blocks, err := readDistinct(l.cache.read, ids)
 	for i := 0; i < len(ids) && err == nil; i++ {
-		err = l.take(from+i, blocks[i])
+		err = l.setLeaf(from+i, blocks[i])
 	}
 	return err
 }
 
-func (l *list) leaf(n int) ([]byte, error) {
-	b, err := l.shelf.read([]int64{PageID(l.segment.ID, int64(n))})
+func (l *doclist) leaf(n int) ([]byte, error) {
+	b, err := l.cache.read([]int64{PageID(l.segment.ID, int64(n))})
 	if err != nil {
 		return nil, err
 	}
 	return b[0], nil
 }
 
-// take takes the leaf of a piece.
-func (l *list) take(k int, leaf []byte) error {
-	if l.pieces[k].data != nil {
+// setLeaf takes the leaf of a piece.
+func (l *doclist) setLeaf(k int, leaf []byte) error {
+	if l.blocks[k].data != nil {
 		return nil // for another one that walks the list
 	}
-	_, rows, _, err := leafParts(leaf)
+	_, rows, _, err := splitLeaf(leaf)
 	if err == nil && len(rows) == 0 {
 		err = fmt.Errorf("%w: a leaf has lost its rows", ErrMalformed)
 	}
-	l.pieces[k].data = rows
-	l.shelf.hold(l, k, len(leaf))
+	l.blocks[k].data = rows
+	l.cache.hold(l, k, len(leaf))
 	return err
 }
 
 // iterator walks a list from its newest row on.
 type iterator struct {
-	*list
-	column int
-	piece  int    // that is unpacked; len(pieces) at first
-	data   []byte // of it, also when the list has let go of it
-	rows          // of it
-	own    rows   // memory of those that nobody else has
-	left   int    // rows that were not passed by
+	*doclist
+	column    int
+	block     int       // that is unpacked; len(pieces) at first
+	data      []byte    // of it, also when the list has let go of it
+	blockRows           // of it
+	ownRows   blockRows // memory of those that nobody else has
+	left      int       // rows that were not passed by
 }
 
-func (l *list) iterate(column int) *iterator {
-	if l.view != l.shelf.view {
-		l.view, l.tails = l.shelf.view, 0
+func (l *doclist) iterate(column int) *iterator {
+	if l.viewNumber != l.cache.view {
+		l.viewNumber, l.iterators = l.cache.view, 0
 	}
-	l.tails++
-	l.shelf.tails++
-	return &iterator{list: l, column: column, piece: len(l.pieces)}
+	l.iterators++
+	l.cache.iterators++
+	return &iterator{doclist: l, column: column, block: len(l.blocks)}
 }
 
-// before returns the last piece that may hold rows up to at.
-func (t *iterator) before(at int64) int {
-	below, above := 0, t.piece
-	if above > 0 && t.pieces[above-1].first <= at { // most go on to the next
+// blockFor returns the last piece that may hold rows up to at.
+func (t *iterator) blockFor(at int64) int {
+	below, above := 0, t.block
+	if above > 0 && t.blocks[above-1].first <= at { // most go on to the next
 		return above - 1
 	}
 	for below < above {
-		if half := int(uint(below+above) / 2); t.pieces[half].first > at {
+		if half := int(uint(below+above) / 2); t.blocks[half].first > at {
 			above = half
 		} else {
 			below = half + 1
@@ -155,8 +155,8 @@ func (t *iterator) before(at int64) int {
 	return below - 1
 }
 
-// upTo is how many of rising rows are not above one: looked for from the end in steps that grow, since most leaps are short.
-func upTo(ids []int64, at int64) int {
+// countUpTo is how many of rising rows are not above one: looked for from the end in steps that grow, since most leaps are short.
+func countUpTo(ids []int64, at int64) int {
 	above, step := len(ids), 1
 	for above > 0 && ids[max(above-step, 0)] > at {
 		above, step = max(above-step, 0), 2*step
@@ -175,11 +175,11 @@ func upTo(ids []int64, at int64) int {
 func (t *iterator) Advance(at int64) (int64, error) {
 	for {
 		if t.left > 0 && t.ids[t.left-1] > at {
-			t.left = upTo(t.ids[:t.left-1], at)
+			t.left = countUpTo(t.ids[:t.left-1], at)
 		}
 		if t.left == 0 {
-			if t.piece = t.before(at); t.piece < 0 {
-				t.piece = 0
+			if t.block = t.blockFor(at); t.block < 0 {
+				t.block = 0
 				return -1, nil
 			}
 			if err := t.unpack(); err != nil {
@@ -188,19 +188,19 @@ func (t *iterator) Advance(at int64) (int64, error) {
 			continue
 		}
 		row := t.ids[t.left-1]
-		if ok, err := t.counts(row); ok || err != nil {
+		if ok, err := t.matches(row); ok || err != nil {
 			return row, err
 		}
 		t.left--
 	}
 }
 
-// counts says whether the row that was reached is there and has the term in the column.
-func (t *iterator) counts(row int64) (bool, error) {
-	if gone, err := t.segment.gone(t.shelf.store, row); gone || err != nil {
+// matches says whether the row that was reached is there and has the term in the column.
+func (t *iterator) matches(row int64) (bool, error) {
+	if gone, err := t.segment.isDeleted(t.cache.store, row); gone || err != nil {
 		return false, err
 	}
-	list, whole := t.onLeaf()
+	list, whole := t.positionsOnLeaf()
 	if len(list) > 0 && t.column == 0 {
 		return list[0] != 1, nil // another column would be named before any position
 	}
@@ -217,43 +217,43 @@ func (t *iterator) counts(row int64) (bool, error) {
 // unpack finds the rows of a piece. As far as there is room they are kept with the list: of the first one, where most walks end,
 // and of others when they are unpacked again.
 func (t *iterator) unpack() error {
-	if err := t.read(t.piece); err != nil {
+	if err := t.read(t.block); err != nil {
 		return err
 	}
-	p, l := &t.pieces[t.piece], t.list
-	keep := (t.ids == nil || p.count > 0) && l.shelf.held.unpacked < l.shelf.leaves/2
-	t.data, t.rows = p.data, p.rows
+	p, l := &t.blocks[t.block], t.doclist
+	keep := (t.ids == nil || p.count > 0) && l.cache.held.unpacked < l.cache.maxLeafBytes/2
+	t.data, t.blockRows = p.data, p.blockRows
 	switch {
 	case t.ids != nil:
-	case l.last == t.piece && l.rows.ids != nil:
-		t.rows = l.rows
+	case l.rowsBlock == t.block && l.rows.ids != nil:
+		t.blockRows = l.rows
 	default:
-		to := &t.own
-		if keep || l.tails > 1 {
-			to = roomFor(cmp.Or(p.count, len(t.data)/usualPosting))
+		to := &t.ownRows
+		if keep || l.iterators > 1 {
+			to = newBlockRows(cmp.Or(p.count, len(t.data)/typicalPosting))
 		}
 		if err := to.unpack(t.data); err != nil {
 			return err
 		}
-		if t.rows, p.count = *to, len(to.ids); l.tails > 1 {
-			l.last, l.rows = t.piece, t.rows
+		if t.blockRows, p.count = *to, len(to.ids); l.iterators > 1 {
+			l.rowsBlock, l.rows = t.block, t.blockRows
 		}
 		if keep {
-			p.rows = t.rows
-			l.shelf.held.unpacked += p.rows.size()
+			p.blockRows = t.blockRows
+			l.cache.held.unpacked += p.blockRows.memory()
 		}
 	}
 	t.left = len(t.ids)
 	return nil
 }
 
-// usualPosting is how many bytes a row takes of a doclist, rather less.
-const usualPosting = 5
+// typicalPosting is how many bytes a row takes of a doclist, rather less.
+const typicalPosting = 5
 
-func roomFor(n int) *rows { return &rows{make([]int64, 0, n), make([]int32, 0, n)} }
+func newBlockRows(n int) *blockRows { return &blockRows{make([]int64, 0, n), make([]int32, 0, n)} }
 
 // unpack finds the rows of what a leaf holds of a doclist. Most differences and sizes are of one byte.
-func (r *rows) unpack(data []byte) error {
+func (r *blockRows) unpack(data []byte) error {
 	ids, starts := r.ids[:0], r.starts[:0]
 	row := int64(0)
 	for at := 0; at < len(data); {
@@ -280,8 +280,8 @@ func (r *rows) unpack(data []byte) error {
 	return nil
 }
 
-// onLeaf is the position list of the row that was reached as far as it stands on the leaf of the row.
-func (t *iterator) onLeaf() (list []byte, whole bool) {
+// positionsOnLeaf is the position list of the row that was reached as far as it stands on the leaf of the row.
+func (t *iterator) positionsOnLeaf() (list []byte, whole bool) {
 	data := t.data[t.starts[t.left-1]:]
 	size, n := varint(data)
 	data = data[n:]
@@ -290,18 +290,18 @@ func (t *iterator) onLeaf() (list []byte, whole bool) {
 
 // positions is the position list of the row that was reached.
 func (t *iterator) positions() ([]byte, error) {
-	list, whole := t.onLeaf()
+	list, whole := t.positionsOnLeaf()
 	if whole {
 		return list, nil
 	}
 	size, _ := varint(t.data[t.starts[t.left-1]:])
 	list = append([]byte(nil), list...)
-	for leaf := t.pieces[t.piece].leaf + 1; len(list) < int(size/2); leaf++ {
+	for leaf := t.blocks[t.block].leaf + 1; len(list) < int(size/2); leaf++ {
 		b, err := t.leaf(leaf)
 		if err != nil {
 			return nil, err
 		}
-		rest, _, _, err := leafParts(b)
+		rest, _, _, err := splitLeaf(b)
 		if err != nil || len(rest) == 0 {
 			return nil, fmt.Errorf("%w: position list", ErrMalformed)
 		}
@@ -347,7 +347,7 @@ func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequ
 	if len(v.segments) == 0 {
 		return out, nil
 	}
-	lists, err := v.lists(terms)
+	lists, err := v.findDoclists(terms)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +360,7 @@ func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequ
 			if err := l.count(column.Number, rows, out[i].Counts); err != nil {
 				return nil, err
 			}
-			n, err := l.about()
+			n, err := l.estimateRows()
 			if err != nil {
 				return nil, err
 			}
@@ -371,7 +371,7 @@ func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequ
 }
 
 // count adds how often the term stands in rows that the list has.
-func (l *list) count(column int, rows []int64, to []int) error {
+func (l *doclist) count(column int, rows []int64, to []int) error {
 	t := l.iterate(column)
 	for i := 0; i < len(rows); {
 		row, err := t.Advance(rows[i])
@@ -384,19 +384,19 @@ func (l *list) count(column int, rows []int64, to []int) error {
 			if err != nil {
 				return err
 			}
-			to[i] += len(places(nil, inColumn(list, column)))
+			to[i] += len(appendPositions(nil, inColumn(list, column)))
 			i++
 		}
 	}
 	return nil
 }
 
-// about is how many rows the list has, as far as the pieces that were read tell.
-func (l *list) about() (int64, error) {
+// estimateRows is how many rows the list has, as far as the pieces that were read tell.
+func (l *doclist) estimateRows() (int64, error) {
 	n, size, unread := 0, 0, 0
-	var some rows
-	for i := range l.pieces {
-		p := &l.pieces[i]
+	var some blockRows
+	for i := range l.blocks {
+		p := &l.blocks[i]
 		switch {
 		case p.data == nil && p.count == 0:
 			unread++

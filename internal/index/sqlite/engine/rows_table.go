@@ -17,49 +17,49 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// GivenColumns is how many values a row that is given may have.
-const GivenColumns = 64
+// MaxColumns is how many values a row that is given may have.
+const MaxColumns = 64
 
-// givenTable is what statements read. Its hidden column is the number of what is given to one connection, and it has no rows
+// rowsTable is what statements read. Its hidden column is the number of what is given to one connection, and it has no rows
 // but while a Give runs: no statement can read what is not its own.
-const givenTable = "given"
+const rowsTable = "given"
 
 // static is SQLITE_STATIC: a text stays where it is.
 const static = 0
 
-// TakingConnector opens connections whose statements read what is given to them.
-func TakingConnector(d *driver.Driver, dsn string) sqldriver.Connector {
+// TableConnector opens connections whose statements read what is given to them.
+func TableConnector(d *driver.Driver, dsn string) sqldriver.Connector {
 	configure()
-	return takingConnector{connector{d, dsn}}
+	return tableConnector{connector{d, dsn}}
 }
 
-type takingConnector struct{ connector }
+type tableConnector struct{ connector }
 
-func (c takingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
+func (c tableConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	conn, err := c.connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := declareGiven(conn); err != nil {
+	if err := declareTable(conn); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
 }
 
-func declareGiven(conn any) error {
+func declareTable(conn any) error {
 	db := Handle(conn)
 	if db == 0 {
 		return errors.New("the driver has no handle")
 	}
 	t := libc.NewTLS()
 	defer t.Close()
-	name, err := libc.CString(givenTable)
+	name, err := libc.CString(rowsTable)
 	if err != nil {
 		return err
 	}
 	defer libc.Xfree(t, name)
-	if rc := sqlite3.Xsqlite3_create_module(t, db, name, uintptr(unsafe.Pointer(&givenModule)), 0); rc != sqlite3.SQLITE_OK {
-		return fmt.Errorf("declare table %s: code %d", givenTable, rc)
+	if rc := sqlite3.Xsqlite3_create_module(t, db, name, uintptr(unsafe.Pointer(&tableModule)), 0); rc != sqlite3.SQLITE_OK {
+		return fmt.Errorf("declare table %s: code %d", rowsTable, rc)
 	}
 	return nil
 }
@@ -113,19 +113,19 @@ func ValueOf(v any) (Value, bool) {
 	return Value{}, false
 }
 
-// Give runs a statement that reads rows as from a table: INSERT INTO t (a, b) SELECT c0, c1 FROM given(?). A row is so many values, c0
+// ExecRows runs a statement that reads rows as from a table: INSERT INTO t (a, b) SELECT c0, c1 FROM given(?). A row is so many values, c0
 // and so on. To bind each value instead takes a third of an insert.
-func (c *Cached) Give(ctx context.Context, text string, width int, values []Value) error {
-	if c.given == nil {
-		c.given = newGiven()
+func (c *CachingConn) ExecRows(ctx context.Context, text string, width int, values []Value) error {
+	if c.rows == nil {
+		c.rows = newRowSource()
 	}
-	c.given.width, c.given.values = width, values
-	defer c.given.done()
-	return c.Run(ctx, text, c.given.args[:])
+	c.rows.width, c.rows.values = width, values
+	defer c.rows.reset()
+	return c.Run(ctx, text, c.rows.args[:])
 }
 
-// given is what a statement of one connection reads.
-type given struct {
+// rowSource is what a statement of one connection reads.
+type rowSource struct {
 	number int64
 	args   [1]sqldriver.NamedValue // the number
 	width  int
@@ -133,126 +133,126 @@ type given struct {
 	at     int // where the row begins
 
 	// Texts of the row, in memory of SQLite's: it may not look into that of Go under the race detector.
-	room       uintptr
+	buffer     uintptr
 	size, used int
 	outgrown   []uintptr // of the same row
 }
 
-// takers are all that can be given something, by their numbers.
-var takers = struct {
+// rowSources are all that can be given something, by their numbers.
+var rowSources = struct {
 	sync.Mutex
 	last int64
-	all  map[int64]*given
-}{all: map[int64]*given{}}
+	all  map[int64]*rowSource
+}{all: map[int64]*rowSource{}}
 
-func newGiven() *given {
-	takers.Lock()
-	defer takers.Unlock()
-	takers.last++
-	g := &given{number: takers.last}
+func newRowSource() *rowSource {
+	rowSources.Lock()
+	defer rowSources.Unlock()
+	rowSources.last++
+	g := &rowSource{number: rowSources.last}
 	g.args[0] = sqldriver.NamedValue{Ordinal: 1, Value: g.number}
-	takers.all[g.number] = g
+	rowSources.all[g.number] = g
 	return g
 }
 
-func (g *given) close() {
-	takers.Lock()
-	delete(takers.all, g.number)
-	takers.Unlock()
+func (g *rowSource) close() {
+	rowSources.Lock()
+	delete(rowSources.all, g.number)
+	rowSources.Unlock()
 	t := libc.NewTLS()
 	defer t.Close()
-	g.clear(t)
-	libc.Xfree(t, g.room)
-	g.room, g.size = 0, 0
+	g.freeTexts(t)
+	libc.Xfree(t, g.buffer)
+	g.buffer, g.size = 0, 0
 }
 
-// roomKept is what a connection keeps for the texts of the next row.
-const roomKept = 1 << 18
+// maxKeptBuffer is what a connection keeps for the texts of the next row.
+const maxKeptBuffer = 1 << 18
 
-func (g *given) done() {
+func (g *rowSource) reset() {
 	g.values, g.at = nil, 0
-	if g.size > roomKept || len(g.outgrown) > 0 {
+	if g.size > maxKeptBuffer || len(g.outgrown) > 0 {
 		t := libc.NewTLS()
 		defer t.Close()
-		g.clear(t)
-		libc.Xfree(t, g.room)
-		g.room, g.size = 0, 0
+		g.freeTexts(t)
+		libc.Xfree(t, g.buffer)
+		g.buffer, g.size = 0, 0
 	}
 }
 
-// clear forgets the texts of a row.
-func (g *given) clear(t *libc.TLS) {
+// freeTexts forgets the texts of a row.
+func (g *rowSource) freeTexts(t *libc.TLS) {
 	for _, p := range g.outgrown {
 		libc.Xfree(t, p)
 	}
 	g.outgrown, g.used = g.outgrown[:0], 0
 }
 
-// text returns a place for n bytes that stays until the next row, 0 where there is no memory.
-func (g *given) text(t *libc.TLS, n int) uintptr {
-	if g.used+n > g.size || g.room == 0 {
-		if g.room != 0 {
-			g.outgrown = append(g.outgrown, g.room)
+// allocText returns a place for n bytes that stays until the next row, 0 where there is no memory.
+func (g *rowSource) allocText(t *libc.TLS, n int) uintptr {
+	if g.used+n > g.size || g.buffer == 0 {
+		if g.buffer != 0 {
+			g.outgrown = append(g.outgrown, g.buffer)
 		}
 		g.size = max(2*g.size, n, 1<<14)
-		g.room, g.used = libc.Xmalloc(t, types.Size_t(g.size)), 0
-		if g.room == 0 {
+		g.buffer, g.used = libc.Xmalloc(t, types.Size_t(g.size)), 0
+		if g.buffer == 0 {
 			g.size = 0
 			return 0
 		}
 	}
-	p := g.room + uintptr(g.used)
+	p := g.buffer + uintptr(g.used)
 	g.used += n
 	return p
 }
 
-// givenModule is sqlite3_module, for reading alone. Nobody can create a table of it: there is no xCreate.
-var givenModule = [25]uintptr{
+// tableModule is sqlite3_module, for reading alone. Nobody can create a table of it: there is no xCreate.
+var tableModule = [25]uintptr{
 	2: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr, uintptr, int32, uintptr, uintptr, uintptr) int32
-	}{connectGiven})),
+	}{tableConnect})),
 	3: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr, uintptr) int32
-	}{planGiven})),
-	4: freeGivenMethod, 5: freeGivenMethod,
+	}{tableBestIndex})),
+	4: freeMethod, 5: freeMethod,
 	6: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr, uintptr) int32
-	}{openGiven})),
-	7: freeGivenMethod,
+	}{tableOpen})),
+	7: freeMethod,
 	8: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr, int32, uintptr, int32, uintptr) int32
-	}{beginGiven})),
+	}{tableFilter})),
 	9: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr) int32
-	}{nextGiven})),
+	}{tableNext})),
 	10: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr) int32
-	}{givenEnds})),
+	}{tableEOF})),
 	11: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr, uintptr, int32) int32
-	}{givenColumn})),
+	}{tableColumn})),
 	12: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr, uintptr) int32
-	}{givenRowID})),
+	}{tableRowID})),
 }
 
-var freeGivenMethod = *(*uintptr)(unsafe.Pointer(&struct {
+var freeMethod = *(*uintptr)(unsafe.Pointer(&struct {
 	f func(*libc.TLS, uintptr) int32
-}{freeGiven}))
+}{tableFree}))
 
-// at is what SQLite has an address of.
-func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
+// deref is what SQLite has an address of.
+func deref[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
-// givenCursor is sqlite3_vtab_cursor. takers keeps what it points to.
-type givenCursor struct {
+// tableCursor is sqlite3_vtab_cursor. takers keeps what it points to.
+type tableCursor struct {
 	_    uintptr // its table, which SQLite puts here
 	rows uintptr // *given
 }
 
-func connectGiven(t *libc.TLS, db, _ uintptr, _ int32, _, table, _ uintptr) int32 {
+func tableConnect(t *libc.TLS, db, _ uintptr, _ int32, _, table, _ uintptr) int32 {
 	var s strings.Builder
 	s.WriteString("CREATE TABLE x (")
-	for i := range GivenColumns {
+	for i := range MaxColumns {
 		fmt.Fprintf(&s, "c%d, ", i)
 	}
 	s.WriteString("number HIDDEN)")
@@ -264,33 +264,33 @@ func connectGiven(t *libc.TLS, db, _ uintptr, _ int32, _, table, _ uintptr) int3
 	if rc := sqlite3.Xsqlite3_declare_vtab(t, db, text); rc != sqlite3.SQLITE_OK {
 		return rc
 	}
-	return allocateGiven[sqlite3.Tsqlite3_vtab](t, table)
+	return tableAlloc[sqlite3.Tsqlite3_vtab](t, table)
 }
 
-func openGiven(t *libc.TLS, _, cursor uintptr) int32 { return allocateGiven[givenCursor](t, cursor) }
+func tableOpen(t *libc.TLS, _, cursor uintptr) int32 { return tableAlloc[tableCursor](t, cursor) }
 
-func allocateGiven[T any](t *libc.TLS, to uintptr) int32 {
+func tableAlloc[T any](t *libc.TLS, to uintptr) int32 {
 	var v T
 	p := libc.Xcalloc(t, 1, types.Size_t(unsafe.Sizeof(v)))
 	if p == 0 {
 		return sqlite3.SQLITE_NOMEM
 	}
-	*at[uintptr](to) = p
+	*deref[uintptr](to) = p
 	return sqlite3.SQLITE_OK
 }
 
-func freeGiven(t *libc.TLS, p uintptr) int32 {
+func tableFree(t *libc.TLS, p uintptr) int32 {
 	libc.Xfree(t, p)
 	return sqlite3.SQLITE_OK
 }
 
-// planGiven asks for the number.
-func planGiven(_ *libc.TLS, _, plan uintptr) int32 {
-	p := at[sqlite3.Tsqlite3_index_info](plan)
+// tableBestIndex asks for the number.
+func tableBestIndex(_ *libc.TLS, _, plan uintptr) int32 {
+	p := deref[sqlite3.Tsqlite3_index_info](plan)
 	for i := range uintptr(p.FnConstraint) {
-		c := at[sqlite3.Tsqlite3_index_constraint](p.FaConstraint + i*unsafe.Sizeof(sqlite3.Tsqlite3_index_constraint{}))
-		if c.FiColumn == GivenColumns && c.Fop == sqlite3.SQLITE_INDEX_CONSTRAINT_EQ && c.Fusable != 0 {
-			use := at[sqlite3.Tsqlite3_index_constraint_usage](p.FaConstraintUsage + i*unsafe.Sizeof(sqlite3.Tsqlite3_index_constraint_usage{}))
+		c := deref[sqlite3.Tsqlite3_index_constraint](p.FaConstraint + i*unsafe.Sizeof(sqlite3.Tsqlite3_index_constraint{}))
+		if c.FiColumn == MaxColumns && c.Fop == sqlite3.SQLITE_INDEX_CONSTRAINT_EQ && c.Fusable != 0 {
+			use := deref[sqlite3.Tsqlite3_index_constraint_usage](p.FaConstraintUsage + i*unsafe.Sizeof(sqlite3.Tsqlite3_index_constraint_usage{}))
 			use.FargvIndex, use.Fomit = 1, 1
 			return sqlite3.SQLITE_OK
 		}
@@ -298,37 +298,37 @@ func planGiven(_ *libc.TLS, _, plan uintptr) int32 {
 	return sqlite3.SQLITE_CONSTRAINT
 }
 
-func beginGiven(t *libc.TLS, cursor uintptr, _ int32, _ uintptr, _ int32, args uintptr) int32 {
-	number := sqlite3.Xsqlite3_value_int64(t, *at[uintptr](args))
-	takers.Lock()
-	g := takers.all[number]
-	takers.Unlock()
+func tableFilter(t *libc.TLS, cursor uintptr, _ int32, _ uintptr, _ int32, args uintptr) int32 {
+	number := sqlite3.Xsqlite3_value_int64(t, *deref[uintptr](args))
+	rowSources.Lock()
+	g := rowSources.all[number]
+	rowSources.Unlock()
 	if g == nil {
 		return sqlite3.SQLITE_MISUSE
 	}
 	g.at = 0
-	at[givenCursor](cursor).rows = uintptr(unsafe.Pointer(g))
+	deref[tableCursor](cursor).rows = uintptr(unsafe.Pointer(g))
 	return sqlite3.SQLITE_OK
 }
 
-func givenAt(cursor uintptr) *given { return at[given](at[givenCursor](cursor).rows) }
+func cursorRows(cursor uintptr) *rowSource { return deref[rowSource](deref[tableCursor](cursor).rows) }
 
-func nextGiven(t *libc.TLS, cursor uintptr) int32 {
-	g := givenAt(cursor)
+func tableNext(t *libc.TLS, cursor uintptr) int32 {
+	g := cursorRows(cursor)
 	g.at += g.width
-	g.clear(t)
+	g.freeTexts(t)
 	return sqlite3.SQLITE_OK
 }
 
-func givenEnds(_ *libc.TLS, cursor uintptr) int32 {
-	if g := givenAt(cursor); g.at+g.width > len(g.values) {
+func tableEOF(_ *libc.TLS, cursor uintptr) int32 {
+	if g := cursorRows(cursor); g.at+g.width > len(g.values) {
 		return 1
 	}
 	return 0
 }
 
-func givenColumn(t *libc.TLS, cursor, to uintptr, column int32) int32 {
-	g := givenAt(cursor)
+func tableColumn(t *libc.TLS, cursor, to uintptr, column int32) int32 {
+	g := cursorRows(cursor)
 	v := &g.values[g.at+int(column)]
 	switch v.kind {
 	case kindInteger:
@@ -336,11 +336,11 @@ func givenColumn(t *libc.TLS, cursor, to uintptr, column int32) int32 {
 	case kindFloat:
 		sqlite3.Xsqlite3_result_double(t, to, math.Float64frombits(uint64(v.number)))
 	case kindText, kindBytes:
-		p := g.text(t, len(v.text))
+		p := g.allocText(t, len(v.text))
 		if p == 0 {
 			return sqlite3.SQLITE_NOMEM
 		}
-		copy(unsafe.Slice(at[byte](p), len(v.text)), v.text)
+		copy(unsafe.Slice(deref[byte](p), len(v.text)), v.text)
 		if v.kind == kindText {
 			sqlite3.Xsqlite3_result_text(t, to, p, int32(len(v.text)), static)
 		} else {
@@ -350,7 +350,7 @@ func givenColumn(t *libc.TLS, cursor, to uintptr, column int32) int32 {
 	return sqlite3.SQLITE_OK
 }
 
-func givenRowID(_ *libc.TLS, cursor, to uintptr) int32 {
-	*at[int64](to) = int64(givenAt(cursor).at)
+func tableRowID(_ *libc.TLS, cursor, to uintptr) int32 {
+	*deref[int64](to) = int64(cursorRows(cursor).at)
 	return sqlite3.SQLITE_OK
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Reading is a transaction that reads one state of a file. Its statements end with the context that they are given, its own end is
+// ReadTx is a transaction that reads one state of a file. Its statements end with the context that they are given, its own end is
 // Rollback.
-type Reading struct{ conn *sqlx.Conn }
+type ReadTx struct{ conn *sqlx.Conn }
 
-var _ sqlx.QueryerContext = (*Reading)(nil)
+var _ sqlx.QueryerContext = (*ReadTx)(nil)
 
-// Read begins one on a connection of a Pool.
-func Read(ctx context.Context, pool *sqlx.DB) (*Reading, error) {
+// BeginRead begins one on a connection of a Pool.
+func BeginRead(ctx context.Context, pool *sqlx.DB) (*ReadTx, error) {
 	conn, err := pool.Connx(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reading{conn}
+	r := &ReadTx{conn}
 	if err := r.run("BEGIN"); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -29,9 +29,9 @@ func Read(ctx context.Context, pool *sqlx.DB) (*Reading, error) {
 }
 
 // run begins and ends: neither waits for anything.
-func (r *Reading) run(statement string) error {
+func (r *ReadTx) run(statement string) error {
 	return r.conn.Raw(func(conn any) error {
-		c, ok := conn.(*Cached)
+		c, ok := conn.(*CachingConn)
 		if !ok {
 			return errNoPool
 		}
@@ -43,7 +43,7 @@ func (r *Reading) run(statement string) error {
 var errNoPool = errors.New("the connection is of no Pool")
 
 // Rollback ends it, and gives the connection back. One that does not end is given up.
-func (r *Reading) Rollback() error {
+func (r *ReadTx) Rollback() error {
 	err := r.run("ROLLBACK")
 	if err != nil {
 		err = errors.Join(err, r.conn.Raw(func(any) error { return sqldriver.ErrBadConn }))
@@ -52,52 +52,52 @@ func (r *Reading) Rollback() error {
 }
 
 // QueryContext is that of database/sql.
-func (r *Reading) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (r *ReadTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return r.conn.QueryContext(Polled(ctx), query, args...)
 }
 
 // QueryxContext is that of sqlx.
-func (r *Reading) QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
+func (r *ReadTx) QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
 	return r.conn.QueryxContext(Polled(ctx), query, args...)
 }
 
 // QueryRowxContext is that of sqlx.
-func (r *Reading) QueryRowxContext(ctx context.Context, query string, args ...any) *sqlx.Row {
+func (r *ReadTx) QueryRowxContext(ctx context.Context, query string, args ...any) *sqlx.Row {
 	return r.conn.QueryRowxContext(Polled(ctx), query, args...)
 }
 
 // GetContext is that of sqlx.
-func (r *Reading) GetContext(ctx context.Context, to any, query string, args ...any) error {
+func (r *ReadTx) GetContext(ctx context.Context, to any, query string, args ...any) error {
 	return r.conn.GetContext(Polled(ctx), to, query, args...)
 }
 
 // SelectContext is that of sqlx.
-func (r *Reading) SelectContext(ctx context.Context, to any, query string, args ...any) error {
+func (r *ReadTx) SelectContext(ctx context.Context, to any, query string, args ...any) error {
 	return r.conn.SelectContext(Polled(ctx), to, query, args...)
 }
 
 // Raw is that of database/sql.
-func (r *Reading) Raw(do func(conn any) error) error { return r.conn.Raw(do) }
+func (r *ReadTx) Raw(do func(conn any) error) error { return r.conn.Raw(do) }
 
 // Raw hands out the connection of the driver, as database/sql does.
 type Raw interface {
 	Raw(do func(conn any) error) error
 }
 
-// Remembered is what a connection remembers, which q asks: what begin gave, here or earlier, as long as nobody else has committed
+// ConnMemory is what a connection remembers, which q asks: what begin gave, here or earlier, as long as nobody else has committed
 // since.
-func Remembered(ctx context.Context, q sqlx.QueryerContext, conn Raw, begin func() any) (memory any, err error) {
+func ConnMemory(ctx context.Context, q sqlx.QueryerContext, conn Raw, create func() any) (memory any, err error) {
 	var version int64 // tells states apart that one connection has seen
 	if err := sqlx.GetContext(Polled(ctx), q, &version, "PRAGMA data_version"); err != nil {
 		return nil, err
 	}
 	return memory, conn.Raw(func(conn any) error {
-		c, ok := conn.(*Cached)
+		c, ok := conn.(*CachingConn)
 		if !ok {
 			return errNoPool
 		}
 		if c.memory == nil || c.version != version {
-			c.memory, c.version = begin(), version
+			c.memory, c.version = create(), version
 		}
 		memory = c.memory
 		return nil

@@ -20,10 +20,10 @@ type key struct {
 // alike.
 func (b *Builder) sort() error {
 	var counts [8][256]uint32 // of each byte
-	b.keys = slices.Grow(b.keys[:0], b.used)
+	b.keys = slices.Grow(b.keys[:0], b.termCount)
 	for i := range b.lists {
 		l := &b.lists[i]
-		for n, count := range l.at {
+		for n, count := range l.counts {
 			if count == 0 {
 				continue
 			}
@@ -38,7 +38,7 @@ func (b *Builder) sort() error {
 			b.keys = append(b.keys, key{prefix, uint32(n), uint32(i)})
 		}
 	}
-	b.spareKeys = slices.Grow(b.spareKeys[:0], b.used)[:b.used]
+	b.spareKeys = slices.Grow(b.spareKeys[:0], b.termCount)[:b.termCount]
 	for digit := range counts {
 		sum, starts := uint32(0), &counts[digit]
 		for i, n := range starts {
@@ -51,9 +51,9 @@ func (b *Builder) sort() error {
 		}
 		b.keys, b.spareKeys = b.spareKeys, b.keys
 	}
-	for start := 0; start < b.used; {
+	for start := 0; start < b.termCount; {
 		prefix, end := b.keys[start].prefix, start+1
-		for end < b.used && b.keys[end].prefix == prefix {
+		for end < b.termCount && b.keys[end].prefix == prefix {
 			end++
 		}
 		if end-start > 1 {
@@ -78,51 +78,51 @@ func prefixOf(term []byte) (prefix uint64) {
 // shorter than the prefix has no other of its prefix.
 func (b *Builder) compare(x, y key) int {
 	if byte(x.prefix) != 0 {
-		if c := bytes.Compare(b.at(x), b.at(y)); c != 0 {
+		if c := bytes.Compare(b.text(x), b.text(y)); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(x.list, y.list)
 }
 
-func (b *Builder) at(k key) []byte { return b.lists[k.list].At(k.number) }
+func (b *Builder) text(k key) []byte { return b.lists[k.list].At(k.number) }
 
 // term returns a term, with the prefix that marks terms of the main index. It is valid until the next call.
 func (b *Builder) term(k key) []byte {
-	b.text = append(b.text[:0], mainPrefix)
+	b.termBuffer = append(b.termBuffer[:0], mainPrefix)
 	if byte(k.prefix) != 0 {
-		b.text = append(b.text, b.at(k)...)
-		return b.text
+		b.termBuffer = append(b.termBuffer, b.text(k)...)
+		return b.termBuffer
 	}
-	b.text = binary.BigEndian.AppendUint64(b.text, k.prefix)
-	b.text = b.text[:9-bits.TrailingZeros64(k.prefix)/8]
-	return b.text
+	b.termBuffer = binary.BigEndian.AppendUint64(b.termBuffer, k.prefix)
+	b.termBuffer = b.termBuffer[:9-bits.TrailingZeros64(k.prefix)/8]
+	return b.termBuffer
 }
 
-// spread puts the postings of each term side by side, in the order of the terms.
-func (b *Builder) spread() {
-	b.ends = slices.Grow(b.ends[:0], b.used)
+// distribute puts the postings of each term side by side, in the order of the terms.
+func (b *Builder) distribute() {
+	b.ends = slices.Grow(b.ends[:0], b.termCount)
 	end := uint32(0)
 	for _, k := range b.keys {
-		at := &b.lists[k.list].at[k.number]
+		at := &b.lists[k.list].counts[k.number]
 		end, *at = end+*at, end
 		b.ends = append(b.ends, end)
 	}
-	if cap(b.postings) < b.places {
-		b.postings = make([]placement, b.places+b.places/8)
+	if cap(b.postings) < b.positions {
+		b.postings = make([]globalPos, b.positions+b.positions/8)
 	}
 	b.postings, b.starts, b.blocks = b.postings[:cap(b.postings)], b.starts[:0], b.blocks[:0]
-	place := placement(0)
+	place := globalPos(0)
 	for i, r := range b.rows {
-		at := b.lists[r.list].at
+		at := b.lists[r.list].counts
 		for _, terms := range b.terms[i*b.columns : (i+1)*b.columns] {
 			b.starts = append(b.starts, place)
 			if len(terms) == 0 {
 				continue
 			}
-			place -= placement(1 - terms[0]>>31) // nothing stands before the first term
+			place -= globalPos(1 - terms[0]>>31) // nothing stands before the first term
 			for _, n := range terms {
-				place += placement(1 - n>>31)
+				place += globalPos(1 - n>>31)
 				p := &at[n&^Same]
 				b.postings[*p] = place
 				*p++
@@ -137,7 +137,7 @@ func (b *Builder) spread() {
 }
 
 // startOf returns which of starts is that of a placement.
-func (b *Builder) startOf(p placement) uint32 {
+func (b *Builder) startOf(p globalPos) uint32 {
 	i := b.blocks[p/blockSize]
 	for b.starts[i+1] <= p {
 		i++
@@ -145,8 +145,8 @@ func (b *Builder) startOf(p placement) uint32 {
 	return i
 }
 
-// join puts the postings of two lists that follow each other in one order: a term that two lists have is one term.
-func (b *Builder) join(start, middle, end uint32) {
+// mergePostings puts the postings of two lists that follow each other in one order: a term that two lists have is one term.
+func (b *Builder) mergePostings(start, middle, end uint32) {
 	b.spare = append(b.spare[:0], b.postings[start:middle]...)
 	to, x, y := b.postings[start:end], b.spare, b.postings[middle:end]
 	for i := range to {

@@ -13,13 +13,13 @@ import (
 )
 
 // taking is a connection that rows can be given to.
-func taking(t *testing.T) *Cached {
+func taking(t *testing.T) *CachingConn {
 	t.Helper()
-	c, err := cachingConnector{TakingConnector(new(driver.Driver), filepath.Join(t.TempDir(), "given.db")), 8}.Connect(t.Context())
+	c, err := cachingConnector{TableConnector(new(driver.Driver), filepath.Join(t.TempDir(), "given.db")), 8}.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cached := c.(*Cached)
+	cached := c.(*CachingConn)
 	t.Cleanup(func() {
 		if err := cached.Close(); err != nil {
 			t.Error(err)
@@ -40,7 +40,7 @@ func valuesOf(t *testing.T, all ...any) (values []Value) {
 	return values
 }
 
-func run(t *testing.T, c *Cached, text string) {
+func run(t *testing.T, c *CachingConn, text string) {
 	t.Helper()
 	if err := c.Run(t.Context(), text, nil); err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -66,25 +66,25 @@ func TestGive(t *testing.T) {
 		{int64(3), "", []byte{}, 0.0},
 		{int64(4), long, []byte(long), -1.0},
 		{int64(5), "a\x00b\xff", []byte{0, 1, 2}, 1e300},
-		{int64(6), []byte(nil), long[:roomKept], int64(-1 << 63)},
+		{int64(6), []byte(nil), long[:maxKeptBuffer], int64(-1 << 63)},
 	}
-	var connections [2]*Cached
+	var connections [2]*CachingConn
 	for i := range connections {
 		connections[i] = taking(t)
 		run(t, connections[i], "CREATE TABLE x (a INTEGER PRIMARY KEY, b, c, d)")
 		run(t, connections[i], "CREATE INDEX x_b ON x (b, c)")
 	}
-	for lot := range 3 {
+	for slab := range 3 {
 		for i, c := range connections {
 			var values []Value
 			for _, r := range rows {
-				values = append(values, valuesOf(t, r[0].(int64)+int64(100*lot+1000*i), r[1], r[2], r[3])...)
+				values = append(values, valuesOf(t, r[0].(int64)+int64(100*slab+1000*i), r[1], r[2], r[3])...)
 			}
-			if err := c.Give(t.Context(), "INSERT INTO x (a, d, c, b) SELECT c0, c3, c2, c1 FROM given(?)", 4, values); err != nil {
+			if err := c.ExecRows(t.Context(), "INSERT INTO x (a, d, c, b) SELECT c0, c3, c2, c1 FROM given(?)", 4, values); err != nil {
 				t.Fatal(err)
 			}
-			if c.given.size > roomKept {
-				t.Errorf("%d bytes are kept", c.given.size)
+			if c.rows.size > maxKeptBuffer {
+				t.Errorf("%d bytes are kept", c.rows.size)
 			}
 		}
 	}
@@ -128,12 +128,12 @@ func TestGiveFails(t *testing.T) {
 	run(t, c, "CREATE TABLE x (a INTEGER PRIMARY KEY, b TEXT NOT NULL) STRICT")
 	insert := "INSERT OR FAIL INTO x (a, b) SELECT c0, c1 FROM given(?)"
 	for _, bad := range []any{nil, []byte("bytes")} {
-		if err := c.Give(t.Context(), insert, 2, valuesOf(t, 1, "a", 2, bad, int64(3), "c")); Code(err) != 19 {
+		if err := c.ExecRows(t.Context(), insert, 2, valuesOf(t, 1, "a", 2, bad, int64(3), "c")); Code(err) != 19 {
 			t.Errorf("%v in a column of texts: %v", bad, err)
 		}
 		run(t, c, "DELETE FROM x")
 	}
-	if err := c.Give(t.Context(), insert, 2, valuesOf(t, 1, "a", int64(2), "b")); err != nil {
+	if err := c.ExecRows(t.Context(), insert, 2, valuesOf(t, 1, "a", int64(2), "b")); err != nil {
 		t.Error(err)
 	}
 	for _, statement := range []string{
@@ -143,7 +143,7 @@ func TestGiveFails(t *testing.T) {
 		}
 	}
 	// Between two lots the table is empty, whoever knows its number.
-	rows, err := c.QueryContext(t.Context(), fmt.Sprintf("SELECT c0 FROM given(%d)", c.given.number), nil)
+	rows, err := c.QueryContext(t.Context(), fmt.Sprintf("SELECT c0 FROM given(%d)", c.rows.number), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// TestWeigh builds a segment with and one without some rows, and wants the difference that was foretold.
-func TestWeigh(t *testing.T) {
+// TestWeight builds a segment with and one without some rows, and wants the difference that was foretold.
+func TestWeight(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	goes := func(row int64) bool { return row/16%3 == 0 } // sixteen rows are a run
+	removed := func(row int64) bool { return row/16%3 == 0 } // sixteen rows are a run
 	all, left, words := NewBuilder(2), NewBuilder(2), newLexicon()
 	for id := range int64(4000) {
 		row := texts(r, int(id))
 		row[0] += fmt.Sprintf(" id-%d of-%d", id, id/16)
 		for _, b := range []*Builder{all, left} {
-			if b == left && goes(id) {
+			if b == left && removed(id) {
 				continue
 			}
 			if err := add(b, words, id, row...); err != nil {
@@ -33,7 +33,7 @@ func TestWeigh(t *testing.T) {
 	}
 	var w Weight
 	for leaf := 1; leaf <= last; leaf++ {
-		if err := w.Weigh(s.pages[PageID(1, int64(leaf))], goes); err != nil {
+		if err := w.Add(s.pages[PageID(1, int64(leaf))], removed); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,9 +43,9 @@ func TestWeigh(t *testing.T) {
 		}
 		return n
 	}
-	fell, said := bytes(s)-bytes(rest), w.Gone*bytes(s)/w.Bytes
-	t.Logf("%d leaves: %d of %d bytes went, foretold were %d; words %d of %d", last, fell, bytes(s), said, w.WordsGone, w.Words)
-	if off := max(fell-said, said-fell); off > fell/20 || w.WordsGone < w.Words/5 {
+	fell, said := bytes(s)-bytes(rest), w.Freed*bytes(s)/w.Bytes
+	t.Logf("%d leaves: %d of %d bytes went, foretold were %d; words %d of %d", last, fell, bytes(s), said, w.WordsFreed, w.Words)
+	if off := max(fell-said, said-fell); off > fell/20 || w.WordsFreed < w.Words/5 {
 		t.Errorf("%d bytes went, foretold were %d", fell, said)
 	}
 }

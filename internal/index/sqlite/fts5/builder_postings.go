@@ -5,7 +5,7 @@ import "encoding/binary"
 // doclist returns what FTS5 keeps of the rows of a term: row id (first as it is, then the difference), size of the
 // position list times two, positions; 0x01 and the column before those of a column that is not the first. It is valid until
 // the next call.
-func (b *Builder) doclist(postings []placement) []byte {
+func (b *Builder) doclist(postings []globalPos) []byte {
 	const room = 32 // more than a place takes and what ends one row and begins the next
 	if len(b.doc) < room {
 		b.doc = make([]byte, 1<<12)
@@ -30,7 +30,7 @@ func (b *Builder) doclist(postings []placement) []byte {
 				n += 2
 			}
 			end := b.starts[start+1]
-			for at, last := b.starts[start], placement(maxPlaces); i < len(postings) && postings[i] < end; i++ {
+			for at, last := b.starts[start], globalPos(maxPositions); i < len(postings) && postings[i] < end; i++ {
 				p := postings[i]
 				if p == last {
 					continue // a part that is the same in two ways
@@ -55,14 +55,14 @@ func (b *Builder) doclist(postings []placement) []byte {
 			}
 			start = b.startOf(postings[i])
 		}
-		n = closeList(doc, size, n)
+		n = writeListSize(doc, size, n)
 	}
 	b.doc = doc
 	return doc[:n]
 }
 
-// closeList writes the size of a position list, for which one byte was left, and returns where the list ends.
-func closeList(doc []byte, size, end uint32) uint32 {
+// writeListSize writes the size of a position list, for which one byte was left, and returns where the list ends.
+func writeListSize(doc []byte, size, end uint32) uint32 {
 	n := end - size - 1
 	if n < 64 {
 		doc[size] = byte(2 * n)
@@ -74,14 +74,14 @@ func closeList(doc []byte, size, end uint32) uint32 {
 	return end + width - 1
 }
 
-// termsAhead is how many terms are read at once: one after the other without waiting, so that they are near when they
+// prefetchTerms is how many terms are read at once: one after the other without waiting, so that they are near when they
 // are written.
-const termsAhead = 32
+const prefetchTerms = 32
 
-func (b *Builder) look(keys []key) {
+func (b *Builder) prefetch(keys []key) {
 	for _, k := range keys {
 		if byte(k.prefix) != 0 {
-			b.seen += b.at(k)[0]
+			b.sink += b.text(k)[0]
 		}
 	}
 }

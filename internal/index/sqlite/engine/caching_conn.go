@@ -18,7 +18,7 @@ func Pool(c sqldriver.Connector, statements int) *sqlx.DB {
 // cachingConnector opens connections that keep their last statements prepared.
 type cachingConnector struct {
 	sqldriver.Connector
-	kept int
+	maxStatements int
 }
 
 func (c cachingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
@@ -30,7 +30,7 @@ func (c cachingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), inner.Close())
 	}
-	return &Cached{Conn: conn, kept: c.kept, statements: map[string]*list.Element{}, recent: list.New(), poller: newPoller(inner)}, nil
+	return &CachingConn{Conn: conn, maxStatements: c.maxStatements, statements: map[string]*list.Element{}, recent: list.New(), poller: newPoller(inner)}, nil
 }
 
 // Conn is what connections of the engine can do and database/sql makes use of.
@@ -44,17 +44,17 @@ type Conn interface {
 	sqldriver.Validator
 }
 
-// Cached remembers the statements that it was asked last. Like every connection it serves one goroutine at a
+// CachingConn remembers the statements that it was asked last. Like every connection it serves one goroutine at a
 // time; statements that are read from while others begin are prepared once more.
-type Cached struct {
+type CachingConn struct {
 	Conn
-	kept       int
-	statements map[string]*list.Element // of *cachedStatement, by text
-	recent     *list.List               // the last one used in front
-	memory     any                      // see Reading.Memory
-	version    int64                    // of the file that it is of
-	given      *given                   // nil before the first Give
-	poller     *poller                  // nil where the driver must see to contexts
+	maxStatements int
+	statements    map[string]*list.Element // of *cachedStatement, by text
+	recent        *list.List               // the last one used in front
+	memory        any                      // see Reading.Memory
+	version       int64                    // of the file that it is of
+	rows          *rowSource               // nil before the first Give
+	poller        *poller                  // nil where the driver must see to contexts
 }
 
 // Stmt is what statements of the engine can do.
@@ -71,13 +71,13 @@ type cachedStatement struct {
 }
 
 // QueryContext runs a statement that is prepared at most once.
-func (c *Cached) QueryContext(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
-	ctx, asks := c.askedFor(ctx)
+func (c *CachingConn) QueryContext(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	ctx, asks := c.splitPolled(ctx)
 	if asks == nil {
 		return c.query(ctx, text, args)
 	}
 	var rows sqldriver.Rows
-	err := c.poller.during(asks, func() (err error) {
+	err := c.poller.run(asks, func() (err error) {
 		rows, err = c.query(ctx, text, args)
 		return err
 	})
@@ -87,7 +87,7 @@ func (c *Cached) QueryContext(ctx context.Context, text string, args []sqldriver
 	return &polledRows{rows, c.poller, asks}, nil
 }
 
-func (c *Cached) query(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (c *CachingConn) query(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	s, err := c.statement(ctx, text)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (c *Cached) query(ctx context.Context, text string, args []sqldriver.NamedV
 }
 
 // Run runs a statement that is prepared at most once, and that nothing is read from.
-func (c *Cached) Run(ctx context.Context, text string, args []sqldriver.NamedValue) error {
+func (c *CachingConn) Run(ctx context.Context, text string, args []sqldriver.NamedValue) error {
 	s, err := c.statement(ctx, text)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c *Cached) Run(ctx context.Context, text string, args []sqldriver.NamedVal
 	return errors.Join(err, c.release(s))
 }
 
-func (c *Cached) statement(ctx context.Context, text string) (*cachedStatement, error) {
+func (c *CachingConn) statement(ctx context.Context, text string) (*cachedStatement, error) {
 	if e := c.statements[text]; e != nil {
 		if s := e.Value.(*cachedStatement); !s.busy {
 			c.recent.MoveToFront(e)
@@ -134,8 +134,8 @@ func (c *Cached) statement(ctx context.Context, text string) (*cachedStatement, 
 }
 
 // trim closes the statements that were not used for longest.
-func (c *Cached) trim() error {
-	for e := c.recent.Back(); e != nil && c.recent.Len() > c.kept; {
+func (c *CachingConn) trim() error {
+	for e := c.recent.Back(); e != nil && c.recent.Len() > c.maxStatements; {
 		s, before := e.Value.(*cachedStatement), e.Prev()
 		if !s.busy && e != c.recent.Front() {
 			c.recent.Remove(e)
@@ -150,7 +150,7 @@ func (c *Cached) trim() error {
 }
 
 // release gives a statement back, or closes it when it is not kept.
-func (c *Cached) release(s *cachedStatement) error {
+func (c *CachingConn) release(s *cachedStatement) error {
 	s.busy = false
 	if e := c.statements[s.text]; e != nil && e.Value == s {
 		return nil
@@ -159,16 +159,16 @@ func (c *Cached) release(s *cachedStatement) error {
 }
 
 // Close closes the statements, too.
-func (c *Cached) Close() error {
+func (c *CachingConn) Close() error {
 	var errs []error
 	for e := c.recent.Front(); e != nil; e = e.Next() {
 		errs = append(errs, e.Value.(*cachedStatement).Close())
 	}
 	clear(c.statements)
 	c.recent.Init()
-	if c.given != nil {
-		c.given.close()
-		c.given = nil
+	if c.rows != nil {
+		c.rows.close()
+		c.rows = nil
 	}
 	err := c.Conn.Close()
 	c.poller.close()

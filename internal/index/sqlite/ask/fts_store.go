@@ -14,17 +14,17 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// Leaves reads the full-text index for one question.
-func Leaves(ctx context.Context, tx sqlx.QueryerContext) fts5.Store { return &leaves{ctx, tx} }
+// FTSStore reads the full-text index for one question.
+func FTSStore(ctx context.Context, tx sqlx.QueryerContext) fts5.Store { return &ftsStore{ctx, tx} }
 
-// leaves implements fts5.Store.
-type leaves struct {
+// ftsStore implements fts5.Store.
+type ftsStore struct {
 	ctx context.Context
 	tx  sqlx.QueryerContext
 }
 
 // Records implements fts5.Store.
-func (l *leaves) Records(ids []int64) (records [][]byte, err error) {
+func (l *ftsStore) Records(ids []int64) (records [][]byte, err error) {
 	scan := func(rows *sqlx.Rows) ([]byte, error) {
 		var b sql.RawBytes // a slice would be copied twice
 		err := rows.Scan(&b)
@@ -35,7 +35,7 @@ func (l *leaves) Records(ids []int64) (records [][]byte, err error) {
 	case n == 1:
 		err = engine.Each(l.ctx, l.tx, "SELECT block FROM fts_data WHERE id = ?", []any{ids[0]}, scan, take)
 	case slices.IsSorted(ids) && ids[n-1]-ids[0] < 2*int64(n):
-		return l.beside(ids)
+		return l.readRange(ids)
 	default:
 		err = engine.Each(l.ctx, l.tx, "SELECT d.block FROM json_each(?) j LEFT JOIN fts_data d ON d.id = j.value", []any{asList(ids)}, scan, take)
 	}
@@ -45,8 +45,8 @@ func (l *leaves) Records(ids []int64) (records [][]byte, err error) {
 	return records, err
 }
 
-// beside reads records that lie side by side in one go.
-func (l *leaves) beside(ids []int64) ([][]byte, error) {
+// readRange reads records that lie side by side in one go.
+func (l *ftsStore) readRange(ids []int64) ([][]byte, error) {
 	type record struct {
 		id    int64
 		block []byte
@@ -71,13 +71,13 @@ func (l *leaves) beside(ids []int64) ([][]byte, error) {
 const separatorSQL = "coalesce((SELECT pgno FROM fts_idx WHERE segid = s.value AND term <= unhex(t.value) ORDER BY term DESC LIMIT 1), 0)"
 
 // Separators implements fts5.Store.
-func (l *leaves) Separators(terms [][]byte, segments []int) (pages []int64, err error) {
+func (l *ftsStore) Separators(terms [][]byte, segments []int) (pages []int64, err error) {
 	err = l.pairs(separatorSQL, terms, segments, &pages)
 	return pages, err
 }
 
 // Ranges implements fts5.Store.
-func (l *leaves) Ranges(texts [][]byte, segments []int) (pages [][]int64, err error) {
+func (l *ftsStore) Ranges(texts [][]byte, segments []int) (pages [][]int64, err error) {
 	err = l.pairs(`json((SELECT json_group_array(pgno) FROM (SELECT `+separatorSQL+` AS pgno
 		UNION ALL SELECT * FROM (SELECT pgno FROM fts_idx WHERE segid = s.value AND term > unhex(t.value) AND term < unhex(t.value || 'ff') ORDER BY term))))`,
 		texts, segments, &pages)
@@ -86,7 +86,7 @@ func (l *leaves) Ranges(texts [][]byte, segments []int) (pages [][]int64, err er
 
 // pairs asks for each text t and each segment s. The answers come as one value: a row for each would cost more than all of
 // the rest.
-func (l *leaves) pairs(what string, texts [][]byte, segments []int, to any) error {
+func (l *ftsStore) pairs(what string, texts [][]byte, segments []int, to any) error {
 	list, ids := []byte{'['}, make([]int64, len(segments))
 	for i, t := range texts {
 		if i > 0 {

@@ -4,50 +4,50 @@ import "encoding/binary"
 
 // Weight is how many bytes some leaves of segments hold, and how many of them are there for some rows alone.
 type Weight struct {
-	Bytes, Gone      int64 // of terms and their rows
-	Words, WordsGone int64 // of the terms themselves
+	Bytes, Freed      int64 // of terms and their rows
+	Words, WordsFreed int64 // of the terms themselves
 
 	term, kept []byte // before the next on the leaf: all, and of those that stay
 }
 
-// Weigh adds a leaf: what of it goes when rows go. Of what stands on several leaves each decides on its
+// Add adds a leaf: what of it goes when rows go. Of what stands on several leaves each decides on its
 // own part.
-func (w *Weight) Weigh(leaf []byte, goes func(row int64) bool) error {
+func (w *Weight) Add(leaf []byte, removed func(row int64) bool) error {
 	c := &cursor{leaves: [][]byte{leaf}, next: 1}
 	c.load()
 	if c.err != nil {
 		return c.err
 	}
 	if row := int(binary.BigEndian.Uint16(c.leaf)); row >= 4 && row < c.at {
-		all, kept := weighRows(c.leaf[row:c.at], goes)
-		w.Bytes, w.Gone = w.Bytes+all, w.Gone+all-kept
+		all, kept := doclistSize(c.leaf[row:c.at], removed)
+		w.Bytes, w.Freed = w.Bytes+all, w.Freed+all-kept
 	}
 	w.term, w.kept = w.term[:0], w.kept[:0]
 	for c.advance(); c.err == nil && len(c.term) > 0; c.advance() {
-		w.add(c.term, c.list, goes)
+		w.addTerm(c.term, c.list, removed)
 	}
 	return c.err
 }
 
-// add adds a term: it has its length, what it shares with the one before it, and a place in the footer.
-func (w *Weight) add(term, list []byte, goes func(row int64) bool) {
+// addTerm adds a term: it has its length, what it shares with the one before it, and a place in the footer.
+func (w *Weight) addTerm(term, list []byte, removed func(row int64) bool) {
 	const lengths = 3
-	all, kept := weighRows(list, goes)
+	all, kept := doclistSize(list, removed)
 	word := int64(len(term))
 	all += lengths + word - int64(common(w.term, term))
 	w.Words += word
 	if kept == 0 {
-		w.WordsGone += word
+		w.WordsFreed += word
 	} else {
 		kept += lengths + word - int64(common(w.kept, term))
 		w.kept = append(w.kept[:0], term...)
 	}
-	w.Bytes, w.Gone = w.Bytes+all, w.Gone+all-kept
+	w.Bytes, w.Freed = w.Bytes+all, w.Freed+all-kept
 	w.term = append(w.term[:0], term...)
 }
 
-// weighRows says how long a doclist is, and how long without rows that go. The last row may be cut off.
-func weighRows(list []byte, goes func(row int64) bool) (all, kept int64) {
+// doclistSize says how long a doclist is, and how long without rows that go. The last row may be cut off.
+func doclistSize(list []byte, removed func(row int64) bool) (all, kept int64) {
 	row, last := int64(0), int64(0) // last that stays
 	all = int64(len(list))
 	for len(list) > 0 {
@@ -58,7 +58,7 @@ func weighRows(list []byte, goes func(row int64) bool) (all, kept int64) {
 		}
 		row += int64(delta)
 		end := n + m + int(min(size/2, uint64(len(list)-n-m)))
-		if !goes(row) {
+		if !removed(row) {
 			kept += int64(varintLen(uint64(row-last))) + int64(end-n)
 			last = row
 		}
