@@ -24,7 +24,7 @@ type inserter struct {
 
 // columns are those of a table.
 type columns struct {
-	names  []string       // at most engine.GivenColumns
+	names  []string       // at most engine.MaxColumns
 	usual  []any          // what a row has that says nothing of a column: the defaults of the schema
 	unsaid []engine.Value // the same
 }

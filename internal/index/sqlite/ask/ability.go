@@ -16,7 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Count returns how many rows match, at most page.Limit. page.After is not looked at. Errors: *index.UnsupportedError.
+// Count returns how many rows match, at most page.Limit. It ignores page.After. Errors: *index.UnsupportedError.
 func (db *Reader) Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error) {
 	page.After = ""
 	f := db.finder(ctx, page)
@@ -49,7 +49,7 @@ func (f *finder) count(c where.Cond) (int64, error) {
 	total := int64(0)
 	visit := func(w scan) error {
 		n := int64(len(w.rows))
-		if n > 0 && f.page.AllVersions && w.Empty() { // nothing is left out
+		if n > 0 && f.page.AllVersions && w.Empty() { // every listed row counts
 			n = min(n, left)
 			if total, left = total+n, left-n; left <= 0 {
 				return engine.ErrStop
@@ -76,7 +76,7 @@ func (f *finder) count(c where.Cond) (int64, error) {
 	return total, nil
 }
 
-// truncate cuts a question with very many words.
+// truncate shortens the text of a query with very many words.
 func truncate(text string) string {
 	const most = 2000
 	if len(text) <= most {
@@ -85,8 +85,8 @@ func truncate(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + " ..."
 }
 
-// Size returns the events that count, the rows that a search looks through unless it is told to look at all
-// versions, and the problems.
+// Size returns the number of events that count, of rows that a search covers unless it includes all versions, and of
+// problems.
 func (db *Reader) Size(ctx context.Context) (events, rows, problems int64, err error) {
 	err = db.r.QueryRowxContext(engine.Polled(ctx), `SELECT
 		(SELECT coalesce(sum(events), 0) FROM transcript_sums WHERE verdict = 0),
@@ -100,7 +100,7 @@ func (db *Reader) Size(ctx context.Context) (events, rows, problems int64, err e
 	return events, rows, problems, err
 }
 
-// Thinned returns how many runs have originals that a policy has taken words of out of the index.
+// Thinned returns how many runs have originals whose words a policy has removed from the index.
 func (db *Reader) Thinned(ctx context.Context) (runs int64, err error) {
 	err = db.r.GetContext(engine.Polled(ctx), &runs, `SELECT count(DISTINCT n.run) FROM graves g CROSS JOIN run_names n ON n.id = g.run_name
 		CROSS JOIN versions v ON v.id = g.version WHERE g.action = 'thin' AND g.tier IN ('search', 'payloads') AND v.grave IS NULL`)
@@ -110,8 +110,9 @@ func (db *Reader) Thinned(ctx context.Context) (runs int64, err error) {
 	return runs, err
 }
 
-// ProblemsBySource returns how many problems there are of the newest versions of each source's files, of files that could not be
-// taken at all, and of versions whose rows are not there: their pack is damaged, or its adoption is at work. Sources without any are missing.
+// ProblemsBySource returns the number of problems by source: in the newest versions of files, of files that could not be
+// archived at all, and of versions without rows, because their pack is damaged or still being adopted. Sources without
+// problems are absent.
 func (db *Reader) ProblemsBySource(ctx context.Context) (map[string]int64, error) {
 	type source struct {
 		name string
@@ -135,7 +136,7 @@ func (db *Reader) ProblemsBySource(ctx context.Context) (map[string]int64, error
 	return all, nil
 }
 
-// resultsOf follows v_tool_calls.
+// resultsOf selects results as the view v_tool_calls does.
 const resultsOf = `SELECT c.conversation_id, t.seq_base + e.seq, e.part, e.parts, d.conversation_id, u.seq_base + b.seq, b.part, b.parts
 	FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id CROSS JOIN events e ON e.transcript = t.id
 	CROSS JOIN calls k ON k.event = e.id
@@ -148,7 +149,7 @@ const resultsOf = `SELECT c.conversation_id, t.seq_base + e.seq, e.part, e.parts
 	WHERE c.conversation_id = ? AND e.seq BETWEEN ? - t.seq_base AND ? - t.seq_base`
 
 // Results returns the public ids of the rows with the results of calls, by the public ids of the calls, for calls of
-// one conversation with from <= seq <= to. Calls without a result are missing.
+// one conversation with from <= seq <= to. Calls without a result are absent.
 func (db *Reader) Results(ctx context.Context, conversation string, from, to int64) (map[string]string, error) {
 	type place struct {
 		conversation string
@@ -168,11 +169,11 @@ func (db *Reader) Results(ctx context.Context, conversation string, from, to int
 	return results, nil
 }
 
-// maxScans bounds how many walks are told of.
+// maxScans bounds how many scans are explained.
 const maxScans = 8
 
-// Explain tells how a question would be answered: the full-text expression, what is narrowed down, and the engine's
-// plan for each different walk. Nothing is searched beside what owns the rows.
+// Explain describes how a query would be answered: the full-text expression, whether owners are looked up, and SQLite's
+// plan for each distinct scan. It runs no query other than for owners.
 func (db *Reader) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error) {
 	f := db.finder(ctx, page)
 	tx, err := db.read(ctx)

@@ -1,8 +1,8 @@
-// Package ask answers questions about events, and about the runs, conversations and originals that they are of, from an
-// index that package sqlite has written.
+// Package ask is the read side of an index that package sqlite writes: queries for events and for the runs, conversations
+// and originals that they belong to.
 //
-// It finds the rows of a query (Find, Count, Tally, Skim), gives things by their ids, and tells where their bytes lie. It
-// reads only: every question sees one state of the index, and waits for nobody who writes.
+// It finds the rows of a query (Find, Count, Tally, Skim), looks things up by id and locates their bytes. Every call reads
+// one snapshot of the index and never waits for writers.
 package ask
 
 import (
@@ -19,12 +19,12 @@ var (
 	_ index.Originals = (*Reader)(nil)
 )
 
-// Reader answers over connections that read. It is safe for use by several goroutines.
+// Reader answers queries over read-only connections. It is safe for concurrent use.
 type Reader struct {
 	r      *sqlx.DB
 	limits limits
-	pageMu sync.Mutex // of those who read a page side by side: to open another connection takes two milliseconds
+	pageMu sync.Mutex // serialises concurrent reads for one page: opening another connection takes two milliseconds
 }
 
-// New makes a reader over a pool of connections, which stays the caller's.
+// New returns a Reader over a pool of connections, which the caller must close.
 func New(r *sqlx.DB) *Reader { return &Reader{r: r, limits: defaultLimits} }

@@ -24,7 +24,7 @@ var (
 	benchIndex  = commandline.String("bench-index", "", "file that keeps that index for the next time")
 )
 
-// benchWord is the n-th most frequent word.
+// benchWord returns the n-th most frequent word.
 func benchWord(n uint64) string {
 	if n < 20 {
 		return []string{"the", "to", "of", "error", "func", "return", "file", "test", "if", "err", "nil", "string", "package", "import",
@@ -33,8 +33,8 @@ func benchWord(n uint64) string {
 	return fmt.Sprintf("w%dx", n)
 }
 
-// benchOriginal is a conversation of a hundred events within some hours of a year; its words are as frequent as
-// those of prose and code.
+// benchOriginal returns a conversation of a hundred events within some hours of a year. Word frequencies are those of prose
+// and code.
 func benchOriginal(n, events int, r *rand.Rand, words *rand.Zipf) indextest.Original {
 	run := fmt.Sprintf("bench-%06d", n)
 	o := indextest.Original{Source: "bench", Path: fmt.Sprintf("%02d/%s.jsonl", n%50, run), Format: "awf", Claim: run, Size: int64(events+1) * 100}
@@ -75,7 +75,7 @@ func benchOriginal(n, events int, r *rand.Rand, words *rand.Zipf) indextest.Orig
 
 var benchDB *sqlite.DB
 
-// openBench makes the index of the benchmarks once, or takes the one that was kept.
+// openBench builds the index of the benchmarks once, or opens an existing one.
 func openBench(b *testing.B) *sqlite.DB {
 	b.Helper()
 	if benchDB != nil {
@@ -121,7 +121,7 @@ var benchQueries = []string{
 	`"the error"`, `"return nil"`, "retu*", "w2000*", "w200*", "w20*", "cost>0.99", "cost>0.99 the", "tokens>49k error", "cost>5", "cost>0.99 role:user", "duration>1h", "duration>118s", "events>1000", "tag:none error", "is:pinned", "path:*bench-000042*",
 }
 
-// BenchmarkFind is the newest twenty hits, without texts.
+// BenchmarkFind finds the newest twenty hits, without texts.
 func BenchmarkFind(b *testing.B) {
 	for _, text := range benchQueries {
 		b.Run(text, func(b *testing.B) {
@@ -145,7 +145,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// latencies runs something as often as asked and reports percentiles in place of the mean.
+// latencies runs something b.N times and reports percentiles instead of the mean.
 func latencies(b *testing.B, run func()) {
 	var all []time.Duration
 	for b.Loop() {
@@ -158,7 +158,7 @@ func latencies(b *testing.B, run func()) {
 	b.ReportMetric(float64(all[len(all)*95/100].Microseconds()), "p95-us")
 }
 
-// BenchmarkTerms is a look for a part of words that few have.
+// BenchmarkTerms searches for a rare substring of words.
 func BenchmarkTerms(b *testing.B) {
 	db := openBench(b)
 	latencies(b, func() {

@@ -20,9 +20,9 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Find yields the rows that match a query, newest first. Rows come in the order of their ids, hour by hour, and are
-// held until no later one can come, to be sorted by the exact time. What does not count is left out unless page asks for it; uncounted
-// rows of runs are there.
+// Find yields the rows that match a query, newest first. Rows are read in the order of their ids, hour by hour, and are
+// held back until no later one can follow, to be sorted by the exact time. What does not count is left out unless page asks
+// for it; uncounted rows of runs are included.
 func (db *Reader) Find(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
 	return db.find(ctx, q, page, false)
 }
@@ -51,24 +51,24 @@ func (db *Reader) find(ctx context.Context, q *query.Tree, page index.Page, keys
 	}
 }
 
-// maxBufferedPage is up to how many hits are gathered before the first is given, so that whoever reads their texts asks on
-// the same connection: another one takes two milliseconds to open.
+// maxBufferedPage is the largest page that is read completely before the first hit is yielded. The connection is free
+// then for a caller who reads the texts of hits: opening another one takes two milliseconds.
 const maxBufferedPage = 256
 
-// finder is one Find.
+// finder is the state of one Find.
 type finder struct {
 	limits
 	ctx     context.Context
 	page    index.Page
 	yield   func(index.Hit, error) bool
 	tx      *snapshot
-	after   *key // hits up to and with this one were seen
+	after   *key // the last hit of the page before; nil at the beginning
 	yielded int  // hits yielded
-	found   int  // rows found, seen ones and those that are not ready among them
+	found   int  // rows found, including those of earlier pages and those still pending
 	err     error
 	spills  spills
-	hour    int64             // that rows come from
-	pending []key             // rows than which later ones may come
+	hour    int64             // hour that rows are being read from
+	pending []key             // rows that later ones may still precede
 	emit    func([]key) error // yields hits
 }
 
@@ -76,12 +76,13 @@ func (db *Reader) finder(ctx context.Context, page index.Page) *finder {
 	return &finder{limits: db.limits, ctx: ctx, page: page}
 }
 
-// planner finds walks of the question's transaction; few says that not all hits are wanted.
+// planner returns a planner for the finder's transaction. few says that not all hits are wanted.
 func (f *finder) planner(few bool) planner {
 	return planner{limits: f.limits, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, limited: few, found: &f.found}
 }
 
-// key is what hits are ordered by (newest first, and inside an instant a way that is the same everywhere), and ranked by.
+// key has what hits are sorted by (newest first; within an instant in an order that is the same in every index), and what
+// they are ranked by.
 type key struct {
 	id           int64
 	at           int64
@@ -143,7 +144,7 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 	return f.flush(math.MinInt64)
 }
 
-// window gives a condition the bounds of the rows that it is about, wherever they are filed.
+// window widens the bounds of a condition to all row ids that its rows may have because hours were full.
 func (f *finder) window(c *where.Cond) (err error) {
 	if f.spills, err = f.tx.readSpills(f.ctx); err == nil {
 		c.From, c.To = f.spills.window(c.From, c.To)
@@ -151,8 +152,8 @@ func (f *finder) window(c *where.Cond) (err error) {
 	return err
 }
 
-// compile turns the question into a condition, and the page into the end of its window: an hour is walked again
-// from its beginning, and what was seen is left out.
+// compile turns the query into a condition, and the page's cursor into the upper bound of its window. The hour of the
+// cursor is read again from its beginning; add skips what earlier pages had.
 func (f *finder) compile(q *query.Tree) (c where.Cond, err error) {
 	if q != nil {
 		if c, err = where.Events(q.Root, f.page.AllVersions); err != nil {
@@ -171,14 +172,14 @@ func (f *finder) compile(q *query.Tree) (c where.Cond, err error) {
 	return c, nil
 }
 
-// keyColumns are what a key is made of.
+// keyColumns are the columns of a key.
 const keyColumns = "e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part, e.parts, e.scene, e.text_bytes"
 
 func scanKey(rows *sqlx.Rows) (k key, err error) {
 	return k, rows.Scan(&k.id, &k.at, &k.conversation, &k.seq, &k.part, &k.parts, &k.scene, &k.size)
 }
 
-// add takes the next row and says whether to go on.
+// add adds the next row and reports whether to go on.
 func (f *finder) add(k key) bool {
 	f.found++
 	if hour := k.id >> schema.SlotBits; hour != f.hour {
@@ -190,7 +191,7 @@ func (f *finder) add(k key) bool {
 	if f.after == nil || f.after.compare(k) < 0 {
 		f.pending = append(f.pending, k)
 	}
-	// A million rows may have one time: of those only the first that are still wanted are kept.
+	// A million rows may have the same time: only the first ones that are still wanted are kept.
 	if want := f.page.Limit - f.yielded; f.page.Limit > 0 && len(f.pending) > 4*want+1024 {
 		slices.SortFunc(f.pending, key.compare)
 		f.pending = f.pending[:want]
@@ -200,10 +201,10 @@ func (f *finder) add(k key) bool {
 
 func (f *finder) isFull() bool { return f.page.Limit > 0 && f.yielded >= f.page.Limit }
 
-// batch is how many rows are fetched at once.
+// batch is how many rows one statement fetches.
 const batch = 64
 
-// flush yields the hits that are later than all that will come.
+// flush yields the pending hits that are later than latest, the latest time that rows to come may have.
 func (f *finder) flush(latest int64) error {
 	var ready []key
 	pending := f.pending
@@ -253,7 +254,7 @@ func (f *finder) fetch(keys []key) error {
 	return nil
 }
 
-// asList writes numbers as JSON: one parameter of a statement that stays the same, however many they are.
+// asList encodes numbers as JSON, so that they are one parameter of a statement whose text does not depend on their number.
 func asList(ids []int64) string {
 	b := []byte{'['}
 	for i, id := range ids {

@@ -8,13 +8,13 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// textFilter is what the full-text index says of rows: those that it finds, or those that it does not.
+// textFilter is the full-text part of a condition: the rows that match, or, negated, all others.
 type textFilter struct {
 	fts5.Rows
 	negated bool
 }
 
-// textFilter asks the full-text index for what a condition says of words and facets, nil when that is nothing.
+// textFilter evaluates the words and facets of a condition, nil when it has none.
 func (p *planner) textFilter(c where.Cond) (*textFilter, error) {
 	if e, ok := c.Expression(); ok {
 		return p.matchRows(e)
@@ -29,7 +29,7 @@ func (p *planner) textFilter(c where.Cond) (*textFilter, error) {
 	return s, err
 }
 
-// matchRows is the rows that an expression finds.
+// matchRows returns the rows that match an expression.
 func (p *planner) matchRows(e fts5.Expr) (*textFilter, error) {
 	view, err := p.tx.view(p.ctx)
 	if err != nil {
@@ -39,18 +39,18 @@ func (p *planner) matchRows(e fts5.Expr) (*textFilter, error) {
 	return &textFilter{Rows: rows}, err
 }
 
-// batcher walks rows piece by piece as they become known, in falling order: few at first, and more at once the longer it
-// goes on. A piece is longer than that when an hour is.
+// batcher scans rows in batches as they become known, in descending order. Batches start small and double in size. A batch
+// never splits an hour, so it may be larger than that.
 type batcher struct {
 	where.Cond
 	visit   func(scan) error
-	size    int // rows of a piece
-	maxSize int // of most
+	size    int // target size of a batch
+	maxSize int // bound of size
 	rows    []int64
 	lists   *rowLists
 }
 
-// firstBatch is how many rows are in the first piece: a page is often full with them.
+// firstBatch is the size of the first batch, which often fills a page.
 const firstBatch = 24
 
 func (p *planner) batcher(c where.Cond, visit func(scan) error) *batcher {
@@ -76,13 +76,13 @@ func (l *batcher) flush() error {
 	return err
 }
 
-// rowLists are the rows of expressions that stand in a condition beside others, for stretches of rows that fall.
+// rowLists evaluates the full-text expressions among the arguments of a condition, for successive batches of descending rows.
 type rowLists struct {
 	*planner
-	rows map[int]fts5.Rows // by the place among the arguments
+	rows map[int]fts5.Rows // by index of the argument
 }
 
-// fill puts those of some rows that an expression finds in its place.
+// fill replaces each expression among args by the list of those of ids that match it.
 func (l *rowLists) fill(args []any, ids []int64) error {
 	for i, a := range args {
 		e, ok := a.(fts5.Expr)

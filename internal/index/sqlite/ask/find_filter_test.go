@@ -14,7 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// randomExpr is a question of some depth for words and facets.
+// randomExpr returns a random full-text expression of limited depth.
 func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 	switch n := r.IntN(8); {
 	case depth > 0 && n == 0:
@@ -36,14 +36,14 @@ func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 	return p
 }
 
-// TestRowsAreThoseOfTheEngine compares what is read from segments with what FTS5 finds: in several segments, with lists that
-// span many leaves and have indexes, before and after rows are deleted.
-func TestRowsAreThoseOfTheEngine(t *testing.T) {
+// TestRowsEqualFTS5 compares the rows that package fts5 finds with those of FTS5: in several segments, with doclists that span
+// many leaves and have indexes, before and after rows are deleted.
+func TestRowsEqualFTS5(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 11))
 	db := busyWorld(t)
-	var base int64 // the first row id behind all rows
+	var base int64 // the first row id after all rows
 	if err := db.raw.Get(&base, "SELECT max(id) + 1 FROM events"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: %d rows, want %d", e, len(got), len(want))
 			}
-			// The last leaf is held, whatever it takes, and so are its rows: each has three bytes or more there, and takes twelve and some room.
+			// The last leaf is always held, with its decoded rows: a row of at least three bytes takes twelve, plus slack.
 			if held := view.MemoryHeld(); held > leaves+leaves/2+8*fts5.PageSize {
 				t.Errorf("%s: %d bytes of leaves and rows are held, not %d", e, held, leaves)
 			}

@@ -14,14 +14,14 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// ownerRange is a transcript, with bounds of the ids of its rows.
+// ownerRange is a transcript with the number of its rows and the bounds of their ids.
 type ownerRange struct {
 	id, rows, first, last int64
 	hidden                bool // its rows do not count
 }
 
-// ownerSet is the transcripts that a condition is about, those with the newest rows first; dense says that they have too many
-// rows for a list.
+// ownerSet is the transcripts that meet a condition on owners, those with the newest rows first. dense says that they have
+// too many rows to list.
 type ownerSet struct {
 	owners []ownerRange
 	dense  bool
@@ -34,7 +34,7 @@ func (o *ownerSet) rows() (n int64) {
 	return n
 }
 
-// ownerSets is the owners of rows that do not count, too: most searches count those beside the others.
+// ownerSets has the owners with and without those whose rows do not count, which most searches count as well.
 type ownerSets struct {
 	ownerSet
 	shown ownerSet
@@ -88,14 +88,14 @@ func (p *planner) queryOwners(query string, args []any, most int64) (o ownerSets
 	return o, nil
 }
 
-// ownersCached says whether it is known what owned would find.
+// ownersCached reports whether the result of findOwners is cached.
 func (p *planner) ownersCached(c where.Cond) bool {
 	_, _, key := p.ownersOf(c)
 	_, known := p.tx.owned[key]
 	return known
 }
 
-// ownersOf is the question for owners, and under what its answer is remembered.
+// ownersOf returns the query for owners, and the cache key of its result.
 func (p *planner) ownersOf(c where.Cond) (query string, args []any, key string) {
 	seen := ""
 	if c.To > 0 {
@@ -111,7 +111,7 @@ func (p *planner) ownersOf(c where.Cond) (query string, args []any, key string) 
 	return query, args, fmt.Sprintf("%s %#v %d %t", query, args, p.maxOwnedRows, c.RangeSQL == "")
 }
 
-// rowIDs are the ids of the rows of transcripts.
+// rowIDs returns the ids of the rows of transcripts.
 func (p *planner) rowIDs(owners []ownerRange, c where.Cond) ([]int64, error) {
 	to := c.To
 	if to == 0 {
@@ -131,7 +131,7 @@ func (p *planner) rowIDs(owners []ownerRange, c where.Cond) ([]int64, error) {
 	if ids, known := p.tx.rows[key]; known {
 		return slices.Clone(ids), nil
 	}
-	var text string // one value: a row for each would cost more than all of the rest
+	var text string // as one value: a result row for each id would cost more than everything else
 	if err := p.tx.GetContext(p.ctx, &text, "SELECT json_group_array(e.id) FROM "+of+" WHERE e.id >= ? AND e.id < ?"+within, args...); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (p *planner) rowIDs(owners []ownerRange, c where.Cond) ([]int64, error) {
 	return ids, err
 }
 
-// fromList reads numbers that asList has written, or SQLite.
+// fromList decodes numbers that asList or SQLite has encoded.
 func fromList(text string) (ids []int64, err error) {
 	for n := range strings.SplitSeq(strings.Trim(text, "[]"), ",") {
 		if n == "" {

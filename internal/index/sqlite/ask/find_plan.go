@@ -12,15 +12,15 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// scan is one pass over rows in the order of their ids: those of a list, else all events. What its condition says of
-// words was asked before.
+// scan is one pass over rows, newest id first: over a list of rows, or else over all events. The full-text part of its
+// condition is already evaluated.
 type scan struct {
 	where.Cond
-	rows  []int64   // nil: all; else falling
-	lists *rowLists // of expressions in the condition; nil where there are none
+	rows  []int64   // descending; nil: all events
+	lists *rowLists // rows of the full-text expressions among the condition's arguments; nil where there are none
 }
 
-// orderBy makes rows fall. Those of a list do.
+// orderBy returns the ORDER BY clause for descending ids. A list already has that order.
 func (w *scan) orderBy() string {
 	if w.rows != nil {
 		return ""
@@ -28,7 +28,7 @@ func (w *scan) orderBy() string {
 	return " ORDER BY e.id DESC"
 }
 
-// statement selects from the rows that match.
+// statement returns a SELECT of columns from the matching rows.
 func (w *scan) statement(columns string, all bool) (string, []any, error) {
 	from := "events e"
 	var conds []string
@@ -58,42 +58,42 @@ func (w *scan) statement(columns string, all bool) (string, []any, error) {
 	return "SELECT " + columns + " FROM " + from + " WHERE " + strings.Join(conds, " AND ") + where.Visible(all), args, nil
 }
 
-// limits are those of a plan. Answers do not depend on them.
+// limits are the thresholds of a plan. Results do not depend on them.
 type limits struct {
-	// probe is how many rows are looked at, newest first, before what owns the hits is looked up: where hits are
-	// frequent that is all.
+	// probe is how many of the newest rows are tested before the owners of hits are looked up. Where hits are frequent,
+	// nothing else is needed.
 	probe int
-	// maxOwnedRows is how many rows may belong to the owners that are looked up. Owners of more are met by walking. Of stretches of
-	// them few rows are looked at: these may have mostStretched times as many.
+	// maxOwnedRows is how many rows the owners may have in all for their rows to be listed; otherwise a scan tests every
+	// row. It is rangeFactor times as high where RangeSQL narrows the rows of owners down.
 	maxOwnedRows int64
-	// ownerRows is how many rows of owners are looked up at once, twice as many each time.
+	// ownerRows is how many rows of owners are looked up at first, twice as many each time.
 	ownerRows int64
-	// listRows is how many rows of a list are looked at by one statement.
+	// listRows is how many rows of a list one statement reads at most.
 	listRows int
-	// recentRows is how many of the newest rows are tried at first for the beginning of a word, or for many words.
+	// recentRows is how many of the newest rows are searched first for a prefix or for many words.
 	recentRows int
 }
 
 var defaultLimits = limits{probe: 250, maxOwnedRows: 200_000, ownerRows: 2000, listRows: 512, recentRows: 20_000}
 
-// rangeFactor times mostOwned is how many rows may belong to owners of which stretches match.
+// rangeFactor times maxOwnedRows is how many rows owners may have where RangeSQL narrows them down.
 const rangeFactor = 16
 
-// planner finds the walks that answer a condition, the newest rows first.
+// planner finds the scans that answer a condition, the newest rows first.
 type planner struct {
 	limits
 	ctx     context.Context
 	tx      *snapshot
 	all     bool
 	limited bool // not all hits are wanted
-	found   *int // rows that walks have found
+	found   *int // rows that scans have found
 }
 
-// run calls visit for one walk after the other. Hours are never parted.
+// run calls visit for one scan after the other. Scans never split an hour.
 //
-// Words and facets are found by the full-text index. Where a condition is on what owns the rows (a run, a project, an
-// original), the newest rows are tried first, and then the owners and their rows are looked up, and those of them are
-// walked that have the words: a filter that few things pass costs as little as one that most pass.
+// Words and facets are found by the full-text index. For a condition on the owners of rows (a run, a project, an
+// original), the newest rows are tried first. Then the matching owners and their rows are looked up, and those of the rows
+// that have the words are scanned: a very selective filter costs as little as an unselective one.
 func (p *planner) run(c where.Cond, visit func(scan) error) error {
 	if len(c.Prefixes) > 0 {
 		return p.scanPrefixes(c, visit)
@@ -117,7 +117,7 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 		if err != nil {
 			return err
 		}
-		if u == nil { // too many: each row is asked
+		if u == nil { // the owners have too many rows: the condition is tested for each row
 			break
 		}
 		if words != nil {
@@ -125,14 +125,14 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 		}
 		words, c.Unions = u, c.Unions[1:]
 	}
-	of := c // what is remembered is not of one page or try
+	of := c // the cache key must not depend on the page or on what was tried
 	if owned && p.limited && !p.ownersCached(of) {
 		edge, err := p.scanNewest(c, words, visit)
 		if err != nil || edge <= c.From {
 			return err
 		}
 		c.To = edge
-		owned = 4**p.found < p.probe // where most pass, looking up owners would not save anything
+		owned = 4**p.found < p.probe // where most rows pass, looking up owners saves nothing
 	}
 	if owned {
 		o, err := p.findOwners(of)
@@ -145,7 +145,7 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 		case few:
 			words = words.within(o.owners)
 		case !o.dense:
-			c.OwnerSQL, c.OwnerArgs = nil, nil // as all of theirs are
+			c.OwnerSQL, c.OwnerArgs = nil, nil // all of their rows meet it
 			return p.scanWithin(p.rowsOf(o.owners, of), c, words, visit)
 		}
 	}
@@ -153,19 +153,19 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 	return err
 }
 
-// maxFewRows is how many rows are rather looked at one by one than looked for among those of owners. To look at one takes as long as to
-// list listedFor of theirs.
+// maxFewRows is up to how many rows are tested one by one rather than intersected with the rows of owners. Testing one row
+// takes as long as listing rowsPerLookup rows of owners.
 const (
 	maxFewRows    = 4096
 	rowsPerLookup = 16
 )
 
-// within is the rows that have the words where owners have some.
+// within returns the rows of the filter in the id ranges of owners.
 func (s *textFilter) within(owners []ownerRange) *textFilter {
 	return &textFilter{Rows: both{s.Rows, rangesOf(owners)}}
 }
 
-// fewMatches says whether few rows have the words where owners have theirs.
+// fewMatches reports whether few rows match the words in the id ranges of the owners.
 func (p *planner) fewMatches(o ownerSet, c where.Cond, words *textFilter) (bool, error) {
 	most := int64(maxFewRows)
 	if c.RangeSQL == "" {
@@ -191,8 +191,8 @@ func (p *planner) fewMatches(o ownerSet, c where.Cond, words *textFilter) (bool,
 	return false, nil
 }
 
-// scanAll walks all rows that have the words, or all there are. It stops at the end of the hour when it has met most of
-// them, and says where that is, 0 when it came to the end.
+// scanAll scans all rows that match the words, or all events. After most rows it stops at the end of the hour and returns
+// the id where that hour begins; 0 when it reached the end.
 func (p *planner) scanAll(c where.Cond, words *textFilter, most int, visit func(scan) error) (edge int64, err error) {
 	switch {
 	case words == nil && !c.ListsRows():
@@ -226,7 +226,7 @@ func (p *planner) scanAll(c where.Cond, words *textFilter, most int, visit func(
 	}
 }
 
-// scanNewest tries the newest rows, and returns the beginning of the hour of the last of them; 0 when those are all.
+// scanNewest scans the newest rows and returns the id where the hour of the last of them begins; 0 when there are no more.
 func (p *planner) scanNewest(c where.Cond, words *textFilter, visit func(scan) error) (edge int64, err error) {
 	if words != nil || c.ListsRows() {
 		return p.scanAll(c, words, p.probe, visit)
@@ -247,7 +247,7 @@ func (p *planner) scanNewest(c where.Cond, words *textFilter, visit func(scan) e
 	return edge, visit(scan{Cond: c})
 }
 
-// scanWithin walks those of some rows that meet a condition and have the words.
+// scanWithin scans those of rows that match the words and meet a condition.
 func (p *planner) scanWithin(rows fts5.Rows, c where.Cond, words *textFilter, visit func(scan) error) error {
 	switch {
 	case words == nil:

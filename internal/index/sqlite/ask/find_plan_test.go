@@ -41,7 +41,7 @@ func parse(t testing.TB, text string) *query.Tree {
 	return tree
 }
 
-// foundIDs are the hits of a query, page by page.
+// foundIDs returns the hits of a query, read page by page.
 func foundIDs(t *testing.T, db *ask.Reader, text string, limit int) []string {
 	t.Helper()
 	tree := parse(t, text)
@@ -62,7 +62,7 @@ func foundIDs(t *testing.T, db *ask.Reader, text string, limit int) []string {
 	}
 }
 
-// TestPlansAgree asks the same by all ways there are to walk, and by one that only looks at every row.
+// TestPlansAgree compares the results of queries under limits that force each kind of plan with those of a full scan.
 func TestPlansAgree(t *testing.T) {
 	db := busyWorld(t)
 	setFact(t, db, index.FactTag, "bench-000003", "release", "{}", indextest.Epoch)
@@ -106,7 +106,7 @@ func TestPlansAgree(t *testing.T) {
 	}
 }
 
-// TestNumbers compares with what the views tell.
+// TestNumbers compares comparisons of numbers with the views.
 func TestNumbers(t *testing.T) {
 	db := busyWorld(t)
 	const at = ` FROM v_events e JOIN v_usage u ON u.path = e.path AND u.version = e.version AND u.offset = e.offset WHERE `
@@ -243,7 +243,7 @@ func TestAbilities(t *testing.T) {
 	}
 }
 
-// checkSize compares what the sums say with a count of everything.
+// checkSize compares Size, which reads sums, with a full count.
 func checkSize(t *testing.T, db *world) {
 	t.Helper()
 	events, rows, problems, err := db.Size(t.Context())

@@ -8,9 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// scanPrefixes walks the rows that have words of which only the beginnings are given. The full-text engine would gather all rows
-// of all such words, with their places, before it gives the first; here the newest rows are tried first, and only
-// row ids are gathered.
+// scanPrefixes scans the rows that match prefix queries. FTS5 would collect all rows of all matching terms, with their
+// positions, before it returns the first; here the newest rows are tried first, and only row ids are collected.
 func (p *planner) scanPrefixes(c where.Cond, visit func(scan) error) error {
 	open, from, to := c.Prefixes, c.From, c.To
 	c.Prefixes = nil
@@ -40,7 +39,7 @@ func (p *planner) scanPrefixes(c where.Cond, visit func(scan) error) error {
 	return p.scanPrefixesIn(view, open, c, words, from, to, visit)
 }
 
-// scanPrefixesIn walks rows with from <= id < to.
+// scanPrefixesIn scans rows with from <= id < to.
 func (p *planner) scanPrefixesIn(view *fts5.View, open []where.Prefix, c where.Cond, words *textFilter, from, to int64, visit func(scan) error) error {
 	var rows fts5.Rows
 	for _, o := range open {
@@ -57,7 +56,7 @@ func (p *planner) scanPrefixesIn(view *fts5.View, open []where.Prefix, c where.C
 	return p.scanWithin(rows, c, words, visit)
 }
 
-// prefixRows is the rows that have words which begin so.
+// prefixRows returns the rows with words that begin with one of begins.
 func (p *planner) prefixRows(view *fts5.View, begins []string, from, to int64) (*fts5.RowSet, error) {
 	key := fmt.Sprintf("%q %d %d", begins, from, to)
 	if rows, known := p.tx.prefixes[key]; known {

@@ -13,8 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// TestOpenings compares what is read from segments with what the engine finds, before and after rows are deleted.
-func TestOpenings(t *testing.T) {
+// TestPrefixes compares View.Prefix with FTS5, before and after rows are deleted.
+func TestPrefixes(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 5))

@@ -13,15 +13,15 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// recent is the newest rows of a window: from where on, and in the segments of which origins. Where batches follow each
-// other in time these are few segments, and a page is often full with such rows: what is dear to look up in a segment is
-// looked up in those first.
+// recent bounds the newest rows of a window: their first row id, and the origins of their segments. Where commits follow
+// each other in time these are few segments, and such rows often fill a page. What is expensive to look up in a segment is
+// therefore looked up in those segments first.
 type recent struct {
-	edge        int64 // the beginning of an hour; that of the window when those are all
+	edge        int64 // first row id, at the start of an hour; the start of the window when there are no other rows
 	first, last uint64
 }
 
-// maxRecentWindows bounds what is remembered of windows.
+// maxRecentWindows bounds how many windows are cached.
 const maxRecentWindows = 64
 
 func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) {
@@ -30,7 +30,7 @@ func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) 
 	}
 	window := [2]int64{from, to}
 	r, known := p.tx.recent[window]
-	if of, ok := p.tx.recent[[2]int64{0, to}]; ok && of.edge <= from { // the whole window is of the newest rows
+	if of, ok := p.tx.recent[[2]int64{0, to}]; ok && of.edge <= from { // the window consists of the newest rows only
 		r, known = recent{from, of.first, of.last}, true
 	}
 	if !known {
@@ -45,7 +45,7 @@ func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) 
 	return r, view.WithOrigins(r.first, r.last), nil
 }
 
-// newestRowsSQL reads each row once: an OFFSET and what lies before it would be two walks.
+// newestRowsSQL reads each row once; finding the row at an OFFSET first would read them twice.
 const newestRowsSQL = `SELECT count(*), coalesce(min(id), 0), coalesce(min(origin), 0), coalesce(max(origin), 0) FROM
 	(SELECT id, origin FROM fts_docsize WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?)`
 
@@ -56,20 +56,20 @@ func (p *planner) newestRows(from, to int64) (r recent, err error) {
 	}
 	if rows < p.recentRows {
 		r.edge = from
-	} else { // some of the last hour may not have been seen
+	} else { // rows of the last hour may be missing
 		r.edge = min((r.edge>>schema.SlotBits+1)<<schema.SlotBits, to)
 	}
 	return r, nil
 }
 
-// manyTerms are worth a look at the newest rows first.
+// manyTerms is from how many terms on the newest rows are searched first.
 const manyTerms = 48
 
-// isBounded says that the segments of a window may be fewer than all, however many rows are wanted.
+// isBounded reports whether a window may exclude segments, however many rows are wanted.
 func isBounded(to int64) bool { return to > 0 && to < math.MaxInt64 }
 
-// scanRecent walks the newest rows that have one of many words, and returns where they begin: the greatest id when all rows of a
-// long window are wanted.
+// scanRecent scans the newest rows that match a condition on many words, and returns their first row id. It scans nothing
+// and returns math.MaxInt64 when all rows of a long window are wanted.
 func (p *planner) scanRecent(c where.Cond, visit func(scan) error) (edge int64, err error) {
 	e, _ := c.Expression()
 	to := c.To
@@ -92,13 +92,14 @@ func (p *planner) scanRecent(c where.Cond, visit func(scan) error) (edge int64, 
 	return r.edge, err
 }
 
-// hasManyTerms says that a condition is on many words.
+// hasManyTerms reports whether a condition has many words.
 func hasManyTerms(c where.Cond) bool {
 	e, ok := c.Expression()
 	return ok && len(c.Unions) == 0 && fts5.TermCount(e) >= manyTerms
 }
 
-// Pace returns about when so many rows have come since a time, in microseconds; the greatest time when there are not so many.
+// Pace returns approximately the time, in microseconds, by which the given number of rows have accumulated since from;
+// math.MaxInt64 when there are fewer.
 func (db *Reader) Pace(ctx context.Context, from int64, rows int) (to int64, err error) {
 	var id int64
 	err = db.r.GetContext(engine.Polled(ctx), &id, "SELECT id FROM fts_docsize WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", schema.HourOf(from)<<schema.SlotBits, rows)

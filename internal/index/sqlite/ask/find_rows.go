@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
-// union is the rows of one alternative or the other, inside of the window of c; nil when the owners have too many.
+// union returns the rows of either alternative, within the window of c; nil when the owners have too many.
 func (p *planner) union(u where.Union, c where.Cond) (*textFilter, error) {
 	of := u.Owners
 	of.From, of.To = c.From, c.To
@@ -24,7 +24,7 @@ func (p *planner) union(u where.Union, c where.Cond) (*textFilter, error) {
 	return s, nil
 }
 
-// either is what at least one of two has.
+// either is the union of two.
 type either [2]fts5.Rows
 
 // Advance implements fts5.Rows.
@@ -37,7 +37,7 @@ func (e either) Advance(at int64) (int64, error) {
 	return max(one, other), err
 }
 
-// both is what each of two has.
+// both is the intersection of two.
 type both [2]fts5.Rows
 
 // Advance implements fts5.Rows.
@@ -55,7 +55,7 @@ func (b both) Advance(at int64) (int64, error) {
 	}
 }
 
-// except is what one has and another has not.
+// except is the first without the second.
 type except [2]fts5.Rows
 
 // Advance implements fts5.Rows.
@@ -72,20 +72,20 @@ func (e except) Advance(at int64) (int64, error) {
 	}
 }
 
-// ownerRows is rows that are known, and those of transcripts, which are looked up as they are wanted. It implements fts5.Rows.
+// ownerRows is the rows of transcripts, which are looked up on demand. It implements fts5.Rows.
 type ownerRows struct {
-	ids    []int64      // rising
+	ids    []int64      // ascending, looked up
 	owners []ownerRange // not looked up yet, those with the newest rows first
 	rows   func([]ownerRange) ([]int64, error)
-	batch  int64 // rows that are looked up at once
+	batch  int64 // rows to look up at once
 }
 
-// rowsOf is the rows of transcripts, inside of the window of a condition.
+// rowsOf returns the rows of transcripts within the window of a condition.
 func (p *planner) rowsOf(owners []ownerRange, c where.Cond) fts5.Rows {
 	return &ownerRows{owners: owners, batch: p.ownerRows, rows: func(of []ownerRange) ([]int64, error) { return p.rowIDs(of, c) }}
 }
 
-// Advance implements fts5.Rows. What is newer than all rows of owners that were not looked up is known to be complete.
+// Advance implements fts5.Rows. Ids above all rows of the owners that were not looked up yet are complete.
 func (l *ownerRows) Advance(at int64) (int64, error) {
 	for {
 		l.ids = l.ids[:sort.Search(len(l.ids), func(i int) bool { return l.ids[i] > at })]
@@ -110,10 +110,10 @@ func (l *ownerRows) Advance(at int64) (int64, error) {
 	}
 }
 
-// rowRanges is the ids between which owners have their rows, the greatest first and none side by side. It implements fts5.Rows.
+// rowRanges is the disjoint id ranges of the rows of owners, the greatest first. It implements fts5.Rows.
 type rowRanges [][2]int64
 
-// rangesOf takes owners by their last rows, the greatest first.
+// rangesOf merges the ranges of owners, which must be ordered by last row, the greatest first.
 func rangesOf(owners []ownerRange) (all rowRanges) {
 	for _, o := range owners {
 		if n := len(all) - 1; n >= 0 && o.last >= all[n][0]-1 {
@@ -134,15 +134,15 @@ func (s rowRanges) Advance(at int64) (int64, error) {
 	return min(at, s[i][1]), nil
 }
 
-// eventRows is all rows there are. It implements fts5.Rows.
+// eventRows is the rows of all events. It implements fts5.Rows.
 type eventRows struct {
 	*planner
-	ids   []int64 // falling
-	batch int     // rows that are read at once
+	ids   []int64 // descending
+	batch int     // rows to read at once
 	done  bool
 }
 
-// maxEventBatch bounds how many that are.
+// maxEventBatch bounds eventRows.batch.
 const maxEventBatch = 4096
 
 func (p *planner) allRows() fts5.Rows { return &eventRows{planner: p, batch: max(p.probe, 1)} }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSpans compares with owners that are asked one by one, from row to row.
-func TestSpans(t *testing.T) {
+// TestRowRanges compares rowRanges with a test of each owner for each row.
+func TestRowRanges(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		owners := make([]ownerRange, r.IntN(6))

@@ -35,7 +35,7 @@ func answer(t *testing.T, db *ask.Reader, text string) (hits int) {
 	return hits
 }
 
-// everyField is one query for each way in which a field may be asked.
+// everyField has a query for each form of each field.
 func everyField() []string {
 	var list []string
 	for _, f := range query.Fields() {
@@ -74,7 +74,7 @@ func TestLongQueries(t *testing.T) {
 	}
 }
 
-// FuzzFind asks what people might type: any query that is one has an answer.
+// FuzzFind runs queries that people might type: every query that parses has an answer.
 func FuzzFind(f *testing.F) {
 	for _, text := range everyField() {
 		f.Add(text)

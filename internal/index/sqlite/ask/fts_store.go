@@ -14,7 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// FTSStore reads the full-text index for one question.
+// FTSStore returns an fts5.Store that reads the shadow tables over tx.
 func FTSStore(ctx context.Context, tx sqlx.QueryerContext) fts5.Store { return &ftsStore{ctx, tx} }
 
 // ftsStore implements fts5.Store.
@@ -26,7 +26,7 @@ type ftsStore struct {
 // Records implements fts5.Store.
 func (l *ftsStore) Records(ids []int64) (records [][]byte, err error) {
 	scan := func(rows *sqlx.Rows) ([]byte, error) {
-		var b sql.RawBytes // a slice would be copied twice
+		var b sql.RawBytes // a []byte would be copied twice
 		err := rows.Scan(&b)
 		return bytes.Clone(b), err
 	}
@@ -45,7 +45,7 @@ func (l *ftsStore) Records(ids []int64) (records [][]byte, err error) {
 	return records, err
 }
 
-// readRange reads records that lie side by side in one go.
+// readRange reads records with nearly consecutive ids in one range scan.
 func (l *ftsStore) readRange(ids []int64) ([][]byte, error) {
 	type record struct {
 		id    int64
@@ -67,7 +67,7 @@ func (l *ftsStore) readRange(ids []int64) ([][]byte, error) {
 		})
 }
 
-// separatorSQL is the page of the last separator that is not above a term.
+// separatorSQL selects the page of the last separator that is not greater than a term.
 const separatorSQL = "coalesce((SELECT pgno FROM fts_idx WHERE segid = s.value AND term <= unhex(t.value) ORDER BY term DESC LIMIT 1), 0)"
 
 // Separators implements fts5.Store.
@@ -84,8 +84,8 @@ func (l *ftsStore) Ranges(texts [][]byte, segments []int) (pages [][]int64, err 
 	return pages, err
 }
 
-// pairs asks for each text t and each segment s. The answers come as one value: a row for each would cost more than all of
-// the rest.
+// pairs evaluates what for each text t and each segment s. The results come as one value: a result row for each would cost
+// more than everything else.
 func (l *ftsStore) pairs(what string, texts [][]byte, segments []int, to any) error {
 	list, ids := []byte{'['}, make([]int64, len(segments))
 	for i, t := range texts {

@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// oddOriginal has calls whose ids repeat or are missing, results before their calls, without one or in another original of the
-// conversation, times that are not stated, steps, and usage of which not all is known.
+// oddOriginal has calls whose ids repeat or are missing, results before their calls, without a call or in another original of
+// the conversation, missing times, steps, and partially unknown usage.
 func oddOriginal(r *rand.Rand, n int) indextest.Original {
 	run := fmt.Sprint("odd-", n/3)
 	if n%10 > 2 {
@@ -62,10 +62,10 @@ func oddOriginal(r *rand.Rand, n int) indextest.Original {
 	return o
 }
 
-// sameNumbers asks for numbers with and without a look at what bounds say.
+// sameNumbers compares queries for numbers with and without the use of bounds.
 func sameNumbers(t *testing.T, db *ask.Reader, r *rand.Rand) {
 	t.Helper()
-	// Which rows owners have is remembered by the most that they may be.
+	// The key of cached owners includes maxOwnedRows.
 	every := db.WithLimits(ask.NewLimits(math.MaxInt32, 1<<41, 5000, 512, math.MaxInt32))
 	bounded := db.WithLimits(ask.NewLimits(0, 1<<40, 50, 20, 3))
 	for _, field := range []string{"duration%s%ds", "duration%s%ds", "duration%s%dms", "cost%s0.%03d", "tokens%s%d", "input%s%d", "output%s%d"} {
@@ -84,7 +84,7 @@ func sameNumbers(t *testing.T, db *ask.Reader, r *rand.Rand) {
 	}
 }
 
-// TestBounds: what is known of the numbers of versions is never too narrow, however they came to be.
+// TestBounds: the stored bounds of the numbers of versions are never too narrow, however they were computed.
 func TestBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 5))
 	db := newWorld(t)
@@ -113,7 +113,7 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameNumbers(t, db.Reader, r)
-	// An index of before.
+	// An index of an earlier schema version.
 	for _, query := range []string{"DROP TABLE bounds", "DROP TRIGGER usage_repriced", "DROP TABLE prompts", "DELETE FROM goose_db_version WHERE version_id >= 7"} {
 		if _, err := db.raw.Exec(query); err != nil {
 			t.Fatal(err)
@@ -127,7 +127,7 @@ func TestBounds(t *testing.T) {
 	sameNumbers(t, again.Reader, r)
 }
 
-// TestPaths: files are found by parts of their names however they are looked for: by those of rows, and by all.
+// TestPaths: files are found by parts of their paths under both plans: testing the path of each row, and listing all files.
 func TestPaths(t *testing.T) {
 	db := newWorld(t)
 	names := []string{"a%b_c\\d", "axb-c-d", "Kelvin-\u212a", "kelvin-K", "\u017fharp", "Sharp ss", "\xffbad-kS", "\u00e9t\u00c9", "deep/Kelvin/s"}

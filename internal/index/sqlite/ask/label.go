@@ -19,7 +19,7 @@ const labelColumns = `SELECT c.conversation_id, (SELECT name FROM names WHERE id
 	r.outcome, r.error, r.started, r.ended, r.stub, r.child, r.attributes
 	FROM json_each(?) j CROSS JOIN conversations c ON c.conversation_id = j.value CROSS JOIN runs r ON r.id = c.run`
 
-// label is a conversation and its run.
+// label is a conversation with its run, as shown beside hits.
 type label struct {
 	index.Conversation
 	run index.Run
@@ -36,8 +36,8 @@ func scanLabel(rows *sqlx.Rows) (l label, err error) {
 	return l, err
 }
 
-// Labels calls take with conversations and their runs, without their counts, versions and places: those must be looked up
-// in many tables, and a hit is shown without them. Conversations that are not there are missing.
+// Labels calls take with conversations and their runs, without counts, versions and places: these need lookups in many
+// tables, and showing a hit does not need them. Conversations that do not exist are skipped.
 func (db *Reader) Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error {
 	db.pageMu.Lock()
 	defer db.pageMu.Unlock()
@@ -57,10 +57,10 @@ func (db *Reader) Labels(ctx context.Context, conversations []string, take func(
 	return nil
 }
 
-// maxLabels is how many labels are remembered, beside those of the last question.
+// maxLabels bounds how many labels are cached beside those of the last call.
 const maxLabels = 512
 
-// loadLabels makes sure that labels are known.
+// loadLabels makes sure that labels are cached.
 func (r *snapshot) loadLabels(ctx context.Context, conversations []string) error {
 	if len(r.labels) > maxLabels {
 		clear(r.labels)

@@ -23,7 +23,7 @@ func scanLink(rows *sqlx.Rows) (l index.Link, err error) {
 	return l, err
 }
 
-// edgesOf is the edges that name a run by any of its names, or a group, at either end.
+// Queries for the edges with a run, under any of its names, or a group at either end.
 const (
 	edgesOfRun = `SELECT l.edge FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN links l ON l.from_id = n.native_id
 			AND l.format = n.format AND l.from_scope = n.scope AND l.from_type IN ('run', 'conversation') WHERE r.run_id = ?1
@@ -35,7 +35,7 @@ const (
 		UNION SELECT edge FROM links WHERE to_id = ?1 AND to_type = 'group' AND format = (SELECT id FROM names WHERE name = ?2)`
 )
 
-// Links yields the links that touch a run, one of its conversations or its group; or those of a group; or all.
+// Links yields the links with a run, one of its conversations or its group at either end; or those of a group; or all.
 func (db *Reader) Links(ctx context.Context, of index.Node) iter.Seq2[index.Link, error] {
 	const order = " ORDER BY time_us IS NULL, time_us, link_id"
 	query, args := "SELECT "+linkColumns+" FROM v_links", []any(nil)

@@ -66,7 +66,7 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 			yield(index.Run{}, engine.Damage(err))
 			return
 		}
-		for some := range slices.Chunk(ids, runsAtOnce) { // what the view says of a run takes a kilobyte while it is sorted
+		for some := range slices.Chunk(ids, runsAtOnce) { // sorting takes about a kilobyte of memory for each run of the view
 			for r, err := range db.runs(ctx, some) {
 				if !yield(r, err) || err != nil {
 					return
@@ -76,16 +76,16 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 	}
 }
 
-// runsAtOnce is of how many runs the view is asked in one go.
+// runsAtOnce is how many runs one query of the view reads.
 const runsAtOnce = 512
 
-// runs yields runs in the order of their ids here; those that are no more are left out.
+// runs yields runs in the order of ids; those that no longer exist are left out.
 func (db *Reader) runs(ctx context.Context, ids []string) iter.Seq2[index.Run, error] {
-	list, _ := json.Marshal(ids) // strings always can be
+	list, _ := json.Marshal(ids) // never fails for strings
 	return engine.Stream(ctx, db.r, "SELECT "+runColumns+" FROM json_each(?) j CROSS JOIN v_runs v ON v.run_id = j.value ORDER BY j.key", []any{string(list)}, scanRun)
 }
 
-// Run returns the run whose id begins with prefix. A whole native id will do as well when one run has it.
+// Run returns the run whose id begins with prefix, or else the one whose native id is prefix.
 func (db *Reader) Run(ctx context.Context, prefix string) (index.Run, error) {
 	if prefix == "" {
 		return index.Run{}, index.ErrNotFound
@@ -113,7 +113,7 @@ func scanConversation(rows *sqlx.Rows) (c index.Conversation, err error) {
 	return c, err
 }
 
-// Conversations yields all conversations of a run, with those that do not count: Verdict tells them.
+// Conversations yields all conversations of a run, including those that do not count, by their Verdict.
 func (db *Reader) Conversations(ctx context.Context, run string) iter.Seq2[index.Conversation, error] {
 	return engine.Stream(ctx, db.r, "SELECT "+conversationColumns+` FROM v_conversations WHERE run_id = ?
 		ORDER BY counted DESC, started_us IS NULL, started_us, path, conversation_id`, []any{run}, scanConversation)

@@ -22,8 +22,8 @@ func (db *Reader) Versions(ctx context.Context, of index.VersionFilter) iter.Seq
 	return engine.Stream(ctx, db.r, query, args, scanVersion)
 }
 
-// selectVersions goes along the index of paths, so that nothing is sorted: of a million, what is sorted is in memory. Those of a run or
-// conversation are few.
+// selectVersions builds the query of Versions. It reads along the index of paths, because SQLite would sort a million
+// versions in memory. The versions of a run or conversation are few, and are sorted.
 func selectVersions(of index.VersionFilter) (query string, args []any) {
 	var conds []string
 	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
@@ -62,8 +62,9 @@ func selectVersions(of index.VersionFilter) (query string, args []any) {
 		WHERE ` + strings.Join(conds, " AND ") + " ORDER BY f.path, s.name, v.number", args
 }
 
-// RunsOf yields the ids of the runs that count and to which a version belongs, as Versions finds those of a run: the latest start
-// first. With hearsay they are all runs that it tells of, those too that have only a prompt in a history of several.
+// RunsOf yields the ids of the runs that count and to which a version belongs, by the rule of Versions, the latest start
+// first. With secondHand it yields all runs that the version mentions, including those of which it only has a prompt in a
+// history of several runs.
 func (db *Reader) RunsOf(ctx context.Context, of index.VersionKey, secondHand bool) iter.Seq2[string, error] {
 	return engine.Stream(ctx, db.r, `WITH v AS (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN originals v ON v.file = f.id AND v.number = ?3
 			WHERE s.name = ?1),
@@ -89,8 +90,8 @@ func scanVersion(rows *sqlx.Rows) (v index.FileVersion, err error) {
 	return v, nil
 }
 
-// placesOf is the extents of a chain that hold bytes, each with the members of its pack that hold them: from the one with
-// the first byte to that with the last.
+// placesOf selects the extents of a chain that contain the bytes from ?2 to ?3, each with the members of its pack that
+// contain them.
 const placesOf = `SELECT x.offset, x.size, x.raw, p.name, m.raw, m.raw_size, m.offset, m.size
 	FROM extents x CROSS JOIN packs p ON p.id = x.pack CROSS JOIN members m ON m.pack = x.pack
 		AND m.raw >= (SELECT coalesce(max(raw), 0) FROM members WHERE pack = x.pack AND raw <= x.raw + max(?2 - x.offset, 0))
@@ -98,7 +99,7 @@ const placesOf = `SELECT x.offset, x.size, x.raw, p.name, m.raw, m.raw_size, m.o
 	WHERE x.chain = ?1 AND x.offset >= (SELECT coalesce(max(offset), 0) FROM extents WHERE chain = ?1 AND offset <= ?2) AND x.offset < ?3
 	ORDER BY x.offset, m.raw`
 
-// place is an extent with one of the members that hold it.
+// place is an extent with one of the members that contain it.
 type place struct {
 	offset, size, raw int64
 	pack              string
@@ -109,7 +110,7 @@ func scanPlace(rows *sqlx.Rows) (p place, err error) {
 	return p, rows.Scan(&p.offset, &p.size, &p.raw, &p.pack, &p.Raw, &p.RawSize, &p.Offset, &p.Size)
 }
 
-// Locate returns where bytes of a chain lie. No bytes lie nowhere.
+// Locate returns where bytes of a chain are stored. For a length of 0 it returns nothing.
 func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]index.Piece, error) {
 	if length == 0 {
 		return nil, nil
@@ -125,10 +126,10 @@ func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]in
 	return pieces, nil
 }
 
-// maxLocated is of how many chains it is remembered where bytes were found, and in how many members at most.
+// maxLocated bounds for how many chains the last located extents are cached, and with how many members each.
 const maxLocated = 64
 
-// LocateAll returns where the bytes at some places lie.
+// LocateAll returns where the bytes of several places are stored.
 func (db *Reader) LocateAll(ctx context.Context, places []index.Place) ([][]index.Piece, error) {
 	all := make([][]index.Piece, len(places))
 	err := db.withLocator(ctx, func(l *locator) error {
@@ -150,7 +151,7 @@ func (db *Reader) LocateAll(ctx context.Context, places []index.Place) ([][]inde
 	return all, nil
 }
 
-// locator looks where bytes lie, on one connection.
+// locator locates bytes on one connection.
 type locator struct {
 	conn  *sqlx.Conn
 	cache *cache
@@ -171,7 +172,7 @@ func (db *Reader) withLocator(ctx context.Context, do func(*locator) error) erro
 	return do(&locator{conn, m})
 }
 
-// locate looks where the bytes of the chain were found that were asked for last: hits of a page are neighbours.
+// locate tries the cached extents of the chain first: hits of a page are often neighbours.
 func (l *locator) locate(ctx context.Context, chain, from, to int64) ([]index.Piece, error) {
 	placed := l.cache.located
 	if pieces, err := piecesOf(placed[chain], from, to); err == nil {
@@ -191,7 +192,8 @@ func (l *locator) locate(ctx context.Context, chain, from, to int64) ([]index.Pi
 	return pieces, err
 }
 
-// piecesOf are the pieces that bytes of a chain are in, of extents that rise and may begin before them and end behind them.
+// piecesOf returns the pieces with the bytes of a chain from from to to. places must be ascending; they may begin before
+// the bytes and end after them.
 func piecesOf(places []place, from, to int64) (pieces []index.Piece, err error) {
 	for len(places) > 0 && from < to {
 		x, n := places[0], 0

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// benchDir is where benchmarks lay what they ask.
+// benchDir is the directory of the benchmarks' index.
 var benchDir string
 
 func TestMain(m *testing.M) {

@@ -15,8 +15,8 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Originals gives the versions that hold rows that match, those with the newest rows first or, in the order oldest, with
-// the oldest, and says how many rows match. It fetches none of them.
+// Originals returns the versions with matching rows, those with the newest rows first or, with oldest, those with the
+// oldest, and the number of matching rows. It fetches no rows.
 func (db *Reader) Originals(ctx context.Context, q *query.Tree, page index.Page, oldest bool) (all []index.VersionKey, rows int64, err error) {
 	page.After, page.Limit = "", 0
 	f := db.finder(ctx, page)
@@ -33,7 +33,7 @@ func (db *Reader) Originals(ctx context.Context, q *query.Tree, page index.Page,
 	return all, rows, nil
 }
 
-// originalHit is a transcript that has rows of a question: its version, and when the first of them in some order was.
+// originalHit is a transcript with matching rows: its version, and the time of its first row in the order that was asked for.
 type originalHit struct {
 	transcript, version int64
 	at                  int64
@@ -41,7 +41,7 @@ type originalHit struct {
 	rows                int64
 }
 
-// originals are the versions that have rows of a question, each with the first of its transcripts, in order.
+// originals returns the versions with matching rows, each with the first of its transcripts, in order.
 func (f *finder) originals(q *query.Tree, oldest bool) (held []originalHit, rows int64, err error) {
 	c, err := f.compile(q)
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *finder) originals(q *query.Tree, oldest bool) (held []originalHit, rows
 const nameVersions = `SELECT v.id, s.name, f.path, v.number FROM json_each(?) j CROSS JOIN versions v ON v.id = j.value
 	CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`
 
-// versionKeys are the names of versions.
+// versionKeys returns the keys of versions.
 func (f *finder) versionKeys(held []originalHit) ([]index.VersionKey, error) {
 	ids := make([]int64, len(held))
 	at := make(map[int64]int, len(held))

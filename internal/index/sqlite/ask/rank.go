@@ -18,13 +18,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Skim is Find for those who rank hits: of an event they have its ids, place in the conversation, kind, role, size of text
-// and time, and no cursor. Fill tells the rest of those that are wanted.
+// Skim is Find for ranking: hits have only the ids of the event, its place in the conversation, kind, role, size of text
+// and time, and no cursor. Fill completes those that are wanted.
 func (db *Reader) Skim(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
 	return db.find(ctx, q, page, true)
 }
 
-// skim yields hits as far as their keys tell.
+// skim yields hits with what their keys have.
 func (f *finder) skim(keys []key) error {
 	var scenes []int64
 	for _, k := range keys {
@@ -45,7 +45,7 @@ func (f *finder) skim(keys []key) error {
 	return nil
 }
 
-// Fill completes hits that Skim has given. One that is not there any more is left as it is.
+// Fill completes hits of Skim. A hit whose row no longer exists is left unchanged.
 func (db *Reader) Fill(ctx context.Context, hits []*index.Hit) error {
 	byRow, ids := map[int64]*index.Hit{}, []int64{}
 	for _, h := range hits {
@@ -66,9 +66,9 @@ func (db *Reader) Fill(ctx context.Context, hits []*index.Hit) error {
 	return nil
 }
 
-// Frequencies returns how often phrases stand in rows, which are Hit.Row, and about how many rows have each: what ranking
-// counts with, read from the full-text index without a look at any text. A phrase is terms as term.Words gives them, the
-// last one with a star when it may go on; one of several terms is taken to stand as often as the rarest of them.
+// Frequencies returns the term frequencies of phrases in rows (Hit.Row), and the approximate document frequency of each
+// phrase, from the full-text index without reading any text. A phrase is terms as term.Words returns them, the last one
+// with a star if it is a prefix. A phrase of several terms counts as often as the rarest of them.
 func (db *Reader) Frequencies(ctx context.Context, rows []int64, phrases [][]string) (counts [][]int, having []int64, err error) {
 	tx, err := db.read(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (db *Reader) Frequencies(ctx context.Context, rows []int64, phrases [][]str
 	return counts, having, nil
 }
 
-// Having returns about how many rows have each of some terms whole. Parts of identifiers do not count.
+// Having returns the approximate number of rows with each of some whole terms. Parts of identifiers do not count.
 func (db *Reader) Having(ctx context.Context, terms []string) ([]int64, error) {
 	tx, err := db.read(ctx)
 	if err != nil {
@@ -112,14 +112,14 @@ func (db *Reader) Having(ctx context.Context, terms []string) ([]int64, error) {
 	return having, nil
 }
 
-// termFrequencies is what the full-text index tells of terms and their parts of identifiers.
+// termFrequencies has the frequencies of terms, as words and as parts of identifiers, in some rows.
 type termFrequencies struct {
 	rows  []int64
 	terms map[string]fts5.Frequency
 }
 
-// termKinds are what a word of a phrase may stand behind: the first word of several may be the end of an identifier, the last
-// one the beginning, a single one anything.
+// termKinds returns the prefixes of the terms that match the i-th word of a phrase: the first of several words may be the
+// last part of an identifier, the last word its first part, a single word any part.
 func termKinds(i, words int) []string {
 	switch {
 	case words == 1:
@@ -132,7 +132,7 @@ func termKinds(i, words int) []string {
 	return []string{""}
 }
 
-// read looks all terms up at once.
+// read looks up all terms at once.
 func (f *termFrequencies) read(view *fts5.View, phrases [][]string) error {
 	var all []string
 	for _, words := range phrases {
@@ -144,7 +144,7 @@ func (f *termFrequencies) read(view *fts5.View, phrases [][]string) error {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	order := make([]int, len(f.rows)) // falling
+	order := make([]int, len(f.rows)) // descending
 	for i := range order {
 		order[i] = i
 	}

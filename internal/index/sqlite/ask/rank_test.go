@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TestFrequencies compares what the full-text index tells of words with a count in the texts, over several segments.
+// TestFrequencies compares Frequencies with counts in the texts, over several segments.
 func TestFrequencies(t *testing.T) {
 	db := newWorld(t)
 	r := rand.New(rand.NewPCG(3, 9))

@@ -12,12 +12,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// selectEvents is what rows state themselves. It is followed by a WHERE on e.
+// selectEvents selects the columns of events. It must be followed by a WHERE on e.
 const selectEvents = `SELECT e.id, e.transcript, e.seq, e.part, e.parts, e.verdict, e.inner, e.time, e.tz,
 	coalesce(e.time, e.near, 0), e.text_bytes, e.scene, e.native, e.attributes, (SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
 	e.line, e.offset, e.length FROM events e `
 
-// eventRow is an event with its private id, with the numbers of its names, which the connection has cached.
+// eventRow is an event with its private id and the ids of names and scenes, which complete resolves from the cache.
 type eventRow struct {
 	id, transcript int64
 	verdict        int
@@ -34,7 +34,7 @@ func scanEvent(rows *sqlx.Rows) (r eventRow, err error) {
 		engine.Text(&r.Call), engine.Truth(&r.Failed), &p.Line, &p.Offset, &p.Length)
 }
 
-// owner is what all rows of a transcript have in common.
+// owner has what all rows of a transcript have in common.
 type owner struct {
 	transcript        int64
 	conversation, run string
@@ -54,10 +54,10 @@ func scanOwner(rows *sqlx.Rows) (o owner, err error) {
 	return o, rows.Scan(&o.transcript, &o.conversation, &o.run, &o.base, &o.verdict, &p.Source, &p.Path, &p.Number, &p.Format, engine.Text(&p.Role), &p.Chain)
 }
 
-// maxCached is how many owners and how many names are remembered.
+// maxCached bounds how many owners, names and scenes are cached, each.
 const maxCached = 4096
 
-// events reads rows, and leaves out those that nothing owns any more.
+// events reads rows, without those that no longer have an owner.
 func (r *snapshot) events(ctx context.Context, query string, args ...any) (found []eventRow, err error) {
 	err = engine.Each(ctx, r, selectEvents+query, args, scanEvent, func(e eventRow) bool { found = append(found, e); return true })
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *snapshot) events(ctx context.Context, query string, args ...any) (found
 	return r.complete(ctx, found)
 }
 
-// complete tells of rows what they have in common with others.
+// complete fills in what rows have in common with others. It drops those without an owner.
 func (r *snapshot) complete(ctx context.Context, rows []eventRow) ([]eventRow, error) {
 	var owners, names, scenes []int64
 	for _, e := range rows {
@@ -112,7 +112,7 @@ func (r *snapshot) loadOwners(ctx context.Context, ids []int64) error {
 	})
 }
 
-// loadNames makes sure that names are known.
+// loadNames makes sure that names are cached.
 func (r *snapshot) loadNames(ctx context.Context, ids []int64) error {
 	return loadMissing(ids, r.names, func(unknown string) error {
 		return engine.Each(ctx, r, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{unknown}, scanName,
@@ -120,10 +120,10 @@ func (r *snapshot) loadNames(ctx context.Context, ids []int64) error {
 	})
 }
 
-// scene is what many events say alike.
+// scene has the values that many events have in common.
 type scene struct {
 	kind, role, typ, tool string
-	attributes            string // of the rest, as JSON
+	attributes            string // the others, as JSON
 }
 
 const selectScenes = `SELECT s.id, s.said, k.name, coalesce(r.name, ''), coalesce(t.name, ''), coalesce(o.name, '') FROM scenes s
@@ -138,7 +138,7 @@ func scanScene(rows *sqlx.Rows) (s sceneRow, err error) {
 	return s, rows.Scan(&s.id, &s.attributes, &s.kind, &s.role, &s.typ, &s.tool)
 }
 
-// loadScenes makes sure that it is known what scenes say.
+// loadScenes makes sure that scenes are cached.
 func (r *snapshot) loadScenes(ctx context.Context, ids []int64) error {
 	return loadMissing(ids, r.scenes, func(unknown string) error {
 		return engine.Each(ctx, r, selectScenes+" WHERE s.id IN (SELECT value FROM json_each(?))", []any{unknown}, scanScene,
@@ -146,7 +146,7 @@ func (r *snapshot) loadScenes(ctx context.Context, ids []int64) error {
 	})
 }
 
-// loadMissing asks for what is not known yet; 0 is none.
+// loadMissing calls ask with the ids that are not in known yet; id 0 means none.
 func loadMissing[T any](ids []int64, known map[int64]T, ask func(unknown string) error) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)

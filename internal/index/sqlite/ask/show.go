@@ -17,7 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// Event returns the rows of an event. The conversation in the id may be cut short.
+// Event returns the rows of an event. The conversation id in id may be abbreviated.
 func (db *Reader) Event(ctx context.Context, id string) ([]index.Event, error) {
 	prefix, seq, part, ok := schema.ParseEventID(id)
 	if !ok {
@@ -84,8 +84,8 @@ func (db *Reader) Receipt(ctx context.Context, id string) (index.Place, error) {
 	return p, nil
 }
 
-// Events yields the rows of a conversation by seq and part. Of a conversation that several originals make,
-// superseded originals and repeated events are left out.
+// Events yields the rows of a conversation by seq and part. If several originals contain the conversation, superseded
+// originals and repeated events are left out unless span asks for them.
 func (db *Reader) Events(ctx context.Context, conversation string, span index.Span) iter.Seq2[index.Event, error] {
 	return func(yield func(index.Event, error) bool) {
 		err := db.events(ctx, conversation, span, func(e index.Event) bool { return yield(e, nil) })
@@ -95,7 +95,7 @@ func (db *Reader) Events(ctx context.Context, conversation string, span index.Sp
 	}
 }
 
-// transcriptPart is the part of a conversation that one transcript holds.
+// transcriptPart is a transcript of a conversation and the offset of its seq numbers.
 type transcriptPart struct {
 	id   int64
 	base int64
@@ -138,18 +138,18 @@ func (db *Reader) events(ctx context.Context, conversation string, span index.Sp
 	return nil
 }
 
-// eventStream yields the rows of so many events.
+// eventStream yields the rows of a limited number of events.
 type eventStream struct {
 	tx    *snapshot
-	left  int        // events
-	seq   int64      // of the last one
-	batch []eventRow // that are completed at once
+	left  int        // events still to yield
+	seq   int64      // of the last event
+	batch []eventRow // rows to complete together
 	yield func(index.Event) bool
-	done  bool // whoever reads has left, or has all
+	done  bool // the consumer has stopped, or the limit is reached
 	err   error
 }
 
-// add takes the next row, of a transcript whose events are counted from base, and says whether to go on.
+// add adds the next row, of a transcript whose seq numbers start after base, and reports whether to go on.
 func (p *eventStream) add(ctx context.Context, e eventRow, base int64) bool {
 	if seq := e.Seq + base; seq != p.seq {
 		if p.left == 0 {

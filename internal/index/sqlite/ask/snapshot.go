@@ -10,13 +10,13 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// snapshot is one state of the index, with what the connection knows of it in its cache.
+// snapshot is a read transaction on one state of the index, with the connection's cache for that state.
 type snapshot struct {
 	*engine.ReadTx
 	*cache
 }
 
-// cache is what was read for earlier questions to the same state.
+// cache has what earlier queries to the same state have read. Every connection has its own.
 type cache struct {
 	fts     fts5.Cache
 	names   map[int64]string
@@ -24,19 +24,19 @@ type cache struct {
 	owners  map[int64]owner  // by transcript
 	labels  map[string]label // by conversation
 	spills  *spills
-	located map[int64][]place // by chain: where bytes were found last
+	located map[int64][]place // by chain: extents of the last bytes that were located
 
-	owned         map[string]ownerSets    // by statement
+	owned         map[string]ownerSets    // by statement and arguments
 	rows          map[string][]int64      // of owners
-	prefixes      map[string]*fts5.RowSet // of beginnings of words
+	prefixes      map[string]*fts5.RowSet // of prefix queries
 	recent        map[[2]int64]recent     // by window
-	cachedNumbers int                     // numbers in all of them but the last
+	cachedNumbers int                     // how many numbers owned, rows and prefixes hold
 }
 
-// maxCachedNumbers bounds that.
+// maxCachedNumbers bounds cachedNumbers.
 const maxCachedNumbers = 1 << 16
 
-// reserve makes room for a list of n, unless that is too long to be kept.
+// reserve makes room to cache a list of n numbers, and reports whether it may be cached: a longer list may not.
 func (m *cache) reserve(n int) bool {
 	if m.cachedNumbers += n; m.cachedNumbers > maxCachedNumbers {
 		m.owned, m.rows, m.prefixes, m.cachedNumbers = map[string]ownerSets{}, map[string][]int64{}, map[string]*fts5.RowSet{}, n
@@ -44,7 +44,7 @@ func (m *cache) reserve(n int) bool {
 	return n <= maxCachedNumbers
 }
 
-// read begins to read.
+// read begins a read transaction.
 func (db *Reader) read(ctx context.Context) (*snapshot, error) {
 	tx, err := engine.BeginRead(ctx, db.r)
 	if err != nil {
@@ -57,7 +57,7 @@ func (db *Reader) read(ctx context.Context) (*snapshot, error) {
 	return &snapshot{tx, m}, nil
 }
 
-// connCache is what the connection that q asks knows in its cache.
+// connCache returns the cache of a connection, which q queries and conn is.
 func connCache(ctx context.Context, q sqlx.QueryerContext, conn engine.Raw) (*cache, error) {
 	m, err := engine.ConnMemory(ctx, q, conn, func() any {
 		return &cache{names: map[int64]string{}, scenes: map[int64]scene{}, owners: map[int64]owner{}, labels: map[string]label{}, located: map[int64][]place{},
@@ -69,7 +69,7 @@ func connCache(ctx context.Context, q sqlx.QueryerContext, conn engine.Raw) (*ca
 	return m.(*cache), nil
 }
 
-// view reads the full-text index.
+// view returns a view of the full-text index.
 func (r *snapshot) view(ctx context.Context) (*fts5.View, error) {
 	return r.fts.View(FTSStore(ctx, r))
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 )
 
-// TestNothingOutlivesACommit asks the same before and after rows come and go: what a connection remembers is of one state.
-func TestNothingOutlivesACommit(t *testing.T) {
+// TestCacheEndsWithCommit runs the same queries before and after rows are added and deleted: a connection's cache is valid for
+// one state only.
+func TestCacheEndsWithCommit(t *testing.T) {
 	db := smallWorld(t)
 	asked := []string{"the", "building", "bu*", "zoo", `"zoo building"`, "the -zoo"}
 	counts := func() (all string) {
@@ -49,7 +50,7 @@ func TestNothingOutlivesACommit(t *testing.T) {
 	step(fmt.Sprintf("INSERT INTO fts (rowid, t) VALUES (%d, 'the zoo building')", ids[0]))
 }
 
-// TestVersionsAreNotSorted: what SQLite sorts it has in memory, half a kilobyte of each original.
+// TestVersionsAreNotSorted: SQLite would sort in memory, with half a kilobyte for each original.
 func TestVersionsAreNotSorted(t *testing.T) {
 	db := smallWorld(t)
 	for _, of := range []index.VersionFilter{{}, {Newest: true}, {Source: "s"}, {Source: "s", Path: "p", Number: 1}} {

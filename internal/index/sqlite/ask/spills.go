@@ -10,14 +10,14 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// spill is an hour under which rows of earlier ones are filed, too.
+// spill is an hour of row ids that also has rows of earlier hours, which were full.
 type spill struct {
 	hour        int64
 	first, last int64 // microseconds: no row of the hour is earlier or later
-	latest      int64 // nor is any later that is filed under an earlier hour
+	latest      int64 // no row of this or an earlier hour is later
 }
 
-// spills says where rows are filed: the hours that hold rows of others, rising.
+// spills are the hours that have rows of other hours, ascending.
 type spills []spill
 
 func (r *snapshot) readSpills(ctx context.Context) (f spills, err error) {
@@ -40,7 +40,7 @@ func (f spills) find(hour int64) (i int, ok bool) {
 	return slices.BinarySearchFunc(f, hour, func(s spill, hour int64) int { return int(min(max(s.hour-hour, -1), 1)) })
 }
 
-// latest is such that no row is later that is filed under an hour or an earlier one.
+// latest returns an upper bound of the times of all rows whose ids are in an hour or an earlier one.
 func (f spills) latest(hour int64) int64 {
 	if i, ok := f.find(hour); ok {
 		return f[i].latest
@@ -48,7 +48,7 @@ func (f spills) latest(hour int64) int64 {
 	return schema.HourStart(hour+1) - 1
 }
 
-// window turns bounds of ids that would hold if no hour had been full, 0 for none, into those of all rows of these hours.
+// window turns id bounds that assume that no hour was full, 0 for none, into bounds of all rows of these hours.
 func (f spills) window(from, to int64) (int64, int64) {
 	if hour := from >> schema.SlotBits; from > 0 {
 		for i, ok := f.find(hour); ok && i < len(f) && f[i].hour == hour && f[i].last < schema.HourStart(from>>schema.SlotBits); i++ {

@@ -14,7 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// tallyColumns are the fields that rows are counted by. Some tell a name by its number, or by that of their scene.
+// tallyColumns are the columns of the fields that rows are counted by. Some have the id of a name, or of a scene with it.
 var tallyColumns = map[string]string{
 	"tool": "e.scene", "role": "e.scene", "kind": "e.scene", "type": "e.scene", "format": "(SELECT v.format FROM versions v WHERE v.id = t.version)",
 	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
@@ -25,10 +25,10 @@ var tallyColumns = map[string]string{
 	"day":   "strftime('%Y-%m-%d', (coalesce(e.time, e.near, 0) - 999999 * (coalesce(e.time, e.near, 0) < 0)) / 1000000, 'unixepoch')",
 }
 
-// Tally counts the rows that match by their values of some fields, for each field apart; rows without a value count under
-// "". It returns how many rows there are, too. When it ends early it gives what it has, with the error.
+// Tally counts the matching rows by value, for each field separately; rows without a value count under "". It also returns
+// the number of rows. When it ends early it returns the counts so far with the error.
 //
-// Errors: *index.UnsupportedError for a field that rows are not counted by.
+// Errors: *index.UnsupportedError for a field that rows cannot be counted by.
 func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error) {
 	page.After, page.Limit = "", 0
 	f := db.finder(ctx, page)
@@ -50,8 +50,8 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 	return t.counts, t.rows, err
 }
 
-// Names gives what events have in a field (tool, role, kind, type, agent, model, flow, step), each once and in no order. No event is
-// read, so it is told at once. Of another field there is nothing.
+// Names returns the distinct values that events have in a field (tool, role, kind, type, agent, model, flow, step), in no
+// particular order. It reads no events and is fast. For other fields it returns nothing.
 func (db *Reader) Names(ctx context.Context, field string) (names []string, err error) {
 	query := ""
 	switch field {
@@ -66,9 +66,9 @@ func (db *Reader) Names(ctx context.Context, field string) (names []string, err 
 	return names, engine.Damage(err)
 }
 
-// tally is one Tally.
+// tally is the state of one Tally.
 type tally struct {
-	names  []map[int64]string // by field: what its numbers mean
+	names  []map[int64]string // by field: names of its ids
 	counts []map[string]int64
 	rows   int64
 }
@@ -102,7 +102,7 @@ func (t *tally) count(f *finder, q *query.Tree, fields, columns []string) error 
 	return err
 }
 
-// loadNames reads all names, of which there are few.
+// loadNames reads all names of the fields; there are few.
 func (t *tally) loadNames(f *finder, fields []string) error {
 	for _, field := range fields {
 		query, names := "", map[int64]string{}

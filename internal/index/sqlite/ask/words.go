@@ -12,19 +12,18 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// Terms yields all words, in the order of their bytes. Parts of identifiers stand in the words that they are parts of.
+// Terms yields all words in byte order. Parts of identifiers are not listed apart from the identifiers.
 func (db *Reader) Terms(ctx context.Context) iter.Seq2[string, error] {
 	return db.words(ctx, schema.AllWords)
 }
 
-// TermsOrCut yields the words that contain a text that is folded as terms are, and those of at least size bytes that end with the
-// beginning of it: they may be pieces of longer ones that have it in them.
+// TermsOrCut yields the words that contain a text, folded as terms are, and those of at least size bytes that end with a
+// prefix of it: they may be fragments of longer words that contain it.
 func (db *Reader) TermsOrCut(ctx context.Context, contains string, size int) iter.Seq2[string, error] {
 	return db.words(ctx, schema.Containing([]byte(contains), size))
 }
 
-// TermsAny yields the words of least to most bytes that contain one of some texts: one look at all words instead of
-// one for each text.
+// TermsAny yields the words of least to most bytes that contain one of several texts, in one pass over all words.
 func (db *Reader) TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error] {
 	return db.words(ctx, schema.Matching(func(word []byte) bool {
 		return least <= len(word) && len(word) <= most &&
@@ -32,12 +31,12 @@ func (db *Reader) TermsAny(ctx context.Context, contain []string, least, most in
 	}))
 }
 
-// TermsFrom yields the words that begin so, in the order of their bytes.
+// TermsFrom yields the words that begin with prefix, in byte order.
 func (db *Reader) TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return db.words(ctx, schema.WithPrefix([]byte(prefix)))
 }
 
-// words yields the words that are looked for, in the order of their bytes, as they are in one state of the index.
+// words yields the words that find matches, in byte order, from one snapshot of the index.
 func (db *Reader) words(ctx context.Context, find schema.Finder) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		err := db.eachWord(ctx, find, func(word []byte) error {

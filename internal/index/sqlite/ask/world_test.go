@@ -12,13 +12,13 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// world is an index, with a connection of its own for what nobody else does to the tables.
+// world is an index, with a connection of its own for direct changes of the tables.
 type world struct {
 	*sqlite.DB
 	raw *sqlx.DB
 }
 
-// newWorld is one without rows.
+// newWorld returns a world without rows.
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), sqlite.Options{})
@@ -40,7 +40,7 @@ func newWorld(t testing.TB) *world {
 	return &world{db, raw}
 }
 
-// smallWorld has each original of the small world in a pack of its own.
+// smallWorld returns a world with each original of indextest.Small in a pack of its own.
 func smallWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -52,13 +52,13 @@ func smallWorld(t *testing.T) *world {
 	return w
 }
 
-// The size of a busyWorld.
+// Size of a busyWorld.
 const (
 	busyRuns   = 16
 	busyEvents = 40
 )
 
-// busyWorld has some hundred events of some projects, with usage, calls and facts about runs.
+// busyWorld returns a world with some hundred events of several projects, with usage, calls and facts about runs.
 func busyWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)

@@ -10,12 +10,12 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Pool is one whose connections keep so many statements prepared.
+// Pool returns a pool whose connections keep up to statements prepared statements each.
 func Pool(c sqldriver.Connector, statements int) *sqlx.DB {
 	return sqlx.NewDb(sql.OpenDB(cachingConnector{c, statements}), "sqlite3")
 }
 
-// cachingConnector opens connections that keep their last statements prepared.
+// cachingConnector opens connections that cache prepared statements.
 type cachingConnector struct {
 	sqldriver.Connector
 	maxStatements int
@@ -33,7 +33,7 @@ func (c cachingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	return &CachingConn{Conn: conn, maxStatements: c.maxStatements, statements: map[string]*list.Element{}, recent: list.New(), poller: newPoller(inner)}, nil
 }
 
-// Conn is what connections of the engine can do and database/sql makes use of.
+// Conn has the interfaces of the driver's connections that database/sql uses.
 type Conn interface {
 	sqldriver.Conn
 	sqldriver.ConnBeginTx
@@ -44,20 +44,20 @@ type Conn interface {
 	sqldriver.Validator
 }
 
-// CachingConn remembers the statements that it was asked last. Like every connection it serves one goroutine at a
-// time; statements that are read from while others begin are prepared once more.
+// CachingConn caches prepared statements, the most recently used ones. Like every connection it must not be used
+// concurrently. A statement whose rows are still being read is prepared once more for another use.
 type CachingConn struct {
 	Conn
 	maxStatements int
-	statements    map[string]*list.Element // of *cachedStatement, by text
-	recent        *list.List               // the last one used in front
-	memory        any                      // see Reading.Memory
-	version       int64                    // of the file that it is of
-	rows          *rowSource               // nil before the first Give
-	poller        *poller                  // nil where the driver must see to contexts
+	statements    map[string]*list.Element // *cachedStatement by text
+	recent        *list.List               // most recently used first
+	memory        any                      // see ConnMemory
+	version       int64                    // data_version of the database that memory belongs to
+	rows          *rowSource               // nil before the first ExecRows
+	poller        *poller                  // nil where the driver must watch contexts itself
 }
 
-// Stmt is what statements of the engine can do.
+// Stmt has the interfaces of the driver's statements that this package uses.
 type Stmt interface {
 	sqldriver.Stmt
 	sqldriver.StmtExecContext
@@ -70,7 +70,7 @@ type cachedStatement struct {
 	busy bool
 }
 
-// QueryContext runs a statement that is prepared at most once.
+// QueryContext runs a query with a cached statement.
 func (c *CachingConn) QueryContext(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	ctx, asks := c.splitPolled(ctx)
 	if asks == nil {
@@ -100,7 +100,7 @@ func (c *CachingConn) query(ctx context.Context, text string, args []sqldriver.N
 	return &cachedRows{Rows: rows, release: func() error { return c.release(s) }}, nil
 }
 
-// Run runs a statement that is prepared at most once, and that nothing is read from.
+// Run runs a cached statement that returns no rows.
 func (c *CachingConn) Run(ctx context.Context, text string, args []sqldriver.NamedValue) error {
 	s, err := c.statement(ctx, text)
 	if err != nil {
@@ -126,14 +126,14 @@ func (c *CachingConn) statement(ctx context.Context, text string) (*cachedStatem
 		return nil, errors.Join(errors.New("the driver has no contexts"), stmt.Close())
 	}
 	s := &cachedStatement{Stmt: q, text: text}
-	if c.statements[text] != nil { // the other one is being read from; this one is for once
+	if c.statements[text] != nil { // the cached one is busy; this one is used only once
 		return s, nil
 	}
 	c.statements[text] = c.recent.PushFront(s)
 	return s, c.trim()
 }
 
-// trim closes the statements that were not used for longest.
+// trim closes the least recently used statements.
 func (c *CachingConn) trim() error {
 	for e := c.recent.Back(); e != nil && c.recent.Len() > c.maxStatements; {
 		s, before := e.Value.(*cachedStatement), e.Prev()
@@ -149,7 +149,7 @@ func (c *CachingConn) trim() error {
 	return nil
 }
 
-// release gives a statement back, or closes it when it is not kept.
+// release returns a statement to the cache, or closes it if it is not cached.
 func (c *CachingConn) release(s *cachedStatement) error {
 	s.busy = false
 	if e := c.statements[s.text]; e != nil && e.Value == s {
@@ -158,7 +158,7 @@ func (c *CachingConn) release(s *cachedStatement) error {
 	return s.Close()
 }
 
-// Close closes the statements, too.
+// Close closes the connection and its statements.
 func (c *CachingConn) Close() error {
 	var errs []error
 	for e := c.recent.Front(); e != nil; e = e.Next() {
@@ -175,7 +175,7 @@ func (c *CachingConn) Close() error {
 	return errors.Join(append(errs, err)...)
 }
 
-// cachedRows gives its statement back when it is closed.
+// cachedRows releases its statement when it is closed.
 type cachedRows struct {
 	sqldriver.Rows
 	release func() error

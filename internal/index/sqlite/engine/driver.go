@@ -1,5 +1,5 @@
-// Package engine is SQLite as the rooms of the index use it: connections that keep their statements prepared, rows read from
-// them, and what its errors mean. It knows no table.
+// Package engine wraps SQLite for the packages of the index: connections that cache prepared statements, helpers to scan
+// rows, and the meaning of SQLite's errors. It knows no table.
 package engine
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// connector opens connections on a driver value of its own: functions and hooks that one pool has are seen
-// by no other, and nothing is registered by name.
+// connector opens connections on a driver value of its own, so that functions and hooks of one pool are not visible to
+// others, and nothing is registered globally.
 type connector struct {
 	driver *driver.Driver
 	dsn    string
 }
 
-// Connector opens connections to what a DSN names.
+// Connector returns a connector that opens connections to a DSN.
 func Connector(d *driver.Driver, dsn string) sqldriver.Connector {
 	configure()
 	return connector{d, dsn}
@@ -37,7 +37,7 @@ func (c connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 
 func (c connector) Driver() sqldriver.Driver { return c.driver }
 
-// Code is the primary result code of an error of SQLite, 0 for any other error.
+// Code returns the primary result code of an SQLite error, 0 for any other error.
 func Code(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
@@ -45,8 +45,8 @@ func Code(err error) int {
 	return 0
 }
 
-// Damage turns errors of SQLite that are about its file into those of package index. That a transaction has ended says that its context has:
-// nobody else ends one that is still asked.
+// Damage maps SQLite errors that concern the file to those of package index, and sql.ErrTxDone to context.Canceled: nothing
+// else ends a transaction that is still in use.
 func Damage(err error) error {
 	means := sentinelOf(err)
 	if means == nil || errors.Is(err, means) {
@@ -55,6 +55,7 @@ func Damage(err error) error {
 	return fmt.Errorf("%w: %w", means, err)
 }
 
+// sentinelOf returns the error that err stands for, nil for none.
 func sentinelOf(err error) error {
 	switch Code(err) {
 	case 0:
@@ -74,13 +75,13 @@ func sentinelOf(err error) error {
 	return nil
 }
 
-// noShmSpace says that what readers of a log share could not be made: that takes 32 KiB.
+// noShmSpace reports that there was no space for the shared memory file of the WAL, which takes 32 KiB.
 func noShmSpace(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
 }
 
-// CannotOpen says that SQLite could not open or share a file: also where nothing beside it may be written.
+// CannotOpen reports that SQLite could not open or share a file, which includes that it may not create files beside it.
 func CannotOpen(err error) bool {
 	return Code(err) == sqlite3.SQLITE_CANTOPEN || Code(err) == sqlite3.SQLITE_READONLY || noShmSpace(err)
 }

@@ -9,11 +9,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// memoryMethods is sqlite3_mem_methods. SQLite asks for the pages of its cache one by one, each a little more than 4096 bytes with what
-// it notes of it, and the C library made in Go gives 8192 for that: two pages of the system to be touched for the first time, which
-// costs more than to read them. Here pages lie one behind the other. So does what is small, which is most of what it asks for: nodes of parsed
-// statements, of which the schema alone has tens of thousands; there each took the next power of two. All else is as SQLite itself does
-// it: the size stands before what is handed out.
+// memoryMethods is sqlite3_mem_methods. SQLite allocates the pages of its cache one by one, each a little more than 4096
+// bytes with its header. The C library translated to Go takes 8192 bytes for that: two system pages to fault in, which
+// costs more than reading them from disk. This allocator packs pages into slabs. It does the same for small blocks, which
+// are most of the allocations: nodes of parsed statements, of which the schema alone has tens of thousands; the C library
+// rounds each up to a power of two. Other blocks are allocated as in SQLite itself: the size precedes the block.
 var memoryMethods = [...]uintptr{
 	*(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, int32) uintptr
@@ -36,21 +36,21 @@ var memoryMethods = [...]uintptr{
 }
 
 const (
-	sizePrefix = 8          // the size and, of a page, its number in its lot
-	minPage    = 4000       // what is as large as the content of a page is one
-	maxPage    = 4096 + 272 // with what SQLite notes of it
+	sizePrefix = 8          // the size and, for a page, its index in its slab
+	minPage    = 4000       // a block with the size of a page's content is a page
+	maxPage    = 4096 + 272 // with SQLite's header
 	pageStride = sizePrefix + maxPage
 
-	// The first lot is what a short question needs, and its pages are touched one by one. Those after it are large pages of the system where it
-	// gives such: the cache of who writes is looked up all over, and every look finds its page twice as fast. An ingest takes 4 % less for it, where
-	// a search would pay for two megabytes of zeros.
+	// The first slab is enough for a short query, and its pages are faulted in one by one. Later slabs are huge pages
+	// where the system has them: a writer accesses its cache at random, which is twice as fast with huge pages. They make
+	// an ingest 4 % faster, but a search would pay for zeroing two megabytes.
 	firstSlab = 1 << 20
 	slabSize  = 2 << 20
 )
 
 func isPage(size int32) bool { return size >= minPage && size <= maxPage }
 
-// sizeOf is where the size of what SQLite was given stands, placeOf where the number of a page does.
+// sizeOf returns where the size of a block is stored, indexOf where the index of a page is.
 func sizeOf(p uintptr) *int32  { return deref[int32](p - sizePrefix) }
 func indexOf(p uintptr) *int32 { return deref[int32](p - sizePrefix/2) }
 
@@ -103,18 +103,18 @@ func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
 }
 
 const (
-	maxSmall  = 512        // what is larger is none; lists of expressions, which double as they grow, mostly are not
-	smallStep = 16         // their sizes are multiples, with what stands before them
-	smallSlab = 1<<16 - 64 // what the C library has room for in one of its own pages
+	maxSmall  = 512        // larger blocks are not small; this excludes most lists of expressions, which double as they grow
+	smallStep = 16         // sizes, including the prefix, are multiples of it
+	smallSlab = 1<<16 - 64 // what fits into one page of the C library
 )
 
-// smallBlocks are small: what is given back is taken again by what is as large, and stays for that.
+// smallBlocks allocates small blocks from free lists by size class. Memory of a class is never returned.
 var smallBlocks smallAllocator
 
 type smallAllocator struct {
 	mu        sync.Mutex
-	free      [(maxSmall+sizePrefix)/smallStep + 2]uintptr // by size; each begins with the next one
-	next, end uintptr                                      // of the lot, what was never taken
+	free      [(maxSmall+sizePrefix)/smallStep + 2]uintptr // free lists by size class; a free block begins with the address of the next
+	next, end uintptr                                      // the part of the slab that was never allocated
 }
 
 func sizeClass(n int32) uintptr { return (uintptr(n) + sizePrefix + smallStep - 1) / smallStep }
@@ -133,7 +133,7 @@ func (s *smallAllocator) alloc(t *libc.TLS, n int32) uintptr {
 	return p
 }
 
-// newSlab begins a lot.
+// newSlab begins a new slab.
 func (s *smallAllocator) newSlab(t *libc.TLS) bool {
 	slab := pages.reserve(smallSlab / pageStride)
 	if slab == 0 {
@@ -152,21 +152,21 @@ func (s *smallAllocator) release(p uintptr, n int32) {
 	s.mu.Unlock()
 }
 
-// pages are those of all caches. What one gives back another takes, and the system gets lots of which none is taken.
+// pages allocates the pages of all connections' caches. Slabs without live pages are returned to the system.
 var pages pageAllocator
 
 type pageAllocator struct {
 	mu      sync.Mutex
-	partial uintptr // the first of the lots that have room
+	partial uintptr // first of the slabs with free pages
 	slabs   int
 }
 
-// pageSlab stands before its pages.
+// pageSlab is the header of a slab; its pages follow.
 type pageSlab struct {
-	next, previous uintptr // that have room
-	free           uintptr // a page that was given back; it begins with the next one
+	next, previous uintptr // in the list of slabs with free pages
+	free           uintptr // list of released pages; each begins with the address of the next
 	used, live     int32
-	pages, _       int32 // pages stand at multiples of eight bytes on machines of 32 bits, too
+	pages, _       int32 // padding: pages are aligned to eight bytes on 32-bit machines, too
 	_              uintptr
 }
 
@@ -204,7 +204,7 @@ func (s *pageAllocator) release(t *libc.TLS, p uintptr) {
 	if slab.live == slab.pages {
 		s.pushPartial(address)
 	}
-	if slab.live--; slab.live == 0 && (slab.next != 0 || slab.previous != 0) { // one stays, for whoever takes a page in turns
+	if slab.live--; slab.live == 0 && (slab.next != 0 || slab.previous != 0) { // one slab stays, for callers that allocate and release a page in turn
 		s.removePartial(address)
 		s.slabs--
 		if slab.pages == pagesPerSlab(firstSlab) {
@@ -215,7 +215,7 @@ func (s *pageAllocator) release(t *libc.TLS, p uintptr) {
 	}
 }
 
-// newSlab takes one from the system.
+// newSlab allocates a slab from the system.
 func (s *pageAllocator) newSlab(t *libc.TLS) (slab uintptr) {
 	size := uintptr(slabSize)
 	if s.slabs == 0 {
@@ -233,7 +233,8 @@ func (s *pageAllocator) newSlab(t *libc.TLS) (slab uintptr) {
 
 func pagesPerSlab(slab uintptr) int32 { return int32((slab - unsafe.Sizeof(pageSlab{})) / pageStride) }
 
-// reserve takes pages of the first lot that nobody has taken yet, one behind the other, for good: the others are given back. It is 0 where there are not as many.
+// reserve takes n consecutive pages of the first slab that were never allocated, for good, since other slabs may be
+// returned. It returns 0 if there are not as many.
 func (s *pageAllocator) reserve(n int32) uintptr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +250,7 @@ func (s *pageAllocator) reserve(n int32) uintptr {
 	return p
 }
 
-// pushPartial puts a lot before those that have room, drop takes it out.
+// pushPartial adds a slab to the list of slabs with free pages; removePartial removes it.
 func (s *pageAllocator) pushPartial(slab uintptr) {
 	deref[pageSlab](slab).next, deref[pageSlab](slab).previous = s.partial, 0
 	if s.partial != 0 {

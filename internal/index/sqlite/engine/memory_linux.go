@@ -7,7 +7,8 @@ import (
 	"modernc.org/libc"
 )
 
-// allocSlab takes memory for a lot where the system can give it as one large page: that is touched for the first time once, not five hundred times.
+// allocSlab allocates a slab that is aligned such that the system can back it with one huge page, which takes one page
+// fault instead of five hundred.
 func allocSlab(*libc.TLS) uintptr {
 	all, err := unix.MmapPtr(-1, 0, nil, 2*slabSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -21,7 +22,7 @@ func allocSlab(*libc.TLS) uintptr {
 	if end := slab + slabSize; end < start+2*slabSize {
 		_ = unix.MunmapPtr(unsafe.Pointer(deref[byte](end)), start+2*slabSize-end)
 	}
-	_ = unix.Madvise(unsafe.Slice(deref[byte](slab), slabSize), unix.MADV_HUGEPAGE) // not every system has any
+	_ = unix.Madvise(unsafe.Slice(deref[byte](slab), slabSize), unix.MADV_HUGEPAGE) // best effort: not every system has huge pages
 	return slab
 }
 

@@ -11,7 +11,7 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// TestMemory takes, enlarges and gives back memory of sizes around that of a page, and looks whether any of it is handed out twice.
+// TestMemory allocates, resizes and releases blocks of sizes around that of a page, and checks that no memory is in two blocks.
 func TestMemory(t *testing.T) {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -55,7 +55,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryTaken asks whether SQLite takes the pages of its cache here: of a lot some are left.
+// TestMemoryTaken checks that SQLite uses the allocator for the pages of its cache.
 func TestMemoryTaken(t *testing.T) {
 	db := Pool(Connector(new(driver.Driver), filepath.Join(t.TempDir(), "test.db")), 1)
 	defer db.Close()

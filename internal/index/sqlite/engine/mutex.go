@@ -9,16 +9,17 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// configure gives SQLite locks of Go, and memory for pages (memoryMethods). On Linux its locks are those of a C library made in Go, which
-// looks each up in a table twice: 3 % of a first load, most of it around the binding of one value.
+// configure makes SQLite use Go mutexes and the allocator of memoryMethods. By default on Linux it uses the mutexes of a C
+// library translated to Go, which looks each up in a table twice: 3 % of a first load, most of it around binding single
+// values.
 //
-// The lock of a connection is none: database/sql hands a connection to one goroutine at a time, the driver relies on that
-// already, and to interrupt one takes no lock. What SQLite has for all connections is locked as ever.
+// The mutex of a connection is a no-op: database/sql gives a connection to one goroutine at a time, the driver relies on
+// that already, and interrupting a connection takes no lock. Mutexes that are shared by all connections do lock.
 //
-// It does nothing when somebody in this process has opened a connection before: then SQLite keeps what it has.
+// It has no effect when a connection was opened in this process before: SQLite then keeps its configuration.
 var configure = sync.OnceFunc(func() {
 	if runtime.GOOS != "linux" {
-		return // the driver has done as much
+		return // the driver does the same there
 	}
 	t := libc.NewTLS()
 	defer t.Close()
@@ -29,7 +30,7 @@ var configure = sync.OnceFunc(func() {
 	defer libc.Xfree(t, p)
 	sqlite3.Xsqlite3_config(t, sqlite3.SQLITE_CONFIG_MALLOC, libc.VaList(p, uintptr(unsafe.Pointer(&memoryMethods))))
 	if sqlite3.Xsqlite3_config(t, sqlite3.SQLITE_CONFIG_MUTEX, libc.VaList(p, uintptr(unsafe.Pointer(&mutexMethods)))) == sqlite3.SQLITE_OK {
-		sqlite3.Xsqlite3_initialize(t) // here, alone: its own lock is of the kind of those of connections
+		sqlite3.Xsqlite3_initialize(t) // here, before any concurrency: it locks with a mutex of the kind that is a no-op
 	}
 })
 
@@ -49,19 +50,19 @@ var mutexMethods = [...]uintptr{
 	0, 0, // xMutexHeld, xMutexNotheld: for assertions, which are not compiled in
 }
 
-// noMutex stands for the lock of a connection.
+// noMutex is the handle of the mutex of a connection, which is a no-op.
 const noMutex = 1
 
-// firstDynamic is the first of the locks that come and go, behind unlocked and those that SQLite has by number.
+// firstDynamic is the first handle of dynamic mutexes, after noMutex and SQLite's static mutexes.
 const firstDynamic = 32
 
-// mutexes are the locks, by what SQLite takes for their addresses.
+// mutexes are the mutexes by handle, which SQLite takes for an address.
 var mutexes mutexTable
 
 type mutexTable struct {
 	fixed   [firstDynamic]sync.Mutex
 	mu      sync.RWMutex
-	dynamic []*sync.Mutex // of files; nil: free
+	dynamic []*sync.Mutex // for files; nil: free
 }
 
 func (t *mutexTable) alloc(kind int32) uintptr {

@@ -28,7 +28,7 @@ func TestMutexes(t *testing.T) {
 	}
 }
 
-// TestMutexesTaken asks whether SQLite has taken the locks, and whether they lock.
+// TestMutexesTaken checks that SQLite uses the mutexes, and that they lock.
 func TestMutexesTaken(t *testing.T) {
 	db := Pool(Connector(new(driver.Driver), filepath.Join(t.TempDir(), "test.db")), 1)
 	defer db.Close()

@@ -9,12 +9,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A statement ends when its context does. database/sql watches each transaction and each statement with a goroutine, and the driver
-// with one more: each wakes a thread and is stopped before most statements have found their row, which took a fifth of the
-// time of a short query. Statements that read therefore run with a context that nobody watches: SQLite polls it every
-// polledSteps steps of its virtual machine, and rows do as they are read.
+// A statement ends when its context does. database/sql watches each transaction and each statement with a goroutine, and the
+// driver with one more: each wakes a thread and is stopped before most statements have found their row, which took a fifth
+// of the time of a short query. Statements that read therefore run with a context that nobody watches: SQLite polls it
+// every pollSteps steps of its virtual machine, and polledRows polls it for each row.
 
-// Polled is ctx for statements of a Pool: they end when it does, by polling.
+// Polled returns ctx for statements of a Pool: they end when it does, by polling instead of a watching goroutine.
 func Polled(ctx context.Context) context.Context {
 	if ctx.Done() == nil {
 		return ctx
@@ -24,20 +24,20 @@ func Polled(ctx context.Context) context.Context {
 
 type polled struct{ context.Context }
 
-// Done hides that the context ends.
+// Done hides the end of the context from database/sql and the driver.
 func (polled) Done() <-chan struct{} { return nil }
 
-// pollSteps is after how many steps of SQLite's machine a context is asked: some tens of microseconds.
+// pollSteps is after how many steps of SQLite's virtual machine the context is polled: some tens of microseconds.
 const pollSteps = 1000
 
 // poller interrupts statements of one connection whose context has ended.
 type poller struct {
-	ctx context.Context // of the call that runs; nil: it goes on
+	ctx context.Context // of the running call; nil: never interrupt
 	tls *libc.TLS
 	db  uintptr
 }
 
-// newPoller is nil for what is no connection of the driver.
+// newPoller returns nil if conn is not a connection of the driver.
 func newPoller(conn any) *poller {
 	if db := Handle(conn); db != 0 {
 		return &poller{tls: libc.NewTLS(), db: db}
@@ -51,8 +51,8 @@ func (a *poller) close() {
 	}
 }
 
-// run runs a call of the driver that ends with a context, and says why when it did. The driver has taken the place that SQLite has
-// for who asks when it was given another kind of context, so it is taken back each time.
+// run runs a call of the driver and interrupts it when ctx ends; it then returns the context's error. It sets SQLite's
+// progress handler each time, because the driver replaces it when it is given another kind of context.
 func (a *poller) run(ctx context.Context, call func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -76,7 +76,7 @@ var checkContext = *(*uintptr)(unsafe.Pointer(&struct {
 	return 0
 }}))
 
-// splitPolled returns the context of a call that a connection asks for, and nil for one that the driver sees to.
+// splitPolled returns the context for the driver, and the one to poll: nil where the driver watches the context itself.
 func (c *CachingConn) splitPolled(ctx context.Context) (within context.Context, is context.Context) {
 	if a, ok := ctx.(polled); !ok {
 		return ctx, nil
@@ -87,7 +87,7 @@ func (c *CachingConn) splitPolled(ctx context.Context) (within context.Context, 
 	}
 }
 
-// polledRows ask at each row.
+// polledRows polls the context at each row.
 type polledRows struct {
 	sqldriver.Rows
 	poller *poller

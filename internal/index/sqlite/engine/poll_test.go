@@ -14,10 +14,10 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// endless gives rows for ever, and between most of them does a million steps.
+// endless returns rows forever, and does a million steps between most of them.
 const endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 3 OR i % 1000000 = 0"
 
-func askedPool(t *testing.T) *sqlx.DB {
+func polledPool(t *testing.T) *sqlx.DB {
 	t.Helper()
 	db := engine.Pool(engine.Connector(new(driver.Driver), "file:"+filepath.Join(t.TempDir(), "asked.db")), 8)
 	t.Cleanup(func() {
@@ -30,11 +30,11 @@ func askedPool(t *testing.T) *sqlx.DB {
 
 func number(rows *sqlx.Rows) (n int64, err error) { return n, rows.Scan(&n) }
 
-// TestReadingHasNoGoroutines counts what waits while a statement is read from: nobody does, with a context that ends.
-func TestReadingHasNoGoroutines(t *testing.T) {
+// TestReadTxHasNoGoroutines counts goroutines while rows are read under a context that can end: none is added.
+func TestReadTxHasNoGoroutines(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	db := askedPool(t)
+	db := polledPool(t)
 	if _, err := db.Exec("CREATE TABLE t (a)"); err != nil { // the pool has its connection, and what waits for others
 		t.Fatal(err)
 	}
@@ -54,9 +54,9 @@ func TestReadingHasNoGoroutines(t *testing.T) {
 	}
 }
 
-// TestReadingEndsWithItsContext ends the context between rows, in a step, and before the statement. The connection serves on.
-func TestReadingEndsWithItsContext(t *testing.T) {
-	db := askedPool(t)
+// TestReadTxEndsWithItsContext ends the context between rows, in a step, and before the statement. The connection stays usable.
+func TestReadTxEndsWithItsContext(t *testing.T) {
+	db := polledPool(t)
 	db.SetMaxOpenConns(1)
 	for name, begin := range map[string]func() (sqlx.QueryerContext, func() error){
 		"pool": func() (sqlx.QueryerContext, func() error) { return db, func() error { return nil } },

@@ -9,13 +9,13 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// ReadTx is a transaction that reads one state of a file. Its statements end with the context that they are given, its own end is
-// Rollback.
+// ReadTx is a read transaction on one snapshot of the database. Its statements end with their contexts; Rollback ends the
+// transaction.
 type ReadTx struct{ conn *sqlx.Conn }
 
 var _ sqlx.QueryerContext = (*ReadTx)(nil)
 
-// BeginRead begins one on a connection of a Pool.
+// BeginRead begins a ReadTx on a connection of a Pool.
 func BeginRead(ctx context.Context, pool *sqlx.DB) (*ReadTx, error) {
 	conn, err := pool.Connx(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func BeginRead(ctx context.Context, pool *sqlx.DB) (*ReadTx, error) {
 	return r, nil
 }
 
-// run begins and ends: neither waits for anything.
+// run runs BEGIN or ROLLBACK. Neither waits, so they need no context.
 func (r *ReadTx) run(statement string) error {
 	return r.conn.Raw(func(conn any) error {
 		c, ok := conn.(*CachingConn)
@@ -39,10 +39,10 @@ func (r *ReadTx) run(statement string) error {
 	})
 }
 
-// errNoPool is a mistake of whoever opened the connection.
+// errNoPool reports a programming error: the connection was not opened by Pool.
 var errNoPool = errors.New("the connection is of no Pool")
 
-// Rollback ends it, and gives the connection back. One that does not end is given up.
+// Rollback ends the transaction and returns the connection to the pool. If that fails, the connection is discarded.
 func (r *ReadTx) Rollback() error {
 	err := r.run("ROLLBACK")
 	if err != nil {
@@ -76,18 +76,18 @@ func (r *ReadTx) SelectContext(ctx context.Context, to any, query string, args .
 	return r.conn.SelectContext(Polled(ctx), to, query, args...)
 }
 
-// Raw is that of database/sql.
+// Raw implements Raw.
 func (r *ReadTx) Raw(do func(conn any) error) error { return r.conn.Raw(do) }
 
-// Raw hands out the connection of the driver, as database/sql does.
+// Raw gives access to the driver's connection, as sql.Conn does.
 type Raw interface {
 	Raw(do func(conn any) error) error
 }
 
-// ConnMemory is what a connection remembers, which q asks: what begin gave, here or earlier, as long as nobody else has committed
-// since.
+// ConnMemory returns the value attached to a connection, which q queries and conn is: the result of create, from this call
+// or an earlier one, as long as no other connection has committed since.
 func ConnMemory(ctx context.Context, q sqlx.QueryerContext, conn Raw, create func() any) (memory any, err error) {
-	var version int64 // tells states apart that one connection has seen
+	var version int64 // changes when another connection commits
 	if err := sqlx.GetContext(Polled(ctx), q, &version, "PRAGMA data_version"); err != nil {
 		return nil, err
 	}

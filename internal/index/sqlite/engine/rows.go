@@ -10,10 +10,10 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// ErrStop ends a walk whose consumer has left.
+// ErrStop ends an iteration whose consumer has stopped.
 var ErrStop = errors.New("stop")
 
-// Stream runs a query and yields what scan makes of each row. A range that is left closes the query.
+// Stream runs a query and yields the result of scan for each row. Leaving the range closes the query.
 func Stream[T any](ctx context.Context, q sqlx.QueryerContext, query string, args []any, scan func(*sqlx.Rows) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err := Each(ctx, q, query, args, scan, func(v T) bool { return yield(v, nil) }); err != nil {
@@ -23,7 +23,7 @@ func Stream[T any](ctx context.Context, q sqlx.QueryerContext, query string, arg
 	}
 }
 
-// Each calls yield for what scan makes of each row, until yield says no. q is of a Pool.
+// Each calls yield with the result of scan for each row, until yield returns false. q must belong to a Pool.
 func Each[T any](ctx context.Context, q sqlx.QueryerContext, query string, args []any, scan func(*sqlx.Rows) (T, error), yield func(T) bool) error {
 	rows, err := q.QueryxContext(Polled(ctx), query, args...)
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// MaxColumns is how many values a row that is given may have.
+// MaxColumns is how many values a row of ExecRows may have.
 const MaxColumns = 64
 
-// rowsTable is what statements read. Its hidden column is the number of what is given to one connection, and it has no rows
-// but while a Give runs: no statement can read what is not its own.
+// rowsTable is the name of the virtual table (a table-valued function) with the rows of ExecRows. Its hidden column is the
+// number of the connection's row source. It has rows only while ExecRows runs, so no statement can read rows of another.
 const rowsTable = "given"
 
-// static is SQLITE_STATIC: a text stays where it is.
+// static is SQLITE_STATIC: SQLite need not copy a text.
 const static = 0
 
-// TableConnector opens connections whose statements read what is given to them.
+// TableConnector returns a connector whose connections have the virtual table of ExecRows.
 func TableConnector(d *driver.Driver, dsn string) sqldriver.Connector {
 	configure()
 	return tableConnector{connector{d, dsn}}
@@ -64,7 +64,7 @@ func declareTable(conn any) error {
 	return nil
 }
 
-// Handle is what SQLite calls a connection of the driver, 0 for anything else. The driver does not pass it on.
+// Handle returns the sqlite3 handle of a connection of the driver, 0 for anything else. The driver does not export it.
 func Handle(conn any) uintptr {
 	if v := reflect.Indirect(reflect.ValueOf(conn)); v.Kind() == reflect.Struct {
 		if handle := v.FieldByName("db"); handle.Kind() == reflect.Uintptr {
@@ -74,7 +74,7 @@ func Handle(conn any) uintptr {
 	return 0
 }
 
-// Value is one of a row that is given, NULL when it is zero. It stands by itself: each of an any would have been allocated.
+// Value is a value of a row of ExecRows. The zero Value is NULL. It is a struct because values in an any would be allocated.
 type Value struct {
 	text   string // or bytes
 	number int64  // or the bits of a float
@@ -91,7 +91,8 @@ const (
 	kindBytes
 )
 
-// ValueOf is the value of a nil, int, int64, float64, string or []byte. It keeps texts and bytes, and not what they came in.
+// ValueOf returns the Value of a nil, int, int64, float64, string or []byte. It refers to the memory of texts and bytes, but
+// not to the interface value.
 func ValueOf(v any) (Value, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -113,8 +114,8 @@ func ValueOf(v any) (Value, bool) {
 	return Value{}, false
 }
 
-// ExecRows runs a statement that reads rows as from a table: INSERT INTO t (a, b) SELECT c0, c1 FROM given(?). A row is so many values, c0
-// and so on. To bind each value instead takes a third of an insert.
+// ExecRows runs a statement that reads rows from a virtual table: INSERT INTO t (a, b) SELECT c0, c1 FROM given(?). A row is
+// width values, c0 and so on. Binding each value instead would take a third of the time of an insert.
 func (c *CachingConn) ExecRows(ctx context.Context, text string, width int, values []Value) error {
 	if c.rows == nil {
 		c.rows = newRowSource()
@@ -124,21 +125,21 @@ func (c *CachingConn) ExecRows(ctx context.Context, text string, width int, valu
 	return c.Run(ctx, text, c.rows.args[:])
 }
 
-// rowSource is what a statement of one connection reads.
+// rowSource has the rows that a statement of one connection reads.
 type rowSource struct {
 	number int64
 	args   [1]sqldriver.NamedValue // the number
 	width  int
 	values []Value
-	at     int // where the row begins
+	at     int // where the current row begins
 
-	// Texts of the row, in memory of SQLite's: it may not look into that of Go under the race detector.
+	// Texts of the row, in C memory: SQLite must not read Go memory under the race detector.
 	buffer     uintptr
 	size, used int
-	outgrown   []uintptr // of the same row
+	outgrown   []uintptr // earlier buffers with texts of the same row
 }
 
-// rowSources are all that can be given something, by their numbers.
+// rowSources are the row sources of all connections, by number.
 var rowSources = struct {
 	sync.Mutex
 	last int64
@@ -166,7 +167,7 @@ func (g *rowSource) close() {
 	g.buffer, g.size = 0, 0
 }
 
-// maxKeptBuffer is what a connection keeps for the texts of the next row.
+// maxKeptBuffer is the largest buffer that a connection keeps for later rows.
 const maxKeptBuffer = 1 << 18
 
 func (g *rowSource) reset() {
@@ -180,7 +181,7 @@ func (g *rowSource) reset() {
 	}
 }
 
-// freeTexts forgets the texts of a row.
+// freeTexts frees the texts of a row.
 func (g *rowSource) freeTexts(t *libc.TLS) {
 	for _, p := range g.outgrown {
 		libc.Xfree(t, p)
@@ -188,7 +189,7 @@ func (g *rowSource) freeTexts(t *libc.TLS) {
 	g.outgrown, g.used = g.outgrown[:0], 0
 }
 
-// allocText returns a place for n bytes that stays until the next row, 0 where there is no memory.
+// allocText allocates n bytes that are valid until the next row. It returns 0 when out of memory.
 func (g *rowSource) allocText(t *libc.TLS, n int) uintptr {
 	if g.used+n > g.size || g.buffer == 0 {
 		if g.buffer != 0 {
@@ -206,7 +207,7 @@ func (g *rowSource) allocText(t *libc.TLS, n int) uintptr {
 	return p
 }
 
-// tableModule is sqlite3_module, for reading alone. Nobody can create a table of it: there is no xCreate.
+// tableModule is sqlite3_module of a read-only eponymous virtual table. There is no xCreate, so no other table can use it.
 var tableModule = [25]uintptr{
 	2: *(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, uintptr, uintptr, int32, uintptr, uintptr, uintptr) int32
@@ -240,12 +241,12 @@ var freeMethod = *(*uintptr)(unsafe.Pointer(&struct {
 	f func(*libc.TLS, uintptr) int32
 }{tableFree}))
 
-// deref is what SQLite has an address of.
+// deref converts an address from SQLite to a pointer.
 func deref[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
-// tableCursor is sqlite3_vtab_cursor. takers keeps what it points to.
+// tableCursor is sqlite3_vtab_cursor. rowSources keeps the rowSource alive that it points to.
 type tableCursor struct {
-	_    uintptr // its table, which SQLite puts here
+	_    uintptr // the table, set by SQLite
 	rows uintptr // *given
 }
 
@@ -284,7 +285,7 @@ func tableFree(t *libc.TLS, p uintptr) int32 {
 	return sqlite3.SQLITE_OK
 }
 
-// tableBestIndex asks for the number.
+// tableBestIndex requires the hidden column to be given.
 func tableBestIndex(_ *libc.TLS, _, plan uintptr) int32 {
 	p := deref[sqlite3.Tsqlite3_index_info](plan)
 	for i := range uintptr(p.FnConstraint) {

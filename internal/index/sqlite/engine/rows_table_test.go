@@ -12,8 +12,8 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// taking is a connection that rows can be given to.
-func taking(t *testing.T) *CachingConn {
+// tableConn opens a connection with the virtual table of ExecRows.
+func tableConn(t *testing.T) *CachingConn {
 	t.Helper()
 	c, err := cachingConnector{TableConnector(new(driver.Driver), filepath.Join(t.TempDir(), "given.db")), 8}.Connect(t.Context())
 	if err != nil {
@@ -56,9 +56,9 @@ func next(rows sqldriver.Rows, to []any) error {
 	return err
 }
 
-// TestGive gives rows of every kind of value and length to two connections in turn, and compares what a bound statement
-// writes with what comes out.
-func TestGive(t *testing.T) {
+// TestExecRows inserts rows of values of every kind and length on two connections in turn, and compares them with rows that
+// were inserted with bound values.
+func TestExecRows(t *testing.T) {
 	long := strings.Repeat("long ", 200_000)
 	rows := [][]any{
 		{int64(1), "text", []byte("bytes"), 1.5},
@@ -70,7 +70,7 @@ func TestGive(t *testing.T) {
 	}
 	var connections [2]*CachingConn
 	for i := range connections {
-		connections[i] = taking(t)
+		connections[i] = tableConn(t)
 		run(t, connections[i], "CREATE TABLE x (a INTEGER PRIMARY KEY, b, c, d)")
 		run(t, connections[i], "CREATE INDEX x_b ON x (b, c)")
 	}
@@ -122,9 +122,9 @@ func TestGive(t *testing.T) {
 	}
 }
 
-// TestGiveFails fails in the middle of a row, and reads what nobody gives.
-func TestGiveFails(t *testing.T) {
-	c := taking(t)
+// TestExecRowsFails fails in the middle of a row, and reads the table outside of ExecRows.
+func TestExecRowsFails(t *testing.T) {
+	c := tableConn(t)
 	run(t, c, "CREATE TABLE x (a INTEGER PRIMARY KEY, b TEXT NOT NULL) STRICT")
 	insert := "INSERT OR FAIL INTO x (a, b) SELECT c0, c1 FROM given(?)"
 	for _, bad := range []any{nil, []byte("bytes")} {
@@ -142,7 +142,7 @@ func TestGiveFails(t *testing.T) {
 			t.Errorf("%s: no error", statement)
 		}
 	}
-	// Between two lots the table is empty, whoever knows its number.
+	// Outside of ExecRows the table is empty, even for a known number.
 	rows, err := c.QueryContext(t.Context(), fmt.Sprintf("SELECT c0 FROM given(%d)", c.rows.number), nil)
 	if err != nil {
 		t.Fatal(err)

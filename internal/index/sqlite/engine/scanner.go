@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Text scans a column in which NULL is "".
+// Text scans a text column; NULL is "".
 func Text[T ~string](to *T) sql.Scanner { return textOf[T]{to} }
 
 type textOf[T ~string] struct{ to *T }
@@ -28,7 +28,7 @@ func (t textOf[T]) Scan(v any) error {
 	return nil
 }
 
-// Bytes scans a blob into memory that was used before, as much as there is. A slice would be copied twice.
+// Bytes scans a blob into the memory of *to. database/sql would copy it twice for a []byte.
 func Bytes(to *[]byte) sql.Scanner { return bytesOf{to} }
 
 type bytesOf struct{ to *[]byte }
@@ -42,7 +42,7 @@ func (b bytesOf) Scan(v any) error {
 	return nil
 }
 
-// integer takes a value for a number; known is false for NULL.
+// integer returns the number of a value; known is false for NULL.
 func integer(v any, what string) (n int64, known bool, err error) {
 	switch v := v.(type) {
 	case nil:
@@ -63,7 +63,7 @@ func (c countOf) Scan(v any) (err error) {
 	return err
 }
 
-// Number scans a number for which NULL is 0.
+// Number scans a number; NULL is 0.
 func Number[T ~int | ~int64 | ~uint32](to *T) sql.Scanner { return numberOf[T]{to} }
 
 type numberOf[T ~int | ~int64 | ~uint32] struct{ to *T }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBuildingAllocatesNothing fills a builder that has its memory from the segment before.
+// TestBuildingAllocatesNothing fills a Builder that reuses the memory of a segment before.
 func TestBuildingAllocatesNothing(t *testing.T) {
 	l := newLexicon()
 	var numbers []uint32

@@ -1,10 +1,10 @@
-// Package fts5 makes segments of SQLite's FTS5 index outside of SQLite, merges them, and finds rows in them by words.
+// Package fts5 builds segments of SQLite's FTS5 index outside of SQLite, merges them, and finds rows in them by words.
 //
-// It owns the form of a segment: leaf pages, doclist indexes, the rows of the %_idx and %_docsize tables, and the
-// structure and averages records that say which segments there are. It runs no SQL: whoever does reads and writes
-// the shadow tables. It promises the bytes that FTS5 itself would have written for the same rows (detail=full,
-// tokenize=ascii, no prefix index, contentless_delete=1, pages of PageSize), at a third of the cost, and of a View
-// the rows that FTS5 would find, the newest first.
+// It implements the format of a segment: leaf pages, doclist indexes, the rows of the %_idx and %_docsize tables, and the
+// structure and averages records that list the segments. It runs no SQL: its callers read and write the shadow tables. It
+// promises the bytes that FTS5 itself would have written for the same rows (detail=full, tokenize=ascii, no prefix index,
+// contentless_delete=1, pages of PageSize), at a third of the cost. A View finds the rows that FTS5 would find, the newest
+// first.
 package fts5
 
 import (
@@ -14,60 +14,60 @@ import (
 	"slices"
 )
 
-// ErrOrder is returned for a row that cannot follow the one before, ErrTerm for a term that FTS5's ascii tokenizer would
-// cut, fold or drop.
+// ErrOrder is returned for a row that must not follow the one before it, ErrTerm for a term that FTS5's ascii tokenizer
+// would split, fold or drop.
 var (
 	ErrOrder = errors.New("fts5: row out of order")
 	ErrTerm  = errors.New("fts5: not one term")
 )
 
-// Words is a list by whose numbers rows name their terms. It may become longer; a number always means the same.
+// Words is a list of terms, to which rows refer by number. It may grow; a number never changes its meaning.
 type Words interface {
 	Len() int
 	At(uint32) []byte
 }
 
-// Builder gathers the rows of one segment. It serves one goroutine.
+// Builder collects the rows of one segment. It must not be used concurrently.
 //
-// It counts how often each term stands in the rows, puts the terms in order, and with that knows where in one array the
-// places of each belong: so each place is touched three times, and never looked for.
+// It counts the occurrences of each term and sorts the terms; from the counts follows where in one array the positions of
+// each term go (a counting sort). So each position is touched three times and never searched for.
 type Builder struct {
 	columns   int
 	rows      []row
 	ids       []int64
-	terms     [][]uint32 // of each row, column after column
-	sizes     []byte     // docsize blobs, one after the other
+	terms     [][]uint32 // of each row, column by column
+	sizes     []byte     // concatenated docsize blobs
 	totals    []int64    // tokens per column
 	lists     []wordList
 	positions int // in all rows
-	termCount int // terms that have places
+	termCount int // terms with positions
 
 	arranged   bool
-	keys       []key       // of the terms, in their order
+	keys       []key       // the terms in order
 	ends       []uint32    // where the postings of each key end
 	postings   []globalPos // of all terms
-	starts     []globalPos // of each row, column after column, and the end of the last
-	blocks     []uint32    // the first of starts for every blockSize placements
+	starts     []globalPos // first position of each row and column, and the end of the last
+	blocks     []uint32    // index into starts for every blockSize positions: see startOf
 	spareKeys  []key       // see sort
-	spare      []globalPos // see join
+	spare      []globalPos // see mergePostings
 	termBuffer []byte      // of a term
 	doc        []byte      // of a doclist
-	sink       byte        // nothing: see look
+	sink       byte        // keeps the loads of prefetch from being optimised away
 }
 
 type row struct {
-	end  int // of its docsize blob
+	end  int // end of its docsize blob in sizes
 	list int
 }
 
-// wordList is whose numbers some rows name terms by.
+// wordList is a Words that some rows refer to.
 type wordList struct {
 	Words
-	counts []uint32 // by number: how many postings it has, then where the next one goes
+	counts []uint32 // by number: the term's count of postings, and after distribute where its next one would go
 }
 
-// globalPos is where a term stands, counted through the columns of all rows. Placements sort as they stand in a doclist. A number that said
-// its row by itself would be twice as long, and what takes time is memory.
+// globalPos is the position of a term, counted through the columns of all rows, so that positions sort in doclist order. A
+// number that also contained the row would be twice as large, and the time goes into memory access.
 type globalPos uint32
 
 const (
@@ -76,7 +76,7 @@ const (
 	maxPositions = 1<<32 - 1
 )
 
-// Same is added to the number of a term that stands in the same place as the one before it.
+// Same is a flag in the number of a term that has the same position as the term before it.
 const Same = 1 << 31
 
 // NewBuilder returns an empty Builder for a table of that many columns, at most 16.
@@ -98,7 +98,7 @@ func (b *Builder) Reset() {
 // Rows returns how many rows were added.
 func (b *Builder) Rows() int { return len(b.rows) }
 
-// Size returns the bytes of memory that the rows added so far take until they are written.
+// Size returns the memory, in bytes, that the rows added so far need until they are written.
 func (b *Builder) Size() int {
 	size := len(b.sizes) + 24*len(b.rows) + 28*len(b.terms) + 4*b.positions + 36*b.termCount
 	for i := range b.lists {
@@ -107,9 +107,9 @@ func (b *Builder) Size() int {
 	return size
 }
 
-// Add takes the next row: for each column its terms in order, by their numbers in words. The Builder keeps the numbers
-// until Reset. Row ids must ascend and not be negative: ErrOrder when they do not, for that would damage the index in
-// silence.
+// Add adds the next row: for each column its terms in order, by their numbers in words. The Builder keeps the slices until
+// Reset. Row ids must ascend and not be negative, otherwise Add returns ErrOrder: such rows would silently corrupt the
+// index.
 func (b *Builder) Add(id int64, words Words, columns ...[]uint32) error {
 	n := len(b.rows)
 	if len(columns) != b.columns || id < 0 || n > 0 && id <= b.ids[n-1] || n == maxRows {
@@ -130,7 +130,7 @@ func (b *Builder) Add(id int64, words Words, columns ...[]uint32) error {
 			same += n >> 31
 		}
 		if len(terms) > 0 {
-			same -= terms[0] >> 31 // nothing stands before it
+			same -= terms[0] >> 31 // no term before it
 		}
 		b.totals[column] += int64(len(terms)) - int64(same)
 		b.sizes = appendVarint(b.sizes, uint64(len(terms))-uint64(same))
@@ -141,7 +141,7 @@ func (b *Builder) Add(id int64, words Words, columns ...[]uint32) error {
 	return nil
 }
 
-// list returns which of the lists words are, and sees to it that each of their terms can be counted.
+// list returns the index of words in b.lists, and makes room to count each of its terms.
 func (b *Builder) list(words Words) int {
 	i := 0
 	if n := len(b.rows); n > 0 {
@@ -163,7 +163,7 @@ func (b *Builder) list(words Words) int {
 	return i
 }
 
-// listSlack is for how many terms more than there are a list is made ready, as others may be adding some.
+// listSlack is how many counters beyond the present terms a list gets, for other goroutines may be adding terms.
 const listSlack = 1 << 12
 
 // Sizes yields the rows of %_docsize: row id and size blob, the latter valid until Reset.
@@ -177,12 +177,12 @@ func (b *Builder) Sizes(yield func(int64, []byte) bool) {
 	}
 }
 
-// Averages returns what the rows add to the averages record.
+// Averages returns what the rows contribute to the averages record.
 func (b *Builder) Averages() Averages {
 	return Averages{Rows: int64(len(b.rows)), Tokens: append([]int64(nil), b.totals...)}
 }
 
-// Arrange does the part of Write that needs no sink. ErrTerm when FTS5 would make something else of a term.
+// Arrange does the part of Write that needs no sink. It returns ErrTerm for a term that FTS5 would tokenise differently.
 func (b *Builder) Arrange() error {
 	if b.arranged {
 		return nil
@@ -195,7 +195,7 @@ func (b *Builder) Arrange() error {
 	return nil
 }
 
-// Lists returns the lists whose numbers the rows have.
+// Lists returns the lists that the rows refer to.
 func (b *Builder) Lists() []Words {
 	lists := make([]Words, len(b.lists))
 	for i := range b.lists {
@@ -204,8 +204,8 @@ func (b *Builder) Lists() []Words {
 	return lists
 }
 
-// Terms calls do for each term of each of the lists that the rows have, in the order of the terms, with its number in that
-// list. The term is only valid during the call. ErrTerm as Arrange.
+// Terms calls do for each term of each list, as far as rows have it, in term order, with its number in that list. The term
+// is valid only during the call. Errors: ErrTerm, as for Arrange.
 func (b *Builder) Terms(do func(list int, number uint32, term []byte) error) error {
 	if err := b.Arrange(); err != nil {
 		return err
@@ -221,8 +221,8 @@ func (b *Builder) Terms(do func(list int, number uint32, term []byte) error) err
 	return nil
 }
 
-// Write writes the segment, and returns its number of leaf pages: 0 when no row has a token. The Builder must be
-// Reset before its next use.
+// Write writes the segment and returns its number of leaf pages, 0 when no row has a token. The Builder must be Reset
+// before its next use.
 func (b *Builder) Write(sink Sink) (int, error) {
 	if err := b.Arrange(); err != nil {
 		return 0, err

@@ -2,11 +2,11 @@ package fts5
 
 import "encoding/binary"
 
-// doclist returns what FTS5 keeps of the rows of a term: row id (first as it is, then the difference), size of the
-// position list times two, positions; 0x01 and the column before those of a column that is not the first. It is valid until
-// the next call.
+// doclist returns the doclist of a term in FTS5's format. For each row: the row id (absolute for the first, then deltas),
+// the size of the position list times two, and the position list, in which 0x01 and the column number precede the
+// positions of a column other than the first. It is valid until the next call.
 func (b *Builder) doclist(postings []globalPos) []byte {
-	const room = 32 // more than a place takes and what ends one row and begins the next
+	const room = 32 // more than a position, the end of a row and the start of the next one take
 	if len(b.doc) < room {
 		b.doc = make([]byte, 1<<12)
 	}
@@ -17,7 +17,7 @@ func (b *Builder) doclist(postings []globalPos) []byte {
 		if columns > 1 {
 			row /= columns
 		}
-		size := n + 1 // where the size of the position list will stand
+		size := n + 1 // where the size of the position list goes
 		if delta := uint64(b.ids[row] - id); delta < 1<<7 {
 			doc[n] = byte(delta)
 		} else {
@@ -33,7 +33,7 @@ func (b *Builder) doclist(postings []globalPos) []byte {
 			for at, last := b.starts[start], globalPos(maxPositions); i < len(postings) && postings[i] < end; i++ {
 				p := postings[i]
 				if p == last {
-					continue // a part that is the same in two ways
+					continue // a part of an identifier that occurs twice at the position
 				}
 				if uint32(len(doc))-n < room {
 					doc = append(doc, make([]byte, len(doc))...)
@@ -44,7 +44,7 @@ func (b *Builder) doclist(postings []globalPos) []byte {
 					n = putVarint(doc, n, uint64(delta))
 					continue
 				}
-				// Whether it takes one byte or two cannot be foretold, so both are made.
+				// Branch-free: whether it takes one byte or two cannot be predicted, so both are computed.
 				one, two := uint16(delta), uint16(delta>>7|0x80|delta&0x7f<<8)
 				longer := uint16((1<<7 - 1 - delta) >> 31)
 				binary.LittleEndian.PutUint16(doc[n:], one^(one^two)&-longer)
@@ -61,7 +61,7 @@ func (b *Builder) doclist(postings []globalPos) []byte {
 	return doc[:n]
 }
 
-// writeListSize writes the size of a position list, for which one byte was left, and returns where the list ends.
+// writeListSize writes the size of a position list, for which one byte was reserved, and returns where the list ends.
 func writeListSize(doc []byte, size, end uint32) uint32 {
 	n := end - size - 1
 	if n < 64 {
@@ -74,8 +74,7 @@ func writeListSize(doc []byte, size, end uint32) uint32 {
 	return end + width - 1
 }
 
-// prefetchTerms is how many terms are read at once: one after the other without waiting, so that they are near when they
-// are written.
+// prefetchTerms is how many terms prefetch loads at once, so that their cache misses overlap.
 const prefetchTerms = 32
 
 func (b *Builder) prefetch(keys []key) {

@@ -9,17 +9,17 @@ import (
 	"slices"
 )
 
-// key is a term that some row has.
+// key is the sort key of a term that some row has.
 type key struct {
 	prefix uint64 // first eight bytes, big-endian so that they sort as the term does
 	number uint32
 	list   uint32
 }
 
-// sort puts the terms in order: by their prefixes, byte after byte from the last to the first, and then those that begin
-// alike.
+// sort sorts the terms: a radix sort of their prefixes from the last byte to the first, and then a comparison sort of terms
+// with equal prefixes.
 func (b *Builder) sort() error {
-	var counts [8][256]uint32 // of each byte
+	var counts [8][256]uint32 // of each byte of the prefix
 	b.keys = slices.Grow(b.keys[:0], b.termCount)
 	for i := range b.lists {
 		l := &b.lists[i]
@@ -74,8 +74,8 @@ func prefixOf(term []byte) (prefix uint64) {
 	return prefix
 }
 
-// compare compares two terms of one prefix, and equal ones of several lists by the lists. Tokens hold no NUL, so one that is
-// shorter than the prefix has no other of its prefix.
+// compare orders two terms with equal prefixes; equal terms of several lists are ordered by list. Tokens contain no NUL, so
+// a term of less than eight bytes is determined by its prefix.
 func (b *Builder) compare(x, y key) int {
 	if byte(x.prefix) != 0 {
 		if c := bytes.Compare(b.text(x), b.text(y)); c != 0 {
@@ -87,7 +87,7 @@ func (b *Builder) compare(x, y key) int {
 
 func (b *Builder) text(k key) []byte { return b.lists[k.list].At(k.number) }
 
-// term returns a term, with the prefix that marks terms of the main index. It is valid until the next call.
+// term returns a term preceded by mainPrefix. It is valid until the next call.
 func (b *Builder) term(k key) []byte {
 	b.termBuffer = append(b.termBuffer[:0], mainPrefix)
 	if byte(k.prefix) != 0 {
@@ -99,7 +99,7 @@ func (b *Builder) term(k key) []byte {
 	return b.termBuffer
 }
 
-// distribute puts the postings of each term side by side, in the order of the terms.
+// distribute writes the postings of each term next to each other, in term order.
 func (b *Builder) distribute() {
 	b.ends = slices.Grow(b.ends[:0], b.termCount)
 	end := uint32(0)
@@ -120,7 +120,7 @@ func (b *Builder) distribute() {
 			if len(terms) == 0 {
 				continue
 			}
-			place -= globalPos(1 - terms[0]>>31) // nothing stands before the first term
+			place -= globalPos(1 - terms[0]>>31) // no term before the first one
 			for _, n := range terms {
 				place += globalPos(1 - n>>31)
 				p := &at[n&^Same]
@@ -136,7 +136,7 @@ func (b *Builder) distribute() {
 	b.starts = append(b.starts, place)
 }
 
-// startOf returns which of starts is that of a placement.
+// startOf returns the index in starts of the row and column of a position.
 func (b *Builder) startOf(p globalPos) uint32 {
 	i := b.blocks[p/blockSize]
 	for b.starts[i+1] <= p {
@@ -145,7 +145,7 @@ func (b *Builder) startOf(p globalPos) uint32 {
 	return i
 }
 
-// mergePostings puts the postings of two lists that follow each other in one order: a term that two lists have is one term.
+// mergePostings merges two adjacent runs of postings in place: those of a term that is in two lists.
 func (b *Builder) mergePostings(start, middle, end uint32) {
 	b.spare = append(b.spare[:0], b.postings[start:middle]...)
 	to, x, y := b.postings[start:end], b.spare, b.postings[middle:end]

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// Cache keeps what views of one and the same state have read, the last of it: most questions ask for words that were asked
-// for just before, by another page or another count. It serves one goroutine at a time.
+// Cache keeps what views of one state of the index have read most recently: most queries ask for words that were just
+// looked up for another page or count. It must not be used concurrently.
 type Cache struct {
 	store        Store
 	segments     []*viewSegment
-	doclists     map[string][]*doclist // by term: those of all segments
-	doclistBytes int                   // bytes of them that stay, about
-	held         heldLeaves            // those that may go
-	maxLeafBytes int                   // bytes that may
-	view         int                   // number of the present one
-	iterators    int                   // that walk lists for it
-	young        map[int64][]byte      // records, the last used ones
-	old          map[int64][]byte      // those before them
+	doclists     map[string][]*doclist // by term: the doclists in all segments, nil where not looked up yet
+	doclistBytes int                   // approximate bytes of doclists that cannot be evicted
+	held         heldLeaves            // leaves that can be evicted
+	maxLeafBytes int                   // bound of heldLeaves.bytes
+	view         int                   // number of the current view
+	iterators    int                   // iterators of the current view
+	young        map[int64][]byte      // records, used recently
+	old          map[int64][]byte      // records of the generation before
 }
 
-// The measures of a shelf beside those of its views: it keeps up to twice as many records, 4 MB, and from one question to the
-// next so much of the beginnings of lists.
+// Limits of a Cache beside those of its views: it keeps two generations of records, 4 MB in all, and maxDoclistBytes of
+// doclists from one query to the next.
 const (
 	maxYoungRecords = 512
 	maxDoclistBytes = 4 << 20
-	doclistOverhead = 256 // of one without its rows
+	doclistOverhead = 256 // of one doclist without its rows
 )
 
-// heldLeaves is what lists hold of leaves, in the order in which it was read.
+// heldLeaves lists the leaves that doclists hold, in the order in which they were read.
 type heldLeaves struct {
 	queue    []heldLeaf
 	bytes    int
-	unpacked int // bytes of rows beside that
+	unpacked int // bytes of decoded rows, in addition
 }
 
 type heldLeaf struct {
@@ -40,8 +40,8 @@ type heldLeaf struct {
 	block, bytes int
 }
 
-// hold notes what a list holds of a leaf, which can be read again, and lets go of what was read first when that is too much.
-// However many lists a question walks, and however long they are, no more is held.
+// hold records that a doclist holds a leaf, and evicts the leaves that were read first when there are too many; they can be
+// read again. So memory is bounded however many doclists a query reads, and however long they are.
 func (s *Cache) hold(l *doclist, piece, bytes int) {
 	s.held.queue, s.held.bytes = append(s.held.queue, heldLeaf{l, piece, bytes}), s.held.bytes+bytes
 	for s.held.bytes > s.maxLeafBytes && len(s.held.queue) > 1 {
@@ -49,16 +49,16 @@ func (s *Cache) hold(l *doclist, piece, bytes int) {
 		s.held.queue, s.held.bytes = s.held.queue[1:], s.held.bytes-h.bytes
 		p := &h.doclist.blocks[h.block]
 		s.held.unpacked -= p.blockRows.memory()
-		if p.blockRows = (blockRows{}); h.block > 0 { // the first stands on a leaf with other terms, and is not read again
+		if p.blockRows = (blockRows{}); h.block > 0 { // the first block is on a leaf with other terms, and is not read again
 			p.data = nil
 		}
 	}
 }
 
-// noDoclist is the list of a term that a segment does not have; one that was not looked for is nil.
+// noDoclist marks a term that a segment does not have; nil means that it was not looked up.
 var noDoclist = new(doclist)
 
-// View reads the state that the shelf is of.
+// View returns a view of the state that the cache is of.
 func (s *Cache) View(store Store) (*View, error) {
 	if s.store = store; s.segments == nil {
 		b, err := store.Records([]int64{StructureID})
@@ -80,7 +80,7 @@ func (s *Cache) View(store Store) (*View, error) {
 	return &View{s, s.segments, defaultLimits}, nil
 }
 
-// record returns a record that was read before, nil when none was.
+// record returns a cached record, nil when there is none.
 func (s *Cache) record(id int64) []byte {
 	if b := s.young[id]; b != nil {
 		return b
@@ -92,7 +92,7 @@ func (s *Cache) record(id int64) []byte {
 	return b
 }
 
-// putRecord keeps a record.
+// putRecord caches a record.
 func (s *Cache) putRecord(id int64, b []byte) {
 	if len(s.young) >= maxYoungRecords || s.young == nil {
 		s.young, s.old = make(map[int64][]byte), s.young
@@ -100,7 +100,7 @@ func (s *Cache) putRecord(id int64, b []byte) {
 	s.young[id] = b
 }
 
-// setDoclist keeps the list of a term in a segment.
+// setDoclist caches the doclist of a term in a segment.
 func (s *Cache) setDoclist(term string, segment int, l *doclist) {
 	all := s.doclists[term]
 	if all == nil {
@@ -113,7 +113,7 @@ func (s *Cache) setDoclist(term string, segment int, l *doclist) {
 	}
 }
 
-// read gives records, nil for one that is not there.
+// read returns records, from the cache if possible, nil for one that does not exist.
 func (s *Cache) read(ids []int64) ([][]byte, error) {
 	records := make([][]byte, len(ids))
 	var unknown []int64
@@ -138,7 +138,7 @@ func (s *Cache) read(ids []int64) ([][]byte, error) {
 	return records, nil
 }
 
-// readDistinct reads each record once; id 0 is none.
+// readDistinct reads each record once. Id 0 means none; a missing record is an error.
 func readDistinct(read func([]int64) ([][]byte, error), ids []int64) ([][]byte, error) {
 	distinct := slices.Clone(ids)
 	slices.Sort(distinct)

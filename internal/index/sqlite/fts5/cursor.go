@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Source gives what is stored of a segment.
+// Source reads the pages of segments.
 type Source interface {
 	// Leaves returns leaves first to last.
 	Leaves(segment, first, last int) ([][]byte, error)
@@ -13,31 +13,31 @@ type Source interface {
 	Tombstones(segment, pages int) ([][]byte, error)
 }
 
-// maxLeaves bounds what a cursor holds of a segment.
+// maxLeaves bounds how many leaves a cursor holds.
 const maxLeaves = 64
 
-// cursor walks the terms of one segment.
+// cursor iterates over the terms of one segment with their doclists.
 type cursor struct {
 	source    Source
 	segment   Segment
 	leaves    [][]byte // read ahead
-	next      int      // number of the first leaf not read
+	next      int      // number of the first leaf that was not read
 	readAhead int      // leaves to read at once
 	leaf      []byte   // without its footer
-	footer    []byte   // offsets of the terms to come
-	at        int      // where the next term begins, len(leaf) when none does
-	first     bool     // that term is the first on the leaf
+	footer    []byte   // offsets of the terms that follow
+	at        int      // where the next term begins, len(leaf) if there is none
+	first     bool     // the next term is the first on the leaf
 
-	term    []byte // present term, empty at the end
-	list    []byte // its doclist, as if it stood on one leaf
-	spanned []byte // memory of a list that spans leaves
-	row     int64  // last row id of own[:parsed]
+	term    []byte // current term, empty at the end
+	list    []byte // its doclist, joined if it spans leaves
+	spanned []byte // buffer for a doclist that spans leaves
+	row     int64  // last row id of spanned[:parsed]
 	parsed  int
 	deleted map[int64]struct{}
 	err     error
 }
 
-// newCursor stands at the first term of a segment, and reads ahead leaves at first.
+// newCursor returns a cursor at the first term of a segment. It reads ahead leaves at first.
 func newCursor(source Source, segment Segment, ahead int) (*cursor, error) {
 	c := &cursor{source: source, segment: segment, next: segment.First, readAhead: ahead, deleted: map[int64]struct{}{}}
 	if segment.TombstonePages > 0 {
@@ -67,7 +67,7 @@ func (c *cursor) fail(what string) {
 	c.term, c.leaf, c.footer, c.at = nil, nil, nil, 0
 }
 
-// load steps to the next leaf and says whether there is one.
+// load advances to the next leaf and reports whether there is one.
 func (c *cursor) load() bool {
 	if len(c.leaves) == 0 {
 		if c.next > c.segment.Last || c.err != nil {
@@ -117,7 +117,7 @@ func (c *cursor) nextTerm() {
 	c.at += int(v)
 }
 
-// advance steps to the next term.
+// advance moves to the next term.
 func (c *cursor) advance() {
 	for c.err == nil && c.at == len(c.leaf) {
 		if !c.load() {
@@ -147,7 +147,7 @@ func (c *cursor) advance() {
 	c.doclist(start)
 }
 
-// doclist takes the doclist that begins at start of the present leaf, and whatever of it stands on later ones.
+// doclist reads the doclist that begins at start on the current leaf, including its continuation on later leaves.
 func (c *cursor) doclist(start int) {
 	if c.err != nil || start > c.at {
 		c.fail("doclist")
@@ -167,7 +167,8 @@ func (c *cursor) doclist(start int) {
 	}
 }
 
-// appendLeaf adds what the present leaf holds of a doclist. A leaf tells its first row id as it is.
+// appendLeaf appends the part of a doclist on the current leaf. The first row id on a leaf is absolute; it is turned into a
+// delta.
 func (c *cursor) appendLeaf() {
 	row := int(binary.BigEndian.Uint16(c.leaf))
 	if row == 0 {
@@ -197,7 +198,7 @@ func (c *cursor) appendLeaf() {
 	c.spanned = append(c.spanned, c.leaf[row+n:c.at]...)
 }
 
-// posting is one row in a doclist: where its position list with its size starts and ends.
+// posting is one row of a doclist: its delta, and where its position list, including the size, starts and ends.
 type posting struct {
 	delta      int64
 	start, end int

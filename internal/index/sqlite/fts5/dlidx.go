@@ -1,6 +1,6 @@
 package fts5
 
-// minIndexedLeaves is how many leaves without a term make a doclist worth an index.
+// minIndexedLeaves is from how many leaves without a term on a doclist gets an index.
 const minIndexedLeaves = 4
 
 // indexPage is one level of a doclist index, a tree of the first row ids on the leaves that one doclist spans.
@@ -11,7 +11,7 @@ type indexPage struct {
 	last  int64 // row id
 }
 
-// startIndex says that the doclist of a new term begins on the present leaf.
+// startIndex records that the doclist of a new term begins on the current leaf.
 func (w *writer) startIndex() {
 	if len(w.index) == 0 {
 		w.index = append(w.index, indexPage{})
@@ -19,7 +19,7 @@ func (w *writer) startIndex() {
 	w.index[0].page = w.page
 }
 
-// indexRow adds the first row id on the present leaf.
+// indexRow adds the first row id of the current leaf.
 func (w *writer) indexRow(id int64) {
 	for level := 0; ; level++ {
 		full := len(w.index[level].data) >= PageSize
@@ -45,7 +45,7 @@ func (w *writer) indexRow(id int64) {
 	}
 }
 
-// splitIndex hands over a page that is full and makes sure that there is one above it.
+// splitIndex writes a full page and makes sure that it has a parent.
 func (w *writer) splitIndex(level int) {
 	p := &w.index[level]
 	p.data[0] = 1 // not the root
@@ -73,14 +73,14 @@ func firstRow(data []byte) int64 {
 	return int64(v)
 }
 
-// indexEmpty notes that a leaf without a term has no row id either.
+// indexEmpty records a leaf without a term that has no row id either.
 func (w *writer) indexEmpty() {
 	if w.rowless && len(w.index) > 0 && len(w.index[0].data) > 0 {
 		w.index[0].data = append(w.index[0].data, 0)
 	}
 }
 
-// flushIndex ends the index of a doclist, and says whether it was worth keeping.
+// flushIndex ends the index of a doclist and reports whether it was written.
 func (w *writer) flushIndex() bool {
 	keep := len(w.index) > 0 && len(w.index[0].data) > 0 && w.empty >= minIndexedLeaves
 	for level := range w.index {

@@ -7,46 +7,47 @@ import (
 	"slices"
 )
 
-// doclist is the doclist of one term in one segment, read as far as it is walked.
+// doclist is the doclist of one term in one segment. Its leaves are read on demand.
 type doclist struct {
 	cache     *Cache
 	segment   *viewSegment
-	blocks    []doclistBlock // rising
-	lastRead  int            // the piece that was read last
-	readAhead int            // how many before one that is wanted are read with it
+	blocks    []doclistBlock // ascending
+	lastRead  int            // the block that was read last
+	readAhead int            // how many blocks before a wanted one are read with it
 
-	viewNumber int       // the last one that walked it
-	iterators  int       // of that
-	rowsBlock  int       // the piece that rows are of
-	rows       blockRows // for several tails, which are often on the same piece
+	viewNumber int       // the last view that iterated over it
+	iterators  int       // iterators of that view
+	rowsBlock  int       // the block that rows are of
+	rows       blockRows // decoded block, shared by several iterators, which are often on the same one
 }
 
-// maxReadAhead bounds that: a statement costs as much as five leaves, and who has come down from leaf to leaf goes on.
+// maxReadAhead bounds doclist.readAhead. A statement costs as much as reading five leaves, and an iterator that has gone
+// from leaf to leaf mostly goes on.
 const maxReadAhead = 15
 
-// maxTotalReadAhead bounds it for all lists of a question together.
+// maxTotalReadAhead bounds the sum of readAhead over all doclists of a query.
 const maxTotalReadAhead = 4096
 
-// doclistBlock is what one leaf holds of a doclist, from the first row that begins on it.
+// doclistBlock is the part of a doclist on one leaf, from the first row that begins there.
 type doclistBlock struct {
 	leaf      int
-	first     int64  // row
-	data      []byte // nil: not read yet
-	count     int    // of its rows, 0: not known
-	blockRows        // of it, when they are kept
+	first     int64  // first row id
+	data      []byte // nil: not read, or evicted
+	count     int    // number of rows, 0: unknown
+	blockRows        // decoded, if cached
 }
 
-// blockRows are the rows of a piece.
+// blockRows are the decoded rows of a block.
 type blockRows struct {
 	ids    []int64
-	starts []int32 // where in the data their position lists begin, with their sizes
+	starts []int32 // where in the block's data their position lists begin, including the size
 }
 
-// memory is how many bytes they take.
+// memory returns how many bytes they take.
 func (r *blockRows) memory() int { return 12 * cap(r.ids) }
 
-// splitLeaf takes a leaf apart of which the beginning belongs to a term on an earlier one: the rest of the last position
-// list, the rows that begin here, and whether the next leaf may go on with them.
+// splitLeaf splits a leaf whose beginning continues a term of an earlier leaf: into the rest of the last position list and
+// the rows that begin here. more reports whether the next leaf may continue the term, too.
 func splitLeaf(b []byte) (rest, rows []byte, more bool, err error) {
 	if len(b) < 4 {
 		return nil, nil, false, fmt.Errorf("%w: short leaf", ErrMalformed)
@@ -72,7 +73,7 @@ func splitLeaf(b []byte) (rest, rows []byte, more bool, err error) {
 	return b[4:row], b[row:end], more, nil
 }
 
-// read makes sure that a piece is read.
+// read makes sure that a block is in memory.
 func (l *doclist) read(k int) error {
 	if l.blocks[k].data != nil {
 		l.lastRead = k
@@ -105,10 +106,10 @@ func (l *doclist) leaf(n int) ([]byte, error) {
 	return b[0], nil
 }
 
-// setLeaf takes the leaf of a piece.
+// setLeaf sets a block from its leaf.
 func (l *doclist) setLeaf(k int, leaf []byte) error {
 	if l.blocks[k].data != nil {
-		return nil // for another one that walks the list
+		return nil // another iterator has read it
 	}
 	_, rows, _, err := splitLeaf(leaf)
 	if err == nil && len(rows) == 0 {
@@ -119,15 +120,15 @@ func (l *doclist) setLeaf(k int, leaf []byte) error {
 	return err
 }
 
-// iterator walks a list from its newest row on.
+// iterator iterates over the rows of a doclist that have the term in a column, in descending order.
 type iterator struct {
 	*doclist
 	column    int
-	block     int       // that is unpacked; len(pieces) at first
-	data      []byte    // of it, also when the list has let go of it
-	blockRows           // of it
-	ownRows   blockRows // memory of those that nobody else has
-	left      int       // rows that were not passed by
+	block     int       // the decoded block; len(blocks) at first
+	data      []byte    // its data, which stays valid when the doclist evicts it
+	blockRows           // its rows
+	ownRows   blockRows // buffer for rows that are not shared
+	left      int       // rows not passed yet
 }
 
 func (l *doclist) iterate(column int) *iterator {
@@ -139,10 +140,10 @@ func (l *doclist) iterate(column int) *iterator {
 	return &iterator{doclist: l, column: column, block: len(l.blocks)}
 }
 
-// blockFor returns the last piece that may hold rows up to at.
+// blockFor returns the last block that may have rows up to at, -1 if there is none.
 func (t *iterator) blockFor(at int64) int {
 	below, above := 0, t.block
-	if above > 0 && t.blocks[above-1].first <= at { // most go on to the next
+	if above > 0 && t.blocks[above-1].first <= at { // most go on to the next block
 		return above - 1
 	}
 	for below < above {
@@ -155,7 +156,7 @@ func (t *iterator) blockFor(at int64) int {
 	return below - 1
 }
 
-// countUpTo is how many of rising rows are not above one: looked for from the end in steps that grow, since most leaps are short.
+// countUpTo returns how many of ascending ids are not greater than at. It gallops from the end, since most skips are short.
 func countUpTo(ids []int64, at int64) int {
 	above, step := len(ids), 1
 	for above > 0 && ids[max(above-step, 0)] > at {
@@ -195,14 +196,14 @@ func (t *iterator) Advance(at int64) (int64, error) {
 	}
 }
 
-// matches says whether the row that was reached is there and has the term in the column.
+// matches reports whether the current row is not deleted and has the term in the column.
 func (t *iterator) matches(row int64) (bool, error) {
 	if gone, err := t.segment.isDeleted(t.cache.store, row); gone || err != nil {
 		return false, err
 	}
 	list, whole := t.positionsOnLeaf()
 	if len(list) > 0 && t.column == 0 {
-		return list[0] != 1, nil // another column would be named before any position
+		return list[0] != 1, nil // a position list for another column begins with its number
 	}
 	if len(list) > 1 && list[0] == 1 && int(list[1]) == t.column {
 		return true, nil
@@ -214,8 +215,8 @@ func (t *iterator) matches(row int64) (bool, error) {
 	return len(inColumn(list, t.column)) > 0, err
 }
 
-// unpack finds the rows of a piece. As far as there is room they are kept with the list: of the first one, where most walks end,
-// and of others when they are unpacked again.
+// unpack decodes the rows of the block. As long as there is room they are cached with the doclist: those of the iterator's
+// first block, where most iterations end, and those of a block that is decoded again.
 func (t *iterator) unpack() error {
 	if err := t.read(t.block); err != nil {
 		return err
@@ -247,12 +248,12 @@ func (t *iterator) unpack() error {
 	return nil
 }
 
-// typicalPosting is how many bytes a row takes of a doclist, rather less.
+// typicalPosting is a low estimate of how many bytes a row takes in a doclist.
 const typicalPosting = 5
 
 func newBlockRows(n int) *blockRows { return &blockRows{make([]int64, 0, n), make([]int32, 0, n)} }
 
-// unpack finds the rows of what a leaf holds of a doclist. Most differences and sizes are of one byte.
+// unpack decodes the rows of a block. Most deltas and sizes take one byte.
 func (r *blockRows) unpack(data []byte) error {
 	ids, starts := r.ids[:0], r.starts[:0]
 	row := int64(0)
@@ -280,7 +281,7 @@ func (r *blockRows) unpack(data []byte) error {
 	return nil
 }
 
-// positionsOnLeaf is the position list of the row that was reached as far as it stands on the leaf of the row.
+// positionsOnLeaf returns the position list of the current row, as far as it is on the row's leaf.
 func (t *iterator) positionsOnLeaf() (list []byte, whole bool) {
 	data := t.data[t.starts[t.left-1]:]
 	size, n := varint(data)
@@ -288,7 +289,7 @@ func (t *iterator) positionsOnLeaf() (list []byte, whole bool) {
 	return data[:min(len(data), int(size/2))], len(data) >= int(size/2)
 }
 
-// positions is the position list of the row that was reached.
+// positions returns the position list of the current row.
 func (t *iterator) positions() ([]byte, error) {
 	list, whole := t.positionsOnLeaf()
 	if whole {
@@ -310,7 +311,7 @@ func (t *iterator) positions() ([]byte, error) {
 	return list[:size/2], nil
 }
 
-// inColumn is what of a position list is about a column.
+// inColumn returns the part of a position list for a column.
 func inColumn(list []byte, column int) []byte {
 	from, in := 0, 0
 	for i := 0; i < len(list); {
@@ -334,14 +335,14 @@ func inColumn(list []byte, column int) []byte {
 	return list[from:]
 }
 
-// Frequency is how often a term stands in rows, and about how many of all rows have it: exactly where those stand on few
-// leaves. Deleted ones may be among them.
+// Frequency has the number of occurrences of a term in some rows, and the approximate number of all rows with the term. The
+// latter is exact for doclists of few leaves. Deleted rows may be included.
 type Frequency struct {
 	Counts []int
 	Rows   int64
 }
 
-// Frequencies counts terms of a column in rows, which fall. Only the leaves are read on which those rows stand.
+// Frequencies counts terms of a column in rows, which must be descending. It reads only the leaves that have those rows.
 func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequency, error) {
 	out := make([]Frequency, len(terms))
 	if len(v.segments) == 0 {
@@ -370,7 +371,7 @@ func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequ
 	return out, nil
 }
 
-// count adds how often the term stands in rows that the list has.
+// count adds the number of occurrences of the term in each of rows to to.
 func (l *doclist) count(column int, rows []int64, to []int) error {
 	t := l.iterate(column)
 	for i := 0; i < len(rows); {
@@ -391,7 +392,7 @@ func (l *doclist) count(column int, rows []int64, to []int) error {
 	return nil
 }
 
-// estimateRows is how many rows the list has, as far as the pieces that were read tell.
+// estimateRows returns how many rows the doclist has, extrapolated from the blocks that were read.
 func (l *doclist) estimateRows() (int64, error) {
 	n, size, unread := 0, 0, 0
 	var some blockRows
@@ -401,7 +402,7 @@ func (l *doclist) estimateRows() (int64, error) {
 		case p.data == nil && p.count == 0:
 			unread++
 			continue
-		case p.data == nil: // it was let go of
+		case p.data == nil: // it was evicted
 			n, size = n+p.count, size+PageSize
 			continue
 		case p.count == 0:

@@ -7,17 +7,17 @@ import (
 	"math"
 )
 
-// termEntries walks the terms of a leaf in order.
+// termEntries iterates over the terms of a leaf in order.
 type termEntries struct {
 	leaf    []byte // without its footer
-	footer  []byte // what is left of it
-	at      int    // of the present entry
+	footer  []byte // its part not read yet
+	at      int    // where the current entry begins
 	started bool
 	err     error // why next stopped before the end
 
 	shared int    // bytes that the term has in common with the one before it
 	suffix []byte // the rest of the term
-	rest   []byte // of the leaf
+	rest   []byte // of the leaf, after the term
 }
 
 func newTermEntries(b []byte) (e termEntries, err error) {
@@ -31,7 +31,7 @@ func newTermEntries(b []byte) (e termEntries, err error) {
 	return termEntries{leaf: b[:size], footer: b[size:]}, nil
 }
 
-// next goes to the next term. Most lengths are of one byte.
+// next advances to the next term. Most lengths take one byte.
 func (e *termEntries) next() bool {
 	if len(e.footer) == 0 {
 		return false
@@ -71,7 +71,7 @@ func (e *termEntries) fail(what string) bool {
 	return false
 }
 
-// rows is what follows the present term on the leaf.
+// rows returns the part of the current term's doclist on the leaf.
 func (e *termEntries) rows() []byte {
 	end := len(e.leaf)
 	if v, n := varint(e.footer); n > 0 && v < uint64(end-e.at) {
@@ -84,13 +84,13 @@ func (e *termEntries) rows() []byte {
 	return e.rest[:end]
 }
 
-// last says whether the present term is the last one, so that the next leaf may go on with it.
+// last reports whether the current term is the last on the leaf, so that the next leaf may continue it.
 func (e *termEntries) last() bool { return len(e.footer) == 0 }
 
-// seeker looks for terms on one leaf, each above the one before.
+// seeker looks up terms on one leaf, in ascending order.
 type seeker struct {
 	termEntries
-	term []byte // the present one; nil when all are below those that are looked for
+	term []byte // the current term; nil before the first, and when all terms are below the wanted one
 }
 
 func newSeeker(leaf []byte) (seeker, error) {
@@ -98,9 +98,9 @@ func newSeeker(leaf []byte) (seeker, error) {
 	return seeker{termEntries: e}, err
 }
 
-// seek goes to a term, and says whether it stands on the leaf.
+// seek advances to a term and reports whether it is on the leaf.
 func (s *seeker) seek(term []byte) bool {
-	shared := 0 // bytes that the present term shares with the one that is looked for
+	shared := 0 // bytes that the current term shares with the wanted one
 	if s.term != nil {
 		if above := bytes.Compare(s.term, term); above >= 0 {
 			return above == 0
@@ -109,7 +109,7 @@ func (s *seeker) seek(term []byte) bool {
 	}
 	for s.next() {
 		if s.shared > shared {
-			continue // as much below the wanted one as the last
+			continue // it shares more with the term before, which is below the wanted one, and so it is, too
 		}
 		if s.shared == shared {
 			n := common(s.suffix, term[shared:])

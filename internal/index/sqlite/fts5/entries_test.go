@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzEntries: a leaf that is not as it was written gives terms or an error.
+// FuzzEntries: a damaged leaf yields terms or an error.
 func FuzzEntries(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 8, 2, '0', 'a', 1, 4}, []byte("0a"))
 	f.Add([]byte{0, 0, 0, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, []byte("0a"))

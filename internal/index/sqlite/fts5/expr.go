@@ -2,12 +2,12 @@ package fts5
 
 import "strings"
 
-// Expr is a question for the index: a Phrase, or And, Or and Not of others. Its text is in the query language of FTS5.
+// Expr is a full-text query: a Phrase, or And, Or and Not of others. String returns it in the query language of FTS5.
 type Expr interface {
 	String() string
-	// phrases adds those in it.
+	// phrases appends its phrases.
 	phrases(to []*Phrase) []*Phrase
-	// build is its walker in one segment, nil where that has no such row. found are the lists of each term in all segments.
+	// build returns its iterator over one segment, nil where the segment has no such row.
 	build(s *exprBuilder, segment int) rowIterator
 }
 
@@ -17,20 +17,20 @@ type Column struct {
 	Name   string
 }
 
-// Phrase is terms side by side in a column. Open says that the last one may go on.
+// Phrase is a sequence of terms at adjacent positions of a column. Prefix makes the last one a prefix.
 type Phrase struct {
 	Column Column
 	Terms  []string
 	Prefix bool
 }
 
-// And is what all say, Or what at least one does.
+// And matches the rows that all expressions match, Or those that at least one matches.
 type (
 	And []Expr
 	Or  []Expr
 )
 
-// Not is what Of says and Without does not.
+// Not matches the rows that Of matches and Without does not.
 type Not struct{ Of, Without Expr }
 
 func (p *Phrase) String() string { return p.Column.Name + " : " + p.text() }
@@ -43,7 +43,7 @@ func (p *Phrase) text() string {
 	return s
 }
 
-// quoted is a string of the query language.
+// quoted returns s as a string of the query language.
 func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 func (a And) String() string { return joinFlat(a, " AND ") }
@@ -62,7 +62,7 @@ func (o Or) String() string {
 	return o[0].phrases(nil)[0].Column.Name + " : (" + strings.Join(texts, " OR ") + ")"
 }
 
-// joinFlat joins expressions. FTS5 makes one node of a chain, however long, but stops at some depth.
+// joinFlat joins expressions without nesting. FTS5 turns a chain of any length into one node, but limits the depth.
 func joinFlat(of []Expr, op string) string {
 	if len(of) == 1 {
 		return of[0].String()
@@ -86,7 +86,7 @@ func phrasesOf(of []Expr, to []*Phrase) []*Phrase {
 	return to
 }
 
-// wholeTerms is the terms of a phrase that are.
+// wholeTerms returns the terms of a phrase that are not prefixes.
 func (p *Phrase) wholeTerms() []string {
 	if p.Prefix && len(p.Terms) > 0 {
 		return p.Terms[:len(p.Terms)-1]
@@ -94,7 +94,7 @@ func (p *Phrase) wholeTerms() []string {
 	return p.Terms
 }
 
-// TermCount is about how many terms an expression asks for: the beginning of one stands for many.
+// TermCount returns approximately how many terms an expression looks up. A prefix counts as many.
 func TermCount(e Expr) (n int) {
 	for _, p := range e.phrases(nil) {
 		if n += len(p.Terms); p.Prefix && len(p.Terms) == 1 {
@@ -104,17 +104,17 @@ func TermCount(e Expr) (n int) {
 	return n
 }
 
-// exprBuilder is an expression on its way to its rows.
+// exprBuilder builds the iterators of an expression.
 type exprBuilder struct {
 	view     *View
-	terms    map[string]int // numbers
-	doclists []*doclist     // of each term in all segments
+	terms    map[string]int // number of each term
+	doclists []*doclist     // of each term in all segments, by number
 }
 
-// maxLookupTerms bounds how many terms are looked up by one question to the store.
+// maxLookupTerms bounds how many terms one call of the store looks up.
 const maxLookupTerms = 128
 
-// Rows returns the rows of an expression.
+// Rows returns the rows that match an expression.
 func (v *View) Rows(e Expr) (Rows, error) {
 	a := &exprBuilder{view: v, terms: map[string]int{}}
 	var terms []string
@@ -133,7 +133,7 @@ func (v *View) Rows(e Expr) (Rows, error) {
 		}
 		a.doclists = append(a.doclists, lists...)
 	}
-	var all []rowIterator // a row lies in one segment, with all of its terms
+	var all []rowIterator // a row is in one segment with all of its terms
 	for i := range v.segments {
 		if w := e.build(a, i); w != nil {
 			all = append(all, w)
@@ -146,7 +146,7 @@ func (p *Phrase) build(a *exprBuilder, segment int) rowIterator {
 	return phraseGroup{p}.build(a, segment)
 }
 
-// iterate walks a whole term of a phrase in a segment, nil where that has none.
+// iterate returns an iterator over a whole term of a phrase in a segment, nil if the segment does not have it.
 func (p *Phrase) iterate(a *exprBuilder, segment int, term string) *iterator {
 	l := a.doclists[a.terms[term]*len(a.view.segments)+segment]
 	if l == nil {

@@ -5,47 +5,47 @@ import (
 	"fmt"
 )
 
-// PageSize is what FTS5 calls pgsz: the size at which a page is full. Pages may be a little larger.
+// PageSize is FTS5's pgsz: the size at which a page is full. Pages may be slightly larger.
 const PageSize = 4050
 
-// mainPrefix begins every term of the main index; others begin those of prefix indexes.
+// mainPrefix is the first byte of every term of the main index; prefix indexes use others.
 const mainPrefix = '0'
 
-// Sink takes the records of a segment as they are finished. What it is given is not its to keep.
+// Sink receives the records of a segment as they are finished. It must not retain its arguments.
 type Sink interface {
-	// Page is a record of %_data. Its id lacks the number of the segment: see PageID.
+	// Page receives a record of %_data. Its id lacks the segment: see PageID.
 	Page(id int64, data []byte) error
-	// Separator is a row of %_idx: the shortest prefix that tells the first term of a leaf from those before it,
-	// and the leaf's number times two, plus one when the leaf has a doclist index.
+	// Separator receives a row of %_idx: the shortest prefix that separates the first term of a leaf from those before
+	// it, and the leaf's number times two, plus one when the leaf has a doclist index.
 	Separator(term []byte, page int64) error
 }
 
 // PageID returns the row id in %_data of a page of a segment.
 func PageID(segment int, page int64) int64 { return int64(segment)<<37 + page }
 
-// IsLeaf says of a page of a segment, as a Sink is given it, whether it is a leaf: they come first.
+// IsLeaf reports whether the page with this id, as a Sink receives it, is a leaf.
 func IsLeaf(page int64) bool { return page < 1<<36 }
 
-// doclistIndex is the id of the first page of a doclist index.
+// doclistIndex returns the id of a page of a doclist index.
 func doclistIndex(height int, page int64) int64 { return 1<<36 + int64(height)<<31 + page }
 
-// writer cuts terms and doclists into leaves, as fts5FlushOneHash does in SQLite.
+// writer writes terms and doclists to leaves, as fts5FlushOneHash does in SQLite.
 type writer struct {
 	sink Sink
 	err  error
 
 	page   int64 // number of the leaf being filled
 	leaf   []byte
-	footer []byte // where its terms begin
-	last   int    // where the last of them does
+	footer []byte // where its terms begin, as deltas
+	last   int    // where the last of its terms begins
 	term0  []byte // last term written
 
 	termless bool // no term on this leaf yet
 	rowless  bool // no row id before the first term on this leaf yet
 
 	separator  []byte
-	groupStart int64 // leaf that the separator belongs to
-	empty      int   // leaves without a term since then
+	groupStart int64 // leaf of the separator
+	empty      int   // leaves without a term since groupStart
 	index      []indexPage
 }
 
@@ -114,8 +114,8 @@ func (w *writer) doclist(list []byte) {
 	}
 }
 
-// rowsThatFit returns how many bytes the first rows of a doclist take, as many as the leaf has room for, and the last of them. id is
-// the one before.
+// rowsThatFit returns the size of as many rows at the start of a doclist as fit on the leaf, and the last of these rows. id
+// is the row before them.
 func (w *writer) rowsThatFit(list []byte, id int64) (n int, last int64) {
 	room := min(PageSize-len(w.leaf)-len(w.footer), len(list))
 	for {
@@ -138,7 +138,7 @@ func (w *writer) row(id, previous int64) {
 	w.indexRow(id)
 }
 
-// positions writes a position list, cut between varints where it does not fit.
+// positions writes a position list, split between varints where it does not fit.
 func (w *writer) positions(list []byte) {
 	if len(w.leaf)+len(w.footer)+len(list) <= PageSize {
 		w.leaf = append(w.leaf, list...)
@@ -170,7 +170,7 @@ func varintsIn(list []byte, space int) int {
 	return n
 }
 
-// flush hands over the leaf and begins the next.
+// flush writes the leaf to the sink and begins the next.
 func (w *writer) flush() {
 	binary.BigEndian.PutUint16(w.leaf[2:], uint16(len(w.leaf)))
 	if w.termless {
@@ -193,7 +193,7 @@ func (w *writer) emit(id int64, data []byte) {
 	}
 }
 
-// startGroup ends the group of leaves since the last separator and begins the next.
+// startGroup ends the group of leaves since the last separator and begins a new one.
 func (w *writer) startGroup(term []byte) {
 	w.closeGroup()
 	w.separator = append(w.separator[:0], term...)

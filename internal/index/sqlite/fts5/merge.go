@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Merge writes one segment that holds the rows of several, without those that were deleted, and returns its number
-// of leaves. The inputs must be a run of a Structure's segments, oldest first. A row id may stand in several of them
-// if it was deleted in all but one. It holds some leaves of each input and one doclist at a time.
+// Merge writes one segment with the rows of several, without deleted ones, and returns its number of leaves. The inputs
+// must be consecutive segments of a Structure, oldest first. A row id may be in several of them if it was deleted in all
+// but one. Merge keeps some leaves of each input and one doclist in memory at a time.
 func Merge(inputs []Segment, source Source, sink Sink) (int, error) {
 	m := merger{w: newWriter(sink)}
 	for _, in := range inputs {
@@ -31,7 +31,7 @@ func Merge(inputs []Segment, source Source, sink Sink) (int, error) {
 	return m.w.finish()
 }
 
-// Merged describes the segment that Merge made.
+// Merged describes the segment that Merge wrote.
 func Merged(inputs []Segment, id, leaves int) Segment {
 	g := Segment{ID: id, First: 1, Last: leaves, Origin1: inputs[0].Origin1, Origin2: inputs[len(inputs)-1].Origin2}
 	for _, in := range inputs {
@@ -43,12 +43,12 @@ func Merged(inputs []Segment, id, leaves int) Segment {
 type merger struct {
 	w        *writer
 	cursors  []*cursor
-	least    []*cursor // those that stand at the least term
+	least    []*cursor // those at the least term
 	postings []postingIterator
 	list     []byte
 }
 
-// selectLeast finds the cursors at the least term, and says whether there are any.
+// selectLeast finds the cursors at the least term and reports whether there are any.
 func (m *merger) selectLeast() bool {
 	m.least = m.least[:0]
 	for _, c := range m.cursors {
@@ -86,7 +86,7 @@ func (m *merger) term() error {
 	return nil
 }
 
-// mergeDoclists merges the doclists of the least term by row id.
+// mergeDoclists merges the doclists of the least term by row id, without deleted rows.
 func (m *merger) mergeDoclists() error {
 	m.list, m.postings = m.list[:0], m.postings[:0]
 	for _, c := range m.least {
@@ -123,8 +123,8 @@ func (m *merger) mergeDoclists() error {
 	return nil
 }
 
-// takeUntil takes the rows that follow the present one and come before another, as they stand in the list: segments mostly follow each
-// other in time.
+// takeUntil consumes the rows after the current one that are less than row, and returns them as encoded in the doclist. It
+// copies long stretches at once, for segments mostly follow each other in time. With deleted rows it consumes none.
 func (w *postingIterator) takeUntil(row int64) []byte {
 	if len(w.deleted) > 0 {
 		return nil
@@ -142,13 +142,13 @@ func (w *postingIterator) takeUntil(row int64) []byte {
 	return rows
 }
 
-// postingIterator steps through a doclist.
+// postingIterator iterates over a doclist.
 type postingIterator struct {
 	rest      []byte
 	deleted   map[int64]struct{}
 	lastRow   int64  // last row id read
-	row       int64  // present row, MaxInt64 at the end
-	positions []byte // its position list with its size
+	row       int64  // current row, MaxInt64 at the end
+	positions []byte // its position list, including the size
 	malformed bool
 }
 

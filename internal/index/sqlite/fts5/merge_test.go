@@ -84,7 +84,8 @@ func add(b *Builder, l *lexicon, id int64, texts ...string) error {
 	return b.Add(id, l, columns...)
 }
 
-// deal builds segments of rows that interleave, with tombstones, and one segment of what is not deleted.
+// deal distributes random rows over segments with interleaving row ids and tombstones, and builds one segment of the rows that
+// are not deleted.
 func deal(t testing.TB, r *rand.Rand, parts int) (inputs []Segment, given, want *store) {
 	t.Helper()
 	given, want = &store{pages: map[int64][]byte{}}, &store{pages: map[int64][]byte{}, segment: 99}
@@ -133,7 +134,7 @@ func tombstonePage(ids []int64) []byte {
 	return page
 }
 
-// TestMerge compares a merged segment with one that was built of the same rows at once.
+// TestMerge compares a merged segment with one that was built from the same rows.
 func TestMerge(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -152,7 +153,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeDamaged flips bytes of leaves: a merge may find that or not, but it must end.
+// TestMergeDamaged flips bytes of leaves: a merge may notice that or not, but it must end.
 func TestMergeDamaged(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// position is where a term stands in a row.
+// position is a position of a term in a row.
 type position struct {
 	row    int64
 	offset uint64
@@ -19,12 +19,11 @@ func (p position) compare(o position) int {
 	return cmp.Or(cmp.Compare(p.row, o.row), cmp.Compare(p.offset, o.offset))
 }
 
-// phraseGroup is phrases of one column that differ in their first terms alone: however many those are, what follows is walked once,
-// and what begins so is gathered once.
+// phraseGroup is phrases of one column that differ only in their first terms. However many there are, the terms after the
+// first are iterated once, and a prefix is expanded once.
 type phraseGroup []*Phrase
 
-// groupPhrases parts alternatives into phrases that are alike, as one expression each, and all others. What is said twice is
-// asked once.
+// groupPhrases splits alternatives into groups of similar phrases, one expression each, and all others. It drops duplicates.
 func groupPhrases(of Or) (phrases, others []Expr) {
 	known, said := map[string]int{}, map[string]bool{}
 	for _, e := range of {
@@ -36,7 +35,7 @@ func groupPhrases(of Or) (phrases, others []Expr) {
 			}
 			said[text] = true
 		}
-		if !ok || len(p.Terms) < 2 && !p.Prefix { // a term alone is a list
+		if !ok || len(p.Terms) < 2 && !p.Prefix { // a single term is a plain doclist
 			others = append(others, e)
 			continue
 		}
@@ -57,7 +56,7 @@ func groupPhrases(of Or) (phrases, others []Expr) {
 func (x phraseGroup) String() string                 { return alternatives(x).String() }
 func (x phraseGroup) phrases(to []*Phrase) []*Phrase { return append(to, x...) }
 
-// alternatives are phrases of which one is asked for.
+// alternatives returns the phrases as a disjunction.
 func alternatives(x phraseGroup) (o Or) {
 	for _, p := range x {
 		o = append(o, p)
@@ -102,24 +101,24 @@ func (x phraseGroup) build(a *exprBuilder, segment int) rowIterator {
 	return c
 }
 
-// phraseRows is the rows of a segment that have one of some terms, behind it others, and behind those one that begins with end.
-// Which rows have that is looked up for many at once, since all terms that begin so are looked through for it.
+// phraseRows is the rows of a segment that have one of several first terms, followed by other terms and by a term with a
+// prefix. The prefix is checked for many rows at once, since each check scans all terms with that prefix.
 type phraseRows struct {
-	rowIterator // the rows that have all whole terms
+	rowIterator // the rows that have all whole terms, at any position
 	view        *View
 	first       *union
 	rest        []*iterator
 	column      int
-	prefix      string // "": nothing more
+	prefix      string // "": none
 
 	segment *viewSegment
 	lookahead
-	batch     int // places that are looked behind next
+	batch     int // how many positions the next scan checks
 	ends      []uint64
 	positions []uint64
 }
 
-// minBatch is how many places it looks behind at first.
+// minBatch is how many positions the first scan checks.
 const minBatch = 1 << 13
 
 // Advance implements Rows.
@@ -130,7 +129,7 @@ func (c *phraseRows) Advance(at int64) (int64, error) {
 	return c.advance(at, c.scanNext)
 }
 
-// nextWhole returns the next row that has the whole terms side by side, with the places where they end.
+// nextWhole returns the next row that has the whole terms adjacent to each other, and sets c.ends to where they end.
 func (c *phraseRows) nextWhole(at int64) (int64, error) {
 	for {
 		row, err := c.rowIterator.Advance(at)
@@ -157,7 +156,7 @@ func (c *phraseRows) nextWhole(at int64) (int64, error) {
 	}
 }
 
-// addFirst adds the places of the first terms that the row has: those at the top of the heap.
+// addFirst adds the positions of the first terms in the row: of the iterators at the top of the heap that are at it.
 func (c *phraseRows) addFirst(i int, row int64) error {
 	if i >= len(c.first.heads) || c.first.heads[i].row != row {
 		return nil
@@ -170,7 +169,7 @@ func (c *phraseRows) addFirst(i int, row int64) error {
 	return cmp.Or(c.addFirst(2*i+1, row), c.addFirst(2*i+2, row))
 }
 
-// scanNext finds which of the next rows have all of it.
+// scanNext finds which of the next rows match the whole phrase with the prefix.
 func (c *phraseRows) scanNext(at int64) error {
 	b := prefixScan{view: c.view, column: c.column}
 	for len(b.after) < c.batch {
@@ -199,7 +198,7 @@ func (c *phraseRows) scanNext(at int64) error {
 	return nil
 }
 
-// adjacent is where words stand that stand right behind the places: both rise.
+// adjacent returns those of words that directly follow one of behind. Both are ascending; it reuses behind.
 func adjacent(behind, words []uint64) []uint64 {
 	n, k := 0, 0
 	for _, p := range behind {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Prefix returns the rows with from <= row < to that have terms in a column that begin with one of some texts. FTS5 itself makes
-// one list of all such rows, with their positions, before it gives the first.
+// Prefix returns the rows with from <= row < to that have terms in a column that begin with one of several texts. FTS5
+// itself would merge all such rows with their positions into one list before it returns the first.
 func (v *View) Prefix(column Column, texts []string, from, to int64) (*RowSet, error) {
 	b := prefixScan{view: v, column: column.Number, from: from, to: to}
 	if err := b.read(v.segments, texts); err != nil {
@@ -17,24 +17,24 @@ func (v *View) Prefix(column Column, texts []string, from, to int64) (*RowSet, e
 	return b.rows.build(), nil
 }
 
-// prefixScan gathers rows of terms that begin with a key: those in a window that have such a term in a column, and have it
-// right behind some places when those are given.
+// prefixScan collects the rows in a window that have a term with a prefix in a column, directly after given positions if
+// there are any.
 type prefixScan struct {
 	view     *View
 	column   int
 	from, to int64
 	rows     rowSetBuilder
-	maxWords int // of the newest words of them are wanted, 0: all
+	maxWords int // only so many of the newest words of rows are wanted, 0: all
 
-	after []position // rising
+	after []position // ascending
 
 	key       []byte
 	segment   *viewSegment
 	partial   []*partialDoclist
-	positions []uint64 // places of a term in a row
+	positions []uint64 // of a term in a row
 }
 
-// add takes a row.
+// add adds a row. It drops the oldest ones when there are too many.
 func (b *prefixScan) add(row int64) {
 	if row < b.from {
 		return
@@ -44,7 +44,7 @@ func (b *prefixScan) add(row int64) {
 	}
 }
 
-// read looks at all leaves with terms that begin with one of some texts.
+// read scans all leaves with terms that begin with one of several texts.
 func (b *prefixScan) read(segments []*viewSegment, texts []string) error {
 	keys := make([][]byte, len(texts))
 	for i, t := range texts {
@@ -66,7 +66,7 @@ func (b *prefixScan) read(segments []*viewSegment, texts []string) error {
 	return nil
 }
 
-// leaves looks at some leaves with terms, and at what follows each of them of its last term.
+// leaves scans some leaves with terms, and the leaves that continue the last term of each.
 func (b *prefixScan) leaves(pages []int64) error {
 	ids := make([]int64, len(pages))
 	for i, page := range pages {
@@ -83,7 +83,7 @@ func (b *prefixScan) leaves(pages []int64) error {
 		}
 	}
 	all := slices.Clone(b.partial)
-	if err := b.view.cache.complete(b.partial); err != nil { // a list often ends on the leaf that comes next
+	if err := b.view.cache.complete(b.partial); err != nil { // a doclist often ends on the next leaf
 		return err
 	}
 	for _, o := range all {
@@ -98,7 +98,7 @@ func (b *prefixScan) leaves(pages []int64) error {
 	return nil
 }
 
-// addRows takes the rows of a list that lie in the window.
+// addRows adds the rows of a doclist in the window.
 func (b *prefixScan) addRows(t *iterator) error {
 	for at := b.to - 1; ; {
 		row, err := t.Advance(at)
@@ -110,7 +110,7 @@ func (b *prefixScan) addRows(t *iterator) error {
 	}
 }
 
-// addFollowing takes those of the wanted rows that a list has behind a place.
+// addFollowing adds the rows of a doclist that have the term directly after one of the positions.
 func (b *prefixScan) addFollowing(t *iterator) error {
 	for left := b.after; len(left) > 0; {
 		row, err := t.Advance(left[len(left)-1].row)
@@ -128,7 +128,7 @@ func (b *prefixScan) addFollowing(t *iterator) error {
 	return nil
 }
 
-// addIfFollows takes a row when a term stands in it right behind one of the places.
+// addIfFollows adds a row if a term is in it directly after one of the positions.
 func (b *prefixScan) addIfFollows(row int64, positions []byte) {
 	i, ok := slices.BinarySearchFunc(b.after, row, position.compareRow)
 	if !ok {
@@ -148,16 +148,16 @@ func (b *prefixScan) addIfFollows(row int64, positions []byte) {
 	}
 }
 
-// terms takes those of a leaf that begin with the key.
+// terms scans the terms of a leaf for those that begin with the key.
 func (b *prefixScan) terms(leaf []byte, page int64) error {
 	e, err := newTermEntries(leaf)
-	var term []byte // no more of it than of the key
+	var term []byte // cut to the length of the key
 	matches := false
 	for err == nil && e.next() {
 		if min(e.shared, len(b.key)) > len(term) {
 			return fmt.Errorf("%w: term", ErrMalformed)
 		}
-		if e.shared < len(b.key) { // else it begins as the one before it
+		if e.shared < len(b.key) { // otherwise it begins as the term before it
 			term = append(term[:e.shared], e.suffix...)
 			term = term[:min(len(term), len(b.key))]
 			matches = bytes.Equal(term, b.key)
@@ -173,12 +173,12 @@ func (b *prefixScan) terms(leaf []byte, page int64) error {
 	return cmp.Or(err, e.err)
 }
 
-// addPartial keeps the last term of a leaf: what follows it may go on on later ones.
+// addPartial records the last term of a leaf, whose doclist may continue on later leaves.
 func (b *prefixScan) addPartial(rows []byte, page int64) {
 	b.partial = append(b.partial, newPartialDoclist(b.view.cache, b.segment, rows, page))
 }
 
-// addDoclist takes the rows of a list that stands on one leaf.
+// addDoclist adds the rows of a doclist that is completely on one leaf.
 func (b *prefixScan) addDoclist(data []byte) error {
 	row := int64(0)
 	for len(data) > 0 {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// lookahead is rows of a segment that are found many at a time, the newest first.
+// lookahead holds rows of a segment that are found by scanning many at a time, the newest first.
 type lookahead struct {
 	rows      Rows
-	scannedTo int64 // all rows from here on were looked at; negative: all there are
+	scannedTo int64 // all rows from here on were scanned; negative: all rows
 }
 
-// notScanned is those of a segment that was not looked at.
+// notScanned is the lookahead before the first scan.
 var notScanned = lookahead{new(RowSet).Rows(), math.MaxInt64}
 
-// advance does as Rows.Down; look finds some more, from the newest on that may be wanted.
+// advance implements Rows.Advance. scan finds further rows, at and below the row it is called with.
 func (k *lookahead) advance(at int64, scan func(at int64) error) (int64, error) {
 	for {
 		row, err := k.rows.Advance(at)
@@ -28,8 +28,8 @@ func (k *lookahead) advance(at int64, scan func(at int64) error) (int64, error) 
 	}
 }
 
-// prefixRows is the rows of a segment that have terms which begin with one of some texts. All terms that begin so are looked
-// through for so many of the newest at a time.
+// prefixRows is the rows of a segment with terms that begin with one of several texts. Each scan goes through all such terms
+// and finds as many of the newest rows as the limits allow.
 type prefixRows struct {
 	view    *View
 	segment *viewSegment
@@ -44,7 +44,7 @@ func (x phraseGroup) prefixRows(a *exprBuilder, segment int) rowIterator {
 		b.texts = append(b.texts, p.Terms[0])
 	}
 	slices.Sort(b.texts)
-	widest := "" // what begins with another text is looked through with that
+	widest := "" // a text that begins with another one is covered by it
 	b.texts = slices.DeleteFunc(b.texts, func(text string) bool {
 		if widest != "" && strings.HasPrefix(text, widest) {
 			return true
@@ -71,5 +71,5 @@ func (b *prefixRows) scanNext(at int64) error {
 
 func (b *prefixRows) leaders(to []*iterator) []*iterator { return to }
 
-// cost is more than that of any list: nothing leads that has to be gathered.
+// cost is higher than that of any doclist, so that a scan never leads an intersection.
 func (b *prefixRows) cost() int { return math.MaxInt32 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSimilarPhrasesShareSuffix counts the lists that are walked for phrases that differ in their first terms: what they have
-// in common is walked once, and what begins as they end is looked up once.
+// TestSimilarPhrasesShareSuffix counts the iterators for phrases that differ in their first terms: common terms are iterated
+// once, and a common prefix at the end is looked up once.
 func TestSimilarPhrasesShareSuffix(t *testing.T) {
 	const words = 1000
 	shelf := new(Cache)
@@ -30,8 +30,8 @@ func TestSimilarPhrasesShareSuffix(t *testing.T) {
 	}
 }
 
-// TestPrefixRowsAreBounded gathers the rows of many terms that begin alike: no more words of them are held than twice what
-// is wanted, and those that are left are the newest.
+// TestPrefixRowsAreBounded scans the rows of many terms with one prefix: at most twice the limit of words are held, and the
+// newest rows are kept.
 func TestPrefixRowsAreBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const most = 100

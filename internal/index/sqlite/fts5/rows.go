@@ -6,25 +6,26 @@ import (
 	"slices"
 )
 
-// Rows walks rows in falling order.
+// Rows iterates over row ids in descending order.
 type Rows interface {
-	// Advance returns the greatest row that is not above at, negative when there is none. at falls from call to call.
+	// Advance returns the greatest row that is not greater than at, a negative number when there is none. at must descend
+	// from call to call.
 	Advance(at int64) (int64, error)
 }
 
-// rowIterator is Rows that tell what they would read.
+// rowIterator is Rows with what planning and prefetching need.
 type rowIterator interface {
 	Rows
-	// leaders adds the tails that are asked first.
+	// leaders appends the doclist iterators that are advanced first.
 	leaders(to []*iterator) []*iterator
-	// cost is about how many leaves there are to walk.
+	// cost returns approximately how many leaves the iteration reads.
 	cost() int
 }
 
 func (t *iterator) leaders(to []*iterator) []*iterator { return append(to, t) }
 func (t *iterator) cost() int                          { return len(t.blocks) }
 
-// intersection is the rows that all have, the one with the fewest first.
+// intersection is the rows that all have; the iterator with the lowest cost leads.
 type intersection []rowIterator
 
 func (e intersection) Advance(at int64) (int64, error) {
@@ -44,7 +45,7 @@ func (e intersection) Advance(at int64) (int64, error) {
 func (e intersection) leaders(to []*iterator) []*iterator { return e[0].leaders(to) }
 func (e intersection) cost() int                          { return e[0].cost() }
 
-// newIntersection makes one walker of what all must have.
+// newIntersection returns an iterator over the rows that all have.
 func newIntersection(of []rowIterator) rowIterator {
 	slices.SortStableFunc(of, func(a, b rowIterator) int { return a.cost() - b.cost() })
 	if len(of) == 1 {
@@ -53,7 +54,7 @@ func newIntersection(of []rowIterator) rowIterator {
 	return intersection(of)
 }
 
-// union is the rows that at least one has.
+// union is the rows that at least one iterator has.
 type union struct {
 	cache *Cache
 	heads []head // a heap, greatest row first
@@ -78,7 +79,7 @@ func newUnion(v *View, of []rowIterator) rowIterator {
 // Advance implements Rows.
 func (e *union) Advance(at int64) (int64, error) {
 	at = min(at, math.MaxInt64-1)
-	if len(e.heads) > 0 && e.heads[0].row == math.MaxInt64 { // not asked yet
+	if len(e.heads) > 0 && e.heads[0].row == math.MaxInt64 { // not advanced yet
 		if err := e.cache.prefetch(e.leaders(nil), at); err != nil {
 			return -1, err
 		}
@@ -125,7 +126,7 @@ func (e *union) Pop() any {
 	return last
 }
 
-// difference is the rows of one that another has not.
+// difference is the rows of one iterator that another does not have.
 type difference struct {
 	rowIterator
 	without rowIterator
@@ -145,7 +146,7 @@ func (b difference) Advance(at int64) (int64, error) {
 	}
 }
 
-// exactPhrase is the rows that have terms side by side.
+// exactPhrase is the rows that have terms at adjacent positions.
 type exactPhrase struct {
 	intersection
 	words     []*iterator // in the order of the phrase
@@ -179,7 +180,7 @@ func (s *exactPhrase) Advance(at int64) (int64, error) {
 	}
 }
 
-// matches says whether the terms stand side by side in the row that was reached.
+// matches reports whether the terms are at adjacent positions in the current row.
 func (s *exactPhrase) matches() (bool, error) {
 	for i, w := range s.words {
 		list, err := w.positions()
@@ -201,7 +202,7 @@ func (s *exactPhrase) matches() (bool, error) {
 	return true, nil
 }
 
-// appendPositions appends the positions of a list of one column.
+// appendPositions decodes a position list of one column and appends its positions.
 func appendPositions(to []uint64, list []byte) []uint64 {
 	for at := uint64(0); len(list) > 0; {
 		v, n := varint(list)

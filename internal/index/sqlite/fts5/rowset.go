@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// RowSet is rows, a bit for each: row ids are given one after the other, so many stand near each other.
+// RowSet is a bitmap of rows. Row ids are assigned densely, so many rows share a word.
 type RowSet struct {
-	keys []int64  // rising: of words of 64 rows
+	keys []int64  // ascending: row>>6 of each word
 	sets []uint64 // the words
 }
 
-// rowSetBuilder is a RowSet to which rows are added.
+// rowSetBuilder builds a RowSet. Rows may be added in any order.
 type rowSetBuilder struct {
 	words map[int64]uint64
-	key   int64  // of the word that the last row is in
-	last  uint64 // what is to be added to that
+	key   int64  // of the word of the last rows
+	last  uint64 // bits to be added to that word
 }
 
 func (s *rowSetBuilder) add(row int64) {
@@ -28,7 +28,7 @@ func (s *rowSetBuilder) add(row int64) {
 	s.last |= 1 << (row & 63)
 }
 
-// flush adds what was added last to its word.
+// flush adds the pending bits to their word.
 func (s *rowSetBuilder) flush() {
 	if s.last == 0 {
 		return
@@ -40,7 +40,7 @@ func (s *rowSetBuilder) flush() {
 	s.last = 0
 }
 
-// keepNewest leaves the newest words only, and returns the first row that may be in them.
+// keepNewest drops all but the newest words and returns the first row that those may have.
 func (s *rowSetBuilder) keepNewest(words int) int64 {
 	s.flush()
 	keys := slices.Sorted(maps.Keys(s.words))
@@ -51,7 +51,7 @@ func (s *rowSetBuilder) keepNewest(words int) int64 {
 	return keys[drop] << 6
 }
 
-// build is what was gathered.
+// build returns the set.
 func (s *rowSetBuilder) build() *RowSet {
 	s.flush()
 	all := &RowSet{keys: slices.Sorted(maps.Keys(s.words))}
@@ -62,18 +62,18 @@ func (s *rowSetBuilder) build() *RowSet {
 	return all
 }
 
-// Words is how many words of 64 rows it takes.
+// Words returns the number of words of 64 rows.
 func (s *RowSet) Words() int { return len(s.keys) }
 
-// Rows walks the set.
+// Rows returns an iterator over the set.
 func (s *RowSet) Rows() Rows {
 	return &rowSetIterator{RowSet: s, at: math.MaxInt64, word: len(s.keys) - 1}
 }
 
 type rowSetIterator struct {
 	*RowSet
-	at   int64 // what is above was passed by
-	word int   // none above it is wanted
+	at   int64 // rows above were passed
+	word int   // index of the current word, -1 at the end
 }
 
 // Advance implements Rows.
@@ -81,7 +81,7 @@ func (w *rowSetIterator) Advance(at int64) (int64, error) {
 	w.at = min(w.at, at)
 	key := w.at >> 6
 	if w.word > 0 && w.keys[w.word] > key {
-		if w.word--; w.keys[w.word] > key { // most look at the next
+		if w.word--; w.keys[w.word] > key { // most go on to the next word
 			n, found := slices.BinarySearch(w.keys[:w.word], key)
 			if w.word = n; !found {
 				w.word--

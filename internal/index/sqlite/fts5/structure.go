@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Row ids in %_data of the two records that are no pages.
+// Row ids in %_data of the two records that are not pages.
 const (
 	AveragesID  = 1
 	StructureID = 10
 )
 
-// ErrMalformed is returned for a record that is not in the form that this package knows.
+// ErrMalformed is returned for a record that this package cannot decode.
 var ErrMalformed = errors.New("fts5: malformed record")
 
-// ErrFull is returned when no more segments can be numbered.
+// ErrFull is returned when no segment id is free.
 var ErrFull = errors.New("fts5: too many segments")
 
 const (
@@ -24,21 +24,21 @@ const (
 	maxLevels   = 64
 )
 
-// Structure is the structure record: which segments there are. Levels are from the newest to the oldest, the segments
-// in a level from the oldest to the newest; over all, age and origin go together.
+// Structure is the structure record, which lists all segments. Levels are ordered from the newest to the oldest, the
+// segments in a level from the oldest to the newest; across all of them, origins rise with age from old to new.
 type Structure struct {
 	cookie [4]byte // configuration that FTS5 last loaded
 	writes uint64
 	Levels []Level
 }
 
-// Level is a group of segments that FTS5 would merge together.
+// Level is a group of segments that FTS5 merges together.
 type Level struct {
 	Merging  int // segments of this level, from the oldest, that FTS5 is merging into the last of the next level
 	Segments []Segment
 }
 
-// Segment is one segment. A row belongs to it when the origin in the row's %_docsize lies in its range.
+// Segment describes one segment. A row belongs to it when the origin in the row's %_docsize entry is in its range.
 type Segment struct {
 	ID                      int
 	First, Last             int // leaf pages
@@ -81,7 +81,7 @@ func DecodeStructure(b []byte) (*Structure, error) {
 	return s, nil
 }
 
-// Encode gives the record.
+// Encode returns the record.
 func (s *Structure) Encode() []byte {
 	b := append(s.cookie[:len(s.cookie):len(s.cookie)], version2...)
 	b = appendVarint(b, uint64(len(s.Levels)))
@@ -109,7 +109,7 @@ func (s *Structure) All() []Segment {
 	return all
 }
 
-// Merging says whether FTS5 is in the middle of a merge.
+// Merging reports whether FTS5 is in the middle of a merge.
 func (s *Structure) Merging() bool {
 	return slices.ContainsFunc(s.Levels, func(l Level) bool { return l.Merging > 0 })
 }
@@ -123,8 +123,8 @@ func (s *Structure) Origin() uint64 {
 	return last + 1
 }
 
-// NextID returns a segment id that is free: one above all others as long as there is one, since pages at the end of
-// %_data are the cheapest to write.
+// NextID returns a free segment id: one above all others as long as there is one, since pages at the end of %_data are the
+// cheapest to write.
 func (s *Structure) NextID() (int, error) {
 	all, last := s.All(), 0
 	for _, g := range all {
@@ -153,7 +153,7 @@ func (s *Structure) Append(g Segment) {
 	s.arrange(s.All())
 }
 
-// Replace puts one segment in the place of a run of others, or none when its number of pages is 0.
+// Replace replaces consecutive segments by one, or by none when its number of pages is 0.
 func (s *Structure) Replace(old []Segment, g Segment) {
 	all := s.All()
 	i := slices.IndexFunc(all, func(a Segment) bool { return a.ID == old[0].ID })
@@ -164,11 +164,11 @@ func (s *Structure) Replace(old []Segment, g Segment) {
 	s.arrange(slices.Replace(all, i, i+len(old), with...))
 }
 
-// Sizes in pages from which on a segment stands on level 1 and level 2: FTS5 itself merges levels as a whole, and a
-// small commit must not make it merge large segments.
+// levelSizes are the sizes in pages from which on a segment is put on level 1 and level 2. FTS5 itself merges whole levels,
+// and a small commit must not make it merge large segments.
 var levelSizes = []int{128, 1024}
 
-// arrange spreads segments, oldest first, over levels: none above a younger one.
+// arrange distributes segments, oldest first, over levels. No segment is on a newer level than a younger segment.
 func (s *Structure) arrange(all []Segment) {
 	s.Levels = make([]Level, len(levelSizes)+1)
 	level := 0
@@ -181,13 +181,13 @@ func (s *Structure) arrange(all []Segment) {
 	}
 }
 
-// Averages is the averages record: how many rows there are, and how many tokens in each column.
+// Averages is the averages record: the number of rows, and the number of tokens in each column.
 type Averages struct {
 	Rows   int64
 	Tokens []int64
 }
 
-// DecodeAverages reads the record of a table of that many columns. An empty one counts nothing.
+// DecodeAverages decodes the record of a table with that many columns. An empty record counts nothing.
 func DecodeAverages(b []byte, columns int) (Averages, error) {
 	a := Averages{Tokens: make([]int64, columns)}
 	if len(b) == 0 {
@@ -204,7 +204,7 @@ func DecodeAverages(b []byte, columns int) (Averages, error) {
 	return a, nil
 }
 
-// Add counts the rows of b too.
+// Add adds the counts of b.
 func (a *Averages) Add(b Averages) {
 	a.Rows += b.Rows
 	for i, n := range b.Tokens {
@@ -212,7 +212,7 @@ func (a *Averages) Add(b Averages) {
 	}
 }
 
-// Encode gives the record.
+// Encode returns the record.
 func (a Averages) Encode() []byte {
 	b := appendVarint(nil, uint64(a.Rows))
 	for _, n := range a.Tokens {
@@ -221,7 +221,7 @@ func (a Averages) Encode() []byte {
 	return b
 }
 
-// reader reads varints until one is cut off or too large.
+// reader decodes varints and remembers an error: one that is truncated or too large.
 type reader struct {
 	b   []byte
 	err error

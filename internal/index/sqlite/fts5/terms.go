@@ -1,13 +1,14 @@
 package fts5
 
-// Terms walks the terms of some segments in order, each once. What was deleted and not merged away since counts as there.
+// Terms iterates over the distinct terms of some segments in order. Terms of deleted rows are included until a merge removes
+// them.
 type Terms struct {
 	m    merger
 	term []byte
 	err  error
 }
 
-// NewTerms stands before the first term.
+// NewTerms returns an iterator before the first term.
 func NewTerms(segments []Segment, source Source) (*Terms, error) {
 	t := &Terms{}
 	for _, s := range segments {
@@ -21,7 +22,7 @@ func NewTerms(segments []Segment, source Source) (*Terms, error) {
 	return t, nil
 }
 
-// Next steps to the next term, and returns it; nil when there is none. It is valid until the next call.
+// Next advances to the next term and returns it, nil at the end. The term is valid until the next call.
 func (t *Terms) Next() []byte {
 	if t.err != nil || !t.m.selectLeast() {
 		return nil
@@ -35,5 +36,5 @@ func (t *Terms) Next() []byte {
 	return t.term
 }
 
-// Err says why the walk ended early.
+// Err returns the error that ended the iteration early.
 func (t *Terms) Err() error { return t.err }

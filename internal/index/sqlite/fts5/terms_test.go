@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTerms walks segments that interleave, and wants what is in any of them, in order.
+// TestTerms iterates over interleaving segments and wants the terms of all of them, in order.
 func TestTerms(t *testing.T) {
 	inputs, given, _ := deal(t, rand.New(rand.NewPCG(2, 1)), 4)
 	want := map[string]bool{}

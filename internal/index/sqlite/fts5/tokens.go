@@ -2,13 +2,13 @@ package fts5
 
 import "strings"
 
-// separators are the ASCII characters that cut tokens: all that are neither letters nor digits nor named in the
-// tokenchars option of the table. Every byte above ASCII is part of a token.
+// separators are the printable ASCII characters that separate tokens: those that are neither letters nor digits nor in the
+// tokenchars option of the table. Every non-ASCII byte is part of a token.
 const separators = "\"'`"
 
-const maxToken = 32768 // FTS5 cuts longer ones
+const maxToken = 32768 // FTS5 truncates longer ones
 
-// isTokenByte marks the bytes that are part of a token and stay as they are.
+// isTokenByte marks the bytes that are part of a token and that the tokenizer does not fold.
 var isTokenByte = func() (k [256]bool) {
 	for i := range k {
 		k[i] = i > ' ' && i != 0x7f && (i < 'A' || i > 'Z') && strings.IndexByte(separators, byte(i)) < 0

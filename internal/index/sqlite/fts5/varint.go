@@ -7,7 +7,7 @@ import (
 
 var errVarint = errors.New("fts5: varint is cut off")
 
-// appendVarint appends a varint as SQLite writes it: high bits first, eight bits in the ninth byte.
+// appendVarint appends a varint in SQLite's format: big-endian, eight bits in the ninth byte.
 func appendVarint(b []byte, v uint64) []byte {
 	var buf [9]byte
 	return append(b, buf[:putVarint(buf[:], 0, v)]...)
@@ -47,7 +47,7 @@ func varintLen(v uint64) uint32 {
 	return min(uint32(bits.Len64(v|1)+6)/7, 9)
 }
 
-// varint reads the varint at the start of b and returns its length, 0 when it is cut off.
+// varint decodes the varint at the start of b and returns its length, 0 when it is truncated.
 func varint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1

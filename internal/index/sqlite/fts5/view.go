@@ -5,55 +5,55 @@ import (
 	"slices"
 )
 
-// Store gives what is stored of an index, as it is in one state.
+// Store reads the shadow tables of an index in one state.
 type Store interface {
-	// Records returns records of %_data, nil for one that is not there.
+	// Records returns records of %_data, nil for one that does not exist.
 	Records(ids []int64) ([][]byte, error)
-	// Separators returns for each term, and for each segment, the page of the last separator in %_idx that is not above
-	// the term, 0 where there is none: those of a term side by side.
+	// Separators returns, for each term and each segment, the page of the last separator in %_idx that is not greater than
+	// the term, 0 where there is none. The pages of one term are adjacent.
 	Separators(terms [][]byte, segments []int) ([]int64, error)
-	// Ranges returns the same with the pages of all separators behind it that begin with the text.
+	// Ranges returns the same page, followed by the pages of all later separators that begin with the text.
 	Ranges(texts [][]byte, segments []int) ([][]int64, error)
 }
 
-// View reads one state of an index, or some segments of it. It serves one goroutine.
+// View reads one state of an index, or some of its segments. It must not be used concurrently.
 type View struct {
 	cache    *Cache
 	segments []*viewSegment
 	limits   Limits
 }
 
-// Limits bound what a view holds: of what beginnings of terms stand for, in each segment and for each alternative, and of
-// leaves. Answers do not depend on them: what is beyond is looked up later.
+// Limits bound the memory of a view: for prefix queries, per segment and alternative, and for leaves. Results do not depend
+// on them: what exceeds a limit is looked up later.
 type Limits struct {
-	Rows      int // words of 64 rows that have terms which begin so
-	Positions int // behind which such a term is looked for, about
-	Leaves    int // bytes of leaves that lists hold, however many there are, with at most half as much of their rows
+	Rows      int // words of 64 rows with terms that have a prefix
+	Positions int // positions after which a term with a prefix is looked for, approximately
+	Leaves    int // bytes of leaves that all doclists hold; decoded rows may take half as much in addition
 }
 
 var defaultLimits = Limits{Rows: 1 << 15, Positions: 1 << 16, Leaves: 8 << 20}
 
-// WithLimits is a view with other measures.
+// WithLimits returns a view with other limits.
 func (v *View) WithLimits(m Limits) *View {
 	v.cache.maxLeafBytes = m.Leaves
 	return &View{v.cache, v.segments, m}
 }
 
-// MemoryHeld is how many bytes of leaves and rows the lists hold that views of this state have walked.
+// MemoryHeld returns how many bytes of leaves and decoded rows the doclists hold that views of this state have read.
 func (v *View) MemoryHeld() int { return v.cache.held.bytes + v.cache.held.unpacked }
 
-// viewSegment is a segment.
+// viewSegment is a segment with its deleted rows.
 type viewSegment struct {
 	Segment
-	number         int  // among all
-	tombstonesRead bool // deleted is filled in
+	number         int  // index among all segments
+	tombstonesRead bool // deleted is valid
 	deleted        map[int64]struct{}
 }
 
-// firstTombstone is the number of a segment's tombstones, less its own.
+// firstTombstone is added to a segment's id for the ids of its tombstone pages.
 const firstTombstone = 1 << 16
 
-// WithOrigins is a view of the segments that may have rows with origins from first to last.
+// WithOrigins returns a view of the segments that may have rows with origins from first to last.
 func (v *View) WithOrigins(first, last uint64) *View {
 	some := &View{cache: v.cache, limits: v.limits}
 	for _, s := range v.segments {
@@ -64,7 +64,7 @@ func (v *View) WithOrigins(first, last uint64) *View {
 	return some
 }
 
-// isDeleted says whether a row of the segment was deleted.
+// isDeleted reports whether a row of the segment was deleted.
 func (s *viewSegment) isDeleted(store Store, row int64) (bool, error) {
 	if !s.tombstonesRead {
 		ids := make([]int64, s.TombstonePages)
@@ -94,14 +94,15 @@ func (s *viewSegment) isDeleted(store Store, row int64) (bool, error) {
 	return gone, nil
 }
 
-// partialDoclist is a list that is being found.
+// partialDoclist is a doclist whose leaves are still being found.
 type partialDoclist struct {
 	*doclist
-	nextLeaf  int // leaf that may go on with it, 0: none
-	indexPage int // page of its doclist index to be read next, 0: none
+	nextLeaf  int // leaf that may continue it, 0: none
+	indexPage int // next page of its doclist index to read, 0: none
 }
 
-// findDoclists finds the doclists of terms in the segments: those of a term side by side, nil where a segment has none.
+// findDoclists returns the doclists of terms in the segments, nil where a segment does not have the term. The doclists of
+// one term are adjacent.
 func (v *View) findDoclists(terms []string) ([]*doclist, error) {
 	var unknown []string
 	var in []*viewSegment
@@ -137,7 +138,7 @@ func (v *View) findDoclists(terms []string) ([]*doclist, error) {
 	return lists, nil
 }
 
-// find looks terms up in segments.
+// find looks up terms in segments and caches their doclists.
 func (s *Cache) find(terms []string, in []*viewSegment) error {
 	terms = slices.Clone(terms)
 	slices.Sort(terms)
@@ -161,7 +162,7 @@ func (s *Cache) find(terms []string, in []*viewSegment) error {
 	}
 	var open []*partialDoclist
 	for k, of := range in {
-		var on seeker // the leaf of the term before
+		var on seeker // on the leaf of the term before
 		for i, t := range terms {
 			at := i*len(in) + k
 			if blocks[at] == nil {
@@ -189,10 +190,11 @@ func (s *Cache) find(terms []string, in []*viewSegment) error {
 	return s.complete(open)
 }
 
-// sampleStep is every which of many terms is asked for at first: neighbours often stand on one leaf.
+// sampleStep is the step at which many terms are sampled: neighbours are often on the same leaf.
 const sampleStep = 8
 
-// separators are those of terms that rise, for each segment. What lies between two terms with the same one has that, too.
+// separators returns Store.Separators of ascending terms. For many terms it samples them first: all terms between two with
+// the same separators have these, too.
 func (s *Cache) separators(keys [][]byte, in []*viewSegment) ([]int64, error) {
 	if len(keys) <= 2*sampleStep {
 		return s.store.Separators(keys, segmentIDs(in))
@@ -241,13 +243,13 @@ func segmentIDs(segments []*viewSegment) []int {
 	return ids
 }
 
-// newPartialDoclist is a list whose term stands on the leaf of a separator, with what follows it there.
+// newPartialDoclist returns the doclist of a term on the leaf of a separator, with the rows that are on that leaf.
 func newPartialDoclist(cache *Cache, s *viewSegment, rows []byte, page int64) *partialDoclist {
 	leaf := int(page >> 1)
 	o := &partialDoclist{doclist: &doclist{cache: cache, segment: s}, nextLeaf: leaf + 1}
 	if len(rows) > 0 {
 		first, _ := varint(rows)
-		o.blocks = append(o.blocks, doclistBlock{leaf: leaf, first: int64(first), data: slices.Clone(rows)}) // of many terms a leaf each would be held
+		o.blocks = append(o.blocks, doclistBlock{leaf: leaf, first: int64(first), data: slices.Clone(rows)}) // a slice of the leaf would keep the whole leaf in memory for each term
 		cache.doclistBytes += len(rows)
 	}
 	if page&1 != 0 {
@@ -256,7 +258,7 @@ func newPartialDoclist(cache *Cache, s *viewSegment, rows []byte, page int64) *p
 	return o
 }
 
-// complete finds the leaves that lists go on on: by their doclist indexes, or leaf by leaf where there are few.
+// complete finds the leaves on which doclists continue: by their doclist indexes, or leaf by leaf where they have none.
 func (s *Cache) complete(open []*partialDoclist) error {
 	for len(open) > 0 {
 		ids := make([]int64, len(open))
@@ -284,7 +286,7 @@ func (s *Cache) complete(open []*partialDoclist) error {
 	return nil
 }
 
-// readNext takes the next leaf, or the next page of a doclist index, and says whether there is more to read.
+// readNext adds the next leaf, or the next page of a doclist index, and reports whether there is more to read.
 func (o *partialDoclist) readNext(b []byte) (more bool, err error) {
 	if o.indexPage != 0 {
 		return o.addIndexPage(b)
@@ -302,8 +304,8 @@ func (o *partialDoclist) readNext(b []byte) (more bool, err error) {
 	return more && o.nextLeaf <= o.segment.Last, err
 }
 
-// addIndexPage reads a page of the lowest level of a doclist index: the first rows of leaves that follow each other, 0 for one on
-// which no row begins. Pages that are not the root are numbered on from the leaf of the term.
+// addIndexPage decodes a page of the lowest level of a doclist index: the first row ids of consecutive leaves, 0 for a leaf
+// on which no row begins. Pages that are not the root have consecutive numbers, starting at the leaf of the term.
 func (o *partialDoclist) addIndexPage(b []byte) (more bool, err error) {
 	if b == nil && len(o.blocks) > 1 {
 		return false, nil
@@ -325,7 +327,7 @@ func (o *partialDoclist) addIndexPage(b []byte) (more bool, err error) {
 	return false, fmt.Errorf("%w: doclist index", ErrMalformed)
 }
 
-// prefetch reads at once what tails need for their next row.
+// prefetch reads the blocks that iterators need for their next row in one call.
 func (s *Cache) prefetch(tails []*iterator, at int64) error {
 	type need struct {
 		*doclist

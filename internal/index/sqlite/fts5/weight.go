@@ -2,16 +2,15 @@ package fts5
 
 import "encoding/binary"
 
-// Weight is how many bytes some leaves of segments hold, and how many of them are there for some rows alone.
+// Weight has the size of some leaves, and how many of their bytes are freed when certain rows are removed.
 type Weight struct {
-	Bytes, Freed      int64 // of terms and their rows
-	Words, WordsFreed int64 // of the terms themselves
+	Bytes, Freed      int64 // terms and doclists
+	Words, WordsFreed int64 // the terms themselves, without prefix compression
 
-	term, kept []byte // before the next on the leaf: all, and of those that stay
+	term, kept []byte // the terms before the next on the leaf: of all terms, and of those that are kept
 }
 
-// Add adds a leaf: what of it goes when rows go. Of what stands on several leaves each decides on its
-// own part.
+// Add adds a leaf. removed says which rows are removed. A doclist that spans leaves is weighed leaf by leaf.
 func (w *Weight) Add(leaf []byte, removed func(row int64) bool) error {
 	c := &cursor{leaves: [][]byte{leaf}, next: 1}
 	c.load()
@@ -29,7 +28,8 @@ func (w *Weight) Add(leaf []byte, removed func(row int64) bool) error {
 	return c.err
 }
 
-// addTerm adds a term: it has its length, what it shares with the one before it, and a place in the footer.
+// addTerm adds a term, which is stored as its length, the length shared with the term before it, its other bytes, and an
+// entry in the footer.
 func (w *Weight) addTerm(term, list []byte, removed func(row int64) bool) {
 	const lengths = 3
 	all, kept := doclistSize(list, removed)
@@ -46,9 +46,9 @@ func (w *Weight) addTerm(term, list []byte, removed func(row int64) bool) {
 	w.term = append(w.term[:0], term...)
 }
 
-// doclistSize says how long a doclist is, and how long without rows that go. The last row may be cut off.
+// doclistSize returns the size of a doclist with and without the removed rows. Its last row may be truncated.
 func doclistSize(list []byte, removed func(row int64) bool) (all, kept int64) {
-	row, last := int64(0), int64(0) // last that stays
+	row, last := int64(0), int64(0) // last: last row that is kept
 	all = int64(len(list))
 	for len(list) > 0 {
 		delta, n := varint(list)

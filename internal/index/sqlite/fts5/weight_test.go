@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWeight builds a segment with and one without some rows, and wants the difference that was foretold.
+// TestWeight builds a segment with and one without some rows, and compares the difference with the estimate.
 func TestWeight(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	removed := func(row int64) bool { return row/16%3 == 0 } // sixteen rows are a run

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// EventID is the public id of a row.
+// EventID returns the public id of a row.
 func EventID(conversation string, seq int64, part, parts int) string {
 	id := conversation + ":" + strconv.FormatInt(seq, 10)
 	if parts > 1 {
@@ -14,7 +14,7 @@ func EventID(conversation string, seq int64, part, parts int) string {
 	return id
 }
 
-// ParseEventID takes a public id apart; part is -1 when the whole event is meant.
+// ParseEventID parses a public id. part is -1 when the id names the whole event.
 func ParseEventID(id string) (conversation string, seq int64, part int, ok bool) {
 	conversation, rest, ok := strings.Cut(id, ":")
 	if !ok {

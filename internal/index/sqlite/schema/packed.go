@@ -7,23 +7,24 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// errWords is what a walker gives for bytes that no Packer has written.
+// errWords is the error for bytes that no Packer wrote.
 var errWords = fmt.Errorf("%w: not a block of words", index.ErrDamaged)
 
-// nibble is what half a byte holds: a length that does not go into it goes on as a uvarint.
+// nibble is the greatest value of half a byte. A greater or equal length continues as a uvarint.
 const nibble = 15
 
-// maxWords is how many bytes the words of a block may take.
+// maxWords bounds the unpacked size of a block in bytes.
 const maxWords = 1 << 20
 
-// Packer packs words that ascend into a block: of each, how many bytes it shares with the one before and how many follow, half
-// a byte for either, and those bytes. To compress that would save a third more, and take longer to undo than to look through.
+// Packer packs ascending words into a block with front coding: for each word the length of the prefix it shares with the
+// word before and the length of the rest, half a byte each, and the rest. Compressing blocks would save a third more, but
+// decompression would take longer than searching does.
 type Packer struct {
 	packed, last []byte
 	size         int
 }
 
-// Add takes the next word, which has no line feed.
+// Add adds the next word, which must not contain a line feed.
 func (p *Packer) Add(word []byte) {
 	n := 0
 	for n < len(word) && n < len(p.last) && word[n] == p.last[n] {
@@ -40,30 +41,30 @@ func (p *Packer) Add(word []byte) {
 	p.size += len(word) + 1
 }
 
-// Size is how many bytes the words take that were added since the last Take, each with a line feed.
+// Size returns the unpacked size of the words added since the last Take, each with a line feed.
 func (p *Packer) Size() int { return p.size }
 
-// Take appends the block of these words, and begins the next.
+// Take appends the block of these words to to, and begins the next block.
 func (p *Packer) Take(to []byte) []byte {
 	to = append(binary.AppendUvarint(to, uint64(p.size)), p.packed...)
 	p.packed, p.last, p.size = p.packed[:0], p.last[:0], 0
 	return to
 }
 
-// copyBytes is how many bytes of a word are copied, however short it is: two registers.
+// copyBytes is how many bytes of a word are copied unconditionally: two registers.
 const copyBytes = 16
 
-// wordCursor walks the words of a block, in order.
+// wordCursor iterates over the words of a block, in order.
 type wordCursor struct {
-	packed  []byte // what is left
-	size    int    // of the words that are left, each with a line feed
-	word    []byte // the present one, with room behind it
-	length  int    // of it
-	shared  int    // what it has in common with the one before it
+	packed  []byte // not read yet
+	size    int    // unpacked size of the words not read yet, each with a line feed
+	word    []byte // buffer with the current word at its start
+	length  int    // of the current word
+	shared  int    // length of the prefix shared with the word before
 	corrupt bool
 }
 
-// newWordCursor begins with a block that a Packer has written.
+// newWordCursor returns a cursor before the first word of a block.
 func newWordCursor(block []byte) wordCursor {
 	size, n := binary.Uvarint(block)
 	if n <= 0 || size > maxWords {
@@ -72,7 +73,7 @@ func newWordCursor(block []byte) wordCursor {
 	return wordCursor{packed: block[n:], size: int(size), word: make([]byte, 256)}
 }
 
-// next goes to the next word.
+// next advances to the next word.
 func (w *wordCursor) next() bool {
 	p := w.packed
 	if len(p) <= copyBytes || len(w.word) < 2*nibble+copyBytes {
@@ -90,8 +91,8 @@ func (w *wordCursor) next() bool {
 	return true
 }
 
-// nextEnding goes to the next word that may have an end among its own bytes, which are those that it does not share with the word
-// before it, or has at least long bytes: of others hardly more is looked at than how long they are.
+// nextEnding advances to the next word that may have e among its own bytes, which are those not shared with the word
+// before it, or that has at least long bytes. It skips other words after little more than reading their lengths.
 func (w *wordCursor) nextEnding(e bytePair, long int) bool {
 	p, word, length, size := w.packed, w.word, w.length, w.size
 	for len(p) > copyBytes && len(word) >= 2*nibble+copyBytes {
@@ -113,7 +114,7 @@ func (w *wordCursor) nextEnding(e bytePair, long int) bool {
 	return w.nextSlow()
 }
 
-// nextSlow is next for words of any length, and at the end.
+// nextSlow is next for words of any length and at the end of the block.
 func (w *wordCursor) nextSlow() bool {
 	if len(w.packed) == 0 {
 		w.corrupt = w.corrupt || w.size != 0
@@ -138,7 +139,7 @@ func (w *wordCursor) nextSlow() bool {
 	return true
 }
 
-// err is what was wrong with the block.
+// err returns the error of a corrupt block.
 func (w *wordCursor) err() error {
 	if w.corrupt {
 		return errWords
@@ -146,7 +147,7 @@ func (w *wordCursor) err() error {
 	return nil
 }
 
-// readLength reads what of a length did not go into half a byte.
+// readLength returns a length whose first half-byte was read, and the bytes after it.
 func readLength(length int, from []byte) (int, []byte, bool) {
 	if length < nibble {
 		return length, from, true
@@ -158,7 +159,8 @@ func readLength(length int, from []byte) (int, []byte, bool) {
 	return length + int(more), from[n:], true
 }
 
-// bytePair is two bytes that follow each other, each eight times. The first one is 0 when there is none.
+// bytePair is two consecutive bytes, each repeated eight times for comparison in a register. first is 0 when there is
+// only one byte.
 type bytePair struct{ first, last uint64 }
 
 const (
@@ -166,7 +168,7 @@ const (
 	eachHigh = 0x8080808080808080
 )
 
-// endOf is the last two bytes of a text.
+// endOf returns the last two bytes of a text.
 func endOf(text []byte) bytePair {
 	e := bytePair{last: uint64(text[len(text)-1]) * eachByte}
 	if len(text) > 1 {
@@ -175,7 +177,8 @@ func endOf(text []byte) bytePair {
 	return e
 }
 
-// mayEndIn says whether the pair may end in the first n bytes of a and b. What stands before the first of them is not known.
+// mayEndIn reports whether the pair may end within the first n bytes of a and b. The byte before the first of them is
+// unknown and matches.
 func (e bytePair) mayEndIn(a, b uint64, n int) bool {
 	x, y := zeros(a^e.last), zeros(b^e.last)
 	if e.first != 0 {
@@ -186,5 +189,5 @@ func (e bytePair) mayEndIn(a, b uint64, n int) bool {
 	return x<<(64-8*min(n, 8))|y<<(128-8*max(n, 8)) != 0
 }
 
-// zeros has the high bit of each byte that is zero, and maybe of some above one.
+// zeros sets the high bit of each byte of x that is zero, and possibly of some bytes above such a byte.
 func zeros(x uint64) uint64 { return (x - eachByte) &^ x & eachHigh }

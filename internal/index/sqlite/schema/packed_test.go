@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzPacked: words come back as they went in, and bytes that are no block are an error.
+// FuzzPacked: unpacking inverts packing, and bytes that are not a block are an error.
 func FuzzPacked(f *testing.F) {
 	f.Add([]byte("a\nab\nabcdefghijklmnop\nabcdefghijklmnopqrstuvwxyz\nb\n" + strings.Repeat("long", 16) + "\n数据\n"))
 	f.Add([]byte("\n\n\nx\x00y\n"))
@@ -23,7 +23,7 @@ func FuzzPacked(f *testing.F) {
 		slices.SortFunc(words, bytes.Compare)
 		want := append(bytes.Join(words, []byte("\n")), '\n')
 		var p Packer
-		for range 2 { // both are used again
+		for range 2 { // the Packer and its memory are reused
 			for _, w := range words {
 				p.Add(w)
 			}
@@ -41,7 +41,7 @@ func FuzzPacked(f *testing.F) {
 	})
 }
 
-// FuzzFinders: what is found in packed words is what a look at each word finds.
+// FuzzFinders compares the Finders with a test of each unpacked word.
 func FuzzFinders(f *testing.F) {
 	f.Add([]byte("able\nunable\nunables\nundoable\ntable\n"), []byte("able"), 7)
 	f.Add([]byte("abab\nababab\nabababx\nababaab\n"), []byte("abab"), 1<<20)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// EventJSON is the JSON of what an event states beside its columns, as the view stated_events has it, "" for nothing: what its
-// scene says, its native id and the rest, as their columns have them.
+// EventJSON returns the JSON of what an event states beside its columns, as in the view stated_events, "" for nothing: the
+// JSON of its scene, its native id and its remaining attributes, each as stored.
 func EventJSON(scene string, native any, rest string) string {
 	if scene == "" && native == nil {
 		return rest
@@ -30,11 +30,11 @@ func nativeJSON(native any) string {
 	if _, ok := native.([]byte); ok {
 		return `"` + text + `"`
 	}
-	quoted, _ := json.Marshal(text) // a string always can be
+	quoted, _ := json.Marshal(text) // never fails for a string
 	return string(quoted)
 }
 
-// NativeText is a native id as its producer writes it, "" for none.
+// NativeText returns a stored native id as its producer writes it, "" for none.
 func NativeText(native any) string {
 	text, _ := native.(string)
 	if uuid, ok := native.([]byte); ok && len(uuid) == 16 {

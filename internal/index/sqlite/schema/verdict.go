@@ -2,7 +2,7 @@ package schema
 
 import "github.com/txarchive/txarchive/internal/transcript"
 
-// The numbers of verdicts, as in the table verdicts.
+// Numbers of verdicts, as in the table verdicts.
 const (
 	Counted = iota
 	Duplicate
@@ -19,7 +19,7 @@ var VerdictNumber = map[transcript.Verdict]int{
 	transcript.EarlierVersion: EarlierVersion, transcript.Uncounted: Uncounted,
 }
 
-// Verdicts are the words of the table verdicts.
+// Verdicts are the names of verdicts by number, as in the table verdicts.
 var Verdicts = []transcript.Verdict{Counted: transcript.Counted, Duplicate: transcript.DuplicateOf,
 	CopiedHistory: transcript.CopiedHistory, DerivedTotal: transcript.DerivedTotal, OutsideReceipt: transcript.OutsideReceipt,
 	EarlierVersion: transcript.EarlierVersion, Uncounted: transcript.Uncounted}

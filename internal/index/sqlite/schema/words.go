@@ -7,23 +7,23 @@ import (
 	"sync"
 )
 
-// RunBits of a block's id are its number in its run.
+// RunBits is how many low bits of a block's id are its number within its run. A run is a sorted sequence of blocks.
 const RunBits = 20
 
-// Statements over the blocks: the runs, and the next blocks between two ids.
+// Statements over the blocks: all runs, and the next blocks between two ids.
 const (
 	RunsSQL       = "SELECT DISTINCT id >> 20 FROM terms ORDER BY 1"
 	NextBlocksSQL = "SELECT id, words FROM terms WHERE id > ? AND id < ? ORDER BY id LIMIT ?"
 )
 
-// blocks calls take for the blocks with the smallest ids between two, which a Packer has written: at least for one, if there is
-// any, and for at most some. A block is valid until take returns.
+// blocks calls take for the blocks with the smallest ids between after and before: at least one, if there is any, and at
+// most most. A block is valid until take returns.
 type blocks func(after, before int64, most int, take func(id int64, block []byte)) error
 
-// Finder appends the words of a block that are looked for, in order and each with a line feed.
+// Finder appends the matching words of a block to found, in order and each with a line feed.
 type Finder func(block, found []byte) ([]byte, error)
 
-// AllWords takes every word.
+// AllWords is a Finder that matches every word.
 func AllWords(block, found []byte) ([]byte, error) {
 	w := newWordCursor(block)
 	for w.next() {
@@ -32,15 +32,16 @@ func AllWords(block, found []byte) ([]byte, error) {
 	return found, w.err()
 }
 
-// Containing takes the words that have a text in them, and those of at least long bytes that end with its beginning.
+// Containing returns a Finder for the words that contain a text, and for those of at least long bytes that end with a
+// prefix of it.
 //
-// It looks at words as they are packed. One that has the text in what it shares with the word before it is known to have it, and
-// in any other the text ends among the word's own bytes: in most of them it cannot, and nothing else is looked at.
+// It searches packed words. A word that shares the text with the word before contains it; in any other word the text must
+// end among the word's own bytes. For most words the last two bytes of the text rule that out, and they are skipped.
 func Containing(text []byte, long int) Finder {
 	last := endOf(text)
 	return func(block, found []byte) ([]byte, error) {
 		w := newWordCursor(block)
-		for end, more := 0, w.nextEnding(last, long); more; { // of the text in the word, 0: it is not in there
+		for end, more := 0, w.nextEnding(last, long); more; { // end is where the text ends in the word, 0: it does not contain it
 			if end == 0 || end > w.shared {
 				end = 0
 				from := max(0, w.shared-len(text)+1)
@@ -61,7 +62,7 @@ func Containing(text []byte, long int) Finder {
 	}
 }
 
-// endsIn says whether a word ends with the beginning of a text.
+// endsIn reports whether a word ends with a proper prefix of a text.
 func endsIn(word, text []byte) bool {
 	for n := min(len(text)-1, len(word)); n > 0; n-- {
 		if word[len(word)-1] == text[n-1] && bytes.HasSuffix(word, text[:n]) {
@@ -71,7 +72,7 @@ func endsIn(word, text []byte) bool {
 	return false
 }
 
-// Matching takes the words that a test accepts.
+// Matching returns a Finder for the words that a test accepts.
 func Matching(test func(word []byte) bool) Finder {
 	return func(block, found []byte) ([]byte, error) {
 		w := newWordCursor(block)
@@ -84,7 +85,7 @@ func Matching(test func(word []byte) bool) Finder {
 	}
 }
 
-// WithPrefix takes the words that begin with a text.
+// WithPrefix returns a Finder for the words that begin with a text.
 func WithPrefix(text []byte) Finder {
 	return func(block, found []byte) ([]byte, error) {
 		w := newWordCursor(block)
@@ -100,19 +101,19 @@ func WithPrefix(text []byte) Finder {
 	}
 }
 
-// runCursor walks the words of a run that are looked for.
+// runCursor iterates over the matching words of a run.
 type runCursor struct {
-	id, end   int64  // of the last block that was read, and of the first that is not of the run
-	found     []byte // words, as a Finder gives them
+	id, end   int64  // ids of the last block that was read, and of the first one after the run
+	found     []byte // words, in the form of a Finder
 	rest      []byte // of them
 	word      []byte
-	readAhead int // blocks that are read at once
+	readAhead int // blocks to read at once
 }
 
-// maxReadAhead is how many blocks of a run are looked through at once, at most.
+// maxReadAhead bounds how many blocks of a run are searched at once.
 const maxReadAhead = 16
 
-// merge reads runs of words. It reads one block while others are looked through, where few of their words are looked for.
+// merge reads runs. It reads one block while others are searched, as long as few of their words match.
 type merge struct {
 	read  blocks
 	find  Finder
@@ -122,7 +123,7 @@ type merge struct {
 	}
 }
 
-// next goes to the next word of a run, and says whether there is one.
+// next advances to the next matching word of a run and reports whether there is one.
 func (m *merge) next(c *runCursor) (bool, error) {
 	for {
 		if end := bytes.IndexByte(c.rest, '\n'); end >= 0 {
@@ -135,7 +136,7 @@ func (m *merge) next(c *runCursor) (bool, error) {
 	}
 }
 
-// fill looks through the next blocks of a run, on all cores.
+// fill searches the next blocks of a run, on all cores.
 func (m *merge) fill(c *runCursor) (more bool, err error) {
 	var group sync.WaitGroup
 	n, size := 0, 0
@@ -164,10 +165,10 @@ func (m *merge) fill(c *runCursor) (more bool, err error) {
 	return n > 0, err
 }
 
-// MergeRuns calls take for the words of some runs that are looked for, in order and each once.
+// MergeRuns calls take for the matching words of some runs, in order and each once.
 func MergeRuns(read blocks, runs []int64, find Finder, take func(word []byte) error) error {
 	m := &merge{read: read, find: find}
-	var cursors []*runCursor // by their words
+	var cursors []*runCursor // ordered by their current words
 	insert := func(c *runCursor) error {
 		more, err := m.next(c)
 		if more {

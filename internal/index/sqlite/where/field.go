@@ -11,7 +11,8 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// facetColumn is where a field stands that every row states itself, "" for others: facets, so that they are looked up like words.
+// facetColumn returns the column of a field that every row states itself, "" for others. These fields are facets, which
+// the full-text index finds like words.
 func facetColumn(field string) string {
 	switch field {
 	case "role", "kind", "type", "tool":
@@ -22,35 +23,36 @@ func facetColumn(field string) string {
 	return ""
 }
 
-// sceneNameID is a field of the scene of an event that is a name, by number.
+// sceneNameID returns SQL for the name id of a field of an event's scene.
 func sceneNameID(field string) string {
 	return "(SELECT nullif(" + field + ", 0) FROM scenes WHERE id = e.scene)"
 }
 
-// firstPartColumn is a column of the first part of an event: what events state stands with that.
+// firstPartColumn returns SQL for a column of the first part of an event, which holds what the whole event states.
 func firstPartColumn(column string) string {
 	return "(CASE e.part WHEN 0 THEN e." + column + " ELSE (SELECT o." + column + " FROM events o WHERE o.transcript = e.transcript AND o.seq = e.seq AND o.part = 0) END)"
 }
 
-// eventAttributes is what an event states that has no column.
+// eventAttributes returns SQL for the attributes of an event that have no column.
 func eventAttributes() string { return firstPartColumn("attributes") }
 
-// sceneField is a field of the scene of an event.
+// sceneField returns SQL for a text field of an event's scene.
 func sceneField(field string) string {
 	return "(SELECT nullif(" + field + ", '') FROM scenes WHERE id = e.scene)"
 }
 
-// guardedJSON is what JSON states under a key, if it does: that is looked for as text first, for most rows state other things.
+// guardedJSON returns the expression as, which reads a key of the JSON text of, guarded by a plain text search for the key: most rows do not
+// have it, and the search is cheaper than parsing.
 func guardedJSON(of, key, as string) string {
 	return "CASE WHEN instr(" + of + ", '" + strings.ReplaceAll(key, "'", "''") + "') THEN " + as + " END"
 }
 
-// eventAttribute is what an event states of one of its fields.
+// eventAttribute returns SQL for an attribute of an event.
 func eventAttribute(field string) string {
 	return guardedJSON(eventAttributes(), `"`+field+`"`, eventAttributes()+" ->> '$."+field+"'")
 }
 
-// columns say where the value of a field stands, of an event and of a run. Any of them may match.
+// columns are SQL expressions for the value of a field of an event and of a run. Any of them may match.
 type columns struct{ event, run []string }
 
 func columnsOf(field string) columns {
@@ -85,7 +87,7 @@ func columnsOf(field string) columns {
 	return columns{}
 }
 
-// field compiles one field. For runs, what only an event can have asks for a run with such an event.
+// field compiles one field. For runs, a field that only events have matches runs with such an event.
 func (k compiler) field(f query.Field) (Cond, error) {
 	if k.runs && (len(columnsOf(f.Name).run) > 0 || f.Name == "attr" || f.Name == "tag" ||
 		f.Name == "is" && (isValue(f, "stub") || isValue(f, "child") || isValue(f, "pinned") || isValue(f, "held"))) {
@@ -112,7 +114,8 @@ func (k compiler) field(f query.Field) (Cond, error) {
 	return k.plain(f, columnsOf(f.Name).event)
 }
 
-// runsWith asks for the runs of the events that a condition is about, those that an owner has at least one row in.
+// runsWith returns a condition on runs that have an event which meets c. For a condition on owners alone, the owner must
+// have at least one row.
 func (k compiler) runsWith(c Cond) Cond {
 	if len(c.sql)+len(c.Not) == 0 && !c.hasWords() {
 		rows := "t.rows > 0"
@@ -131,7 +134,8 @@ func isValue(f query.Field, value string) bool {
 	return len(f.Values) == 1 && f.Values[0] == query.Value{Text: value}
 }
 
-// facet asks the full-text index; what it cannot find (no value, a middle) is asked of the column.
+// facet compiles a facet to a full-text expression. Matches that the full-text index cannot find (no value, a substring)
+// use the column.
 func (k compiler) facet(f query.Field, column string) Cond {
 	var match []fts5.Expr
 	var sql []string
@@ -157,8 +161,9 @@ func (k compiler) facet(f query.Field, column string) Cond {
 	return c
 }
 
-// roleColumn asks the column for a role. An event whose role was told by another original is found in the full-text index
-// under its own, too (transcript.Event.OrRole). Values that facets fold otherwise than names are left to those.
+// roleColumn returns a condition on the column of a role. It is needed in addition to the facet because an event whose
+// role another original states has both roles in the full-text index (transcript.Event.OrRole). ok is false for values
+// that facets and names fold differently.
 func roleColumn(f query.Field) (is string, args []any, ok bool) {
 	if f.Name != "role" {
 		return "", nil, false
@@ -179,7 +184,7 @@ func roleColumn(f query.Field) (is string, args []any, ok bool) {
 	return Balanced(either, " OR "), args, true
 }
 
-// plain compiles fields that are columns, and those that have a rule of their own.
+// plain compiles fields that are columns, and those with special rules.
 func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 	switch {
 	case f.Name == "attr":
@@ -215,7 +220,7 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 	case k.runs:
 		c.sql = []string{Balanced(sql, " OR ")}
 	case owners && fileColumns[f.Name] != "":
-		// To look through all files is dear: rows that are met ask for theirs.
+		// Scanning all files is expensive: the rows that a scan meets look up their own file instead.
 		owner := k.values(f.Values, []string{fileColumns[f.Name]})
 		return Cond{OwnerSQL: owner.sql, OwnerArgs: owner.args, HintSQL: []string{Balanced(sql, " OR ")}, HintArgs: c.args}, nil
 	case owners:
@@ -227,13 +232,13 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 	return c, nil
 }
 
-// fileColumns is what a row's file is called, and its source.
+// fileColumns are SQL expressions for the path and the source of a row's file.
 var fileColumns = map[string]string{
 	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
 	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
 }
 
-// callOwners is what owns rows with calls that touch something, or results that are cut.
+// callOwners returns a hint: the owners of calls that touch a path, or of truncated results.
 func callOwners(f query.Field) (hint []string, args []any) {
 	var any []string
 	for _, v := range f.Values {
@@ -250,7 +255,7 @@ func callOwners(f query.Field) (hint []string, args []any) {
 	return []string{Balanced(any, " OR ")}, args
 }
 
-// projectOwners finds the conversations of projects in the indexes of both places where those are stated.
+// projectOwners returns a hint: the conversations of projects, by the indexes of both tables that state projects.
 func projectOwners(values []query.Value) (hint []string, args []any) {
 	for _, v := range values {
 		switch {
@@ -268,8 +273,9 @@ func projectOwners(values []query.Value) (hint []string, args []any) {
 	return []string{Balanced(hint, " OR ")}, args
 }
 
-// projectsIn is the different projects of a table that match a pattern: from one to the next in its index, since few things are
-// of one each. Those that differ in the case of ASCII letters alone match all or none.
+// projectsIn returns SQL for the distinct projects of a table that match a pattern. It skips from one to the next in the
+// index (a loose index scan), since there are few of them. Projects that differ only in the case of ASCII letters match
+// all or none.
 func projectsIn(table string) string {
 	next := func(after string) string {
 		return "(SELECT project FROM " + table + " WHERE project > " + after + " COLLATE NOCASE ORDER BY project COLLATE NOCASE LIMIT 1)"
@@ -278,7 +284,7 @@ func projectsIn(table string) string {
 		WHERE all_of.name IS NOT NULL) SELECT name FROM all_of WHERE name GLOB ?)`
 }
 
-// ownerValue is where a field stands that events state, as facets, or else what owns them; "" for others.
+// ownerValue returns SQL for the owner's value of a field that events may override by a facet; "" for other fields.
 func ownerValue(field string) string {
 	switch field {
 	case "agent", "model":
@@ -287,7 +293,8 @@ func ownerValue(field string) string {
 	return ""
 }
 
-// facetOwners is what owns rows that can have a value of such a field; nothing where facets do not tell.
+// facetOwners returns a hint: the owners of rows that can have a value of such a field. It is empty for matches that
+// facets cannot find.
 func (k compiler) facetOwners(f query.Field, owner string) (hint []string, args []any) {
 	var any []string
 	for _, v := range f.Values {
@@ -318,7 +325,7 @@ func (k compiler) values(values []query.Value, in []string) Cond {
 	return c
 }
 
-// attr looks at what only one format states, of the event, its conversation or its run.
+// attr compiles attr:key=value: an attribute of the event, its conversation or its run.
 func (k compiler) attr(f query.Field) (Cond, error) {
 	key, err := json.Marshal(f.Key)
 	if err != nil {
@@ -339,7 +346,7 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	}
 	for _, x := range of {
 		as := x + " ->> " + path
-		if len(f.Values) > 0 { // as the original has it: true is no 1
+		if len(f.Values) > 0 { // as written in the original: true must not match 1
 			as = "CASE WHEN " + x + " -> " + path + " IN ('true', 'false') THEN " + x + " -> " + path + " ELSE CAST(" + as + " AS TEXT) END"
 		}
 		in = append(in, guardedJSON(x, string(key), as))
@@ -355,7 +362,7 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	return c, nil
 }
 
-// attributeOwners is what owns rows that can have an attribute: it states it, or some of its events do.
+// attributeOwners returns a hint: the owners that state an attribute themselves or have events which do.
 func attributeOwners(key string) string {
 	stated := func(column string) string {
 		return "instr(" + column + ", '" + strings.ReplaceAll(key, "'", "''") + "')"
@@ -363,7 +370,7 @@ func attributeOwners(key string) string {
 	return "(" + stated("c.attributes") + " OR " + stated("r.attributes") + " OR t.id IN (SELECT o.transcript FROM events o WHERE " + stated("o.attributes") + "))"
 }
 
-// special compiles fields that need other tables.
+// special compiles a value of a field that needs other tables.
 func special(f query.Field, v query.Value) (string, []any, error) {
 	switch f.Name {
 	case "path":
@@ -422,10 +429,10 @@ func idPredicate(v query.Value) (string, []any, error) {
 	return sql + ")", args, nil
 }
 
-// unexpired is a hold that has not ended. The year 1 is what a time that was never set is written as.
+// unexpired tests that a hold has not ended. The year 1 is Go's zero time and means that it never ends.
 const unexpired = "NOT coalesce(julianday(k.value ->> '$.expires') BETWEEN 1721427 AND julianday('now'), 0)"
 
-// PinnedOrHeld asks for runs, of alias r, that are pinned or held.
+// PinnedOrHeld returns a condition on runs (alias r) that are pinned or held.
 func PinnedOrHeld(how string) (string, []any) {
 	if how == "pinned" {
 		return "r.run_id IN (SELECT k.key FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL)", []any{index.FactPin}
@@ -434,7 +441,7 @@ func PinnedOrHeld(how string) (string, []any) {
 		[]any{index.FactHold}
 }
 
-// Tagged asks for the tags of the run, of alias r.
+// Tagged returns a condition on the tags of a run (alias r).
 func Tagged(v query.Value) (string, []any) {
 	const of = "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL"
 	if v.Text == "" {
@@ -445,7 +452,8 @@ func Tagged(v query.Value) (string, []any) {
 	return of + " AND " + s + ")", append([]any{index.FactTag}, args...)
 }
 
-// isError asks for errors and for results that failed: both are facets. Other states beside that are alternatives.
+// isError compiles is:error, which matches errors and failed results; both are facets. Other values of the field are
+// alternatives.
 func (k compiler) isError(f query.Field) (Cond, error) {
 	or := query.Or{}
 	for _, v := range f.Values {

@@ -7,16 +7,17 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// usageOfEvent is the usage that an event tells: the record whose bytes the row lies in. It is followed by AND and a
-// condition on u.
+// usageOfEvent tests the usage record of an event: the one whose bytes contain the row. It must be followed by a
+// condition on u and a closing bracket.
 const usageOfEvent = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
 	AND u.offset = (SELECT x.offset FROM usage x WHERE x.version = t.version AND x.offset <= e.offset AND x.inner IS e.inner ORDER BY x.offset DESC LIMIT 1) AND `
 
-// usageRanges is the transcripts of a list, j, with the bytes between which their usage lies. It is followed by a condition on u.
+// usageRanges selects, for a list of transcripts, the byte range that spans their matching usage. It must be followed by
+// a condition on u and GROUP BY t.id.
 const usageRanges = `SELECT t.id AS transcript, min(u.offset) AS first, max(u.offset + u.length) AS behind FROM json_each(?) j
 	CROSS JOIN transcripts t ON t.id = j.value CROSS JOIN usage u ON u.version = t.version AND `
 
-// eventNumber is what a Compare reads of usage, "" for what is none of its numbers. What went in is all that was sent, cached or not.
+// eventNumber returns SQL for a number of a usage record, "" for fields that are none. Input includes cached tokens.
 func eventNumber(field string) string {
 	switch field {
 	case "cost":
@@ -31,7 +32,7 @@ func eventNumber(field string) string {
 	return ""
 }
 
-// eventDurations are how long the call took that an event is about, in microseconds: the call itself or its result.
+// eventDurations are SQL for the duration in microseconds of the tool call of an event, which is the call or its result.
 var eventDurations = []string{
 	`(SELECT coalesce(x.duration, CASE WHEN b.time >= e.time THEN b.time - e.time END) FROM calls k CROSS JOIN results x ON x.call = k.call
 		CROSS JOIN events b ON b.id = x.event WHERE k.event = e.id ORDER BY b.transcript <> e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
@@ -39,10 +40,12 @@ var eventDurations = []string{
 		LEFT JOIN events b ON b.id = k.event WHERE x.event = e.id ORDER BY b.transcript IS NOT e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
 }
 
-// stepOfEvent is a step that an event tells of. It is followed by a comparison with its duration and a bracket.
+// stepOfEvent tests the step that an event records. It must be followed by a comparison with the step's duration and a
+// closing bracket.
 const stepOfEvent = `EXISTS (SELECT 1 FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner AND coalesce(s.duration, s.ended - s.started)`
 
-// versionsInBounds is the versions that can have a number, by what is known of the least and the greatest of each.
+// versionsInBounds returns a condition on the versions that can have a matching number, by the stored minimum and maximum
+// of each.
 func versionsInBounds(n query.Compare) (sql string, args []any) {
 	most, least := "b."+n.Field+"_most", "coalesce(b."+n.Field+"_least, b."+n.Field+"_most)"
 	sql, args = most+" "+n.Op+" ?", []any{n.Value}
@@ -55,11 +58,11 @@ func versionsInBounds(n query.Compare) (sql string, args []any) {
 	return "t.version IN (SELECT b.version FROM bounds b WHERE " + sql + ")", args
 }
 
-// splitCalls is the transcripts with calls or results whose other half may stand in another one.
+// splitCalls selects the transcripts with calls or results whose counterpart may be in another transcript.
 const splitCalls = `t.id IN (SELECT o.id FROM bounds b CROSS JOIN transcripts o ON o.version = b.version
 	CROSS JOIN transcripts p ON p.run_name = o.run_name AND p.native_id = o.native_id AND p.id <> o.id WHERE b.astray = 1)`
 
-// durationOwners is what owns rows of calls and steps that took so long.
+// durationOwners returns a hint: the owners of calls and steps with a matching duration.
 func durationOwners(n query.Compare) (hint []string, args []any) {
 	calls, args := versionsInBounds(n)
 	return []string{Balanced([]string{calls, splitCalls, "t.version IN (SELECT s.version FROM steps s WHERE coalesce(s.duration, s.ended - s.started) " + n.Op + " ?)"}, " OR ")}, append(args, n.Value)
@@ -67,7 +70,7 @@ func durationOwners(n query.Compare) (hint []string, args []any) {
 
 const conversationEvents = "(SELECT sum(o.events) FROM transcripts o WHERE o.conversation = c.id AND o.verdict = 0)"
 
-// runNumber is what a Compare reads of a run as a whole, "" for what is no number of it. Whatever the run did not state is unknown.
+// runNumber returns SQL for a number of a whole run, "" for fields that are none. It is NULL where the run does not state it.
 func runNumber(field string) string {
 	switch field {
 	case "duration":
@@ -85,7 +88,7 @@ func runSum(number string) string {
 	return "(SELECT sum(" + number + ") FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0)"
 }
 
-// compare compiles a comparison of numbers. Of runs it is about the run as a whole.
+// compare compiles a comparison of numbers. For runs it applies to the run as a whole.
 func (k compiler) compare(n query.Compare) (Cond, error) {
 	if !slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
 		return Cond{}, &index.UnsupportedError{What: n.String(), Why: "numbers are not compared so"}

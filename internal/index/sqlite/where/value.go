@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Compare is one value against one column, without regard to case.
+// Compare returns SQL that compares a column with a value, ignoring case.
 func Compare(column string, v query.Value) (string, []any) {
 	switch {
 	case v.Text == "" && v.Match == query.Whole:
@@ -16,7 +16,7 @@ func Compare(column string, v query.Value) (string, []any) {
 	case v.Text == "":
 		return column + " IS NOT NULL", nil
 	case v.Match == query.Whole && (column == "c.conversation_id" || column == "r.run_id"):
-		// Ids are typed as far as they are known.
+		// Ids may be abbreviated to a prefix.
 		return "(" + column + " >= ? AND " + column + " < ?)", []any{v.Text, PrefixEnd(v.Text)}
 	case v.Match == query.Whole && ascii(v.Text):
 		return column + " = ? COLLATE NOCASE", []any{v.Text}
@@ -24,11 +24,12 @@ func Compare(column string, v query.Value) (string, []any) {
 	return column + " GLOB ?", []any{glob(v)}
 }
 
-// likeEscaper escapes what LIKE would take for a pattern.
+// likeEscaper escapes the metacharacters of LIKE.
 var likeEscaper = strings.NewReplacer("%", `\%`, "_", `\_`, `\`, `\\`)
 
-// comparePath is Compare for f.path. Paths are many and long, and LIKE looks for the beginning of a text in a quarter of the time that
-// GLOB takes to find its first letter in either case. It folds ASCII letters only, of which k and s have a third form.
+// comparePath is Compare for f.path. There are many long paths, and LIKE tests for a prefix in a quarter of the time that
+// GLOB takes to match its first letter in either case. LIKE folds ASCII letters only; k and s also fold to a non-ASCII
+// character (U+212A, U+017F), which needs GLOB.
 func comparePath(v query.Value) (string, []any) {
 	if v.Text == "" || v.Match == query.Whole || !ascii(v.Text) || len(v.Text) > maxGlob {
 		return Compare("f.path", v)
@@ -48,10 +49,10 @@ func ascii(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// maxGlob is how many characters of a value are compared: the engine takes patterns of 50000 bytes at most.
+// maxGlob is how many characters of a value are compared: SQLite limits patterns to 50000 bytes.
 const maxGlob = 3000
 
-// glob is the pattern of GLOB for a value. LIKE would fold the case of ASCII letters only.
+// glob returns the GLOB pattern for a value, with all cases of each letter. LIKE folds ASCII letters only.
 func glob(v query.Value) string {
 	var b strings.Builder
 	if v.Match == query.Contains {
@@ -81,10 +82,10 @@ func glob(v query.Value) string {
 	return b.String()
 }
 
-// PrefixEnd is the first text behind everything that begins with prefix, as far as ids go: they are ASCII.
+// PrefixEnd returns an upper bound, excluded, of all ids that begin with prefix. Ids are ASCII.
 func PrefixEnd(prefix string) string { return prefix + "\x7f" }
 
-// Balanced joins SQL expressions such that many of them make no deep tree.
+// Balanced joins SQL expressions with op as a balanced tree, so that many of them do not exceed SQLite's depth limit.
 func Balanced(parts []string, op string) string {
 	if len(parts) < 3 {
 		return "(" + strings.Join(parts, op) + ")"
@@ -93,13 +94,13 @@ func Balanced(parts []string, op string) string {
 	return "(" + Balanced(parts[:half], op) + op + Balanced(parts[half:], op) + ")"
 }
 
-// SumKnown is the sum of what is known of columns, NULL when nothing is.
+// SumKnown returns SQL for the sum of the columns that are not NULL; NULL when all are.
 func SumKnown(columns ...string) string {
 	sum := "coalesce(" + strings.Join(columns, ", 0) + coalesce(") + ", 0)" // of a, b: coalesce(a, 0) + coalesce(b, 0)
 	return "CASE WHEN coalesce(" + strings.Join(columns, ", ") + ") IS NOT NULL THEN " + sum + " END"
 }
 
-// UsesTable says whether an expression of ours names a column of a table.
+// UsesTable reports whether an expression of this package refers to a table alias.
 func UsesTable(expr, table string) bool {
 	return strings.Contains(expr, " "+table+".") || strings.Contains(expr, "("+table+".") || strings.HasPrefix(expr, table+".")
 }

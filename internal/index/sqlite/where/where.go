@@ -1,5 +1,5 @@
-// Package where says what a query asks of rows: by words and facets, which the full-text index finds, and by conditions of
-// SQL. It asks nothing itself, and a query can never become an error of SQL.
+// Package where compiles queries to conditions on rows: full-text expressions for words and facets, and SQL for
+// everything else. It runs no SQL itself, and no query compiles to invalid SQL.
 package where
 
 import (
@@ -13,64 +13,68 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// Cond is a part of a query in SQL: all that it lists must hold. The zero cond says nothing.
+// Cond is a compiled query: the conjunction of all its parts. The zero Cond matches every row.
+//
+// SQL uses these table aliases: e (events), t (transcripts), c (conversations), r (runs). The owner of a row is its
+// transcript with its conversation and run.
 type Cond struct {
 	Match     []fts5.Expr
 	Prefixes  []Prefix
-	Not       []fts5.Expr // what must not match
-	sql       []string    // over the tables e (events), t, c and r; over r alone for runs
+	Not       []fts5.Expr // must not match
+	sql       []string    // over e, t, c and r; for runs over r alone
 	args      []any       // of sql
-	OwnerSQL  []string    // over t, c and r alone: what owns the row must be so
-	OwnerArgs []any       // of own
-	// Unions are alternatives of which each can be listed.
+	OwnerSQL  []string    // over t, c and r alone: conditions on the owner of the row
+	OwnerArgs []any       // of OwnerSQL
+	// Unions are disjunctions whose alternatives can each list their rows.
 	Unions []Union
-	// HintSQL follows from the rest and is over t, c and r alone: it is dear to ask of each row, and narrows down what
-	// owns those that can match.
+	// HintSQL is implied by the rest and is over t, c and r alone. It is expensive to evaluate for each row, but
+	// narrows down the owners whose rows can match.
 	HintSQL  []string
 	HintArgs []any
-	// RangeSQL follows from the rest, too: of a list of transcripts those with rows that match, and between which bytes these begin.
+	// RangeSQL is implied by the rest, too. For a list of transcripts it selects those with matching rows, and the byte
+	// range of the original in which these rows begin.
 	RangeSQL  string
-	RangeArgs []any // after the list
-	From      int64 // row ids that can match, as far as the window of time says: from included, to excluded
+	RangeArgs []any // after the list of transcripts
+	From      int64 // bounds of the row ids that can match, from the time window: From included, To excluded
 	To        int64 // 0 is open
 }
 
-// Prefix is a word of which only the beginning is given.
+// Prefix is a prefix query for a single word.
 type Prefix struct {
 	match fts5.Expr
-	Texts []string // what terms begin with that are meant
+	Texts []string // prefixes of the terms that match
 }
 
-// Union is the rows that the full-text index finds, and those of some owners.
+// Union matches the rows of a full-text expression and all rows of some owners.
 type Union struct {
 	Match  fts5.Expr
-	Owners Cond // Own and Hint alone
+	Owners Cond // OwnerSQL and HintSQL alone
 }
 
-// Empty says that all rows meet the condition.
+// Empty reports whether every row meets the condition.
 func (c Cond) Empty() bool { return c.isTextOnly() && !c.hasWords() && len(c.Not) == 0 }
 
-// isTextOnly says that nothing but the full-text index is asked.
+// isTextOnly reports whether the condition needs nothing but the full-text index.
 func (c Cond) isTextOnly() bool { return len(c.sql)+len(c.OwnerSQL)+len(c.Unions) == 0 }
 
-// isOwnersOnly says that nothing but owners is asked for.
+// isOwnersOnly reports whether the condition is on owners alone.
 func (c Cond) isOwnersOnly() bool { return !c.hasWords() && len(c.Not)+len(c.sql)+len(c.Unions) == 0 }
 
-// hasWords reports whether the full-text index finds what can match.
+// hasWords reports whether the full-text index finds all rows that can match.
 func (c Cond) hasWords() bool { return len(c.Match)+len(c.Prefixes) > 0 }
 
-// ownerCond is a condition on what owns a row.
+// ownerCond returns a condition on the owners of rows.
 func ownerCond(sql string, args []any) Cond { return Cond{OwnerSQL: []string{sql}, OwnerArgs: args} }
 
-// TermColumn is the column of the full-text index. Facets stand in it, too.
+// TermColumn is the column of the full-text index with all terms, facets included.
 var TermColumn = fts5.Column{Number: 0, Name: "t"}
 
-// Facet asks for a value of a field; open says that it may go on.
+// Facet returns the expression for a facet; open matches values that begin with value.
 func Facet(field, value string, open bool) *fts5.Phrase {
 	return &fts5.Phrase{Column: TermColumn, Terms: []string{index.Facet(field, value)}, Prefix: open}
 }
 
-// Expression is match, open and not in one; ok is false when there is nothing to match.
+// Expression combines Match, Prefixes and Not into one expression. ok is false when there is nothing to match.
 func (c Cond) Expression() (e fts5.Expr, ok bool) {
 	all := slices.Clone(c.Match)
 	for _, o := range c.Prefixes {
@@ -92,7 +96,7 @@ func allOf(of []fts5.Expr) fts5.Expr {
 	return fts5.And(of)
 }
 
-// OneOf is flat, however the alternatives were nested.
+// OneOf returns the disjunction of expressions, flattened.
 func OneOf(of []fts5.Expr) fts5.Expr {
 	if len(of) == 1 {
 		return of[0]
@@ -108,8 +112,9 @@ func OneOf(of []fts5.Expr) fts5.Expr {
 	return flat
 }
 
-// matchSQL is the rows that a full-text expression finds, as a predicate of an event or of a run. Who walks events puts those of
-// each stretch in the place of the expression; beside runs the engine is asked, which gathers all rows at once.
+// matchSQL returns a predicate on events or runs that holds for the rows of a full-text expression, and its argument. For
+// events the argument is the expression itself: a scan replaces it by the matching rows of each batch. For runs FTS5
+// evaluates the expression, collecting all rows at once.
 func (k compiler) matchSQL(e fts5.Expr) (string, any) {
 	switch {
 	case k.runs:
@@ -121,7 +126,7 @@ func (k compiler) matchSQL(e fts5.Expr) (string, any) {
 	return "e.id IN (SELECT value FROM json_each(?))", e
 }
 
-// Visible leaves out rows that say what others say: copies, earlier versions, copied history.
+// Visible returns SQL that excludes rows which repeat others: copies, earlier versions, copied history.
 func Visible(all bool) string {
 	if all {
 		return ""
@@ -129,18 +134,19 @@ func Visible(all bool) string {
 	return " AND t.verdict IN (0, 6) AND e.verdict IN (0, 6)"
 }
 
-// RunSQL is a condition on runs as one SQL expression.
+// RunSQL returns the condition on runs as one SQL expression.
 func (c Cond) RunSQL(all bool) (string, []any) { return compiler{runs: true, all: all}.predicate(c) }
 
-// EventSQL is a condition on events as one SQL expression. An argument that is an fts5.Expr stands for its rows, as JSON.
+// EventSQL returns the condition on events as one SQL expression. An argument that is an fts5.Expr must be replaced by
+// its rows, as JSON.
 func (c Cond) EventSQL(all bool) (string, []any) { return compiler{all: all}.predicate(c) }
 
-// ListsRows says that OfEvents has such arguments even when the rows are walked that words and facets find.
+// ListsRows reports whether EventSQL has such arguments even in a scan of only the rows that Expression finds.
 func (c Cond) ListsRows() bool {
 	return len(c.Unions) > 0 || slices.ContainsFunc(c.args, func(a any) bool { _, ok := a.(fts5.Expr); return ok })
 }
 
-// predicate is a condition as one SQL expression.
+// predicate returns a condition as one SQL expression.
 func (k compiler) predicate(c Cond) (string, []any) {
 	var parts []string
 	var args []any
@@ -181,17 +187,17 @@ func (c Cond) and(o Cond) Cond {
 	return c
 }
 
-// Events is what a question asks of events; all says that rows which do not count are asked for, too.
+// Events compiles a query on events. all includes rows that do not count.
 func Events(root query.Node, all bool) (Cond, error) { return compiler{all: all}.node(root) }
 
-// Runs is what a question asks of runs.
+// Runs compiles a query on runs.
 func Runs(root query.Node, all bool) (Cond, error) { return compiler{runs: true, all: all}.node(root) }
 
-// compiler prints query trees as SQL.
+// compiler compiles query trees to conditions.
 type compiler struct {
 	runs         bool // for runs, not for events
-	eventsOfRuns bool // for events that runs are asked for by
-	all          bool // also what does not count
+	eventsOfRuns bool // for events in a subquery of a condition on runs
+	all          bool // include rows that do not count
 }
 
 func (k compiler) node(n query.Node) (Cond, error) {
@@ -212,7 +218,7 @@ func (k compiler) node(n query.Node) (Cond, error) {
 		return k.or(n)
 	case query.Not:
 		if f, ok := n.Of.(query.Field); ok && !k.runs {
-			if is, args, ok := roleColumn(f); ok { // alone: the full-text index would have to give all rows of the role
+			if is, args, ok := roleColumn(f); ok { // the column alone: the full-text index would have to list all rows with the role
 				return k.not(Cond{sql: []string{is}, args: args}), nil
 			}
 		}
@@ -240,14 +246,14 @@ func (k compiler) or(n query.Or) (Cond, error) {
 	var match []fts5.Expr
 	var sql []string
 	var args []any
-	owners, hints, hinted := true, []string(nil), []any(nil) // all alternatives but words are conditions on what owns a row
+	owners, hints, hinted := true, []string(nil), []any(nil) // owners: all alternatives without words are conditions on owners
 	for _, n := range query.Alternatives(n) {
 		c, err := k.node(n)
 		if err != nil {
 			return Cond{}, err
 		}
 		if c.Empty() {
-			return Cond{}, nil // an alternative that says nothing is always true
+			return Cond{}, nil // an empty alternative is always true
 		}
 		if m, ok := c.Expression(); ok && c.isTextOnly() {
 			match = append(match, m)
@@ -277,7 +283,7 @@ func (k compiler) or(n query.Or) (Cond, error) {
 	return c, nil
 }
 
-// anyOf is true where one of the full-text or SQL expressions is.
+// anyOf returns the disjunction of full-text and SQL expressions.
 func (k compiler) anyOf(match []fts5.Expr, sql []string, args []any) Cond {
 	if len(sql) == 0 {
 		return Cond{Match: []fts5.Expr{OneOf(match)}}
@@ -300,20 +306,21 @@ func (k compiler) not(c Cond) Cond {
 		return Cond{Match: []fts5.Expr{OneOf(c.Not)}}
 	}
 	s, a := k.predicate(c)
-	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
+	s = "NOT coalesce(" + s + ", 0)" // NULL counts as false
 	if c.isOwnersOnly() {
 		return ownerCond(s, a)
 	}
 	return Cond{sql: []string{s}, args: a}
 }
 
-// phrase asks for the terms of a text in order. open says that the last one may go on. A text without terms asks for nothing.
+// phrase compiles a text to the sequence of its terms. open makes the last one a prefix. A text without terms matches
+// every row.
 func phrase(text string, open bool) Cond {
 	words := term.Words(text)
 	return terms(words, open, term.Sequences(words, open)...)
 }
 
-// terms asks for terms in order as they are, or for other sequences that stand for them: parts of identifiers.
+// terms compiles a sequence of terms, or alternative sequences in its place: parts of identifiers.
 func terms(words []string, open bool, instead ...[]string) Cond {
 	switch {
 	case len(words) == 0:
