@@ -76,9 +76,9 @@ func (db *Reader) finder(ctx context.Context, page index.Page) *finder {
 	return &finder{limits: db.limits, ctx: ctx, page: page}
 }
 
-// planner returns a planner for the finder's transaction. few says that not all hits are wanted.
-func (f *finder) planner(few bool) planner {
-	return planner{limits: f.limits, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, limited: few, found: &f.found}
+// planner returns a planner for the finder's transaction. limited says that not all hits are wanted.
+func (f *finder) planner(limited bool) planner {
+	return planner{limits: f.limits, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, limited: limited, found: &f.found}
 }
 
 // key has what hits are sorted by (newest first; within an instant in an order that is the same in every index), and what

@@ -97,16 +97,16 @@ func (p *planner) ownersCached(c where.Cond) bool {
 
 // ownersOf returns the query for owners, and the cache key of its result.
 func (p *planner) ownersOf(c where.Cond) (query string, args []any, key string) {
-	seen := ""
+	before := ""
 	if c.To > 0 {
-		seen = " AND t.first_row < " + strconv.FormatInt(c.To, 10)
+		before = " AND t.first_row < " + strconv.FormatInt(c.To, 10)
 	}
 	conds, from := where.Balanced(append(slices.Clone(c.OwnerSQL), c.HintSQL...), " AND "), "transcripts t"
 	if where.UsesTable(conds, "c") || where.UsesTable(conds, "r") {
 		from = "runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id"
 	}
 	query = "SELECT t.id, t.rows, t.first_row, t.last_row, t.verdict NOT IN (0, 6) FROM " + from + " WHERE t.indexed <> 0 AND " + conds +
-		" AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
+		" AND t.last_row >= " + strconv.FormatInt(c.From, 10) + before
 	args = append(slices.Clone(c.OwnerArgs), c.HintArgs...)
 	return query, args, fmt.Sprintf("%s %#v %d %t", query, args, p.maxOwnedRows, c.RangeSQL == "")
 }

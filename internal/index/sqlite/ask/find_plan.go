@@ -139,10 +139,10 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 		if err != nil {
 			return err
 		}
-		switch few, err := p.fewMatches(o, c, words); {
+		switch fewRows, err := p.fewMatches(o, c, words); {
 		case err != nil:
 			return err
-		case few:
+		case fewRows:
 			words = words.within(o.owners)
 		case !o.dense:
 			c.OwnerSQL, c.OwnerArgs = nil, nil // all of their rows meet it

@@ -42,8 +42,8 @@ type heldLeaf struct {
 
 // hold records that a doclist holds a leaf, and evicts the leaves that were read first when there are too many; they can be
 // read again. So memory is bounded however many doclists a query reads, and however long they are.
-func (s *Cache) hold(l *doclist, piece, bytes int) {
-	s.held.queue, s.held.bytes = append(s.held.queue, heldLeaf{l, piece, bytes}), s.held.bytes+bytes
+func (s *Cache) hold(l *doclist, block, bytes int) {
+	s.held.queue, s.held.bytes = append(s.held.queue, heldLeaf{l, block, bytes}), s.held.bytes+bytes
 	for s.held.bytes > s.maxLeafBytes && len(s.held.queue) > 1 {
 		h := s.held.queue[0]
 		s.held.queue, s.held.bytes = s.held.queue[1:], s.held.bytes-h.bytes

@@ -25,15 +25,15 @@ type phraseGroup []*Phrase
 
 // groupPhrases splits alternatives into groups of similar phrases, one expression each, and all others. It drops duplicates.
 func groupPhrases(of Or) (phrases, others []Expr) {
-	known, said := map[string]int{}, map[string]bool{}
+	groups, seen := map[string]int{}, map[string]bool{}
 	for _, e := range of {
 		p, ok := e.(*Phrase)
 		if ok && !p.Prefix {
 			text := p.String()
-			if said[text] {
+			if seen[text] {
 				continue
 			}
-			said[text] = true
+			seen[text] = true
 		}
 		if !ok || len(p.Terms) < 2 && !p.Prefix { // a single term is a plain doclist
 			others = append(others, e)
@@ -43,10 +43,10 @@ func groupPhrases(of Or) (phrases, others []Expr) {
 		if p.Prefix {
 			key += "*"
 		}
-		i, ok := known[key]
+		i, ok := groups[key]
 		if !ok {
 			i = len(phrases)
-			known[key], phrases = i, append(phrases, phraseGroup(nil))
+			groups[key], phrases = i, append(phrases, phraseGroup(nil))
 		}
 		phrases[i] = append(phrases[i].(phraseGroup), p)
 	}

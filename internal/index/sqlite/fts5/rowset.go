@@ -54,12 +54,12 @@ func (s *rowSetBuilder) keepNewest(words int) int64 {
 // build returns the set.
 func (s *rowSetBuilder) build() *RowSet {
 	s.flush()
-	all := &RowSet{keys: slices.Sorted(maps.Keys(s.words))}
-	all.sets = make([]uint64, len(all.keys))
-	for i, key := range all.keys {
-		all.sets[i] = s.words[key]
+	set := &RowSet{keys: slices.Sorted(maps.Keys(s.words))}
+	set.sets = make([]uint64, len(set.keys))
+	for i, key := range set.keys {
+		set.sets[i] = s.words[key]
 	}
-	return all
+	return set
 }
 
 // Words returns the number of words of 64 rows.

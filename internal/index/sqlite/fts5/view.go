@@ -105,13 +105,13 @@ type partialDoclist struct {
 // one term are adjacent.
 func (v *View) findDoclists(terms []string) ([]*doclist, error) {
 	var unknown []string
-	var in []*viewSegment
+	var missing []*viewSegment
 	for _, t := range terms {
 		all, known := v.cache.doclists[t], true
 		for _, s := range v.segments {
 			if all == nil || all[s.number] == nil {
-				if known = false; !slices.Contains(in, s) {
-					in = append(in, s)
+				if known = false; !slices.Contains(missing, s) {
+					missing = append(missing, s)
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func (v *View) findDoclists(terms []string) ([]*doclist, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		if err := v.cache.find(unknown, in); err != nil {
+		if err := v.cache.find(unknown, missing); err != nil {
 			return nil, err
 		}
 	}
@@ -139,20 +139,20 @@ func (v *View) findDoclists(terms []string) ([]*doclist, error) {
 }
 
 // find looks up terms in segments and caches their doclists.
-func (s *Cache) find(terms []string, in []*viewSegment) error {
+func (s *Cache) find(terms []string, segments []*viewSegment) error {
 	terms = slices.Clone(terms)
 	slices.Sort(terms)
 	keys := make([][]byte, len(terms))
 	for i, t := range terms {
 		keys[i] = append([]byte{mainPrefix}, t...)
 	}
-	pages, err := s.separators(keys, in)
+	pages, err := s.separators(keys, segments)
 	if err != nil {
 		return err
 	}
 	leaves := make([]int64, len(pages))
 	for i, page := range pages {
-		if of := in[i%len(in)]; page>>1 >= int64(of.First) {
+		if of := segments[i%len(segments)]; page>>1 >= int64(of.First) {
 			leaves[i] = PageID(of.ID, page>>1)
 		}
 	}
@@ -160,34 +160,34 @@ func (s *Cache) find(terms []string, in []*viewSegment) error {
 	if err != nil {
 		return err
 	}
-	var open []*partialDoclist
-	for k, of := range in {
-		var on seeker // on the leaf of the term before
+	var partial []*partialDoclist
+	for k, of := range segments {
+		var leaf seeker // on the leaf of the term before
 		for i, t := range terms {
-			at := i*len(in) + k
+			at := i*len(segments) + k
 			if blocks[at] == nil {
 				s.setDoclist(t, of.number, noDoclist)
 				continue
 			}
-			if i == 0 || leaves[at] != leaves[at-len(in)] {
-				if on, err = newSeeker(blocks[at]); err != nil {
+			if i == 0 || leaves[at] != leaves[at-len(segments)] {
+				if leaf, err = newSeeker(blocks[at]); err != nil {
 					return err
 				}
 			}
 			l := noDoclist
-			if on.seek(keys[i]) {
-				o := newPartialDoclist(s, of, on.rows(), pages[at])
-				if l = o.doclist; on.last() {
-					open = append(open, o)
+			if leaf.seek(keys[i]) {
+				o := newPartialDoclist(s, of, leaf.rows(), pages[at])
+				if l = o.doclist; leaf.last() {
+					partial = append(partial, o)
 				}
 			}
-			if on.err != nil {
-				return on.err
+			if leaf.err != nil {
+				return leaf.err
 			}
 			s.setDoclist(t, of.number, l)
 		}
 	}
-	return s.complete(open)
+	return s.complete(partial)
 }
 
 // sampleStep is the step at which many terms are sampled: neighbours are often on the same leaf.
@@ -195,12 +195,12 @@ const sampleStep = 8
 
 // separators returns Store.Separators of ascending terms. For many terms it samples them first: all terms between two with
 // the same separators have these, too.
-func (s *Cache) separators(keys [][]byte, in []*viewSegment) ([]int64, error) {
+func (s *Cache) separators(keys [][]byte, segments []*viewSegment) ([]int64, error) {
 	if len(keys) <= 2*sampleStep {
-		return s.store.Separators(keys, segmentIDs(in))
+		return s.store.Separators(keys, segmentIDs(segments))
 	}
-	some := func(i int) bool { return i%sampleStep == 0 || i == len(keys)-1 }
-	pages := make([]int64, len(keys)*len(in))
+	sampled := func(i int) bool { return i%sampleStep == 0 || i == len(keys)-1 }
+	pages := make([]int64, len(keys)*len(segments))
 	ask := func(wanted func(i int) bool) error {
 		var of []int
 		var ask [][]byte
@@ -212,22 +212,22 @@ func (s *Cache) separators(keys [][]byte, in []*viewSegment) ([]int64, error) {
 		if len(ask) == 0 {
 			return nil
 		}
-		found, err := s.store.Separators(ask, segmentIDs(in))
+		found, err := s.store.Separators(ask, segmentIDs(segments))
 		for n, i := range of {
 			if err == nil {
-				copy(pages[i*len(in):(i+1)*len(in)], found[n*len(in):])
+				copy(pages[i*len(segments):(i+1)*len(segments)], found[n*len(segments):])
 			}
 		}
 		return err
 	}
-	if err := ask(some); err != nil {
+	if err := ask(sampled); err != nil {
 		return nil, err
 	}
-	row := func(i int) []int64 { return pages[i*len(in) : (i+1)*len(in)] }
+	row := func(i int) []int64 { return pages[i*len(segments) : (i+1)*len(segments)] }
 	err := ask(func(i int) bool {
 		below := row(i / sampleStep * sampleStep)
-		if some(i) || !slices.Equal(below, row(min(i/sampleStep*sampleStep+sampleStep, len(keys)-1))) {
-			return !some(i)
+		if sampled(i) || !slices.Equal(below, row(min(i/sampleStep*sampleStep+sampleStep, len(keys)-1))) {
+			return !sampled(i)
 		}
 		copy(row(i), below)
 		return false
@@ -259,10 +259,10 @@ func newPartialDoclist(cache *Cache, s *viewSegment, rows []byte, page int64) *p
 }
 
 // complete finds the leaves on which doclists continue: by their doclist indexes, or leaf by leaf where they have none.
-func (s *Cache) complete(open []*partialDoclist) error {
-	for len(open) > 0 {
-		ids := make([]int64, len(open))
-		for i, o := range open {
+func (s *Cache) complete(partial []*partialDoclist) error {
+	for len(partial) > 0 {
+		ids := make([]int64, len(partial))
+		for i, o := range partial {
 			if ids[i] = PageID(o.segment.ID, int64(o.nextLeaf)); o.indexPage != 0 {
 				ids[i] = PageID(o.segment.ID, doclistIndex(0, int64(o.indexPage)))
 			}
@@ -271,17 +271,17 @@ func (s *Cache) complete(open []*partialDoclist) error {
 		if err != nil {
 			return err
 		}
-		going := open[:0]
-		for i, o := range open {
+		unfinished := partial[:0]
+		for i, o := range partial {
 			more, err := o.readNext(blocks[i])
 			if err != nil {
 				return err
 			}
 			if more {
-				going = append(going, o)
+				unfinished = append(unfinished, o)
 			}
 		}
-		open = going
+		partial = unfinished
 	}
 	return nil
 }
@@ -328,13 +328,13 @@ func (o *partialDoclist) addIndexPage(b []byte) (more bool, err error) {
 }
 
 // prefetch reads the blocks that iterators need for their next row in one call.
-func (s *Cache) prefetch(tails []*iterator, at int64) error {
+func (s *Cache) prefetch(iterators []*iterator, at int64) error {
 	type need struct {
 		*doclist
 		piece int
 	}
 	var all []need
-	for _, t := range tails {
+	for _, t := range iterators {
 		if t.left > 0 && t.ids[0] <= at {
 			continue
 		}
