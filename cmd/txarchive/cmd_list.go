@@ -18,7 +18,7 @@ type listOptions struct {
 	reverse, allVersions, unlimited bool
 	limit                           int
 	columns                         []string
-	typed                           query.Typed // times of the query
+	typed                           query.TypedTimes // times of the query
 }
 
 // listed is how many rows a table for people has unless more are asked for.

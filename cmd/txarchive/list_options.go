@@ -47,7 +47,7 @@ func (o *listOptions) selection(a *app) (index.Selection, error) {
 		if err != nil {
 			return index.Selection{}, err
 		}
-		o.typed = query.TypedTimes(o.query, now, a.location())
+		o.typed = query.FindTypedTimes(o.query, now, a.location())
 		parts = append(parts, tree.Root)
 	}
 	for _, f := range []struct{ flag, value string }{{"format", o.formatName}, {"source", o.source}, {"project", o.project}} {

@@ -84,7 +84,7 @@ func (a *app) tryLooser(ctx context.Context, store *archive.Archive, command, te
 	}
 	a.tryNames(ctx, store, text)
 	if t = loosened(t); t != nil {
-		q := query.TypedTimes(text, now, a.location()).Print(t)
+		q := query.FindTypedTimes(text, now, a.location()).Print(t)
 		a.note("Try: txarchive %s %s   (a value is compared as a whole)", command, shellQuote(strings.TrimSpace(q)))
 	}
 }

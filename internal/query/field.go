@@ -7,13 +7,14 @@ import (
 	"unicode"
 )
 
-// field reads name:value, name>number or nothing: then n and err are nil and nothing is taken.
+// field parses name:value or name>number. If the text at the cursor is neither, it returns nil, nil and consumes
+// nothing.
 //
-// What stands before the colon is a field when it is one of Fields, in lower case, and a value follows at once.
-// It is taken for a misspelt field, an error, when it is two to twelve lower case letters and what follows begins
-// like a value: with a letter, a quote, a star or a comparison; or with a digit, when the field that was likely
-// meant takes a date or a number. Everything else is text: http://x, C:\x,
-// std::vector, TypeError: x, main.go:42, localhost:8080, status: 500, mailto:me@example.org.
+// A name before a colon is a field if it is one of Fields, in lower case, and a value follows immediately. It is
+// reported as a misspelt field if it has two to twelve lower-case letters and what follows begins like a value: with
+// a letter, a quote, a star or a comparison; or with a digit, if the field that was probably meant takes a date or a
+// number. Everything else is text: http://x, C:\x, std::vector, TypeError: x, main.go:42, localhost:8080, status:
+// 500, mailto:me@example.org.
 func (p *parser) field() (Node, error) {
 	rest := p.text[p.i:]
 	n := strings.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' })
@@ -26,8 +27,8 @@ func (p *parser) field() (Node, error) {
 	switch {
 	case op != "" && known && info.Type == Number:
 		return p.compare(info, n, op)
-	case op != "" && slip(name, Number) && digits(after[len(op):]):
-		return nil, p.unknown(name, n+len(op))
+	case op != "" && closeTo(name, Number) && startsWithDigit(after[len(op):]):
+		return nil, p.unknownField(name, n+len(op))
 	case after[0] != ':' || len(after) == 1 || p.delimited(p.i+n+1):
 		return nil, nil
 	case known && info.Type == Number:
@@ -39,52 +40,53 @@ func (p *parser) field() (Node, error) {
 		at := p.i
 		p.i += n + 1
 		if info.Type == Time {
-			return p.when(name)
+			return p.timeField(name)
 		}
 		return p.values(at, info)
 	case misspelt(name, after[1:]):
-		return nil, p.unknown(name, n+1)
+		return nil, p.unknownField(name, n+1)
 	}
 	return nil, nil
 }
 
-// unknown is the error for a field that there is not; typed is how many bytes stand before its value.
-func (p *parser) unknown(name string, typed int) error {
+// unknownField returns the error for a field that does not exist. prefix is the number of bytes before its value.
+func (p *parser) unknownField(name string, prefix int) error {
 	hint := "docs/query-language.md lists them;"
 	if near := nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return p.errorf(p.i, fmt.Sprintf("there is no field %q", name), `%s to search for the text, quote it: "%s..."`, hint, p.text[p.i:p.i+typed])
+	return p.errorf(p.i, fmt.Sprintf("there is no field %q", name), `%s to search for the text, quote it: "%s..."`, hint, p.text[p.i:p.i+prefix])
 }
 
-// slip reports whether name is one slip away from a field of the type, or another word for one.
-func slip(name string, types ...Type) bool {
+// closeTo reports whether name is one edit away from a field of one of the types, or a known synonym of such a field.
+func closeTo(name string, types ...Type) bool {
 	for _, f := range fields {
 		if !slices.Contains(types, f.Type) {
 			continue
 		}
-		if len(name) > 3 && Distance([]rune(name), []rune(f.Name)) == 1 || strings.TrimRight(meant[name], ":>") == f.Name {
+		if len(name) > 3 && Distance([]rune(name), []rune(f.Name)) == 1 || strings.TrimRight(synonyms[name], ":>") == f.Name {
 			return true
 		}
 	}
 	return false
 }
 
-// digits reports whether text begins with a digit, or with a dollar sign before one.
-func digits(text string) bool {
+// startsWithDigit reports whether text begins with a digit, optionally after a dollar sign.
+func startsWithDigit(text string) bool {
 	text = strings.TrimPrefix(text, "$")
 	return text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
-// schemes stand before a colon in texts and are no attempts at a field.
+// schemes are words that often precede a colon in text and are not attempts at a field.
 var schemes = []string{"mailto", "data", "urn", "node", "npm", "blob", "tel", "javascript"}
 
+// misspelt reports whether name:value looks like a field with a typing error; see field.
 func misspelt(name, value string) bool {
 	if len(name) > 12 || slices.Contains(schemes, name) {
 		return false
 	}
-	if digits(value) {
-		return slip(name, Time, Number)
+	if startsWithDigit(value) {
+		return closeTo(name, Time, Number)
 	}
 	for _, r := range value {
 		return unicode.IsLetter(r) || strings.ContainsRune(`"*<>=$`, r)
@@ -92,7 +94,7 @@ func misspelt(name, value string) bool {
 	return false
 }
 
-// values reads the list after a field's colon.
+// values parses the value list after a field's colon.
 func (p *parser) values(at int, info Info) (Node, error) {
 	f := Field{Name: info.Name}
 	if info.Name == "attr" {
@@ -117,7 +119,7 @@ func (p *parser) values(at int, info Info) (Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v, err = p.checked(from, info, v); err != nil {
+		if v, err = p.normalize(from, info, v); err != nil {
 			return nil, err
 		}
 		f.Values = append(f.Values, v)
@@ -131,7 +133,7 @@ func (p *parser) values(at int, info Info) (Node, error) {
 	}
 }
 
-// value reads one value, quoted or up to one of the characters of until.
+// value parses one value: quoted, or up to a character of until. at is where the field begins.
 func (p *parser) value(at int, until string) (Value, error) {
 	rest := p.text[p.i:]
 	inner, star := strings.CutPrefix(rest, "*")
@@ -165,7 +167,7 @@ func (p *parser) value(at int, until string) (Value, error) {
 	return Value{text, match}, nil
 }
 
-// starHint says what may be written for a value with a star elsewhere.
+// starHint suggests how to write a value whose star stands in an unsupported place.
 func starHint(name, word string) (hint string) {
 	pieces := strings.Split(word, "*")
 	if pieces[0] != "" {
@@ -175,8 +177,8 @@ func starHint(name, word string) (hint string) {
 	return hint + fmt.Sprintf("%s*%.60s* contains it, %[1]s%.60[3]q has the star itself", name, longest, word)
 }
 
-// checked returns v in the spelling of its field. A field with a closed list takes no other value.
-func (p *parser) checked(at int, info Info, v Value) (Value, error) {
+// normalize returns v in the spelling of its field. A field with a closed list of values rejects all others.
+func (p *parser) normalize(from int, info Info, v Value) (Value, error) {
 	if info.Values == nil {
 		return v, nil
 	}
@@ -187,5 +189,5 @@ func (p *parser) checked(at int, info Info, v Value) (Value, error) {
 	if v.Match == Whole && v.Text == "" && info.Name == "outcome" {
 		return v, nil
 	}
-	return v, p.errorf(at, fmt.Sprintf("%s: knows no %q", info.Name, v.Text), "one of %s", strings.Join(info.Values, ", "))
+	return v, p.errorf(from, fmt.Sprintf("%s: knows no %q", info.Name, v.Text), "one of %s", strings.Join(info.Values, ", "))
 }

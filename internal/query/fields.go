@@ -2,7 +2,7 @@ package query
 
 import "slices"
 
-// Type says what a field is compared with.
+// Type is the type of a field's values.
 type Type uint8
 
 // The types of fields.
@@ -18,7 +18,7 @@ type Info struct {
 	Type    Type
 	Help    string
 	Example string
-	Values  []string // all that it takes; nil when it takes any
+	Values  []string // the values it accepts; nil if it accepts any
 }
 
 var fields = []Info{
@@ -73,8 +73,8 @@ func lookup(name string) (Info, bool) {
 	return Info{}, false
 }
 
-// meant is what people write for our fields elsewhere.
-var meant = map[string]string{
+// synonyms maps names that other tools or people use to the fields of this language.
+var synonyms = map[string]string{
 	"file": "path: or touches:", "filename": "path:", "dir": "path:", "author": "from:", "sender": "from:", "to": "from:",
 	"session": "conversation:", "thread": "group:", "chat": "conversation:", "repo": "project:", "repository": "project:", "cwd": "project:",
 	"since": "after:", "newer": "after:", "until": "before:", "older": "before:", "date": "on:", "created": "on:", "time": "during:",
@@ -82,9 +82,9 @@ var meant = map[string]string{
 	"provider": "engine:", "name": "tool: or project:", "subject": "no field", "price": "cost>", "attribute": "attr:",
 }
 
-// nearest returns the field that name may have been meant for, with its colon, "" where most letters are others.
+// nearest returns the field that name was probably meant for, with its colon, or "" if none is close.
 func nearest(name string) string {
-	if m, ok := meant[name]; ok {
+	if m, ok := synonyms[name]; ok {
 		return m
 	}
 	best, least := "", 1<<30
@@ -102,7 +102,8 @@ func nearest(name string) string {
 	return best + ":"
 }
 
-// Distance is how many characters must be added, removed, changed or swapped with the next to make b of a.
+// Distance returns the edit distance between a and b (optimal string alignment): how many characters must be
+// inserted, deleted, replaced or swapped with their neighbour.
 func Distance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// atom reads a word, phrase, pattern or field.
+// atom parses a word, phrase, pattern or field.
 func (p *parser) atom() (Node, error) {
 	rest := p.text[p.i:]
 	switch {
@@ -20,7 +20,7 @@ func (p *parser) atom() (Node, error) {
 		if p.i < len(p.text) && p.text[p.i] == '*' {
 			p.i++
 		}
-		return p.filled(at, Substring{text}, text)
+		return p.nonEmpty(at, Substring{text}, text)
 	case rest[0] == '"', strings.HasPrefix(rest, "“") && strings.Contains(rest, "”"):
 		at := p.i
 		text, err := p.quoted()
@@ -29,9 +29,9 @@ func (p *parser) atom() (Node, error) {
 		}
 		if p.i < len(p.text) && p.text[p.i] == '*' && p.delimited(p.i+1) {
 			p.i++
-			return p.filled(at, Prefix{text}, text)
+			return p.nonEmpty(at, Prefix{text}, text)
 		}
-		return p.filled(at, Phrase{text}, text)
+		return p.nonEmpty(at, Phrase{text}, text)
 	case rest[0] == '/':
 		if n, err := p.regex(); n != nil || err != nil {
 			return n, err
@@ -40,21 +40,21 @@ func (p *parser) atom() (Node, error) {
 	if n, err := p.field(); n != nil || err != nil {
 		return n, err
 	}
-	word, whole := p.bare("")
-	return pattern(word, whole), nil
+	word, balanced := p.bare("")
+	return pattern(word, balanced), nil
 }
 
-// filled returns n unless its text is empty.
-func (p *parser) filled(at int, n Node, text string) (Node, error) {
+// nonEmpty returns n, or an error if its text is empty.
+func (p *parser) nonEmpty(at int, n Node, text string) (Node, error) {
 	if text == "" {
 		return nil, p.errorf(at, "nothing stands between the quotes", `to search for a quote, write /"/`)
 	}
 	return n, nil
 }
 
-// pattern returns what an unquoted word means. A word that could be read otherwise in another place, because of
-// an open bracket, slash or quote, is a Phrase, which means the same and is printed in quotes.
-func pattern(word string, whole bool) Node {
+// pattern returns the node for an unquoted word. A word that could be parsed differently elsewhere, because of an
+// open bracket, slash or quote, becomes a Phrase, which means the same and is printed in quotes.
+func pattern(word string, balanced bool) Node {
 	text, match := stars(word)
 	switch {
 	case strings.Trim(word, "*") == "":
@@ -63,19 +63,19 @@ func pattern(word string, whole bool) Node {
 		return Substring{text}
 	case match == Starts:
 		return Prefix{text}
-	case !whole || word[0] == '/' || strings.HasPrefix(word, "“"), isOperator(word):
+	case !balanced || word[0] == '/' || strings.HasPrefix(word, "“"), isOperator(word):
 		return Phrase{word}
 	}
 	return Word{word}
 }
 
-// isOperator tells words that are operators where one may stand, alone or before a bracket.
+// isOperator reports whether word would be parsed as an operator, either by itself or before a bracket.
 func isOperator(word string) bool {
 	name, _, _ := strings.Cut(word, "(")
 	return name == "AND" || name == "OR" || name == "NOT"
 }
 
-// stars takes the stars off an unquoted word: pre* starts so, *in* and *in contain it.
+// stars strips the stars from an unquoted word: pre* is a prefix match; *in* and *in match anywhere.
 func stars(word string) (string, Match) {
 	inner, ends := strings.CutSuffix(word, "*")
 	if text, ok := strings.CutPrefix(inner, "*"); ok {
@@ -87,11 +87,11 @@ func stars(word string) (string, Match) {
 	return word, Whole
 }
 
-// bare takes an unquoted word: up to a space, to a closing bracket of a group around it, or to one of the
-// characters of until. whole says that its own brackets are balanced.
-func (p *parser) bare(until string) (word string, whole bool) {
+// bare consumes an unquoted word: up to white space, to the bracket that closes an enclosing group, or to a character
+// of until. balanced reports whether the word's own brackets are balanced.
+func (p *parser) bare(until string) (word string, balanced bool) {
 	start, open := p.i, 0
-	whole = true
+	balanced = true
 scan:
 	for i, r := range p.text[start:] {
 		p.i = start + i
@@ -105,15 +105,15 @@ scan:
 		case r == ')' && p.open > 0:
 			break scan
 		case r == ')':
-			whole = false
+			balanced = false
 		}
 		p.i = len(p.text)
 	}
-	return p.text[start:p.i], whole && open == 0
+	return p.text[start:p.i], balanced && open == 0
 }
 
-// quoted takes a text in quotes. Inside, \" is a quote and \\ a backslash; any other backslash is itself. Curly
-// quotes work too and know no escapes.
+// quoted consumes a quoted text. Inside it, \" is a quote and \\ a backslash; any other backslash stands for itself.
+// Curly quotes work too and have no escapes.
 func (p *parser) quoted() (string, error) {
 	if rest, ok := strings.CutPrefix(p.text[p.i:], "“"); ok {
 		text, after, _ := strings.Cut(rest, "”")
@@ -138,8 +138,8 @@ func (p *parser) quoted() (string, error) {
 	return "", p.errorf(at, "this quote is never closed", `to search for a quote, write \" inside of quotes`)
 }
 
-// regex takes /expression/. The first slash that no backslash protects must end it, and the token: so a path
-// such as /usr/bin is none, and nil is returned.
+// regex consumes /expression/. The first unescaped slash must end both the expression and the token; otherwise, as
+// for the path /usr/bin, regex returns nil, nil.
 func (p *parser) regex() (Node, error) {
 	var b strings.Builder
 	for i := p.i + 1; i < len(p.text); i++ {

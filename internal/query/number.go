@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// operator returns the comparison that text begins with, or "".
+// operator returns the comparison operator at the beginning of text, or "".
 func operator(text string) string {
 	for _, op := range []string{">=", "<=", ">", "<", "="} {
 		if strings.HasPrefix(text, op) {
@@ -16,8 +16,8 @@ func operator(text string) string {
 	return ""
 }
 
-// compare reads a number after a field and its operator; skip is the length of what stands before the
-// operator. Text such as input=stdin is no comparison: then nothing is taken.
+// compare parses the number after a field and its operator. skip is the number of bytes before the operator. Text
+// such as input=stdin is not a comparison: compare then returns nil, nil and consumes nothing.
 func (p *parser) compare(info Info, skip int, op string) (Node, error) {
 	start := p.i
 	p.i += skip + len(op)
@@ -37,7 +37,7 @@ func (p *parser) compare(info Info, skip int, op string) (Node, error) {
 	return Compare{info.Name, op, n}, nil
 }
 
-// units are the factors of what may follow a number, by field; the first is what a bare number means.
+// units returns the unit suffixes of a field with their factors. The first is the unit of a bare number.
 func units(field string) []unit {
 	switch field {
 	case "cost":
@@ -53,8 +53,8 @@ type unit struct {
 	factor int64
 }
 
-// number reads an amount exactly: cost in nano-USD, duration in microseconds (several units may follow each
-// other, as in 1h30m), counts. What is finer than that, or too large, is no number.
+// number parses an amount exactly: cost in nano-USD, duration in microseconds (several units may be combined, as in
+// 1h30m), counts. It fails for values that are out of range or finer than that unit.
 func number(field, text string) (int64, bool) {
 	text = strings.ReplaceAll(strings.ToLower(text), "_", "")
 	if field == "cost" {
@@ -88,7 +88,7 @@ func number(field, text string) (int64, bool) {
 	return sum.Num().Int64(), true
 }
 
-// amount prints what number reads.
+// amount formats n so that number parses it back.
 func amount(field string, n int64) string {
 	suffix := ""
 	if field == "duration" {

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// parser walks the text once. Its methods return at the first error.
+// parser is a recursive-descent parser that scans the text once. Its methods stop at the first error.
 type parser struct {
 	text  string
 	i     int
-	open  int // groups that are open
-	depth int // groups and negations
+	open  int // groups that are not closed yet
+	depth int // nesting of groups and negations
 	now   time.Time
 	loc   *time.Location
 }
@@ -37,7 +37,7 @@ func parse(text string, now time.Time, loc *time.Location) (Node, error) {
 	return n, err
 }
 
-// conditions counts the leaves of a tree, and the values of its fields.
+// conditions counts the leaves of a tree, each value of a field separately.
 func conditions(n Node) (sum int) {
 	for n := range Leaves(n) {
 		f, _ := n.(Field)
@@ -46,39 +46,39 @@ func conditions(n Node) (sum int) {
 	return sum
 }
 
-// errorf makes the error at byte offset at.
+// errorf returns a SyntaxError for byte offset at.
 func (p *parser) errorf(at int, message, hint string, args ...any) *SyntaxError {
 	return &SyntaxError{utf8.RuneCountInString(p.text[:at]) + 1, message, fmt.Sprintf(hint, args...)}
 }
 
-// or reads alternatives up to the end of the text or of the group.
+// or parses alternatives up to the end of the text or of the group.
 func (p *parser) or() (Node, error) {
-	var of []Node
+	var nodes []Node
 	for {
 		n, err := p.and()
 		if err != nil {
 			return nil, err
 		}
 		if inner, ok := n.(Or); ok {
-			of = append(of, inner.Of...)
+			nodes = append(nodes, inner.Of...)
 		} else {
-			of = append(of, n)
+			nodes = append(nodes, n)
 		}
 		if !p.keyword("OR") {
 			break
 		}
 	}
-	if len(of) == 1 {
-		return of[0], nil
+	if len(nodes) == 1 {
+		return nodes[0], nil
 	}
-	return Or{of}, nil
+	return Or{nodes}, nil
 }
 
-// and reads what must hold together, up to OR or the end.
+// and parses a conjunction, up to OR or the end of the text or group.
 func (p *parser) and() (Node, error) {
-	var of []Node
+	var nodes []Node
 	for {
-		wanted := len(of) == 0 || p.keyword("AND")
+		wanted := len(nodes) == 0 || p.keyword("AND")
 		p.spaces()
 		if p.ended() || p.peek("OR") || p.peek("AND") {
 			if wanted || p.peek("AND") {
@@ -90,13 +90,13 @@ func (p *parser) and() (Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		of = append(of, n)
+		nodes = append(nodes, n)
 		p.spaces()
 	}
-	return Conjunction(of...), nil
+	return Conjunction(nodes...), nil
 }
 
-// missing is the error for a place where something to look for should stand.
+// missing returns the error for a missing operand.
 func (p *parser) missing() error {
 	for _, word := range []string{"OR", "AND"} {
 		if p.peek(word) {
@@ -111,6 +111,7 @@ func (p *parser) missing() error {
 	return p.errorf(at, "nothing stands after "+before[at:], `to search for the word, write "%s"`, before[at:])
 }
 
+// unary parses a negation, a group or an atom.
 func (p *parser) unary() (Node, error) {
 	at := p.i
 	switch rest := p.text[p.i:]; {
@@ -140,13 +141,14 @@ func (p *parser) unary() (Node, error) {
 	return Not{n}, nil
 }
 
-// negates reports whether a minus before rest means not. It does before what can begin a word, a quote, a
-// group or a pattern; so --limit, -> and a dash between spaces are text.
+// negates reports whether a minus before rest is a negation. It is one before anything that can begin a word, a
+// quote, a group or a pattern; --limit, -> and a dash between spaces are text.
 func negates(rest string) bool {
 	r, n := utf8.DecodeRuneInString(rest)
 	return n > 0 && (unicode.In(r, unicode.L, unicode.N, unicode.So) || strings.ContainsRune(`"“(*/_.@#$`, r))
 }
 
+// group parses (query).
 func (p *parser) group() (Node, error) {
 	at := p.i
 	p.i++
@@ -173,10 +175,10 @@ func (p *parser) spaces() {
 	p.i = len(p.text) - len(rest)
 }
 
-// ended reports whether the text or the innermost group ends here.
+// ended reports whether the text or the innermost group ends at the cursor.
 func (p *parser) ended() bool { return p.i == len(p.text) || p.open > 0 && p.text[p.i] == ')' }
 
-// peek reports whether the keyword stands here, in capitals and by itself.
+// peek reports whether a keyword is at the cursor, in capitals and as a token of its own.
 func (p *parser) peek(word string) bool {
 	rest, ok := strings.CutPrefix(p.text[p.i:], word)
 	if !ok {
@@ -185,7 +187,7 @@ func (p *parser) peek(word string) bool {
 	return rest == "" || rest[0] == '(' || p.delimited(p.i+len(word))
 }
 
-// keyword takes the keyword if it stands here.
+// keyword consumes the keyword if it is at the cursor.
 func (p *parser) keyword(word string) bool {
 	if !p.peek(word) {
 		return false

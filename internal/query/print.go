@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// String returns the query as text. Parsed again, at any time and in any zone, it gives the same tree.
+// String returns the query as text. Parsed again, at any time and in any time zone, the text gives the same tree.
 func (t *Tree) String() string {
 	if t == nil || t.Root == nil {
 		return ""
@@ -15,10 +15,10 @@ func (t *Tree) String() string {
 	return t.Root.String()
 }
 
-// String joins the nodes by spaces, alternatives in brackets.
+// String joins the nodes by spaces and brackets alternatives.
 func (n And) String() string { return join(n.Of, " ") }
 
-// String joins the nodes by OR, those that must hold together in brackets.
+// String joins the nodes by OR and brackets conjunctions.
 func (n Or) String() string { return join(n.Of, " OR ") }
 
 func join(of []Node, by string) string {
@@ -32,7 +32,7 @@ func join(of []Node, by string) string {
 	return b.String()
 }
 
-// grouped prints a node so that it is one with what stands around it.
+// grouped prints a node with brackets around it if it is an And or an Or.
 func grouped(n Node) string {
 	switch n.(type) {
 	case And, Or:
@@ -41,7 +41,7 @@ func grouped(n Node) string {
 	return n.String()
 }
 
-// String prints the node behind a minus, or behind NOT where a minus would be read as text.
+// String prints the node after a minus, or after NOT where a minus would be parsed as text.
 func (n Not) String() string {
 	if text := grouped(n.Of); negates(text) {
 		return "-" + text
@@ -49,16 +49,16 @@ func (n Not) String() string {
 	return "NOT " + grouped(n.Of)
 }
 
-// String prints the word bare where it is read as the same word, else in quotes.
+// String prints the word bare if that parses as the same word, otherwise in quotes.
 func (n Word) String() string { return bareOr(n, n.Text, quote(n.Text)) }
 
 // String prints the text in quotes.
 func (n Phrase) String() string { return quote(n.Text) }
 
-// String prints the text with a star behind it.
+// String prints the text followed by a star.
 func (n Prefix) String() string { return bareOr(n, n.Text+"*", quote(n.Text)+"*") }
 
-// String prints what is wider: the phrase or prefix.
+// String prints the next wider query that the language can express: the phrase or prefix.
 func (n Terms) String() string {
 	if n.Open {
 		return Prefix{n.Text}.String()
@@ -69,7 +69,7 @@ func (n Terms) String() string {
 // String prints the text between stars.
 func (n Substring) String() string { return bareOr(n, "*"+n.Text+"*", "*"+quote(n.Text)+"*") }
 
-// bareOr returns bare if it is read as n wherever it stands, else quoted.
+// bareOr returns bare if it parses as n in every context, otherwise quoted.
 func bareOr(n Node, bare, quoted string) string {
 	for _, text := range []string{bare, "(" + bare + ")"} {
 		if got, err := parse(text, time.Time{}, nil); err != nil || got != n || strings.HasPrefix(bare, "/") || strings.HasPrefix(bare, "“") {
@@ -117,7 +117,7 @@ func (n Field) String() string {
 	return b.String()
 }
 
-// String prints the value with its stars, in quotes where it needs them.
+// String prints the value with its stars, quoted if necessary.
 func (v Value) String() string {
 	text := v.Text
 	if text == "" && v.Match == Starts {
@@ -147,12 +147,13 @@ func (n Range) String() string {
 	return "during:" + from + ".." + to
 }
 
-// Typed are the times of a query as they were typed (on:today), by how they are printed.
-type Typed map[string]string
+// TypedTimes maps times as String prints them to the way they were typed in a query, such as on:today.
+type TypedTimes map[string]string
 
-// TypedTimes finds the times in the text of a query; those in quotes stay as they are printed.
-func TypedTimes(text string, now time.Time, loc *time.Location) Typed {
-	times := Typed{}
+// FindTypedTimes collects the times in the text of a query. Times in quotes are left out and are therefore printed in
+// full.
+func FindTypedTimes(text string, now time.Time, loc *time.Location) TypedTimes {
+	times := TypedTimes{}
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, "()")
 		if t, err := Parse(word, now, loc); err == nil {
@@ -165,7 +166,7 @@ func TypedTimes(text string, now time.Time, loc *time.Location) Typed {
 }
 
 // Print prints a query, or a part of one, with its times as they were typed.
-func (times Typed) Print(n fmt.Stringer) string {
+func (times TypedTimes) Print(n fmt.Stringer) string {
 	text := n.String()
 	for printed, typed := range times {
 		text = strings.ReplaceAll(text, printed, typed)
@@ -173,7 +174,7 @@ func (times Typed) Print(n fmt.Stringer) string {
 	return text
 }
 
-// String prints the comparison in USD, seconds or as a count.
+// String prints the comparison in USD, in seconds or as a count.
 func (n Compare) String() string { return n.Field + n.Op + amount(n.Field, n.Value) }
 
 func quote(text string) string {

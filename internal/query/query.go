@@ -1,8 +1,8 @@
-// Package query is the query language: text to tree and tree to text. It owns the grammar, the list of fields
-// and the meaning of dates, ages and units. It does no I/O, knows no engine and no tokeniser, and promises that
-// any text gives either a tree or a *SyntaxError, that a tree printed and parsed again is the same tree (as long as
-// the text, which quotes and absolute times make longer, stays below MaxLength), and that
-// a tree is never deeper than MaxDepth.
+// Package query implements the query language: text to tree and tree to text. It owns the grammar, the list of fields
+// and the meaning of dates, ages and units. It does no I/O and knows neither index engine nor tokeniser. It promises
+// that any text gives either a tree or a *SyntaxError; that a tree printed and parsed again is the same tree, as long
+// as the printed text (quotes and absolute times make it longer) stays below MaxLength; and that a tree is never
+// deeper than MaxDepth.
 //
 // docs/query-language.md describes the language for its users.
 package query
@@ -21,19 +21,21 @@ const (
 	MaxConditions = 1024
 )
 
-// Tree is a parsed query. A nil Root asks for everything.
+// Tree is a parsed query. A nil Root matches everything.
 type Tree struct{ Root Node }
 
-// Node is And, Or, Not, Word, Phrase, Prefix, Terms, Substring, Regex, Field, Range or Compare, always by value.
+// Node is one of And, Or, Not, Word, Phrase, Prefix, Terms, Substring, Regex, Field, Range and Compare, always by
+// value.
 type Node interface {
 	fmt.Stringer
 	node()
 }
 
-// And matches what all of its two or more nodes match; none of them is an And.
+// And matches what all of its nodes match. It has at least two nodes, none of which is an And.
 type And struct{ Of []Node }
 
-// Conjunction matches what all of some nodes match, of which nil ones say nothing; nil where none does.
+// Conjunction returns the conjunction of nodes, flattened. Nil nodes are ignored; the result is nil if all of them
+// are nil.
 func Conjunction(of ...Node) Node {
 	var flat []Node
 	for _, n := range of {
@@ -48,7 +50,8 @@ func Conjunction(of ...Node) Node {
 	return And{flat}
 }
 
-// Conditions are what must all hold for a node, which may be nil, to match.
+// Conditions returns the nodes that must all match for n to match: the operands of an And, n itself otherwise, none
+// if n is nil.
 func Conditions(n Node) []Node {
 	switch n := n.(type) {
 	case nil:
@@ -59,10 +62,10 @@ func Conditions(n Node) []Node {
 	return []Node{n}
 }
 
-// Or matches what any of its two or more nodes matches; none of them is an Or.
+// Or matches what any of its nodes matches. It has at least two nodes, none of which is an Or.
 type Or struct{ Of []Node }
 
-// Alternatives takes alternatives of alternatives apart. Anything else is its only one.
+// Alternatives returns the operands of an Or, nested ones flattened. Any other node is its own only alternative.
 func Alternatives(n Node) []Node { return alternatives(nil, n) }
 
 func alternatives(to []Node, n Node) []Node {
@@ -76,67 +79,67 @@ func alternatives(to []Node, n Node) []Node {
 	return to
 }
 
-// Not matches what its node, which is no Not, does not match.
+// Not matches what its node does not match. The node is never itself a Not.
 type Not struct{ Of Node }
 
-// Word is text without spaces as it was typed. The tokeniser may cut it into several terms, which must then
-// stand as a phrase, or find none (punctuation only): then it says nothing, and whoever runs the query tells so.
+// Word is text without spaces, as typed. The tokeniser may cut it into several terms, which must then match as a
+// phrase. It may also find no term in it (punctuation only); the word then restricts nothing, and whoever runs the
+// query says so.
 type Word struct{ Text string }
 
-// Phrase is quoted text: its terms must stand one after another. Like a Word it may have no terms.
+// Phrase is quoted text whose terms must be adjacent and in this order. Like a Word it may have no terms.
 type Phrase struct{ Text string }
 
-// Prefix is a Phrase whose last term may go on.
+// Prefix is a Phrase whose last term matches as a prefix.
 type Prefix struct{ Text string }
 
-// Terms is a Phrase, or with Open a Prefix, of whole words: parts of identifiers will not do. No text of a query gives
-// one; search asks an index so for where a Substring may stand. Text is terms with spaces between them.
+// Terms is a Phrase (with Open: a Prefix) of whole words, which parts of identifiers do not match. The parser never
+// returns one; search uses it to ask an index where a Substring may occur. Text is terms separated by spaces.
 type Terms struct {
 	Text string
 	Open bool
 }
 
-// Substring is text that stands anywhere, also inside words. Case and accents are folded.
+// Substring is text that matches anywhere, also inside words. Case and accents are folded.
 type Substring struct{ Text string }
 
-// Regex is a regular expression in RE2 syntax that has been checked to compile.
+// Regex is a regular expression in RE2 syntax that is known to compile.
 type Regex struct{ Expr string }
 
-// Compile returns the expression as it is matched: case folded and ^ and $ at lines, unless it says otherwise
-// itself, as in (?-i).
+// Compile returns the expression with the flags it is matched with: case-insensitive, and with ^ and $ matching at
+// line boundaries, unless the expression says otherwise, as in (?-i).
 func (r Regex) Compile() (*regexp.Regexp, error) { return regexp.Compile("(?im)" + r.Expr) }
 
-// Field matches events of which a field has one of the values. No Values at all (attr only) asks that the key
-// is there.
+// Field matches events of which a field has one of the values. Without Values (attr only), the key must exist.
 type Field struct {
 	Name   string
-	Key    string // of an attribute; "" for all other fields
+	Key    string // name of the attribute; "" for all other fields
 	Values []Value
 }
 
-// Value is what a field is compared with; case does not matter. An empty Text that is Whole asks for events
-// without a value, one that Starts for events with any.
+// Value is a value to compare a field with, case-insensitively. An empty Text with Whole matches events without a
+// value; an empty Text with Starts matches events with any value.
 type Value struct {
 	Text  string
 	Match Match
 }
 
-// Match says how much of a field a Value must be.
+// Match says how a Value is compared with a field.
 type Match uint8
 
-// The ways to match.
+// The ways to match: equality, prefix and substring.
 const (
 	Whole Match = iota
 	Starts
 	Contains
 )
 
-// Range matches events of a time: from From on, and before To. A zero time is an open end; not both are. Both
-// are in UTC.
+// Range matches events by time: at or after From, and before To. A zero time means unbounded; at most one of them is
+// zero. Both are in UTC.
 type Range struct{ From, To time.Time }
 
-// Compare matches by a number of the event's usage, call or conversation: cost in nano-USD, duration in
-// microseconds, everything else a count. Op is one of > >= < <= =. An unknown number matches no Compare.
+// Compare matches by a number of the event's usage, call or conversation: cost in nano-USD, duration in microseconds,
+// everything else a count. Op is one of > >= < <= =. An unknown number matches no Compare.
 type Compare struct {
 	Field string
 	Op    string
@@ -156,7 +159,7 @@ func (Field) node()     {}
 func (Range) node()     {}
 func (Compare) node()   {}
 
-// SyntaxError says what is wrong with a query. Column counts characters from 1.
+// SyntaxError describes what is wrong with a query. Column counts characters from 1.
 type SyntaxError struct {
 	Column  int
 	Message string
@@ -170,8 +173,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("column %d: %s (%s)", e.Column, e.Message, e.Hint)
 }
 
-// Parse reads a query. Ages and words such as yesterday are counted from now; dates without a zone, days and
-// weeks are those of loc (nil is UTC). Every error is a *SyntaxError.
+// Parse parses a query. Ages and words such as yesterday are relative to now; dates without a zone, days and weeks
+// are those of loc (nil is UTC). Every error is a *SyntaxError.
 func Parse(text string, now time.Time, loc *time.Location) (*Tree, error) {
 	root, err := parse(text, now, loc)
 	if err != nil {
@@ -180,8 +183,8 @@ func Parse(text string, now time.Time, loc *time.Location) (*Tree, error) {
 	return &Tree{Root: root}, nil
 }
 
-// Texts returns the nodes that ask for text (Word, Phrase, Prefix, Substring, Regex) and are not negated: what
-// a view should mark.
+// Texts returns the text nodes (Word, Phrase, Prefix, Substring, Regex) that are not negated: what a view should
+// highlight.
 func (t *Tree) Texts() (all []Node) {
 	for n, negated := range Leaves(t.Root) {
 		if !negated && IsText(n) {
@@ -191,7 +194,7 @@ func (t *Tree) Texts() (all []Node) {
 	return all
 }
 
-// IsText says whether a node asks for text.
+// IsText reports whether a node matches text.
 func IsText(n Node) bool {
 	switch n.(type) {
 	case Word, Phrase, Prefix, Substring, Regex:
@@ -200,7 +203,7 @@ func IsText(n Node) bool {
 	return false
 }
 
-// Leaves yields the nodes in a node, which may be nil, that hold no others, and whether each is negated.
+// Leaves yields the leaves below n, which may be nil, and whether each is negated.
 func Leaves(n Node) iter.Seq2[Node, bool] {
 	return func(yield func(Node, bool) bool) { leaves(n, false, yield) }
 }

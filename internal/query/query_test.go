@@ -170,7 +170,7 @@ func TestTypedTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := TypedTimes(c.in, now, time.UTC).Print(tree); got != cmp.Or(c.want, c.in) {
+		if got := FindTypedTimes(c.in, now, time.UTC).Print(tree); got != cmp.Or(c.want, c.in) {
 			t.Errorf("%q: %q", c.in, got)
 		}
 	}

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// span is a stretch of time that a date, age or word stands for.
+// span is the interval that a date, age or word stands for.
 type span struct {
 	from, to time.Time
-	point    bool // given to the second: a range ends there, not after it
+	point    bool // given to the second: a range ends at from, not at to
 }
 
 const datesHelp = "write a date (2026-11, 2026-11-20, 2026-11-20T10:00), an age (7d, 3h, 2w, 6mo, 1y) or a word (today, yesterday, this-week, last-month)"
 
-// Times are words and ages that a time field takes, for completion.
+// Times returns words and ages that a time field accepts, for completion.
 func Times() []string {
 	return []string{"today", "yesterday", "this-week", "last-week", "this-month", "last-month", "this-year", "last-year", "1h", "24h", "7d", "30d"}
 }
 
-// when reads the value of a time field.
-func (p *parser) when(name string) (Node, error) {
+// timeField parses the value of a time field.
+func (p *parser) timeField(name string) (Node, error) {
 	from := p.i
 	text, quoted := "", p.text[p.i] == '"'
 	if quoted {
@@ -65,7 +65,7 @@ func (p *parser) when(name string) (Node, error) {
 	return r, nil
 }
 
-// between reads a..b, of which one may be missing: from the beginning of a to the end of b.
+// between parses a..b, one of which may be missing: from the beginning of a to the end of b.
 func (p *parser) between(a, b string) (Range, bool) {
 	var r Range
 	if a != "" {
@@ -87,23 +87,23 @@ func (p *parser) between(a, b string) (Range, bool) {
 	return r, a != "" || b != ""
 }
 
-// sane keeps times where they can be printed and read again.
-func sane(t time.Time) bool { return t.Year() >= 1000 && t.Year() < 9999 }
+// printable reports whether t is within the years that can be printed and parsed again.
+func printable(t time.Time) bool { return t.Year() >= 1000 && t.Year() < 9999 }
 
-// span reads a date, an age or a word.
+// span parses a date, an age or a word.
 func (p *parser) span(text string) (span, bool) {
 	s, ok := p.named(strings.ToLower(text))
-	if !ok && !strings.Contains(text, "M") { // minutes or months: nobody knows, and a prune must not guess
+	if !ok && !strings.Contains(text, "M") { // M could be minutes or months, and a prune must not guess
 		s, ok = p.age(strings.ToLower(text))
 	}
 	if !ok {
 		s, ok = p.date(text)
 	}
 	s.from, s.to = s.from.UTC(), s.to.UTC()
-	return s, ok && sane(s.from) && sane(s.to)
+	return s, ok && printable(s.from) && printable(s.to)
 }
 
-// named reads a word. Weeks begin on Monday.
+// named parses a word such as today. Weeks begin on Monday.
 func (p *parser) named(word string) (span, bool) {
 	y, m, d := p.now.Date()
 	day := func(y int, m time.Month, d int) time.Time { return midnight(y, m, d, p.loc) }
@@ -131,7 +131,8 @@ func (p *parser) named(word string) (span, bool) {
 	return span{}, false
 }
 
-// age reads 7d, 3h, 2w, 6mo, 1y, 90m, 1d12h: from the second so long ago until now. Days and more are those of the calendar.
+// age parses an age such as 7d, 3h, 2w, 6mo, 1y, 90m or 1d12h: the interval from that long ago, to the second, until
+// now. Units of a day and more are calendar units.
 func (p *parser) age(text string) (span, bool) {
 	t := p.now
 	for rest := text; rest != ""; {
@@ -164,12 +165,12 @@ func (p *parser) age(text string) (span, bool) {
 			return span{}, false
 		}
 	}
-	t = t.Truncate(time.Second) // nobody means fractions, and they would be shown
+	t = t.Truncate(time.Second) // fractions are never meant, and would be printed
 	return span{from: t, to: p.now, point: true}, text != "" && (t.Before(p.now) || t.Equal(p.now))
 }
 
-// monthsBefore is the same day n months before, or the last one of that month where it has no such day: a month before
-// the 31st of March is the end of February, not the 3rd of March.
+// monthsBefore returns the same day n months earlier, or the last day of that month if it has no such day: a month
+// before 31 March is the end of February, not 3 March.
 func monthsBefore(t time.Time, n int) time.Time {
 	y, m, d := t.Date()
 	last := time.Date(y, m-time.Month(n)+1, 0, 0, 0, 0, 0, time.UTC).Day()
@@ -177,7 +178,7 @@ func monthsBefore(t time.Time, n int) time.Time {
 	return time.Date(y, m-time.Month(n), min(d, last), hour, minute, second, t.Nanosecond(), t.Location())
 }
 
-// midnight is when a day begins: later where clocks are put forward at that hour, for then there is none.
+// midnight returns the first instant of a day. Where clocks are put forward at midnight, that is later than 00:00.
 func midnight(y int, m time.Month, d int, loc *time.Location) time.Time {
 	t := time.Date(y, m, d, 0, 0, 0, 0, loc)
 	if t.Hour() < 12 {
@@ -187,7 +188,7 @@ func midnight(y int, m time.Month, d int, loc *time.Location) time.Time {
 	return forward
 }
 
-// date reads a date of any precision, with T or a space before the time, with or without a zone.
+// date parses a date of any precision, with T or a space before the time, with or without a zone.
 func (p *parser) date(text string) (span, bool) {
 	text = strings.Replace(text, " ", "T", 1)
 	for _, l := range []struct {

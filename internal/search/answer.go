@@ -12,40 +12,40 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Answer is what a query gives: results once, and their coverage.
+// Answer holds one query and its outcome: the results, which can be iterated once, and then their coverage.
 type Answer struct {
 	ctx          context.Context
 	s            *Searcher
 	tree         *query.Tree
 	o            Options
-	typed        query.Typed
+	typedTimes   query.TypedTimes
 	alternatives []alternative
 	candidates   *candidates
 	marks        *marker
 	checker      *checker
-	pass         func(*found) bool // hits that are taken for such without a look at their texts
-	found        *lookup
-	from         *cursor
+	accept       func(*found) bool // hits for which it returns true are accepted without checking their texts
+	labels       *labelCache
+	resumeAt     *cursor
 
-	top      int64  // newest hit that Relevance ranked
-	weights  string // of the phrases, a letter each
+	top      int64  // time of the newest hit that Relevance ranked
+	weights  string // weights of the phrases, one letter each; see weightsOf
 	windowed bool   // there are more hits than Relevance ranks
-	skimmed  bool   // what is ranked lacks what is shown
-	position string // cursor of the last row that was looked at, with Newest
+	skimmed  bool   // ranked hits come from Index.Skim and must be completed before they are shown
+	position string // with Newest: cursor of the last row that was examined
 
-	shown   int
-	more    bool
-	next    string
-	partial string
-	ended   bool // all hits were seen
-	elapsed time.Duration
-	told    *Coverage // as far as it was asked for beside the first hits
-	asked   int       // of its steps
-	look    func() []Source
+	shown      int
+	more       bool
+	next       string
+	partial    string
+	ended      bool // all hits were seen
+	elapsed    time.Duration
+	prefetched *Coverage       // the part of the coverage that was determined while the first hits were read
+	stepsDone  int             // how many of the coverage's steps told includes
+	inspect    func() []Source // inspects the sources; see Searcher.Sources
 }
 
-// Results yields the hits in the order that was asked for, as they are found. An error ends it. To be ranged over
-// once; a search that stops early (Timeout, Budget) ends without an error, and Coverage says so.
+// Results yields the hits in the requested order as they are found, and ends at the first error. It can be ranged
+// over only once. A search that stops early (Timeout, Budget) ends without an error, and Coverage says so.
 func (a *Answer) Results() iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		started := a.s.Now()
@@ -82,7 +82,8 @@ func (a *Answer) Results() iter.Seq2[Result, error] {
 	}
 }
 
-// stopped turns an error that only means "not all" into what Coverage says.
+// stopped handles the error with which a search ended. If it only means that the result is partial, stopped records
+// that for Coverage and returns nil.
 func (a *Answer) stopped(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errBudget):
@@ -98,64 +99,66 @@ func (a *Answer) stopped(ctx context.Context, err error) error {
 	return nil
 }
 
-// How many hits are gathered before their texts are read, on all cores, and up to which size of a text.
+// How many hits are gathered before their texts are read in parallel, and the largest text that is read this way.
 const (
 	aheadHits  = 24
 	aheadBytes = 1 << 20
 )
 
-// readAhead reads the texts of some hits at once, cuts snippets out of them, and looks up what they are shown with. Those of hits
-// that were checked were read already.
+// readAhead gathers hits, reads their texts in parallel, cuts snippets out of them, and looks up the conversations
+// and runs to show with them. The texts of hits that were checked have been read already.
 func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
-		var some []found
-		give := func() bool {
-			wanted := len(some) // the last one may only tell that there is more
+		var batch []found
+		flush := func() bool {
+			shown := len(batch) // the last one may be needed only to know that there is more
 			if a.o.Limit > 0 {
-				wanted = min(wanted, a.o.Limit-a.shown)
+				shown = min(shown, a.o.Limit-a.shown)
 			}
-			unread := make([]*found, max(wanted, 0))
+			unread := make([]*found, max(shown, 0))
 			for i := range unread {
-				unread[i] = &some[i]
+				unread[i] = &batch[i]
 			}
 			var err error
-			learn := func() { err = a.found.learn(ctx, some) }
-			if a.o.NoSnippets { // hits that wait for no texts wait for no coverage
-				learn()
+			loadLabels := func() { err = a.labels.load(ctx, batch) }
+			if a.o.NoSnippets { // without texts to wait for, the coverage must not delay the hits
+				loadLabels()
 			} else {
-				beside := func() { learn(); a.aside(ctx) }
+				beside := func() { loadLabels(); a.prefetchCoverage(ctx) }
 				a.s.readAll(ctx, unread, beside, func(f *found) { f.snippet = a.marks.snippet(f.text) })
 			}
 			if err != nil {
 				yield(found{}, err)
 				return false
 			}
-			for _, f := range some {
+			for _, f := range batch {
 				if !yield(f, nil) {
 					return false
 				}
 			}
-			some = some[:0]
+			batch = batch[:0]
 			return true
 		}
 		for f, err := range hits {
 			if err != nil {
-				if give() {
+				if flush() {
 					yield(found{}, err)
 				}
 				return
 			}
-			if some = append(some, f); (len(some) == aheadHits || f.read) && !give() {
+			if batch = append(batch, f); (len(batch) == aheadHits || f.read) && !flush() {
 				return
 			}
 		}
-		give()
+		flush()
 	}
 }
 
-// readAll reads the texts of hits, and then does something with each; what asks the index beside that does it meanwhile, and then
-// reads, too: all questions come from one goroutine, which has a connection and a deep stack. One that cannot be read, or is large, is left to who wants it.
-// Neighbours often lie in one member, for which all but one of those who want it would wait: so half of the readers come from the end.
+// readAll reads the texts of hits in parallel and calls then for each that has one. Meanwhile the calling goroutine
+// runs beside, which queries the index, and then reads texts too: all index queries come from one goroutine, which
+// has a connection and a grown stack. Texts that are large or unreadable are skipped and left to whoever needs them.
+// Adjacent hits often lie in the same pack member, and all but one of their readers would wait for it, so half of the
+// readers start at the end of the list.
 func (s *Searcher) readAll(ctx context.Context, hits []*found, beside func(), then func(*found)) {
 	text := s.placed(ctx, hits)
 	var mu sync.Mutex
@@ -192,7 +195,7 @@ func (s *Searcher) readAll(ctx context.Context, hits []*found, beside func(), th
 	group.Wait()
 }
 
-// placed reads texts of hits, after a look where all of them lie.
+// placed returns a function that reads the texts of hits, after looking up the locations of all of them at once.
 func (s *Searcher) placed(ctx context.Context, hits []*found) func(context.Context, index.Place, int) (string, error) {
 	if len(hits) < 2 {
 		return s.Texts.Text
@@ -208,7 +211,7 @@ func (s *Searcher) placed(ctx context.Context, hits []*found) func(context.Conte
 
 func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
 	r := Result{Hit: f.Hit, Score: f.score}
-	r.Conversation, r.Run = a.found.conversations[f.Conversation], a.found.runs[f.Run] // what was not learned went with a prune
+	r.Conversation, r.Run = a.labels.conversations[f.Conversation], a.labels.runs[f.Run] // those missing have been pruned meanwhile
 	if a.o.NoSnippets {
 		return r, nil
 	}
@@ -244,9 +247,10 @@ func (a *Answer) around(ctx context.Context, r *Result) error {
 	return err
 }
 
-// maxContext bounds the rows around one hit: events may have many parts.
+// maxContext bounds the rows on either side of a hit: events may have many parts.
 const maxContext = 1000
 
+// rows returns the rows of a span of a conversation with their snippets.
 func (a *Answer) rows(ctx context.Context, conversation string, span index.Span) ([]Row, error) {
 	var rows []Row
 	for e, err := range a.s.Index.Events(ctx, conversation, span) {

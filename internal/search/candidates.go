@@ -13,34 +13,37 @@ import (
 )
 
 const (
-	// maxTerms bounds how many terms stand in for the substrings of a query, for the memory that their lists take.
+	// maxTerms bounds how many terms replace the substrings of a query, because of the memory that their posting
+	// lists take.
 	maxTerms = 6144
-	// enoughTerms is how many of them tell whether looking for them is worth it.
+	// enoughTerms is the number of terms after which often decides whether collecting more is worthwhile.
 	enoughTerms = 512
-	// maxSeen bounds how many terms of the vocabulary are looked at.
+	// maxSeen bounds how many terms of the vocabulary are examined.
 	maxSeen = 1 << 20
-	// maxLiteral is how many bytes of a substring look for candidates; texts are checked for all of it.
+	// maxLiteral is how many bytes of a substring are used to find candidates; texts are checked for all of it.
 	maxLiteral = 2 * term.MaxTerm
-	// cutTerm is the least length of a term that may be a piece of a longer word: a word is cut before the
-	// character that does not fit, and few fold to more than 16 bytes.
-	cutTerm = term.MaxTerm - longestFold
-	// longestFold is how many bytes a character folds to, and longestASCII how many where the first is of ASCII.
+	// minCutTerm is the minimum length of a term that may be a piece of a longer word: a word is cut before the
+	// character that does not fit, and few characters fold to more than 16 bytes.
+	minCutTerm = term.MaxTerm - longestFold
+	// longestFold is how many bytes a character folds to at most, and longestASCII the same if its fold begins with
+	// an ASCII character.
 	longestFold  = 16
 	longestASCII = 5
 )
 
-// candidates finds what the index can be asked in place of a pattern.
+// candidates finds conditions that the index can answer and that a pattern implies.
 type candidates struct {
-	index Index
-	memo  map[string]guess
-	most  int // terms for one pattern
-	want  int // hits; 0: all of them
+	index      Index
+	memo       map[string]guess
+	maxTerms   int // limit of terms for one pattern
+	wantedHits int // how many hits are wanted; 0 means all
 }
 
-// guess is a condition that every text meets that a pattern matches: one of both parts, nil where nothing is known.
+// guess is a condition that holds for every text that a pattern matches: sure OR doubt. Both are nil if no such
+// condition is known.
 type guess struct {
-	sure  query.Node // every text that meets it is matched; nil: no such part
-	doubt query.Node
+	sure  query.Node // the pattern matches every text that satisfies it; may be nil
+	doubt query.Node // texts that satisfy it must be checked; may be nil
 }
 
 func (g guess) node() query.Node {
@@ -53,6 +56,7 @@ func (g guess) node() query.Node {
 	return query.Or{Of: []query.Node{g.sure, g.doubt}}
 }
 
+// of returns the guess for a pattern.
 func (c *candidates) of(ctx context.Context, n query.Node) (guess, error) {
 	key := n.String()
 	if g, ok := c.memo[key]; ok {
@@ -70,7 +74,7 @@ func (c *candidates) of(ctx context.Context, n query.Node) (guess, error) {
 		}
 		g.doubt, err = c.resolve(ctx, required(re.Simplify()))
 	default:
-		if terms := long(n); terms != nil { // the first word may be the end of an identifier, all others are whole
+		if terms := longPhrase(n); terms != nil { // the first word may be the end of an identifier; all others are whole words
 			g.doubt = query.Phrase{Text: strings.Join(terms[:maxPhrase], " ")}
 		}
 	}
@@ -114,7 +118,7 @@ func (c *candidates) resolve(ctx context.Context, n query.Node) (query.Node, err
 type piece struct {
 	text       string
 	start, end int
-	alone      bool // never a part of a longer word
+	alone      bool // never part of a longer word, such as a CJK character
 }
 
 func piecesOf(text string) []piece {
@@ -139,16 +143,16 @@ func texts(pieces []piece) []string {
 	return out
 }
 
-// literal returns what texts with a substring have in common. Its first word may be the end of a word, its last
-// one the beginning; what stands between is whole.
+// literal returns the condition that texts with a substring satisfy. The first word of the substring may be the end
+// of a word of the text, its last word the beginning of one; the words between are whole.
 func (c *candidates) literal(ctx context.Context, lit string) (guess, error) {
 	folded := string(term.Fold(nil, lit))
 	if !slices.Equal(term.Words(lit), term.Words(folded)) {
-		return guess{}, nil // signs that fold to letters: where words end is not seen any more
+		return guess{}, nil // signs that fold to letters: word boundaries cannot be determined any more
 	}
 	inside, end := term.Inside(folded)
 	if inside {
-		return guess{}, nil // such as [31m: the index has no colors
+		return guess{}, nil // such as [31m: terminal sequences are not indexed
 	}
 	folded, open := folded[:end], false
 	if len(folded) > maxLiteral {
@@ -171,7 +175,7 @@ func (c *candidates) literal(ctx context.Context, lit string) (guess, error) {
 	return c.ending(ctx, word, rest, open)
 }
 
-// boundary returns the last rune boundary of s up to n.
+// boundary returns the last rune boundary of s at or before n.
 func boundary(s string, n int) int {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
@@ -179,22 +183,22 @@ func boundary(s string, n int) int {
 	return n
 }
 
-// enough is how many bytes of whole words make it needless to look for those that end in the first one.
-const enough = 8
+// longEnough is how many bytes of whole words make it unnecessary to look up words that end with the first one.
+const longEnough = 8
 
-// ending returns the condition for text in which a word ends in word and rest follows; open says that the last
-// term may go on. Without rest, word may stand inside of one.
+// ending returns the condition for texts in which a word ends with word and rest follows; open means that the last
+// term is a prefix. Without rest, word may also be inside of a longer word.
 func (c *candidates) ending(ctx context.Context, word string, rest []string, open bool) (guess, error) {
 	var after guess
 	if len(rest) > 0 {
 		after.doubt = sequence(rest, open)
-		if len(strings.Join(rest, "")) >= enough {
+		if len(strings.Join(rest, "")) >= longEnough {
 			return after, nil
 		}
 	}
-	e := ends{word: word, rest: rest, open: open, most: c.most}
+	e := endings{word: word, rest: rest, open: open, max: c.maxTerms}
 	endings := prefixes(e.word)
-	for t, err := range c.index.TermsOrCut(ctx, word, cutTerm) {
+	for t, err := range c.index.TermsOrCut(ctx, word, minCutTerm) {
 		if err != nil {
 			return after, fmt.Errorf("terms: %w", err)
 		}
@@ -205,7 +209,7 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 				}
 			}
 		}
-		if len(t) >= cutTerm {
+		if len(t) >= minCutTerm {
 			e.cut(t, endings)
 		}
 		if e.full() {
@@ -218,14 +222,15 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	return e.guess(), nil
 }
 
-// textCost is how many terms are looked up in the time that a look at a text takes.
+// textCost is how many terms can be looked up in the time that checking one text takes.
 const textCost = 6
 
-// often says whether texts have one of many terms so often that a look at the newest texts finds as many as are wanted
-// sooner than a look at all the terms. The shortest terms are taken for the most frequent, and some others for the rest.
+// often reports whether the terms are so frequent that checking the newest texts one by one yields the wanted number
+// of hits sooner than looking up all the terms. It samples the shortest terms, presumably the most frequent ones, and
+// some others to represent the rest.
 func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error) {
 	const some = 8
-	if c.want == 0 || len(terms) < 8*some {
+	if c.wantedHits == 0 || len(terms) < 8*some {
 		return false, nil
 	}
 	short := slices.Clone(terms)
@@ -243,10 +248,10 @@ func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error
 	for i := 0; i < len(having); i += 2 {
 		hits += having[i] + having[i+1]*int64(len(terms)/some)
 	}
-	return textCost*int64(c.want)*rows < hits*int64(len(terms)), err
+	return textCost*int64(c.wantedHits)*rows < hits*int64(len(terms)), err
 }
 
-// prefixes returns the beginnings of a word that can end a term, shorter than the word.
+// prefixes returns the proper prefixes of word, up to MaxTerm bytes, with which a term may end.
 func prefixes(word string) []string {
 	var out []string
 	for i := range word {
@@ -257,23 +262,23 @@ func prefixes(word string) []string {
 	return out
 }
 
-// ends gathers the sequences of terms that a text with a substring may have.
-type ends struct {
+// endings collects the term sequences that texts with a substring may contain.
+type endings struct {
 	word  string
 	rest  []string
 	open  bool
 	seen  int
-	most  int          // nodes
-	sure  []query.Node // terms that have all of what is looked for in them
+	max   int          // limit of sure and nodes together
+	sure  []query.Node // terms that contain the whole substring
 	nodes []query.Node
 }
 
-func (e *ends) full() bool { return len(e.sure)+len(e.nodes) > e.most || e.seen > maxSeen }
+func (e *endings) full() bool { return len(e.sure)+len(e.nodes) > e.max || e.seen > maxSeen }
 
-func (e *ends) add(terms []string, open bool) { e.nodes = append(e.nodes, sequence(terms, open)) }
+func (e *endings) add(terms []string, open bool) { e.nodes = append(e.nodes, sequence(terms, open)) }
 
-// whole takes a term that has the word in it.
-func (e *ends) whole(t string) {
+// whole adds a term that contains the word.
+func (e *endings) whole(t string) {
 	e.seen++
 	switch {
 	case len(e.rest) > 0 || !e.open:
@@ -285,16 +290,16 @@ func (e *ends) whole(t string) {
 	}
 }
 
-// cut takes a term that may be the first piece of a long word.
-func (e *ends) cut(t string, endings []string) {
+// cut adds a term that may be the first piece of a word that was cut for its length.
+func (e *endings) cut(t string, endings []string) {
 	e.seen++
 	for _, p := range endings {
 		switch rest := e.word[len(p):]; {
-		case !strings.HasSuffix(t, p) || !e.cutBehind(len(p), len(t)):
+		case !strings.HasSuffix(t, p) || !e.mayBeCut(len(p), len(t)):
 			continue
-		case leastRest <= len(rest) && len(rest) <= mostRest:
+		case minRest <= len(rest) && len(rest) <= maxRest:
 			e.add(append([]string{t}, term.Words(rest)...), true)
-		default: // few texts have it; what follows would be a beginning that many words have, or be cut again
+		default: // the term is rare; the rest would be too short a prefix, or be cut again itself
 			e.add([]string{t}, false)
 			return
 		}
@@ -303,13 +308,13 @@ func (e *ends) cut(t string, endings []string) {
 
 // What follows a word that was cut is looked for where it has so many bytes.
 const (
-	leastRest = 3
-	mostRest  = term.MaxTerm - longestFold
+	minRest = 3
+	maxRest = term.MaxTerm - longestFold
 )
 
-// cutBehind says whether a term of some size may have been cut behind so many bytes of what is looked for: the character that
-// comes next did not fit.
-func (e *ends) cutBehind(n, size int) bool {
+// mayBeCut reports whether a term of size bytes may have been cut after the first n bytes of the word because the
+// next character did not fit.
+func (e *endings) mayBeCut(n, size int) bool {
 	longest := longestFold
 	if e.word[n] < utf8.RuneSelf {
 		longest = longestASCII
@@ -317,24 +322,24 @@ func (e *ends) cutBehind(n, size int) bool {
 	return size+longest > term.MaxTerm
 }
 
-// nothing is a condition that no row meets: no text of the archive can have what is looked for.
-var nothing = query.Field{Name: "kind", Values: []query.Value{{Text: "none"}}}
+// noRows is a condition that no row satisfies: no text of the archive contains the substring.
+var noRows = query.Field{Name: "kind", Values: []query.Value{{Text: "none"}}}
 
-// guess is what was gathered.
-func (e *ends) guess() guess {
+// guess returns the collected conditions.
+func (e *endings) guess() guess {
 	g := guess{anyOf(e.sure), anyOf(e.nodes)}
 	if g.sure == nil && g.doubt == nil {
-		g.doubt = nothing
+		g.doubt = noRows
 	}
 	return g
 }
 
-// sequence asks for terms in order.
+// sequence returns the condition that terms occur in order; open means that the last one is a prefix.
 func sequence(terms []string, open bool) query.Node {
 	return query.Terms{Text: strings.Join(terms, " "), Open: open}
 }
 
-// anyOf is a balanced tree of alternatives, so that it is never deep.
+// anyOf returns the disjunction of nodes as a balanced tree, to keep it shallow.
 func anyOf(of []query.Node) query.Node {
 	switch n := len(of); n {
 	case 0:

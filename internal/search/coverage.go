@@ -11,40 +11,40 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Coverage says what an answer covers and what it leaves out. Its JSON has all keys; what is unknown is null.
+// Coverage says what an answer covers and what it leaves out. Its JSON has all keys; unknown values are null.
 type Coverage struct {
-	Query   string   `json:"query"`   // as understood, with absolute times
-	Terms   []string `json:"terms"`   // what text was looked for
-	Ignored []string `json:"ignored"` // words that say nothing: punctuation only
+	Query   string   `json:"query"`   // as parsed, with absolute times
+	Terms   []string `json:"terms"`   // the text that was searched for
+	Ignored []string `json:"ignored"` // words without effect: punctuation only
 	Sort    Sort     `json:"sort"`
 	Window  *int     `json:"window"` // newest hits that were ranked, with Relevance
 
 	Events *int64 `json:"events_searched"` // events that count
-	Rows   *int64 `json:"rows_searched"`   // all rows: parts, and what is searchable but no event
+	Rows   *int64 `json:"rows_searched"`   // all rows, including parts and searchable text that is not an event
 
 	Shown int     `json:"hits_shown"`
 	More  bool    `json:"more"` // there are hits after the last one shown, or may be
-	Next  *string `json:"next"` // cursor for them; null where none leads there
+	Next  *string `json:"next"` // cursor for them; null if there is none
 	// Complete says that every hit was shown.
 	Complete bool `json:"complete"`
-	// Partial says why hits may be missing among or after those shown. Null: none are.
+	// Partial says why hits may be missing among or after those shown; null means that none are.
 	Partial *string `json:"partial"`
 
 	Checked    int64    `json:"texts_checked"` // originals read to verify substrings and expressions
 	Unreadable int64    `json:"texts_unreadable"`
 	Hidden     []Hidden `json:"hidden"`
-	Sources    []Source `json:"sources"` // stale, missing or with problems; null when not known
+	Sources    []Source `json:"sources"` // sources that are stale, missing or have problems; null if unknown
 	Problems   *int64   `json:"problems"`
-	// Thinned is how many runs a policy has taken words of out of the index; null when it is not known.
+	// Thinned is how many runs have words that a policy has removed from the index; null if unknown.
 	Thinned *int64 `json:"runs_thinned"`
-	// Limits are rules that keep something out of the reach of this query in any archive.
+	// Limits are rules that make something unreachable for this query in any archive.
 	Limits    []string   `json:"limits"`
-	Proposals []Proposal `json:"proposals"` // where nothing was found
+	Proposals []Proposal `json:"proposals"` // only if nothing was found
 	Explain   *Explain   `json:"explain"`
 	Elapsed   int64      `json:"elapsed_us"`
 }
 
-// Hidden is hits that one filter, or one rule that holds unless told otherwise, leaves out.
+// Hidden counts the hits that one filter, or one default rule, leaves out.
 type Hidden struct {
 	By      string `json:"by"` // a filter as written in a query, or a verdict
 	Rule    bool   `json:"rule"`
@@ -52,14 +52,14 @@ type Hidden struct {
 	AtLeast bool   `json:"at_least"` // there may be more
 }
 
-// Proposal is a query that finds something where the one that was asked found nothing.
+// Proposal is a query that has hits where the given one has none.
 type Proposal struct {
 	Query  string `json:"query"`
 	Why    string `json:"why"`
-	Option string `json:"option"` // to add to the command instead, "" for none
+	Option string `json:"option"` // to add to the command instead; "" for none
 }
 
-// Explain is how a query was run.
+// Explain describes how a query was run.
 type Explain struct {
 	Texts        []ExplainText `json:"texts"`
 	Filters      []string      `json:"filters"`
@@ -67,16 +67,16 @@ type Explain struct {
 	Engine       []string      `json:"engine"`
 }
 
-// ExplainText is what became of one text of the query.
+// ExplainText describes how one text of the query was searched for.
 type ExplainText struct {
 	Text       string   `json:"text"`
 	Kind       string   `json:"kind"` // word, phrase, prefix, substring, regex
 	Terms      []string `json:"terms"`
-	Candidates string   `json:"candidates"` // what stands in for a substring or expression in the index
+	Candidates string   `json:"candidates"` // what the index is asked in place of a substring or expression
 }
 
-// Coverage tells what the answer covers. It is complete when Results was ranged over; what it asks of the index
-// beside the search is bounded in number and time.
+// Coverage returns what the answer covers. It is complete once Results has been ranged over. The index queries that
+// it makes are bounded in number and time.
 func (a *Answer) Coverage(ctx context.Context) (*Coverage, error) {
 	limit := coverageTime
 	if a.o.Timeout > 0 {
@@ -98,12 +98,12 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 	c := &Coverage{Query: a.tree.String(), Sort: a.o.Sort, Shown: a.shown, More: a.more, Terms: []string{}, Ignored: []string{},
 		Hidden: []Hidden{}, Limits: []string{}, Proposals: []Proposal{}, Checked: a.checker.read, Unreadable: a.checker.unreadable,
 		Elapsed: a.elapsed.Microseconds()}
-	a.state(c)
-	a.words(c)
-	if t := a.told; t != nil {
+	a.fillState(c)
+	a.fillTerms(c)
+	if t := a.prefetched; t != nil {
 		c.Events, c.Rows, c.Problems, c.Thinned, c.Hidden = t.Events, t.Rows, t.Problems, t.Thinned, t.Hidden
 	}
-	steps := a.steps()[a.asked:]
+	steps := a.steps()[a.stepsDone:]
 	if a.shown == 0 && a.ended && a.o.After == "" {
 		steps = append(steps, a.propose)
 	}
@@ -115,14 +115,14 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 			return nil, err
 		}
 	}
-	if a.look != nil {
-		c.Sources = unwell(a.look())
+	if a.inspect != nil {
+		c.Sources = unwell(a.inspect())
 	}
 	return c, a.ctx.Err()
 }
 
-// state says how far the search came.
-func (a *Answer) state(c *Coverage) {
+// fillState fills in how far the search got.
+func (a *Answer) fillState(c *Coverage) {
 	partial := a.partial
 	if a.checker.unchecked > 0 {
 		partial = join(partial, "texts that could not be read were not checked")
@@ -133,7 +133,7 @@ func (a *Answer) state(c *Coverage) {
 	if c.More && a.next != "" {
 		c.Next = &a.next
 	}
-	if a.o.Sort == Relevance && a.windowed { // what is older than those that were ranked has no place after them
+	if a.o.Sort == Relevance && a.windowed { // hits older than the window cannot be ordered after those that were ranked
 		c.Window, c.More = &a.o.Window, true
 	}
 	c.Complete = a.ended && !c.More && c.Partial == nil && a.o.After == ""
@@ -146,8 +146,8 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// words says what was looked for.
-func (a *Answer) words(c *Coverage) {
+// fillTerms fills in what was searched for.
+func (a *Answer) fillTerms(c *Coverage) {
 	seen := map[string]bool{}
 	for _, n := range leaves(a.tree.Root) {
 		terms := phraseOf(n)
@@ -174,12 +174,13 @@ func (a *Answer) words(c *Coverage) {
 	}
 }
 
-// idlike reports terms that may be parts of random ids: letters or digits of hexadecimal numbers.
+// idlike reports whether a term may be part of a random id: it consists of hexadecimal digits, at least one of them
+// decimal.
 func idlike(term string) bool {
 	return len(term) <= 8 && strings.Trim(term, "0123456789abcdef") == "" && strings.ContainsAny(term, "0123456789")
 }
 
-// leaves returns the texts of a query, negated ones too.
+// leaves returns the text nodes of a query, including negated ones.
 func leaves(n query.Node) (texts []query.Node) {
 	for n := range query.Leaves(n) {
 		if query.IsText(n) {
@@ -189,7 +190,7 @@ func leaves(n query.Node) (texts []query.Node) {
 	return texts
 }
 
-// patterns returns what is checked on texts.
+// patterns returns the patterns that are checked against texts.
 func (a *Answer) patterns() (out []pattern) {
 	for _, alt := range a.alternatives {
 		out = append(out, alt.check...)
@@ -197,37 +198,38 @@ func (a *Answer) patterns() (out []pattern) {
 	return out
 }
 
-// steps is what is asked of the index for a coverage, whatever the hits are.
+// steps returns the queries to the index that a coverage needs regardless of the hits.
 func (a *Answer) steps() []func(context.Context, *Coverage) error {
-	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources, a.hidden}
+	return []func(context.Context, *Coverage) error{a.fillSize, a.fillThinned, a.fillSources, a.fillHidden}
 }
 
-// asideTime is how long the first hits wait at most for what the coverage says beside them.
-const asideTime = 20 * time.Millisecond
+// prefetchTime bounds how long the first hits may wait for the coverage that is determined meanwhile.
+const prefetchTime = 20 * time.Millisecond
 
-// aside asks that while the texts of hits are read, once, but for hits left out that texts must be read for. Where the search has a limit
-// of time, it is the hits'. What takes longer is left to Coverage.
-func (a *Answer) aside(ctx context.Context) {
-	if a.told != nil || a.o.Timeout > 0 {
+// prefetchCoverage runs the coverage's steps once, while the texts of the first hits are read, except for counting hidden
+// hits if that requires texts. It does nothing if the search has a time limit, which belongs to the hits. Steps that
+// take longer are left to Coverage.
+func (a *Answer) prefetchCoverage(ctx context.Context) {
+	if a.prefetched != nil || a.o.Timeout > 0 {
 		return
 	}
-	a.told = &Coverage{Hidden: []Hidden{}}
-	ctx, cancel := context.WithTimeout(ctx, asideTime)
+	a.prefetched = &Coverage{Hidden: []Hidden{}}
+	ctx, cancel := context.WithTimeout(ctx, prefetchTime)
 	defer cancel()
 	steps := a.steps()
 	if len(a.patterns()) > 0 || patterned(a.tree.Root) {
 		steps = steps[:3]
 	}
 	for _, step := range steps {
-		c := *a.told
+		c := *a.prefetched
 		if step(ctx, &c) != nil || ctx.Err() != nil {
 			return
 		}
-		*a.told, a.asked = c, a.asked+1
+		*a.prefetched, a.stepsDone = c, a.stepsDone+1
 	}
 }
 
-func (a *Answer) size(ctx context.Context, c *Coverage) error {
+func (a *Answer) fillSize(ctx context.Context, c *Coverage) error {
 	events, rows, problems, err := a.s.Index.Size(ctx)
 	if err == nil {
 		c.Events, c.Rows, c.Problems = &events, &rows, &problems
@@ -235,8 +237,8 @@ func (a *Answer) size(ctx context.Context, c *Coverage) error {
 	return err
 }
 
-// thinned counts the runs that a search does not see all words of.
-func (a *Answer) thinned(ctx context.Context, c *Coverage) error {
+// fillThinned counts the runs some of whose words cannot be searched.
+func (a *Answer) fillThinned(ctx context.Context, c *Coverage) error {
 	n, err := a.s.Index.Thinned(ctx)
 	if err == nil {
 		c.Thinned = &n
@@ -244,15 +246,15 @@ func (a *Answer) thinned(ctx context.Context, c *Coverage) error {
 	return err
 }
 
-// sources asks for what unwell then looks at.
-func (a *Answer) sources(ctx context.Context, _ *Coverage) (err error) {
+// fillSources queries the state of the sources, which unwell filters later.
+func (a *Answer) fillSources(ctx context.Context, _ *Coverage) (err error) {
 	if a.s.Sources != nil {
-		a.look, err = a.s.Sources(ctx)
+		a.inspect, err = a.s.Sources(ctx)
 	}
 	return err
 }
 
-// unwell returns the sources that are not as they should be.
+// unwell returns the sources that are not ok or have problems.
 func unwell(all []Source) []Source {
 	some := []Source{}
 	for _, s := range all {
@@ -312,12 +314,12 @@ func kindOf(n query.Node) string {
 	return "regex"
 }
 
-// describe prints candidates, cut short where there are many.
+// describe prints candidates, abbreviated if there are many.
 func describe(n query.Node) string {
 	switch {
 	case n == nil:
 		return "every row"
-	case n.String() == nothing.String():
+	case n.String() == noRows.String():
 		return "none"
 	}
 	all := query.Alternatives(n)

@@ -14,14 +14,14 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Facet is how many hits have one value of a field. An empty Value is unknown.
+// Facet counts the hits that have one value of a field. An empty Value means unknown.
 type Facet struct {
 	Field string `json:"field"`
 	Value string `json:"value"`
 	Hits  int64  `json:"hits"`
 }
 
-// facets says what a hit has of a field.
+// facets returns the value of a field, by name.
 var facets = map[string]func(*Result) string{
 	"tool":         func(r *Result) string { return r.Tool },
 	"role":         func(r *Result) string { return r.Role },
@@ -43,7 +43,7 @@ var facets = map[string]func(*Result) string{
 	"day":          func(r *Result) string { return time.UnixMicro(r.Near).UTC().Format(time.DateOnly) },
 }
 
-// FacetFields are the fields that Facets knows.
+// FacetFields returns the fields that Facets accepts.
 func FacetFields() []string { return slices.Sorted(maps.Keys(facets)) }
 
 // File is a version of an original that has hits.
@@ -53,11 +53,11 @@ type File struct {
 	Version int    `json:"version"`
 }
 
-// Files yields the originals that have hits, each once, in the order of their first hits, in place of Results.
-// Options.Limit bounds the originals; those that are named by then may come again after the cursor.
+// Files yields the originals that have hits, each once, in the order of their first hits. It is used in place of
+// Results. Options.Limit bounds the number of originals; an original may be repeated after a cursor.
 func (a *Answer) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		if all, told, err := a.originals(); told {
+		if all, ok, err := a.originals(); ok {
 			for _, v := range all {
 				if !yield(File{v.Source, v.Path, v.Number}, nil) {
 					return
@@ -88,19 +88,19 @@ func (a *Answer) Files() iter.Seq2[File, error] {
 	}
 }
 
-// Facets counts the hits by the values of fields, in place of Results: field by field, the most frequent value
-// first. Options.Limit bounds the hits that are counted. Errors: *index.UnsupportedError for a field.
+// Facets counts the hits by the values of fields: field by field, the most frequent value first. It is used in place
+// of Results. Options.Limit bounds the number of hits that are counted. Errors: *index.UnsupportedError for a field.
 func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	for _, f := range fields {
 		if facets[f] == nil {
 			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits are not counted by it", Hint: "--facets takes " + strings.Join(FacetFields(), ", ")}
 		}
 	}
-	counts, told, err := a.tally(fields)
+	counts, ok, err := a.tally(fields)
 	if err != nil {
 		return nil, err
 	}
-	if told {
+	if ok {
 		return sorted(counts, fields), nil
 	}
 	a.o.NoSnippets = true
@@ -115,12 +115,13 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	return sorted(counts, fields), nil
 }
 
-// originals asks the index for the versions that have hits; told is false where it cannot say, or where not all are wanted.
-func (a *Answer) originals() (all []index.VersionKey, told bool, err error) {
+// originals asks the index for the versions that have hits. ok is false if the index cannot answer that, or if not
+// all of them are wanted.
+func (a *Answer) originals() (all []index.VersionKey, ok bool, err error) {
 	if a.o.Limit > 0 || a.o.Timeout > 0 || a.o.After != "" || a.o.Sort == Relevance {
 		return nil, false, nil
 	}
-	tree, err := a.alone(a.ctx)
+	tree, err := a.indexOnly(a.ctx)
 	if tree == nil || err != nil {
 		return nil, err != nil, err
 	}
@@ -131,23 +132,22 @@ func (a *Answer) originals() (all []index.VersionKey, told bool, err error) {
 	return all, true, err
 }
 
-// Tallier counts hits by their values of fields, and names the originals that have some, without fetching them.
+// Tallier counts hits by field values and lists the originals with hits, without fetching the hits.
 type Tallier interface {
-	// Originals gives the versions that have hits, in the order of their newest hits or of their oldest, and how many hits
-	// there are.
+	// Originals returns the versions that have hits, ordered by their newest or oldest hit, and the number of hits.
 	Originals(ctx context.Context, q *query.Tree, page index.Page, oldest bool) (all []index.VersionKey, rows int64, err error)
-	// Tally counts for each field apart, under "" what has no value, and all rows. When it ends early it gives what it
-	// has, with the error.
+	// Tally counts hits for each field separately, under "" those without a value, and all rows. If it ends early, it
+	// returns the counts so far along with the error.
 	Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error)
 }
 
-// tally asks the index for the counts; told is false where it cannot say.
-func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err error) {
+// tally asks the index for the counts. ok is false if the index cannot answer that.
+func (a *Answer) tally(fields []string) (counts map[Facet]int64, ok bool, err error) {
 	counts = map[Facet]int64{}
 	if len(fields) == 0 || a.o.Limit > 0 || a.o.After != "" {
 		return counts, false, nil
 	}
-	tree, err := a.alone(a.ctx)
+	tree, err := a.indexOnly(a.ctx)
 	if tree == nil || err != nil {
 		return counts, false, err
 	}
@@ -171,8 +171,8 @@ func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err 
 	return counts, true, err
 }
 
-// alone is what the index is asked when no text must be looked at, else nil.
-func (a *Answer) alone(ctx context.Context) (*query.Tree, error) {
+// indexOnly returns the query that the index can answer without any text being checked, or nil if there is none.
+func (a *Answer) indexOnly(ctx context.Context) (*query.Tree, error) {
 	if len(a.patterns()) == 0 {
 		return a.tree, nil
 	}
@@ -183,7 +183,7 @@ func (a *Answer) alone(ctx context.Context) (*query.Tree, error) {
 	return questions[0].tree, nil
 }
 
-// sorted puts counts in the order of fields, the most frequent values first.
+// sorted returns counts in the order of fields, the most frequent values first.
 func sorted(counts map[Facet]int64, fields []string) []Facet {
 	out := make([]Facet, 0, len(counts))
 	for f, n := range counts {
@@ -196,7 +196,8 @@ func sorted(counts map[Facet]int64, fields []string) []Facet {
 	return out
 }
 
-// Count counts all hits, in place of Results, whatever the limit. Coverage tells when it stopped early.
+// Count counts all hits, regardless of Options.Limit. It is used in place of Results. Coverage says whether it
+// stopped early.
 func (a *Answer) Count(ctx context.Context) (int64, error) {
 	started := a.s.Now()
 	defer func() { a.elapsed = a.s.Now().Sub(started) }()
@@ -205,8 +206,8 @@ func (a *Answer) Count(ctx context.Context) (int64, error) {
 		defer cancel()
 		ctx = short
 	}
-	a.o.Limit, a.candidates.want = 0, 0
-	tree, err := a.alone(ctx)
+	a.o.Limit, a.candidates.wantedHits = 0, 0
+	tree, err := a.indexOnly(ctx)
 	if err != nil {
 		return 0, a.stopped(ctx, err)
 	}

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// countMax bounds how many hidden hits are counted where the index counts, fetchMax where they must be fetched.
+	// countMax bounds how many hidden hits are counted if the index counts them, fetchMax if they must be fetched.
 	countMax = 1000
 	fetchMax = 100
 	// checkBudget is how many bytes of text may be read to count what a filter hides.
 	checkBudget = 16 << 20
 )
 
-// filters returns what narrows a query as a whole and can be left out: fields, times, numbers and negations that
-// stand beside something else.
+// filters returns the operands of a conjunction that narrow the query and can be left out: fields, times, numbers and
+// negations.
 func filters(n query.Node) []query.Node {
 	and, ok := n.(query.And)
 	if !ok {
@@ -41,7 +41,7 @@ func filters(n query.Node) []query.Node {
 	return out
 }
 
-// without returns a query without one of its conditions, and more instead.
+// without returns a query with one of its conditions replaced by more, which may be empty.
 func without(n, drop query.Node, more ...query.Node) *query.Tree {
 	var of []query.Node
 	for _, m := range query.Conditions(n) {
@@ -52,8 +52,8 @@ func without(n, drop query.Node, more ...query.Node) *query.Tree {
 	return &query.Tree{Root: query.Conjunction(append(of, more...)...)}
 }
 
-// hidden counts the hits that filters and rules leave out.
-func (a *Answer) hidden(ctx context.Context, c *Coverage) error {
+// fillHidden counts the hits that filters and default rules leave out.
+func (a *Answer) fillHidden(ctx context.Context, c *Coverage) error {
 	if err := a.hiddenByRule(ctx, c); err != nil {
 		return err
 	}
@@ -69,13 +69,13 @@ func (a *Answer) hidden(ctx context.Context, c *Coverage) error {
 			return err
 		}
 		if n > 0 || more {
-			c.Hidden = append(c.Hidden, Hidden{By: a.typed.Print(f), Hits: n, AtLeast: more})
+			c.Hidden = append(c.Hidden, Hidden{By: a.typedTimes.Print(f), Hits: n, AtLeast: more})
 		}
 	}
 	return nil
 }
 
-// hiddenByRule counts what says what others say: copies, copied history, earlier versions.
+// hiddenByRule counts hits that repeat others: copies, copied history, earlier versions.
 func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
 	if a.o.AllVersions {
 		return nil
@@ -106,7 +106,7 @@ func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
 	return err
 }
 
-// count returns how many hits a query has, as far as it is worth counting.
+// count counts the hits of a query up to a limit; more reports whether the limit was reached.
 func (a *Answer) count(ctx context.Context, t *query.Tree, all bool) (n int64, more bool, err error) {
 	if !patterned(t.Root) {
 		n, err = a.s.Index.Count(ctx, t, index.Page{Limit: countMax, AllVersions: all})
@@ -116,7 +116,8 @@ func (a *Answer) count(ctx context.Context, t *query.Tree, all bool) (n int64, m
 	return n, more, err
 }
 
-// each visits the newest hits of a query but those to be passed by, and says whether there are more.
+// each calls visit for the newest hits of a query, except those for which pass returns true, and reports whether
+// there are more.
 func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, pass func(*found) bool, visit func(*found)) (more bool, err error) {
 	sub, err := a.s.FindTree(ctx, t, Options{AllVersions: all, Limit: fetchMax, NoSnippets: true, Budget: checkBudget})
 	if err != nil {
@@ -124,7 +125,7 @@ func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, pass func(*f
 	}
 	sub.candidates.memo = a.candidates.memo
 	n := 0
-	sub.pass = pass
+	sub.accept = pass
 	for f, err := range sub.stream(ctx, "") {
 		if errors.Is(err, errBudget) {
 			return true, nil
@@ -142,7 +143,7 @@ func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, pass func(*f
 	return false, nil
 }
 
-// propose looks for queries near this one that find something.
+// propose searches for similar queries that have hits.
 func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 	for _, h := range c.Hidden {
 		if h.Rule {
@@ -163,7 +164,7 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 		}
 	}
 	for _, f := range filters(a.tree.Root) {
-		if err := a.offer(ctx, c, without(a.tree.Root, f), "without "+a.typed.Print(f)); err != nil {
+		if err := a.offer(ctx, c, without(a.tree.Root, f), "without "+a.typedTimes.Print(f)); err != nil {
 			return err
 		}
 	}
@@ -178,7 +179,7 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 	return nil
 }
 
-// proposeDates takes words for dates: yesterday, 2026-11, 7d.
+// proposeDates proposes to read words of the query as dates: yesterday, 2026-11, 7d.
 func (a *Answer) proposeDates(ctx context.Context, c *Coverage) error {
 	for _, n := range query.Conditions(a.tree.Root) {
 		word, ok := n.(query.Word)
@@ -188,7 +189,7 @@ func (a *Answer) proposeDates(ctx context.Context, c *Coverage) error {
 		text := strings.TrimSpace(without(a.tree.Root, n).String() + " during:" + word.Text)
 		t, err := query.Parse(text, a.s.Now(), a.s.Location)
 		if err != nil {
-			continue // it is none
+			continue // not a date
 		}
 		had := len(c.Proposals)
 		if err := a.offer(ctx, c, t, word.Text+" as a time"); err != nil {
@@ -201,8 +202,8 @@ func (a *Answer) proposeDates(ctx context.Context, c *Coverage) error {
 	return nil
 }
 
-// wider returns a condition on a field that is met where its values are anywhere in the field: a project is a whole path,
-// and people know the end of it.
+// wider returns a field condition that matches its values anywhere in the field: a project is a whole path, of which
+// people know the end.
 func wider(n query.Node) (query.Field, bool) {
 	f, ok := n.(query.Field)
 	if !ok || f.Name == "is" || f.Name == "has" {
@@ -218,7 +219,7 @@ func wider(n query.Node) (query.Field, bool) {
 	return f, ok
 }
 
-// offer proposes a query if it finds something.
+// offer proposes a query if it has hits.
 func (a *Answer) offer(ctx context.Context, c *Coverage, t *query.Tree, why string) error {
 	sub, err := a.s.FindTree(ctx, t, Options{AllVersions: a.o.AllVersions, Limit: 1, NoSnippets: true, Budget: checkBudget})
 	if err != nil {
@@ -226,7 +227,7 @@ func (a *Answer) offer(ctx context.Context, c *Coverage, t *query.Tree, why stri
 	}
 	for _, err := range sub.stream(ctx, "") {
 		if err == nil {
-			c.Proposals = append(c.Proposals, Proposal{Query: a.typed.Print(t), Why: why})
+			c.Proposals = append(c.Proposals, Proposal{Query: a.typedTimes.Print(t), Why: why})
 		} else if errors.Is(err, errBudget) {
 			err = nil
 		}
@@ -235,10 +236,11 @@ func (a *Answer) offer(ctx context.Context, c *Coverage, t *query.Tree, why stri
 	return nil
 }
 
-// maxNear is how many other words are proposed for one that nothing has.
+// maxNear is how many similar words are proposed for one that has no hits.
 const maxNear = 5
 
-// proposeText looks for words like one that nothing has, and for a phrase whose words stand apart.
+// proposeText proposes similar words for one that is not in the index, and for a phrase its words without their
+// order.
 func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) error {
 	words := term.Words(textOf(n))
 	if len(words) == 0 || patterned(n) {
@@ -294,7 +296,7 @@ func replaceWord(words []string, old, by string) []string {
 	return out
 }
 
-// replaced is the query with one of its texts replaced.
+// replaced returns the query with one of its texts replaced.
 func (a *Answer) replaced(old, by query.Node) *query.Tree {
 	return &query.Tree{Root: query.Conjunction(swap(a.tree.Root, old, by))}
 }
@@ -323,14 +325,14 @@ func swap(n, old, by query.Node) query.Node {
 	return n
 }
 
-// maxNearSeen bounds how many words are compared with one that nothing has.
+// maxNearSeen bounds how many words are compared with one that is not in the index.
 const maxNearSeen = 50_000
 
-// nearTime bounds the look at all words for those that differ at their beginning.
+// nearTime bounds the scan of all words for those that differ at their beginning.
 const nearTime = 60 * time.Millisecond
 
-// nearest returns the words of the index that are at most two slips away from one that it does not have: the
-// nearest first. One with two slips or fewer keeps one of its thirds.
+// nearest returns the words of the index within an edit distance of two of a word that it does not contain, the
+// nearest first. With at most two edits, at least one third of the word is unchanged.
 func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	if utf8.RuneCountInString(word) < 4 {
 		return nil, nil
@@ -348,18 +350,18 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 		seen := 0
 		for t, err := range terms {
 			if err != nil || t == word {
-				return err == nil, err // it is there: something else is in the way
+				return err == nil, err // the word is in the index: something else prevents hits
 			}
 			if seen++; seen > maxNearSeen {
 				break
 			}
-			if d := slips([]rune(t), runes); d <= 2 {
+			if d := editDistance([]rune(t), runes); d <= 2 {
 				distances[t] = d
 			}
 		}
 		return false, nil
 	}
-	// Most slips are behind the beginning, and there the words are quickly found.
+	// Most typing errors are not at the beginning, and a prefix scan is fast.
 	if len(thirds) > 0 {
 		if there, err := sieve(v.TermsFrom(ctx, thirds[0])); there || err != nil {
 			return nil, err
@@ -368,7 +370,7 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	if len(distances) == 0 {
 		short, cancel := context.WithTimeout(ctx, nearTime)
 		defer cancel()
-		const most = 2 * utf8.UTFMax // bytes that two slips add or remove
+		const most = 2 * utf8.UTFMax // bytes that two edits add or remove
 		if there, err := sieve(v.TermsAny(short, thirds, len(word)-most, len(word)+most)); there || err != nil && short.Err() == nil {
 			return nil, err
 		}
@@ -381,8 +383,8 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	return near[:min(len(near), maxNear)], nil
 }
 
-// slips is query.Distance up to 3.
-func slips(a, b []rune) int {
+// editDistance is query.Distance, capped at 3.
+func editDistance(a, b []rune) int {
 	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
 		return 3
 	}

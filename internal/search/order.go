@@ -20,13 +20,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// cursor is a place in an order that the index does not know. Its text is
-// "oldest:<near>:<event>" or "relevance:<near of the newest>.<weights>:<score>:<near>:<event>".
+// cursor is a position in an order that the index does not provide. Its text form is "oldest:<near>:<event>" or
+// "relevance:<near of the newest>.<weights>:<score>:<near>:<event>".
 type cursor struct {
-	top     int64  // of the newest hit that was ranked
+	top     int64  // time of the newest hit that was ranked
 	weights string // Answer.weights of the first page
 	score   float64
-	row     index.Event // as far as compare looks at it
+	row     index.Event // the fields that compare uses
 }
 
 func badCursor(s string) error {
@@ -37,9 +37,9 @@ func (a *Answer) order() (err error) {
 	if a.alternatives, err = plan(a.tree.Root); err != nil {
 		return err
 	}
-	a.candidates = &candidates{index: a.s.Index, memo: map[string]guess{}, most: maxTerms / max(1, len(a.patterns()))}
+	a.candidates = &candidates{index: a.s.Index, memo: map[string]guess{}, maxTerms: maxTerms / max(1, len(a.patterns()))}
 	if a.o.Sort == Newest {
-		a.candidates.want = a.o.Limit
+		a.candidates.wantedHits = a.o.Limit
 	}
 	after := a.o.After
 	switch a.o.Sort {
@@ -50,7 +50,7 @@ func (a *Answer) order() (err error) {
 		return nil
 	case Oldest, Relevance:
 		if after != "" {
-			a.from, err = parseCursor(a.o.Sort, after)
+			a.resumeAt, err = parseCursor(a.o.Sort, after)
 		}
 		return err
 	}
@@ -81,7 +81,7 @@ func parseCursor(sort Sort, s string) (*cursor, error) {
 	return c, nil
 }
 
-// parseID reads the public id of a row.
+// parseID parses the public id of a row.
 func parseID(id string, e *index.Event) bool {
 	conversation, rest, ok := strings.Cut(id, ":")
 	number, part, parted := strings.Cut(rest, ".")
@@ -108,10 +108,11 @@ func (a *Answer) ordered(ctx context.Context) iter.Seq2[found, error] {
 	return a.stream(ctx, a.o.After)
 }
 
-// slice is how many hits are held to turn their order round.
-const slice = 2048
+// reverseBatch is how many hits are held in memory to reverse their order.
+const reverseBatch = 2048
 
-// oldest walks time forward, a stretch that may have less than slice hits after the other, and turns those round.
+// oldest walks forward in time, over one interval after another that probably has less than slice hits, and reverses
+// the hits of each.
 func (a *Answer) oldest(ctx context.Context) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		w := walker{a: a, ctx: ctx, yield: yield}
@@ -128,25 +129,26 @@ func (a *Answer) oldest(ctx context.Context) iter.Seq2[found, error] {
 			return
 		}
 		from := int64(math.MinInt64)
-		if a.from != nil {
-			from = a.from.row.Near
+		if a.resumeAt != nil {
+			from = a.resumeAt.row.Near
 		}
 		w.forward(from, newest.Near+1)
 	}
 }
 
-// walker is one walk.
+// walker is the state of one walk.
 type walker struct {
 	a     *Answer
 	ctx   context.Context
 	yield func(found, error) bool
-	hits  int // met so far
+	hits  int // number of hits so far
 }
 
-// firstPace is how many rows it looks at first: a page is often full with their hits.
+// firstPace is how many rows the first interval has: their hits often fill a page.
 const firstPace = 1000
 
-// forward walks as walk does, by stretches of as many rows as will have some hits, but less than can be held.
+// forward walks from from to to in intervals whose number of rows adapts: each should contain some hits, but fewer
+// than can be held.
 func (w *walker) forward(from, to int64) {
 	for pace := firstPace; from < to; {
 		next, err := w.a.s.Index.Pace(w.ctx, from, pace)
@@ -163,33 +165,33 @@ func (w *walker) forward(from, to int64) {
 		}
 		from = next
 		switch n := w.hits - before; {
-		case n < slice/8:
+		case n < reverseBatch/8:
 			pace *= 4
-		case n < slice/2:
+		case n < reverseBatch/2:
 			pace *= 2
-		case n > slice:
+		case n > reverseBatch:
 			pace = max(pace/2, firstPace)
 		}
 	}
 }
 
-// earliest is the oldest time that bounds a search; what is older has no bound.
+// earliest is the oldest time that can bound a search. Hits before it are not bounded.
 const earliest = -62_000_000_000_000_000
 
-// walk yields what lies at or after from and before to, microseconds, and says whether to go on. It halves that until at most
-// slice hits are left.
+// walk yields the hits at or after from and before to (microseconds), and reports whether to continue. It bisects the
+// interval until at most slice hits are left.
 func (w *walker) walk(from, to int64) bool {
 	if from >= to {
 		return true
 	}
-	hits, more, err := w.collect(from, to, slice)
+	hits, more, err := w.collect(from, to, reverseBatch)
 	if err != nil {
 		return w.yield(found{}, err)
 	}
 	if !more {
 		return w.emit(hits)
 	}
-	last := hits[len(hits)-1].Near // the oldest of those that were seen
+	last := hits[len(hits)-1].Near // the oldest of the hits collected
 	if low := max(from, earliest); last > low {
 		mid := low + (last-low+1)/2
 		return w.walk(from, mid) && w.walk(mid, to)
@@ -219,10 +221,11 @@ func (w *walker) collect(from, to int64, limit int) (hits []found, more bool, er
 	return hits, false, nil
 }
 
+// emit yields hits in reverse, without those before the cursor.
 func (w *walker) emit(hits []found) bool {
 	w.hits += len(hits)
 	for _, f := range slices.Backward(hits) {
-		if from := w.a.from; from != nil && compare(&f.Event, &from.row) >= 0 {
+		if from := w.a.resumeAt; from != nil && compareEvents(&f.Event, &from.row) >= 0 {
 			continue
 		}
 		f.Cursor = fmt.Sprintf("%s:%d:%s", Oldest, f.Near, f.ID)
@@ -233,8 +236,8 @@ func (w *walker) emit(hits []found) bool {
 	return true
 }
 
-// relevance ranks the newest hits with bm25, weighted by who speaks. Scores depend on nothing but the row and the weights
-// of the words, which the cursor carries, so that a page goes on where the one before it ended.
+// relevance ranks the newest hits with bm25, weighted by who speaks. Scores depend only on the row and on the weights
+// of the words, which the cursor carries, so that a page continues where the previous one ended.
 func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		ranked, err := a.rank(ctx)
@@ -243,12 +246,12 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 			return
 		}
 		slices.SortFunc(ranked, func(a, b found) int {
-			return cmp.Or(cmp.Compare(b.score, a.score), compare(&a.Event, &b.Event))
+			return cmp.Or(cmp.Compare(b.score, a.score), compareEvents(&a.Event, &b.Event))
 		})
-		if c := a.from; c != nil {
-			ranked = slices.DeleteFunc(ranked, func(f found) bool { return cmp.Or(cmp.Compare(c.score, f.score), compare(&f.Event, &c.row)) <= 0 })
+		if c := a.resumeAt; c != nil {
+			ranked = slices.DeleteFunc(ranked, func(f found) bool { return cmp.Or(cmp.Compare(c.score, f.score), compareEvents(&f.Event, &c.row)) <= 0 })
 		}
-		for some := range slices.Chunk(ranked, slice) {
+		for some := range slices.Chunk(ranked, reverseBatch) {
 			if a.o.Limit > 0 {
 				some = some[:min(len(some), a.o.Limit+1)] // no more are wanted
 			}
@@ -258,7 +261,7 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 			}
 			for _, f := range some {
 				if a.skimmed && f.Place.Path == "" {
-					continue // it has gone meanwhile
+					continue // it has been removed meanwhile
 				}
 				f.Cursor = fmt.Sprintf("%s:%d.%s:%x:%d:%s", Relevance, a.top, a.weights, math.Float64bits(f.score), f.Near, f.ID)
 				if !yield(f, nil) {
@@ -269,7 +272,7 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 	}
 }
 
-// fill completes hits that were only skimmed.
+// fill completes hits that come from Index.Skim.
 func (a *Answer) fill(ctx context.Context, some []found) error {
 	if !a.skimmed {
 		return nil
@@ -281,15 +284,16 @@ func (a *Answer) fill(ctx context.Context, some []found) error {
 	return a.s.Index.Fill(ctx, hits)
 }
 
+// rank returns the newest hits, up to Options.Window, with their scores.
 func (a *Answer) rank(ctx context.Context) ([]found, error) {
-	var more []query.Node
-	if a.from != nil { // what came since the first page has no place in the order
-		a.top = a.from.top
-		more = append(more, query.Range{To: time.UnixMicro(a.top + 1).UTC()})
+	var bounds []query.Node
+	if a.resumeAt != nil { // leave out hits that were added since the first page
+		a.top = a.resumeAt.top
+		bounds = append(bounds, query.Range{To: time.UnixMicro(a.top + 1).UTC()})
 	}
 	var ranked []found
 	a.skimmed = len(a.marks.phrases) == len(a.marks.each) && len(a.patterns()) == 0 // the index can rank by phrases
-	for f, err := range a.stream(ctx, "", more...) {
+	for f, err := range a.stream(ctx, "", bounds...) {
 		if err != nil {
 			return nil, err
 		}
@@ -297,14 +301,14 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 			a.windowed = true
 			break
 		}
-		if len(ranked) == 0 && a.from == nil {
+		if len(ranked) == 0 && a.resumeAt == nil {
 			a.top = f.Near
 		}
 		if f.read {
 			f.score = a.score(&f)
 		}
 		ranked = append(ranked, f)
-		ranked[len(ranked)-1].text = "" // a window of whole texts would be too much to hold
+		ranked[len(ranked)-1].text = "" // do not hold the texts of a whole window in memory
 	}
 	if a.skimmed {
 		return ranked, a.bm25(ctx, ranked)
@@ -312,19 +316,20 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 	return ranked, a.scores(ctx, ranked)
 }
 
-// Ranker tells how often words stand in rows.
+// Ranker provides term statistics.
 type Ranker interface {
-	// Skim is Find for those who rank hits: they have their ids, kind, role, size and time. Fill completes those that are
-	// wanted.
+	// Skim is Find for ranking: its hits have only ids, kind, role, size and time. Fill completes those that are
+	// shown.
 	Skim(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error]
 	Fill(ctx context.Context, hits []*index.Hit) error
-	// Frequencies returns how often phrases stand in each of some rows (Hit.Row), and about how many rows have each.
+	// Frequencies returns how often phrases occur in each of the rows (Hit.Row), and about how many rows contain each
+	// phrase.
 	Frequencies(ctx context.Context, rows []int64, phrases [][]string) (counts [][]int, having []int64, err error)
-	// Having returns about how many rows have each of some terms whole.
+	// Having returns about how many rows contain each of the terms as a whole word.
 	Having(ctx context.Context, terms []string) ([]int64, error)
 }
 
-// bm25 scores hits without a look at their texts.
+// bm25 scores hits without reading their texts.
 func (a *Answer) bm25(ctx context.Context, ranked []found) error {
 	phrases := a.marks.phrases
 	rows := make([]int64, len(ranked))
@@ -335,8 +340,8 @@ func (a *Answer) bm25(ctx context.Context, ranked []found) error {
 	if err != nil {
 		return err
 	}
-	if a.weights = weightsOf(having); a.from != nil && len(a.from.weights) == len(phrases) {
-		a.weights = a.from.weights
+	if a.weights = weightsOf(having); a.resumeAt != nil && len(a.resumeAt.weights) == len(phrases) {
+		a.weights = a.resumeAt.weights
 	}
 	for i := range ranked {
 		f := &ranked[i]
@@ -344,13 +349,13 @@ func (a *Answer) bm25(ctx context.Context, ranked []found) error {
 		for p := range phrases {
 			sum += saturated(counts[p][i], f.TextBytes) * float64(1+a.weights[p]-'a')
 		}
-		f.score = sum * voice(&f.Event)
+		f.score = sum * speakerWeight(&f.Event)
 	}
 	return nil
 }
 
-// weightsOf gives each phrase a letter: the fewer rows have it, the further in the alphabet. It stands for the logarithm
-// of the inverse frequency, and changes only when the rows that have it double.
+// weightsOf returns one letter per phrase: the fewer rows contain it, the later in the alphabet. The letter stands
+// for the logarithm of the inverse document frequency and changes only when the number of rows doubles.
 func weightsOf(having []int64) string {
 	b := make([]byte, len(having))
 	for i, n := range having {
@@ -359,16 +364,16 @@ func weightsOf(having []int64) string {
 	return string(b)
 }
 
-// saturated is the share of one phrase in a score: it grows less and less with how often it stands there, and the more
-// slowly the longer the text is.
+// saturated is one phrase's contribution to a score: it grows with the number of occurrences with diminishing
+// returns, and more slowly in long texts.
 func saturated(n int, size int64) float64 {
 	const typical = 1200 // bytes of a text
 	norm := 0.25 + 0.75*float64(size)/typical
 	return float64(n) / (float64(n) + 1.2*norm)
 }
 
-// scores reads the texts of hits that have none yet, on all cores, and scores them. What cannot be read has score 0:
-// Results says so when it is shown.
+// scores reads the texts of hits that have no score yet, in parallel, and scores them. A hit whose text cannot be
+// read has score 0; Results reports the error when the hit is shown.
 func (a *Answer) scores(ctx context.Context, ranked []found) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -396,18 +401,18 @@ func (a *Answer) scores(ctx context.Context, ranked []found) error {
 	return ctx.Err()
 }
 
-// score is between 0 and some ten: for every text of the query how often it stands there, with falling returns and
-// more of them in short texts, weighted by who speaks.
+// score returns a score between 0 and about ten: the saturated number of occurrences of every text of the query,
+// weighted by who speaks.
 func (a *Answer) score(f *found) float64 {
 	sum := 0.0
 	for _, m := range a.marks.each {
 		sum += saturated(len(m.spans(f.text)), int64(len(f.text)))
 	}
-	return sum * voice(&f.Event)
+	return sum * speakerWeight(&f.Event)
 }
 
-// voice weighs what people asked and were answered over what tools printed.
-func voice(e *index.Event) float64 {
+// speakerWeight ranks what people asked and were answered above what tools printed.
+func speakerWeight(e *index.Event) float64 {
 	switch e.Kind {
 	case transcript.KindMessage:
 		if e.Role == "user" {

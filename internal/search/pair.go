@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// around returns the stretch of a conversation that holds an event with its neighbours.
+// around returns the span of a conversation that contains an event and its neighbours.
 func (s *Searcher) around(ctx context.Context, e index.Event, o ShowOptions) (index.Span, error) {
 	span := index.Span{From: e.Seq, To: e.Seq, Duplicates: o.Duplicates || e.Verdict != transcript.Counted && e.Verdict != transcript.Uncounted}
 	look := func(side index.Span) error {
@@ -35,22 +35,22 @@ func (s *Searcher) around(ctx context.Context, e index.Event, o ShowOptions) (in
 	return span, nil
 }
 
-// errLeft says that the consumer has left.
+// errLeft means that the consumer stopped the iteration.
 var errLeft = errors.New("left")
 
-// pairing walks a conversation and puts results to their calls. It holds back at most PairWindow events.
+// pairing walks a conversation and attaches results to their calls. It holds back at most PairWindow events.
 type pairing struct {
 	s     *Searcher
 	ctx   context.Context
-	mark  string // public id of the row or event that was asked for
+	mark  string // public id of the requested row or event
 	yield func(Turn, error) bool
 
 	conversation string
-	known        map[string]string // results by their calls, as the index tells
-	until        int64             // calls up to this seq are in known
+	known        map[string]string // ids of results by the ids of their calls, from the index
+	until        int64             // known covers calls up to this seq
 	turns        []*turn
-	open         []*Piece          // calls that wait for a result, in order
-	wanted       map[string]*Piece // results that the index has told, by id
+	open         []*Piece          // calls whose result is still to come, in order
+	wanted       map[string]*Piece // calls by the ids of the results that the index has for them
 }
 
 type turn struct {
@@ -76,7 +76,7 @@ func (p *pairing) walk(span index.Span) error {
 		}
 		n := len(p.turns)
 		if n == 0 || p.turns[n-1].ID != eventOf(e.ID) {
-			for len(p.turns) > PairWindow || len(p.turns) > 0 && !p.waits(p.turns[0]) {
+			for len(p.turns) > PairWindow || len(p.turns) > 0 && !p.waiting(p.turns[0]) {
 				if err := p.flush(); err != nil {
 					return err
 				}
@@ -92,7 +92,7 @@ func (p *pairing) walk(span index.Span) error {
 	return nil
 }
 
-// add puts a row to its event, or a result to its call.
+// add attaches a row to its event, or a result to its call.
 func (p *pairing) add(t *turn, e index.Event) error {
 	piece := &Piece{Event: e, Marked: p.mark != "" && (p.mark == e.ID || p.mark == t.ID)}
 	switch {
@@ -110,7 +110,7 @@ func (p *pairing) add(t *turn, e index.Event) error {
 	return nil
 }
 
-// call notes a call that waits for its result.
+// call registers a call that has a result.
 func (p *pairing) call(call *Piece) error {
 	if call.Seq > p.until {
 		p.until = call.Seq + PairWindow
@@ -127,7 +127,7 @@ func (p *pairing) call(call *Piece) error {
 	return nil
 }
 
-// callOf finds the open call of a result, nil for none.
+// callOf returns the open call that a result belongs to, or nil.
 func (p *pairing) callOf(result *Piece) *Piece {
 	call := p.wanted[result.ID]
 	delete(p.wanted, result.ID)
@@ -138,17 +138,17 @@ func (p *pairing) callOf(result *Piece) *Piece {
 	return call
 }
 
-// close has a call wait no longer.
+// close removes a call from the open ones.
 func (p *pairing) close(call *Piece) {
 	p.open = slices.DeleteFunc(p.open, func(c *Piece) bool { return c == call })
 }
 
-// waits says whether a call of the turn has no result yet.
-func (p *pairing) waits(t *turn) bool {
+// waiting reports whether the result of a call of the turn is still to come.
+func (p *pairing) waiting(t *turn) bool {
 	return slices.ContainsFunc(t.pieces, func(piece *Piece) bool { return slices.Contains(p.open, piece) })
 }
 
-// flush yields the first turn. One of which only results were left that stand elsewhere is none.
+// flush yields the first turn, unless it consisted only of results that were attached to calls.
 func (p *pairing) flush() error {
 	t := p.turns[0]
 	p.turns = p.turns[1:]

@@ -14,14 +14,15 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// alternative is one way to match a query: what the index can answer, and what must then be seen in the text.
+// alternative is one way to match a query: what the index is asked, and what must then be checked in the text. All of
+// both must hold.
 type alternative struct {
-	ask   []query.Node // all of them
-	check []pattern    // all of them
-	sure  query.Node   // a pattern of which the index is asked for those that need no check
+	ask   []query.Node
+	check []pattern
+	sure  query.Node // the pattern, if the index is asked only for rows that surely match it
 }
 
-// pattern is a substring, an expression or a long phrase.
+// pattern is a substring, a regular expression or a long phrase.
 type pattern struct {
 	node   query.Node
 	not    bool
@@ -30,12 +31,12 @@ type pattern struct {
 	phrase [][]string
 }
 
-// maxPhrase is how many words of a phrase the index is asked for: it opens each of them in all of its segments at once.
-// Texts are checked for the rest.
+// maxPhrase is how many words of a phrase the index is asked for: it opens a cursor for each of them in all of its
+// segments at once. Texts are checked for the rest.
 const maxPhrase = 32
 
-// long returns the terms of a phrase that is too long for the index, as phraseOf does, else nil.
-func long(n query.Node) []string {
+// longPhrase returns the terms of a phrase that is too long for the index, as phraseOf does, or nil for any other node.
+func longPhrase(n query.Node) []string {
 	switch n.(type) {
 	case query.Word, query.Phrase, query.Prefix:
 		if len(n.String()) > maxPhrase {
@@ -47,11 +48,11 @@ func long(n query.Node) []string {
 	return nil
 }
 
-// maxAlternatives bounds how far a query with substrings is multiplied out.
+// maxAlternatives bounds the size of a query in disjunctive normal form.
 const maxAlternatives = 32
 
-// plan multiplies a query out as far as its substrings and expressions need it, so that each alternative is a
-// question for the index and a check. A query without any is one alternative without checks.
+// plan converts a query to disjunctive normal form as far as its patterns require, so that each alternative is a
+// query for the index and a check. A query without patterns is one alternative without checks.
 func plan(n query.Node) ([]alternative, error) {
 	if n == nil {
 		return []alternative{{}}, nil
@@ -59,14 +60,14 @@ func plan(n query.Node) ([]alternative, error) {
 	return expand(n, false)
 }
 
-// patterned says whether a part of a query can be answered from texts only.
+// patterned reports whether part of a query can be answered only from texts.
 func patterned(n query.Node) bool {
 	for n := range query.Leaves(n) {
 		switch n.(type) {
 		case query.Substring, query.Regex:
 			return true
 		}
-		if long(n) != nil {
+		if longPhrase(n) != nil {
 			return true
 		}
 	}
@@ -96,7 +97,7 @@ func expand(n query.Node, not bool) ([]alternative, error) {
 	case query.Substring:
 		return []alternative{{check: []pattern{{node: n, not: not, part: term.Fold(nil, n.Text)}}}}, nil
 	}
-	if terms := long(n); terms != nil {
+	if terms := longPhrase(n); terms != nil {
 		return []alternative{{check: []pattern{{node: n, not: not, phrase: [][]string{terms}}}}}, nil
 	}
 	return nil, &index.UnsupportedError{What: n.String(), Why: "search does not know it"}
@@ -112,7 +113,7 @@ func negated(n query.Node, not bool) query.Node {
 	return query.Not{Of: n}
 }
 
-// either keeps what the index can answer together as one alternative.
+// either expands a disjunction. Operands that the index can answer stay together in one alternative.
 func either(of []query.Node, not bool) ([]alternative, error) {
 	var alts []alternative
 	var plain []query.Node
@@ -137,6 +138,7 @@ func either(of []query.Node, not bool) ([]alternative, error) {
 	return bounded(alts)
 }
 
+// both expands a conjunction.
 func both(of []query.Node, not bool) ([]alternative, error) {
 	alts := []alternative{{}}
 	for _, n := range of {
@@ -167,12 +169,12 @@ func bounded(alts []alternative) ([]alternative, error) {
 	return alts, nil
 }
 
-// tree is a question for the index, with more that must hold.
+// tree returns the query for the index, with additional conditions.
 func (a *alternative) tree(more ...query.Node) *query.Tree {
 	return &query.Tree{Root: query.Conjunction(append(slices.Clone(a.ask), more...)...)}
 }
 
-// matches checks a text. fold is a buffer that is used again.
+// matches checks a text and its folded form.
 func (p *pattern) matches(text string, folded []byte) bool {
 	switch {
 	case p.expr != nil:
@@ -200,8 +202,8 @@ func (a *alternative) String() string {
 // maxRequired bounds how many literals of an expression are looked up.
 const maxRequired = 2
 
-// required returns substrings that every text has that an expression matches, as a condition of And, Or and
-// Substring; nil where nothing can be said.
+// required returns the substrings that every match of an expression contains, as a condition of And, Or and
+// Substring; nil if none are known.
 func required(re *syntax.Regexp) query.Node {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -235,7 +237,7 @@ func required(re *syntax.Regexp) query.Node {
 	return nil
 }
 
-// weight is how much a condition likely leaves out: the bytes of its literals, the weakest of alternatives.
+// weight estimates the selectivity of a condition: the total length of its literals, of alternatives the least.
 func weight(n query.Node) int {
 	switch n := n.(type) {
 	case query.Substring:
@@ -252,13 +254,13 @@ func weight(n query.Node) int {
 	return 0
 }
 
-// literalOf returns a literal without the characters at its ends that may be one with what stands beside them in
-// the text, and so be folded to another: kana and Hangul.
+// literalOf returns a literal without the characters at its ends that may combine with their neighbours in the text
+// and then fold differently: kana and Hangul.
 func literalOf(runes []rune) query.Node {
-	for len(runes) > 0 && joins(runes[0]) {
+	for len(runes) > 0 && combines(runes[0]) {
 		runes = runes[1:]
 	}
-	for len(runes) > 0 && joins(runes[len(runes)-1]) {
+	for len(runes) > 0 && combines(runes[len(runes)-1]) {
 		runes = runes[:len(runes)-1]
 	}
 	if len(runes) == 0 {
@@ -267,6 +269,7 @@ func literalOf(runes []rune) query.Node {
 	return query.Substring{Text: string(runes)}
 }
 
-func joins(r rune) bool {
+// combines reports whether r may combine with an adjacent character.
+func combines(r rune) bool {
 	return r >= 0x1100 && (unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 0x3099 || r == 0x309a || r == 0xff9e || r == 0xff9f)
 }

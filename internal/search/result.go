@@ -10,11 +10,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Result is a hit with what is needed to show it: its conversation and run may come without counts. As JSON it is one flat object; what is unknown is null.
+// Result is a hit with what is needed to show it. Its conversation and run may lack their counts. As JSON it is one
+// flat object; unknown values are null.
 type Result struct {
 	index.Hit
 	Snippet      Snippet
-	Score        float64 // with Relevance, higher is better; else 0
+	Score        float64 // with Relevance, higher is better; otherwise 0
 	Conversation index.Conversation
 	Run          index.Run
 	Before       []Row // Options.Context events, in the order of the conversation
@@ -27,18 +28,18 @@ type Row struct {
 	Snippet Snippet
 }
 
-// Snippet is a stretch of a text, always valid UTF-8. It may hold anything else that stood in the original,
+// Snippet is an excerpt of a text, always valid UTF-8. It may contain anything else that the original contains,
 // control characters included.
 type Snippet struct {
 	Text       string
-	Highlights []term.Span // bytes of Text
+	Highlights []term.Span // byte ranges of Text
 	Start      int         // bytes of the whole text before Text
 	Rest       int         // bytes of it after Text
 	// Err says that the text could not be read.
 	Err error
 }
 
-// Agent returns who acted, as far as the conversation or its run says so.
+// Agent returns who acted, according to the conversation or else its run.
 func (r *Result) Agent() string { return cmp.Or(r.Conversation.Agent, r.Run.Agent) }
 
 // Model returns the model of the conversation or its run.
@@ -50,7 +51,7 @@ func (r *Result) Project() string { return cmp.Or(r.Conversation.Project, r.Run.
 // Title returns the title of the conversation or its run.
 func (r *Result) Title() string { return cmp.Or(r.Conversation.Title, r.Run.Title) }
 
-// rowJSON is what every row tells.
+// rowJSON is the JSON of a row.
 type rowJSON struct {
 	EventID        string   `json:"event_id"`
 	ConversationID string   `json:"conversation_id"`
@@ -78,7 +79,7 @@ type rowJSON struct {
 	TextError      *string  `json:"text_error"`
 }
 
-// resultJSON is what a hit tells beside that.
+// resultJSON is the JSON of a hit.
 type resultJSON struct {
 	rowJSON
 	Title   *string  `json:"title"`
@@ -95,13 +96,13 @@ type resultJSON struct {
 }
 
 // MarshalJSON writes the row as one object with all keys.
-func (r Row) MarshalJSON() ([]byte, error) { return json.Marshal(wire(&r.Event, &r.Snippet)) }
+func (r Row) MarshalJSON() ([]byte, error) { return json.Marshal(toRow(&r.Event, &r.Snippet)) }
 
 // MarshalJSON writes the hit as one object with all keys.
 func (r Result) MarshalJSON() ([]byte, error) {
-	out := resultJSON{rowJSON: wire(&r.Event, &r.Snippet), Title: known(r.Title()), Agent: known(r.Agent()), Model: known(r.Model()),
-		Project: known(r.Project()), Group: known(r.Run.Group), Flow: known(cmp.Or(r.Conversation.Flow, r.Run.Flow)),
-		Step: known(r.Conversation.Step), Cursor: r.Cursor, Before: r.Before, After: r.After}
+	out := resultJSON{rowJSON: toRow(&r.Event, &r.Snippet), Title: orNull(r.Title()), Agent: orNull(r.Agent()), Model: orNull(r.Model()),
+		Project: orNull(r.Project()), Group: orNull(r.Run.Group), Flow: orNull(cmp.Or(r.Conversation.Flow, r.Run.Flow)),
+		Step: orNull(r.Conversation.Step), Cursor: r.Cursor, Before: r.Before, After: r.After}
 	if out.Before == nil {
 		out.Before = []Row{}
 	}
@@ -114,10 +115,10 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-func wire(e *index.Event, s *Snippet) rowJSON {
+func toRow(e *index.Event, s *Snippet) rowJSON {
 	out := rowJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: e.Place.Format, Kind: string(e.Kind),
-		Role: known(e.Role), Type: known(e.Type), Tool: known(e.Tool), Near: stamp(e.Near), Verdict: string(e.Verdict), Counted: e.Verdict == transcript.Counted,
-		Source: e.Place.Source, Path: e.Place.Path, Version: e.Place.Number, Inner: known(e.Place.Inner), Offset: e.Place.Offset,
+		Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), Near: stamp(e.Near), Verdict: string(e.Verdict), Counted: e.Verdict == transcript.Counted,
+		Source: e.Place.Source, Path: e.Place.Path, Version: e.Place.Number, Inner: orNull(e.Place.Inner), Offset: e.Place.Offset,
 		Length: e.Place.Length, TextBytes: e.TextBytes, Highlights: [][2]int{}}
 	if e.Time.Valid {
 		at := stamp(e.Time.UnixMicro)
@@ -132,7 +133,7 @@ func wire(e *index.Event, s *Snippet) rowJSON {
 	}
 	switch {
 	case s.Err != nil:
-		out.TextError = known(s.Err.Error())
+		out.TextError = orNull(s.Err.Error())
 	case s.Text != "" || s.Rest == 0 && e.TextBytes == 0:
 		out.Snippet = &s.Text
 	}
@@ -142,7 +143,7 @@ func wire(e *index.Event, s *Snippet) rowJSON {
 	return out
 }
 
-func known(s string) *string {
+func orNull(s string) *string {
 	if s == "" {
 		return nil
 	}

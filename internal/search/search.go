@@ -1,12 +1,12 @@
-// Package search is the way out for words: it turns the text of a query into hits with snippets, and the id of
-// something into a view of it. It owns what an index cannot do by itself: substrings and regular expressions
-// (candidates from the index, verified on the original texts), other orders than newest first, what stands around
-// a hit, how calls and results belong together, the tree of a run; and the coverage that goes with every answer.
-// It knows no SQL, no pack and no terminal: the index, the texts and the state of the sources are plugged in.
+// Package search implements full-text search and views: it turns the text of a query into hits with snippets, and the
+// id of something into a view of it. It owns what an index cannot do by itself: substrings and regular expressions
+// (candidates from the index, verified on the original texts), orders other than newest first, the events around a
+// hit, the pairing of calls with results, the tree of a run; and the coverage of every answer. It knows no SQL, no
+// packs and no terminal: the index, the texts and the state of the sources are plugged in.
 //
-// Promises: results stream, and memory is bounded whatever the number of hits; a context that ends, ends the work;
-// recall is 1.0 or the coverage says what is partial and why; a cursor goes on where a page ended, without repeating
-// or skipping what was there, also while more is ingested.
+// Promises: results stream, and memory is bounded whatever the number of hits; a cancelled context stops the work;
+// recall is 1.0, or the coverage says what is partial and why; a cursor continues where a page ended, without
+// repeating or skipping what was there, even while more is ingested.
 package search
 
 import (
@@ -18,15 +18,16 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Texts gives the text of one part of an event, as the index was fed with it. part counts from 0. It serves several
-// goroutines.
+// Texts returns the text of one part of an event exactly as it was indexed. part counts from 0. It is safe for
+// concurrent use.
 type Texts interface {
 	Text(ctx context.Context, place index.Place, part int) (string, error)
-	// Placed returns what Text does, for places of these: it looks up at once where they lie.
+	// Placed returns a function that does what Text does for any of these places, whose locations it has looked up at
+	// once.
 	Placed(ctx context.Context, places []index.Place) func(ctx context.Context, place index.Place, part int) (string, error)
 }
 
-// Index is what is asked: for rows, for things by their ids, and for what it can tell without fetching rows.
+// Index is what search needs of an index: rows, things by their ids, and statistics that need no rows.
 type Index interface {
 	index.Reader
 	index.Lookup
@@ -35,63 +36,64 @@ type Index interface {
 	Tallier
 	Ranker
 	Labeler
-	// Pace returns about when so many rows have come since a time; the greatest time when there are not so many.
+	// Pace returns approximately the time by which rows more rows have come since from; the greatest time if there
+	// are fewer.
 	Pace(ctx context.Context, from int64, rows int) (to int64, err error)
-	// Results returns the public ids of the rows with the results of calls, by the public ids of the calls,
-	// for calls of one conversation with from <= seq <= to. Calls without a result are missing.
+	// Results returns the public ids of result rows by the public ids of their calls, for the calls of one
+	// conversation with from <= seq <= to. Calls without a result are missing.
 	Results(ctx context.Context, conversation string, from, to int64) (map[string]string, error)
-	// Explain tells how the index would find something.
+	// Explain describes how the index would run a query.
 	Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error)
 }
 
-// Vocabulary is the words of an index, folded as terms are. Parts of identifiers stand in the words that they are parts of.
+// Vocabulary is the words of an index, folded as terms are. It has identifiers as whole words, not their parts.
 type Vocabulary interface {
-	// TermsOrCut yields the words that contain a text, and those of at least size bytes that end with the beginning of the text: they
-	// may be pieces of words that were too long for one term.
+	// TermsOrCut yields the words that contain a text, and those of at least size bytes that end with a prefix of the
+	// text: they may be pieces of words that were too long for one term.
 	TermsOrCut(ctx context.Context, contains string, size int) iter.Seq2[string, error]
-	// TermsFrom yields the words that begin so.
+	// TermsFrom yields the words with a prefix.
 	TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error]
-	// TermsAny yields the words of least to most bytes that contain one of some texts.
+	// TermsAny yields the words of least to most bytes that contain one of the texts.
 	TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error]
 }
 
-// Counter counts without fetching.
+// Counter counts without fetching rows.
 type Counter interface {
-	// Count returns how many rows match, at most page.Limit (0 is no limit). page.After is not looked at.
+	// Count returns how many rows match, at most page.Limit (0 means no limit). page.After is ignored.
 	Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error)
-	// Size returns the events that count, all rows that are searched (parts, and what is searchable but no event),
-	// and the problems.
+	// Size returns the number of counted events, of all rows that are searched (including parts and searchable text
+	// that is not an event), and of problems.
 	Size(ctx context.Context) (events, rows, problems int64, err error)
-	// Thinned returns how many runs have originals that a policy has taken words of out of the index.
+	// Thinned returns how many runs have originals some of whose words a policy has removed from the index.
 	Thinned(ctx context.Context) (runs int64, err error)
 }
 
-// Labeler tells what a hit is shown with at less cost than a look at the whole run.
+// Labeler returns what a hit is labelled with, at less cost than loading the whole run.
 type Labeler interface {
-	// Labels calls take with conversations and their runs, without their counts, versions and places. Those that are not
-	// there are missing.
+	// Labels calls take with conversations and their runs, without counts, versions and places. Conversations that do
+	// not exist are skipped.
 	Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error
 }
 
-// Source is what is known of a source at the moment of a search.
+// Source is the state of a source at the time of a search.
 type Source struct {
 	Name   string     `json:"source"`
 	Path   string     `json:"path"`
 	State  string     `json:"state"` // ok, stale, missing
 	Reason string     `json:"reason"`
-	Last   *time.Time `json:"last_ingest"` // nil when not known
+	Last   *time.Time `json:"last_ingest"` // nil if unknown
 	// Problems is how many of its files or lines could not be read.
 	Problems int64 `json:"problems"`
 }
 
-// Searcher answers. Index, Texts and Now are needed.
+// Searcher runs queries. Index, Texts and Now are required.
 type Searcher struct {
 	Index    Index
 	Texts    Texts
 	Now      func() time.Time
-	Location *time.Location // of dates in queries; nil is UTC
-	// Sources asks the index about the sources; what it gives then looks at their directories, which may take any time, and tells how
-	// they are. nil leaves that unknown.
+	Location *time.Location // time zone of dates in queries; nil is UTC
+	// Sources queries the index about the sources. The function that it returns then inspects their directories,
+	// which may take any time, and returns their state. A nil Sources leaves that unknown.
 	Sources func(ctx context.Context) (look func() []Source, err error)
 }
 
@@ -105,25 +107,25 @@ const (
 	Relevance Sort = "relevance"
 )
 
-// Options say what a search should give.
+// Options configure a search.
 type Options struct {
 	Limit       int    // results; 0 is no limit
-	After       string // cursor of the last result that was seen
+	After       string // cursor of the last result of the previous page
 	Sort        Sort   // "" is Newest
 	Context     int    // events before and after each hit
 	AllVersions bool   // also earlier versions, copies and copied history
-	NoSnippets  bool   // results without texts
-	// Timeout ends the search early with what it has; 0 is none.
+	NoSnippets  bool   // do not read texts
+	// Timeout ends the search early with the results so far; 0 means none.
 	Timeout time.Duration
-	// Budget is how many bytes of text may be read to check substrings and expressions: 0 is DefaultBudget, less
-	// is no limit.
+	// Budget is how many bytes of text may be read to check substrings and expressions: 0 means DefaultBudget, a
+	// negative value no limit.
 	Budget int64
-	// Window is how many of the newest hits Relevance ranks; 0 is DefaultWindow.
+	// Window is how many of the newest hits Relevance ranks; 0 means DefaultWindow.
 	Window  int
-	Explain bool // Coverage.Explain is filled in
+	Explain bool // fill in Coverage.Explain
 }
 
-// What the zero Options mean.
+// Defaults of Options.
 const (
 	DefaultBudget = 2 << 30
 	DefaultWindow = 500
@@ -142,9 +144,9 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// Find understands a query. Nothing is searched before the Answer's Results are ranged over.
+// Find parses a query. The search runs when the Answer's Results are ranged over.
 //
-// Errors: *query.SyntaxError; *index.UnsupportedError for a cursor or an order that there is not.
+// Errors: *query.SyntaxError; *index.UnsupportedError for an invalid cursor or order.
 func (s *Searcher) Find(ctx context.Context, text string, o Options) (*Answer, error) {
 	now := s.Now()
 	tree, err := query.Parse(text, now, s.Location)
@@ -153,17 +155,17 @@ func (s *Searcher) Find(ctx context.Context, text string, o Options) (*Answer, e
 	}
 	a, err := s.FindTree(ctx, tree, o)
 	if err == nil {
-		a.typed = query.TypedTimes(text, now, s.Location)
+		a.typedTimes = query.FindTypedTimes(text, now, s.Location)
 	}
 	return a, err
 }
 
-// FindTree is Find for a query that is parsed already.
+// FindTree is Find for a parsed query.
 func (s *Searcher) FindTree(ctx context.Context, tree *query.Tree, o Options) (*Answer, error) {
 	if o = o.defaults(); tree == nil {
 		tree = &query.Tree{}
 	}
-	a := &Answer{ctx: ctx, s: s, tree: tree, o: o, found: newLookup(s.Index)}
+	a := &Answer{ctx: ctx, s: s, tree: tree, o: o, labels: newLabelCache(s.Index)}
 	a.marks = newMarker(tree)
 	if err := a.order(); err != nil {
 		return nil, err

@@ -7,22 +7,22 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// ShowOptions say what a view should hold.
+// ShowOptions configure a view.
 type ShowOptions struct {
-	Before, After int    // events around the one that is shown; for Event only
+	Before, After int    // events before and after the one that is shown; for Event only
 	Limit         int    // events; 0 is no limit
 	Last          bool   // the last Limit events rather than the first
-	Around        string // an event's id; for Timeline only, an Event stands around its own
-	// Duplicates adds what another row says as well, and what earlier versions of the original said.
+	Around        string // id of an event in the middle; for Timeline only
+	// Duplicates adds rows that repeat others, and those of earlier versions of the original.
 	Duplicates bool
 }
 
-// View is a conversation, or a stretch of one.
+// View is a conversation, or part of one.
 type View struct {
 	Conversation index.Conversation
 	Run          index.Run
-	// Turns yields events in order. A result stands with its call and not again where it came, as long as it is
-	// not further away than PairWindow events.
+	// Turns yields events in order. A result is attached to its call, and not repeated at its own place, if it is at
+	// most PairWindow events away.
 	Turns iter.Seq2[Turn, error]
 }
 
@@ -32,7 +32,7 @@ const PairWindow = 256
 // Turn is one event.
 type Turn struct {
 	ID     string // public, without part
-	Marked bool   // the event that was asked for
+	Marked bool   // the event that was requested
 	Pieces []Piece
 }
 
@@ -42,11 +42,11 @@ type Piece struct {
 	Marked bool
 	Text   string
 	Err    error  // the text could not be read
-	Result *Piece // of a call, where it is known
+	Result *Piece // result of a call, if known
 }
 
-// Conversation shows a conversation by its id, or so much of the beginning of it that no other has it.
-// Errors: index.ErrNotFound, index.ErrAmbiguous.
+// Conversation shows a conversation by its id or an unambiguous prefix of it. Errors: index.ErrNotFound,
+// index.ErrAmbiguous.
 func (s *Searcher) Conversation(ctx context.Context, id string, o ShowOptions) (*View, error) {
 	info, err := s.Index.Conversation(ctx, id)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Searcher) Conversation(ctx context.Context, id string, o ShowOptions) (
 	return s.view(ctx, info, span, "")
 }
 
-// Event shows an event by its id with what stands before and after it. Errors: index.ErrNotFound, index.ErrAmbiguous.
+// Event shows an event by its id, with the events before and after it. Errors: index.ErrNotFound, index.ErrAmbiguous.
 func (s *Searcher) Event(ctx context.Context, id string, o ShowOptions) (*View, error) {
 	rows, err := s.Index.Event(ctx, id)
 	if err != nil {

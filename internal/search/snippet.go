@@ -11,15 +11,15 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// maxMarks bounds how many places of one substring or expression are marked in a text.
+// maxMarks bounds how many matches of one substring or expression are highlighted in a text.
 const maxMarks = 1000
 
-// marker marks in a text what a query looks for.
+// marker highlights in a text what a query searches for.
 type marker struct {
 	phrases [][]string
 	parts   []string
 	exprs   []*regexp.Regexp
-	each    []*marker // one for each text of the query
+	each    []*marker // one for each text node of the query
 }
 
 func newMarker(t *query.Tree) *marker {
@@ -47,7 +47,7 @@ func newMarker(t *query.Tree) *marker {
 	return m
 }
 
-// phraseOf returns the terms that a node asks for in order, the last one with a star when it may go on.
+// phraseOf returns the terms that a node searches for, in order. A star after the last one means that it is a prefix.
 func phraseOf(n query.Node) []string {
 	switch n := n.(type) {
 	case query.Word:
@@ -64,7 +64,7 @@ func phraseOf(n query.Node) []string {
 	return nil
 }
 
-// spans returns what is marked, rising and without overlaps.
+// spans returns the highlighted ranges, ascending and without overlaps.
 func (m *marker) spans(text string) []term.Span {
 	spans := term.Highlight(text, m.phrases)
 	for _, p := range m.parts {
@@ -83,10 +83,10 @@ func (m *marker) spans(text string) []term.Span {
 	return term.Merge(spans)
 }
 
-// snippetWidth is about how many bytes of a text a snippet has.
+// snippetWidth is the approximate length of a snippet in bytes.
 const snippetWidth = 200
 
-// snippet cuts the stretch out of a text that shows most of what is marked.
+// snippet cuts the part out of a text that shows most of the highlighted ranges.
 func (m *marker) snippet(text string) Snippet {
 	spans := m.spans(text)
 	from, to := term.Window(text, spans, snippetWidth)
@@ -102,7 +102,7 @@ func (m *marker) snippet(text string) Snippet {
 	return s
 }
 
-// text reads the text of a row. What is not UTF-8 becomes U+FFFD, which like any such byte separates words.
+// text reads the text of a row. Invalid UTF-8 becomes U+FFFD, which separates words as invalid bytes do.
 func (s *Searcher) text(ctx context.Context, e *index.Event) (string, error) {
 	return textBy(ctx, s.Texts.Text, e)
 }
@@ -121,7 +121,7 @@ func textBy(ctx context.Context, read func(context.Context, index.Place, int) (s
 	return text, nil
 }
 
-// textError says that the original of a row could not be read, though the search goes on.
+// textError means that the text of a row could not be read. The search continues.
 type textError struct{ err error }
 
 func (e *textError) Error() string { return e.err.Error() }

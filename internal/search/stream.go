@@ -14,22 +14,22 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// found is a hit on its way out.
+// found is a hit on its way to the consumer.
 type found struct {
 	index.Hit
-	text    string // when it was read already
+	text    string // valid if read
 	read    bool
-	snippet Snippet // of the text, when the page is read ahead
+	snippet Snippet // of text, set when the page is read ahead
 	score   float64
 }
 
-// compare is the order of hits by their own times: index.Compare without what an index knows of its own.
-func compare(a, b *index.Event) int {
+// compareEvents orders hits by their own times: index.Compare without what only the index knows.
+func compareEvents(a, b *index.Event) int {
 	return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(a.Conversation, b.Conversation),
 		cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Part, b.Part))
 }
 
-// errBudget says that no more texts may be read.
+// errBudget means that no more texts may be read.
 var errBudget = errors.New("budget spent")
 
 // checker verifies patterns on texts.
@@ -37,13 +37,13 @@ type checker struct {
 	s          *Searcher
 	o          Options
 	left       int64 // bytes of text that may still be read
-	read       int64 // texts
+	read       int64 // number of texts
 	unreadable int64
-	unchecked  int64 // of these, those that may match or not
+	unchecked  int64 // unreadable texts that may or may not match
 	folded     []byte
 }
 
-// check reads the text of a hit and says whether all patterns match it. What cannot be read matches nothing.
+// check reads the text of a hit and reports whether all patterns match it. An unreadable text matches nothing.
 func (c *checker) check(ctx context.Context, f *found, patterns []pattern) (bool, error) {
 	if len(patterns) == 0 {
 		return true, nil
@@ -76,14 +76,14 @@ func (c *checker) check(ctx context.Context, f *found, patterns []pattern) (bool
 	return true, nil
 }
 
-// question is an alternative with what its patterns add to the question.
+// question is an alternative with the query for the index, including what its patterns imply.
 type question struct {
 	*alternative
 	tree *query.Tree
 }
 
-// questions are what the index is asked, one for each alternative that can match at all; two where some of the candidates
-// need no check. Those whose hits need none come first.
+// questions returns the queries for the index: one for each alternative that can match at all, two if some of the
+// candidates need no check. Queries whose hits need no check come first.
 func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question, error) {
 	var out []question
 	for i := range a.alternatives {
@@ -102,7 +102,7 @@ func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question,
 				out = append(out, question{&alternative{ask: alt.ask, sure: p.node}, alt.tree(append(of[:len(of):len(of)], g.sure)...)})
 				n, possible = g.doubt, g.doubt != nil
 			}
-			if f, ok := n.(query.Field); ok && f.Name == nothing.Name {
+			if f, ok := n.(query.Field); ok && f.Name == noRows.Name {
 				possible = false
 			}
 			of = append(of, n)
@@ -115,7 +115,7 @@ func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question,
 	return out, nil
 }
 
-// stream yields what matches, newest first, with more conditions for the index.
+// stream yields the matches, newest first. more are additional conditions for the index.
 func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		questions, err := a.questions(ctx, more...)
@@ -124,7 +124,7 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			return
 		}
 		page := index.Page{After: after, AllVersions: a.o.AllVersions}
-		limit := 0 // of each question whose hits need no check
+		limit := 0 // for each question whose hits need no check
 		if a.o.Limit > 0 && a.o.Sort == Newest {
 			page.First, limit = true, a.o.Limit+1 // one more tells that there is more
 		}
@@ -141,7 +141,7 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			if f.ID == last {
 				continue
 			}
-			ok, err := a.passes(&f.found), error(nil)
+			ok, err := a.accepted(&f.found), error(nil)
 			if !ok {
 				ok, err = a.checker.check(ctx, &f.found, questions[f.question].check)
 			}
@@ -160,51 +160,52 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 	}
 }
 
-// passes says whether nobody wants to know if a hit is one.
-func (a *Answer) passes(f *found) bool { return a.pass != nil && a.pass(f) }
+// accepted reports whether a hit is accepted without checking its text.
+func (a *Answer) accepted(f *found) bool { return a.accept != nil && a.accept(f) }
 
-// aheadChecked is up to how many texts are read at once to be checked: some of them for nothing, when the page is full.
+// aheadChecked bounds how many texts are read at once to be checked. Some of them are read in vain when the page is
+// full.
 const aheadChecked = 8
 
-// readChecked reads the texts of what must be checked, on all cores: of one candidate at first, and of more at once the
+// readChecked reads the texts that must be checked, in parallel: of one candidate at first, and of more at once the
 // longer the search goes on.
 func (a *Answer) readChecked(ctx context.Context, questions []question, candidates iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
 	if !slices.ContainsFunc(questions, func(q question) bool { return len(q.check) > 0 }) {
 		return candidates
 	}
 	return func(yield func(candidate, error) bool) {
-		var some []candidate
+		var batch []candidate
 		most := 1
-		give := func() bool {
+		flush := func() bool {
 			var unread []*found
-			for i := range some {
-				if len(questions[some[i].question].check) > 0 && !a.passes(&some[i].found) {
-					unread = append(unread, &some[i].found)
+			for i := range batch {
+				if len(questions[batch[i].question].check) > 0 && !a.accepted(&batch[i].found) {
+					unread = append(unread, &batch[i].found)
 				}
 			}
 			if len(unread) > 1 && (a.o.Budget <= 0 || a.checker.left > 0) {
 				a.s.readAll(ctx, unread, func() {}, func(*found) {})
 			}
-			for _, c := range some {
+			for _, c := range batch {
 				if !yield(c, nil) {
 					return false
 				}
 			}
-			some, most = some[:0], min(2*most, aheadChecked)
+			batch, most = batch[:0], min(2*most, aheadChecked)
 			return true
 		}
 		for c, err := range candidates {
 			if err != nil {
-				if give() {
+				if flush() {
 					yield(c, err)
 				}
 				return
 			}
-			if some = append(some, c); len(some) >= most && !give() {
+			if batch = append(batch, c); len(batch) >= most && !flush() {
 				return
 			}
 		}
-		give()
+		flush()
 	}
 }
 
@@ -214,15 +215,16 @@ type candidate struct {
 	question int
 }
 
-// finds is Index.Find, or what does as it does.
-type finds func(context.Context, *query.Tree, index.Page) iter.Seq2[index.Hit, error]
+// findFunc is the signature of Index.Find and Index.Skim.
+type findFunc func(context.Context, *query.Tree, index.Page) iter.Seq2[index.Hit, error]
 
-// mostEarly is up to how many hits are gathered of a question before another one is asked.
-const mostEarly = 256
+// maxGathered bounds how many hits of a question are gathered before the next question is asked.
+const maxGathered = 256
 
-// merge yields the hits of several questions in their common order. Of one whose hits need no check no more are wanted than
-// limit, 0 is all: when it has as many, nobody wants what is older than the last of them.
-func merge(ctx context.Context, find finds, questions []question, page index.Page, limit int) iter.Seq2[candidate, error] {
+// merge yields the hits of several questions in their common order. Of a question whose hits need no check, at most
+// limit hits are wanted (0 means all): once it has that many, hits older than the last of them are not needed from
+// the other questions.
+func merge(ctx context.Context, find findFunc, questions []question, page index.Page, limit int) iter.Seq2[candidate, error] {
 	return func(yield func(candidate, error) bool) {
 		var last *index.Hit
 		var heads []*head
@@ -239,17 +241,17 @@ func merge(ctx context.Context, find finds, questions []question, page index.Pag
 				each(hits, yield)
 				return
 			}
-			if 0 < page.Limit && page.Limit <= mostEarly {
-				all, err := gathered(hits)
+			if 0 < page.Limit && page.Limit <= maxGathered {
+				all, err := gather(hits)
 				if err != nil {
 					yield(candidate{}, err)
 					return
 				}
-				if hits = all.each; len(all) == limit {
+				if hits = all.all; len(all) == limit {
 					last = &all[limit-1]
 				}
 			}
-			h := &head{of: i}
+			h := &head{question: i}
 			var stop func()
 			h.next, stop = iter.Pull2(hits)
 			defer stop()
@@ -268,10 +270,10 @@ func each(hits iter.Seq2[index.Hit, error], yield func(candidate, error) bool) {
 	}
 }
 
-// hits are some that were gathered.
+// hits are gathered hits that can be iterated like those of Index.Find.
 type hits []index.Hit
 
-func gathered(from iter.Seq2[index.Hit, error]) (all hits, err error) {
+func gather(from iter.Seq2[index.Hit, error]) (all hits, err error) {
 	for h, err := range from {
 		if err != nil {
 			return nil, err
@@ -281,7 +283,7 @@ func gathered(from iter.Seq2[index.Hit, error]) (all hits, err error) {
 	return all, nil
 }
 
-func (h hits) each(yield func(index.Hit, error) bool) {
+func (h hits) all(yield func(index.Hit, error) bool) {
 	for _, one := range h {
 		if !yield(one, nil) {
 			return
@@ -291,12 +293,12 @@ func (h hits) each(yield func(index.Hit, error) bool) {
 
 // head is the next hit of a question.
 type head struct {
-	hit  index.Hit
-	next func() (index.Hit, error, bool)
-	of   int
+	hit      index.Hit
+	next     func() (index.Hit, error, bool)
+	question int
 }
 
-// inOrder yields the hits of questions that were not begun yet, newest first.
+// inOrder merges the hits of questions, newest first.
 func inOrder(heads []*head, yield func(candidate, error) bool) {
 	var going []*head
 	for _, h := range heads {
@@ -311,7 +313,7 @@ func inOrder(heads []*head, yield func(candidate, error) bool) {
 	}
 	for len(going) > 0 {
 		h := slices.MinFunc(going, func(a, b *head) int { return index.Compare(&a.hit, &b.hit) })
-		if !yield(candidate{found{Hit: h.hit}, h.of}, nil) {
+		if !yield(candidate{found{Hit: h.hit}, h.question}, nil) {
 			return
 		}
 		hit, err, ok := h.next()
@@ -325,23 +327,23 @@ func inOrder(heads []*head, yield func(candidate, error) bool) {
 	}
 }
 
-// lookup remembers the conversations and runs of the last hits.
-type lookup struct {
+// labelCache caches the conversations and runs of recent hits.
+type labelCache struct {
 	index         Labeler
 	conversations map[string]index.Conversation
 	runs          map[string]index.Run
 }
 
-// maxLookup bounds what a lookup remembers.
-const maxLookup = 256
+// maxLabels bounds the size of a lookup.
+const maxLabels = 256
 
-func newLookup(idx Labeler) *lookup {
-	return &lookup{idx, map[string]index.Conversation{}, map[string]index.Run{}}
+func newLabelCache(idx Labeler) *labelCache {
+	return &labelCache{idx, map[string]index.Conversation{}, map[string]index.Run{}}
 }
 
-// learn looks up what hits are shown with: all of them at once.
-func (l *lookup) learn(ctx context.Context, hits []found) error {
-	if len(l.conversations) >= maxLookup {
+// load looks up the conversations and runs of all hits in one query.
+func (l *labelCache) load(ctx context.Context, hits []found) error {
+	if len(l.conversations) >= maxLabels {
 		clear(l.conversations)
 		clear(l.runs)
 	}
@@ -358,7 +360,7 @@ func (l *lookup) learn(ctx context.Context, hits []found) error {
 	return l.index.Labels(ctx, ids, func(c index.Conversation, r index.Run) { l.conversations[c.ID], l.runs[r.ID] = c, r })
 }
 
-// eventOf cuts the part off the public id of a row.
+// eventOf strips the part from the public id of a row.
 func eventOf(id string) string {
 	if i := strings.LastIndexByte(id, '.'); i > strings.IndexByte(id, ':') {
 		return id[:i]

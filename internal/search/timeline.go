@@ -10,17 +10,17 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Timeline is a run with the rows of all its conversations in the order of time.
+// Timeline is a run with the rows of all its conversations in chronological order.
 type Timeline struct {
 	Run           index.Run
 	Conversations []index.Conversation
-	// Rows yields the rows; those of one conversation stay in its order whatever their times say.
+	// Rows yields the rows. Those of one conversation stay in the order of the conversation, whatever their times.
 	Rows iter.Seq2[Piece, error]
 }
 
-// Timeline shows a run. Of the options Limit and Last (rows) and Duplicates count, and with Around, the id of an
-// event or of a part, Before and After (rows). Errors: index.ErrNotFound, index.ErrAmbiguous; Rows ends in
-// index.ErrNotFound when the run has no such event.
+// Timeline shows a run. It uses the options Limit and Last (in rows) and Duplicates; with Around, the id of an event
+// or of a part, it uses Before and After (in rows). Errors: index.ErrNotFound, index.ErrAmbiguous; Rows ends with
+// index.ErrNotFound if the run has no such event.
 func (s *Searcher) Timeline(ctx context.Context, run string, o ShowOptions) (*Timeline, error) {
 	r, err := s.Index.Run(ctx, run)
 	if err != nil {
@@ -35,31 +35,31 @@ func (s *Searcher) Timeline(ctx context.Context, run string, o ShowOptions) (*Ti
 			t.Conversations = append(t.Conversations, c)
 		}
 	}
-	slices.SortStableFunc(t.Conversations, func(a, b index.Conversation) int { return cmp.Compare(begins(&a), begins(&b)) })
+	slices.SortStableFunc(t.Conversations, func(a, b index.Conversation) int { return cmp.Compare(startOf(&a), startOf(&b)) })
 	t.Rows = func(yield func(Piece, error) bool) {
 		m := &lanes{s: s, ctx: ctx, o: o}
 		for _, c := range t.Conversations {
-			m.lanes = append(m.lanes, &lane{conversation: c.ID, near: begins(&c)})
+			m.lanes = append(m.lanes, &lane{conversation: c.ID, near: startOf(&c)})
 		}
 		m.run(yield)
 	}
 	return t, nil
 }
 
-// begins is when a conversation begins; before everything when nobody knows.
-func begins(c *index.Conversation) int64 {
+// startOf returns when a conversation began, or a time before everything if that is unknown.
+func startOf(c *index.Conversation) int64 {
 	if !c.Started.Valid {
 		return -1 << 62
 	}
 	return c.Started.UnixMicro
 }
 
-// lane is one conversation, read a batch at a time so that any number may be open at once.
+// lane is one conversation of a timeline, read in batches so that any number can be open at once.
 type lane struct {
 	conversation string
-	near         int64 // of the next row
+	near         int64 // time of the next row
 	rows         []index.Event
-	seq          int64 // of the last row that was read
+	seq          int64 // seq of the last row that was read
 	ended        bool
 }
 
@@ -72,7 +72,7 @@ type lanes struct {
 	lanes []*lane
 }
 
-// run yields the rows that are wanted, with their texts.
+// run yields the requested rows with their texts.
 func (m *lanes) run(yield func(Piece, error) bool) {
 	rows := m.merged
 	switch {
@@ -174,7 +174,7 @@ func (m *lanes) around(yield func(Piece, error) bool) {
 	}
 }
 
-// next returns the lane with the earliest row, nil at the end.
+// next returns the lane with the earliest row, or nil at the end.
 func (m *lanes) next() (*lane, error) {
 	for len(m.lanes) > 0 {
 		first := slices.MinFunc(m.lanes, func(a, b *lane) int { return cmp.Compare(a.near, b.near) })

@@ -7,29 +7,30 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TreeOptions say which tree is meant.
+// TreeOptions select a tree.
 type TreeOptions struct {
-	Up    bool     // begin at the topmost ancestor of the run
-	Kinds []string // of links that make children; nil is parent, fork and call
+	Up    bool     // start at the topmost ancestor of the run
+	Kinds []string // kinds of links that lead to children; nil means parent, fork and call
 }
 
-// Node is a run, a conversation of one, or something that is only named by a link.
+// Node is a run, a conversation of a run, or something known only from a link.
 type Node struct {
-	index.Branch // all but Children; Seen is true for what stands elsewhere with its children: a cycle ends there
+	index.Branch // without its Children; Seen means that the node is elsewhere in the tree with its children (cycles end there)
 	Children     []*Node
-	// Own is what the run alone used, All adds what it leads to, each run once. Unknown where nothing states any. What is
-	// Seen, or no run that the archive knows, has none.
+	// Own is what the run itself used; All adds what is reachable from it, each run once. Counts are unknown if
+	// nothing states them. A node that is Seen, or is not a run in the archive, has no totals.
 	Own, All Totals
 }
 
-// Totals is what runs used: tokens, and money in micro-USD. Cost is what counts, Reported what producers say.
+// Totals is what runs used: tokens, and money in micro-USD. Cost is the cost that counts, Reported what producers
+// state.
 type Totals struct {
 	Runs, Events, Calls                                     int64
 	Input, Output, CacheRead, CacheCreation, Cost, Reported transcript.Count
 }
 
-// Tree builds the tree of the run with the id. Children are in the order of their links' times; what was
-// announced and never came is there, with Found false. Errors: index.ErrNotFound, index.ErrAmbiguous.
+// Tree builds the tree of a run. Children are ordered by the times of their links. Runs that were announced but never
+// arrived are included, with Found false. Errors: index.ErrNotFound, index.ErrAmbiguous.
 func (s *Searcher) Tree(ctx context.Context, id string, o TreeOptions) (*Node, error) {
 	kinds := o.Kinds
 	if kinds == nil {
@@ -60,7 +61,7 @@ func (s *Searcher) Tree(ctx context.Context, id string, o TreeOptions) (*Node, e
 	return root, nil
 }
 
-// topmost follows links up as long as each thing has exactly one that leads to it, or the oldest of several.
+// topmost follows links upwards to a run that nothing leads to. Of several links it takes the oldest.
 func (s *Searcher) topmost(ctx context.Context, id string, kinds []string) (string, error) {
 	up := map[string]bool{}
 	for _, k := range kinds {
@@ -102,7 +103,7 @@ func (n *Node) visit(f func(*Node)) {
 	}
 }
 
-// sum fills All in n and below. Ancestors are no part of what a node leads to, even where a cycle says so.
+// sum computes All for n and the nodes below. Ancestors are not part of what a node reaches, even in a cycle.
 func (n *Node) sum(shown map[string]*Node, above map[string]bool) {
 	if !n.Seen {
 		counted := map[string]bool{}
@@ -120,7 +121,7 @@ func (n *Node) sum(shown map[string]*Node, above map[string]bool) {
 	}
 }
 
-// reach adds up n and what it leads to, leaving out what is counted.
+// reach adds up n and what is reachable from it, except what is in counted.
 func (n *Node) reach(shown map[string]*Node, counted map[string]bool) Totals {
 	if id := n.Run.ID; id != "" {
 		if counted[id] {

@@ -2,10 +2,10 @@ package term
 
 import "strings"
 
-// maxRun is the length in bytes from which an unbroken run is taken for a blob.
+// maxRun is the length in bytes from which an unbroken run of characters may be a blob.
 const maxRun = 256
 
-// base64 marks the characters of base64 and base64url, padding left out.
+// base64 is the set of characters of base64 and base64url, without padding.
 var base64 = func() (in [256]bool) {
 	for c := range in {
 		in[c] = kinds[c]&(lower|upper|digit) != 0
@@ -14,10 +14,10 @@ var base64 = func() (in [256]bool) {
 	return in
 }()
 
-// blob looks whether a blob begins at i, where a word begins, and notes where its terms end and where the text
-// goes on. Otherwise it notes how far there can be none: on ordinary text that is one look back over a few
-// bytes for every 250.
-func (s *Splitter) blob(text string, i int) {
+// detectBlob checks whether a blob begins at i, where a word begins. If so, it sets cut, where the blob's terms end,
+// and resume, where the text goes on. Otherwise it sets clear, the offset before which no blob can begin: on ordinary
+// text that costs one backward scan over a few bytes for every 250.
+func (s *Splitter) detectBlob(text string, i int) {
 	if len(text)-i < maxRun {
 		s.clear = len(text)
 		return
@@ -38,8 +38,8 @@ func (s *Splitter) blob(text string, i int) {
 	}
 }
 
-// spelled reports whether an unbroken run is words with capitals, as generated code has them side by side for hundreds
-// of bytes.
+// spelled reports whether an unbroken run consists of capitalised words, which generated code may put side by side
+// for hundreds of bytes.
 func spelled(run string) bool {
 	var last, seen uint8
 	changes, digits := 0, 0
@@ -57,8 +57,8 @@ func spelled(run string) bool {
 	return seen&(lower|upper) == lower|upper && 20*changes < 11*len(run) && 16*digits < len(run)
 }
 
-// scrambled reports whether capitals, small letters and digits alternate as they do in encoded bytes and in no
-// path, identifier or list of them.
+// scrambled reports whether upper case, lower case and digits alternate as often as they do in encoded bytes, and in
+// no path, identifier or list of them.
 func scrambled(run string) bool {
 	var last, seen uint8
 	changes := 0

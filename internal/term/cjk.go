@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// cjkScripts are written without spaces, one character at a time.
+// cjkScripts are the scripts that are written without spaces between words.
 var cjkScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
 	unicode.Yi, unicode.Tangut, unicode.Nushu, unicode.Khitan_Small_Script,
 }
 
-// cjk reports characters that are terms of their own because their script does not show where words end. The
-// planes of rare ideographs count as a whole, so that those of later editions of Unicode are found too.
+// cjk reports whether r is a term of its own because its script does not mark word boundaries. The planes of rare
+// ideographs count as a whole, so that ideographs of later Unicode versions are found too.
 func cjk(r rune) bool {
 	switch {
 	case r < 0x1100:
@@ -26,8 +26,8 @@ func cjk(r rune) bool {
 	return unicode.In(r, cjkScripts...) && unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.So)
 }
 
-// emoji reports code points that are terms of their own because people look for them: all that Unicode calls
-// emoji outside of ASCII and, in the same blocks, the dingbats and signs that programs print (check marks).
+// emoji reports whether r is a symbol that people search for and is thus a term of its own: everything that Unicode
+// calls emoji outside of ASCII and, in the same blocks, the dingbats and signs that programs print (check marks).
 func emoji(r rune) bool {
 	switch {
 	case r < 0x203c:
@@ -40,7 +40,8 @@ func emoji(r rune) bool {
 	return strings.ContainsRune("‼⁉ℹ↩↪⌚⌛⌨⏏▪▫▶◀⤴⤵⬛⬜⭐⭕〰〽🅰🅱🅾🅿🆎🆑🆒🆓🆔🆕🆖🆗🆘🆙🆚", r)
 }
 
-// voiced lists kana with and without dakuten, and with handakuten.
+// Kana without and with dakuten (voiced sound mark), and without and with handakuten (semi-voiced sound mark). The
+// two characters of a pair have the same offset.
 const (
 	plainKana = "うかきくけこさしすせそたちつてとはひふへほウカキクケコサシスセソタチツテトハヒフヘホワヰヱヲゝヽ"
 	dakuten   = "ゔがぎぐげござじずぜぞだぢづでどばびぶべぼヴガギグゲゴザジズゼゾダヂヅデドバビブベボヷヸヹヺゞヾ"
@@ -48,9 +49,9 @@ const (
 	handaku   = "ぱぴぷぺぽパピプペポ"
 )
 
-// compose joins r, whose fold is f, with what follows it in rest where both are one character that was written
-// in pieces: kana with (half) voiced marks, Hangul jamo. It returns the character and how many bytes of rest it
-// took, or 0.
+// compose combines r, whose fold is f, with the beginning of rest if both are one character in decomposed form: kana
+// with (semi-)voiced sound marks, Hangul jamo. It returns the composed character and how many bytes of rest belong to
+// it, or 0, 0.
 func compose(r rune, f fold, rest string) (rune, int) {
 	switch {
 	case r >= 0x1100 && r <= 0x1112, r >= 0xac00 && r <= 0xd7a3:
@@ -68,7 +69,8 @@ func compose(r rune, f fold, rest string) (rune, int) {
 	return 0, 0
 }
 
-// pair returns the rune of to at the place that base has in from, and n. Both are strings of three-byte runes.
+// pair returns the rune of to at the offset that base has in from, and n; 0, 0 if from does not contain base. Both
+// strings consist of three-byte runes.
 func pair(from, to string, base rune, n int) (rune, int) {
 	at := strings.IndexRune(from, base)
 	if at < 0 {
@@ -78,7 +80,7 @@ func pair(from, to string, base rune, n int) (rune, int) {
 	return r, n
 }
 
-// syllable composes Hangul: a leading consonant with a vowel, and both with a trailing consonant.
+// syllable composes Hangul: a leading consonant with a vowel, and either with a trailing consonant.
 func syllable(r rune, rest string) (rune, int) {
 	taken := 0
 	if r < 0xac00 {

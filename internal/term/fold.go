@@ -10,21 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// The classes of characters. The zero class separates words.
+// Character classes. The zero class separates words.
 const (
 	inWord = 1 + iota // a letter, digit or mark of a word
-	mark              // dropped: accents, variation selectors, joiners
+	mark              // ignored: accents, variation selectors, joiners
 	alone             // a term of its own
 )
 
-// fold is what becomes of one character.
+// fold is the normalised form of one character.
 type fold struct {
 	class uint8
 	kind  uint8  // lower, upper, digit or other
-	to    string // "" is itself; several terms of one character are separated by spaces
+	to    string // "" means unchanged; several terms of one character are separated by spaces
 }
 
-// text returns what the character self, as it stands in the text, folds to.
+// text returns what the character self folds to.
 func (f fold) text(self string) string {
 	if f.to == "" {
 		return self
@@ -32,8 +32,8 @@ func (f fold) text(self string) string {
 	return f.to
 }
 
-// pages hold the folds of 256 code points each. They are filled when first asked for: a start of the program
-// pays for none, and no text needs many (Han and Hangul need none).
+// pages caches the folds of 256 code points each. A page is filled when it is first needed: program start pays for
+// none, and most texts need few (Han and Hangul need none).
 var pages [(unicode.MaxRune + 1) >> 8]atomic.Pointer[[256]fold]
 
 // lookup returns the fold of a character.
@@ -52,13 +52,13 @@ func lookup(r rune) fold {
 	return page[r&0xff]
 }
 
-// foldPage is what foldTable has for 256 code points.
+// foldPage is the entry of foldTable for 256 code points.
 type foldPage struct {
 	page  rune
 	folds string
 }
 
-// foldsOf returns what the code points of a page fold to by foldTable, "" where that says nothing.
+// foldsOf returns what the code points of a page fold to according to foldTable, "" where the table has no entry.
 func foldsOf(page rune) (folds [256]string) {
 	i, found := slices.BinarySearchFunc(foldTable[:], page, func(p foldPage, page rune) int { return cmp.Compare(p.page, page) })
 	if !found {
@@ -81,17 +81,17 @@ func foldsOf(page rune) (folds [256]string) {
 	return folds
 }
 
-// classify works out the fold of a character from the tables of package unicode, and from what foldTable has for it.
+// classify computes the fold of a character from the tables of package unicode and from to, its entry in foldTable.
 func classify(r rune, to string) fold {
 	switch {
 	case dropped(r):
 		return fold{class: mark}
 	case cjk(r):
-		return fold{class: alone, to: apart(to)}
+		return fold{class: alone, to: spaceCJK(to)}
 	case emoji(r):
 		return fold{class: alone}
 	case to != "" && (unicode.Is(unicode.So, r) || enclosed(r)):
-		return fold{class: alone, to: apart(to)}
+		return fold{class: alone, to: spaceCJK(to)}
 	case !unicode.In(r, unicode.L, unicode.N, unicode.M):
 		return fold{}
 	}
@@ -112,8 +112,8 @@ func classify(r rune, to string) fold {
 	return f
 }
 
-// apart separates the CJK characters of a fold from each other and from the rest.
-func apart(to string) string {
+// spaceCJK inserts spaces around the CJK characters of a fold, so that each is a term.
+func spaceCJK(to string) string {
 	var b []byte
 	cut := false
 	for _, r := range to {
@@ -126,14 +126,14 @@ func apart(to string) string {
 	return string(b)
 }
 
-// enclosed reports numbers that are no part of the word beside them: circled, in brackets, with a full stop,
-// and fractions. Superscripts are.
+// enclosed reports whether r is a number that is not part of an adjacent word: circled, in brackets, with a full
+// stop, or a fraction. Superscripts are part of the word.
 func enclosed(r rune) bool {
 	return unicode.Is(unicode.No, r) && r >= 0x2460
 }
 
-// dropped reports characters that belong to a word and leave nothing of themselves: accents, points and vowel
-// signs that people leave out when they type, variation selectors, joiners, soft hyphens and direction marks.
+// dropped reports whether r belongs to a word but leaves no trace in its term: accents, points and vowel signs that
+// people omit when they type, variation selectors, joiners, soft hyphens and direction marks.
 func dropped(r rune) bool {
 	switch {
 	case r == 0xad, r >= 0x200c && r <= 0x200f, r == 0x2060, r == 0xfeff, r == 0xff9e, r == 0xff9f, r >= 0xe0020 && r <= 0xe007f:
@@ -142,7 +142,7 @@ func dropped(r rune) bool {
 	return stripped(r)
 }
 
-// stripped reports accents and signs; the generator of foldTable has the same rule.
+// stripped reports whether r is an accent or sign that folding removes. The generator of foldTable has the same rule.
 func stripped(r rune) bool {
 	switch {
 	case r == 0x640, r == 0x670, r == 0x3099, r == 0x309a:

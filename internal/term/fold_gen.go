@@ -20,7 +20,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// letters are those that people type without their stroke, dot or ligature and that Unicode does not decompose.
+// letters are folded to what people type for them, without stroke, dot or ligature. Unicode has no decomposition for
+// them.
 var letters = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'ł': "l", 'Ł': "l",
 	'đ': "d", 'Đ': "d", 'ð': "d", 'Ð': "d", 'þ': "th", 'Þ': "th", 'ħ': "h", 'Ħ': "h", 'ŧ': "t", 'Ŧ': "t", 'ı': "i",
@@ -62,7 +63,7 @@ func main() {
 	fmt.Println("}")
 }
 
-// fold returns what r folds to where that is more than its lower case.
+// fold returns what r folds to, and whether foldTable needs an entry because that is not simply its lower case.
 func fold(r rune) (string, bool) {
 	if out, ok := letters[r]; ok {
 		return out, true
@@ -90,7 +91,7 @@ func fold(r rune) (string, bool) {
 	return got, got != "" && got != string(unicode.ToLower(unicode.ToUpper(r)))
 }
 
-// kept reports code points whose decomposition is not followed: Hangul, and kana with dakuten.
+// kept reports whether the decomposition of r is ignored: Hangul, and kana with dakuten.
 func kept(r rune) bool {
 	return r >= 0xac00 && r <= 0xd7a3 || r >= 0x3130 && r <= 0x318f || r >= 0xffa0 && r <= 0xffdc ||
 		r >= 0x3040 && r <= 0x30fe || r == 0xff9e || r == 0xff9f

@@ -13,9 +13,9 @@ import (
 // Span is a range of bytes in a text.
 type Span struct{ Start, End int }
 
-// Highlight returns where the phrases stand in text, as ranges that rise and do not overlap. A phrase is the
-// terms of Words, which must stand in consecutive places; Sequences tells where parts of identifiers will do. A term that
-// ends in '*' stands for every term that begins so.
+// Highlight returns the ranges of text that match any of the phrases, in ascending order and without overlaps. A
+// phrase is the terms of Words, which must be in consecutive positions; see Sequences for where parts of identifiers
+// match. A term that ends in '*' matches every term with that prefix.
 func Highlight(text string, phrases [][]string) []Span {
 	m := newMatcher(phrases)
 	if len(m.exact)+len(m.prefix) == 0 {
@@ -23,8 +23,8 @@ func Highlight(text string, phrases [][]string) []Span {
 	}
 	var s Splitter
 	for from, end := 0, 0; from < len(text); from = end {
-		end = m.stretch(text, from)
-		m.look(text[from:end])
+		end = m.chunkEnd(text, from)
+		m.setChunk(text[from:end])
 		for piece := m.piece(0); piece.Start < piece.End; piece = m.piece(piece.End) {
 			begin := from + piece.Start
 			s.Each(text[begin:from+piece.End], func(term []byte, start, stop int, kind Kind) bool {
@@ -36,70 +36,72 @@ func Highlight(text string, phrases [][]string) []Span {
 	return Merge(m.found)
 }
 
-// leastStretch is how many bytes are looked through at once for what is marked, or up to the space behind them.
-const leastStretch = 1024
+// minChunk is the least number of bytes that are matched at a time; a chunk ends at the first space after them.
+const minChunk = 1024
 
-// stretch returns where one ends that can be split by itself: no word, blob or escape goes on over a space. Where terms
-// must follow each other, it is the whole text.
-func (m *matcher) stretch(text string, from int) int {
-	if m.phrased || len(text)-from <= leastStretch {
+// chunkEnd returns the end of the chunk that begins at from. Chunks can be split into terms independently, since no
+// word, blob or escape continues across a space. If a phrase has several terms, the chunk is the rest of the text.
+func (m *matcher) chunkEnd(text string, from int) int {
+	if m.phrased || len(text)-from <= minChunk {
 		return len(text)
 	}
-	if n := strings.IndexByte(text[from+leastStretch:], ' '); n >= 0 {
-		return from + leastStretch + n
+	if n := strings.IndexByte(text[from+minChunk:], ' '); n >= 0 {
+		return from + minChunk + n
 	}
 	return len(text)
 }
 
-// look looks at a stretch, of which piece then tells what must be split. Terms of ASCII are its bytes, with small letters for capitals.
-func (m *matcher) look(stretch string) {
-	if m.size = len(stretch); m.phrased {
+// setChunk sets the chunk that piece searches. The terms of ASCII text are its bytes in lower case.
+func (m *matcher) setChunk(chunk string) {
+	if m.size = len(chunk); m.phrased {
 		return
 	}
-	m.low = appendLow(m.low[:0], stretch)
+	m.lower = appendLower(m.lower[:0], chunk)
 	m.wide = -1
-	for i := range m.sought {
-		m.sought[i].next = -1
+	for i := range m.needles {
+		m.needles[i].next = -1
 	}
 }
 
-// piece returns the first piece of the stretch, at or after from, that may hold any of the terms: from one blank to the next around its bytes, or
-// around what is not ASCII and more than separates; an empty one when there is none. Most of most texts lies in none, and to see that takes a
-// tenth of splitting it.
+// piece returns the first piece of the chunk, at or after from, that may contain any of the terms, or an empty span
+// if there is none. A piece extends from blank to blank around the bytes of a term, or around a character that is not
+// ASCII and not a separator. Most of a typical text is in no piece, and finding that out takes a tenth of the time of
+// splitting it.
 func (m *matcher) piece(from int) Span {
 	if m.phrased {
 		return Span{from, m.size}
 	}
 	if m.wide < from {
-		m.wide = nextWide(m.low, from)
+		m.wide = nextWide(m.lower, from)
 	}
 	at := m.wide
-	for i := range m.sought {
-		at = min(at, m.sought[i].from(m.low, from))
+	for i := range m.needles {
+		at = min(at, m.needles[i].nextFrom(m.lower, from))
 	}
 	if at == m.size {
 		return Span{at, at}
 	}
 	start, end := at, at
-	for start > from && !blank(m.low[start-1]) {
+	for start > from && !blank(m.lower[start-1]) {
 		start--
 	}
-	for end < m.size && !blank(m.low[end]) {
+	for end < m.size && !blank(m.lower[end]) {
 		end++
 	}
 	return Span{start, end}
 }
 
-// blank says of a byte that nothing goes on over it, no word, blob or escape. What it stands in front of may begin an escape.
+// blank reports whether no word, blob or escape continues across b. A blank may still precede an escape.
 func blank(b byte) bool { return b <= ' ' && b != escape }
 
-// sought is a term, or the beginning of some, that a stretch is looked through for.
-type sought struct {
+// needle is a term, or a prefix of terms, that a chunk is searched for.
+type needle struct {
 	text []byte
-	next int // where it stands in the stretch, behind what was looked at; the end of it: nowhere any more
+	next int // offset of its next occurrence in the chunk; the chunk's length if there is none; -1 before the first search
 }
 
-func (t *sought) from(low []byte, from int) int {
+// nextFrom returns the offset of the first occurrence at or after from in low, or the length of low.
+func (t *needle) nextFrom(low []byte, from int) int {
 	if t.next < from {
 		if t.next = len(low); from < len(low) {
 			if n := bytes.Index(low[from:], t.text); n >= 0 {
@@ -110,8 +112,8 @@ func (t *sought) from(low []byte, from int) int {
 	return t.next
 }
 
-// appendLow appends text with small letters for capitals of ASCII.
-func appendLow(dst []byte, text string) []byte {
+// appendLower appends text with ASCII capitals in lower case.
+func appendLower(dst []byte, text string) []byte {
 	dst = slices.Grow(dst, len(text)+8)
 	n := len(dst)
 	for i := 0; i < len(text); i += 8 {
@@ -123,8 +125,8 @@ func appendLow(dst []byte, text string) []byte {
 	return dst[:n+len(text)]
 }
 
-// nextWide returns the offset of the first character from i on that is not ASCII and does not only separate words, else the length of
-// the text.
+// nextWide returns the offset of the first character at or after i that is neither ASCII nor a separator, or the
+// length of the text.
 func nextWide(text []byte, i int) int {
 	for i < len(text) {
 		if len(text)-i >= 8 {
@@ -147,57 +149,58 @@ func nextWide(text []byte, i int) int {
 	return len(text)
 }
 
-// place is a term of a phrase.
+// place is the position of a term in a phrase.
 type place struct {
 	phrase *progress
 	at     int
 }
 
-// progress is how far a phrase has been seen: for every count of terms, where a match of so many begins that ends in the
-// last place of the text that was looked at, and in the one before it; -1 is none.
+// progress is the state of matching one phrase. For every number of terms k, last[k] is where a match of the first k
+// terms begins that ends at text position place, and before[k] one that ends at the position before it; -1 means
+// none.
 type progress struct {
 	last, before []int
-	place        int // of last
+	place        int // text position that last belongs to
 }
 
 func newProgress(terms int) *progress {
 	p := &progress{last: make([]int, terms+1), before: make([]int, terms+1)}
-	p.forget(p.last)
-	p.forget(p.before)
+	p.clear(p.last)
+	p.clear(p.before)
 	return p
 }
 
-func (p *progress) forget(of []int) {
+func (p *progress) clear(of []int) {
 	for i := range of {
 		of[i] = -1
 	}
 }
 
-// reach goes on to a place of the text.
-func (p *progress) reach(place int) {
+// advanceTo moves the state to a position of the text.
+func (p *progress) advanceTo(place int) {
 	if p.place == place {
 		return
 	}
 	p.last, p.before = p.before, p.last
 	if p.place != place-1 {
-		p.forget(p.before)
+		p.clear(p.before)
 	}
-	p.forget(p.last)
+	p.clear(p.last)
 	p.place = place
 }
 
 type matcher struct {
 	exact   map[string][]place
-	lengths [MaxTerm + 1]bool // of those: most terms of a text have none of them
+	lengths [MaxTerm + 1]bool // lengths of the exact terms; most terms of a text have none of them
 	prefix  []prefixed
-	phrased bool // some terms must follow each other
-	n       int  // places seen
+	phrased bool // a phrase has several terms
+	n       int  // text positions seen
 
-	size   int    // of the stretch
-	low    []byte // it, with small letters
-	sought []sought
-	wide   int // the next character of it that is not ASCII, as those have theirs
-	found  []Span
+	size    int    // of the chunk
+	lower   []byte // the chunk in ASCII lower case
+	needles []needle
+	wide    int // offset of the next non-ASCII character, like needle.next
+	found   []Span
 }
 
 type prefixed struct {
@@ -222,10 +225,10 @@ func newMatcher(phrases [][]string) *matcher {
 		}
 	}
 	for t := range m.exact {
-		m.sought = append(m.sought, sought{text: []byte(t)})
+		m.needles = append(m.needles, needle{text: []byte(t)})
 	}
 	for i := range m.prefix {
-		m.sought = append(m.sought, sought{text: m.prefix[i].text})
+		m.needles = append(m.needles, needle{text: m.prefix[i].text})
 	}
 	return m
 }
@@ -240,7 +243,7 @@ func (m *matcher) addPrefix(head string, at place) {
 	m.prefix = append(m.prefix, prefixed{[]byte(head), []place{at}})
 }
 
-// term takes the next term of the text.
+// term matches the next term of the text.
 func (m *matcher) term(term []byte, span Span, kind Kind) {
 	if kind == Whole {
 		m.n++
@@ -259,7 +262,7 @@ func (m *matcher) term(term []byte, span Span, kind Kind) {
 	}
 }
 
-// advance moves the phrases on that wait for a term at one of these places.
+// advance extends the matches of phrases that have the term at one of these places.
 func (m *matcher) advance(places []place, span Span, kind Kind) {
 	for _, at := range places {
 		p, k := at.phrase, at.at
@@ -267,7 +270,7 @@ func (m *matcher) advance(places []place, span Span, kind Kind) {
 		if last > 0 && kind > Unescaped && !(k == 0 && kind == Trailing) && !(k == last && kind == Leading) {
 			continue
 		}
-		p.reach(m.n)
+		p.advanceTo(m.n)
 		start := span.Start
 		if k > 0 {
 			if start = p.before[k]; start < 0 {
@@ -282,7 +285,7 @@ func (m *matcher) advance(places []place, span Span, kind Kind) {
 	}
 }
 
-// Merge sorts spans, in their place, and joins those that overlap.
+// Merge sorts spans in place and joins those that overlap.
 func Merge(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
 	out := spans[:0]

@@ -5,21 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is where in a word a term stands. But for words it is the sign in front of the term as Split writes it.
+// Kind says whether a term is a word or where in its word a part stands. Except for words, it is the prefix byte of
+// the term as Split writes it.
 type Kind byte
 
-// The kinds. Words that are cut for their length count as Whole.
+// The kinds. The pieces of a word that exceeds MaxTerm are Whole.
 const (
 	Whole     Kind = 0
-	Unescaped Kind = 1   // a word once more, without the letter of an escape
-	Leading   Kind = '<' // parts that a word begins with
-	Trailing  Kind = '>' // parts that it ends with
+	Unescaped Kind = 1   // the word again, without the letter of an escape such as \n
+	Leading   Kind = '<' // a run of parts at the beginning of a word
+	Trailing  Kind = '>' // a run of parts at its end
 	Inner     Kind = '='
 )
 
-// Sequences returns what to look for to find words, as Words gives them, in text: each of them is terms in places that
-// follow each other, with their signs. The first word may be the last parts of an identifier, the last one the first
-// parts; a single one any parts. open says that the last word may go on.
+// Sequences returns the term sequences that match words, as Words returns them; each is a list of terms, with their
+// prefix bytes, in consecutive positions. The first word may also be the last parts of an identifier, and the last
+// word the first parts of one; a single word may be any parts. open means that the last word is a prefix.
 func Sequences(words []string, open bool) [][]string {
 	if len(words) == 0 {
 		return nil
@@ -52,13 +53,13 @@ func Sequences(words []string, open bool) [][]string {
 	return out
 }
 
-// parts appends the boundaries of the parts of w, both ends included, when it has at least two: between a
-// lower and an upper case letter, before the last of several capitals that a lower case letter follows, and
-// between letters and digits. Marks belong to the letter before them.
+// parts appends the boundaries of the parts of w, both ends included, if it has at least two. Boundaries are between
+// a lower and an upper case letter, before the last of several capitals that a lower case letter follows, and between
+// letters and digits. Marks belong to the letter before them.
 func parts(cuts []int, text string, w word) []int {
 	cuts = append(cuts, w.start)
-	var before, last uint8 // kinds of the two characters before
-	var at int             // where the last character begins
+	var before, last uint8 // kinds of the two preceding characters
+	var at int             // offset of the preceding character
 	for i := w.start; i < w.end; {
 		r, n := utf8.DecodeRuneInString(text[i:w.end])
 		f := lookup(r)
@@ -82,11 +83,11 @@ func parts(cuts []int, text string, w word) []int {
 	return append(cuts, w.end)
 }
 
-// MaxParts is up to how many parts an identifier may have for all runs of them to be terms.
+// MaxParts is the number of parts of an identifier up to which all runs of neighbouring parts are terms.
 const MaxParts = 8
 
-// eachRun calls do for the bytes of each run of neighbouring parts of w but all of it, until do returns false. Runs that
-// are too long for a term are left out.
+// eachRun calls do with the bytes of each proper run of neighbouring parts of w, until do returns false, and reports
+// whether it never did. Runs that are too long for a term are left out.
 func (s *Splitter) eachRun(text string, w word, do func(start, end int, kind Kind) bool) bool {
 	if w.ascii {
 		s.cuts = plainParts(s.cuts[:0], text[w.start:w.end])
@@ -117,7 +118,7 @@ func (s *Splitter) eachRun(text string, w word, do func(start, end int, kind Kin
 	return true
 }
 
-// kindOf returns the kind of the parts from the i-th to the j-th of n.
+// kindOf returns the kind of the run of parts [i, j) of n.
 func kindOf(i, j, n int) Kind {
 	switch {
 	case i == 0:
@@ -128,9 +129,10 @@ func kindOf(i, j, n int) Kind {
 	return Inner
 }
 
-// amount reports whether a word that has parts is a number with its unit or a time, and no identifier: it begins with a digit, and
-// no three of its letters stand together. Nobody asks for ms or T, or x4, so such a word has only the figures at its ends as parts:
-// 12ms is found by 12, and 2026-11-20T23:51 by 2026-11-20 and by 23:51. The others were 3 to 5 % of a full-text index.
+// amount reports whether a word that has parts is not an identifier but a number with its unit, or a time: it begins
+// with a digit, and no three of its letters are adjacent. Nobody searches for ms, T or x4 by itself, so only the
+// figures at the ends of such a word are parts: 12ms is found by 12, and 2026-11-20T23:51 by 2026-11-20 and by 23:51.
+// The other parts were 3 to 5 % of a full-text index.
 func amount(word string) bool {
 	letters := 0
 	for i, r := range word {
@@ -150,25 +152,29 @@ func amount(word string) bool {
 	return true
 }
 
-// figures reports whether the i-th part up to the j-th, which begin what is given, are of the figures at an end of an amount.
+// figures reports whether the run of parts [i, j), with which text begins, is one of the figures at an end of an
+// amount.
 func figures(parts string, i, j int, kind Kind) bool {
 	r, _ := utf8.DecodeRuneInString(parts)
 	return j == i+1 && kind != Inner && lookup(r).kind == digit
 }
 
-// stands reports whether parts of a kind stand in the place of the k-th of n terms of a word: those that it begins with
-// in the first, all others in the last.
-func (kind Kind) stands(k, n int) bool { return kind == Leading && k == 1 || kind != Leading && k == n }
+// indexedAt reports whether parts of this kind are indexed in the position of the k-th of the n terms of a word: leading
+// parts in that of the first, all others in that of the last.
+func (kind Kind) indexedAt(k, n int) bool {
+	return kind == Leading && k == 1 || kind != Leading && k == n
+}
 
-// appendParts appends the parts of w that stand with the k-th of its n terms, which begins at from of dst; each once.
+// appendParts appends the parts of w that are indexed with the k-th of its n terms, which begins at dst[from]; each
+// once.
 func (s *Splitter) appendParts(dst []byte, from int, text string, w word, k, n int) []byte {
 	s.eachRun(text, w, func(start, end int, kind Kind) bool {
-		if !kind.stands(k, n) {
+		if !kind.indexedAt(k, n) {
 			return true
 		}
 		at := len(dst) + 1
 		dst = appendFold(append(dst, Same, byte(kind)), text[start:end])
-		if len(dst) == at+1 || s.again(dst, from, at) {
+		if len(dst) == at+1 || s.duplicate(dst, from, at) {
 			dst = dst[:at-1]
 		}
 		return true
@@ -176,15 +182,15 @@ func (s *Splitter) appendParts(dst []byte, from int, text string, w word, k, n i
 	return dst
 }
 
-// appendPlainParts is appendParts for a whole word of ASCII: what its parts are folded to stands in dst already, and only
-// parts inside of it can be alike.
+// appendPlainParts is appendParts for a word of ASCII that is a single term. The folded parts are substrings of that
+// term, which dst contains already, and only inner parts can be duplicates.
 func (s *Splitter) appendPlainParts(dst []byte, from int, text string, w word) []byte {
 	word := text[w.start:w.end]
 	s.cuts = plainParts(s.cuts[:0], word)
 	return s.appendRuns(dst, from, word)
 }
 
-// appendRuns is appendPlainParts once cuts are the boundaries of the parts of the word.
+// appendRuns is appendPlainParts with the boundaries of the parts already in s.cuts.
 func (s *Splitter) appendRuns(dst []byte, from int, word string) []byte {
 	n := len(s.cuts) - 1
 	longest := n - 1
@@ -203,7 +209,7 @@ func (s *Splitter) appendRuns(dst []byte, from int, word string) []byte {
 			at := len(dst) + 1
 			dst = append(dst, Same, byte(kind))
 			dst = append(dst, dst[from+s.cuts[i]:from+s.cuts[j]]...)
-			if kind == Inner && s.again(dst, min(inner, at-1), at) {
+			if kind == Inner && s.duplicate(dst, min(inner, at-1), at) {
 				dst = dst[:at-1]
 			}
 		}
@@ -214,7 +220,7 @@ func (s *Splitter) appendRuns(dst []byte, from int, word string) []byte {
 	return dst
 }
 
-// plainParts is parts for a word of ASCII, from its start.
+// plainParts is parts for a word of ASCII; the boundaries are relative to its start.
 func plainParts(cuts []int, word string) []int {
 	cuts = append(cuts, 0)
 	before, last := uint8(0), kinds[word[0]]
@@ -236,16 +242,16 @@ func plainParts(cuts []int, word string) []int {
 	return append(cuts, len(word))
 }
 
-// again reports whether the run of parts with which dst ends, from at on, is one of those from an earlier place on.
-func (s *Splitter) again(dst []byte, from, at int) bool {
+// duplicate reports whether the run of parts at the end of dst, from at on, equals an earlier one at or after from.
+func (s *Splitter) duplicate(dst []byte, from, at int) bool {
 	if len(s.cuts)-1 > MaxParts {
-		return s.runs.has(dst, at)
+		return s.runs.add(dst, at)
 	}
-	return among(dst[from:at-1], dst[at:])
+	return contains(dst[from:at-1], dst[at:])
 }
 
-// among reports whether a term is one of terms.
-func among(terms, term []byte) bool {
+// contains reports whether terms, a separated list, contains term.
+func contains(terms, term []byte) bool {
 	for len(terms) >= len(term) {
 		n := 0
 		for n < len(terms) && terms[n] > ' ' {
@@ -259,7 +265,7 @@ func among(terms, term []byte) bool {
 	return false
 }
 
-// eachPart is Each for the parts of one word.
+// eachPart is Each for the parts of one word; see appendParts for k and n.
 func (s *Splitter) eachPart(text string, w word, k, n int, yield func([]byte, int, int, Kind) bool) bool {
 	if w.ascii && n == 1 { // what parts are folded to stands in the term of the word
 		return s.eachRun(text, w, func(start, end int, kind Kind) bool {
@@ -267,7 +273,7 @@ func (s *Splitter) eachPart(text string, w word, k, n int, yield func([]byte, in
 		})
 	}
 	return s.eachRun(text, w, func(start, end int, kind Kind) bool {
-		if !kind.stands(k, n) {
+		if !kind.indexedAt(k, n) {
 			return true
 		}
 		s.term = appendFold(s.term[:0], text[start:end])
@@ -275,8 +281,8 @@ func (s *Splitter) eachPart(text string, w word, k, n int, yield func([]byte, in
 	})
 }
 
-// random reports whether a word of n parts is likely a digest or an id, or a hexadecimal number, whose parts nobody asks for: they
-// would make a good share of the index.
+// random reports whether a word of n parts is probably a digest, a random id or a hexadecimal number. Nobody searches
+// for parts of these, and they would be a good share of the index.
 func random(word string, n int) bool {
 	if n >= 6 && 2*len(word) < 5*n || word[0] == '0' && word[1]|0x20 == 'x' {
 		return true

@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// someTerms is how many terms are made at a time, or somewhat more.
-const someTerms = 40
+// batchTerms is how many terms Next makes at a time; there may be a few more.
+const batchTerms = 40
 
-// quick appends words as Split does, from offset i of text on, until there are some, as long as they are of ASCII, shorter
-// than 64 bytes and in no blob: nearly all words of most texts. It returns where it stopped. What 64 bytes are is told before
-// the first word is taken from them, since where a word ends cannot be foretold, and a guess that fails costs as much as all
-// else.
+// quick appends words as Split does, from offset i of text on, until t has a batch of terms. It handles words of
+// ASCII that are shorter than 64 bytes and in no blob: nearly all words of most texts. It returns the offset where it
+// stopped. All 64 bytes are classified before the first word is taken from them: the end of a word cannot be
+// predicted, and a mispredicted branch costs as much as everything else.
 func (s *Splitter) quick(t *Terms, text string, i int) int {
-	for s.cut == 0 && i < len(text) && len(t.All) < someTerms {
+	for s.cut == 0 && i < len(text) && len(t.All) < batchTerms {
 		if s.escape < i {
 			s.escape = nextEscape(text, i)
 		}
 		if s.escape == i {
-			i = past(text, i)
+			i = skipEscape(text, i)
 			continue
 		}
 		from := len(t.Text)
 		words, digits, upper, size := t.fold(text[:s.escape], i)
 		end := i + size
-		open, slow := end < s.escape, false // a word may go on at the end; what follows is not for quick
+		open, slow := end < s.escape, false // open: a word may continue at end; slow: what follows is not handled here
 		if open && text[end] >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(text[end:])
 			class := lookup(r).class
@@ -42,11 +42,11 @@ func (s *Splitter) quick(t *Terms, text string, i int) int {
 				end = i + start
 				break
 			}
-			if length > 1 && unescapes(text, i+start) {
+			if length > 1 && afterBackslash(text, i+start) {
 				return i + start
 			}
 			if i+start >= s.clear {
-				if s.blob(text, i+start); s.cut != 0 {
+				if s.detectBlob(text, i+start); s.cut != 0 {
 					return i + start
 				}
 			}
@@ -70,8 +70,9 @@ func (s *Splitter) quick(t *Terms, text string, i int) int {
 	return i
 }
 
-// fold appends up to 64 bytes of text, from i on, with small letters for capitals, and eight bytes of room. It tells how many,
-// and by a bit for each which belong to words, are digits, and were capitals. It stops before the first byte that is not ASCII.
+// fold appends up to 64 bytes of text, from i on, in ASCII lower case, and reserves eight more bytes of capacity. It
+// returns how many bytes it appended and, with one bit per byte, which of them belong to words, are digits, and were
+// capitals. It stops before the first byte that is not ASCII.
 func (t *Terms) fold(text string, i int) (words, digits, upper uint64, size int) {
 	from := len(t.Text)
 	if cap(t.Text)-from < 64+8 {
@@ -102,8 +103,8 @@ func (t *Terms) fold(text string, i int) (words, digits, upper uint64, size int)
 // bitsOf gathers the highest bits of eight bytes.
 func bitsOf(b uint64) uint64 { return b & high >> 7 * 0x0102040810204080 >> 56 }
 
-// parts appends the parts of a word of ASCII that was appended as a whole, as appendPlainParts does. digits and upper say which of
-// its characters are such.
+// parts appends the parts of a word of ASCII that has been appended as a whole, as appendPlainParts does. digits and
+// upper have a bit set for each digit and capital of the word.
 func (s *Splitter) parts(t *Terms, whole One, word string, digits, upper uint64) {
 	inside := uint64(1)<<len(word) - 2 // all characters but the first
 	beforeSmall := ^(digits | upper) >> 1 & (inside >> 1)
@@ -124,7 +125,7 @@ func (s *Splitter) parts(t *Terms, whole One, word string, digits, upper uint64)
 		return
 	}
 	letters := ^digits & (1<<len(word) - 1)
-	amount := digits&1 != 0 && letters&(letters>>1)&(letters>>2) == 0 // as the function of that name says
+	amount := digits&1 != 0 && letters&(letters>>1)&(letters>>2) == 0 // see func amount
 	inner := 0
 	for i, start := range s.cuts[:last] {
 		for j := i + 1; j <= min(last, i+last-1); j++ {
@@ -140,14 +141,14 @@ func (s *Splitter) parts(t *Terms, whole One, word string, digits, upper uint64)
 	}
 }
 
-// part appends a part of a word, from start to end of Text, unless it is one inside of the word and among All from inner on.
-// What it begins with is read where the word stands: to read what was just written takes long.
+// part appends the part Text[start:end] of a word, unless it is an inner part that All contains already at or after
+// inner. The prefix is read from the word rather than from the copy: reading bytes that were just written is slow.
 func (t *Terms) part(kind Kind, start, end, inner int) {
 	one := t.one(start, end-start, 0)
 	one = One{one.Prefix<<8 | uint64(kind), uint32(len(t.Text) + 1), uint32(end-start+1) | sameBit}
 	if kind == Inner {
 		for i := range t.All[inner:] {
-			if has := &t.All[inner+i]; has.Prefix == one.Prefix && has.what == one.what && string(t.Of(has)[1:]) == string(t.Text[start:end]) {
+			if has := &t.All[inner+i]; has.Prefix == one.Prefix && has.lengthAndSame == one.lengthAndSame && string(t.Of(has)[1:]) == string(t.Text[start:end]) {
 				return
 			}
 		}
@@ -162,7 +163,7 @@ func (t *Terms) part(kind Kind, start, end, inner int) {
 	t.All = append(t.All, one)
 }
 
-// kindsOf tells of eight bytes which are ASCII letters and which digits, by the highest bit of each.
+// kindsOf reports which of eight bytes are ASCII letters and which are digits, in the highest bit of each byte.
 func kindsOf(b uint64) (letters, digits uint64) {
 	x := b &^ high
 	y := x | ones*0x20
@@ -171,7 +172,7 @@ func kindsOf(b uint64) (letters, digits uint64) {
 	return letters, digits
 }
 
-// eight returns eight bytes of text, the first of them lowest, with zeros behind its end.
+// eight returns eight bytes of text at i in little-endian order, zero-padded at the end of text.
 func eight(text string, i int) uint64 {
 	if len(text)-i < 8 {
 		return fewer(text, i)

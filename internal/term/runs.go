@@ -2,18 +2,18 @@ package term
 
 import "hash/maphash"
 
-// runs tells of a long identifier which runs of its parts were appended already: looking through all of them for each would
-// take seconds for a word of 100 KB. The zero runs is empty.
+// runs is a hash set of the runs of parts that a long identifier has yielded so far. A linear search for each of them
+// would take seconds for a word of 100 KB. The zero value is an empty set.
 type runs struct {
-	slots []uint64 // where a term begins, above its length; 0 for an empty slot
+	slots []uint64 // offset of a term << runLengthBits | its length; 0 for an empty slot
 	count int
 }
 
-const runLengthBits = 8 // of a term: MaxTerm and its sign
+const runLengthBits = 8 // enough for MaxTerm and the prefix byte
 
 var runSeed = maphash.MakeSeed()
 
-// reset forgets all, and the room of a word that was longer than most.
+// reset empties the set, and releases the memory that an unusually long word needed.
 func (r *runs) reset() {
 	const usual = 1 << 10
 	if len(r.slots) > usual {
@@ -23,8 +23,8 @@ func (r *runs) reset() {
 	r.count = 0
 }
 
-// has reports whether the term with which dst ends, at a place that is not its start, is there, and takes it in otherwise.
-func (r *runs) has(dst []byte, at int) bool {
+// add inserts the term dst[at:], where at is not 0, and reports whether the set contained it already.
+func (r *runs) add(dst []byte, at int) bool {
 	if 2*r.count >= len(r.slots) {
 		r.grow(dst)
 	}
@@ -37,7 +37,7 @@ func (r *runs) has(dst []byte, at int) bool {
 	return false
 }
 
-// find returns the slot of a term, or the empty one where it belongs.
+// find returns the slot of a term, or the empty slot where it would be inserted.
 func (r *runs) find(dst, term []byte) *uint64 {
 	mask := uint64(len(r.slots) - 1)
 	for i := maphash.Bytes(runSeed, term); ; i++ {

@@ -2,16 +2,16 @@ package term
 
 import "unicode/utf8"
 
-// The kinds of characters in a word, as bits. A byte with kind 0 separates.
+// Character kinds within a word, as bits. A byte of kind 0 is a separator.
 const (
 	lower = 1 << iota
 	upper
 	digit
-	other                 // a letter without case, a mark, a number that is no digit
-	wide  = utf8.RuneSelf // not ASCII: look closer
+	other                 // a letter without case, a mark, a number that is not a digit
+	wide  = utf8.RuneSelf // not ASCII: the rune must be decoded
 )
 
-// kinds tells for every byte what it is.
+// kinds is the kind of every byte.
 var kinds = func() (k [256]uint8) {
 	for c := range k {
 		switch {
@@ -28,17 +28,17 @@ var kinds = func() (k [256]uint8) {
 	return k
 }()
 
-// word is what next found.
+// word is a word of the text, as next returns it.
 type word struct {
 	start, end int // its bytes in the text
-	next       int // where to go on; 0 when there was no word
+	next       int // offset at which to continue; 0 if there was no word
 	kinds      uint8
 	caps       int  // upper case letters
 	ascii      bool // nothing but ASCII
-	single     bool // CJK or emoji: its terms stand apart, separated by spaces where one character gives several
+	single     bool // CJK character or emoji; if it gives several terms, spaces separate them
 }
 
-// mixed reports whether the word can have parts: letters and digits, or capitals after its start.
+// mixed reports whether the word can have parts: it has letters and digits, or capitals after its start.
 func (w word) mixed() bool {
 	switch k := w.kinds; {
 	case w.single:
@@ -55,13 +55,13 @@ func (w word) mixed() bool {
 // capital is set in word.kinds when the first character is upper case.
 const capital = 1 << 6
 
-// next appends the folded word that begins at or after offset i of text to out.
+// next finds the first word that begins at or after offset i of text and appends its folded form to out.
 func (s *Splitter) next(out []byte, text string, i int) (word, []byte) {
 	for i < len(text) {
 		c := text[i]
 		k := kinds[c]
 		if c == escape {
-			i = past(text, i)
+			i = skipEscape(text, i)
 			continue
 		}
 		if k == 0 {
@@ -75,7 +75,7 @@ func (s *Splitter) next(out []byte, text string, i int) (word, []byte) {
 		}
 		if k != wide {
 			if i >= s.clear && s.cut == 0 {
-				s.blob(text, i)
+				s.detectBlob(text, i)
 			}
 			return s.plain(out, text, i)
 		}
@@ -91,7 +91,7 @@ func (s *Splitter) next(out []byte, text string, i int) (word, []byte) {
 	return word{}, out
 }
 
-// plain appends the word at i, which begins in ASCII.
+// plain appends the word at i, which begins with ASCII.
 func (s *Splitter) plain(out []byte, text string, i int) (word, []byte) {
 	w := word{start: i}
 	stop := len(text)
@@ -109,7 +109,7 @@ func (s *Splitter) plain(out []byte, text string, i int) (word, []byte) {
 		i++
 	}
 	w.kinds, w.end, w.next = seen, i, i
-	if i-w.start >= maxRun && !spelled(text[w.start:i]) { // an unbroken run: what stands at its start must do
+	if i-w.start >= maxRun && !spelled(text[w.start:i]) { // a blob: only its beginning is indexed
 		s.skipped += int64(i - w.start - MaxTerm)
 		w.end = w.start + MaxTerm
 	}
@@ -151,8 +151,8 @@ func (s *Splitter) wide(out []byte, text string, w word, i int) (word, []byte) {
 	return w, out
 }
 
-// alone appends the term or terms of the character r at i: a CJK character, composed with what follows where
-// it was written in pieces, or an emoji.
+// alone appends the term or terms of the character r at i: an emoji, or a CJK character, composed with what follows
+// if it is in decomposed form.
 func (s *Splitter) alone(out []byte, text string, i int, r rune, n int, f fold) (word, []byte) {
 	w := word{start: i, single: true}
 	i += n
@@ -162,7 +162,7 @@ func (s *Splitter) alone(out []byte, text string, i int, r rune, n int, f fold) 
 	} else {
 		out = append(out, f.text(text[w.start:i])...)
 	}
-	for i < len(text) && text[i] >= utf8.RuneSelf { // selectors and stray marks belong to it
+	for i < len(text) && text[i] >= utf8.RuneSelf { // following selectors and marks belong to it
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if lookup(r).class != mark {
 			break

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fold appends text to dst with every character folded as terms are and everything that separates words left
-// as it is: what a search for a part of a word compares.
+// Fold appends text to dst with every character folded as in terms and all separators kept. Substring search compares
+// text in this form.
 func Fold(dst []byte, text string) []byte {
 	for i := 0; i < len(text); {
 		i, dst = foldOne(dst, text, i)
@@ -14,7 +14,7 @@ func Fold(dst []byte, text string) []byte {
 	return dst
 }
 
-// foldOne appends the folded character at i and returns where the next one begins.
+// foldOne appends the folded character at i and returns the offset of the next one.
 func foldOne(dst []byte, text string, i int) (int, []byte) {
 	if c := text[i]; c < utf8.RuneSelf {
 		return i + 1, append(dst, c+(kinds[c]&upper)<<4)
@@ -44,8 +44,9 @@ func foldOne(dst []byte, text string, i int) (int, []byte) {
 	return i, append(dst, self...)
 }
 
-// Substrings returns where part stands in text, both folded, also inside words: ranges that rise and do not
-// overlap, of whole characters. At most limit of them (0 is no limit). A part that folds to nothing is nowhere.
+// Substrings returns where part occurs in text, comparing both folded, also inside words. The ranges are ascending,
+// do not overlap and consist of whole characters. There are at most limit of them (0 means no limit). A part that
+// folds to nothing occurs nowhere.
 func Substrings(text, part string, limit int) []Span {
 	want := Fold(nil, part)
 	if len(want) == 0 {
@@ -54,14 +55,14 @@ func Substrings(text, part string, limit int) []Span {
 	folded := Fold(make([]byte, 0, len(text)), text)
 	var spans []Span
 	var one []byte
-	at, i := 0, 0 // the same place in folded and in text
+	at, i := 0, 0 // corresponding offsets in folded and in text
 	for from := 0; limit == 0 || len(spans) < limit; {
 		k := bytes.Index(folded[from:], want)
 		if k < 0 {
 			break
 		}
 		first, last := from+k, from+k+len(want)
-		started := at < last // not when it lies in the last character of the one before, which folds to several
+		started := at < last // false if it lies within the last character of the previous match, which folds to several
 		span := Span{Start: i}
 		for at < last {
 			next, grown := foldOne(one[:0], text, i)
@@ -70,7 +71,7 @@ func Substrings(text, part string, limit int) []Span {
 			}
 			at, i = at+len(one), next
 		}
-		if span.End = dropTo(text, i); started {
+		if span.End = skipMarks(text, i); started {
 			spans = append(spans, span)
 		}
 		from = last
@@ -78,8 +79,8 @@ func Substrings(text, part string, limit int) []Span {
 	return spans
 }
 
-// dropTo returns the end of the marks at i, which belong to the character before them.
-func dropTo(text string, i int) int {
+// skipMarks returns the end of the marks at i, which belong to the preceding character.
+func skipMarks(text string, i int) int {
 	for i < len(text) && text[i] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if lookup(r).class != mark {

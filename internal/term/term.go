@@ -1,37 +1,37 @@
 // Package term turns text into the terms that are indexed, searched, highlighted and cut into snippets. There
-// is one tokeniser for all four, so that what was indexed is what a query asks for. It owns no I/O.
+// is one tokeniser for all four, so that a query asks for exactly what was indexed. It does no I/O.
 //
-// A text gives its words in order, so that consecutive words of the text are consecutive terms and a phrase is a
-// sequence:
+// A text gives its words in order: consecutive words of the text are consecutive terms, and a phrase is a sequence
+// of terms:
 //
 //   - a word is a run of letters, digits and their marks; everything else (punctuation, `_`, spaces, control
-//     characters, invalid UTF-8, U+FFFD, arrows, box drawing) only separates: `src/health.py` is src health py,
+//     characters, invalid UTF-8, U+FFFD, arrows, box drawing) is a separator: `src/health.py` is src health py,
 //     `don't` is don t, `50%` is 50, `v1.2.3` is v1 2 3, `TypeError:` is typeerror;
 //   - every Chinese, Japanese or Korean character is a term of its own, and so is every emoji code point
 //     (skin tones included; joiners and variation selectors are dropped) and every ligature sign such as U+338F (kg);
 //   - case is folded in all scripts; compatibility forms (full width, ligatures, mathematical letters) as NFKC does;
 //     accents of Latin, Greek and Cyrillic letters are dropped, and so are strokes and ligatures (ø ł đ æ ß), Hebrew
-//     points and Arabic vowel signs; vowel signs of other scripts stay. Japanese dakuten stay on their kana (composed
-//     when written apart) and Hangul jamo are composed into syllables;
-//   - the colors of a terminal (ESC [ 31 m) are no words, and what stands at both sides of one is consecutive;
-//   - behind a backslash a word that begins with n, r or t stands there without that letter, too, in the same place, unless
-//     it is too long for one term: the result of a tool is JSON or source more often than not, and the first word of a line
-//     follows a \n there;
+//     points and Arabic vowel signs; vowel signs of other scripts stay. Japanese dakuten stay on their kana (and are
+//     composed with them if written separately), and Hangul jamo are composed into syllables;
+//   - terminal color sequences (ESC [ 31 m) are not words, and the words before and after one are consecutive;
+//   - a word that begins with n, r or t and follows a backslash is also indexed without that letter, in the same
+//     position, unless it is too long for one term: most tool results are JSON or source code, where the first word
+//     of a line follows a \n;
 //   - a word longer than MaxTerm bytes gives several consecutive terms.
 //
-// An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts.
-// A sign in front tells where in the identifier a run stands (Kind): HTTPServerName is httpservername, <http, <httpserver,
-// =server, >servername and >name. So Server and HTTPServer are found in it, and "name string" is found in HTTPServerName
-// string, where "server string" is not: see Sequences. Parts begin at capitals, and between letters and digits; of
-// identifiers of more than MaxParts parts only runs of up to MaxParts/2 count. Words that look like random ids (hex
-// digests, base62) and hexadecimal numbers have no parts, and of a number with its unit (12ms) or a time (20T23) only the
-// figures at its ends are some.
+// An identifier is indexed as a whole and, in the same position, by each of its parts and each run of neighbouring
+// parts. A prefix byte tells where in the identifier a run stands (Kind): HTTPServerName is httpservername, <http,
+// <httpserver, =server, >servername and >name. So Server and HTTPServer are found in it, and "name string" is found in
+// HTTPServerName string, but "server string" is not: see Sequences. Parts begin at capitals, and between letters and
+// digits; of identifiers with more than MaxParts parts, only runs of up to MaxParts/2 parts are indexed. Words that
+// look like random ids (hex digests, base62) and hexadecimal numbers have no parts, and of a number with its unit
+// (12ms) or a time (20T23) only the figures at its ends are parts.
 //
-// Blobs are cut short: of an unbroken run of 256 or more ASCII letters and digits that is no words with capitals, or of
-// base64 of that length, only the first MaxTerm bytes are indexed.
+// Blobs are cut short: of an unbroken run of 256 or more ASCII letters and digits that does not look like capitalised
+// words, or of base64 of that length, only the first MaxTerm bytes are indexed.
 //
-// Terms hold only bytes that FTS5's ascii tokenizer leaves alone: ASCII lower case letters and digits, and
-// UTF-8 above it. Folding is idempotent: the terms of a text, joined by spaces, give the same terms again.
+// Terms consist of bytes that FTS5's ascii tokenizer leaves unchanged: ASCII lower case letters and digits, and
+// UTF-8 above ASCII. Folding is idempotent: the terms of a text, joined by spaces, give the same terms again.
 package term
 
 import "bytes"
@@ -39,34 +39,34 @@ import "bytes"
 // MaxTerm is the length in bytes at which a term is cut, on a rune boundary.
 const MaxTerm = 64
 
-// Splitter makes terms. It holds buffers that are used again; the zero Splitter is ready. It is not for
+// Splitter splits text into terms. It reuses its buffers; the zero Splitter is ready to use. It is not safe for
 // concurrent use.
 type Splitter struct {
 	term    []byte
 	cuts    []int
 	runs    runs
-	terms   Terms // of Split
+	terms   Terms // used by Split
 	skipped int64 // bytes of blobs that were left out
 
-	text   string // whose terms Next gives
-	at     int    // where it goes on
-	escape int    // the next escape of text; -1 as long as none was looked for
+	text   string // the text whose terms Next returns
+	at     int    // offset at which Next continues
+	escape int    // offset of the next escape in text; -1 before the first search
 
 	clear  int // no blob can begin before this offset
-	cut    int // where the terms of the present blob end, 0 outside of one
-	resume int // where the present blob ends
+	cut    int // where the terms of the current blob end; 0 outside of a blob
+	resume int // where the current blob ends
 }
 
 func (s *Splitter) reset() {
 	s.skipped, s.clear, s.cut, s.resume = 0, 0, 0, 0
 }
 
-// Same separates a term from the one before it when both stand in the same place of the text. A space goes on to the
-// next place.
+// Same separates a term from the previous one if both have the same position in the text. A space advances to the
+// next position.
 const Same = '\x01'
 
-// Split appends the terms of text to dst and returns it: the words in order, each followed by the parts that it has,
-// separated by spaces and Same.
+// Split appends the terms of text to dst and returns it: the words in order, each followed by its parts, separated by
+// spaces and Same.
 func (s *Splitter) Split(dst []byte, text string) []byte {
 	for s.Begin(text); s.Next(&s.terms); {
 		for i := range s.terms.All {
@@ -82,18 +82,18 @@ func (s *Splitter) Split(dst []byte, text string) []byte {
 	return dst
 }
 
-// Begin begins a text, whose terms Next gives.
+// Begin sets the text whose terms Next returns.
 func (s *Splitter) Begin(text string) {
 	s.reset()
 	s.text, s.at, s.escape = text, 0, -1
 }
 
-// Next makes t the next of the terms of the text, some tens of them. It returns false when there are none.
+// Next sets t to the next terms of the text, some tens of them. It returns false when there are none.
 func (s *Splitter) Next(t *Terms) bool {
 	t.Text, t.All = t.Text[:0], t.All[:0]
 	text, i := s.text, s.at
-	for len(t.All) < someTerms {
-		if i = s.quick(t, text, i); len(t.All) >= someTerms {
+	for len(t.All) < batchTerms {
+		if i = s.quick(t, text, i); len(t.All) >= batchTerms {
 			break
 		}
 		at := len(t.Text)
@@ -102,7 +102,7 @@ func (s *Splitter) Next(t *Terms) bool {
 		var w word
 		w, dst = s.next(dst, text, i)
 		if w.next == 0 {
-			i, t.Text, s.text = 0, dst[:at], "" // nothing follows, and nothing holds the text
+			i, t.Text, s.text = 0, dst[:at], "" // the end: do not retain the text
 			break
 		}
 		size := len(dst) - from
@@ -125,9 +125,9 @@ func (s *Splitter) Next(t *Terms) bool {
 	return len(t.All) > 0
 }
 
-// Each yields the terms of text with the bytes of text that they stand for, each word before its parts, until
-// yield returns false. The terms of a word that is whole have no sign in front, and those of its parts neither: kind says
-// what they are. All but Whole stand in the same place as the word before them. The term is only valid during the call.
+// Each yields the terms of text with the range of bytes they stand for, each word before its parts, until yield
+// returns false. The terms have no prefix byte; kind says what they are. All kinds but Whole have the position of the
+// word before them. The term is valid only during the call.
 func (s *Splitter) Each(text string, yield func(term []byte, start, end int, kind Kind) bool) {
 	s.reset()
 	for i := 0; ; {
@@ -171,8 +171,8 @@ func (s *Splitter) pieces(text string, w word, yield func([]byte, int, int, Kind
 	return true
 }
 
-// chunk appends a word that is too long for one term to t, as several. Parts with which it begins stand in the place of
-// the first, all others in that of the last.
+// chunk appends a word that is too long for one term as several. Leading parts have the position of the first of
+// them, all other parts that of the last.
 func (s *Splitter) chunk(t []byte, text string, w word) []byte {
 	cuts := chunks(nil, text, w)
 	for k := 1; k < len(cuts); k++ {
@@ -186,7 +186,7 @@ func (s *Splitter) chunk(t []byte, text string, w word) []byte {
 	return t
 }
 
-// space appends what separates the next term from the one before it.
+// space appends the separator before the next term, unless b is empty or ends with one.
 func space(b []byte) []byte {
 	if len(b) == 0 || b[len(b)-1] == ' ' {
 		return b
@@ -194,8 +194,8 @@ func space(b []byte) []byte {
 	return append(b, ' ')
 }
 
-// Words returns the terms of a query text, in order. Several terms must stand as a phrase: `src/health.py` gives
-// src, health and py. A text without a letter, digit, CJK character or emoji gives nil.
+// Words returns the terms of a query text, in order. Several terms must match as a phrase: `src/health.py` gives src,
+// health and py. A text without a letter, digit, CJK character or emoji gives nil.
 func Words(text string) []string {
 	var s Splitter
 	var words []string

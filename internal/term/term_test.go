@@ -305,7 +305,7 @@ func found(t *testing.T, text, terms string, skipped int64, a, b int) {
 		b++
 	}
 	for i := nextEscape(text, 0); i < len(text); i = nextEscape(text, i) {
-		next := past(text, i)
+		next := skipEscape(text, i)
 		if next > i+1 && i < a && a < next { // a piece of a sequence looks like a word
 			a = i
 		}

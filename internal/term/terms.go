@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Terms are some terms, as Split writes them, with what looking them up begins with.
+// Terms is a batch of terms as Split writes them, with the first eight bytes of each for fast lookup.
 type Terms struct {
 	Text []byte
 	All  []One
@@ -14,23 +14,23 @@ type Terms struct {
 
 // One is a term of Terms.
 type One struct {
-	Prefix uint64 // first eight bytes, the first of them lowest, with zeros behind a shorter term
-	Start  uint32 // in Text
-	what   uint32 // its length, and sameBit
+	Prefix        uint64 // the first eight bytes, little-endian, zero-padded
+	Start         uint32 // offset in Text
+	lengthAndSame uint32 // length, and sameBit
 }
 
 const sameBit = 1 << 31
 
 // Size returns the length of the term in bytes.
-func (o *One) Size() int { return int(o.what &^ sameBit) }
+func (o *One) Size() int { return int(o.lengthAndSame &^ sameBit) }
 
-// Same returns whether the term stands in the place of the one before it, by the highest bit.
-func (o *One) Same() uint32 { return o.what & sameBit }
+// Same returns a nonzero value, the highest bit, if the term has the position of the one before it.
+func (o *One) Same() uint32 { return o.lengthAndSame & sameBit }
 
 // Of returns the bytes of one of the terms.
 func (t *Terms) Of(o *One) []byte { return t.Text[o.Start:][:o.Size()] }
 
-// one is the term of a length that stands at a place of Text, behind which eight bytes more can be read.
+// one returns the term Text[at:at+size]. Eight more bytes of capacity must follow it.
 func (t *Terms) one(at, size int, same uint32) One {
 	prefix := binary.LittleEndian.Uint64(t.Text[at : at+8 : cap(t.Text)])
 	if size < 8 {
@@ -39,7 +39,7 @@ func (t *Terms) one(at, size int, same uint32) One {
 	return One{prefix, uint32(at), uint32(size) | same}
 }
 
-// Set makes t the terms of a text as Split writes it.
+// Set sets t to the terms of a text as Split writes it.
 func (t *Terms) Set(text []byte) {
 	t.Text, t.All = append(t.Text[:0], text...), t.All[:0]
 	if len(text) > 0 {
@@ -47,7 +47,7 @@ func (t *Terms) Set(text []byte) {
 	}
 }
 
-// take notes the terms of Text from start on, where one begins.
+// take adds the terms of Text from start on, where one begins, to All.
 func (t *Terms) take(start int) {
 	n := len(t.Text)
 	t.Text = slices.Grow(t.Text, 8) // so that eight bytes can be read at the end
@@ -71,12 +71,12 @@ func (t *Terms) take(start int) {
 	}
 }
 
-// termLen returns how many of eight bytes come before the first that separates terms.
+// termLen returns how many of eight bytes precede the first separator.
 func termLen(b uint64) int {
 	return bits.TrailingZeros64((b-ones*(' '+1))&^b&high) >> 3
 }
 
-// Eight bytes at a time.
+// Constants for operating on eight bytes at a time (SWAR).
 const (
 	ones = 0x0101010101010101
 	high = ones << 7

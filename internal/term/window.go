@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxSpans bounds how many spans Window weighs; a best place among the first so many is good enough.
+// maxSpans bounds how many spans Window considers; the best place among the first ones is good enough.
 const maxSpans = 2000
 
 // slack is how many bytes Window gives up at either end to cut between words.
 const slack = 24
 
-// Window returns the stretch of text of at most about width bytes that shows most of spans: as many different
-// texts as possible, then as many spans, then the earliest. It cuts between words where one ends near, else
-// between characters, never inside a span unless the span alone is longer than width. Spans must rise, as
-// those of Highlight do.
+// Window returns the range of text, at most about width bytes long, that shows most of spans: first as many different
+// texts as possible, then as many spans as possible, then the earliest. It cuts between words if a boundary is near,
+// else between characters, and never inside a span unless that span alone is longer than width. Spans must be
+// ascending, as those of Highlight are.
 func Window(text string, spans []Span, width int) (start, end int) {
 	if len(text) <= width {
 		return 0, len(text)
@@ -32,7 +32,7 @@ func Window(text string, spans []Span, width int) (start, end int) {
 	return start, max(start, end)
 }
 
-// best returns the range of spans that are best shown together in width bytes; empty when there are none.
+// best returns the range of the spans that are best shown together in width bytes; it is empty if there are none.
 func best(text string, spans []Span, width int) (first, last int) {
 	keys := make([]string, len(spans))
 	for i, s := range spans {
@@ -56,7 +56,7 @@ func best(text string, spans []Span, width int) (first, last int) {
 	return first, last
 }
 
-// cutAfter returns the first offset from at on where a word begins, up to limit, else the first character.
+// cutAfter returns the first offset from at to limit where a word begins, or else where the next character begins.
 func cutAfter(text string, at, limit int) int {
 	if at == 0 {
 		return 0
@@ -66,7 +66,7 @@ func cutAfter(text string, at, limit int) int {
 			return i
 		}
 	}
-	for at < limit && at < len(text) && !begins(text, at) {
+	for at < limit && at < len(text) && !startsChar(text, at) {
 		at++
 	}
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
@@ -75,7 +75,7 @@ func cutAfter(text string, at, limit int) int {
 	return at
 }
 
-// cutBefore returns the last offset up to at where a word ends, down to limit, else the last character.
+// cutBefore returns the last offset from at down to limit where a word ends, or else where the last character ends.
 func cutBefore(text string, at, limit int) int {
 	if at >= len(text) {
 		return len(text)
@@ -85,7 +85,7 @@ func cutBefore(text string, at, limit int) int {
 			return i
 		}
 	}
-	for at > limit && !begins(text, at) {
+	for at > limit && !startsChar(text, at) {
 		at--
 	}
 	for at < len(text) && !utf8.RuneStart(text[at]) {
@@ -94,8 +94,8 @@ func cutBefore(text string, at, limit int) int {
 	return at
 }
 
-// begins reports whether a character that stands by itself begins at i, no mark.
-func begins(text string, i int) bool {
+// startsChar reports whether a character other than a mark begins at i.
+func startsChar(text string, i int) bool {
 	if !utf8.RuneStart(text[i]) {
 		return false
 	}
