@@ -9,23 +9,23 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// BlockLength is how long a block lasts: the window by which some subscriptions count.
+// BlockLength is the length of a block: the window by which some subscriptions count usage.
 const BlockLength = 5 * time.Hour
 
-// Block is a window of usage, or a gap in which there was none.
+// Block is a window of usage, or a gap without usage.
 type Block struct {
-	Start  time.Time `json:"start"` // the hour (UTC) of the first request; of a gap, when the window before it ran out
+	Start  time.Time `json:"start"` // the hour (UTC) of the first request; for a gap, one BlockLength after the last request
 	End    time.Time `json:"end"`
-	First  time.Time `json:"first"` // request in it; of a gap, its Start
+	First  time.Time `json:"first"` // first request; for a gap, its Start
 	Last   time.Time `json:"last"`
 	Gap    bool      `json:"gap"`
-	Active bool      `json:"active"` // it goes on: now is before its end, and the last request less than a window ago
+	Active bool      `json:"active"` // now is before its end, and the last request less than a BlockLength ago
 	Figures
 }
 
-// Blocks cuts usage into windows. A request more than five hours after the begin of its block, or after the
-// request before it, begins the next one; between requests that are further apart there is a gap. Usage without a
-// time is in no block; By, Limit and the rest of o that is about rows is not looked at.
+// Blocks divides usage into windows. A request more than five hours after the start of its block, or after the
+// previous request, begins a new block; between requests that are further apart there is a gap. Usage without a time
+// is in no block. By, Limit and the other options about rows are ignored.
 func Blocks(ctx context.Context, accounts index.Accounts, o Options, now time.Time) ([]Block, error) {
 	o.By = nil
 	if err := o.check(); err != nil {

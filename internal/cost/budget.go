@@ -8,29 +8,28 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Budget is what was spent of a limit, and what it comes to when it goes on as it did.
+// Budget compares what was spent with a limit, and projects spending to the end of the period.
 type Budget struct {
 	From     time.Time `json:"from"`
-	To       time.Time `json:"to"` // the first instant after it
+	To       time.Time `json:"to"` // exclusive
 	Limit    int64     `json:"budget_microusd"`
 	Spent    int64     `json:"spent_microusd"`
-	Forecast int64     `json:"forecast_microusd"` // at To
+	Forecast int64     `json:"forecast_microusd"` // projected spending at To
 	Over     bool      `json:"over"`              // spent more than the limit
 	WillBe   bool      `json:"forecast_over"`
-	// Unpriced counts requests whose cost is unknown, so that Spent is at least what it says.
+	// Unpriced counts requests whose cost is unknown. If there are any, Spent is a lower bound.
 	Unpriced int64 `json:"unpriced_requests"`
 }
 
-// MonthOf is the calendar month of now in loc: its first instant and that of the next one.
+// MonthOf returns the calendar month of now in loc: its first instant and that of the next month.
 func MonthOf(now time.Time, loc *time.Location) (from, to time.Time) {
 	year, month, _ := now.In(loc).Date()
 	return time.Date(year, month, 1, 0, 0, 0, 0, loc), time.Date(year, month+1, 1, 0, 0, 0, 0, loc)
 }
 
-// Forecast says where spending ends when it goes on to the end of a period as it did until now: spent times the
-// length of the period by the part of it that is over, counted in real time, so that a month with a change of
-// clocks is as long as it is. Before the period and after it, what was spent is all that is known. Amounts are
-// micro-USD.
+// Forecast projects spending linearly to the end of a period: spent times the length of the period divided by the
+// elapsed part, in real time, so that a month with a clock change has its true length. Outside the period the
+// forecast is what was spent. Amounts are micro-USD.
 func Forecast(spent, limit int64, from, to, now time.Time) Budget {
 	b := Budget{From: from, To: to, Limit: limit, Spent: spent, Forecast: spent}
 	length, over := to.Sub(from), now.Sub(from)
@@ -45,7 +44,7 @@ func Forecast(spent, limit int64, from, to, now time.Time) Budget {
 	return b
 }
 
-// MonthBudget holds this month's usage against a limit in micro-USD. Since, Until and By of o are not looked at.
+// MonthBudget compares this month's usage with a limit in micro-USD. Since, Until and By of o are ignored.
 func MonthBudget(ctx context.Context, accounts index.Accounts, o Options, limit int64, now time.Time) (Budget, error) {
 	from, to := MonthOf(now, o.location())
 	o.Since, o.Until, o.By, o.Limit = from, to, nil, 0

@@ -10,24 +10,24 @@ import (
 	"github.com/txarchive/txarchive/internal/price"
 )
 
-// Side is one of the two things that are compared: a period of an archive, or an archive.
+// Side is one side of a comparison: a period of an archive, or an archive.
 type Side struct {
 	Accounts     index.Accounts
 	Book         *price.Book
-	Since, Until time.Time // zero is open
+	Since, Until time.Time // zero means unbounded
 }
 
-// Comparison is what changed, and why: group by group, by runs that are new or gone, and by prices that are others.
+// Comparison says what changed and why: group by group, by new and missing runs, and by changed prices.
 type Comparison struct {
 	Delta
 	Runs   RunChanges    `json:"runs"`
 	Prices []PriceChange `json:"prices"`
 }
 
-// RunChanges part the change of cost by runs. Amounts are micro-USD, null where nothing is known of them.
+// RunChanges breaks down the change of cost by runs. Amounts are micro-USD, null if unknown.
 type RunChanges struct {
-	New  RunChange `json:"new"`  // with usage on the second side only
-	Gone RunChange `json:"gone"` // on the first side only
+	New  RunChange `json:"new"`  // usage on the second side only
+	Gone RunChange `json:"gone"` // usage on the first side only
 	Both RunChange `json:"both"`
 }
 
@@ -38,7 +38,7 @@ type RunChange struct {
 	After  *int64 `json:"after_microusd"`
 }
 
-// PriceChange is a class of tokens of a model that has another price at the end of the second side.
+// PriceChange is a token class of a model whose price differs at the end of the second side.
 type PriceChange struct {
 	Model  string `json:"model"`
 	Class  string `json:"class"`
@@ -46,8 +46,8 @@ type PriceChange struct {
 	After  *int64 `json:"after_picodollars_per_token"`
 }
 
-// Compare runs the report of o on both sides. now ends sides that are open. Keys of time tell periods apart by
-// themselves, so that everything is new or gone.
+// Compare runs the report of o on both sides. now is the end of unbounded sides. Grouping by time makes every group
+// new or gone, since its keys differ between periods.
 func Compare(ctx context.Context, before, after Side, o Options, now time.Time) (*Comparison, error) {
 	run := func(s Side, by []string) (*Report, error) {
 		one := o
@@ -78,26 +78,26 @@ func runChanges(before, after *Report) (c RunChanges) {
 			to.After = sumOf(to.After, a.Cost)
 		}
 	}
-	was := map[string]*Figures{}
+	left := map[string]*Figures{}
 	for i := range before.Rows {
-		was[identity(before.Rows[i].Keys)] = &before.Rows[i].Figures
+		left[identity(before.Rows[i].Keys)] = &before.Rows[i].Figures
 	}
 	for i := range after.Rows {
 		id := identity(after.Rows[i].Keys)
-		if b := was[id]; b != nil {
+		if b := left[id]; b != nil {
 			add(&c.Both, b, &after.Rows[i].Figures)
-			delete(was, id)
+			delete(left, id)
 		} else {
 			add(&c.New, nil, &after.Rows[i].Figures)
 		}
 	}
-	for _, b := range was {
+	for _, b := range left {
 		add(&c.Gone, b, nil)
 	}
 	return c
 }
 
-// priceChanges looks every model up that either side used, on the last day of each.
+// priceChanges compares the prices of every model that either side used, on the last day of each side.
 func priceChanges(before, after Side, usedBefore, usedAfter *Report, now time.Time) []PriceChange {
 	changes := []PriceChange{}
 	if before.Book == nil || after.Book == nil {
@@ -120,7 +120,7 @@ func priceChanges(before, after Side, usedBefore, usedAfter *Report, now time.Ti
 	return changes
 }
 
-// rates are the base prices of a model on a day.
+// rates returns the base prices of a model on a day.
 func rates(book *price.Book, model string, day time.Time) map[price.Class]int64 {
 	found := map[price.Class]int64{}
 	m, ok := book.Resolve(model, "", day)

@@ -1,16 +1,16 @@
-// Package cost says what was spent: usage in groups, over time, along trees of runs, against a budget, and each
-// figure traced to the lines of the originals that it comes from.
+// Package cost reports what was spent: usage in groups, over time, along trees of runs and against a budget, with
+// each figure traceable to the lines of the originals that it comes from.
 //
-// It owns the rules by which usage becomes money (modes, twins, rounding) and no storage: an index adds up and
-// this package folds. It promises: only usage that counts is in a figure, and once; all sums are of integers, in
-// nano-USD; the rows of a report add up to its totals exactly, as shown and by any grouping; unknown is never 0,
-// and what has no price is named beside every total.
+// It owns the rules by which usage becomes money (modes, twins, rounding) and no storage: an index computes sums and
+// this package folds them. It promises: a figure contains only usage that counts, and contains it once; all sums are
+// of integers, in nano-USD; the rows of a report add up to its totals exactly, as shown and by any grouping; unknown
+// is never 0, and whatever has no price is named beside every total.
 //
 // Rounding. A figure is the exact sum in nano-USD, rounded once, half up, to micro-USD. The rows of one report are
-// rounded so that they add up to their total: down, and then up by one for as many as are missing, those with the
-// largest remainder first. No row is off by a whole micro-dollar.
+// rounded so that they add up to their total: all are rounded down, then those with the largest remainders are
+// increased by one until the sum is right. No row is off by a whole micro-dollar.
 //
-// docs/cost.md describes all of it for its users.
+// docs/cost.md describes all of it for users.
 package cost
 
 import (
@@ -24,18 +24,18 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Mode says which of two costs counts: the one that the producer reports or the one that the tokens have by the
+// Mode selects which cost counts: the one that the producer reports, or the one calculated from the tokens with the
 // price table of their day.
 type Mode string
 
 // The modes.
 const (
-	Auto       Mode = "auto" // reported where it is, else calculated
+	Auto       Mode = "auto" // reported if stated, otherwise calculated
 	Reported   Mode = "reported"
 	Calculated Mode = "calculated"
 )
 
-// The keys of time by which reports group; the others are the dimensions of package index.
+// The time keys by which reports group; the other keys are the dimensions of package index.
 const (
 	Hour  = "hour"
 	Day   = "day"
@@ -43,15 +43,15 @@ const (
 	Month = "month"
 )
 
-// Keys are all that a report can be grouped by.
+// Keys are all keys that a report can be grouped by.
 var Keys = []string{Day, Week, Month, Hour, string(index.ByModel), string(index.ByAgent), string(index.ByFormat), string(index.ByProject),
 	string(index.ByRun), string(index.ByConversation), string(index.ByFlow), string(index.ByStep), string(index.ByTool),
 	string(index.ByStatus), string(index.BySource)}
 
-// OptionError says which option cannot be used, and what can.
+// OptionError says which option is invalid, and which values are valid.
 type OptionError struct {
 	Option, Value string
-	Known         []string // nil when it is the value's combination that is wrong
+	Known         []string // nil if the value is valid but given twice
 }
 
 func (e *OptionError) Error() string {
@@ -61,14 +61,14 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s %q is unknown: one of %s", e.Option, e.Value, strings.Join(e.Known, ", "))
 }
 
-// Options say what a report is about. The zero value is everything that was ever spent, in one row.
+// Options configure a report. The zero value reports everything that was ever spent, in one row.
 type Options struct {
-	Query        *query.Tree // nil is all usage
+	Query        *query.Tree // nil means all usage
 	By           []string    // Keys, in any order
-	Mode         Mode        // "" is Auto
+	Mode         Mode        // "" means Auto
 	Location     *time.Location
-	Since, Until time.Time // from included, to excluded; zero is open
-	Limit        int       // rows; 0 is all
+	Since, Until time.Time // inclusive and exclusive; zero means unbounded
+	Limit        int       // maximum number of rows; 0 means all
 }
 
 func (o *Options) check() error {
@@ -93,7 +93,7 @@ func (o *Options) location() *time.Location {
 	return o.Location
 }
 
-// windowed says whether all that is in the report lies in a window of time.
+// windowed reports whether the report is restricted to a time window.
 func (o *Options) windowed() bool {
 	if o.Query == nil || !o.Since.IsZero() || !o.Until.IsZero() {
 		return !o.Since.IsZero() || !o.Until.IsZero()
@@ -101,7 +101,7 @@ func (o *Options) windowed() bool {
 	return slices.ContainsFunc(query.Conditions(o.Query.Root), func(n query.Node) bool { _, window := n.(query.Range); return window })
 }
 
-// sum is the question that answers the report.
+// sum returns the index query that the report needs.
 func (o *Options) sum() index.SumQuery {
 	q := index.SumQuery{UsageFilter: index.UsageFilter{Query: o.Query, From: o.Since, To: o.Until}, Location: o.location()}
 	for _, by := range o.By {
@@ -117,7 +117,7 @@ func (o *Options) sum() index.SumQuery {
 	return q
 }
 
-// Report is what was spent. Rows are ordered by their time, then by cost, the largest first.
+// Report is what was spent. Rows are ordered by time, then by cost, the largest first.
 type Report struct {
 	Rows     []Row      `json:"rows"`
 	Totals   Figures    `json:"totals"`
@@ -125,23 +125,23 @@ type Report struct {
 	Mode     Mode       `json:"mode"`
 	By       []string   `json:"by"`
 	TimeZone string     `json:"time_zone"`
-	// LeftOut is what Limit cut off: how many rows, and what they sum up to.
+	// LeftOut is what Limit cut off: how many rows, and their sum.
 	LeftOut struct {
 		Rows int `json:"rows"`
 		Figures
 	} `json:"left_out"`
-	// Undated is how many requests a window of time leaves out because they state no time.
+	// Undated is how many requests a time window leaves out because they state no time.
 	Undated int64 `json:"undated_requests"`
 }
 
-// Unpriced is usage without a cost, by model and reason. Model is nil where none is stated.
+// Unpriced is usage without a cost, by model and reason. Model is nil if none is stated.
 type Unpriced struct {
 	Model  *string `json:"model"`
 	Reason string  `json:"reason"`
 	Tokens
 }
 
-// Run answers with a report. Errors: *OptionError, *index.UnsupportedError, those of the index.
+// Run computes a report. Errors: *OptionError, *index.UnsupportedError, those of the index.
 func Run(ctx context.Context, accounts index.Accounts, o Options) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err

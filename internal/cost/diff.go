@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Delta is what changed between two reports, and why.
+// Delta is the difference between two reports, and its reasons.
 type Delta struct {
 	Rows   []Change `json:"rows"` // the largest change of cost first
 	Totals Change   `json:"totals"`
@@ -17,10 +17,10 @@ type Delta struct {
 type Change struct {
 	Keys          []Key
 	Before, After Figures
-	Cost          *int64 // micro-USD, nil where the cost of a group that has usage is unknown on either side
-	// Volume and Rate part the change of cost: what other numbers of tokens alone would have made of it, and what
-	// remains because a token became dearer or cheaper (another model, price, or share of the cache). Both are
-	// nil where one side has no tokens or no cost.
+	Cost          *int64 // micro-USD; nil if either side has usage whose cost is unknown
+	// Volume and Rate break down the change of cost: Volume is the change that different numbers of tokens alone
+	// would have caused, and Rate is the rest, because tokens became dearer or cheaper (another model, price, or
+	// share of the cache). Both are nil if one side has no tokens or no cost.
 	Volume, Rate *int64
 	Why          []string
 }
@@ -37,8 +37,8 @@ func (c Change) MarshalJSON() ([]byte, error) {
 	}{c.Before, c.After, c.Cost, c.Volume, c.Rate, c.Why})
 }
 
-// Diff compares two reports that are grouped alike: of two periods, or of two states of an archive. Groups are the
-// same when their keys are; reports of two periods should not be grouped by time.
+// Diff compares two reports with the same grouping: of two periods, or of two states of an archive. Groups are
+// matched by their keys, so reports of two periods should not be grouped by time.
 func Diff(before, after *Report) *Delta {
 	d := &Delta{Rows: []Change{}, Totals: change(nil, &before.Totals, &after.Totals)}
 	type pair struct {
@@ -74,7 +74,7 @@ func Diff(before, after *Report) *Delta {
 	return d
 }
 
-// change compares one group; nil is a side on which it does not stand.
+// change compares one group; a side is nil if the group is missing there.
 func change(keys []Key, before, after *Figures) Change {
 	c := Change{Keys: keys, Why: []string{}}
 	switch {
@@ -90,7 +90,7 @@ func change(keys []Key, before, after *Figures) Change {
 	}
 	c.Before, c.After = *before, *after
 	switch {
-	case before.Requests == 0: // of all groups together: there were none
+	case before.Requests == 0: // only in the totals: there was no usage before
 		c.Cost = after.Cost
 	case after.Requests == 0 && before.Cost != nil:
 		c.Cost = new(-*before.Cost)
@@ -105,6 +105,7 @@ func change(keys []Key, before, after *Figures) Change {
 	return c
 }
 
+// reasons describes in words why the cost changed.
 func reasons(before, after *Figures, rate *int64) (why []string) {
 	say := func(a, b int64, more, less string) {
 		switch {
@@ -125,7 +126,7 @@ func reasons(before, after *Figures, rate *int64) (why []string) {
 	return why
 }
 
-// scale is n*a/b, rounded half up; b is positive.
+// scale returns n*a/b, rounded half up; b is positive.
 func scale(n, a, b int64) int64 {
 	x := new(big.Int).Mul(big.NewInt(n), big.NewInt(a))
 	x.Lsh(x, 1).Add(x, big.NewInt(b)).Div(x, new(big.Int).Lsh(big.NewInt(b), 1))

@@ -11,12 +11,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Subject is what is explained. The zero Subject is the whole report; of several fields all must hold.
+// Subject selects what to explain: usage for which all nonzero fields hold. The zero Subject is the whole report.
 type Subject struct {
 	Run, Conversation, Usage string // public ids
-	// Event is an event of the conversation: the records that its bytes hold, or lie in.
+	// Event is an event of the conversation. It selects the records whose bytes overlap the event's.
 	Event *index.Event
-	// Keys are those of one row of the report.
+	// Keys are the keys of one row of the report.
 	Keys []Key
 }
 
@@ -26,7 +26,7 @@ type Explanation struct {
 	Records []Record `json:"records"`
 }
 
-// Record is one usage record: where it stands, what it says and what became of it.
+// Record is one usage record: where it is, what it states and how it was counted.
 type Record struct {
 	ID           string     `json:"usage_id"`
 	Run          string     `json:"run_id"`
@@ -47,7 +47,7 @@ type Record struct {
 	ReportedBy   string     `json:"reported_by"` // field of the original
 	Calculated   *int64     `json:"calculated_cost_nanousd"`
 	Difference   *int64     `json:"difference_nanousd"` // calculated less reported
-	Cost         *int64     `json:"cost_nanousd"`       // what it adds to the figure
+	Cost         *int64     `json:"cost_nanousd"`       // its contribution to the figure
 	Used         string     `json:"used"`               // reported, calculated, or why neither
 	Price        PriceTrace `json:"price"`
 }
@@ -70,23 +70,23 @@ type Amount struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// PriceTrace is how the tokens became money.
+// PriceTrace says how the tokens were priced.
 type PriceTrace struct {
-	Row      string      `json:"row"`   // of the price table, "" for none
-	Rule     string      `json:"rule"`  // by which the model found it
-	Table    string      `json:"table"` // day of the table, or from which an override holds
+	Row      string      `json:"row"`   // row of the price table, "" for none
+	Rule     string      `json:"rule"`  // rule that matched the model to the row
+	Table    string      `json:"table"` // date of the table, or first day of an override
 	Override bool        `json:"override"`
 	Lines    []PriceLine `json:"lines"`
 	Factors  []string    `json:"factors"`
 	Service  string      `json:"service"`
-	Above    int64       `json:"above"` // tokens from which the long-prompt price holds, 0 for the base price
+	Above    int64       `json:"above"` // threshold of the long-prompt price in tokens, 0 for the base price
 	Flags    []string    `json:"flags"`
 	Reason   string      `json:"reason"` // why there is no price
-	// Outdated says that the index holds another price than this one: it was made with other tables.
+	// Outdated means that the index holds another price than this one: it was built with other tables.
 	Outdated bool `json:"outdated"`
 }
 
-// PriceLine is one class of tokens: Tokens at PicoPerToken each, times the factors.
+// PriceLine prices one class of tokens: Tokens at PicoPerToken each, times the factors.
 type PriceLine struct {
 	Class        string `json:"class"`
 	Tokens       int64  `json:"tokens"`
@@ -94,14 +94,14 @@ type PriceLine struct {
 	Pico         int64  `json:"amount_picousd"`
 }
 
-// Explain traces a figure. The records are in the order of their times; the sum of Cost over them is the figure.
-// book should be the one that the index was priced with; where it gives another price, the record says so.
+// Explain traces a figure to its records. The records are in chronological order; the sum of their Cost is the
+// figure. book should be the one with which the index was priced; a record says so where it gives another price.
 func Explain(ctx context.Context, accounts index.Accounts, o Options, of Subject, book *price.Book) (*Explanation, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	x := &explainer{o: &o, of: of, book: book, wanted: map[string]bool{}, counted: map[string]Place{}}
-	if err := x.pick(ctx, accounts); err != nil {
+	if err := x.selectRecords(ctx, accounts); err != nil {
 		return nil, err
 	}
 	q := x.filter()
@@ -110,7 +110,7 @@ func Explain(ctx context.Context, accounts index.Accounts, o Options, of Subject
 		if err != nil {
 			return nil, err
 		}
-		if !x.wanted[u.ID] || of.Event != nil && !holds(u.Place, of.Event.Place) {
+		if !x.wanted[u.ID] || of.Event != nil && !overlaps(u.Place, of.Event.Place) {
 			continue
 		}
 		found = append(found, u)
@@ -132,10 +132,10 @@ type explainer struct {
 	of      Subject
 	book    *price.Book
 	wanted  map[string]bool  // usage ids
-	counted map[string]Place // of the record of each id that counts
+	counted map[string]Place // place of the counted record of each usage id
 }
 
-// filter is everything that could be in the figure, and what was left out of it.
+// filter selects everything that could be in the figure, including what is not counted.
 func (x *explainer) filter() index.UsageFilter {
 	f := x.o.sum().UsageFilter
 	f.Conversation, f.ID, f.All = x.of.Conversation, x.of.Usage, true
@@ -145,8 +145,8 @@ func (x *explainer) filter() index.UsageFilter {
 	return f
 }
 
-// pick finds the records of the figure by asking for the report again, each record apart.
-func (x *explainer) pick(ctx context.Context, accounts index.Accounts) error {
+// selectRecords determines the records of the figure by running the report again, grouped by record.
+func (x *explainer) selectRecords(ctx context.Context, accounts index.Accounts) error {
 	q := x.o.sum()
 	q.UsageFilter = x.filter()
 	q.By = append(q.By, index.ByUsage)
@@ -173,8 +173,8 @@ func (x *explainer) matches(keys []Key) bool {
 	return true
 }
 
-// holds says whether a record lies in the bytes of an event, or an event in those of a record.
-func holds(u, event index.Place) bool {
+// overlaps reports whether a record and an event share bytes of an original.
+func overlaps(u, event index.Place) bool {
 	return u.Chain == event.Chain && u.Inner == event.Inner && u.Offset < event.End() && event.Offset < u.End()
 }
 
@@ -204,19 +204,19 @@ func (x *explainer) record(u *index.Usage, t *tally) Record {
 	if place, ok := x.counted[u.ID]; ok && !r.Counted {
 		r.Of = &place
 	}
-	x.judge(&r, u, t)
+	x.account(&r, u, t)
 	return r
 }
 
-// judge says what a record adds to the figure, and adds it.
-func (x *explainer) judge(r *Record, u *index.Usage, t *tally) {
+// account decides what a record contributes to the figure, and adds it.
+func (x *explainer) account(r *Record, u *index.Usage, t *tally) {
 	if !r.Counted {
 		r.Used = "left out: " + r.Verdict
 		return
 	}
-	s := asSum(u)
+	s := toSum(u)
 	reason := t.add(s)
-	switch nano, ok, _ := worth(x.o.Mode, s); {
+	switch nano, ok, _ := costOf(x.o.Mode, s); {
 	case ok && s.HasReported && x.o.Mode != Calculated:
 		r.Cost, r.Used = &nano, "reported"
 	case ok:
@@ -230,8 +230,8 @@ func (x *explainer) judge(r *Record, u *index.Usage, t *tally) {
 	}
 }
 
-// asSum is one record as a group of its own.
-func asSum(u *index.Usage) index.Sum {
+// toSum returns one record as a group of its own.
+func toSum(u *index.Usage) index.Sum {
 	n := func(c transcript.Count) int64 {
 		if !c.Known {
 			return 0
@@ -252,6 +252,7 @@ func asSum(u *index.Usage) index.Sum {
 	return s
 }
 
+// trace prices a record and reports how.
 func (x *explainer) trace(u *index.Usage) PriceTrace {
 	p := PriceTrace{Row: u.PriceModel, Table: u.PriceTable, Lines: []PriceLine{}, Factors: []string{}, Flags: []string{}}
 	if x.book == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/price"
 )
 
-// Tokens counts requests and their tokens. Classes are disjoint, but for the two that are parts of others.
+// Tokens counts requests and their tokens. Classes are disjoint, except for the two that are parts of others.
 type Tokens struct {
 	Requests        int64 `json:"requests"`
 	Input           int64 `json:"input_tokens"`
@@ -21,10 +21,10 @@ type Tokens struct {
 	Reasoning       int64 `json:"reasoning_tokens"`         // a part of Output
 }
 
-// All is every token that was paid for.
+// All returns the number of all tokens that are paid for.
 func (t Tokens) All() int64 { return t.Input + t.Output + t.CacheRead + t.CacheCreation }
 
-// Figures are the numbers of a group. Costs are null where nothing is known of them.
+// Figures are the numbers of a group. Costs are null if unknown.
 type Figures struct {
 	Tokens
 	Cost       *int64   `json:"cost_microusd"` // by the mode of the report
@@ -32,8 +32,8 @@ type Figures struct {
 	Reported   *int64   `json:"reported_cost_microusd"`
 	Calculated *int64   `json:"calculated_cost_microusd"`
 	Share      *float64 `json:"share"`             // of the total cost, rounded to a millionth
-	Unpriced   int64    `json:"unpriced_requests"` // without a cost: Cost is too low by what they cost
-	Stub       int64    `json:"stub_requests"`     // of stub engines, which ask no model
+	Unpriced   int64    `json:"unpriced_requests"` // requests without a known cost, which Cost therefore lacks
+	Stub       int64    `json:"stub_requests"`     // requests of stub engines, which call no model
 	// Elsewhere counts requests whose cost another record of the conversation reports.
 	Elsewhere int64 `json:"cost_elsewhere_requests"`
 }
@@ -44,16 +44,16 @@ type Row struct {
 	Figures
 }
 
-// Key is the value of one key of a report; Value is nil where nothing states it.
+// Key is the value of one key of a report; Value is nil if not stated.
 type Key struct {
 	Name  string
 	Value *string
 }
 
-// MarshalJSON puts the keys, in the order in which they were asked for, before the figures.
+// MarshalJSON writes the keys, in the order of the report's By, before the figures.
 func (r Row) MarshalJSON() ([]byte, error) { return withKeys(r.Keys, r.Figures) }
 
-// withKeys is the object of rest with keys before its own.
+// withKeys returns the JSON object of rest with keys before its own.
 func withKeys(keys []Key, rest any) ([]byte, error) {
 	fields, err := json.Marshal(rest)
 	if err != nil {
@@ -73,7 +73,7 @@ func withKeys(keys []Key, rest any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// identity tells groups apart: no two lists of keys give the same.
+// identity returns a string that is unique to a list of keys.
 func identity(keys []Key) string {
 	var b strings.Builder
 	for _, k := range keys {
@@ -81,52 +81,53 @@ func identity(keys []Key) string {
 			b.WriteByte('=')
 			b.WriteString(strings.ReplaceAll(*k.Value, "\x00", "\x00\xff"))
 		}
-		b.WriteString("\x00\x01") // which nothing else becomes
+		b.WriteString("\x00\x01") // cannot occur in an escaped value
 	}
 	return b.String()
 }
 
-// tally adds groups of an index up, by one mode.
+// tally adds up groups of an index in one mode.
 type tally struct {
 	mode Mode
 	index.Spent
-	nano                   int64 // by mode
-	priced, unpriced       int64 // records with and without a cost
-	elsewhere, stub        int64
-	isReported, calculable int64 // records that have them
+	nano                         int64 // by mode
+	priced, unpriced             int64 // records with and without a cost
+	costElsewhere, stub          int64
+	withReported, withCalculated int64 // records with a reported and with a calculated cost
 }
 
-// add returns why the records of s have no cost, "" when they have one or need none.
+// add adds s and returns why its records have no cost, or "" if they have one or need none.
 func (t *tally) add(s index.Sum) (reason string) {
 	requests := s.Requests
 	if s.Twin == index.CostTwin {
-		s.Requests = 0 // the records with the tokens are the requests
+		s.Requests = 0 // count the records with the tokens instead
 	}
 	t.Spent = t.Plus(s.Spent)
 	if price.IsStub(s.Model) {
 		t.stub += s.Records
 	}
 	if s.HasReported {
-		t.isReported += s.Records
+		t.withReported += s.Records
 	}
 	if s.Reason == "" {
-		t.calculable += s.Records
+		t.withCalculated += s.Records
 	}
-	nano, known, reason := worth(t.mode, s)
+	nano, known, reason := costOf(t.mode, s)
 	switch {
 	case known:
 		t.nano, t.priced = index.SaturatingAdd(t.nano, nano), t.priced+s.Records
 	case reason == "":
-		t.elsewhere += requests
+		t.costElsewhere += requests
 	default:
 		t.unpriced += requests
 	}
 	return reason
 }
 
-// worth is what records cost by a mode, and why that is unknown. Neither is given for records whose twin tells
-// it: tokens whose cost is reported apart, and, when costs are calculated, reports of cost whose tokens stand apart.
-func worth(mode Mode, s index.Sum) (nano int64, known bool, reason string) {
+// costOf returns the cost of records in a mode, or why it is unknown. Records whose cost their twin states have
+// neither: tokens whose cost another record reports and, in Calculated mode, reports of a cost whose tokens another
+// record has.
+func costOf(mode Mode, s index.Sum) (nano int64, known bool, reason string) {
 	switch {
 	case mode != Calculated && s.HasReported:
 		return s.Reported, true, ""
@@ -144,16 +145,16 @@ func (t *tally) tokens() Tokens {
 	return Tokens{t.Spent.Requests, t.Input, t.Output, t.CacheRead, t.CacheWrite + t.CacheLong, t.CacheLong, t.Reasoning}
 }
 
-// figures are the numbers of t, the cost rounded by itself.
+// figures returns the numbers of t, with its cost rounded on its own.
 func (t *tally) figures() Figures {
-	f := Figures{Tokens: t.tokens(), Unpriced: t.unpriced, Stub: t.stub, Elsewhere: t.elsewhere}
+	f := Figures{Tokens: t.tokens(), Unpriced: t.unpriced, Stub: t.stub, Elsewhere: t.costElsewhere}
 	if t.priced > 0 {
 		f.Nano, f.Cost = new(t.nano), new(micro(t.nano))
 	}
-	if t.isReported > 0 {
+	if t.withReported > 0 {
 		f.Reported = new(micro(t.Spent.Reported))
 	}
-	if t.calculable > 0 {
+	if t.withCalculated > 0 {
 		f.Calculated = new(micro(t.Spent.Calculated))
 	}
 	return f
@@ -168,7 +169,7 @@ func micro(nano int64) int64 {
 	return down
 }
 
-// floor is nano-USD in micro-USD, rounded down, and what that leaves.
+// floor returns nano-USD in micro-USD, rounded down, and the remainder.
 func floor(nano int64) (down, rest int64) {
 	down, rest = nano/1000, nano%1000
 	if rest < 0 {
@@ -177,6 +178,7 @@ func floor(nano int64) (down, rest int64) {
 	return down, rest
 }
 
+// shareOf returns nano/total rounded to a millionth, nil if unknown.
 func shareOf(nano, total *int64) *float64 {
 	if nano == nil || total == nil || *total <= 0 {
 		return nil

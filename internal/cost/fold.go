@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// fold gathers the groups of an index into the rows of a report.
+// fold merges the groups of an index into the rows of a report.
 type fold struct {
 	o        *Options
 	rows     map[string]*row
@@ -46,7 +46,7 @@ func (f *fold) add(s index.Sum) {
 	}
 }
 
-// keys are the keys of a group in the order of the report.
+// keys returns the keys of a group in the order of the report.
 func (f *fold) keys(s index.Sum) []Key {
 	keys := make([]Key, 0, len(f.o.By))
 	next := 0
@@ -54,7 +54,7 @@ func (f *fold) keys(s index.Sum) []Key {
 		k := Key{Name: by}
 		switch by {
 		case Hour, Day, Week, Month:
-			k.Value = f.when(by, s)
+			k.Value = f.timeKey(by, s)
 		default:
 			if v := s.Keys[next]; v.Valid {
 				k.Value = &v.Text
@@ -66,9 +66,9 @@ func (f *fold) keys(s index.Sum) []Key {
 	return keys
 }
 
-// when names the hour, day, week or month of a group: 2026-11-20T10:00:00+01:00, 2026-11-20, the first day of the
-// week, 2026-11; nil where no time is stated.
-func (f *fold) when(by string, s index.Sum) *string {
+// timeKey returns the hour, day, week or month of a group: 2026-11-20T10:00:00+01:00, 2026-11-20, the first day of
+// the week, 2026-11. It is nil if no time is stated.
+func (f *fold) timeKey(by string, s index.Sum) *string {
 	if !s.Time.Known {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (f *fold) report() *Report {
 	}
 	r.Totals.Share = shareOf(r.Totals.Nano, r.Totals.Nano)
 	for _, row := range f.rows {
-		if row.Records != 0 { // what was moved to other groups as a whole is none
+		if row.Records != 0 { // skip groups whose records have all moved to other groups
 			figures := row.figures()
 			figures.Share = shareOf(figures.Nano, r.Totals.Nano)
 			r.Rows = append(r.Rows, Row{row.keys, figures})
@@ -122,7 +122,8 @@ func (f *fold) report() *Report {
 	return r
 }
 
-// cut keeps the first rows and sums up the rest, which is then as exact as what is shown.
+// cut keeps the first rows and sums up the rest from their rounded figures, so that rows and rest still add up to the
+// totals.
 func (f *fold) cut(r *Report) {
 	r.LeftOut.Rows = len(r.Rows) - f.o.Limit
 	for _, row := range r.Rows[f.o.Limit:] {
@@ -132,7 +133,7 @@ func (f *fold) cut(r *Report) {
 	r.Rows = r.Rows[:f.o.Limit]
 }
 
-// plus adds figures up as they are shown.
+// plus adds figures as they are shown, that is, rounded.
 func (a Figures) plus(b Figures) Figures {
 	return Figures{
 		Tokens: Tokens{a.Requests + b.Requests, a.Input + b.Input, a.Output + b.Output, a.CacheRead + b.CacheRead,
@@ -142,7 +143,7 @@ func (a Figures) plus(b Figures) Figures {
 	}
 }
 
-// sumOf adds what is known.
+// sumOf adds two numbers; nil is unknown and adds nothing.
 func sumOf(x, y *int64) *int64 {
 	switch {
 	case x == nil:
@@ -153,8 +154,8 @@ func sumOf(x, y *int64) *int64 {
 	return new(index.SaturatingAdd(*x, *y))
 }
 
-// compare orders rows: by their times, the earliest first and those without one last, then by cost and tokens, the
-// largest first, then by their keys.
+// compare orders rows: by time, the earliest first and those without one last, then by cost and tokens, the largest
+// first, then by keys.
 func (f *fold) compare(a, b Row) int {
 	for i, k := range a.Keys {
 		if k.Name == Hour || k.Name == Day || k.Name == Week || k.Name == Month {
@@ -180,7 +181,7 @@ func (f *fold) compare(a, b Row) int {
 	return 0
 }
 
-// compareTime compares hours as instants: by their text, the one that a clock goes back to would come first.
+// compareTime compares hours as instants: when clocks are put back, the repeated hour would sort first by its text.
 func (f *fold) compareTime(by string, a, b *string) int {
 	if by == Hour && a != nil && b != nil {
 		x, err := time.Parse(time.RFC3339, *a)
@@ -192,7 +193,7 @@ func (f *fold) compareTime(by string, a, b *string) int {
 	return comparePtr(a, b)
 }
 
-// comparePtr puts nil last.
+// comparePtr compares strings and sorts nil last.
 func comparePtr(a, b *string) int {
 	switch {
 	case a == nil && b == nil:
@@ -205,7 +206,7 @@ func comparePtr(a, b *string) int {
 	return strings.Compare(*a, *b)
 }
 
-// apportion rounds the costs of rows so that they add up to total: down, and then up where most was cut.
+// apportion rounds the costs of rows so that they add up to total: down, and then up where the remainder is largest.
 func apportion(rows []Row, total *int64) {
 	if total == nil {
 		return

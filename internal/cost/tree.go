@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Graph is an index that knows how runs hang together, and what they spent.
+// Graph is an index that knows the links between runs, and what they spent.
 type Graph interface {
 	index.Reader
 	index.Lookup
@@ -17,22 +17,22 @@ type Graph interface {
 // Kinds are the kinds of links that make a run a child of another.
 var Kinds = []string{"parent", "call"}
 
-// Branch is a run, or a group of runs, with what it spent by itself (Own) and with everything below it (Whole).
-// What stands in the tree more than once, as in a cycle, is in the figures of its first place only.
+// Branch is a run, or a group of runs, with what it spent itself (Own) and including everything below it (Whole). A
+// run that occurs in the tree more than once, as in a cycle, is counted only where it occurs first.
 type Branch struct {
-	Kind     string   `json:"kind"` // of the link that leads here, "member" for a run of a group, "" for the root
+	Kind     string   `json:"kind"` // kind of the link that leads here, "member" for a run of a group, "" for the root
 	Type     string   `json:"type"` // run, conversation, group, actor
 	NativeID string   `json:"native_id"`
-	RunID    string   `json:"run_id"` // "" where the archive knows no such run
+	RunID    string   `json:"run_id"` // "" if the run is not in the archive
 	Title    string   `json:"title"`
-	Found    bool     `json:"found"` // the archive holds it
-	Seen     bool     `json:"seen"`  // it stands further up, with its figures
+	Found    bool     `json:"found"` // it is in the archive
+	Seen     bool     `json:"seen"`  // it occurs further up, with its figures
 	Own      Figures  `json:"exclusive"`
 	Whole    Figures  `json:"inclusive"`
 	Children []Branch `json:"children"`
 }
 
-// Tree is what a run or group spent with all that it started. By and Limit of o are not looked at. Errors:
+// Tree returns what a run or group spent, including all runs that it started. By and Limit of o are ignored. Errors:
 // index.ErrNotFound, index.ErrAmbiguous.
 func Tree(ctx context.Context, x Graph, root index.Node, o Options) (*Branch, error) {
 	o.By = nil
@@ -69,7 +69,7 @@ func (t *tree) collect(b *index.Branch) {
 	}
 }
 
-// runsAtOnce is how many runs one question names.
+// runsAtOnce is how many runs one query names.
 const runsAtOnce = 500
 
 func (t *tree) sum(ctx context.Context, x Graph, o Options) error {
@@ -89,7 +89,7 @@ func (t *tree) sum(ctx context.Context, x Graph, o Options) error {
 	return nil
 }
 
-// branch takes the tally of a run where it stands first, so that it is in the sums once.
+// branch builds a subtree. It removes the tally of a run where it first occurs, so that the run is summed once.
 func (t *tree) branch(b *index.Branch, mode Mode) (Branch, *tally) {
 	out := Branch{Kind: b.Kind, Type: b.Type, NativeID: b.NativeID, RunID: b.Run.ID, Title: b.Run.Title, Found: b.Found, Seen: b.Seen, Children: []Branch{}}
 	whole := &tally{mode: mode}
@@ -107,7 +107,7 @@ func (t *tree) branch(b *index.Branch, mode Mode) (Branch, *tally) {
 	return out, whole
 }
 
-// share gives all figures of a tree their part of the root's cost.
+// share sets the shares of all figures of a tree, relative to the root's cost.
 func (b *Branch) share(total *int64) {
 	b.Own.Share, b.Whole.Share = shareOf(b.Own.Nano, total), shareOf(b.Whole.Nano, total)
 	for i := range b.Children {
@@ -118,6 +118,6 @@ func (b *Branch) share(total *int64) {
 func (t *tally) plus(o *tally) {
 	t.Spent = t.Plus(o.Spent)
 	t.nano, t.priced, t.unpriced = index.SaturatingAdd(t.nano, o.nano), t.priced+o.priced, t.unpriced+o.unpriced
-	t.elsewhere, t.stub = t.elsewhere+o.elsewhere, t.stub+o.stub
-	t.isReported, t.calculable = t.isReported+o.isReported, t.calculable+o.calculable
+	t.costElsewhere, t.stub = t.costElsewhere+o.costElsewhere, t.stub+o.stub
+	t.withReported, t.withCalculated = t.withReported+o.withReported, t.withCalculated+o.withCalculated
 }

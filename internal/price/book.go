@@ -20,8 +20,8 @@ import (
 //go:embed prices_*.tsv
 var shipped embed.FS
 
-// Default returns the book of the shipped tables. They are parsed at the first use of the book, not before:
-// commands that price nothing pay nothing.
+// Default returns the book of the shipped tables. They are parsed when the book is first used: commands that price
+// nothing pay nothing.
 func Default() *Book { return defaultBook }
 
 var defaultBook = &Book{load: sync.OnceValue(func() []*table {
@@ -51,7 +51,8 @@ func shippedTexts() (texts []string) {
 	return texts
 }
 
-// shippedID is the digest of shippedTexts, without a copy of them: every ingest asks for it, most of them for nothing else.
+// shippedID returns the digest of shippedTexts without copying them: every ingest needs it, and most need nothing
+// else of the book.
 func shippedID() string {
 	h := sha256.New()
 	files, err := shipped.ReadDir(".")
@@ -83,10 +84,10 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Book is dated tables and overrides. It is immutable and safe for concurrent use.
+// Book is a set of dated tables and overrides. It is immutable and safe for concurrent use.
 type Book struct {
 	load      func() []*table // ascending by date
-	id        func() string   // of what load gives
+	id        func() string   // digest of the tables that load returns
 	overrides []Override
 	layers    []layer
 	cache     sync.Map // cacheKey -> *Match: an archive names a few dozen models a million times
@@ -102,8 +103,8 @@ type cacheKey struct {
 	old             bool // the day is before the oldest table
 }
 
-// Override is a local price of one model from a day on, in UTC. It outranks every table, for every way in which the
-// rules let the model be written; an override of a qualified name ("azure/gpt-5") holds only there.
+// Override is a local price of one model from a day on, in UTC. It outranks every table, for every spelling of the
+// model that the rules accept; an override of a qualified name ("azure/gpt-5") applies only to that provider.
 type Override struct {
 	Model   string   `json:"model"`
 	From    string   `json:"from"` // YYYY-MM-DD, "" for always
@@ -112,7 +113,7 @@ type Override struct {
 	Note    string   `json:"note,omitempty"` // why, for people
 }
 
-// Validate says what is wrong with o, nil when it can be used.
+// Validate returns what is wrong with o, or nil.
 func (o Override) Validate() error {
 	if o.Model == "" {
 		return fmt.Errorf("override: no model")
@@ -122,7 +123,7 @@ func (o Override) Validate() error {
 	}
 	for _, r := range o.Rates {
 		if r.Class >= numClasses || r.Service >= numServices || r.Above < 0 || r.Pico < 0 || r.Pico > maxPico {
-			return fmt.Errorf("override of %s: unusable price %s", o.Model, r.name())
+			return fmt.Errorf("override of %s: unusable price %s", o.Model, r.rateName())
 		}
 	}
 	for _, f := range o.Factors {
@@ -136,24 +137,24 @@ func (o Override) Validate() error {
 	return nil
 }
 
-// layer is the overrides in force from a day on.
+// layer is the set of overrides in force from a day on.
 type layer struct {
 	from  string
 	table *table
 }
 
-// New returns a book of the given tables; of two with the same date the later argument counts.
+// New returns a book of the given tables; of two with the same date the later argument wins.
 func New(tables ...Table) *Book {
 	idx := index(nil, tables)
 	return &Book{load: func() []*table { return idx }, id: func() string { return digest(textOf(tables)...) }}
 }
 
-// ErrTable says that the text of a table cannot be read by this program.
+// ErrTable means that the text of a table is in no form that this program can read.
 var ErrTable = errors.New("unknown kind of price table")
 
-// Add returns a book with a further table, in its text form, which is read at the first use of the book: ErrTable
-// where its first line is not that of a table. Of two with the same date the one that was added later counts. A table
-// whose lines turn out to be unusable is as if it were not there; Parse says so beforehand.
+// Add returns a book with another table, given in its text form, which is parsed when the book is first used. It
+// returns ErrTable if the first line is not that of a table. Of two tables with the same date the one that was added
+// later wins. A table whose lines turn out to be invalid is ignored; Parse reports that beforehand.
 func (b *Book) Add(text string) (*Book, error) {
 	if !strings.HasPrefix(text, header+"\n") {
 		return nil, ErrTable
@@ -170,8 +171,8 @@ func (b *Book) Add(text string) (*Book, error) {
 	return n, nil
 }
 
-// ID tells books apart: it is the same for books that give the same prices because they are made of the same tables and
-// overrides, and find rows by the same rules. Nothing is parsed for it.
+// ID identifies the prices of a book: books made of the same tables and overrides, with the same rules for finding
+// rows, have the same ID. Nothing is parsed for it.
 func (b *Book) ID() string {
 	own, err := json.Marshal(b.overrides)
 	if err != nil {
@@ -180,7 +181,8 @@ func (b *Book) ID() string {
 	return digest(b.id(), string(own), rules)
 }
 
-// rules counts changes of what rows names find, and of what is charged: with others, costs are computed anew.
+// rules is the version of the rules that match names to rows and of those that compute charges. When it changes,
+// costs are computed anew.
 const rules = "4"
 
 func textOf(tables []Table) (texts []string) {
@@ -194,8 +196,8 @@ func textOf(tables []Table) (texts []string) {
 	return texts
 }
 
-// With returns a book with further overrides. Of two for the same model and day the later one counts; those
-// that Validate refuses are not used.
+// With returns a book with further overrides. Of two for the same model and day the later one wins; those that
+// Validate rejects are ignored.
 func (b *Book) With(overrides []Override) *Book {
 	n := &Book{load: b.load, id: b.id}
 	n.setOverrides(slices.Concat(b.overrides, overrides))
@@ -245,9 +247,9 @@ func (b *Book) setOverrides(all []Override) {
 	}
 }
 
-// place returns which table and which layer of overrides hold on day (YYYY-MM-DD; "" is unknown, so the
-// newest): -1 for a layer that does not exist.
-func (b *Book) place(day string) (ti, li int) {
+// inForce returns the indexes of the table and the override layer in force on day (YYYY-MM-DD; "" means unknown and
+// selects the newest). An index is -1 if there is none.
+func (b *Book) inForce(day string) (ti, li int) {
 	tables := b.load()
 	ti, li = len(tables)-1, len(b.layers)-1
 	if day == "" {

@@ -21,8 +21,8 @@ const one = 1_000_000 // a factor of one, in millionths
 
 var errRange = errors.New("out of range")
 
-// ParseUSDPerMillion reads a decimal price in US dollars per million tokens ("3", "0.075") as picodollars per
-// token. More than six decimals, signs and anything but digits and one point are errors.
+// ParseUSDPerMillion parses a decimal price in US dollars per million tokens ("3", "0.075") and returns picodollars
+// per token. More than six decimals, signs and anything except digits and one point are errors.
 func ParseUSDPerMillion(s string) (int64, error) {
 	if strings.ContainsAny(s, "eE+-") {
 		return 0, fmt.Errorf("price %q: want a plain decimal such as 3 or 0.075", s)
@@ -43,8 +43,8 @@ func FormatUSDPerMillion(pico int64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// scaled reads the non-negative JSON number s times ten to the power of places, rounded half up to an integer
-// of at most limit. It works on the digits: binary fractions would not be exact.
+// scaled returns the non-negative JSON number s times ten to the power of places, rounded half up to an integer of at
+// most limit. It works on decimal digits, because binary fractions are not exact.
 func scaled(s string, places int, limit int64) (int64, error) {
 	mantissa, exp, hasExp := strings.Cut(strings.ToLower(s), "e")
 	if hasExp {
@@ -90,7 +90,7 @@ func scaled(s string, places int, limit int64) (int64, error) {
 	return n, nil
 }
 
-// mulDiv returns a*b/c rounded half up; false when it does not fit. All are non-negative, c is positive.
+// mulDiv returns a*b/c rounded half up, and false on overflow. All are non-negative, c is positive.
 func mulDiv(a, b, c int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	lo, carry := bits.Add64(lo, uint64(c)/2, 0)
@@ -102,7 +102,7 @@ func mulDiv(a, b, c int64) (int64, bool) {
 	return int64(q), q <= math.MaxInt64
 }
 
-// amount returns tokens*pico*ppm/1e6 picodollars, rounded half up; the most there is and false when it does not fit.
+// amount returns tokens*pico*ppm/1e6 picodollars, rounded half up; on overflow, math.MaxInt64 and false.
 func amount(tokens, pico, ppm int64) (int64, bool) {
 	if hi, lo := bits.Mul64(uint64(tokens), uint64(pico)); hi == 0 && lo <= math.MaxInt64 {
 		if ppm == one {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Rule says how a name found its row; the earlier in this list, the closer.
+// Rule says how a model name matched its row. Earlier rules in the list below are closer matches.
 type Rule string
 
 // The rules, in the order in which they are tried.
@@ -17,12 +17,12 @@ const (
 	RuleUndecorated   Rule = "without [...] suffix"  // as RuleCanonical
 	RuleUndated       Rule = "without date"          // the name states a release date, the row none
 	RuleDated         Rule = "dated row"             // the row states a release date, the name none
-	RuleMaker         Rule = "maker"                 // of several prices for an unqualified name, that of who makes the model
+	RuleMaker         Rule = "maker"                 // of several prices for an unqualified name, that of the model's maker
 	RuleOtherProvider Rule = "other provider"        // the only price for an unqualified name is a reseller's, and not 0
 	RuleRegion        Rule = "without region prefix" // Bedrock: the row is that of the model without its region
 )
 
-// table is a Table with its indexes. Values are positions in Entries; -1 would be none.
+// table is a Table with its indexes. Values are positions in Entries.
 type table struct {
 	Table
 	exact    map[string]int32
@@ -48,27 +48,28 @@ func newTable(t Table) *table {
 	return x
 }
 
-func add(m map[string][]int32, key string, id int32, room []int32) {
+// add appends id to the list of key. slot is the memory for a new list, of length one.
+func add(m map[string][]int32, key string, id int32, slot []int32) {
 	if have, ok := m[key]; ok {
 		m[key] = append(have, id)
 		return
 	}
-	room[0] = id
-	m[key] = room
+	slot[0] = id
+	m[key] = slot
 }
 
-// found is what a table says of a name.
+// found is the result of looking up a name in a table.
 type found struct {
 	entry     *Entry
 	rule      Rule
-	ambiguous []string // keys between which the name does not decide
-	region    int64    // RuleRegion: factor in millionths
+	ambiguous []string // keys that match equally well but differ in price
+	region    int64    // for RuleRegion: factor in millionths
 }
 
 func (f found) none() bool { return f.entry == nil && f.ambiguous == nil }
 
-// find resolves a name by the rules in their order. It stops at the first rule that finds anything: two
-// distinct prices under one rule leave the name unresolved rather than guessed.
+// find resolves a name by the rules in order. It stops at the first rule that finds anything: two different prices
+// under one rule leave the name unresolved rather than guessed.
 func (x *table) find(model, provider string) found {
 	qualified := qualify(model, provider)
 	asked := canonicalProvider(qualified)
@@ -111,7 +112,7 @@ func (x *table) literal(name string) found {
 	return found{}
 }
 
-// rank says which keys are considered for a name whose provider is asked ("" for an unqualified name).
+// rank reports whether a key is considered for a name whose provider is asked ("" for an unqualified name).
 type rank func(asked, key string) bool
 
 func sameProvider(asked, key string) bool  { return key != "" && key == asked }
@@ -154,7 +155,7 @@ func (x *table) byCanon(name, asked string, ranks ...rank) found {
 			}
 			f := x.pick(x.canon[c], rule, keep)
 			if rule == RuleOtherProvider && f.entry != nil && f.entry.free() {
-				return found{} // free there, or not known: it says nothing of elsewhere
+				return found{} // free there, or its price is unknown: not a price for other providers
 			}
 			if !f.none() {
 				return f
@@ -164,6 +165,7 @@ func (x *table) byCanon(name, asked string, ranks ...rank) found {
 	return found{}
 }
 
+// datedRow matches an undated name to a row with a release date.
 func (x *table) datedRow(c, asked string, dated bool) found {
 	if dated {
 		return found{} // one release must not be priced as another
@@ -177,7 +179,7 @@ func (x *table) datedRow(c, asked string, dated bool) found {
 	return found{}
 }
 
-// pick returns the one entry of ids that keep accepts; several with the same prices are one.
+// pick returns the only entry of ids that keep accepts. Several entries with the same prices count as one.
 func (x *table) pick(ids []int32, rule Rule, keep func(*Entry) bool) found {
 	var f found
 	var keys []string
@@ -200,8 +202,8 @@ func (x *table) pick(ids []int32, rule Rule, keep func(*Entry) bool) found {
 	return f
 }
 
-// byRegion prices a Bedrock name whose region has no row by the row without region. The factor is that of a
-// sibling region, read from the table, because only the newer models cost more in a region.
+// byRegion prices a Bedrock name whose region has no row by the row without region. The factor is that of a sibling
+// region in the table, because only the newer models cost more in a region.
 func (x *table) byRegion(model string) found {
 	region, rest, ok := splitRegion(undecorated(model))
 	if !ok {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// FromLiteLLM reads a copy of LiteLLM's model_prices_and_context_window.json as the table of date. Models of
-// other modes than chat, responses and completion are left out; entries with values of an unusable type are
-// left out one by one and named in skipped, so that one mistake upstream does not cost the file. A model that
-// is listed without both main prices is kept without any: it must not be priced by another vendor's row.
+// FromLiteLLM converts a copy of LiteLLM's model_prices_and_context_window.json to the table of date. Models of modes
+// other than chat, responses and completion are left out. An entry with values of an invalid type is left out and
+// named in skipped, so that one mistake upstream does not invalidate the file. A model that is listed without both
+// main prices is kept without any: it must not be priced by another vendor's row.
 func FromLiteLLM(r io.Reader, date string) (t Table, skipped []string, err error) {
 	if !validDay(date) {
 		return t, nil, fmt.Errorf("date %q is not YYYY-MM-DD", date)
@@ -43,7 +43,7 @@ func FromLiteLLM(r io.Reader, date string) (t Table, skipped []string, err error
 	return t, skipped, nil
 }
 
-// fields of an entry that are not prices per token by name alone.
+// liteLLM has the fields of an entry that are not prices per token.
 type liteLLM struct {
 	Mode     string                       `json:"mode"`
 	Provider string                       `json:"litellm_provider"`
@@ -125,7 +125,7 @@ func rates(out []Rate, fields map[string]json.RawMessage, above int64) ([]Rate, 
 	return out, nil
 }
 
-// rateOf reads a field name such as input_cost_per_token_above_272k_tokens_priority.
+// rateOf parses a field name such as input_cost_per_token_above_272k_tokens_priority.
 func rateOf(field string) (r Rate, ok bool) {
 	for _, f := range fieldClass {
 		rest, found := strings.CutPrefix(field, f.prefix)

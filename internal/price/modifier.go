@@ -2,12 +2,12 @@ package price
 
 import "strings"
 
-// serviceOf reads the service tier as written; one without prices is charged as standard, and flagged.
+// serviceOf parses the service tier as written. A tier without prices is charged as standard, and flagged.
 func (r *Result) serviceOf(e *Entry, u Request) Service {
 	var s Service
 	switch strings.ToLower(strings.TrimSpace(u.Tier)) {
 	case "", "standard", "default", "auto", "on_demand", "on-demand":
-		if fast(u.Speed) && !fastFactor(e) && e.has(Priority) {
+		if isFast(u.Speed) && !hasFastFactor(e) && e.hasService(Priority) {
 			r.flag(FlagFastPriority)
 			return Priority
 		}
@@ -22,7 +22,7 @@ func (r *Result) serviceOf(e *Entry, u Request) Service {
 		r.flag(FlagServiceUnpriced)
 		return Standard
 	}
-	if e.has(s) {
+	if e.hasService(s) {
 		return s
 	}
 	if s == Batch && (tariff{entry: e}).anthropic() {
@@ -34,9 +34,9 @@ func (r *Result) serviceOf(e *Entry, u Request) Service {
 	return Standard
 }
 
-// factorsOf collects what multiplies the whole request and returns the product in millionths.
+// factorsOf collects the factors of the whole request and returns their product in millionths.
 func (r *Result) factorsOf(e *Entry, s Service, u Request) int64 {
-	if fast(u.Speed) {
+	if isFast(u.Speed) {
 		if ppm, ok := e.factor("fast"); ok {
 			r.Factors = append(r.Factors, Factor{"fast", ppm})
 		} else if s != Priority {
@@ -69,9 +69,9 @@ func (r *Result) factorsOf(e *Entry, s Service, u Request) int64 {
 	return ppm
 }
 
-func fast(speed string) bool { return strings.EqualFold(strings.TrimSpace(speed), "fast") }
+func isFast(speed string) bool { return strings.EqualFold(strings.TrimSpace(speed), "fast") }
 
-func fastFactor(e *Entry) bool {
+func hasFastFactor(e *Entry) bool {
 	_, ok := e.factor("fast")
 	return ok
 }

@@ -2,11 +2,11 @@ package price
 
 import "strings"
 
-// canonical is the form in which spellings of one name agree: without the provider before the last slash,
-// lower case, ASCII letters and digits only.
+// canonical returns the form in which different spellings of a name agree: without the provider before the last
+// slash, lower case, ASCII letters and digits only.
 func canonical(s string) string { return alnum(s[strings.LastIndexByte(s, '/')+1:]) }
 
-// canonicalProvider is the provider before the last slash in the same form, "" for an unqualified name.
+// canonicalProvider returns the provider before the last slash in the same form, "" for an unqualified name.
 func canonicalProvider(s string) string {
 	i := strings.LastIndexByte(s, '/')
 	if i <= 0 {
@@ -28,8 +28,8 @@ func alnum(s string) string {
 	return string(b)
 }
 
-// undecorated is s without one trailing group in brackets or parentheses: "claude-opus-4-6[1m]",
-// "Gemini 3.5 Flash (Medium)".
+// undecorated returns s without one trailing group in brackets or parentheses: "claude-opus-4-6[1m]", "Gemini 3.5
+// Flash (Medium)".
 func undecorated(s string) string {
 	t := strings.TrimRight(s, " ")
 	open := ""
@@ -47,8 +47,8 @@ func undecorated(s string) string {
 	return s
 }
 
-// undated is s without a trailing release date: -20250929, @20250929 or -2025-09-29. ok is false when there
-// is none. Only a plausible date is one: other numbers tell models apart.
+// undated returns s without a trailing release date: -20250929, @20250929 or -2025-09-29. ok is false if there is
+// none. Only a plausible date counts: other numbers distinguish models.
 func undated(s string) (string, bool) {
 	for _, form := range []string{"-00000000", "@00000000", "-0000-00-00"} {
 		i := len(s) - len(form)
@@ -63,6 +63,7 @@ func undated(s string) (string, bool) {
 	return s, false
 }
 
+// looksLike reports whether s has the characters of form, where 0 stands for any digit.
 func looksLike(s, form string) bool {
 	for i := range len(form) {
 		if form[i] == '0' && (s[i] < '0' || s[i] > '9') || form[i] != '0' && s[i] != form[i] {
@@ -72,7 +73,7 @@ func looksLike(s, form string) bool {
 	return true
 }
 
-// providerKeys are the tables' words for providers that transcripts spell differently, by canonical form.
+// providerKeys maps providers that transcripts spell differently, in canonical form, to their names in the tables.
 var providerKeys = map[string]string{
 	"amazonbedrock": "bedrock", "aws": "bedrock", "awsbedrock": "bedrock",
 	"googlevertex": "vertex_ai", "googlevertexanthropic": "vertex_ai", "vertex": "vertex_ai", "gcpvertexai": "vertex_ai",
@@ -84,23 +85,24 @@ var providerKeys = map[string]string{
 	"cloudflareworkersai": "cloudflare", "friendli": "friendliai", "novitaai": "novita",
 }
 
-// makers sell the models that they make under names that begin so. The tables list them as one provider of several.
+// makers maps providers to the prefix of the names of models that they make themselves. The tables list them among
+// several providers of these models.
 var makers = map[string]string{
 	"dashscope": "qwen", "deepseek": "deepseek", "minimax": "minimax", "moonshot": "kimi", "xai": "grok", "zai": "glm",
 }
 
-// isMaker says whether a provider makes the model of a name, both in canonical form.
+// isMaker reports whether a provider makes the model of a name, both in canonical form.
 func isMaker(provider, name string) bool {
 	family, ok := makers[provider]
 	return ok && strings.HasPrefix(name, family)
 }
 
-// localProviders run models on the user's own machine: a vendor's price for the same name is not theirs.
+// localProviders run models on the user's own machine: a vendor's price for the same name does not apply.
 var localProviders = map[string]bool{
 	"ollama": true, "lmstudio": true, "llamacpp": true, "vllm": true, "local": true, "localhost": true, "mlx": true,
 }
 
-// qualify returns model with the provider that the transcript states apart from it, in the tables' spelling.
+// qualify returns model prefixed with the provider, in the tables' spelling, that the transcript states separately.
 func qualify(model, provider string) string {
 	p := alnum(provider)
 	if p == "" {
@@ -127,8 +129,8 @@ func splitRegion(model string) (region, rest string, ok bool) {
 	return "", "", false
 }
 
-// ofBedrock says whether only Bedrock writes a key so: "deepseek.v3.2", with the vendor and a dot before it. A name without that dot,
-// "deepseek-v3.2", is the vendor's own.
+// ofBedrock reports whether e has a spelling that only Bedrock uses and name does not: "deepseek.v3.2", with the
+// vendor and a dot in front. A name without that dot, "deepseek-v3.2", is the vendor's own.
 func ofBedrock(e *Entry, name string) bool {
 	vendor, _, ok := strings.Cut(e.Key, ".")
 	if !ok || !strings.HasPrefix(e.Provider, "bedrock") {
@@ -138,7 +140,7 @@ func ofBedrock(e *Entry, name string) bool {
 	return !strings.HasPrefix(strings.ToLower(name), strings.ToLower(vendor)+".")
 }
 
-// IsStub says whether the name is that of a stub engine, which asks no model: "stub", "claude-stub".
+// IsStub reports whether the name is that of a stub engine, which calls no model: "stub", "claude-stub".
 func IsStub(model string) bool {
 	base := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	return base == "stub" || strings.HasSuffix(base, "-stub")

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// ParseRate reads a price as people write it: input=3, cache_read=0.30, input@200000=6 for prompts longer than that,
-// output.batch=7.5 for a service tier. The number is US dollars per million tokens.
+// ParseRate parses a price as people write it: input=3, cache_read=0.30, input@200000=6 for prompts longer than that,
+// output.batch=7.5 for a service tier. The number is in US dollars per million tokens.
 func ParseRate(text string) (Rate, error) {
 	name, usd, ok := strings.Cut(text, "=")
 	if !ok {
 		return Rate{}, fmt.Errorf("%q is no price: write input=3, in US dollars per million tokens", text)
 	}
-	r, err := rateNamed(strings.TrimSpace(name))
+	r, err := parseRateName(strings.TrimSpace(name))
 	if err != nil {
 		return r, err
 	}
@@ -26,7 +26,7 @@ func ParseRate(text string) (Rate, error) {
 
 // ReadOverrides reads a CSV file of overrides. Its first line names the columns: model, from (YYYY-MM-DD, empty for
 // always), note, and prices as ParseRate names them (input, output, cache_read, output.batch, ...), in US dollars per
-// million tokens; an empty field is no price. Errors name the line.
+// million tokens; an empty field means no price. Errors name the line.
 func ReadOverrides(r io.Reader) ([]Override, error) {
 	c := csv.NewReader(r)
 	c.TrimLeadingSpace = true

@@ -32,7 +32,7 @@ func TestReadOverrides(t *testing.T) {
 		for _, o := range all {
 			var rates []string
 			for _, r := range o.Rates {
-				rates = append(rates, fmt.Sprintf("%s=%d", r.name(), r.Pico))
+				rates = append(rates, fmt.Sprintf("%s=%d", r.rateName(), r.Pico))
 			}
 			got = append(got, fmt.Sprintf("%s|%s|%s|%s", o.Model, o.From, strings.Join(rates, " "), o.Note))
 		}

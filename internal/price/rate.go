@@ -8,7 +8,7 @@ const (
 	FlagStub            = "stub"                    // made by a stub engine: no model was asked
 	FlagZeroPrice       = "zero_price"              // the table lists the model at 0: free, or its price is not known
 	FlagLongPrompt      = "long_prompt"             // the whole request at the price for long prompts
-	FlagPromptsUnknown  = "prompt_lengths_unknown"  // a sum of requests, whose tier is that of their average; of an unknown number the base price
+	FlagPromptsUnknown  = "prompt_lengths_unknown"  // the sum of several requests, priced at the tier of their average prompt; at the base price if their number is unknown
 	FlagCacheRead       = "cache_read_assumed"      // no price for the class: Anthropic's 0.1 x input, else as input
 	FlagCacheWrite      = "cache_write_assumed"     // likewise, 1.25 x input, else as input
 	FlagCacheWrite1h    = "cache_write_1h_assumed"  // likewise, 2 x input, else as the 5 minute write, else as input
@@ -21,19 +21,19 @@ const (
 	FlagRegion          = "region_price_assumed"    // Bedrock region without a row of its own
 	FlagStale           = "price_of_another_day"    // see Match.Stale
 	FlagNoTime          = "no_time"                 // priced by the newest table
-	FlagClassUnknown    = "input_or_output_unknown" // one of them is not stated and not in the amount
+	FlagClassUnknown    = "input_or_output_unknown" // one of them is not stated and thus not in the amount
 	FlagNegative        = "negative_tokens_ignored" // a negative count is taken as unknown
 )
 
-// tariff is one row at the service tier and prompt size of one request.
+// tariff is one row at the service tier and prompt size of a request.
 type tariff struct {
 	entry   *Entry
 	service Service
 	above   int64
 }
 
-// tierFor returns the threshold of the tier that a prompt of n tokens falls in: a request is in a tier when its
-// prompt is longer than the threshold, and then wholly, as the vendors bill it.
+// tierFor returns the threshold of the tier for a prompt of n tokens. A request whose prompt exceeds a threshold is
+// billed at that tier as a whole, as the vendors do.
 func (e *Entry) tierFor(n int64) int64 {
 	var above int64
 	for i := range e.Rates {
@@ -44,19 +44,20 @@ func (e *Entry) tierFor(n int64) int64 {
 	return above
 }
 
-func (e *Entry) has(s Service) bool {
+// hasService reports whether the entry has input and output prices at a service tier.
+func (e *Entry) hasService(s Service) bool {
 	_, in := e.rate(Input, s, 0)
 	_, out := e.rate(Output, s, 0)
 	return in && out
 }
 
-// price returns the picodollars per token of a class, with the flag of the assumption that was needed. For
-// Reasoning false means that it is not priced apart.
+// price returns the picodollars per token of a class, and the flag of any assumption that was needed. For Reasoning,
+// ok is false if it has no price of its own.
 func (t tariff) price(c Class) (pico int64, flag string, ok bool) {
 	if p, ok := t.entry.rate(c, t.service, t.above); ok {
 		return p, "", true
 	}
-	if c == Reasoning && !t.reasoningApart() {
+	if c == Reasoning && !t.pricesReasoning() {
 		return 0, "", false
 	}
 	if p, ok := t.derived(c); ok {
@@ -87,8 +88,8 @@ func (t tariff) price(c Class) (pico int64, flag string, ok bool) {
 	return 0, "", false
 }
 
-// derived scales a price that stands only at a lower tier or at the standard service, by the ratio that the
-// table states for input (for output: for output).
+// derived computes a price that is listed only at a lower tier or at the standard service, by the ratio of the input
+// prices (for output, of the output prices).
 func (t tariff) derived(c Class) (int64, bool) {
 	if t.service != Standard {
 		std := tariff{t.entry, Standard, t.above}
@@ -119,17 +120,18 @@ func (t tariff) scale(base int64, c Class, from, to Service, fromAbove, toAbove 
 	a, ok1 := t.entry.rate(like, from, fromAbove)
 	b, ok2 := t.entry.rate(like, to, toAbove)
 	if !ok1 || !ok2 || a == 0 {
-		return base, true // no ratio is stated: the price stays
+		return base, true // no ratio is known: keep the price
 	}
 	return mulDiv(base, b, a)
 }
 
-func (t tariff) reasoningApart() bool {
+// pricesReasoning reports whether reasoning has a price of its own.
+func (t tariff) pricesReasoning() bool {
 	_, ok := t.entry.rate(Reasoning, Standard, 0)
 	return ok
 }
 
-// anthropic says whether Anthropic's published ratios between the classes hold for the row.
+// anthropic reports whether Anthropic's published ratios between the classes apply to the row.
 func (t tariff) anthropic() bool {
 	return t.entry.Provider == "anthropic" || strings.Contains(strings.ToLower(t.entry.Key), "claude")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Request is what is priced: one model request, or the sum of several that no original tells apart.
+// Request is what is priced: one model request, or the sum of several that no original separates.
 type Request struct {
 	Model    string
 	Provider string
@@ -23,11 +23,11 @@ type Request struct {
 	CacheRead    transcript.Count
 	CacheWrite   transcript.Count
 	CacheWrite1h transcript.Count
-	Reasoning    transcript.Count // the part of Output
-	Requests     transcript.Count // how many these are the sum of; unknown: one, or any number
+	Reasoning    transcript.Count // part of Output
+	Requests     transcript.Count // number of requests summed up; unknown may be one or any number
 }
 
-// Line is one class of a request: Tokens at Price picodollars each, times the factors of the result.
+// Line prices one class of a request: Tokens at Price picodollars each, times the factors of the result.
 type Line struct {
 	Class  Class
 	Tokens int64
@@ -42,13 +42,13 @@ type Result struct {
 	Service Service
 	Above   int64 // threshold of the long-prompt tier, 0 for the base price
 	Lines   []Line
-	Factors []Factor // what multiplied every line
+	Factors []Factor // applied to every line
 	Flags   []string
 	Reason  string // why NanoUSD is unknown: no price for model X, no model, synthetic, ...
 }
 
-// Price prices one request. Classes whose count is unknown are left out of the amount; if neither input nor
-// output is known, so is the cost. A stub engine and a request of no tokens cost 0 whatever the model.
+// Price prices one request. Classes whose count is unknown are left out of the amount; if both input and output are
+// unknown, so is the cost. A stub engine and a request without tokens cost 0 whatever the model.
 func (b *Book) Price(u Request) Result {
 	var r Result
 	tokens := counts(u, &r)
@@ -60,7 +60,7 @@ func (b *Book) Price(u Request) Result {
 	case !tokens[Input].Known && !tokens[Output].Known:
 		r.Reason = "no token counts"
 		return r
-	case nothing(tokens):
+	case zeroTokens(tokens):
 		r.NanoUSD = transcript.Known(0)
 		return r
 	case strings.TrimSpace(u.Model) == "":
@@ -79,12 +79,12 @@ func (b *Book) Price(u Request) Result {
 		r.Reason = m.Reason
 		return r
 	}
-	r.note(day, tokens)
+	r.flagMatch(day, tokens)
 	r.charge(u, tokens)
 	return r
 }
 
-// counts are the classes of u by Class, negative ones as unknown.
+// counts returns the token counts of u by Class, with negative ones as unknown.
 func counts(u Request, r *Result) [numClasses]transcript.Count {
 	c := [numClasses]transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Reasoning}
 	for i := range c {
@@ -96,8 +96,8 @@ func counts(u Request, r *Result) [numClasses]transcript.Count {
 	return c
 }
 
-// nothing says that input and output are known to be 0 and nothing else is known to be more.
-func nothing(c [numClasses]transcript.Count) bool {
+// zeroTokens reports whether input and output are known to be 0 and all other known counts are 0 too.
+func zeroTokens(c [numClasses]transcript.Count) bool {
 	for i := range c {
 		if c[i].N != 0 && c[i].Known {
 			return false
@@ -106,7 +106,8 @@ func nothing(c [numClasses]transcript.Count) bool {
 	return c[Input].Known && c[Output].Known
 }
 
-func (r *Result) note(day string, c [numClasses]transcript.Count) {
+// flagMatch flags assumptions about the day, the table and the counts.
+func (r *Result) flagMatch(day string, c [numClasses]transcript.Count) {
 	if day == "" {
 		r.flag(FlagNoTime)
 	}
@@ -118,6 +119,7 @@ func (r *Result) note(day string, c [numClasses]transcript.Count) {
 	}
 }
 
+// charge computes the lines and their total.
 func (r *Result) charge(u Request, c [numClasses]transcript.Count) {
 	e := r.Match.entry
 	t := tariff{entry: e, service: r.serviceOf(e, u), above: e.tierFor(promptOf(u.Requests, c))}
@@ -153,7 +155,8 @@ func (r *Result) charge(u Request, c [numClasses]transcript.Count) {
 	r.total()
 }
 
-// reasoningOf returns how much of the output is priced as reasoning, and at what; 0 where the row has one price.
+// reasoningOf returns how many output tokens are priced as reasoning, and their price; 0 if the row does not price
+// reasoning separately.
 func reasoningOf(t tariff, c [numClasses]transcript.Count) (tokens, pico int64, flag string) {
 	pico, flag, apart := t.price(Reasoning)
 	if !apart || !c[Output].Known || !c[Reasoning].Known {
@@ -162,8 +165,8 @@ func reasoningOf(t tariff, c [numClasses]transcript.Count) (tokens, pico int64, 
 	return min(c[Reasoning].N, c[Output].N), pico, flag
 }
 
-// promptOf is the size that decides the tier: everything that was sent, cached or not. The prompts of several requests do not
-// add up to a long one: theirs is what each had on average, and that of an unknown number is taken for short.
+// promptOf returns the prompt size that determines the tier: everything that was sent, cached or not. The prompts of
+// several requests do not add up to a long one: the size is their average, and 0 if their number is unknown.
 func promptOf(requests transcript.Count, c [numClasses]transcript.Count) int64 {
 	if !requests.Known {
 		return 0

@@ -8,14 +8,14 @@ import (
 
 // Match says which row prices a model, and why.
 type Match struct {
-	Model     string // as asked
-	Key       string // of the row; "" when there is none
-	Provider  string // who sells at that row's price; "override" for a local one
+	Model     string // as requested
+	Key       string // key of the row; "" if there is none
+	Provider  string // the seller at that price; "override" for a local price
 	Rule      Rule
-	TableDate string // day of the table, or from which the override holds; "" for an override without a day
+	TableDate string // date of the table, or first day of the override; "" for an override without a day
 	Override  bool
-	// Stale says that the table is not the one of the day: the request is older than the oldest table, or the
-	// day's table does not list the model and a neighbouring one does.
+	// Stale means that the table is not that of the day: the request is older than the oldest table, or the day's
+	// table does not list the model and another one does.
 	Stale  bool
 	Reason string // why there is no row: no price for model X, ...
 
@@ -23,7 +23,7 @@ type Match struct {
 	region int64
 }
 
-// Entry returns the row, for listings; ok is false when there is none. The slices are shared: read only.
+// Entry returns the row, for listings; ok is false if there is none. The slices are shared and must not be modified.
 func (m Match) Entry() (e Entry, ok bool) {
 	if m.entry == nil {
 		return e, false
@@ -31,17 +31,17 @@ func (m Match) Entry() (e Entry, ok bool) {
 	return *m.entry, true
 }
 
-// Resolve finds the row of a model on a day (in UTC; the zero Time is unknown and takes the newest table).
-// provider is what the transcript states apart from the model name, "" for nothing. Overrides come first, then
-// the newest table that is not younger than the day, else the oldest one; a model that this table does not
-// list is looked up in older tables, then in younger ones. ok is false without a row, and Reason says why.
+// Resolve finds the row of a model on a day (in UTC; the zero Time means unknown and selects the newest table).
+// provider is what the transcript states separately from the model name, or "". Overrides come first, then the newest
+// table that is not younger than the day, or else the oldest one; a model that this table does not list is looked up
+// in older tables, then in younger ones. ok is false without a row, and Reason says why.
 func (b *Book) Resolve(model, provider string, day time.Time) (Match, bool) {
 	m := b.resolve(model, provider, dayOf(day))
 	return *m, m.entry != nil
 }
 
 func (b *Book) resolve(model, provider, day string) *Match {
-	ti, li := b.place(day)
+	ti, li := b.inForce(day)
 	old := day != "" && ti >= 0 && b.load()[ti].Date > day
 	key := cacheKey{model, provider, ti, li, old}
 	if m, ok := b.cache.Load(key); ok {
@@ -65,11 +65,11 @@ func (b *Book) lookUp(model, provider, day string, ti, li int) *Match {
 	if li >= 0 {
 		l := b.layers[li]
 		switch f := l.table.find(model, provider); f.rule {
-		case "", RuleMaker, RuleOtherProvider, RuleDated, RuleRegion: // an override never spreads to what it does not name
+		case "", RuleMaker, RuleOtherProvider, RuleDated, RuleRegion: // an override never applies to names that it does not state
 		default:
 			m.set(f, l.from)
 			m.Override = true
-			if f.entry != nil { // other overrides may have begun since
+			if f.entry != nil { // the layer may have been started by another override
 				m.TableDate = f.entry.from
 			}
 			return m

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// header is the first line of a table; a change of the text form changes its number.
+// header is the first line of a table. Its number is the version of the text form.
 const header = "# txarchive prices 1"
 
 const legend = `# one model per line: name TAB provider TAB prices TAB factors
 # price: class[@prompt tokens above which it holds][.service tier]=picodollars per token (micro-USD per million tokens)
 # factor: name=millionths; a model without prices is listed but not priced`
 
-// Encode writes the text form of t: a header with date, source and licence, and one line per model in name
-// order. The same table always gives the same bytes.
+// Encode writes the text form of t: a header with date, source and licence, and one line per model in name order. The
+// output is deterministic.
 func Encode(w io.Writer, t Table) error {
 	bw := bufio.NewWriter(w)
-	fmt.Fprintf(bw, "%s\n# date: %s\n# source: %s\n# licence: %s\n%s\n", header, t.Date, flat(t.Source), flat(t.Licence), legend)
+	fmt.Fprintf(bw, "%s\n# date: %s\n# source: %s\n# licence: %s\n%s\n", header, t.Date, oneLine(t.Source), oneLine(t.Licence), legend)
 	entries := slices.Clone(t.Entries)
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	for i := range entries {
@@ -31,7 +31,7 @@ func Encode(w io.Writer, t Table) error {
 			if j > 0 {
 				bw.WriteByte(' ')
 			}
-			fmt.Fprintf(bw, "%s=%d", r.name(), r.Pico)
+			fmt.Fprintf(bw, "%s=%d", r.rateName(), r.Pico)
 		}
 		bw.WriteByte('\t')
 		for j, f := range e.Factors {
@@ -45,9 +45,9 @@ func Encode(w io.Writer, t Table) error {
 	return bw.Flush()
 }
 
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func (r Rate) name() string {
+func (r Rate) rateName() string {
 	s := r.Class.String()
 	if r.Above > 0 {
 		s += "@" + strconv.FormatInt(r.Above, 10)
@@ -58,7 +58,7 @@ func (r Rate) name() string {
 	return s
 }
 
-// Parse reads what Encode wrote. The error names the line.
+// Parse parses the output of Encode. The error names the line.
 func Parse(r io.Reader) (Table, error) {
 	src, err := io.ReadAll(r)
 	if err != nil {
@@ -91,7 +91,7 @@ func parse(src string) (Table, error) {
 type parser struct {
 	table   Table
 	entries []Entry
-	rates   []Rate // one slab for all entries: thousands of small slices would cost more than the parsing
+	rates   []Rate // backing array for all entries: thousands of small slices would cost more than parsing
 }
 
 func (p *parser) line(s string) error {
@@ -147,7 +147,7 @@ func (p *parser) comment(s string) {
 
 func parseRate(item string) (r Rate, err error) {
 	name, num, _ := strings.Cut(item, "=")
-	if r, err = rateNamed(name); err != nil {
+	if r, err = parseRateName(name); err != nil {
 		return r, err
 	}
 	if r.Pico, err = strconv.ParseInt(num, 10, 64); err != nil || r.Pico < 0 || r.Pico > maxPico {
@@ -156,8 +156,8 @@ func parseRate(item string) (r Rate, err error) {
 	return r, nil
 }
 
-// rateNamed is the inverse of Rate.name.
-func rateNamed(text string) (r Rate, err error) {
+// parseRateName is the inverse of Rate.name.
+func parseRateName(text string) (r Rate, err error) {
 	name, service, hasService := strings.Cut(text, ".")
 	name, above, hasAbove := strings.Cut(name, "@")
 	ci, err := indexOf(classNames[:], "class", name)
