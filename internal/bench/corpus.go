@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// corpus is the directory of transcripts: the given one, or one that is generated once.
+// corpus returns the directory of transcripts: the given one, or one that is generated once.
 func (o options) corpus(ctx context.Context) (string, error) {
 	if o.given != "" {
 		_, err := os.Stat(o.given)
@@ -18,7 +18,7 @@ func (o options) corpus(ctx context.Context) (string, error) {
 	return o.generate(ctx, o.mb, o.seed)
 }
 
-// generate has mkcorpus write a corpus, unless that was done before, and returns its directory.
+// generate runs mkcorpus, unless the corpus exists already, and returns its directory.
 func (o options) generate(ctx context.Context, mb int, seed uint64) (string, error) {
 	if _, err := os.Stat(o.mkcorpus); err != nil {
 		return "", fmt.Errorf("the corpus generator is not at %s: name its source directory with -mkcorpus, or a corpus with -corpus", o.mkcorpus)
@@ -55,7 +55,7 @@ func (o options) generate(ctx context.Context, mb int, seed uint64) (string, err
 	return dir, os.WriteFile(dir+".json", summary, 0o600)
 }
 
-// treeSize is the bytes of all files below a directory.
+// treeSize returns the total size of all files below a directory.
 func treeSize(dir string) (size int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
@@ -63,7 +63,7 @@ func treeSize(dir string) (size int64) {
 				size += info.Size()
 			}
 		}
-		return nil // what vanished has no size
+		return nil // ignore files that vanish meanwhile
 	})
 	return size
 }

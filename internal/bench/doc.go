@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// mark is what the figures of a run stand between in a document.
+// mark returns the comment before or after the figures of a run in a document.
 func (p parameters) mark(end string) string {
 	return fmt.Sprintf("<!-- %sbench %s-%d -->", end, p.Format, p.MB)
 }
 
-// document puts the figures into a Markdown file, in the place of those of an earlier run between the same marks.
+// document writes the figures into a Markdown file, replacing those of an earlier run between the same marks.
 func (r *report) document(path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // which knows how many pages each table has
+	_ "modernc.org/sqlite" // for dbstat: the pages of each table
 )
 
-// ingest is the first load, against tar and gzip of the same tree.
+// ingest measures the first load, compared with tar and gzip of the same tree.
 func (b *bench) ingest(ctx context.Context) error {
 	measurements := []func() (cost, error){b.load(ctx)}
 	beside := b.has("gzip", "ingest beside tar | gzip -6") && b.has("tar", "ingest beside tar | gzip -6")
@@ -22,11 +22,11 @@ func (b *bench) ingest(ctx context.Context) error {
 		})
 	}
 	ofHundred := len(measurements)
-	if b.hundred != nil { // before and behind the large one
+	if b.hundred != nil { // before and after the large one
 		measurements = append(measurements, b.hundred.load(ctx), b.hundred.load(ctx))
 		measurements[0], measurements[ofHundred] = measurements[ofHundred], measurements[0]
 	}
-	got, err := b.inTurn(b.runs, measurements...)
+	got, err := b.interleaved(b.runs, measurements...)
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,13 @@ func (b *bench) ingest(ctx context.Context) error {
 		return err
 	}
 	perByte, perEvent := b.hundred.raw/b.raw, totals.Totals.Events/events
-	both := ratios(ours, between(got[ofHundred], got[ofHundred+1]), cpu)
+	both := ratios(ours, means(got[ofHundred], got[ofHundred+1]), cpu)
 	b.set("CPU per raw MB / that of 100 MiB", "", scaled(both, perByte)...)
 	b.set("CPU per event / that of 100 MiB", "", scaled(both, perEvent)...)
 	return nil
 }
 
-// load is the first load of a corpus.
+// load returns a measurement of the first load of the corpus.
 func (b *bench) load(ctx context.Context) func() (cost, error) {
 	return func() (cost, error) {
 		if err := os.RemoveAll(b.archive); err != nil {
@@ -82,7 +82,7 @@ func (b *bench) load(ctx context.Context) func() (cost, error) {
 	}
 }
 
-// ask runs the program and reads the JSON that it prints.
+// ask runs the program and decodes its JSON output.
 func (b *bench) ask(ctx context.Context, to any, args ...string) error {
 	out, err := exec.CommandContext(ctx, b.binary, append([]string{"--archive", b.archive}, args...)...).Output()
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *bench) ask(ctx context.Context, to any, args ...string) error {
 	return json.Unmarshal(out, to)
 }
 
-// sizes are what packs and index take, the index table by table with the indexes of each.
+// sizes measures packs and index, the latter table by table, each including its indexes.
 func (b *bench) sizes(ctx context.Context) error {
 	packs := float64(treeSize(filepath.Join(b.archive, "packs")))
 	b.set("packs / raw", "", packs/b.raw)
@@ -144,7 +144,7 @@ func (b *bench) sizes(ctx context.Context) error {
 	return rows.Err()
 }
 
-// questions are whole processes that answer the first page.
+// questions measures whole processes that answer the first page of a query.
 func (b *bench) questions(ctx context.Context) error {
 	questions := []struct {
 		name string
@@ -166,7 +166,7 @@ func (b *bench) questions(ctx context.Context) error {
 	for _, p := range peers {
 		measurements = append(measurements, func() (cost, error) { return timed(ctx, p.command[0], p.command[1:]...) })
 	}
-	got, err := b.inTurn(3*b.runs, measurements...)
+	got, err := b.interleaved(3*b.runs, measurements...)
 	if err != nil {
 		return err
 	}
@@ -182,10 +182,10 @@ func (b *bench) questions(ctx context.Context) error {
 	return nil
 }
 
-// A peer is another tool that answers a question from the raw files.
+// peer is another tool that answers a question from the raw files.
 type peer struct {
-	name    string // of the ratio to it
-	beside  string // the question of ours that it stands beside
+	name    string // name of the ratio to it
+	beside  string // the question to which it is compared
 	command []string
 }
 
@@ -200,8 +200,8 @@ func (b *bench) peers() []peer {
 	return found
 }
 
-// costInDuckDB counts tokens as the index does: each answer of the provider once, however many lines repeat it. Types are given, which
-// spares DuckDB a look at all lines before.
+// costInDuckDB counts tokens as the index does: each answer of the provider once, however many lines repeat it. The
+// types are stated so that DuckDB need not infer them from all lines first.
 const costInDuckDB = `SELECT day, model, sum(u.input_tokens), sum(u.output_tokens), sum(u.cache_read_input_tokens), sum(u.cache_creation_input_tokens)
 FROM (SELECT DISTINCT message.id, requestId, timestamp[1:10] AS day, message.model AS model, message.usage AS u
 	FROM read_ndjson('%s/**/*.jsonl', ignore_errors = true, columns = {timestamp: 'VARCHAR', requestId: 'VARCHAR', message: 'STRUCT(id VARCHAR, model VARCHAR,

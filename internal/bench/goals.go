@@ -2,13 +2,13 @@ package main
 
 import "fmt"
 
-// goal is a bound that the program sets itself, on figures that do not depend on the size of the corpus, or hold at the
-// size that is named.
+// goal is an upper bound on a figure that does not depend on the size of the corpus, or that applies to the given
+// sizes.
 type goal struct {
 	section, name string
 	most          float64
-	small         bool // of corpora of many small files only
-	from, upTo    int  // MiB; 0 is any size
+	small         bool // only for corpora of many small files
+	from, upTo    int  // corpus size in MiB; 0 means any
 }
 
 var goals = []goal{
@@ -22,7 +22,7 @@ var goals = []goal{
 	{section: "ingest", name: "peak memory", most: 350},
 	{section: "size", name: "packs and index / raw", most: 0.60},
 	{section: "size", name: "packs / tar | zstd -3", most: 1.3},
-	{section: "increment", name: "nothing new / find -printf, wall", most: 1.3, small: true}, // of few files a start takes longer than find,
+	{section: "increment", name: "nothing new / find -printf, wall", most: 1.3, small: true}, // with few files, starting the program takes longer than find
 	{section: "increment", name: "a line more, whole command, wall", most: 120},
 	{section: "increment", name: "a line more, commit, wall, p95", most: 25},
 	{section: "read", name: "search, common word / rg -c", most: 0.15, from: 500},
@@ -31,31 +31,31 @@ var goals = []goal{
 	{section: "upkeep", name: "prune and gc, wall", most: 10, upTo: 500},
 }
 
-// met is what became of a goal.
-type met struct {
+// goalResult is a goal with the figure that was measured.
+type goalResult struct {
 	figure
 	most float64
 }
 
-// goals returns the goals that the figures tell of.
-func (r *report) goals() (all []met) {
+// goals returns the goals for which there are figures.
+func (r *report) goals() (all []goalResult) {
 	small := r.figure(figure{Section: "ingest", Name: "files", Unit: "count"})
 	raw := r.figure(figure{Section: "ingest", Name: "raw", Unit: "MB"})
 	for _, g := range goals {
-		// Small are files of which a gigabyte has a hundred thousand and more.
+		// Files are small if a gigabyte has a hundred thousand or more of them.
 		if g.small && (small == nil || raw == nil || raw.Value*1e6/small.Value > 10_000) || r.Parameters.MB < g.from || g.upTo > 0 && r.Parameters.MB > g.upTo {
 			continue
 		}
 		for _, f := range r.Figures {
 			if f.Section == g.section && f.Name == g.name {
-				all = append(all, met{f, g.most})
+				all = append(all, goalResult{f, g.most})
 			}
 		}
 	}
 	return all
 }
 
-func (m met) String() string {
+func (m goalResult) String() string {
 	if m.Value <= m.most {
 		return "met"
 	}

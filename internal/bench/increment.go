@@ -19,14 +19,15 @@ import (
 	"github.com/txarchive/txarchive/internal/price"
 )
 
-// increments are an ingest that finds nothing new, and one that finds a session of a large archive longer by a line.
+// increments measures an ingest that finds nothing new, and one that finds a session of a large archive longer by a
+// line.
 func (b *bench) increments(ctx context.Context) error {
 	measurements := []func() (cost, error){func() (cost, error) { return b.tx(ctx, "ingest", "--quiet", b.corpus) }}
 	beside := b.has("find", "second ingest beside find -printf")
 	if beside {
 		measurements = append(measurements, func() (cost, error) { return timed(ctx, "find", b.corpus, "-printf", "%s %T@ %p\n") })
 	}
-	got, err := b.inTurn(3*b.runs, measurements...)
+	got, err := b.interleaved(3*b.runs, measurements...)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,8 @@ func (b *bench) increments(ctx context.Context) error {
 	return b.append(ctx)
 }
 
-// Appended lines: first by whole commands, then by an ingest in this process that tells what its commit takes.
+// appends is how many lines are appended: first with whole commands, then with an ingest in this process that
+// measures its commits.
 const appends = 20
 
 func (b *bench) append(ctx context.Context) error {
@@ -77,14 +79,14 @@ func (b *bench) append(ctx context.Context) error {
 	return nil
 }
 
-// timedIndex is the index of an archive, which tells what its commits take.
+// timedIndex is the index of an archive, and measures its commits.
 type timedIndex struct {
 	*sqlite.DB
 	commits []cost
 }
 
 func (t *timedIndex) Commit(ctx context.Context, batch index.Batch) error {
-	c, err := inside(func() error { return t.DB.Commit(ctx, batch) })
+	c, err := measured(func() error { return t.DB.Commit(ctx, batch) })
 	t.commits = append(t.commits, c)
 	return err
 }
@@ -105,7 +107,7 @@ func (b *bench) appendInside(ctx context.Context, s *session) ([]cost, error) {
 	return timed.commits, nil
 }
 
-// ingest appends line after line and brings each in.
+// ingest appends lines and ingests each.
 func (s *session) ingest(ctx context.Context, a *archive.Archive, timed *timedIndex) error {
 	g := ingest.Ingester{Packs: a.Packs(), Originals: a.Library(), Index: timed, Formats: all.Formats(), Prices: price.Default(), Writer: a.WriterID()}
 	roots, err := ingest.Roots(ctx, a.Index(), []string{s.dir})
@@ -126,11 +128,11 @@ func (s *session) ingest(ctx context.Context, a *archive.Archive, timed *timedIn
 // session is a file of lines that grows.
 type session struct {
 	dir, path string
-	rest      []byte // that is still to come
+	rest      []byte // lines not yet appended
 	at        time.Time
 }
 
-// session lays a small corpus of another seed beside the large one, and cuts its longest file of lines off.
+// session puts a small corpus with another seed next to the large one, and truncates its file with the most lines.
 func (b *bench) session(ctx context.Context) (*session, error) {
 	small, err := b.generate(ctx, 2, b.seed+1000)
 	if err != nil {
@@ -176,7 +178,7 @@ func (s *session) grow() error {
 	return s.write(line, os.O_APPEND)
 }
 
-// write gives the file a time of its own, old enough to be trusted.
+// write writes to the file and sets a new modification time, old enough for the scan cache to trust it.
 func (s *session) write(content []byte, how int) error {
 	f, err := os.OpenFile(s.path, os.O_WRONLY|how, 0)
 	if err != nil {

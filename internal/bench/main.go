@@ -1,11 +1,12 @@
-// Command bench measures the program on corpora of mkcorpus: the built binary from outside, beside the tools that people
-// would compare it with, and each stage of an ingest by itself, by the functions of its package on the same corpus.
+// Command bench measures the program on corpora of mkcorpus: the built binary from outside, next to tools that people
+// would compare it with, and each stage of an ingest by itself, by calling the functions of its package on the same
+// corpus.
 //
 //	go run ./internal/bench -binary ./txarchive -mkcorpus ../shared/tools/mkcorpus -format claude -mb 100
 //
-// It owns no figure that somebody else computes: CPU time, peak memory and bytes written are the kernel's accounts,
-// ratios are of runs that were made in turn, and everything is a median. It prints tables, stores the figures as JSON,
-// and shows those of the last run with the same parameters beside them.
+// It computes no figure that something else measures: CPU time, peak memory and bytes written are the kernel's
+// accounts, ratios are of interleaved runs, and everything is a median. It prints tables, stores the figures as JSON,
+// and shows those of the last run with the same parameters next to them.
 package main
 
 import (
@@ -76,9 +77,9 @@ type bench struct {
 	options
 	*report
 	corpus  string // directory
-	archive string // that the first section makes and the others ask
+	archive string // created by the first section and used by the others
 	raw     float64
-	hundred *bench // of 100 MiB; nil beside a small corpus
+	hundred *bench // with a corpus of 100 MiB, for comparison; nil if the corpus is small
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -113,7 +114,7 @@ func measure(ctx context.Context, o options, r *report) (err error) {
 		return err
 	}
 	b.raw = float64(treeSize(b.corpus))
-	if o.given == "" && o.mb >= 500 { // grows the cost of a MB with the size?
+	if o.given == "" && o.mb >= 500 { // does the cost per MB grow with the size?
 		b.hundred = &bench{options: o, report: r, archive: filepath.Join(o.dir, "archive-100")}
 		if b.hundred.corpus, err = o.generate(ctx, 100, o.seed); err != nil {
 			return err

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// cost is what a process, or a piece of this one, took.
+// cost is the resources that a process, or part of this process, used.
 type cost struct {
 	cpu, wall time.Duration
-	peak      int64 // bytes of memory
-	written   int64 // bytes to disk
+	peak      int64 // peak memory in bytes
+	written   int64 // bytes written to disk
 }
 
 func cpu(c cost) float64  { return c.cpu.Seconds() }
@@ -22,22 +22,22 @@ func (c cost) plus(d cost) cost {
 	return cost{c.cpu + d.cpu, c.wall + d.wall, max(c.peak, d.peak), c.written + d.written}
 }
 
-// timed runs a command and throws its output away.
+// timed runs a command and discards its output.
 func timed(ctx context.Context, name string, args ...string) (cost, error) {
 	c := exec.CommandContext(ctx, name, args...)
-	var said bytes.Buffer
-	c.Stderr = &said
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
 	began := time.Now()
 	if err := c.Run(); err != nil {
-		return cost{}, fmt.Errorf("%s %v: %w\n%s", name, args, err, said.Bytes())
+		return cost{}, fmt.Errorf("%s %v: %w\n%s", name, args, err, stderr.Bytes())
 	}
 	k := cost{cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(), wall: time.Since(began)}
 	k.peak, k.written = accounts(c.ProcessState)
 	return k, nil
 }
 
-// inside is what do took of this process.
-func inside(do func() error) (cost, error) {
+// measured returns what do used in this process.
+func measured(do func() error) (cost, error) {
 	before, began := ownCPU(), time.Now()
 	err := do()
 	return cost{cpu: ownCPU() - before, wall: time.Since(began)}, err
@@ -48,7 +48,7 @@ func (b *bench) tx(ctx context.Context, args ...string) (cost, error) {
 	return timed(ctx, b.binary, append([]string{"--archive", b.archive}, args...)...)
 }
 
-// has says whether a tool of others is there, and lets the report say so where it is not.
+// has reports whether another tool is installed, and adds a note to the report if it is not.
 func (b *bench) has(tool, what string) bool {
 	if _, err := exec.LookPath(tool); err != nil {
 		b.lack(tool, what)
@@ -57,9 +57,9 @@ func (b *bench) has(tool, what string) bool {
 	return true
 }
 
-// inTurn runs several measurements one after the other, again and again, so that a machine whose speed drifts treats
-// them alike. The costs are by measurement, then by round.
-func (b *bench) inTurn(rounds int, measurements ...func() (cost, error)) ([][]cost, error) {
+// interleaved runs several measurements in turn, for a number of rounds, so that drifting machine speed affects all
+// of them alike. The costs are by measurement, then by round.
+func (b *bench) interleaved(rounds int, measurements ...func() (cost, error)) ([][]cost, error) {
 	all := make([][]cost, len(measurements))
 	for range rounds {
 		for i, run := range measurements {
@@ -73,7 +73,7 @@ func (b *bench) inTurn(rounds int, measurements ...func() (cost, error)) ([][]co
 	return all, nil
 }
 
-// each picks one number of each cost.
+// each extracts one number of each cost.
 func each(costs []cost, get func(cost) float64) (all []float64) {
 	for _, c := range costs {
 		all = append(all, get(c))
@@ -81,8 +81,8 @@ func each(costs []cost, get func(cost) float64) (all []float64) {
 	return all
 }
 
-// between are the means of two runs each.
-func between(a, b []cost) []cost {
+// means returns the mean of two runs, round by round.
+func means(a, b []cost) []cost {
 	all := make([]cost, len(a))
 	for i := range all {
 		all[i] = cost{cpu: (a[i].cpu + b[i].cpu) / 2, wall: (a[i].wall + b[i].wall) / 2}

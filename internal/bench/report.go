@@ -17,18 +17,18 @@ import (
 	"time"
 )
 
-// figure is the median of what several runs gave.
+// figure is the median of several runs.
 type figure struct {
 	Section string  `json:"section"`
 	Name    string  `json:"name"`
 	Unit    string  `json:"unit"` // "" for a ratio
 	Value   float64 `json:"value"`
-	// Spread is half of what lies between the smallest and the largest, of eight and more between the quartiles, as a
-	// part of the median; null of one run.
+	// Spread is half of the range between the smallest and the largest value (from eight values on, between the
+	// quartiles), relative to the median; null for a single run.
 	Spread *float64 `json:"spread"`
 }
 
-// parameters are what makes two runs comparable.
+// parameters are what must be equal for two runs to be comparable.
 type parameters struct {
 	Corpus string `json:"corpus"`
 	Format string `json:"format"`
@@ -38,12 +38,12 @@ type parameters struct {
 	CPUs   int    `json:"cpus"`
 }
 
-// report is the figures of a run, and where those of the last one are.
+// report is the figures of a run, and the file that has those of the last one.
 type report struct {
 	At         time.Time  `json:"at"`
 	Go         string     `json:"go"`
 	Parameters parameters `json:"parameters"`
-	Lacking    []string   `json:"lacking"` // tools and files that were not there, and what was not measured for that
+	Lacking    []string   `json:"lacking"` // missing tools and files, and what was not measured because of that
 	Figures    []figure   `json:"figures"`
 
 	section string
@@ -91,12 +91,12 @@ func (r *report) set(name, unit string, values ...float64) {
 	r.Figures = append(r.Figures, f)
 }
 
-// lack says that something was not there.
+// lack records that something is missing.
 func (r *report) lack(what, unmeasured string) {
 	r.Lacking = append(r.Lacking, fmt.Sprintf("%s is not there: not measured: %s", what, unmeasured))
 }
 
-// last is the report of the last run with the same parameters, nil when there is none.
+// last returns the report of the last run with the same parameters, or nil.
 func (r *report) last() (*report, error) {
 	b, err := os.ReadFile(r.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +115,8 @@ func (r *report) last() (*report, error) {
 	return &old, nil
 }
 
-// finish prints the tables, and stores the figures for the next run. Sections that were not measured keep theirs.
+// finish prints the tables, and stores the figures for the next run. Sections that were not measured keep their last
+// figures.
 func (r *report) finish(w io.Writer) error {
 	old, err := r.last()
 	if err != nil {
@@ -179,7 +180,7 @@ func (r *report) print(w io.Writer, old *report) {
 	}
 }
 
-// figure is the one of the same name, nil when there is none.
+// figure returns the figure with the same name, or nil.
 func (r *report) figure(f figure) *figure {
 	if r == nil {
 		return nil
@@ -191,8 +192,8 @@ func (r *report) figure(f figure) *figure {
 	return &r.Figures[i]
 }
 
-// worse says that a figure has changed to the worse by more than its runs differ among themselves. Sizes do not differ
-// but for times and names in manifests; a single run may be a fourth off.
+// worse reports whether a figure is worse than the last one by more than the noise. Sizes vary only by times and
+// names in manifests; a single run may be off by a quarter.
 func (f figure) worse(was *figure) bool {
 	noise := 0.10
 	switch {
@@ -217,7 +218,7 @@ func spread(f figure) string {
 	return fmt.Sprintf("%.0f%%", *f.Spread*100)
 }
 
-// number prints three digits that mean something.
+// number formats v with three significant digits.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a == 0:

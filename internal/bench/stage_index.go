@@ -15,33 +15,33 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// dropped takes the pages of segments and keeps none.
-type dropped struct{ bytes int64 }
+// discard receives the pages of segments and discards them.
+type discard struct{ bytes int64 }
 
-func (d *dropped) Page(_ int64, data []byte) error {
+func (d *discard) Page(_ int64, data []byte) error {
 	d.bytes += int64(len(data))
 	return nil
 }
 
-func (d *dropped) Separator([]byte, int64) error { return nil }
+func (d *discard) Separator([]byte, int64) error { return nil }
 
-// worded is a row with the words that its numbers mean.
-type worded struct {
+// wordedRow is a row with the word list that its term numbers refer to.
+type wordedRow struct {
 	row   *index.Row
 	words *index.Words
 }
 
-// segments builds the full-text segment of each batch and drops it.
+// segments builds the full-text segment of each batch and discards it.
 func (s *stageRun) segments(context.Context) error {
 	builder := fts5.NewBuilder(1)
 	for _, batch := range s.batches {
-		var rows []worded
+		var rows []wordedRow
 		for _, p := range batch.Parsed {
 			for i := range p.Rows {
-				rows = append(rows, worded{&p.Rows[i], p.Words})
+				rows = append(rows, wordedRow{&p.Rows[i], p.Words})
 			}
 		}
-		slices.SortStableFunc(rows, func(a, b worded) int { return cmp.Compare(a.row.Near, b.row.Near) })
+		slices.SortStableFunc(rows, func(a, b wordedRow) int { return cmp.Compare(a.row.Near, b.row.Near) })
 		if err := s.add("build segments", func() error { return buildSegment(builder, rows) }); err != nil {
 			return err
 		}
@@ -49,18 +49,18 @@ func (s *stageRun) segments(context.Context) error {
 	return nil
 }
 
-func buildSegment(builder *fts5.Builder, rows []worded) error {
+func buildSegment(builder *fts5.Builder, rows []wordedRow) error {
 	builder.Reset()
 	for id, r := range rows {
 		if err := builder.Add(int64(id), r.words, r.row.T); err != nil {
 			return err
 		}
 	}
-	_, err := builder.Write(&dropped{})
+	_, err := builder.Write(&discard{})
 	return err
 }
 
-// commits gives the batches to a new index, first without their words, then whole.
+// commits commits the batches to a new index, first without their words, then complete.
 func (s *stageRun) commits(ctx context.Context) error {
 	for _, name := range []string{"commit without words", "commit"} {
 		dir := filepath.Join(s.dir, "committed")
@@ -101,7 +101,7 @@ func (s *stageRun) commit(ctx context.Context, db *sqlite.DB, name string) error
 	return err
 }
 
-// wordless is a batch that leaves nothing to search.
+// wordless returns a batch without searchable words.
 func wordless(b index.Batch) index.Batch {
 	parsed := make([]*index.Parsed, len(b.Parsed))
 	for i, p := range b.Parsed {

@@ -26,8 +26,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// stages measures each step of an ingest by itself and on one core, by the functions that the ingest calls. What a step
-// is given was made before and costs it nothing.
+// stages measures each step of an ingest separately, on one core, by calling the functions that the ingest calls. The
+// input of a step is prepared beforehand and not part of its cost.
 func (b *bench) stages(ctx context.Context) error {
 	if b.raw > float64(b.stageMB)*(1<<20)*1.1 {
 		b.lack("room for the rows of so large a corpus (-stage-mb)", "stages")
@@ -57,7 +57,7 @@ func (b *bench) stages(ctx context.Context) error {
 	return nil
 }
 
-// profile begins a CPU profile, when there is a file for it. Its samples are labelled: pprof -tagfocus=stage=commit.
+// profile starts a CPU profile if a file is given. Its samples are labelled: pprof -tagfocus=stage=commit.
 func profile(path string) (stop func(), err error) {
 	if path == "" {
 		return func() {}, nil
@@ -75,18 +75,18 @@ func profile(path string) (stop func(), err error) {
 	}, nil
 }
 
-// The stages, in the order of the way in, and what each could cost at least: what the machine takes for the same bytes
-// when nothing is made of them.
+// The stages in the order of an ingest, each with its lower limit: what the machine takes to handle the same bytes
+// without processing them.
 var stageNames = []struct {
 	name, limit string
-	of          func(cost) float64 // that tells how close it comes
+	of          func(cost) float64 // the cost to compare with the limit
 }{
 	{name: "scan and detect"}, {"read and hash", "limit: read and SHA-256", cpu}, {name: "compress"}, {"write packs", "limit: write and sync", wall},
 	{"parse", "limit: look at each byte as JSON", cpu}, {name: "tokenise"}, {name: "rows, tokens with them"}, {name: "build segments"},
 	{name: "commit without words"}, {name: "commit"}, {name: "log into index"},
 }
 
-// serial are the stages that together are an ingest; the others are parts of them.
+// serial are the stages that add up to an ingest; the others are parts of them.
 var serial = []string{"scan and detect", "read and hash", "compress", "write packs", "parse", "rows, tokens with them", "commit", "log into index"}
 
 func (b *bench) stageFigures(costs map[string][]cost) {
@@ -112,21 +112,21 @@ func (b *bench) stageFigures(costs map[string][]cost) {
 	}
 }
 
-// stageRun is what the stages work on.
+// stageRun is the input of the stages and their costs.
 type stageRun struct {
 	corpus, dir string
 	originals   []index.State
 	batches     []index.Batch
-	terms       []byte // room for them
+	terms       []byte // buffer for terms
 	totals      index.Sums
-	packed      int64 // bytes of the packs
+	packed      int64 // size of the packs
 	costs       map[string]cost
 }
 
 func (s *stageRun) add(name string, do func() error) error {
 	var c cost
 	var err error
-	pprof.Do(context.Background(), pprof.Labels("stage", name), func(context.Context) { c, err = inside(do) })
+	pprof.Do(context.Background(), pprof.Labels("stage", name), func(context.Context) { c, err = measured(do) })
 	s.costs[name] = s.costs[name].plus(c)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -134,7 +134,7 @@ func (s *stageRun) add(name string, do func() error) error {
 	return nil
 }
 
-// recorder is an index that keeps the batches that it was given.
+// recorder is an index that keeps the batches committed to it.
 type recorder struct {
 	*sqlite.DB
 	batches []index.Batch
@@ -145,7 +145,7 @@ func (r *recorder) Commit(ctx context.Context, b index.Batch) error {
 	return r.DB.Commit(ctx, b)
 }
 
-// ingester brings the corpus into packs and an index of their own.
+// ingester returns an ingester with packs and an index of its own.
 func (s *stageRun) ingester(ctx context.Context, name string) (*ingest.Ingester, *recorder, error) {
 	dir := filepath.Join(s.dir, name)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
@@ -159,7 +159,7 @@ func (s *stageRun) ingester(ctx context.Context, name string) (*ingest.Ingester,
 	return &ingest.Ingester{Packs: packs, Originals: pack.NewLibrary(packs, 1<<20), Index: r, Formats: all.Formats(), Prices: price.Default(), Writer: "bench"}, r, nil
 }
 
-// record ingests the corpus and keeps what the stages are given.
+// record ingests the corpus and keeps the input of the stages.
 func (s *stageRun) record(ctx context.Context) error {
 	g, r, err := s.ingester(ctx, "recorded")
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *stageRun) all(ctx context.Context) error {
 	return nil
 }
 
-// contents is what is done with the bytes of each file.
+// contents runs the stages that process the bytes of each file.
 func (s *stageRun) contents(ctx context.Context) error {
 	packer := &packer{s: s, builder: pack.NewBuilder(pack.Options{}), store: local.New(nil, filepath.Join(s.dir, "packs"))}
 	collector := index.NewCollector(&index.Lexicon{})
@@ -221,7 +221,7 @@ func (s *stageRun) contents(ctx context.Context) error {
 		if err := packer.add(ctx, o, content); err != nil {
 			return err
 		}
-		if format.IsSQLite(content) { // whose rows are parsed, not its bytes
+		if format.IsSQLite(content) { // its rows are parsed, not its bytes
 			continue
 		}
 		if err := s.parsed(o, content, collector, &splitter); err != nil {
@@ -231,7 +231,7 @@ func (s *stageRun) contents(ctx context.Context) error {
 	return packer.seal(ctx)
 }
 
-// parsed takes one original through the stages that look into it.
+// parsed runs the stages that parse one original.
 func (s *stageRun) parsed(o *index.State, content []byte, collector *index.Collector, splitter *term.Splitter) error {
 	f, ok := all.Lookup(o.Format)
 	if !ok {
@@ -276,7 +276,7 @@ func (s *stageRun) parsed(o *index.State, content []byte, collector *index.Colle
 	})
 }
 
-// readInto reads a file into memory that is used again.
+// readInto reads a file into a buffer, which it returns and may have grown.
 func readInto(b []byte, path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -295,7 +295,7 @@ func readInto(b []byte, path string) ([]byte, error) {
 	return b, err
 }
 
-// packer puts files into packs of the usual size.
+// packer writes files into packs of the usual size.
 type packer struct {
 	s       *stageRun
 	builder *pack.Builder
@@ -355,7 +355,7 @@ func (p *packer) seal(ctx context.Context) error {
 	})
 }
 
-// limits are what the machine takes for the same bytes.
+// limits measures what the machine takes for the same bytes without processing them.
 func (s *stageRun) limits(context.Context) error {
 	var content []byte
 	for i := range s.originals {
@@ -372,7 +372,7 @@ func (s *stageRun) limits(context.Context) error {
 		}
 		if err := s.add("limit: look at each byte as JSON", func() error {
 			if filepath.Ext(path) == ".json" {
-				format.ParseJSON(content) // what is no JSON is no limit, and no fault here
+				format.ParseJSON(content) // invalid JSON does not matter here
 				return nil
 			}
 			for _, err := range format.Objects(bytes.NewReader(content), "", func(*transcript.Problem) {}) {

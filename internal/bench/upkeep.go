@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// upkeep is what runs over the whole archive. What lets go of something works on a copy, and before reindex: that leaves the old
-// index beside the new one until something is written.
+// upkeep measures commands that work on the whole archive. Those that remove something run on a copy, and before
+// reindex, which leaves the old index next to the new one until something is written.
 func (b *bench) upkeep(ctx context.Context) error {
-	if err := b.whole(ctx, "verify"); err != nil {
+	if err := b.command(ctx, "verify"); err != nil {
 		return err
 	}
-	if err := b.onCopy(func() error { return b.tighten(ctx) }); err != nil {
+	if err := b.onCopy(func() error { return b.mergeAll(ctx) }); err != nil {
 		return err
 	}
 	if err := b.onCopy(func() error { return b.prune(ctx) }); err != nil {
 		return err
 	}
-	return b.whole(ctx, "reindex")
+	return b.command(ctx, "reindex")
 }
 
-// onCopy has something done with a copy of the archive.
+// onCopy calls do with a copy of the archive.
 func (b *bench) onCopy(do func() error) error {
 	whole := b.archive
 	defer func() { b.archive = whole }()
@@ -40,8 +40,8 @@ func (b *bench) onCopy(do func() error) error {
 	return do()
 }
 
-// tighten runs gc where nothing is to go: what an ingest left loose is put together.
-func (b *bench) tighten(ctx context.Context) error {
+// mergeAll measures gc when nothing can be removed: it merges what the ingest has written.
+func (b *bench) mergeAll(ctx context.Context) error {
 	c, err := b.tx(ctx, "gc")
 	if err != nil {
 		return err
@@ -52,8 +52,8 @@ func (b *bench) tighten(ctx context.Context) error {
 	return nil
 }
 
-// whole measures a command that takes no arguments.
-func (b *bench) whole(ctx context.Context, name string) error {
+// command measures a command without arguments.
+func (b *bench) command(ctx context.Context, name string) error {
 	c, err := b.tx(ctx, name)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (b *bench) whole(ctx context.Context, name string) error {
 	return nil
 }
 
-// prune lets the oldest fifth go, and gives its space back.
+// prune measures removing the oldest fifth and freeing its space.
 func (b *bench) prune(ctx context.Context) error {
 	before, err := oldest(b.corpus, 0.2)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *bench) prune(ctx context.Context) error {
 		}
 	}
 	query := "before:" + before.UTC().Format(time.DateOnly)
-	began, err := inside(func() error { return b.ask(ctx, &plan, "prune", "--query", query, "--yes", "--json") })
+	pruning, err := measured(func() error { return b.ask(ctx, &plan, "prune", "--query", query, "--yes", "--json") })
 	if err != nil {
 		return err
 	}
@@ -86,10 +86,10 @@ func (b *bench) prune(ctx context.Context) error {
 		return err
 	}
 	b.set("pruned / raw", "", plan.Frees.RawBytes/b.raw)
-	b.set("prune, wall", "s", wall(began))
+	b.set("prune, wall", "s", wall(pruning))
 	b.set("gc, CPU", "s", cpu(gc))
 	b.set("gc, wall", "s", wall(gc))
-	b.set("prune and gc, wall", "s", wall(began)+wall(gc))
+	b.set("prune and gc, wall", "s", wall(pruning)+wall(gc))
 	b.set("prune and gc, peak memory", "MiB", float64(gc.peak)/(1<<20))
 	after := float64(treeSize(b.archive))
 	b.set("archive after / before", "", after/float64(size))
@@ -97,7 +97,7 @@ func (b *bench) prune(ctx context.Context) error {
 	return nil
 }
 
-// oldest is the day before which so large a part of a tree's bytes was written last.
+// oldest returns the time up to which the given part of a tree's bytes was last modified.
 func oldest(dir string, part float64) (time.Time, error) {
 	type file struct {
 		at   time.Time

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// Runs are those that a policy decides on: there may be a million, of which a few are in memory.
+// Runs are the runs that a policy decides on. There may be a million, of which only a few are in memory.
 type Runs interface {
-	// Len is how many there are: they are called by the numbers below it, and are in the order of their ids.
+	// Len returns the number of runs. They are numbered from 0, in the order of their ids.
 	Len() int
-	// Each calls do for every run, in any order, the same each time. Parent is the number of the run that made it, -1 for none. The
-	// run is only good until the next.
+	// Each calls do for every run, in any order that is the same each time. parent is the number of the run that made
+	// it, -1 for none. r is valid only during the call.
 	Each(do func(i, parent int, r *Run) error) error
 }
 
-// Decide decides on every run, and calls each for them in the order in which they come. It goes through runs twice, a third
-// time when some follow others. The error is that of runs or of each.
+// Decide decides on every run and calls each for them in the order of runs.Each. It iterates over runs twice, or
+// three times if some runs follow others. It returns the first error of runs or each.
 func (p *Policy) Decide(runs Runs, now time.Time, each func(i int, r *Run, d *Decision) error) error {
 	n := runs.Len()
 	a := &evaluation{p: p, now: now, facts: make([]runFacts, n), groups: map[group]int32{}}
-	if err := runs.Each(func(i, parent int, r *Run) error { a.take(i, parent, r); return nil }); err != nil {
+	if err := runs.Each(func(i, parent int, r *Run) error { a.collect(i, parent, r); return nil }); err != nil {
 		return err
 	}
-	a.followers()
-	a.line()
-	if len(a.leads) > 0 {
+	a.findLeaders()
+	a.rank()
+	if len(a.leaders) > 0 {
 		if err := runs.Each(func(i, _ int, r *Run) error {
-			if _, leads := a.leads[int32(i)]; leads {
-				_, next := p.taker(r, now)
-				a.leads[int32(i)] = leading{r.ID, a.decide(i, r), next}
+			if _, leads := a.leaders[int32(i)]; leads {
+				_, next := p.ruleFor(r, now)
+				a.leaders[int32(i)] = leading{r.ID, a.decide(i, r), next}
 			}
 			return nil
 		}); err != nil {
@@ -40,27 +40,27 @@ func (p *Policy) Decide(runs Runs, now time.Time, each func(i int, r *Run, d *De
 	}
 	return runs.Each(func(i, _ int, r *Run) error {
 		d := a.decide(i, r)
-		d.reach(r) // last: a follower repeats what its parent was to lose, whatever was left of it
+		d.setBytes(r) // last: a follower repeats its parent's decision, whatever the parent still had to lose
 		return each(i, r, &d)
 	})
 }
 
-// Groups says of the groups of decisions whether they leave a run (thinned runs are left). A plan that empties a group may be a
-// mistake in the policy.
+// Groups tells for each group of runs whether the decisions leave any of its runs (thinned runs are left). A plan
+// that empties a group may be due to a mistake in the policy.
 type Groups map[string]bool
 
-// Add takes in a decision.
+// Add records a decision.
 func (g Groups) Add(d *Decision) {
 	if d.Group != "" {
 		g[d.Group] = g[d.Group] || d.Action != Prune
 	}
 }
 
-// Emptied names those that no run is left of, in name order.
+// Emptied returns the groups of which no run is left, sorted by name.
 func (g Groups) Emptied() []string {
 	var out []string
-	for name, some := range g {
-		if !some {
+	for name, left := range g {
+		if !left {
 			out = append(out, name)
 		}
 	}
@@ -73,36 +73,37 @@ type group struct {
 	key  string
 }
 
-// runFacts is what is kept of every run.
+// runFacts is what is kept in memory of every run.
 type runFacts struct {
-	clock  int64 // by which its rule sorts, in microseconds
+	clock  int64 // the time by which its rule sorts, in microseconds
 	bytes  int64
-	total  int64 // of its group up to and with it
-	place  int32 // in its group, newest first, from 1
+	total  int64 // bytes of its group up to and including it
+	place  int32 // position in its group, newest first, from 1
 	group  int32 // -1 for none
 	parent int32 // -1 for none
-	leader int32 // whose decision the run shares, -1 for its own
+	leader int32 // the run whose decision this one shares, -1 for none
 	rule   int32 // the rule that took the run, -1 for none
-	safe   bool  // a pin or an unexpired hold decides
+	safe   bool  // protected by a pin or an unexpired hold
 }
 
-// leading is the decision of a run that others follow.
+// leading is the decision on a run that others follow.
 type leading struct {
 	id       string
 	decision Decision
-	next     time.Time // when time alone may give it to another rule
+	next     time.Time // when another rule may match it just because time passes; zero for never
 }
 
 type evaluation struct {
-	p      *Policy
-	now    time.Time
-	facts  []runFacts
-	groups map[group]int32
-	leads  map[int32]leading
+	p       *Policy
+	now     time.Time
+	facts   []runFacts
+	groups  map[group]int32
+	leaders map[int32]leading
 }
 
-// taker is the first rule that matches the run, -1 for none, and when time alone may give it to another.
-func (p *Policy) taker(r *Run, now time.Time) (rule int32, next time.Time) {
+// ruleFor returns the first rule that matches the run, -1 for none, and when that may change just because time
+// passes.
+func (p *Policy) ruleFor(r *Run, now time.Time) (rule int32, next time.Time) {
 	for j := range p.Rules {
 		ok, change := p.Rules[j].Match.holds(r, now)
 		next = earlier(next, change)
@@ -113,10 +114,10 @@ func (p *Policy) taker(r *Run, now time.Time) (rule int32, next time.Time) {
 	return -1, next
 }
 
-// take notes what decides on other runs.
-func (a *evaluation) take(i, parent int, r *Run) {
+// collect records what decisions on other runs depend on.
+func (a *evaluation) collect(i, parent int, r *Run) {
 	f := &a.facts[i]
-	f.rule, _ = a.p.taker(r, a.now)
+	f.rule, _ = a.p.ruleFor(r, a.now)
 	f.parent, f.group, f.bytes, f.safe = int32(parent), -1, r.Bytes, r.protected(a.now)
 	if parent == i {
 		f.parent = -1
@@ -127,7 +128,7 @@ func (a *evaluation) take(i, parent int, r *Run) {
 	rule := &a.p.Rules[f.rule]
 	f.clock = r.clock(rule.By).UnixMicro()
 	if len(rule.Steps) == 0 {
-		return // they all stay
+		return // the rule keeps all its runs
 	}
 	g := group{f.rule, r.groupKey(rule.Per)}
 	number, ok := a.groups[g]
@@ -139,21 +140,21 @@ func (a *evaluation) take(i, parent int, r *Run) {
 	f.group = number
 }
 
-// followers finds whose decision each run shares: that of its parent, unless the rule that takes the parent says otherwise, or its
-// own where none takes the parent; and so on upwards, as far as a pin or a hold. Runs whose parents form a circle are judged by
-// themselves.
-func (a *evaluation) followers() {
+// findLeaders determines whose decision each run shares. A run follows its parent, unless the rule that matches the
+// parent (or the run's own rule, if none matches the parent) says otherwise; and so on upwards, up to a run with a
+// pin or a hold. A run in a cycle of parents is decided on its own.
+func (a *evaluation) findLeaders() {
 	const unknown = -2
 	for i := range a.facts {
 		a.facts[i].leader = unknown
 	}
-	a.leads = map[int32]leading{}
+	a.leaders = map[int32]leading{}
 	var path []int32
 	for i := range a.facts {
 		path = path[:0]
 		j := int32(i)
 		for a.facts[j].leader == unknown {
-			a.facts[j].leader = -1 // also what a circle comes back to
+			a.facts[j].leader = -1 // also ends the loop in a cycle
 			up := a.facts[j].parent
 			if up < 0 || a.facts[j].safe || a.stays(a.facts[up].rule, a.facts[j].rule) {
 				break
@@ -162,19 +163,19 @@ func (a *evaluation) followers() {
 			j = up
 		}
 		if k := slices.Index(path, j); k >= 0 {
-			path = path[:k] // those who lead into a circle follow the one at which they enter it
+			path = path[:k] // runs outside of a cycle follow the run at which their path enters it
 		}
 		top := j
 		if a.facts[j].leader >= 0 {
 			top = a.facts[j].leader
 		}
 		for _, k := range path {
-			a.facts[k].leader, a.leads[top] = top, leading{}
+			a.facts[k].leader, a.leaders[top] = top, leading{}
 		}
 	}
 }
 
-// stays says whether the rules of a parent and of its child let the child be judged by itself.
+// stays reports whether the rules of a parent and its child decide on the child independently.
 func (a *evaluation) stays(parent, child int32) bool {
 	if parent < 0 {
 		parent = child
@@ -182,8 +183,9 @@ func (a *evaluation) stays(parent, child int32) bool {
 	return parent >= 0 && a.p.Rules[parent].Children == Stay
 }
 
-// line gives each run its place in its group, newest first. Those that follow others or that nothing may take have none.
-func (a *evaluation) line() {
+// rank determines the position of each run in its group, newest first. Runs that follow others or are protected have
+// none.
+func (a *evaluation) rank() {
 	var members []int32
 	for i := range a.facts {
 		if f := &a.facts[i]; f.group >= 0 && f.leader < 0 && !f.safe {
@@ -204,23 +206,23 @@ func (a *evaluation) line() {
 	}
 }
 
-// protected says that a pin or an unexpired hold decides. Such runs take no place in any count.
+// protected reports whether a pin or an unexpired hold protects the run. Such runs do not count towards any limit.
 func (r *Run) protected(now time.Time) bool {
 	return r.Pinned || slices.ContainsFunc(r.Holds, func(h Hold) bool { return h.active(now) })
 }
 
 func (h Hold) active(now time.Time) bool { return h.Expires.IsZero() || h.Expires.After(now) }
 
-// decide is what becomes of a run, before it is seen what is left of it.
+// decide returns the decision on a run, without its Bytes.
 func (a *evaluation) decide(i int, r *Run) Decision {
 	f := &a.facts[i]
 	d := Decision{RunID: r.ID, Action: Keep, Ledger: true}
-	_, next := a.p.taker(r, a.now)
+	_, next := a.p.ruleFor(r, a.now)
 	if f.rule >= 0 && f.leader < 0 {
 		rule := &a.p.Rules[f.rule]
 		d.Group = r.groupName(rule.Per)
 		if !f.safe {
-			a.judge(rule, f, r, &d)
+			a.applyRule(rule, f, r, &d)
 		}
 	}
 	switch {
@@ -237,8 +239,8 @@ func (a *evaluation) decide(i int, r *Run) Decision {
 	return d
 }
 
-// judge says what the rule of a run makes of it.
-func (a *evaluation) judge(rule *Rule, f *runFacts, r *Run, d *Decision) {
+// applyRule applies the rule that matches a run.
+func (a *evaluation) applyRule(rule *Rule, f *runFacts, r *Run, d *Decision) {
 	d.Rule, d.Ledger = rule.Name, rule.Ledger
 	if len(rule.Steps) == 0 {
 		d.Reasons = []string{fmt.Sprintf("rule %s keeps it", rule.Name)}
@@ -265,7 +267,7 @@ func (a *evaluation) protect(d *Decision, r *Run) {
 		if h.Expires.IsZero() {
 			forever = true
 		} else {
-			reason += ", until " + h.Expires.Add(-time.Microsecond).UTC().Format(time.DateOnly) // a day that is named is held to its end
+			reason += ", until " + h.Expires.Add(-time.Microsecond).UTC().Format(time.DateOnly) // a hold until a day lasts to the end of that day
 			if h.Expires.After(last) {
 				last = h.Expires
 			}
@@ -277,9 +279,9 @@ func (a *evaluation) protect(d *Decision, r *Run) {
 	}
 }
 
-// follow repeats the decision of the run's leader.
+// follow copies the decision on the run's leader.
 func (a *evaluation) follow(d *Decision, leader int32) {
-	lead := a.leads[leader]
+	lead := a.leaders[leader]
 	d.Reasons = []string{"follows its parent " + lead.id}
 	if a.facts[leader].safe {
 		d.Reasons[0] += ", which is pinned or held"
@@ -291,8 +293,8 @@ func (a *evaluation) follow(d *Decision, leader int32) {
 	d.Reasons = append(d.Reasons, from.Reasons...)
 }
 
-// reach sets what goes; thinning a run that is as thin already is keeping it.
-func (d *Decision) reach(r *Run) {
+// setBytes computes what the decision removes. Thinning a run that is already as thin becomes keeping it.
+func (d *Decision) setBytes(r *Run) {
 	switch d.Action {
 	case Prune:
 		d.Bytes = r.Bytes

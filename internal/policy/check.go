@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// check finds what is well written but cannot mean anything.
+// check finds mistakes in a policy that is syntactically correct.
 func (d *decoder) check() {
 	for i := range d.p.Rules {
 		d.checkRule(&d.p.Rules[i], &d.nodes[i])
@@ -29,7 +29,7 @@ func (d *decoder) checkName(i int) {
 	}
 }
 
-// checkReach complains of a rule that an earlier one leaves nothing.
+// checkReach reports a rule that can never match because of an earlier one.
 func (d *decoder) checkReach(i int) {
 	r, at := &d.p.Rules[i], d.nodes[i]
 	for j := range i {
@@ -79,12 +79,12 @@ func (d *decoder) checkLimits(r *Rule, at *ruleNodes) {
 		d.fail(n, "", "impossible: max_count %d is below keep_last %d", *r.MaxCount, *r.KeepLast)
 	}
 	if n := at.keys["max_age"]; n != nil && r.MaxAge != nil && r.KeepWithin != nil && *r.MaxAge < *r.KeepWithin {
-		d.fail(n, "", "impossible: max_age %s is below keep_within %s", short(*r.MaxAge), short(*r.KeepWithin))
+		d.fail(n, "", "impossible: max_age %s is below keep_within %s", formatLimit(*r.MaxAge), formatLimit(*r.KeepWithin))
 	}
 	for i := range r.Except {
 		e := &r.Except[i]
 		if e.MaxAge != nil && e.KeepWithin != nil && *e.MaxAge < *e.KeepWithin {
-			d.fail(at.except[i], "", "impossible: max_age %s is below keep_within %s", short(*e.MaxAge), short(*e.KeepWithin))
+			d.fail(at.except[i], "", "impossible: max_age %s is below keep_within %s", formatLimit(*e.MaxAge), formatLimit(*e.KeepWithin))
 		}
 		for j := range i {
 			if r.Except[j].Match.covers(&e.Match) {
@@ -107,7 +107,7 @@ func (d *decoder) checkTiers(r *Rule, at *ruleNodes) {
 	for i := 1; i < len(r.Steps); i++ {
 		a, b := r.Steps[i-1], r.Steps[i]
 		if b.After <= a.After {
-			d.fail(at.steps[i], "", "impossible: this tier begins %s, not after the one before it (%s)", short(b.After), short(a.After))
+			d.fail(at.steps[i], "", "impossible: this tier begins %s, not after the one before it (%s)", formatLimit(b.After), formatLimit(a.After))
 		}
 		if strength(b.Action, b.Tier) < strength(a.Action, a.Tier) || b.Action == a.Action && b.Tier == a.Tier && b.Over >= a.Over {
 			d.fail(at.steps[i], "search, payloads, ledger, prune", "a later tier must lose more than the one before it")
@@ -120,7 +120,7 @@ func (d *decoder) checkTiers(r *Rule, at *ruleNodes) {
 	}
 }
 
-// checkStep checks action, tier and over, which stand in a rule or in one of its tiers.
+// checkStep checks action, tier and over of a rule or of one of its tiers.
 func (d *decoder) checkStep(n *yaml.Node, keys map[string]*yaml.Node, action Action, tier string) {
 	if keys == nil {
 		return
@@ -140,7 +140,7 @@ func (d *decoder) checkStep(n *yaml.Node, keys map[string]*yaml.Node, action Act
 	}
 }
 
-// strength orders what is lost.
+// strength orders actions by how much they remove.
 func strength(a Action, t Tier) int {
 	switch {
 	case a == Prune:

@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// maxSource bounds a policy: one that is larger is not a policy.
+// maxSource bounds the size of a policy in bytes.
 const maxSource = 1 << 20
 
-// Parse reads and checks a policy. The error is Errors, with every mistake that could be found at once.
+// Parse parses and checks a policy. The error is Errors, with every mistake that could be found at once.
 func Parse(src []byte) (*Policy, error) {
 	root, err := document(src)
 	if err != nil {
@@ -34,7 +34,7 @@ func Parse(src []byte) (*Policy, error) {
 	return d.p, nil
 }
 
-// document returns the root node, nil for a source without content.
+// document returns the root node, nil for an empty source.
 func document(src []byte) (*yaml.Node, *Error) {
 	if len(src) > maxSource {
 		return nil, &Error{Line: 1, Column: 1, Message: "the policy is larger than 1 MB"}
@@ -75,10 +75,10 @@ func syntax(err error) *Error {
 	return e
 }
 
-// decoder reads nodes and collects mistakes.
+// decoder decodes YAML nodes and collects mistakes.
 type decoder struct {
 	p     *Policy
-	nodes []ruleNodes // beside p.Rules: where things stand, for the checks
+	nodes []ruleNodes // parallel to p.Rules: positions, for the checks
 	errs  Errors
 }
 
@@ -169,7 +169,7 @@ func (d *decoder) bytes(n *yaml.Node, what string) *int64 {
 	return quantity(d, n, what, ParseBytes, hintSize)
 }
 
-// quantity returns the value of a scalar as parse reads it, nil where that is none.
+// quantity parses the value of a scalar; it is nil if invalid.
 func quantity[T any](d *decoder, n *yaml.Node, what string, parse func(string) (T, error), hint string) *T {
 	s, ok := d.text(n, what)
 	if !ok {

@@ -11,10 +11,10 @@ import (
 type Error struct {
 	Line, Column int // from 1
 	Message      string
-	Hint         string // what to write instead, "" when there is nothing to say
+	Hint         string // what to write instead, or ""
 }
 
-// Error returns line, column and message; the hint is for whoever prints it.
+// Error returns line, column and message. The caller prints the hint.
 func (e *Error) Error() string { return fmt.Sprintf("policy:%d:%d: %s", e.Line, e.Column, e.Message) }
 
 // Errors is every mistake of a policy in the order of the source. errors.As finds the first *Error in it.
@@ -43,7 +43,7 @@ func (es Errors) sorted() Errors {
 	return es
 }
 
-// nearest proposes the known word that is at most two edits from s.
+// nearest returns the known word that is at most two edits from s, or "".
 func nearest(s string, known []string) string {
 	best, dist := "", 3
 	for _, k := range known {

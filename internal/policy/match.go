@@ -10,7 +10,7 @@ import (
 // field is a property of runs that is matched by patterns.
 type field string
 
-// The fields, as policies write them.
+// The fields, by their names in policies.
 const (
 	fieldID      field = "id"
 	fieldFormat  field = "format"
@@ -29,7 +29,7 @@ const (
 var matchFields = []field{fieldID, fieldFormat, fieldSource, fieldThread, fieldProject, fieldFlow, fieldAgent, fieldStatus,
 	fieldOutcome, fieldTag, fieldModel, fieldTitle}
 
-// Match says which runs a rule takes: all of its conditions must hold, and of a list of patterns one.
+// Match says which runs a rule applies to. All of its conditions must hold; of a list of patterns, one must match.
 type Match struct {
 	patterns []fieldPatterns // in the order of matchFields
 	age      span            // nanoseconds since the run started
@@ -44,13 +44,14 @@ type fieldPatterns struct {
 	globs []glob
 }
 
-// glob is a pattern in which * stands for any characters, / too, ? for one and [a-z] for one of a set.
+// glob is a pattern in which * stands for any characters, including /, ? for one character and [a-z] for one of a
+// set.
 type glob struct {
 	text    string
 	literal bool
 }
 
-// slash stands for / while matching, so that * crosses it: titles, models and directories are plain text here.
+// slash replaces / while matching, so that * matches it: titles, models and directories are plain text here.
 const slash = "\x01"
 
 func newGlob(s string) (glob, error) {
@@ -70,7 +71,7 @@ func (g glob) match(s string) bool {
 	return ok
 }
 
-// covers says, when it is sure, that g matches everything that o matches.
+// covers reports whether g certainly matches everything that o matches. It may return false although g does.
 func (g glob) covers(o glob) bool {
 	if g.text == "*" || g.text == o.text {
 		return true
@@ -88,7 +89,7 @@ func (m *Match) empty() bool {
 	return len(m.patterns) == 0 && !m.age.set && !m.idle.set && !m.size.set && !m.cost.set && m.not == nil
 }
 
-// covers says, when it is sure, that m matches every run that o matches.
+// covers reports whether m certainly matches every run that o matches. It may return false although m does.
 func (m *Match) covers(o *Match) bool {
 	for _, p := range m.patterns {
 		if !p.coveredIn(o) {
@@ -98,7 +99,7 @@ func (m *Match) covers(o *Match) bool {
 	if !m.age.covers(o.age) || !m.idle.covers(o.idle) || !m.size.covers(o.size) || !m.cost.covers(o.cost) {
 		return false
 	}
-	return m.not == nil || o.not != nil && o.not.covers(m.not) // o leaves out at least what m leaves out
+	return m.not == nil || o.not != nil && o.not.covers(m.not) // o excludes at least what m excludes
 }
 
 func (p fieldPatterns) coveredIn(o *Match) bool {
@@ -113,14 +114,14 @@ func (p fieldPatterns) coveredIn(o *Match) bool {
 	return false
 }
 
-// holds says whether the run matches now, and when time alone would change the answer (zero: never).
+// holds reports whether the run matches now, and when that changes just because time passes (zero for never).
 func (m *Match) holds(r *Run, now time.Time) (ok bool, next time.Time) {
 	for _, p := range m.patterns {
 		if !p.holds(r) {
 			return false, time.Time{}
 		}
 	}
-	if !m.size.holds(r.Bytes) || m.cost.set && (!r.CostNanoUSD.Known || !m.cost.holds(r.CostNanoUSD.N)) {
+	if !m.size.contains(r.Bytes) || m.cost.set && (!r.CostNanoUSD.Known || !m.cost.contains(r.CostNanoUSD.N)) {
 		return false, time.Time{}
 	}
 	ok, next = true, time.Time{}
@@ -147,8 +148,8 @@ func (m *Match) holds(r *Run, now time.Time) (ok bool, next time.Time) {
 	return ok, next
 }
 
-// both joins two conditions of which each must hold: a failing pair holds when the later one does, a holding
-// pair ends with the earlier one.
+// both combines two conditions that must both hold, each with the time at which it changes: while one fails, the
+// later change decides; while both hold, the earlier one.
 func both(a bool, at time.Time, b bool, bt time.Time) (bool, time.Time) {
 	switch {
 	case a && b:
@@ -163,7 +164,7 @@ func both(a bool, at time.Time, b bool, bt time.Time) (bool, time.Time) {
 	return false, at
 }
 
-// earlier returns the earlier time, zero being never.
+// earlier returns the earlier time; zero means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -171,7 +172,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// at says whether the age since from is in the range, and when that changes.
+// at reports whether the age since from is in the range, and when that changes.
 func (s span) at(from, now time.Time) (bool, time.Time) {
 	if from.IsZero() {
 		return false, time.Time{} // an unknown age is in no range
@@ -231,7 +232,7 @@ func (f field) of(r *Run) string {
 	return r.Title
 }
 
-// UsesCost says whether any rule looks at what runs cost, which takes its time to sum.
+// UsesCost reports whether any rule depends on the cost of runs, which is expensive to compute.
 func (p *Policy) UsesCost() bool {
 	return slices.ContainsFunc(p.Rules, func(r Rule) bool {
 		return r.Match.usesCost() || slices.ContainsFunc(r.Except, func(e Exception) bool { return e.Match.usesCost() })

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// ruleNodes are the places of what the checks may complain about.
+// ruleNodes are the YAML nodes and values of a rule that the checks need.
 type ruleNodes struct {
 	rule   *yaml.Node
 	keys   map[string]*yaml.Node
@@ -128,7 +128,7 @@ func (d *decoder) exception(n *yaml.Node) Exception {
 	return e
 }
 
-// match reads conditions. not holds conditions too, but no further not.
+// match decodes conditions. Its not contains conditions, too, but no nested not.
 func (d *decoder) match(n *yaml.Node, withNot bool) Match {
 	var m Match
 	globs := map[field][]glob{}
@@ -164,7 +164,7 @@ func (d *decoder) match(n *yaml.Node, withNot bool) Match {
 	return m
 }
 
-// narrow reads a condition on a number, which op may stand before, beside what is known of it.
+// narrow decodes a numeric condition, with op put in front of it, and intersects it with s.
 func narrow[T ~int64](d *decoder, s *span, value func(string) (T, error), op, hint string) func(*yaml.Node) {
 	return func(v *yaml.Node) {
 		text, ok := d.text(v, "the condition")
@@ -180,7 +180,7 @@ func narrow[T ~int64](d *decoder, s *span, value func(string) (T, error), op, hi
 			d.fail(v, "", "no value is in the range %s", text)
 			return
 		}
-		if *s = s.and(got); s.empty() {
+		if *s = s.intersect(got); s.empty() {
 			d.fail(v, "", "no run can match: %s contradicts another condition of this match", text)
 		}
 	}

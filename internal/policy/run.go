@@ -6,7 +6,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Run is what a policy may look at. Zero values are unknown.
+// Run is what a policy may depend on. Zero values are unknown.
 type Run struct {
 	ID      string             `json:"id"`      // public id
 	Native  string             `json:"native"`  // the producer's own id, such as a directory name
@@ -27,42 +27,45 @@ type Run struct {
 	LastActivity time.Time `json:"last_activity"`
 
 	Bytes        int64            `json:"bytes"`         // stored
-	SearchBytes  int64            `json:"search_bytes"`  // of them, or of the index, what TierSearch frees
-	PayloadBytes int64            `json:"payload_bytes"` // what TierPayloads frees, where known
+	SearchBytes  int64            `json:"search_bytes"`  // what TierSearch frees, in packs or in the index
+	PayloadBytes int64            `json:"payload_bytes"` // what TierPayloads frees, if known
 	CostNanoUSD  transcript.Count `json:"cost"`
 
 	Pinned  bool   `json:"pinned"`
 	Holds   []Hold `json:"holds"`
 	Parent  string `json:"parent"`  // ID of the run that made this one, "" for none
-	Thinned Tier   `json:"thinned"` // what was done to it before
+	Thinned Tier   `json:"thinned"` // the tier to which it has been thinned already
 }
 
-// Hold keeps a run whatever the policy says, until it expires.
+// Hold keeps a run, whatever the policy says, until it expires.
 type Hold struct {
 	Owner   string    `json:"owner"`
 	Reason  string    `json:"reason"`
 	Expires time.Time `json:"expires"` // zero: never
 }
 
-// Decision is what becomes of one run.
+// Decision is what happens to one run.
 type Decision struct {
 	RunID  string `json:"run_id"`
 	Action Action `json:"action"`
-	Tier   Tier   `json:"tier"` // of Thin
-	Over   int64  `json:"over"` // bytes, of TierPayloads
-	Rule   string `json:"rule"` // "" when none matched, or a pin or hold decided
+	Tier   Tier   `json:"tier"` // for Thin
+	Over   int64  `json:"over"` // size in bytes, for TierPayloads
+	Rule   string `json:"rule"` // "" if none matched, or if a pin or hold decided
 	Group  string `json:"group"`
-	Ledger bool   `json:"ledger"` // totals stay
+	Ledger bool   `json:"ledger"` // keep totals of usage and cost
 
-	// Reasons says why, in order of weight; there is at least one.
+	// Reasons says why, most important first; there is at least one.
 	Reasons []string `json:"reasons"`
-	// Until is when time alone may change the decision; zero when it would not (newer runs may).
+	// Until is when the decision may change just because time passes; zero for never (newer runs may still change
+	// it).
 	Until time.Time `json:"until"`
-	// Bytes is what goes: the stored bytes of a pruned run, what the run states for a tier. 0 when kept.
+	// Bytes is how much is removed: the stored bytes of a pruned run, what the run states for a tier, 0 for a kept
+	// run.
 	Bytes int64 `json:"bytes"`
 }
 
-// clock returns the time that limits by c count from, zero when the run states none.
+// clock returns the time of clock c or, if the run does not state it, of the next best clock. It is zero if the run
+// states no time.
 func (r *Run) clock(c Clock) time.Time {
 	order := [3]time.Time{r.LastActivity, r.Ended, r.Started}
 	switch c {
@@ -95,7 +98,7 @@ func (r *Run) groupKey(g Grouping) string {
 	return ""
 }
 
-// groupName names the group for people.
+// groupName returns the name of the group for display.
 func (r *Run) groupName(g Grouping) string {
 	switch g {
 	case PerThread:

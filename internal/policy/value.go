@@ -18,7 +18,7 @@ var durationUnits = map[string]time.Duration{
 	"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day, "y": 365 * day,
 }
 
-// ParseDuration reads a duration as policies write it: 30d, 12h or 1d12h. A unit is needed: 30 alone says nothing.
+// ParseDuration parses a duration as written in policies: 30d, 12h or 1d12h. A unit is required.
 func ParseDuration(s string) (time.Duration, error) {
 	var total time.Duration
 	rest := s
@@ -53,7 +53,7 @@ var byteUnits = map[string]float64{
 	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
 }
 
-// ParseBytes reads a size as policies write it: 64KB, 1.5GiB or 1000.
+// ParseBytes parses a size as written in policies: 64KB, 1.5GiB or 1000.
 func ParseBytes(s string) (int64, error) {
 	i := 0
 	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
@@ -67,8 +67,8 @@ func ParseBytes(s string) (int64, error) {
 	return int64(n * unit), nil
 }
 
-// parseCost reads a price in US dollars, 0.50 or $0.50, as nano-USD. It works on the digits: money is never
-// a binary fraction.
+// parseCost parses an amount of US dollars, 0.50 or $0.50, and returns nano-USD. It works on decimal digits: money is
+// never a binary fraction.
 func parseCost(s string) (int64, error) {
 	whole, frac, _ := strings.Cut(strings.TrimPrefix(s, "$"), ".")
 	if len(frac) > 9 {
@@ -81,13 +81,13 @@ func parseCost(s string) (int64, error) {
 	return int64(n), nil
 }
 
-// span is a range of integers, both ends included. The zero span is not stated and holds everything.
+// span is a range of integers, both ends included. The zero span is not set and contains everything.
 type span struct {
 	set    bool
 	lo, hi int64
 }
 
-// parseSpan reads >30d, >=1, <5, <=5, 7d..30d, =0 or a bare value, which means the same as =.
+// parseSpan parses >30d, >=1, <5, <=5, 7d..30d, =0 or a bare value, which means the same as =.
 func parseSpan[T ~int64](s string, value func(string) (T, error)) (span, error) {
 	s = strings.TrimSpace(s)
 	if a, b, ok := strings.Cut(s, ".."); ok {
@@ -121,10 +121,10 @@ func parseSpan[T ~int64](s string, value func(string) (T, error)) (span, error) 
 
 func (s span) empty() bool { return s.set && s.lo > s.hi }
 
-func (s span) holds(n int64) bool { return !s.set || s.lo <= n && n <= s.hi }
+func (s span) contains(n int64) bool { return !s.set || s.lo <= n && n <= s.hi }
 
-// and is the range that both hold.
-func (s span) and(o span) span {
+// intersect returns the intersection of two ranges.
+func (s span) intersect(o span) span {
 	if !s.set {
 		return o
 	}
@@ -134,7 +134,7 @@ func (s span) and(o span) span {
 	return span{true, max(s.lo, o.lo), min(s.hi, o.hi)}
 }
 
-// covers says that s holds everything that o holds.
+// covers reports whether s contains all of o.
 func (s span) covers(o span) bool {
 	if !s.set {
 		return true
@@ -142,8 +142,8 @@ func (s span) covers(o span) bool {
 	return o.set && s.lo <= o.lo && o.hi <= s.hi
 }
 
-// ago writes an age as people say it: whole days, below that hours, below that minutes.
-func ago(d time.Duration) string {
+// formatAge formats an age for display: whole days, hours if it is shorter, or else minutes.
+func formatAge(d time.Duration) string {
 	switch {
 	case d >= 2*day:
 		return fmt.Sprintf("%d days", d/day)
@@ -154,8 +154,8 @@ func ago(d time.Duration) string {
 	}
 }
 
-// short writes a limit as policies do.
-func short(d time.Duration) string {
+// formatLimit formats a limit as written in policies.
+func formatLimit(d time.Duration) string {
 	switch {
 	case d%day == 0:
 		return fmt.Sprintf("%dd", d/day)
@@ -166,7 +166,7 @@ func short(d time.Duration) string {
 	}
 }
 
-func size(n int64) string {
+func formatSize(n int64) string {
 	for _, u := range []struct {
 		name string
 		n    int64

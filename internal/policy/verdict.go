@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// verdict is what a rule's limits say of one run.
+// verdict applies a rule's limits to one run.
 type verdict struct {
 	rule  *Rule
 	run   *Run
 	now   time.Time
-	place int64 // in its group, newest first, from 1
-	total int64 // bytes of the group up to and with it
+	place int64 // position in its group, newest first, from 1
+	total int64 // bytes of the group up to and including it
 	d     *Decision
 }
 
@@ -28,7 +28,7 @@ func (v *verdict) decide() {
 	}
 	age := max(0, v.now.Sub(from))
 	if within != nil && age <= *within {
-		v.keep("rule %s: %s old, kept within %s", v.rule.Name, ago(age), short(*within))
+		v.keep("rule %s: %s old, kept within %s", v.rule.Name, formatAge(age), formatLimit(*within))
 		v.d.Until = from.Add(*within + 1)
 		return
 	}
@@ -46,13 +46,12 @@ func (v *verdict) decide() {
 	}
 }
 
-// limited says that the rule judges by age or by order: both need a time.
+// limited reports whether the rule decides by age or by order, both of which need a time.
 func (r *Rule) limited(within, maxAge *time.Duration) bool {
 	return r.KeepLast != nil || within != nil || maxAge != nil || r.MaxCount != nil || r.MaxBytes != nil || r.Tiered
 }
 
-// ages are the limits by age that hold for the run, those of the first exception that matches before the
-// rule's own.
+// ages returns the age limits for the run: those of the first matching exception, or else the rule's own.
 func (v *verdict) ages() (within, maxAge *time.Duration) {
 	within, maxAge = v.rule.KeepWithin, v.rule.MaxAge
 	for i := range v.rule.Except {
@@ -70,32 +69,32 @@ func (v *verdict) ages() (within, maxAge *time.Duration) {
 	return within, maxAge
 }
 
-// over names the limits that the run is over; a rule without such limits reaches every run.
+// over describes the limits that the run exceeds. A rule without such limits applies to every run.
 func (v *verdict) over(age time.Duration, maxAge *time.Duration) []string {
 	r := v.rule
 	var why []string
 	if maxAge != nil && age > *maxAge {
-		why = append(why, fmt.Sprintf("rule %s: %s old, over max_age %s", r.Name, ago(age), short(*maxAge)))
+		why = append(why, fmt.Sprintf("rule %s: %s old, over max_age %s", r.Name, formatAge(age), formatLimit(*maxAge)))
 	}
 	if r.MaxCount != nil && v.place > *r.MaxCount {
-		why = append(why, fmt.Sprintf("rule %s: %s newest%s, over max_count %d", r.Name, ordinal(v.place), v.in(), *r.MaxCount))
+		why = append(why, fmt.Sprintf("rule %s: %s newest%s, over max_count %d", r.Name, ordinal(v.place), v.ofGroup(), *r.MaxCount))
 	}
 	if r.MaxBytes != nil && v.total > *r.MaxBytes {
-		why = append(why, fmt.Sprintf("rule %s: %s%s up to it, over max_bytes %s", r.Name, size(v.total), v.in(), size(*r.MaxBytes)))
+		why = append(why, fmt.Sprintf("rule %s: %s%s up to it, over max_bytes %s", r.Name, formatSize(v.total), v.ofGroup(), formatSize(*r.MaxBytes)))
 	}
 	if maxAge != nil || r.MaxCount != nil || r.MaxBytes != nil {
 		return why
 	}
 	switch {
 	case r.KeepLast != nil:
-		return []string{fmt.Sprintf("rule %s: %s newest%s, beyond keep_last %d", r.Name, ordinal(v.place), v.in(), *r.KeepLast)}
+		return []string{fmt.Sprintf("rule %s: %s newest%s, beyond keep_last %d", r.Name, ordinal(v.place), v.ofGroup(), *r.KeepLast)}
 	case r.KeepWithin != nil:
-		return []string{fmt.Sprintf("rule %s: %s old, beyond keep_within", r.Name, ago(age))}
+		return []string{fmt.Sprintf("rule %s: %s old, beyond keep_within", r.Name, formatAge(age))}
 	}
 	return []string{fmt.Sprintf("rule %s matches", r.Name)}
 }
 
-// tiers picks the last tier whose time has come. A run that keep_within protected longer enters at the tier of
+// tiers applies the last tier whose time has come. A run that keep_within protected for longer enters at the tier of
 // its age.
 func (v *verdict) tiers(from time.Time, age time.Duration, within *time.Duration) {
 	reached := -1
@@ -108,10 +107,10 @@ func (v *verdict) tiers(from time.Time, age time.Duration, within *time.Duration
 		}
 	}
 	if reached < 0 {
-		v.keep("rule %s: %s old, the first tier begins after %s", v.rule.Name, ago(age), short(v.rule.Steps[0].After))
+		v.keep("rule %s: %s old, the first tier begins after %s", v.rule.Name, formatAge(age), formatLimit(v.rule.Steps[0].After))
 	} else {
 		s := v.rule.Steps[reached]
-		v.act(s, []string{fmt.Sprintf("rule %s: %s old, over %s", v.rule.Name, ago(age), short(s.After))})
+		v.act(s, []string{fmt.Sprintf("rule %s: %s old, over %s", v.rule.Name, formatAge(age), formatLimit(s.After))})
 	}
 	v.d.Until = next
 }
@@ -138,18 +137,18 @@ func (v *verdict) limits(age time.Duration, maxAge *time.Duration) string {
 		sep = ", "
 	}
 	if maxAge != nil {
-		add("%s of %s", ago(age), short(*maxAge))
+		add("%s of %s", formatAge(age), formatLimit(*maxAge))
 	}
 	if v.rule.MaxCount != nil {
 		add("%d of %d runs", v.place, *v.rule.MaxCount)
 	}
 	if v.rule.MaxBytes != nil {
-		add("%s of %s", size(v.total), size(*v.rule.MaxBytes))
+		add("%s of %s", formatSize(v.total), formatSize(*v.rule.MaxBytes))
 	}
 	return s
 }
 
-func (v *verdict) in() string {
+func (v *verdict) ofGroup() string {
 	if v.d.Group == "" {
 		return ""
 	}

@@ -9,25 +9,25 @@ import (
 	"sync"
 )
 
-// Rule is one kind of secret, as rules.ndjson has it: one object a line, written by gen.
+// Rule describes one kind of secret. rules.ndjson, written by gen, has one as a JSON object on each line.
 type Rule struct {
 	ID          string   `json:"id"`
 	Regex       string   `json:"regex"`
-	SecretGroup int      `json:"secret_group,omitempty"` // which group of Regex is the secret; 0 is the first that is not empty
+	SecretGroup int      `json:"secret_group,omitempty"` // the group of Regex that is the secret; 0 means the first that is not empty
 	Entropy     float64  `json:"entropy,omitempty"`      // bits per character that a secret must exceed
-	Keywords    []string `json:"keywords"`               // in lower case; the text must have one
-	Allow       []Allow  `json:"allow,omitempty"`        // what is no secret after all
+	Keywords    []string `json:"keywords"`               // in lower case; the text must contain one
+	Allow       []Allow  `json:"allow,omitempty"`        // exceptions
 }
 
-// Allow says what looks like a secret and is none: any of the patterns in the target, or any of the words in the
-// secret, in lower case.
+// Allow describes what looks like a secret but is none: text in which one of the patterns matches the target, or
+// whose secret contains one of the stop words, which are in lower case.
 type Allow struct {
-	Target    string   `json:"target,omitempty"` // "" is the secret, "match" all that Regex matched, "line" its lines
+	Target    string   `json:"target,omitempty"` // "" means the secret, "match" everything that Regex matched, "line" its lines
 	Patterns  []string `json:"patterns,omitempty"`
 	StopWords []string `json:"stop_words,omitempty"`
 }
 
-// Validate says what keeps a rule from being used. Nil is a sound rule.
+// Validate returns why a rule cannot be used, or nil.
 func (r *Rule) Validate() error {
 	pattern, err := regexp.Compile(r.Regex)
 	if err != nil {
@@ -49,17 +49,17 @@ func (r *Rule) Validate() error {
 	return nil
 }
 
-// everywhere is the name of the line that holds what is allowed for every rule.
+// everywhere is the ID of the line with the exceptions that apply to every rule.
 const everywhere = "*"
 
 //go:embed rules.ndjson
 var embedded string
 
-// rule is a Rule in use.
+// rule is a Rule, compiled on first use.
 type rule struct {
 	Rule
-	common  *rule // of everywhere
-	long    bool  // its secrets may go over many lines
+	common  *rule // exceptions for every rule
+	long    bool  // its secrets may span many lines
 	once    sync.Once
 	pattern *regexp.Regexp
 	allow   []allow
@@ -70,7 +70,7 @@ type allow struct {
 	patterns []*regexp.Regexp
 }
 
-// rules reads the table once.
+// rules parses the embedded table once.
 var rules = sync.OnceValue(func() []*rule {
 	common := &rule{}
 	var all []*rule
@@ -92,11 +92,11 @@ var rules = sync.OnceValue(func() []*rule {
 	return all
 })
 
-// lead is what many patterns begin with: up to 50 characters before the name of a service, which say nothing of the
+// lead is the beginning of many patterns: up to 50 characters before the name of a service. They are not part of the
 // secret and make a search fifty times as slow.
 const lead = `[\w.-]{0,50}?`
 
-// compile makes the rule's patterns; it is called once.
+// compile compiles the rule's patterns; it is called once.
 func (r *rule) compile() {
 	r.pattern = regexp.MustCompile(strings.Replace(r.Regex, lead, "", 1))
 	r.allow = compileAllow(r.Allow)
@@ -114,7 +114,7 @@ func compileAllow(list []Allow) []allow {
 	return out
 }
 
-// allowed says whether a find is none.
+// allowed reports whether a match is an exception.
 func (r *rule) allowed(value, match, line string) bool {
 	for _, list := range [][]allow{r.allow, r.common.allow} {
 		for i := range list {

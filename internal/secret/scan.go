@@ -7,11 +7,12 @@ import (
 	"sync"
 )
 
-// How a long text is read: pieces of chunk bytes, each with what stood before it, since a secret may lie across.
+// A long text is read in pieces of chunk bytes, each together with the end of the previous one, since a secret may
+// cross the boundary.
 const (
 	chunk   = 1 << 20
-	tail    = 32 << 10 // found again with what comes after
-	context = 256      // what stands before a piece: patterns look at it
+	tail    = 32 << 10 // end of a piece, searched again together with the next one
+	context = 256      // bytes before a piece that patterns may examine
 )
 
 // Found is a secret in a stream.
@@ -22,11 +23,11 @@ type Found struct {
 	Size   int
 }
 
-// buffers are those of scans: most streams are far smaller, and there are many.
+// buffers are the buffers of scans: most streams are far smaller, and there are many.
 var buffers = sync.Pool{New: func() any { return new([chunk + tail + context]byte) }}
 
-// Scan finds the secrets of a stream, in order. It holds some megabytes whatever the length. A report that returns
-// false ends it. Errors are those of the reader.
+// Scan finds the secrets of a stream, in order. It holds a few megabytes in memory whatever the length. It stops when
+// report returns false. Errors are those of the reader.
 func Scan(r io.Reader, report func(Found) bool) error {
 	s := scanner{line: 1, report: report}
 	whole := buffers.Get().(*[chunk + tail + context]byte)
@@ -55,12 +56,12 @@ func Scan(r io.Reader, report func(Found) bool) error {
 }
 
 type scanner struct {
-	line, offset int64 // of the buffer's first byte
-	skip         int   // bytes of the buffer that were looked at before
+	line, offset int64 // position of the buffer's first byte
+	skip         int   // bytes of the buffer that were searched before
 	report       func(Found) bool
 }
 
-// piece reports what begins in a part of the buffer.
+// piece reports the secrets that begin before end in the buffer.
 func (s *scanner) piece(buf []byte, end int) bool {
 	for _, m := range Find(string(buf)) {
 		if m.Start < s.skip || m.Start >= end {

@@ -1,9 +1,9 @@
-// Package secret finds credentials in text: keys, tokens and passwords by the rules of gitleaks, which a community
-// keeps up to date (https://github.com/gitleaks/gitleaks, MIT). It knows rules and text, no archive: who calls it says
-// where a text stands, and nothing here keeps or prints what was found.
+// Package secret finds credentials in text: keys, tokens and passwords, by the rules of gitleaks, which a community
+// keeps up to date (https://github.com/gitleaks/gitleaks, MIT). It knows rules and text, but no archive: the caller
+// knows where a text comes from, and nothing here keeps or prints what was found.
 //
-// It promises to say nothing of a text that holds no keyword of any rule at little cost, to compile a rule only when
-// one of its keywords was met, and to find in a long text what it finds in a short one.
+// It promises to reject text without a keyword of any rule at little cost, to compile a rule only when one of its
+// keywords occurs, and to find the same secrets in a long text as in a short one.
 package secret
 
 import (
@@ -16,11 +16,11 @@ import (
 // Match is one secret in a text.
 type Match struct {
 	Rule       string // such as "github-pat"
-	Start, End int    // its bytes
+	Start, End int    // byte range
 }
 
-// Find returns the secrets of a text in order. Where rules overlap, the match is the whole of what they cover, and
-// has the name of the most specific one.
+// Find returns the secrets of a text in order. Overlapping matches are merged; the result has the rule name of the
+// most specific one.
 func Find(text string) []Match {
 	lower := fold(text)
 	var all []Match
@@ -49,7 +49,7 @@ func Redact(text string) string {
 	return b.String()
 }
 
-// fold lowers ASCII letters, which keeps every byte in its place.
+// fold lowers ASCII letters, which keeps all byte offsets.
 func fold(text string) string {
 	lower := []byte(text)
 	for i, c := range lower {
@@ -60,7 +60,7 @@ func fold(text string) string {
 	return string(lower)
 }
 
-// find appends what the rule finds in one window of the text.
+// find appends the matches of the rule in one window of the text.
 func (r *rule) find(to []Match, text string, w window) []Match {
 	r.once.Do(r.compile)
 	part := text[w.start:w.end]
@@ -76,8 +76,8 @@ func (r *rule) find(to []Match, text string, w window) []Match {
 	return to
 }
 
-// group returns the bytes of the secret in a match: the group that the rule names, else the first that is not empty,
-// else all of it.
+// group returns the range of the secret in a match: the group that the rule names, else the first that is not empty,
+// else the whole match.
 func group(at []int, number int) (start, end int) {
 	if number > 0 {
 		return max(at[2*number], 0), max(at[2*number+1], 0)
@@ -99,7 +99,7 @@ func lineAround(text string, start, end int) string {
 	return text[from:]
 }
 
-// entropy is Shannon's, in bits per character.
+// entropy returns the Shannon entropy in bits per character.
 func entropy(text string) float64 {
 	counts := map[rune]int{}
 	n := 0
@@ -115,10 +115,10 @@ func entropy(text string) float64 {
 	return bits
 }
 
-// generic is what the names of rules begin with that know a secret only by the words around it.
+// generic is the name prefix of rules that recognise a secret only by the words around it.
 const generic = "generic-"
 
-// join sorts matches and makes one of those that overlap.
+// join sorts matches and merges overlapping ones.
 func join(all []Match) []Match {
 	slices.SortFunc(all, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Rule, b.Rule))

@@ -5,8 +5,8 @@ import "strings"
 // window is a part of a text where a rule may match.
 type window struct{ start, end int }
 
-// How far around a keyword a rule looks: secrets of one line are short but for the last word, which is taken whole;
-// keys in PEM go over many lines.
+// How many bytes around a keyword a rule searches. Secrets of one line are short except for the last word, which is
+// included completely; PEM keys span many lines.
 const (
 	before    = 128
 	after     = 512
@@ -14,14 +14,14 @@ const (
 	wordLimit = 64 << 10
 )
 
-// windows returns the parts of a text around the rule's keywords, in order and apart from each other.
+// windows returns the parts of a text around the rule's keywords, in order and without overlaps.
 func windows(lower string, r *rule) []window {
 	var out []window
 	reach := after
 	if r.long {
 		reach = afterLong
 	}
-	next := make([]int, len(r.Keywords)) // where each keyword stands next; len(lower) when nowhere
+	next := make([]int, len(r.Keywords)) // offset of the next occurrence of each keyword; len(lower) if there is none
 	for i, k := range r.Keywords {
 		next[i] = index(lower, k, 0)
 	}
@@ -46,7 +46,7 @@ func windows(lower string, r *rule) []window {
 	}
 }
 
-// index returns where a word stands from an offset on: the length of the text if nowhere.
+// index returns the offset of the first occurrence of word at or after from, or the length of the text.
 func index(text, word string, from int) int {
 	if from >= len(text) {
 		return len(text)
@@ -57,7 +57,7 @@ func index(text, word string, from int) int {
 	return len(text)
 }
 
-// wordEnd moves an offset to the end of the word that it is in, so that no secret is cut.
+// wordEnd moves an offset to the end of the word around it, so that no secret is cut.
 func wordEnd(text string, at int) int {
 	limit := min(at+wordLimit, len(text))
 	if i := strings.IndexAny(text[at:limit], " \t\r\n\"'`"); i >= 0 {

@@ -4,7 +4,7 @@
 //	go mod download -json github.com/zricethezav/gitleaks/v8@v8.30.1        # says where it lies
 //	go run ./internal/secret/gen -in DIR/config/gitleaks.toml -out internal/secret/rules.ndjson
 //
-// Rules that only look at the names of files, or at files of certain names, are left out and named: a transcript has
+// Rules that match only file names, or only files with certain names, are left out and listed: a transcript has
 // no such name. The same input gives the same output.
 package main
 
@@ -30,7 +30,7 @@ type allowlist struct {
 	Paths       []string
 }
 
-// configuration is what gen reads of gitleaks.toml.
+// configuration is the part of gitleaks.toml that gen uses.
 type configuration struct {
 	Allowlist allowlist
 	Rules     []struct {
@@ -90,7 +90,7 @@ func run(in, out string) error {
 	return os.WriteFile(out, b.Bytes(), 0o644)
 }
 
-// exceptions keeps what can be said without the name of a file. One that needs such a name as well never applies.
+// exceptions returns the exceptions that need no file name. One that requires such a name as well never applies.
 func exceptions(lists []allowlist) []secret.Allow {
 	var out []secret.Allow
 	for _, a := range lists {
