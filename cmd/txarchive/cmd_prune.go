@@ -123,7 +123,7 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 		_, err := ing.Adopt(ctx)
 		return err
 	}
-	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts, Room: a.room,
+	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts, BufferSize: a.room,
 		Payloads: &prune.Payloads{GC: a.gc(store), Find: ing.Payloads, Adopt: adopt}}
 }
 

@@ -21,14 +21,14 @@ type Applied struct {
 	Plan      string `json:"plan_id"`
 	Pruned    int    `json:"pruned_runs"`
 	Thinned   int    `json:"thinned_runs"`
-	Originals int    `json:"originals"` // that went
+	Originals int    `json:"originals"` // that were removed
 	Shared    int    `json:"shared"`    // that other runs keep
-	Marked    int    `json:"marked"`    // that have marks where payloads were
+	Marked    int    `json:"marked"`    // that now have marks in place of payloads
 	Left      int    `json:"left"`      // that keep payloads, because they cannot be marked
 }
 
-// Apply does what a plan says and nothing else. What a crash has left undone of it is done by applying it again.
-// Errors: *ChangedError.
+// Apply does exactly what a plan says. Applying it again completes what a crash has left undone. Errors:
+// *ChangedError.
 func (p *Pruner) Apply(ctx context.Context, plan *Plan) (out *Applied, err error) {
 	w := &work{Pruner: p, plan: plan, now: p.now()}
 	defer func() { err = errors.Join(err, w.versions.close()) }()
@@ -46,33 +46,34 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (out *Applied, err error
 	if err != nil {
 		return nil, err
 	}
-	return out, w.bury(ctx, marked)
+	return out, w.writeFacts(ctx, marked)
 }
 
-// work is a plan that is applied, with its originals as they are now.
+// work is a plan being applied, with its originals in their present state.
 type work struct {
 	*Pruner
 	plan     *Plan
 	now      time.Time
 	versions List[PlannedVersion]
-	held     []held
-	families []int32 // by place of a run in what held says, the place of the first of its family
-	done     doneParts
+	held     []heldVersion
+	families []int32 // by position of a run (see held.run): the position of the first run of its family
+	done     progress
 }
 
-// mostFacts is of what families are not kept together.
-const mostFacts = 4 * factsBytes
+// maxFamilyFacts is the size of facts beyond which families are split.
+const maxFamilyFacts = 4 * factsBytes
 
-// bury writes what stays of originals but for those that are done, much at a time. What is written at a time is of whole families: what
-// is known of an original may stand in another of its run, such as the model of a receipt in a transcript, or in one of a run that it
-// was forked from, such as which lines are copies. It would be lost when that one goes before.
-func (w *work) bury(ctx context.Context, done map[int64]bool) error {
+// writeFacts writes the ledgers and tombstones of originals, except those that are done, in batches of whole
+// families. What is known of an original may be stated in another original of its run, such as the model of a receipt
+// in a transcript, or in one of a run that it was forked from, such as which lines are copies. That would be lost if
+// the other original were removed first.
+func (w *work) writeFacts(ctx context.Context, done map[int64]bool) error {
 	facts, err := w.policyFact(ctx, w.plan.Policy)
 	if err != nil {
 		return err
 	}
 	size, run := 0, int32(-1)
-	room, some := w.factsRoom()
+	limit, batch := w.factsBudget()
 	var orders []index.LedgerOrder
 	ledgers := func() error {
 		more, err := w.facts(ctx, orders, w.plan.ID, w.now)
@@ -90,18 +91,18 @@ func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 		facts, size = nil, 0
 		return err
 	}
-	if err := w.todoIn(w.byPlace(), func(v *PlannedVersion, h held) error {
+	if err := w.todoIn(w.indexOrder(), func(v *PlannedVersion, h heldVersion) error {
 		if done[h.id] {
 			return nil
 		}
-		if run >= 0 && size >= room && (w.families[run] != w.families[h.run] || run != h.run && size >= mostFacts) {
+		if run >= 0 && size >= limit && (w.families[run] != w.families[h.run] || run != h.run && size >= maxFamilyFacts) {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
 		run = h.run
 		o, err := w.plan.order(v, h)
-		if orders = append(orders, o); err != nil || len(orders) < some {
+		if orders = append(orders, o); err != nil || len(orders) < batch {
 			return err
 		}
 		return ledgers()
@@ -111,7 +112,7 @@ func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 	return flush()
 }
 
-// facts are what stays of originals, and the tombstones of those that go.
+// facts returns the ledgers of originals, and the tombstones of those that are removed.
 func (p *Pruner) facts(ctx context.Context, orders []index.LedgerOrder, plan string, now time.Time) ([]blob.Fact, error) {
 	ledgers, err := p.Index.Ledgers(ctx, orders)
 	if err != nil {
@@ -120,8 +121,8 @@ func (p *Pruner) facts(ctx context.Context, orders []index.LedgerOrder, plan str
 	return factsOf(ledgers, orders, plan, now)
 }
 
-// factsOf are the facts of ledgers, which are as their orders. What lay under a tombstone before gets no other: where that was
-// taken back, the same content is in a later version.
+// factsOf returns the facts for ledgers, which are parallel to orders. A version that had a tombstone before gets no
+// second one: if that tombstone was retracted, the same content is in a later version.
 func factsOf(ledgers []index.Ledger, orders []index.LedgerOrder, plan string, now time.Time) (facts []blob.Fact, err error) {
 	for i := range ledgers {
 		l := &ledgers[i]
@@ -137,10 +138,11 @@ func factsOf(ledgers []index.Ledger, orders []index.LedgerOrder, plan string, no
 	return facts, nil
 }
 
-// FactPolicy is the policy by which an archive was pruned last. Key: "policy". Value: {"text": YAML}.
+// FactPolicy is the kind of the fact that records the policy by which an archive was last pruned. Key: "policy".
+// Value: {"text": YAML}.
 const FactPolicy = "policy"
 
-// policyFact keeps a policy that is not the one that is kept.
+// policyFact returns the fact that records a policy, if it differs from the recorded one.
 func (p *Pruner) policyFact(ctx context.Context, text string) ([]blob.Fact, error) {
 	last, err := p.LastPolicy(ctx)
 	if err != nil || text == "" || text == last {
@@ -150,7 +152,7 @@ func (p *Pruner) policyFact(ctx context.Context, text string) ([]blob.Fact, erro
 	return []blob.Fact{{Kind: FactPolicy, Key: FactPolicy, Time: p.now(), Value: value}}, err
 }
 
-// LastPolicy is the text of the policy that was applied last, "" for none.
+// LastPolicy returns the text of the policy that was applied last, "" for none.
 func (p *Pruner) LastPolicy(ctx context.Context) (text string, err error) {
 	for f, err := range p.Index.Facts(ctx, FactPolicy) {
 		if err != nil {
@@ -167,22 +169,22 @@ func (p *Pruner) LastPolicy(ctx context.Context) (text string, err error) {
 	return text, nil
 }
 
-// doneParts is what a plan has done already.
-type doneParts struct {
-	begun []bool              // of its runs
-	parts map[uint64]struct{} // hashes of runs and versions
+// progress is what of a plan has been done already.
+type progress struct {
+	begun []bool              // parallel to the plan's runs
+	parts map[uint64]struct{} // hashes of pairs of run and version
 }
 
-func (d *doneParts) add(run string, key index.VersionKey) {
+func (d *progress) add(run string, key index.VersionKey) {
 	d.parts[d.hash(run, key)] = struct{}{}
 }
 
-func (d *doneParts) has(run string, key index.VersionKey) bool {
+func (d *progress) has(run string, key index.VersionKey) bool {
 	_, ok := d.parts[d.hash(run, key)]
 	return ok
 }
 
-func (*doneParts) hash(run string, key index.VersionKey) uint64 {
+func (*progress) hash(run string, key index.VersionKey) uint64 {
 	return maphash.Comparable(chainSeed, struct {
 		run string
 		key index.VersionKey
@@ -190,7 +192,7 @@ func (*doneParts) hash(run string, key index.VersionKey) uint64 {
 }
 
 func (w *work) readDone(ctx context.Context) error {
-	w.done = doneParts{make([]bool, len(w.plan.runs)), map[uint64]struct{}{}}
+	w.done = progress{make([]bool, len(w.plan.runs)), map[uint64]struct{}{}}
 	for g, err := range w.Index.PrunedVersions(ctx, "") {
 		if err != nil {
 			return err
@@ -206,10 +208,10 @@ func (w *work) readDone(ctx context.Context) error {
 	return nil
 }
 
-// compare compares what the plan names with what is there now. Runs that the plan has begun to prune are not compared, and of others
-// only what these cannot have changed.
+// compare compares what the plan names with the present state. Runs that the plan has begun to prune are not
+// compared; of the others, only what pruning these cannot have changed.
 func (w *work) compare(ctx context.Context) (err error) {
-	s, err := w.survey(ctx, w.plan.Costs)
+	s, err := w.snapshot(ctx, w.plan.Costs)
 	if err != nil {
 		return err
 	}
@@ -218,17 +220,17 @@ func (w *work) compare(ctx context.Context) (err error) {
 		return err
 	}
 	e := &ChangedError{}
-	runs, err := w.again(s, e)
+	runs, err := w.currentRuns(s, e)
 	if err != nil {
 		return err
 	}
-	w.versions.room = w.Room
+	w.versions.limit = w.BufferSize
 	if w.held, err = s.versions(runs, &w.versions); err != nil {
 		return err
 	}
 	for i := range runs {
 		r := &runs[i]
-		if at, _ := w.plan.find(r.id); !w.done.begun[at] && !r.as(&w.plan.runs[at], len(w.done.parts) > 0) {
+		if at, _ := w.plan.find(r.id); !w.done.begun[at] && !r.matches(&w.plan.runs[at], len(w.done.parts) > 0) {
 			e.add("run " + r.id + " is not what it was")
 		}
 	}
@@ -243,21 +245,22 @@ func (w *work) compare(ctx context.Context) (err error) {
 	return nil
 }
 
-// again finds the runs of the plan as they are now, and what of them keeps it from being applied.
-func (w *work) again(s *stand, e *ChangedError) ([]planned, error) {
-	there, now := make([]bool, len(w.plan.runs)), make([]planned, 0, len(w.plan.runs))
-	first := make([]int32, s.Len()) // of a family its place in now, from 1
+// currentRuns returns the runs of the plan in their present state, and records in e what prevents the plan from being
+// applied.
+func (w *work) currentRuns(s *snapshot, e *ChangedError) ([]runState, error) {
+	there, now := make([]bool, len(w.plan.runs)), make([]runState, 0, len(w.plan.runs))
+	first := make([]int32, s.Len()) // by family: the position in now of its first run, plus 1
 	if err := s.Each(func(number, _ int, r *policy.Run) error {
 		at, ok := w.plan.find(r.ID)
 		if !ok {
 			return nil
 		}
-		was, family := &w.plan.runs[at], s.shown.Family
+		was, family := &w.plan.runs[at], s.current.Family
 		if first[family] == 0 {
 			first[family] = int32(len(now) + 1)
 		}
 		w.families = append(w.families, first[family]-1)
-		there[at], now = true, append(now, planned{id: was.id, said: said(r), number: int32(number), ends: was.ends})
+		there[at], now = true, append(now, runState{id: was.id, hash: stateOf(r), number: int32(number), ends: was.ends})
 		if why := protection(r, w.now); why != "" && !w.done.begun[at] {
 			e.add("run " + r.ID + " is now " + why)
 		}
@@ -273,7 +276,7 @@ func (w *work) again(s *stand, e *ChangedError) ([]planned, error) {
 	return now, nil
 }
 
-// compareVersions finds originals that another set of runs holds now.
+// compareVersions finds originals that are now held by a different set of runs.
 func compareVersions(now, was *List[PlannedVersion], e *ChangedError) error {
 	if now.Len() != was.Len() {
 		e.add(fmt.Sprintf("the runs have %d originals, the plan names %d", now.Len(), was.Len()))
@@ -300,11 +303,11 @@ func (v *PlannedVersion) same(w *PlannedVersion) bool {
 		v.Goes == w.Goes && slices.Equal(v.Runs, w.Runs)
 }
 
-// applied is what the plan does to runs, and to the originals of which not all is done yet.
+// applied counts what the plan does to runs, and to the originals that are not completely done yet.
 func (w *work) applied() (*Applied, error) {
 	out := &Applied{Plan: w.plan.ID, Pruned: w.plan.Pruned()}
 	out.Thinned = w.plan.Runs.Len() - out.Pruned
-	return out, w.todo(func(v *PlannedVersion, h held) error {
+	return out, w.todo(func(v *PlannedVersion, h heldVersion) error {
 		if v.Goes && !h.buried {
 			out.Originals++
 		} else if !v.Goes {
@@ -314,10 +317,10 @@ func (w *work) applied() (*Applied, error) {
 	})
 }
 
-// byPlace are the originals, by their places in the plan, which has them by name: family by family and run by run, in the order in which
-// the index met them. What is done together then stands together in the index. In the order of names each would bring other pages into
-// its cache, and write them.
-func (w *work) byPlace() []int32 {
+// indexOrder returns the positions of the originals, which the plan has ordered by name, in the order family by
+// family, run by run, and by index id. What is written together is then close together in the index. In the order of
+// names, each original would load and write other pages of the index.
+func (w *work) indexOrder() []int32 {
 	all, first := make([]int32, len(w.held)), make([]int64, len(w.families))
 	for i, h := range w.held {
 		all[i] = int32(i)
@@ -333,11 +336,11 @@ func (w *work) byPlace() []int32 {
 	return all
 }
 
-// todo calls do for the originals of which not all is done yet.
-func (w *work) todo(do func(*PlannedVersion, held) error) error { return w.todoIn(nil, do) }
+// todo calls do for the originals that are not completely done yet.
+func (w *work) todo(do func(*PlannedVersion, heldVersion) error) error { return w.todoIn(nil, do) }
 
-// todoIn is todo in some order, nil is that of names.
-func (w *work) todoIn(order []int32, do func(*PlannedVersion, held) error) error {
+// todoIn is todo in a given order of positions; nil means by name.
+func (w *work) todoIn(order []int32, do func(*PlannedVersion, heldVersion) error) error {
 	for n := range w.versions.Len() {
 		i := n
 		if order != nil {
@@ -357,12 +360,12 @@ func (w *work) todoIn(order []int32, do func(*PlannedVersion, held) error) error
 	return nil
 }
 
-// toMark is what is to happen to originals of which payloads go.
+// toMark returns the orders for originals that lose payloads.
 func (w *work) toMark() (orders []index.LedgerOrder, err error) {
 	if !w.plan.dropsPayloads() {
 		return nil, nil
 	}
-	err = w.todo(func(v *PlannedVersion, h held) error {
+	err = w.todo(func(v *PlannedVersion, h heldVersion) error {
 		if !w.plan.marks(v) {
 			return nil
 		}
@@ -373,17 +376,17 @@ func (w *work) toMark() (orders []index.LedgerOrder, err error) {
 	return orders, err
 }
 
-// find is the place of a run of the plan.
+// find returns the position of a run of the plan.
 func (p *Plan) find(id string) (int, bool) {
-	return slices.BinarySearchFunc(p.runs, id, func(r planned, id string) int { return strings.Compare(r.id, id) })
+	return slices.BinarySearchFunc(p.runs, id, func(r runState, id string) int { return strings.Compare(r.id, id) })
 }
 
-// dropsPayloads says that it has runs that lose their payloads.
+// dropsPayloads reports whether any run of the plan loses its payloads.
 func (p *Plan) dropsPayloads() bool {
-	return slices.ContainsFunc(p.runs, func(r planned) bool { return r.payloads })
+	return slices.ContainsFunc(p.runs, func(r runState) bool { return r.payloads })
 }
 
-// marks says that a run which loses its payloads holds the original.
+// marks reports whether the original is held by a run that loses its payloads.
 func (p *Plan) marks(v *PlannedVersion) bool {
 	return slices.ContainsFunc(v.Runs, func(id string) bool {
 		at, ok := p.find(id)
@@ -391,8 +394,8 @@ func (p *Plan) marks(v *PlannedVersion) bool {
 	})
 }
 
-// order says what is to happen to one original.
-func (p *Plan) order(v *PlannedVersion, h held) (index.LedgerOrder, error) {
+// order returns what is to be done to one original.
+func (p *Plan) order(v *PlannedVersion, h heldVersion) (index.LedgerOrder, error) {
 	o := index.LedgerOrder{Version: h.id, Tombstone: v.Goes || h.buried, Tombstoned: h.buried, Drop: map[string]bool{}}
 	for _, id := range v.Runs {
 		at, _ := p.find(id)

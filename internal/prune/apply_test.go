@@ -16,7 +16,7 @@ func TestBuryInTheOrderOfTheIndex(t *testing.T) {
 	x, plan := &read{}, &Plan{}
 	w := &work{plan: plan, now: time.Unix(0, 0)}
 	var parts []int
-	w.Pruner = &Pruner{Index: x, Now: time.Now, Room: 1, Write: func(context.Context, []blob.Fact) error {
+	w.Pruner = &Pruner{Index: x, Now: time.Now, BufferSize: 1, Write: func(context.Context, []blob.Fact) error {
 		parts = append(parts, len(x.asked))
 		return nil
 	}}
@@ -28,7 +28,7 @@ func TestBuryInTheOrderOfTheIndex(t *testing.T) {
 		}
 		w.families = append(w.families, family[rank/kin])
 		id := fmt.Sprintf("r%02d", i)
-		plan.runs = append(plan.runs, planned{id: id})
+		plan.runs = append(plan.runs, runState{id: id})
 		if err := plan.Runs.add(&PlannedRun{}); err != nil {
 			t.Fatal(err)
 		}
@@ -36,11 +36,11 @@ func TestBuryInTheOrderOfTheIndex(t *testing.T) {
 			if err := w.versions.add(&PlannedVersion{Source: "s", Path: fmt.Sprint(id, j), Number: 1, Goes: true, Runs: []string{id}}); err != nil {
 				t.Fatal(err)
 			}
-			h := held{id: int64(rank + j*runs + 1), run: int32(i)} // the first of each, the second of each ...
+			h := heldVersion{id: int64(rank + j*runs + 1), run: int32(i)} // the first of each, the second of each ...
 			w.held, of[h.id] = append(w.held, h), rank
 		}
 	}
-	if err := w.bury(t.Context(), nil); err != nil {
+	if err := w.writeFacts(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for at, id := range x.asked {

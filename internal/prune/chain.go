@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// chain is one content and its growth. There is one for each original, so it is no larger than it must be.
+// chain is one content and its growth. There is one for each original, so its size matters.
 type chain struct {
 	*kind
 	Path         string
@@ -18,16 +18,16 @@ type chain struct {
 	ModTime      time.Time
 	Archived     time.Time
 	Mode         uint32
-	dead, buried bool // a buried chain is dead when the grace is over
+	dead, buried bool // buried: it has a tombstone; dead: and the grace period is over
 	parts        []part
-	several      []blob.State // all that packs tell of, where there is another than the present one
-	next         *chain       // in the bucket
+	allStates    []blob.State // all recorded states, if there is more than the present one
+	next         *chain       // next in the hash bucket
 }
 
-// kind is what most originals have in common.
+// kind is what many originals have in common; it is stored once.
 type kind struct{ Source, Format, Role, Claim string }
 
-// version is the present state, without extents.
+// version returns the present state, without extents.
 func (c *chain) version() blob.Version {
 	return blob.Version{Source: c.Source, Path: c.Path, Number: c.Number, Root: c.Root, Size: c.Size, SHA256: c.SHA256,
 		ModTime: c.ModTime, Mode: c.Mode, Format: c.Format, Role: c.Role, Claim: c.Claim}
@@ -37,36 +37,36 @@ func (c *chain) key() blob.Chain { return blob.Chain{Name: c.name(), Number: c.N
 
 func (c *chain) name() blob.Name { return blob.Name{Source: c.Source, Path: c.Path} }
 
-// take makes a version the present state.
-func (c *chain) take(v *blob.Version, k *kind) {
+// update makes a version the present state.
+func (c *chain) update(v *blob.Version, k *kind) {
 	c.kind, c.Size, c.SHA256, c.ModTime, c.Mode = k, v.Size, v.SHA256, v.ModTime, v.Mode
 }
 
-// states are all that packs tell of, in order.
+// states returns all recorded states, in order.
 func (c *chain) states() []blob.State {
-	if c.several != nil {
-		return c.several
+	if c.allStates != nil {
+		return c.allStates
 	}
 	return []blob.State{{Archived: c.Archived, Size: c.Size, SHA256: c.SHA256, ModTime: c.ModTime, Mode: c.Mode}}
 }
 
-// setStates keeps what packs tell of.
+// setStates sets the recorded states.
 func (c *chain) setStates(all []blob.State) {
-	c.Archived, c.several = all[0].Archived, nil
+	c.Archived, c.allStates = all[0].Archived, nil
 	if len(all) > 1 {
-		c.several = all
+		c.allStates = all
 	}
 }
 
-// part is an extent of a chain, as a manifest has it. at is nil when no pack has its bytes.
+// part is an extent of a chain as in a manifest. at is nil if no pack has its bytes.
 type part struct {
 	blob.Extent
-	by string // the pack whose manifest that is
+	by string // the pack with that manifest
 	at *entry
 }
 
-// cover chooses the fewest parts that make up a whole of size bytes, the newest where there are several. Where bytes
-// are missing, nothing is left out.
+// cover chooses the fewest parts that cover size bytes, and the newest among equals. If bytes are missing, it returns
+// all parts.
 func cover(parts []part, size int64) []part {
 	slices.SortStableFunc(parts, func(a, b part) int {
 		return cmp.Or(a.Compare(&b.Extent), cmp.Compare(b.by, a.by))

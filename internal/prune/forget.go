@@ -15,60 +15,60 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// Forget finds what must not have been kept, and takes it out of originals, names and facts. It needs the archive's
-// lock to Apply. Where a pattern was found it says; what was found it never says.
+// Forget finds and removes what should never have been archived, from originals, names and facts. Apply needs the
+// archive's lock. Forget reports where the pattern matches, but never what matched.
 type Forget struct {
-	GC      *GC // what Apply leaves behind dies with its next Run
+	GC      *GC // its next Run removes what Apply has marked for removal
 	Pattern *Pattern
-	// Open gives a layer of an original: gzip, zstd, rows:<format>:<role>. Compress writes one.
+	// Open opens a layer of an original: gzip, zstd, rows:<format>:<role>. Compress writes one.
 	Open     func(inner string, r io.Reader) (io.Reader, error)
 	Compress func(inner string, w io.Writer) (io.WriteCloser, error)
-	// Progress is told how many bytes of originals were looked through. It may be nil.
+	// Progress is called with the number of bytes of originals searched so far. It may be nil.
 	Progress func(done, total int64)
-	// Unread is how many packs Files could not read to the end, since they are damaged.
+	// Unread is how many packs Files could not read to the end because they are damaged.
 	Unread int64
 
 	holdings *holdings
 	library  *pack.Library
-	raw      *bufio.Reader // of one original after the other
+	raw      *bufio.Reader // reused for one original after the other
 }
 
-// What holds a match.
+// Where a match is.
 const (
 	InOriginal = "original"
-	InName     = "name" // of an original: its path, or the root that it was recognised by
+	InName     = "name" // name of an original: its path, or the root by which it was recognised
 	InFact     = "fact"
-	InFile     = "file" // of the archive
+	InFile     = "file" // file of the archive
 )
 
-// What is done about it.
+// What Apply does about a match.
 const (
-	Redact = "redact" // marks take the place of the matches
-	Drop   = "drop"   // it goes as a whole
+	Redact = "redact" // replace the matches with marks
+	Drop   = "drop"   // remove the original, fact or file as a whole
 )
 
-// Match is a place that holds what must be forgotten. Nothing in it does.
+// Match is a place that must be forgotten. It does not contain the matched text.
 type Match struct {
 	Where   string
 	Source  string
 	Path    string
 	Version int
 	Inner   string // layer of the original, "" for the original itself
-	Fact    string // kind
-	File    string // below the archive's directory
+	Fact    string // kind of the fact
+	File    string // path below the archive's directory
 	Count   int64
 	Action  string
-	// Waiting says that it was dealt with, and goes with the next gc.
+	// Waiting means that a tombstone covers it already, and that the next gc removes it.
 	Waiting bool
 
-	sound [][2]int64 // stretches of the original itself, while it is dealt with
+	ranges [][2]int64 // the matches in the original itself (offset, length); only set during each
 }
 
-// Search looks through every original, every name and every fact.
+// Search searches every original, every name and every fact.
 func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 	err = f.each(ctx, func(_ *chain, more []Match) error {
 		for i := range more {
-			more[i].sound = nil
+			more[i].ranges = nil
 		}
 		found = append(found, more...)
 		return nil
@@ -84,8 +84,8 @@ func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 	return found, nil
 }
 
-// each calls do for every original in which something is found, with that, one span after the other, and in a span in the order of the
-// packs.
+// each calls do for every original with matches: one span of names after another, and within a span in the order of
+// the packs.
 func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err error) {
 	f.GC.began, f.GC.matches = f.GC.Now(), f.inFact
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
@@ -93,7 +93,7 @@ func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err 
 	done := int64(0)
 	f.holdings, err = f.GC.walk(ctx, nil, func(h *holdings, _ blob.Span) error {
 		f.holdings = h
-		for _, c := range h.byPlace() {
+		for _, c := range h.byPackOrder() {
 			found, err := f.searchChain(ctx, c)
 			if err != nil {
 				return fmt.Errorf("%s version %d: %w", f.Pattern.Masked(c.Source+"/"+c.Path), c.Number, err)
@@ -104,7 +104,7 @@ func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err 
 				}
 			}
 			if done += c.Size; f.Progress != nil {
-				f.Progress(done, max(done, h.told))
+				f.Progress(done, max(done, h.bytes))
 			}
 		}
 		return nil
@@ -115,9 +115,9 @@ func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err 
 	return err
 }
 
-// byPlace are the chains in the order in which packs hold their beginnings, so that no member of small originals is inflated for each of
-// them.
-func (h *holdings) byPlace() []*chain {
+// byPackOrder returns the chains in the order in which their beginnings are stored, so that a shared pack member is
+// not inflated once per original.
+func (h *holdings) byPackOrder() []*chain {
 	var nowhere entry
 	begins := func(c *chain) *entry {
 		if len(c.parts) == 0 || c.parts[0].at == nil {
@@ -156,7 +156,7 @@ func (f *Forget) inName(v *blob.Version) bool {
 	return f.Pattern.In(v.Source+"/"+v.Path) || f.Pattern.In(v.Claim) || f.Pattern.In(v.Format) || f.Pattern.In(v.Role)
 }
 
-// searchChain looks through one original, and through what is in it when it is compressed or a database.
+// searchChain searches one original, and what is inside of it if it is compressed or a database.
 func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err error) {
 	m := Match{Source: f.Pattern.Masked(c.Source), Path: f.Pattern.Masked(c.Path), Version: c.Number, Action: Redact, Waiting: c.dead}
 	v := c.version()
@@ -165,7 +165,7 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 		name.Where, name.Count, name.Action = InName, 1, Drop
 		found = append(found, name)
 	}
-	if !c.whole() {
+	if !c.complete() {
 		n, err := f.searchRemains(ctx, c)
 		if m.Where, m.Count, m.Action = InOriginal, n, Drop; n > 0 {
 			found = append(found, m)
@@ -179,20 +179,20 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 	}
 	inner := layerOf(&v, head)
 	m.Where = InOriginal
-	if m.sound, err = f.Pattern.scan(raw); err != nil {
+	if m.ranges, err = f.Pattern.scan(raw); err != nil {
 		return nil, err
 	}
-	if m.Count = int64(len(m.sound)); m.Count > 0 {
+	if m.Count = int64(len(m.ranges)); m.Count > 0 {
 		found = append(found, m)
 	}
 	if inner == "" {
 		return found, nil
 	}
-	n, err := f.inside(inner, f.content(ctx, c))
+	n, err := f.searchLayer(inner, f.content(ctx, c))
 	if err != nil || n == 0 {
 		return found, err
 	}
-	m.Inner, m.Count, m.sound = inner, n, nil
+	m.Inner, m.Count, m.ranges = inner, n, nil
 	return append(found, m), nil
 }
 
@@ -204,7 +204,8 @@ func (f *Forget) buffered(r io.Reader) *bufio.Reader {
 	return f.raw
 }
 
-// searchRemains looks through what is left of an original that has lost bytes. It cannot be marked: it goes as a whole.
+// searchRemains searches what is left of an original that has lost bytes. Such an original cannot be redacted, only
+// dropped.
 func (f *Forget) searchRemains(ctx context.Context, c *chain) (n int64, err error) {
 	for i := 0; i < len(c.parts); {
 		var run []blob.Extent
@@ -213,7 +214,7 @@ func (f *Forget) searchRemains(ctx context.Context, c *chain) (n int64, err erro
 			if p.at == nil || len(run) > 0 && p.Offset != run[len(run)-1].Offset+run[len(run)-1].Size {
 				break
 			}
-			run = append(run, p.standing())
+			run = append(run, p.stored())
 		}
 		if len(run) == 0 {
 			i++
@@ -228,14 +229,14 @@ func (f *Forget) searchRemains(ctx context.Context, c *chain) (n int64, err erro
 	return n, nil
 }
 
-// standing is a part as a library reads it.
-func (p *part) standing() blob.Extent {
+// stored returns the part's extent at its current location, in the form that a pack.Library reads.
+func (p *part) stored() blob.Extent {
 	return blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256, CopyOf: &p.at.Copy}
 }
 
-// inside counts what a layer holds. One that cannot be opened holds nothing that anybody could read.
-func (f *Forget) inside(inner string, r io.Reader) (int64, error) {
-	failed := &failing{r: r}
+// searchLayer counts the matches in a layer. A layer that cannot be opened has none that anybody could read.
+func (f *Forget) searchLayer(inner string, r io.Reader) (int64, error) {
+	failed := &errReader{r: r}
 	layer, err := f.Open(inner, failed)
 	if err == nil {
 		var places [][2]int64
@@ -249,13 +250,13 @@ func (f *Forget) inside(inner string, r io.Reader) (int64, error) {
 	return 0, nil
 }
 
-// failing remembers how reading failed, to tell that from bad content.
-type failing struct {
+// errReader remembers a read error, to distinguish it from invalid content.
+type errReader struct {
 	r   io.Reader
 	err error
 }
 
-func (f *failing) Read(p []byte) (int, error) {
+func (f *errReader) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		f.err = err
@@ -263,7 +264,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// layerOf names what is inside an original that is compressed, or a database, by how it begins.
+// layerOf returns the layer of an original that is compressed or a database, recognised by its first bytes, or "".
 func layerOf(v *blob.Version, head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
@@ -276,8 +277,8 @@ func layerOf(v *blob.Version, head []byte) string {
 	return ""
 }
 
-// whole says whether every byte of the chain is in some pack.
-func (c *chain) whole() bool {
+// complete reports whether every byte of the chain is in some pack.
+func (c *chain) complete() bool {
 	end := int64(0)
 	for _, p := range c.parts {
 		if p.at == nil || p.Offset != end {
@@ -288,16 +289,16 @@ func (c *chain) whole() bool {
 	return end >= c.Size
 }
 
-// content reads a chain as it stands in the packs.
+// content reads a chain from the packs.
 func (f *Forget) content(ctx context.Context, c *chain) io.Reader {
 	return io.LimitReader(f.library.Reader(ctx, c.copies()), c.Size)
 }
 
-// copies are the extents of a chain as another pack would tell of them.
+// copies returns the extents of a chain as another pack would refer to them.
 func (c *chain) copies() []blob.Extent {
 	extents := make([]blob.Extent, len(c.parts))
 	for i := range c.parts {
-		extents[i] = c.parts[i].standing()
+		extents[i] = c.parts[i].stored()
 	}
 	return extents
 }

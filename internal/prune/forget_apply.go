@@ -10,19 +10,20 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// redactedLayer is how large the compressed form of a layer may become: it is made in memory.
-const redactedLayer = 512 << 20
+// maxLayer bounds the compressed size of a redacted layer, which is built in memory.
+const maxLayer = 512 << 20
 
 // Forgotten is what Apply did.
 type Forgotten struct {
-	Redacted int64 // versions that have marks now
-	Dropped  int64 // versions that go as a whole
+	Redacted int64 // versions that were redacted
+	Dropped  int64 // versions that are removed as a whole
 	Facts    int64
 	Marks    int64
 }
 
-// Apply puts redacted versions in the place of those that hold a match, and has the next Run of GC drop all others,
-// and the facts. The index does not know the new packs: whoever writes adopts them. It can be repeated.
+// Apply replaces versions that contain a match with redacted ones, and prepares GC so that its next Run drops all
+// others, and the facts. The index does not know the new packs yet: the next writer adopts them. Apply can be
+// repeated.
 func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
 	r := &redactor{forget: f, applied: &a, replacer: replacer{gc: f.GC, ctx: ctx}}
 	err = f.each(ctx, func(c *chain, found []Match) error {
@@ -43,21 +44,21 @@ func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
 	for _, m := range f.searchFacts() {
 		a.Facts += m.Count
 	}
-	f.holdings = nil // gc makes its own: not two at a time
+	f.holdings = nil // gc builds its own; do not hold two in memory
 	f.GC.Options.Forgotten, f.GC.Options.Purge = true, true
 	f.GC.Drop = f.inName
 	f.GC.DropFact = f.inFact
 	return a, nil
 }
 
-// redactor writes redacted versions into packs, each with the tombstones of those that they take the place of.
+// redactor writes redacted versions into packs, together with tombstones for the versions that they replace.
 type redactor struct {
 	forget  *Forget
 	applied *Forgotten
 	replacer
 }
 
-// version deals with one original.
+// version redacts or drops one original.
 func (r *redactor) version(c *chain, found []Match) error {
 	name, inner := false, ""
 	var places [][2]int64
@@ -66,18 +67,18 @@ func (r *redactor) version(c *chain, found []Match) error {
 		if m.Inner != "" {
 			inner = m.Inner
 		}
-		if m.sound != nil {
-			places = m.sound
+		if m.ranges != nil {
+			places = m.ranges
 		}
 		r.applied.Marks += m.Count
 	}
-	if c.buried || name || !c.whole() {
+	if c.buried || name || !c.complete() {
 		return r.drop(c)
 	}
 	if inner == "gzip" || inner == "zstd" {
 		return r.layer(c, inner)
 	}
-	// Of a database the bytes are marked where they lie in one piece, and the rows must then be clean.
+	// In a database only contiguous bytes can be redacted; its rows must be clean afterwards.
 	if inner != "" && len(places) == 0 {
 		return r.drop(c)
 	}
@@ -95,17 +96,17 @@ func (r *redactor) dropUnless(err error, c *chain) error {
 	return r.drop(c)
 }
 
-// clean looks at a redacted original once more: marks may have brought together what makes a match.
+// clean searches a redacted original again: marks may have joined bytes that make a new match.
 func (r *redactor) clean(inner string, open func() io.Reader) (bool, error) {
 	places, err := r.forget.Pattern.scan(open())
 	if err != nil || len(places) > 0 || inner == "" {
 		return len(places) == 0, err
 	}
-	n, err := r.forget.inside(inner, open())
+	n, err := r.forget.searchLayer(inner, open())
 	return n == 0, err
 }
 
-// layer inflates an original, marks what is inside, and compresses it again.
+// layer inflates an original, redacts its content, and compresses it again.
 func (r *redactor) layer(c *chain, inner string) error {
 	inside, err := r.forget.Open(inner, r.forget.content(r.ctx, c))
 	if err != nil {
@@ -142,29 +143,29 @@ var errTooLong = errors.New("too long to be redacted")
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > redactedLayer {
+	if b.Len()+len(p) > maxLayer {
 		return 0, errTooLong
 	}
 	return b.Buffer.Write(p)
 }
 
-// drop lays a tombstone on a version that goes as a whole. It does not name what must be forgotten.
+// drop writes a tombstone for a version that is removed as a whole. The tombstone does not contain the matched text.
 func (r *redactor) drop(c *chain) error {
 	r.applied.Dropped++
-	if err := r.bury(c, nil); err != nil {
+	if err := r.addTombstone(c, nil); err != nil {
 		return err
 	}
 	return r.sealFull()
 }
 
-func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
+func (r *redactor) addTombstone(c *chain, redaction *blob.Redaction) error {
 	if err := r.begin(); err != nil {
 		return err
 	}
 	v := c.version()
 	t := blob.NewTombstone(&v, blob.PlanForget)
-	if grave, ok := r.forget.holdings.graves.Of(&v); ok && redaction == nil && grave.SameRoot {
-		redaction = grave.Redacted // what took its place stays known for what it is
+	if grave, ok := r.forget.holdings.tombstones.Of(&v); ok && redaction == nil && grave.SameRoot {
+		redaction = grave.Redacted // keep the reference to what replaced it
 	}
 	t.Redacted = redaction
 	shown := t
@@ -175,18 +176,18 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 	return nil
 }
 
-// put stores what takes the place of a version.
+// put stores the redacted form of a version.
 func (r *redactor) put(c *chain, size int64, places [][2]int64, open func() io.Reader) error {
-	told := c.version()
-	told.SetStates(c.states())
-	if size != c.Size { // compressed: what its beginning was then, nobody can say
-		told.Earlier = nil
+	v := c.version()
+	v.SetStates(c.states())
+	if size != c.Size { // compressed: the redacted forms of earlier states are unknown
+		v.Earlier = nil
 	}
-	v, err := r.store(told, size, open)
+	v, err := r.store(v, size, open)
 	if err != nil {
 		return err
 	}
-	if err := r.bury(c, &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: places}); err != nil {
+	if err := r.addTombstone(c, &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: places}); err != nil {
 		return err
 	}
 	r.applied.Redacted++

@@ -16,17 +16,17 @@ import (
 
 const (
 	packExt    = ".tar.gz"
-	quarantine = "quarantine/" // where a repair keeps the packs that were damaged
+	quarantine = "quarantine/" // where a repair puts damaged packs
 )
 
-// Files looks through every file below the archive's directory byte by byte, foreign ones too: packs as they inflate, all
-// others as they are. It knows nothing of what they mean, and so proves what Search and Apply believe. Of a damaged pack it
-// reads what can be read, and Unread counts it.
+// Files searches every file below the archive's directory byte by byte, including foreign ones: packs are inflated,
+// all others are read as they are. It does not interpret them, and thus proves what Search and Apply conclude. A
+// damaged pack is read as far as possible and counted in Unread.
 func (f *Forget) Files(ctx context.Context, dir string) (found []Match, err error) {
 	f.Unread = 0
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // of a writer, or of SQLite
+			return nil // a temporary file of a writer or of SQLite
 		}
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -52,8 +52,8 @@ func (f *Forget) Files(ctx context.Context, dir string) (found []Match, err erro
 	return found, err
 }
 
-// Discard removes the packs in quarantine that hold a match: whatever was good in them, the repair has saved, and nothing
-// reads them. remove is told their paths below dir.
+// Discard removes quarantined packs that contain a match: the repair has saved everything usable in them, and nothing
+// reads them. It calls remove with their paths below dir.
 func (f *Forget) Discard(ctx context.Context, dir string, remove func(path string) error) (n int64, err error) {
 	err = filepath.WalkDir(filepath.Join(dir, quarantine), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func (f *Forget) Discard(ctx context.Context, dir string, remove func(path strin
 	return n, nil
 }
 
-// packOf is the name of the pack that lies in a file. A pack that was repaired twice lies in quarantine with a number.
+// packOf returns the name of the pack in a file. A pack that was repaired twice has a numeric suffix in quarantine.
 func packOf(rel string) (name string, ok bool) {
 	name, packed := strings.CutSuffix(rel, packExt)
 	if name, ok = strings.CutPrefix(name, "packs/"); !ok {
@@ -109,14 +109,14 @@ func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 		go func() {
 			err := pack.Inflate(ctx, name, &openFile{file, info.Size()}, pw)
 			if damaged = errors.Is(err, blob.ErrCorrupt); damaged {
-				err = nil // verify names it
+				err = nil // verify reports it
 			}
 			pw.CloseWithError(err)
 		}()
 		r = pr
 	}
 	places, err := f.Pattern.scan(r)
-	if err == nil && damaged { // the writer of the pipe has ended
+	if err == nil && damaged { // the goroutine that sets damaged has finished
 		f.Unread++
 	}
 	return int64(len(places)), err

@@ -11,8 +11,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// count finds out what a plan gives back.
-func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
+// count estimates how much a plan frees.
+func (p *Pruner) count(ctx context.Context, s *snapshot, plan *Plan) error {
 	f := &plan.Frees
 	goes, i := versionSet{}, -1
 	for v, err := range plan.Versions.All() {
@@ -42,7 +42,7 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 	return nil
 }
 
-// versionSet is a bit for each version (private ids).
+// versionSet is a bit set of versions (private ids).
 type versionSet []uint64
 
 func (s *versionSet) add(version int64) {
@@ -56,10 +56,11 @@ func (s versionSet) has(version int64) bool {
 	return version/64 < int64(len(s)) && s[version/64]>>(version%64)&1 == 1
 }
 
-// countedFacts is how many ledgers are made to find out what all of them take.
+// countedFacts is how many ledgers are built to estimate the size of all.
 const countedFacts = 128
 
-// countFacts finds out what ledgers and tombstones take in packs, from some of them when they are many, and gives these.
+// countFacts estimates the size of ledgers and tombstones in packs, from a sample if there are many, and returns the
+// sample.
 func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bool) (*index.Removal, error) {
 	step, of := 1, plan.Versions.Len()-len(marked)
 	if of > 2*countedFacts {
@@ -96,7 +97,7 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 	if err != nil {
 		return nil, err
 	}
-	scale := &scale{}
+	scale := &countingStore{}
 	w, err := pack.Begin(ctx, scale, "plan", plan.Created, pack.Options{})
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 	return come, nil
 }
 
-// countIndex finds out what gc gives back of the index when it cleans it.
+// countIndex estimates how much gc frees in the index.
 func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Removal) error {
 	leaving.Originals = plan.Frees.Originals
 	leaving.Runs = make([]index.RemovedRun, 0, plan.Runs.Len())
@@ -135,12 +136,12 @@ func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Remo
 // span is an entry of a pack, with its header and padding.
 type span struct {
 	from, to   int64
-	live, dead bool // some version that stays has it; one that goes now has it
+	live, dead bool // a remaining version has it; a version that is removed now has it
 }
 
 const tarBlock = 512
 
-// spans are the entries of a pack, in order, and how many of its extents go.
+// spans returns the entries of a pack, in order, and how many of its extents are removed.
 func spans(p *index.InventoryPack) (all []*span, gone int64) {
 	at := map[int64]*span{}
 	for _, x := range p.Extents {
@@ -159,9 +160,10 @@ func spans(p *index.InventoryPack) (all []*span, gone int64) {
 	return slices.SortedFunc(maps.Values(at), func(a, b *span) int { return cmp.Compare(a.from, b.from) }), gone
 }
 
-// freed counts what packs give back when versions go: members of which no entry stays, and shares of the others.
-func (p *Pruner) freed(ctx context.Context, s *stand, goes func(version int64) bool, f *Frees) error {
-	var again []remains
+// freed estimates how much packs shrink when versions are removed: by whole members of which no entry stays, and by a
+// share of the others.
+func (p *Pruner) freed(ctx context.Context, s *snapshot, goes func(version int64) bool, f *Frees) error {
+	var again []remainder
 	for x, err := range s.Packs(goes) {
 		if err != nil {
 			return err
@@ -176,7 +178,7 @@ func (p *Pruner) freed(ctx context.Context, s *stand, goes func(version int64) b
 		f.PackBytes += v.Manifest * gone / int64(len(x.Extents))
 		f.Packs++
 	}
-	share, err := p.remade(ctx, again)
+	share, err := p.recompressedRatio(ctx, again)
 	for _, x := range again {
 		f.PackBytes -= int64(x.keeps * share)
 	}
@@ -184,8 +186,8 @@ func (p *Pruner) freed(ctx context.Context, s *stand, goes func(version int64) b
 	return err
 }
 
-// addPack adds what goes of one pack, and returns the members that gc makes again: those of which an entry stays.
-func (f *Frees) addPack(v *index.Volume, spans []*span) (again []remains) {
+// addPack adds what is removed of one pack, and returns the members that gc compresses again because an entry stays.
+func (f *Frees) addPack(v *index.Volume, spans []*span) (again []remainder) {
 	for i := range v.Members {
 		m := &v.Members[i]
 		for len(spans) > 0 && spans[0].to <= m.Raw {
@@ -198,13 +200,13 @@ func (f *Frees) addPack(v *index.Volume, spans []*span) (again []remains) {
 		f.PackBytes += m.Size
 		if len(live) > 0 {
 			keeps := float64(m.Size) * float64(m.RawSize-min(dead, m.RawSize)) / float64(max(m.RawSize, 1))
-			again = append(again, remains{v.Name, keeps, live})
+			again = append(again, remainder{v.Name, keeps, live})
 		}
 	}
 	return again
 }
 
-// within says how much of a member goes, and where the content of entries is that stay.
+// within returns how many bytes of a member are removed, and where the content of the remaining entries is.
 func within(m *blob.Member, spans []*span) (dead int64, live [][2]int64) {
 	end := m.Raw + m.RawSize
 	for _, e := range spans {

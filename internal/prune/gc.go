@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Shelf is what gc needs of an index.
-type Shelf interface {
+// Index is what gc needs of an index.
+type Index interface {
 	index.Writer
 	index.Cleaner
 	Packs(ctx context.Context) iter.Seq2[string, error]
@@ -23,42 +23,42 @@ type Shelf interface {
 	EnsureNewer(ctx context.Context, facts []blob.Fact) error
 }
 
-// GC rewrites packs without what nobody needs, merges small ones, and gives space back. It needs the archive's lock,
-// and an index that knows all packs.
+// GC rewrites packs without content that is no longer needed, merges small packs, and frees space. It needs the
+// archive's lock, and an index that knows all packs.
 type GC struct {
 	Packs   blob.Store
-	Index   Shelf
-	Writer  string // id of this writer in pack names
+	Index   Index
+	Writer  string // id of this writer, for pack names
 	Now     func() time.Time
 	Log     *slog.Logger
-	Format  pack.Options // of new packs
+	Format  pack.Options // for new packs
 	Options Options
-	// Drop and DropFact name versions and facts that go without a tombstone. They may be nil.
+	// Drop and DropFact select versions and facts to remove without a tombstone. They may be nil.
 	Drop     func(*blob.Version) bool
 	DropFact func(blob.Fact) bool
-	// Progress is told how many bytes of old packs are done. It may be nil.
+	// Progress is called with the number of bytes of old packs that are done. It may be nil.
 	Progress func(done, total int64)
 
-	// ChainLimit is how many chains are held in memory at a time while all are gone through: 0 is 131,072.
+	// ChainLimit is how many chains are held in memory at a time when all of them are visited; 0 means 131,072.
 	ChainLimit int
 
-	factsRoom int                  // of tests, for factsBytes
-	matches   func(blob.Fact) bool // of Forget: facts to count
-	began     time.Time
+	factsLimit int                  // replaces factsBytes, for tests
+	matches    func(blob.Fact) bool // facts to count, for Forget
+	began      time.Time
 }
 
-// Options bound a gc.
+// Options configure and bound a gc.
 type Options struct {
-	Grace     time.Duration // versions buried for less stay; 0: none do
-	MaxUnused Limit         // how much that nobody needs may stay in packs
-	MaxTime   time.Duration // when to begin nothing more; 0: never
-	MaxBytes  int64         // how many bytes of old packs are rewritten, roughly; 0: all that must be
-	Forgotten bool          // of what is buried only that goes which must be forgotten
+	Grace     time.Duration // keep versions whose tombstone is younger; 0 means none
+	MaxUnused Limit         // how much unneeded content may stay in packs
+	MaxTime   time.Duration // start no more work after this; 0 means no limit
+	MaxBytes  int64         // how many bytes of old packs to rewrite, roughly; 0 means no limit
+	Forgotten bool          // of tombstoned versions, remove only those that must be forgotten
 	DryRun    bool
-	Purge     bool // the index is cleaned of what was taken out of it whatever that costs
+	Purge     bool // purge deleted content from the index whatever that costs
 }
 
-// Limit is a number of bytes, or a part of all packs.
+// Limit is a number of bytes or a percentage of all packs, whichever is larger.
 type Limit struct {
 	Bytes   int64
 	Percent float64
@@ -68,27 +68,27 @@ func (l Limit) of(total int64) int64 { return max(l.Bytes, int64(l.Percent/100*f
 
 // Report is what a gc did, or would do.
 type Report struct {
-	Before, After int64 // bytes of all packs
+	Before, After int64 // size of all packs in bytes
 	PacksBefore   int64
 	PacksAfter    int64
-	Rewritten     int64 // packs with something that nobody needs any more
-	Merged        int64 // packs that were only small
-	Removed       int64 // packs that are gone, leftovers of an earlier gc included
-	Dead          int64 // versions that are gone for good
-	Spared        int64 // versions that are buried, and kept for the grace
-	Unused        int64 // bytes in packs that nobody needs and that stay, roughly
+	Rewritten     int64 // packs with unneeded content
+	Merged        int64 // packs that were merged only because they are small
+	Removed       int64 // packs that were removed, including leftovers of an earlier gc
+	Dead          int64 // versions that are permanently removed
+	Spared        int64 // tombstoned versions kept because of Grace
+	Unused        int64 // unneeded bytes that stay in packs, roughly
 	Damaged       []string
-	More          bool // there is more to do: a bound was reached
+	More          bool // a bound was reached and there is more to do
 	Index         index.Purged
 }
 
-// Freed is how many bytes the archive takes less.
+// Freed returns by how many bytes the archive has shrunk.
 func (r *Report) Freed() int64 { return r.Before - r.After + r.Index.Before - r.Index.After }
 
-// ErrMissing says that the index knows packs which are not there.
+// ErrMissing means that packs which the index knows are not in the store.
 var ErrMissing = errors.New("packs are missing")
 
-// Run does it all. Report says what was done also when it fails.
+// Run performs a gc. The Report is valid even if Run fails.
 func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	g.began = g.Now()
 	if !g.Options.DryRun {
@@ -102,7 +102,7 @@ func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	if g.Options.DryRun {
 		return r, nil
 	}
-	debug.FreeOSMemory() // of what was known of the originals: the index takes as much of its own, outside of the heap
+	debug.FreeOSMemory() // return the holdings' memory: the index needs as much of its own, outside of the heap
 	r.Index, err = g.Index.Purge(ctx, g.Options.Purge)
 	if err != nil {
 		return r, fmt.Errorf("gc: %w", err)
@@ -110,7 +110,7 @@ func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	return r, nil
 }
 
-// sweep removes packs that others have replaced, as a gc that died has left them.
+// sweep removes packs that have been replaced, which an interrupted gc has left behind.
 func (g *GC) sweep(ctx context.Context, r *Report) error {
 	var names []string
 	for name, err := range g.Index.Replaced(ctx) {
@@ -139,13 +139,13 @@ func (g *GC) remove(ctx context.Context, names []string, r *Report) error {
 	return g.Index.Removed(ctx, names)
 }
 
-// rewrite makes plans and follows them until there is nothing left to do: what was merged may be merged again.
+// rewrite makes plans and carries them out until there is nothing left to do: merged packs may be merged again.
 func (g *GC) rewrite(ctx context.Context, r *Report) error {
 	h, err := g.survey(ctx)
 	if err != nil {
 		return err
 	}
-	if err := g.complete(ctx, h); err != nil {
+	if err := g.checkComplete(ctx, h); err != nil {
 		return err
 	}
 	r.Before, r.PacksBefore = h.size()
@@ -156,7 +156,7 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 		r.After, r.PacksAfter = h.size()
 		r.Unused = unused
 		if g.Options.DryRun {
-			r.foresee(groups)
+			r.estimate(groups)
 			return nil
 		}
 		if len(groups) == 0 {
@@ -176,28 +176,28 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 			}
 		}
 		if len(h.volumes) >= packs && r.Rewritten == rewritten {
-			break // names of theirs cannot stand in one pack: they would be merged for ever
+			break // their names conflict within one pack: they would be merged for ever
 		}
 	}
 	r.After, r.PacksAfter = h.size()
 	return nil
 }
 
-// exhausted says whether a bound is reached.
+// exhausted reports whether a bound is reached.
 func (g *GC) exhausted(done int64) bool {
 	o := &g.Options
 	return o.MaxTime > 0 && g.Now().Sub(g.began) >= o.MaxTime || o.MaxBytes > 0 && done >= o.MaxBytes
 }
 
-// begin starts a pack that is younger than all up to clock, and sets it.
+// begin starts a pack that is younger than clock, and sets clock to its time.
 func (g *GC) begin(ctx context.Context, clock *time.Time) (*pack.Writer, error) {
 	*clock = pack.MonotonicTime(g.Now(), *clock)
 	return pack.Begin(ctx, g.Packs, g.Writer, *clock, g.Format)
 }
 
-// complete wants the store to have all packs that the index knows: one that lacks may come back, and need what would
-// be thrown away.
-func (g *GC) complete(ctx context.Context, h *holdings) error {
+// checkComplete verifies that the store has all packs that the index knows: a missing one may reappear and need
+// content that would be removed.
+func (g *GC) checkComplete(ctx context.Context, h *holdings) error {
 	there := map[string]bool{}
 	for _, v := range h.volumes {
 		there[v.Name] = true
@@ -220,8 +220,8 @@ func (h *holdings) size() (bytes, packs int64) {
 	return bytes, int64(len(h.volumes))
 }
 
-// foresee says what following a plan would do.
-func (r *Report) foresee(groups []group) {
+// estimate adds what carrying out a plan would do.
+func (r *Report) estimate(groups []group) {
 	for _, group := range groups {
 		for _, v := range group {
 			if v.dirty() {

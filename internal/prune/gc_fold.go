@@ -11,15 +11,15 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// fold is neighbouring extents of one chain that become one.
+// fold is a run of adjacent extents of one chain that become one.
 type fold struct {
 	chain *chain
 	parts []part
 	size  int64
 }
 
-// planFolds chooses the extents to join: those that nobody else needs, and only with others of their size, so that no
-// byte is written anew for the sake of a few that follow it.
+// planFolds chooses the extents to join: those that no other chain needs, and only with others of similar size, so
+// that no byte is rewritten just to append a few others.
 func (b *bundle) planFolds() {
 	seen := map[*chain]bool{}
 	for _, v := range b.group {
@@ -51,7 +51,7 @@ func (b *bundle) planChain(c *chain) {
 	}
 }
 
-// foldEnd returns the end of the longest run from i that is worth joining.
+// foldEnd returns the end of the longest run starting at i that is worth joining.
 func (b *bundle) foldEnd(parts []part, i int) (end int) {
 	total, largest := int64(0), int64(0)
 	for j := i; j < len(parts); j++ {
@@ -72,7 +72,7 @@ func (b *bundle) join(ctx context.Context, f *fold) error {
 	m := &moving{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].Offset, Size: f.size}}
 	var content []blob.Extent
 	for i := range f.parts {
-		m.of, content = append(m.of, f.parts[i].at), append(content, f.parts[i].standing())
+		m.of, content = append(m.of, f.parts[i].at), append(content, f.parts[i].stored())
 	}
 	h := sha256.New()
 	if err := b.put(ctx, m, io.TeeReader(pack.Joined(ctx, b.source, content), h)); err != nil {

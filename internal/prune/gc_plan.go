@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// packTarget is up to which size packs are put together: what an ingest writes at most.
+	// packTarget is the size up to which packs are merged: what an ingest writes at most.
 	packTarget = 64 << 20
-	// linesTarget is how many versions packs tell of that are put together: a manifest is held in memory while it is written.
-	linesTarget = 1 << 14
-	// Packs of one tier are merged when there are mergeFew of them: less than tierBase bytes, then tierStep times as
-	// much, and so on. So a byte is written anew once for each tier, six times at most. What is larger than the last
-	// tier is left alone.
+	// versionsTarget is how many versions the manifest of a merged pack has at most: a manifest is held in memory while
+	// it is written.
+	versionsTarget = 1 << 14
+	// Packs of one tier are merged when there are at least mergeFew of them. The first tier is packs of less than
+	// tierBase bytes, each further one goes up to tierStep times as much. So a byte is rewritten once for each tier,
+	// six times at most. Packs larger than the last tier are left alone.
 	mergeFew  = 8
 	tierBase  = 16 << 10
 	tierStep  = 8
 	tierCount = 5 // 16 KiB, 128 KiB, 1 MiB, 8 MiB, 64 MiB
 )
 
-// group is packs that become one.
+// group is a set of packs that become one.
 type group []*volume
 
 func (g group) size() (n int64) {
@@ -31,11 +32,11 @@ func (g group) size() (n int64) {
 	return n
 }
 
-// dirty says that a pack has something that nobody needs.
+// dirty reports whether a pack has unneeded content.
 func (v *volume) dirty() bool { return v.unused > 0 }
 
-// plan chooses the packs that are rewritten, those that have most to lose first when not all of them must, and those
-// that are merged. unused is how many bytes that nobody needs will stay.
+// plan chooses the packs to rewrite, those with the largest unneeded share first if not all must be, and those to
+// merge. unused is how many unneeded bytes will stay.
 func (h *holdings) plan(o *Options, damaged map[string]bool) (groups []group, unused int64) {
 	var dirty []*volume
 	tiers := map[int][]*volume{}
@@ -59,10 +60,10 @@ func (h *holdings) plan(o *Options, damaged map[string]bool) (groups []group, un
 		unused -= dirty[n].unused
 		n++
 	}
-	groups = bunch(dirty[:n], true, h.room)
+	groups = groupPacks(dirty[:n], true, h.factsLimit)
 	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
 		if few := tiers[tier]; len(few) >= mergeFew {
-			groups = append(groups, bunch(few, false, h.room)...)
+			groups = append(groups, groupPacks(few, false, h.factsLimit)...)
 		}
 	}
 	return groups, unused
@@ -76,25 +77,25 @@ func tierOf(size int64) int {
 	return tier
 }
 
-// bunch puts packs together, in the order of their age, up to what one pack should have, with so many bytes of facts at most. Packs
-// alone are only worth it when something goes.
-func bunch(volumes []*volume, alone bool, facts int) (groups []group) {
+// groupPacks groups packs, in the order of their age, up to the limits of one pack and up to facts bytes of facts. Groups
+// of a single pack are included only if alone is set, that is, if rewriting removes something.
+func groupPacks(volumes []*volume, alone bool, facts int) (groups []group) {
 	volumes = slices.Clone(volumes)
 	slices.SortFunc(volumes, func(a, b *volume) int { return strings.Compare(a.Name, b.Name) })
 	var open group
-	room, lines, says := int64(packTarget), linesTarget, facts
+	bytes, lines, factsLeft := int64(packTarget), versionsTarget, facts
 	end := func() {
 		if len(open) > 1 || len(open) == 1 && alone {
 			groups = append(groups, open)
 		}
-		open, room, lines, says = nil, packTarget, linesTarget, facts
+		open, bytes, lines, factsLeft = nil, packTarget, versionsTarget, facts
 	}
 	for _, v := range volumes {
-		keeps := v.Size - v.unused
-		if keeps > room || len(v.told) > lines || v.says > says {
+		kept := v.Size - v.unused
+		if kept > bytes || len(v.chains) > lines || v.factBytes > factsLeft {
 			end()
 		}
-		open, room, lines, says = append(open, v), room-keeps, lines-len(v.told), says-v.says
+		open, bytes, lines, factsLeft = append(open, v), bytes-kept, lines-len(v.chains), factsLeft-v.factBytes
 	}
 	end()
 	return groups

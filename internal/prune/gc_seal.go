@@ -11,14 +11,14 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// twin is a part whose bytes another part has too: a hard link where both are in the main pack.
+// twin is a part whose bytes are those of another part. It becomes a hard link if both are in the main pack.
 type twin struct {
 	chain *chain
 	part  *part
 	to    *moving
 }
 
-// seal writes the manifests, the main one last: before it is durable, the old packs count.
+// seal writes the manifests, the main one last: until it is durable, the old packs are the valid ones.
 func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 	main := b.volumes[len(b.volumes)-1]
 	lines, twins := b.lines(main)
@@ -35,7 +35,7 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 			for _, old := range b.group {
 				m.Replaces = append(m.Replaces, old.Name)
 			}
-			b.strangers(lines)
+			b.addForeign(lines)
 		}
 		if err := v.writer.Flush(); err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 	return rows, nil
 }
 
-// versions makes the lines of a manifest: the states of each chain with its extents there.
+// versions returns the versions of a manifest: the states of each chain with its extents in that pack.
 func versions(lines map[*chain][]blob.Extent) []blob.Version {
 	all := make([]blob.Version, 0, len(lines))
 	for c, extents := range lines {
@@ -72,8 +72,8 @@ func versions(lines map[*chain][]blob.Extent) []blob.Version {
 	return all
 }
 
-// lines are the chains that the group told of and that live on, without extents, and the parts of them that lie where
-// another chain's do.
+// lines returns the living chains in the group's manifests, still without extents, and those parts of them whose
+// bytes are stored under another chain's name.
 func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins []twin) {
 	lines = map[*chain][]blob.Extent{}
 	for _, v := range b.group {
@@ -99,7 +99,7 @@ func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins [
 	return lines, twins
 }
 
-// dead are the versions that the group told of and that go.
+// dead returns the versions in the group's manifests that are removed.
 func (b *bundle) dead() (all []index.VersionKey) {
 	for _, v := range b.group {
 		for _, c := range v.lines {
@@ -111,7 +111,7 @@ func (b *bundle) dead() (all []index.VersionKey) {
 	return all
 }
 
-// link makes twins hard links. One whose name the pack cannot hold gets its bytes in a pack of its own.
+// link writes twins as hard links. If a name conflicts with others in the pack, the bytes go into an additional pack.
 func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]blob.Extent, twins []twin) error {
 	for _, t := range twins {
 		v, e := t.chain.version(), blob.Extent{Offset: t.part.Offset, Size: t.part.Size, SHA256: t.part.SHA256}
@@ -134,8 +134,8 @@ func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]b
 	return nil
 }
 
-// strangers adds to the lines of the main pack what lies in others.
-func (b *bundle) strangers(lines map[*chain][]blob.Extent) {
+// addForeign adds to the lines of the main pack the extents that are stored in other packs.
+func (b *bundle) addForeign(lines map[*chain][]blob.Extent) {
 	for c := range lines {
 		for i := range c.parts {
 			p := &c.parts[i]
@@ -144,23 +144,23 @@ func (b *bundle) strangers(lines map[*chain][]blob.Extent) {
 			}
 			e := blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256}
 			switch m := b.moves[p.at]; {
-			case p.at == nil: // lost; what was said of it stays said
-				said := p.Place(p.by)
-				e.CopyOf = &said
+			case p.at == nil: // lost; keep what the manifest says about it
+				place := p.Place(p.by)
+				e.CopyOf = &place
 			case m == nil:
 				at := p.at.Copy
 				e.CopyOf = &at
 			case m.volume.name != "" && !m.holds(c, p):
 				e.CopyOf = &blob.Copy{Pack: m.volume.name, Raw: m.Raw}
 			default:
-				continue // owned, or linked
+				continue // owned or linked
 			}
 			lines[c] = append(lines[c], e)
 		}
 	}
 }
 
-// settle puts the new packs in the place of the old ones.
+// settle replaces the old packs in the holdings with the new ones.
 func (b *bundle) settle(ctx context.Context, rows []*index.PackRow) error {
 	h := b.holdings
 	h.volumes = slices.DeleteFunc(h.volumes, func(v *volume) bool { return b.members[v.Name] != nil })
@@ -168,16 +168,16 @@ func (b *bundle) settle(ctx context.Context, rows []*index.PackRow) error {
 	for _, old := range b.group {
 		delete(h.byName, old.Name)
 		h.stock.Remove(old.Name)
-		guests = append(guests, old.guests...)
-		if len(rows) > 1 { // who needs something of one that is told by another
-			guests = append(guests, old.told...)
+		guests = append(guests, old.foreign...)
+		if len(rows) > 1 { // chains in one new manifest may need content of another new pack
+			guests = append(guests, old.chains...)
 		}
-		old.leave()
+		old.release()
 	}
 	for _, row := range rows {
-		v := &volume{Info: blob.Info{Name: row.Name, Size: row.Size}, guests: guests}
+		v := &volume{Info: blob.Info{Name: row.Name, Size: row.Size}, foreign: guests}
 		m, err := b.gc.open(ctx, v, func(told *blob.Version) bool {
-			v.told = append(v.told, hashOf(told.Chain()))
+			v.chains = append(v.chains, hashOf(told.Chain()))
 			return false
 		})
 		if err != nil {

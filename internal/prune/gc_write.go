@@ -16,17 +16,17 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// rewriter puts new packs in the place of groups of old ones.
+// rewriter replaces groups of old packs with new ones.
 type rewriter struct {
 	gc       *GC
 	holdings *holdings
 	report   *Report
-	damaged  map[string]bool // packs that are left alone because they cannot be read
-	done     int64           // bytes of old packs
+	damaged  map[string]bool // packs that are skipped because they cannot be read
+	done     int64           // bytes of old packs so far
 }
 
-// replace writes one group anew, has it indexed, and removes the old packs. A pack with damaged bytes that somebody
-// needs stays as it is.
+// replace rewrites one group, has the new packs indexed, and removes the old ones. A pack with damage in needed
+// content stays as it is.
 func (w *rewriter) replace(ctx context.Context, group group) error {
 	for len(group) > 0 {
 		b := newBundle(w, group)
@@ -49,8 +49,8 @@ func (w *rewriter) replace(ctx context.Context, group group) error {
 
 // swap has the new packs indexed and removes the old ones.
 func (w *rewriter) swap(ctx context.Context, b *bundle, rows []*index.PackRow) error {
-	b.letGo()
-	// The index knows all facts; it only learns where they stand now.
+	b.release()
+	// The index knows all facts already; only their location changes.
 	if err := w.gc.Index.Commit(ctx, index.Batch{Packs: rows}); err != nil {
 		return err
 	}
@@ -76,48 +76,49 @@ func (w *rewriter) swap(ctx context.Context, b *bundle, rows []*index.PackRow) e
 	return nil
 }
 
-// bundle is one new pack in the making. Entries whose names it cannot hold beside others go into packs of their own,
-// which are sealed before it: only the last one says what all of them replace.
+// bundle is one new pack being written. Entries whose names conflict with others in it go into additional packs,
+// which are sealed before it: only the last pack says what all of them replace.
 type bundle struct {
 	*rewriter
 	group   group
-	members map[string]*volume // the group by name
+	members map[string]*volume // the packs of the group by name
 	facts   []blob.Fact
 
 	volumes []*newVolume // the last is the main one
-	stamp   time.Time    // of the first of them
+	stamp   time.Time    // creation time of the first of them
 	moves   map[*entry]*moving
 	folds   []*fold
-	open    []*pack.View // of the group, the last used last
+	open    []*pack.View // open packs of the group, least recently used first
 	cache   *pack.Cache
 }
 
 const (
-	openPacks = 16 // at a time, of a group
+	openPacks = 16 // how many packs of a group are open at a time
 	openCache = 32 << 20
 )
 
-// manyChains is of how many chains a selection is so large that a cycle of the collector, some tens of milliseconds, is little beside
-// what was done with it.
+// manyChains is the size of a selection from which a garbage collection cycle, some tens of milliseconds, is small
+// compared with the work that was done.
 const manyChains = 1 << 15
 
-// letGo forgets what was needed to write the packs, before the index takes them in and has as much of its own.
-func (b *bundle) letGo() {
+// release drops what was needed to write the packs, before the index commits them and needs as much memory of its
+// own.
+func (b *bundle) release() {
 	many := b.holdings.count >= manyChains
 	b.holdings.deselect()
 	b.volumes, b.facts, b.moves, b.folds = nil, nil, nil, nil
 	if many {
-		debug.FreeOSMemory() // else it would stand beside the index's, which lies outside of the heap
+		debug.FreeOSMemory() // otherwise it adds to the index's memory, which is outside of the heap
 	}
 }
 
 type newVolume struct {
 	writer *pack.Writer
-	name   string // once it is sealed
+	name   string // set when it is sealed
 	owns   []*moving
 }
 
-// moving is what an entry becomes, or several of them: an extent of its owner.
+// moving is the new extent that one or several old entries become. Its name is that of its owner.
 type moving struct {
 	owner ref
 	blob.Extent
@@ -125,13 +126,13 @@ type moving struct {
 	of     []*entry
 }
 
-// moving is an entry that becomes one of its owner's.
+// moving returns the new extent of an entry, named after its owner.
 func (b *bundle) moving(x *entry) *moving {
 	o := ownerOf(x)
 	return &moving{owner: o, Extent: blob.Extent{Offset: o.part.Offset, Size: x.size, SHA256: x.sum}, of: []*entry{x}}
 }
 
-// holds says whether a part of a chain lies in it under the chain's own name.
+// holds reports whether a part of a chain is within m and m has the chain's own name.
 func (m *moving) holds(c *chain, p *part) bool {
 	return m.owner.chain == c && p.Offset >= m.Offset && p.Offset+p.Size <= m.Offset+m.Size
 }
@@ -144,7 +145,7 @@ func newBundle(w *rewriter, group group) *bundle {
 	return b
 }
 
-// write makes the new packs durable and returns what the index must know of them, the main one last.
+// write makes the new packs durable and returns their rows for the index, the main pack last.
 func (b *bundle) write(ctx context.Context) (rows []*index.PackRow, err error) {
 	defer func() { err = errors.Join(err, b.close()) }()
 	main, err := b.gc.begin(ctx, &b.holdings.clock)
@@ -177,7 +178,7 @@ func (b *bundle) abort() error {
 	return errors.Join(errs...)
 }
 
-// source opens a pack of the group, until others have been asked for.
+// source opens a pack of the group. It may be closed by a later call of source.
 func (b *bundle) source(ctx context.Context, name string) (*pack.View, error) {
 	if i := slices.IndexFunc(b.open, func(v *pack.View) bool { return v.Name == name }); i >= 0 {
 		v := b.open[i]
@@ -208,14 +209,14 @@ func (b *bundle) close() error {
 	return errors.Join(errs...)
 }
 
-// copyVolume moves what somebody needs of an old pack.
+// copyVolume copies the needed content of an old pack.
 func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 	from, err := b.source(ctx, v.Name)
 	if err != nil {
 		return err
 	}
 	units := b.needed(v)
-	lifts, stop := liftAhead(ctx, from, units)
+	lifts, stop := startPrefetch(ctx, from, units)
 	for _, u := range units {
 		if err = b.copyUnit(ctx, from, u, lifts); err != nil {
 			break
@@ -225,13 +226,14 @@ func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 	return err
 }
 
-// oldUnit is a unit of an old pack of which something is needed.
+// oldUnit is a unit of an old pack some of which is needed.
 type oldUnit struct {
 	members []blob.Member
 	needed  []*entry
-	whole   bool // it may move as it is stored, for every entry of it stays what it is
+	whole   bool // it can be copied in compressed form, since all of its entries stay as they are
 }
 
+// needed returns the units of a pack that have needed entries.
 func (b *bundle) needed(v *volume) (units []oldUnit) {
 	i := 0
 	for _, members := range v.units {
@@ -253,28 +255,29 @@ func (b *bundle) needed(v *volume) (units []oldUnit) {
 	return units
 }
 
-// lift is a unit on its way out of a pack.
-type lift struct {
+// prefetch is a unit being read from a pack in compressed form.
+type prefetch struct {
 	unit *pack.Unit
 	err  error
 	done chan struct{}
 }
 
-// liftsAhead is how many units are lifted besides the one that is waited for. Each is in memory as it is stored.
-const liftsAhead = 1
+// prefetchAhead is how many units are read ahead besides the one that is waited for. Each is in memory as stored.
+const prefetchAhead = 1
 
-// liftAhead lifts those of some units that may move as they are stored, in their order, ahead of who takes them: what is moved is
-// inflated, so that nothing damaged is, and that takes longer than to write it. Nothing reads from the pack after stop.
-func liftAhead(ctx context.Context, from *pack.View, units []oldUnit) (lifts <-chan *lift, stop func()) {
+// startPrefetch reads, in order and ahead of the consumer, those units that can be copied in compressed form. Copied
+// units are inflated to verify them, which takes longer than writing them. Nothing reads from the pack after stop
+// returns.
+func startPrefetch(ctx context.Context, from *pack.View, units []oldUnit) (lifts <-chan *prefetch, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	begun := make(chan *lift, liftsAhead)
+	begun := make(chan *prefetch, prefetchAhead)
 	var group sync.WaitGroup
 	group.Go(func() {
 		for _, u := range units {
 			if !u.whole {
 				continue
 			}
-			l := &lift{done: make(chan struct{})}
+			l := &prefetch{done: make(chan struct{})}
 			select {
 			case begun <- l:
 			case <-ctx.Done():
@@ -292,16 +295,16 @@ func liftAhead(ctx context.Context, from *pack.View, units []oldUnit) (lifts <-c
 	}
 }
 
-// copyUnit moves a unit as it is stored when it may be, else entry by entry.
-func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts <-chan *lift) error {
+// copyUnit copies a unit in compressed form if possible, or else entry by entry.
+func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts <-chan *prefetch) error {
 	if u.whole {
 		l, err := next(ctx, lifts)
 		if err != nil {
 			return err
 		}
-		// Other entries are links, which are made again, or belong to nobody.
+		// Any other entries are links, which are written again, or belong to no version.
 		if len(l.Entries) == len(u.needed) {
-			return b.lifted(ctx, l, u)
+			return b.appendUnit(ctx, l, u)
 		}
 	}
 	for _, x := range u.needed {
@@ -312,8 +315,8 @@ func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts
 	return nil
 }
 
-// lifted puts a unit into a pack as it was in an old one.
-func (b *bundle) lifted(ctx context.Context, unit *pack.Unit, u oldUnit) error {
+// appendUnit appends a unit to a pack in compressed form.
+func (b *bundle) appendUnit(ctx context.Context, unit *pack.Unit, u oldUnit) error {
 	var all []*moving
 	for _, x := range u.needed {
 		all = append(all, b.moving(x))
@@ -327,8 +330,8 @@ func (b *bundle) lifted(ctx context.Context, unit *pack.Unit, u oldUnit) error {
 	})
 }
 
-// next waits for the unit that is lifted next.
-func next(ctx context.Context, lifts <-chan *lift) (*pack.Unit, error) {
+// next waits for the next prefetched unit.
+func next(ctx context.Context, lifts <-chan *prefetch) (*pack.Unit, error) {
 	select {
 	case l := <-lifts:
 		<-l.done
@@ -338,7 +341,8 @@ func next(ctx context.Context, lifts <-chan *lift) (*pack.Unit, error) {
 	}
 }
 
-// ownerOf chooses whose name an entry has: its owner if that still needs it, if possible somebody who is not buried.
+// ownerOf chooses the chain whose name an entry gets: its current owner if that still needs it, preferably a chain
+// without a tombstone.
 func ownerOf(x *entry) ref {
 	return slices.MinFunc(x.refs, func(a, b ref) int {
 		rank := func(r ref) int {
@@ -356,14 +360,14 @@ func ownerOf(x *entry) ref {
 	})
 }
 
-// put writes an entry anew.
+// put writes the content of an entry.
 func (b *bundle) put(ctx context.Context, m *moving, content io.Reader) error {
 	v := m.owner.version()
 	return b.into(ctx, []*moving{m}, func(w *pack.Writer) error { return w.Put(&v, &m.Extent, content) })
 }
 
-// into puts something into the first pack that can hold its names, the main one before others. Those that are begun beside the main one
-// are sealed before it, and their names come before its own.
+// into writes to the first pack in which the names do not conflict, trying the main one first. Additional packs are
+// sealed before the main one, and their names sort before its name.
 func (b *bundle) into(ctx context.Context, all []*moving, put func(*pack.Writer) error) error {
 	for i := len(b.volumes) - 1; ; i-- {
 		if i < 0 {
@@ -392,7 +396,7 @@ func (b *bundle) into(ctx context.Context, all []*moving, put func(*pack.Writer)
 	}
 }
 
-// livingFacts are the facts of the group that no newer one takes the place of.
+// livingFacts returns the facts of the group that are not superseded by newer ones.
 func (b *bundle) livingFacts() (all []blob.Fact) {
 	for _, f := range b.holdings.facts {
 		if b.members[f.pack] != nil {

@@ -9,58 +9,59 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// holdings is what the manifests of all packs say together: which contents stand where, and who needs them. Of every
-// original only that takes memory, some fifty bytes, and of every fact eight. The chains, of which each takes half a kilobyte, and
-// the facts are those of a selection: a span while packs are measured, and then those that have to do with the packs which become one.
+// holdings combines the manifests of all packs: which content is stored where, and which chains need it. Permanently,
+// it takes some fifty bytes per original and eight per fact. Chains, which take half a kilobyte each, and facts are
+// in memory only for a selection: for a span while packs are measured, then for those that concern the packs being
+// merged.
 type holdings struct {
-	volumes []*volume // by name; those that others replace left out
-	byName  map[string]*volume
-	stock   pack.ContentIndex
-	graves  blob.Tombstones
-	losses  blob.Losses
-	clock   time.Time        // no pack is younger
-	dead    int64            // chains
-	spared  int64            // that are buried, and not dead
-	told    int64            // bytes of originals, roughly
-	matched map[string]int64 // facts that must be forgotten, by kind
-	room    int              // for the facts of packs that become one
+	volumes    []*volume // ordered by name, without replaced packs
+	byName     map[string]*volume
+	stock      pack.ContentIndex
+	tombstones blob.Tombstones
+	losses     blob.Losses
+	clock      time.Time        // creation time of the youngest pack
+	dead       int64            // number of dead chains
+	spared     int64            // number of chains that are buried but not dead
+	bytes      int64            // bytes of originals, roughly
+	matched    map[string]int64 // number of facts that must be forgotten, by kind
+	factsLimit int              // limit in bytes for the facts of packs that become one
 
-	buckets map[uint64]*chain // of the selection, by the hash of their keys
+	buckets map[uint64]*chain // selected chains by the hash of their keys
 	count   int
 	kinds   map[kind]*kind
-	facts   map[factKey]toldFact // of the selection, the newest of each key
+	facts   map[factKey]storedFact // selected facts, the newest of each key
 }
 
 // volume is a pack.
 type volume struct {
 	blob.Info
-	units  [][]blob.Member
-	stored pack.Contents
-	needed []bool    // of stored, when it is measured
-	told   []uint64  // hashes of the keys of the chains that its manifest tells of
-	guests []uint64  // too, of those that other packs tell of and that need something of this one
-	said   []uint64  // too, of the keys of its facts
-	says   int       // bytes of memory that these facts take
-	first  blob.Name // of told
-	last   blob.Name
-	dead   int64 // of told
-	unused int64 // bytes that gc would save, roughly
+	units     [][]blob.Member
+	stored    pack.Contents
+	needed    []bool    // parallel to stored; set by measure
+	chains    []uint64  // hashes of the keys of the chains in its manifest
+	foreign   []uint64  // the same for chains in other manifests that need content of this pack
+	facts     []uint64  // hashes of the keys of its facts
+	factBytes int       // bytes of memory that these facts take
+	first     blob.Name // first name in its manifest
+	last      blob.Name
+	dead      int64 // number of dead chains in its manifest
+	unused    int64 // bytes that gc would free, roughly
 
-	entries []*entry // of stored, those that the selection speaks of; the others are nil
-	lines   []*chain // of the selection
+	entries []*entry // parallel to stored; nil for those that the selection does not mention
+	lines   []*chain // selected chains in its manifest
 }
 
-// entry is an extent whose bytes stand in a pack.
+// entry is an extent whose bytes are stored in a pack.
 type entry struct {
-	blob.Copy // where it stands
+	blob.Copy // location
 	size      int64
 	sum       blob.Ref
-	owner     *chain // whose name it has; nil when that is not in the selection
-	from      int64  // where it stands in the owner
-	refs      []ref  // who needs it
+	owner     *chain // the chain whose name it has; nil if not selected
+	from      int64  // its offset in the owner
+	refs      []ref  // the parts that need it
 }
 
-// ref is a stretch of a chain that lies in an entry.
+// ref is a part of a chain that is stored in an entry.
 type ref struct {
 	*chain
 	part *part
@@ -68,10 +69,10 @@ type ref struct {
 
 var chainSeed = maphash.MakeSeed()
 
-// hashOf is the hash of the key of a chain.
+// hashOf hashes the key of a chain.
 func hashOf(k blob.Chain) uint64 { return maphash.Comparable(chainSeed, k) }
 
-// chain finds a chain, nil when there is none.
+// chain returns a selected chain, or nil.
 func (h *holdings) chain(k blob.Chain) *chain {
 	c := h.buckets[hashOf(k)]
 	for c != nil && c.key() != k {
@@ -86,7 +87,7 @@ func (h *holdings) addChain(c *chain) {
 	h.count++
 }
 
-// chains yields those of the selection, in no order.
+// chains yields the selected chains in no particular order.
 func (h *holdings) chains(yield func(*chain) bool) {
 	for _, c := range h.buckets {
 		for ; c != nil; c = c.next {
@@ -101,17 +102,17 @@ type factKey struct{ kind, key string }
 
 func hashOfFact(f *blob.Fact) uint64 { return maphash.Comparable(chainSeed, factKey{f.Kind, f.Key}) }
 
-type toldFact struct {
+type storedFact struct {
 	blob.Fact
 	pack string
 }
 
-// leave forgets all that was known of a pack which is no more: the plan that it was part of goes on, and chains hang on it.
-func (v *volume) leave() {
-	v.units, v.stored, v.needed, v.told, v.guests, v.said, v.entries, v.lines = nil, nil, nil, nil, nil, nil, nil, nil
+// release drops the details of a removed pack, which is still referenced by the plan and by chains.
+func (v *volume) release() {
+	v.units, v.stored, v.needed, v.chains, v.foreign, v.facts, v.entries, v.lines = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
-// drop takes chains out of the selection.
+// drop removes chains from the selection.
 func (h *holdings) drop(gone func(*chain) bool) {
 	all := slices.Collect(h.chains)
 	for _, v := range h.volumes {
@@ -130,28 +131,28 @@ func (h *holdings) drop(gone func(*chain) bool) {
 	}
 }
 
-// deselect forgets all chains and facts.
+// deselect removes all chains and facts from the selection.
 func (h *holdings) deselect() {
-	h.buckets, h.count, h.kinds, h.facts = map[uint64]*chain{}, 0, map[kind]*kind{}, map[factKey]toldFact{}
+	h.buckets, h.count, h.kinds, h.facts = map[uint64]*chain{}, 0, map[kind]*kind{}, map[factKey]storedFact{}
 	for _, v := range h.volumes {
 		v.entries, v.lines = nil, nil
 	}
 }
 
-// version takes in what a manifest says of a version. Of two states the larger one is the present one, of equal ones
+// addVersion adds a version of a manifest. Of two states the larger one is the present one, of equally large ones
 // that of the newer pack.
-func (h *holdings) version(v *volume, told *blob.Version, created time.Time) {
+func (h *holdings) addVersion(v *volume, told *blob.Version, created time.Time) {
 	k := h.kindOf(told)
 	states := told.States(created)
 	c := h.chain(told.Chain())
 	if c == nil {
 		c = &chain{Path: told.Path, Number: told.Number, Root: told.Root}
-		c.take(told, k)
+		c.update(told, k)
 		h.addChain(c)
 	} else {
 		states = blob.MergeStates(c.states(), states)
 		if told.Size >= c.Size {
-			c.take(told, k)
+			c.update(told, k)
 		}
 	}
 	c.setStates(states)
@@ -167,7 +168,7 @@ func (h *holdings) version(v *volume, told *blob.Version, created time.Time) {
 	v.lines = append(v.lines, c)
 }
 
-// kindOf is the one copy of what a version has in common with others.
+// kindOf returns the shared kind of a version.
 func (h *holdings) kindOf(v *blob.Version) *kind {
 	k := kind{v.Source, v.Format, v.Role, v.Claim}
 	have := h.kinds[k]
@@ -178,7 +179,7 @@ func (h *holdings) kindOf(v *blob.Version) *kind {
 	return have
 }
 
-// entry is the entry with a content.
+// entry returns the entry for the i-th content, creating it if necessary.
 func (v *volume) entry(i int, sum blob.Ref) *entry {
 	if v.entries == nil {
 		v.entries = make([]*entry, len(v.stored))
@@ -189,10 +190,10 @@ func (v *volume) entry(i int, sum blob.Ref) *entry {
 	return v.entries[i]
 }
 
-// resolve finds where a chain lies, and tells what it needs there.
+// resolve determines where a chain is stored, and adds references to the entries that it needs.
 func (h *holdings) resolve(c *chain) {
 	v := c.version()
-	if losses := h.losses.Of(&v); len(losses) > 0 { // the pieces that are left count, not the whole that is nowhere
+	if losses := h.losses.Of(&v); len(losses) > 0 { // ignore lost extents that overlap with the pieces that are left
 		c.parts = slices.DeleteFunc(c.parts, func(p part) bool { return h.find(&p) == nil && blob.Touches(losses, p.Offset, p.Size) })
 	}
 	c.parts = cover(c.parts, c.Size)
@@ -205,7 +206,7 @@ func (h *holdings) resolve(c *chain) {
 	}
 }
 
-// find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
+// find returns where the bytes of a part are stored: where its manifest says, or else where equal bytes are now.
 func (h *holdings) find(p *part) *entry {
 	at, ok := h.stock.Find(p.Place(p.by), p.Size, p.SHA256)
 	if !ok {

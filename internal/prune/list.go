@@ -11,26 +11,26 @@ import (
 	"os"
 )
 
-// List is records of a plan, in order. There may be a million, so beyond some they stand in a temporary file, which has no name where
-// the system allows that; of each a place is kept in memory.
+// List is an ordered list of records of a plan. There may be a million, so beyond a limit they are in a temporary
+// file, which is unlinked where the system allows that; only offsets are kept in memory.
 type List[T any] struct {
-	at   []int64 // where each begins
-	file *os.File
-	size int64  // of the file
-	tail []byte // what stands behind it
-	room int    // for tail, 0: listRoom
-	read []byte // of the file, from there on
-	from int64
-	fill func(i int, x *T) // adds what is known elsewhere of a record
+	at    []int64 // offset of each record
+	file  *os.File
+	size  int64  // size of the file
+	tail  []byte // records after the end of the file, not yet written
+	limit int    // limit of tail; 0 means listRoom
+	read  []byte // buffered bytes of the file, from offset from on
+	from  int64
+	fill  func(i int, x *T) // sets fields of a record that are stored elsewhere; may be nil
 }
 
-// listRoom is how many bytes of records are kept in memory, and listRead how many are read in one go.
+// listRoom is how many bytes of records are kept in memory, and listRead how many are read at a time.
 const (
-	listRoom = 1 << 20
-	listRead = 1 << 12
+	listLimit    = 1 << 20
+	listReadSize = 1 << 12
 )
 
-// Len is how many records there are.
+// Len returns the number of records.
 func (l *List[T]) Len() int { return len(l.at) }
 
 // All yields the records, in order.
@@ -52,14 +52,14 @@ func (l *List[T]) add(x *T) error {
 	}
 	l.at = append(l.at, l.size+int64(len(l.tail)))
 	l.tail = append(binary.LittleEndian.AppendUint32(l.tail, uint32(len(data))), data...)
-	if len(l.tail) < cmp.Or(l.room, listRoom) {
+	if len(l.tail) < cmp.Or(l.limit, listLimit) {
 		return nil
 	}
 	if l.file == nil {
 		if l.file, err = os.CreateTemp("", "txarchive-plan-"); err != nil {
 			return fmt.Errorf("lay down plan: %w", err)
 		}
-		_ = os.Remove(l.file.Name()) // where open files cannot be removed Close does it
+		_ = os.Remove(l.file.Name()) // where open files cannot be removed, Close does it
 	}
 	n, err := l.file.Write(l.tail)
 	if err != nil {
@@ -69,7 +69,7 @@ func (l *List[T]) add(x *T) error {
 	return nil
 }
 
-// get reads the i-th record.
+// get decodes the i-th record.
 func (l *List[T]) get(i int) (*T, error) {
 	const head = 4
 	data, err := l.bytes(l.at[i], head)
@@ -89,13 +89,13 @@ func (l *List[T]) get(i int) (*T, error) {
 	return x, nil
 }
 
-// bytes are good until the next call.
+// bytes returns n bytes at offset at. They are valid until the next call.
 func (l *List[T]) bytes(at int64, n int) ([]byte, error) {
 	if at >= l.size {
 		return l.tail[at-l.size:][:n], nil
 	}
 	if at < l.from || at+int64(n) > l.from+int64(len(l.read)) {
-		l.read, l.from = append(l.read[:0], make([]byte, max(n, listRead))...), at
+		l.read, l.from = append(l.read[:0], make([]byte, max(n, listReadSize))...), at
 		k, err := l.file.ReadAt(l.read, at)
 		if l.read = l.read[:k]; k < n {
 			return nil, cmp.Or(err, io.ErrUnexpectedEOF)

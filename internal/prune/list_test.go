@@ -33,7 +33,7 @@ func TestPlanHoldsLittle(t *testing.T) {
 	var whole, facts string
 	for _, room := range []int{1 << 30, 2000, 1} {
 		var done []string
-		p := &Pruner{Index: db, Room: room, Now: func() time.Time { return time.UnixMicro(1700000000000000 + 400*600000000) },
+		p := &Pruner{Index: db, BufferSize: room, Now: func() time.Time { return time.UnixMicro(1700000000000000 + 400*600000000) },
 			Write: func(_ context.Context, all []blob.Fact) error {
 				for _, f := range all {
 					done = append(done, f.Kind+f.Key+string(f.Value))
@@ -47,7 +47,7 @@ func TestPlanHoldsLittle(t *testing.T) {
 		if n := plan.Runs.Len(); n < 100 || n > 390 || plan.Pruned() != n || plan.Kept != 400-n {
 			t.Fatalf("%d of 400 runs go, %d are kept", n, plan.Kept)
 		}
-		if len(plan.Runs.tail) > room || len(plan.Versions.tail) > room || len(plan.Runs.read) > 2*listRead {
+		if len(plan.Runs.tail) > room || len(plan.Versions.tail) > room || len(plan.Runs.read) > 2*listReadSize {
 			t.Errorf("with room for %d bytes %d of runs are held, %d of originals, and %d read", room, len(plan.Runs.tail), len(plan.Versions.tail), len(plan.Runs.read))
 		}
 		plan.Frees = Frees{} // names of packs, which are random, are weighed, too

@@ -15,23 +15,24 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Pattern is what must be forgotten: a text, in every form in which it may stand inside JSON, or a regular expression.
+// Pattern is what must be forgotten: a text, in every form in which it may be encoded in JSON, or a regular
+// expression.
 type Pattern struct {
 	forms []([]byte)
 	re    *regexp.Regexp
 }
 
 const (
-	leastText = 4 // bytes of a text that is looked for
-	// reach is how long a match of a regular expression may be.
-	reach  = 64 << 10
-	window = 1 << 20
+	minText = 4 // minimum length of a text pattern in bytes
+	// maxMatch is how long a match of a regular expression may be.
+	maxMatch = 64 << 10
+	window   = 1 << 20
 )
 
-// ErrPattern says that nothing sensible can be looked for.
+// ErrPattern means that a pattern is not usable.
 var ErrPattern = errors.New("bad pattern")
 
-// ParsePattern reads a pattern: /regular expression/ between slashes, else a text as it is.
+// ParsePattern parses a pattern: /regular expression/ between slashes, otherwise literal text.
 func ParsePattern(s string) (*Pattern, error) {
 	if len(s) > 2 && s[0] == '/' && s[len(s)-1] == '/' {
 		re, err := regexp.Compile(s[1 : len(s)-1])
@@ -43,8 +44,8 @@ func ParsePattern(s string) (*Pattern, error) {
 		}
 		return &Pattern{re: re}, nil
 	}
-	if len(s) < leastText {
-		return nil, fmt.Errorf("%w: a text of less than %d bytes stands in too many places", ErrPattern, leastText)
+	if len(s) < minText {
+		return nil, fmt.Errorf("%w: a text of less than %d bytes stands in too many places", ErrPattern, minText)
 	}
 	p := &Pattern{}
 	for _, form := range forms(s, 2) {
@@ -55,7 +56,8 @@ func ParsePattern(s string) (*Pattern, error) {
 	return p, nil
 }
 
-// forms are the ways in which a text is written: as it is, and escaped as JSON by several encoders, so many times over.
+// forms returns the ways in which a text may be written: as it is, and escaped as JSON by several encoders, up to
+// depth times over.
 func forms(s string, depth int) []string {
 	all := []string{s}
 	if depth == 0 || !utf8.ValidString(s) {
@@ -80,7 +82,7 @@ func inQuotes(line string) string {
 	return line[1 : len(line)-1]
 }
 
-// ascii writes what is not ASCII as \u escapes.
+// ascii replaces non-ASCII characters with \u escapes.
 func ascii(s, digits string) string {
 	var out strings.Builder
 	for _, r := range s {
@@ -97,10 +99,10 @@ func ascii(s, digits string) string {
 	return out.String()
 }
 
-// In says whether a text has a match.
+// In reports whether a text has a match.
 func (p *Pattern) In(s string) bool { return len(p.find([]byte(s))) > 0 }
 
-// Masked is a text with marks over the matches, to be shown.
+// Masked returns a text with its matches replaced by marks, for display.
 func (p *Pattern) Masked(s string) string {
 	b := []byte(s)
 	for _, m := range p.find(b) {
@@ -109,7 +111,7 @@ func (p *Pattern) Masked(s string) string {
 	return string(b)
 }
 
-// find returns the stretches of b that match, in order and apart from each other.
+// find returns the ranges of b that match, in order and without overlaps.
 func (p *Pattern) find(b []byte) (all [][2]int) {
 	if p.re != nil {
 		for _, m := range p.re.FindAllIndex(b, -1) {
@@ -142,23 +144,23 @@ func (p *Pattern) find(b []byte) (all [][2]int) {
 }
 
 // windows are the buffers of scans: most streams are far smaller, and there are many.
-var windows = sync.Pool{New: func() any { return new([window + 2*reach]byte) }}
+var windows = sync.Pool{New: func() any { return new([window + 2*maxMatch]byte) }}
 
-// scan returns the stretches of a stream that match. Of a long stream it holds a window in memory.
+// scan returns the ranges of a stream that match, as offset and length. It holds a window of the stream in memory.
 func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) {
-	whole := windows.Get().(*[window + 2*reach]byte)
+	whole := windows.Get().(*[window + 2*maxMatch]byte)
 	defer windows.Put(whole)
 	buf := whole[:0]
-	base, done := int64(0), int64(0) // of buf; what lies before done was looked at
+	base, done := int64(0), int64(0) // base is the offset of buf; everything before done was searched
 	for eof := false; !eof; {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if eof = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !eof {
 			return nil, err
 		}
-		limit := len(buf) // a match that begins behind it may be longer than what was read
+		limit := len(buf) // a match that begins after it may continue beyond what was read
 		if !eof {
-			limit -= reach
+			limit -= maxMatch
 		}
 		for _, m := range p.find(buf) {
 			if m[0] >= limit || base+int64(m[0]) < done {
@@ -169,14 +171,14 @@ func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) {
 			places = append(places, [2]int64{from, done - from})
 		}
 		done = max(done, base+int64(limit))
-		keep := max(0, limit-16) // for escapes
+		keep := max(0, limit-16) // context for WholeEscape
 		base += int64(keep)
 		buf = append(buf[:0], buf[keep:]...)
 	}
 	return places, nil
 }
 
-// redacted is a stream with marks over some places.
+// redacted is a stream with marks in place of some ranges.
 type redacted struct {
 	r      io.Reader
 	places [][2]int64
@@ -185,7 +187,7 @@ type redacted struct {
 	held   []byte
 }
 
-// Read gives what is between the marks as it comes; what is under one is read as a whole, since the mark depends on it.
+// Read passes through what is between the ranges. A range is read as a whole, since its mark depends on the content.
 func (r *redacted) Read(p []byte) (int, error) {
 	for len(r.ready) == 0 {
 		if len(r.places) == 0 {

@@ -13,34 +13,36 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// Payloads is what the tier payloads needs: originals with marks take the place of those that are thinned.
+// Payloads provides what the tier payloads needs: originals are replaced with copies in which marks replace payloads.
 type Payloads struct {
-	GC *GC // its packs, writer, format and clock
-	// Find gives what can go of the originals of runs (by native id) over so many bytes, one at a time.
+	GC *GC // provides packs, writer, format and clock
+	// Find calls found, one original at a time, with the payloads that can be dropped from originals. wanted maps
+	// originals to the runs (by native id) and the sizes above which payloads are dropped.
 	Find func(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.Payloads) error) error
-	// Adopt has the index know the new packs.
+	// Adopt adds the new packs to the index.
 	Adopt func(context.Context) error
 }
 
-// Left is payloads that a plan should drop and cannot.
+// Left is payloads that a plan should drop but cannot.
 type Left struct {
 	Source  string `json:"source"`
 	Path    string `json:"path"`
 	PathRaw []byte `json:"path_b64,omitempty"`
 	Number  int    `json:"version"`
-	Count   *int   `json:"payloads"` // nil: unknown
+	Count   *int   `json:"payloads"` // nil if unknown
 	Why     string `json:"why"`
 }
 
-// marking is the ledgers of originals of which payloads go, by original, with the runs that lose them.
-type marking struct {
+// payloadLedgers is, by original, the ledgers of originals that lose payloads, and the runs that lose them.
+type payloadLedgers struct {
 	ledgers map[index.VersionKey]*index.Ledger
 	orders  map[index.VersionKey]int64
 	wanted  map[index.VersionKey]map[string]int64
 }
 
-func (p *Pruner) toMark(ctx context.Context, orders []index.LedgerOrder) (*marking, error) {
-	m := &marking{map[index.VersionKey]*index.Ledger{}, map[index.VersionKey]int64{}, map[index.VersionKey]map[string]int64{}}
+// newMarking selects the orders that drop payloads, and loads their ledgers.
+func (p *Pruner) newMarking(ctx context.Context, orders []index.LedgerOrder) (*payloadLedgers, error) {
+	m := &payloadLedgers{map[index.VersionKey]*index.Ledger{}, map[index.VersionKey]int64{}, map[index.VersionKey]map[string]int64{}}
 	for _, o := range orders {
 		var over map[string]int64
 		for _, r := range o.Runs {
@@ -70,11 +72,11 @@ func (p *Pruner) toMark(ctx context.Context, orders []index.LedgerOrder) (*marki
 	return m, nil
 }
 
-// mark puts originals with marks in the place of those that runs with the tier payloads hold. The packs that it writes
-// also say what the ledgers of these originals say, so that nothing is left to do for them: it returns them.
+// mark replaces originals of runs with the tier payloads by originals with marks. The new packs also contain the
+// ledgers of these originals, so that nothing is left to do for them; mark returns their ids.
 func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Applied, now time.Time) (done map[int64]bool, err error) {
 	done = map[int64]bool{}
-	m, err := p.toMark(ctx, orders)
+	m, err := p.newMarking(ctx, orders)
 	if err != nil || len(m.wanted) == 0 {
 		return done, err
 	}
@@ -82,7 +84,7 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 		return nil, ErrPayloads
 	}
 	r := &replacer{gc: p.Payloads.GC, ctx: ctx}
-	if r.standing, err = p.tombstones(ctx, func(*blob.Tombstone) {}); err != nil {
+	if r.tombstoneKeys, err = p.tombstones(ctx, func(*blob.Tombstone) {}); err != nil {
 		return nil, err
 	}
 	if err := p.Payloads.Find(ctx, m.wanted, func(x index.Payloads) error {
@@ -104,17 +106,17 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 	return done, p.Payloads.Adopt(ctx)
 }
 
-// graveSet is the keys of some tombstones, by their hashes.
-type graveSet map[uint64]struct{}
+// tombstoneSet is a set of tombstone keys, by hash.
+type tombstoneSet map[uint64]struct{}
 
-func (g graveSet) has(key string) bool {
+func (g tombstoneSet) has(key string) bool {
 	_, ok := g[maphash.String(chainSeed, key)]
 	return ok
 }
 
-// tombstones are those that stand. Each is told of them.
-func (p *Pruner) tombstones(ctx context.Context, each func(*blob.Tombstone)) (graveSet, error) {
-	all := graveSet{}
+// tombstones returns the keys of all valid tombstones, and calls each for them.
+func (p *Pruner) tombstones(ctx context.Context, each func(*blob.Tombstone)) (tombstoneSet, error) {
+	all := tombstoneSet{}
 	for f, err := range p.Index.Facts(ctx, blob.FactTombstone) {
 		if err != nil {
 			return nil, err
@@ -127,14 +129,14 @@ func (p *Pruner) tombstones(ctx context.Context, each func(*blob.Tombstone)) (gr
 	return all, nil
 }
 
-// mark writes one original with marks, and what is to be known of it and of the one in whose place it comes.
+// mark writes one original with marks, and the facts about it and the one that it replaces.
 func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now time.Time) error {
 	old := l.Version
 	v, err := r.store(old, int64(len(x.Marked)), func() io.Reader { return bytes.NewReader(x.Marked) })
 	if err != nil {
 		return err
 	}
-	if key := blob.NewTombstone(&v, "").Key(); r.standing.has(key) { // it was like that before, and was undone
+	if key := blob.NewTombstone(&v, "").Key(); r.tombstoneKeys.has(key) { // the same marks were set before and undone
 		r.manifest.Facts = append(r.manifest.Facts, blob.NewTombstone(&v, "").Retract(now))
 	}
 	grave := blob.NewTombstone(&old, plan)
@@ -151,8 +153,8 @@ func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now tim
 	return r.sealFull()
 }
 
-// countPayloads finds out what originals get marks, and how many bytes of packs they will take: it writes them as Apply
-// does, but nowhere.
+// countPayloads determines which originals get marks, and how many bytes of packs they will take: it writes them as
+// Apply does, but discards the packs.
 func (p *Pruner) countPayloads(ctx context.Context, plan *Plan) (marked map[int64]bool, err error) {
 	if p.Payloads == nil || !plan.dropsPayloads() {
 		return nil, nil
@@ -172,11 +174,11 @@ func (p *Pruner) countPayloads(ctx context.Context, plan *Plan) (marked map[int6
 		}
 		orders = append(orders, o)
 	}
-	m, err := p.toMark(ctx, orders)
+	m, err := p.newMarking(ctx, orders)
 	if err != nil || len(m.wanted) == 0 {
 		return nil, err
 	}
-	gc, scale := *p.Payloads.GC, &scale{Store: p.Payloads.GC.Packs}
+	gc, scale := *p.Payloads.GC, &countingStore{Store: p.Payloads.GC.Packs}
 	gc.Packs = scale
 	r := &replacer{gc: &gc, ctx: ctx}
 	marked = map[int64]bool{}
@@ -210,22 +212,22 @@ func leftOf(x *index.Payloads) Left {
 	return l
 }
 
-// scale is a store that weighs packs and keeps none.
-type scale struct {
+// countingStore is a store that counts the bytes of packs and discards them.
+type countingStore struct {
 	blob.Store
 	bytes int64
 }
 
-// Create begins a pack that comes to nothing.
-func (s *scale) Create(context.Context) (blob.Upload, error) { return weighed{s}, nil }
+// Create starts a pack that is discarded.
+func (s *countingStore) Create(context.Context) (blob.Upload, error) { return countingUpload{s}, nil }
 
-type weighed struct{ *scale }
+type countingUpload struct{ *countingStore }
 
-func (w weighed) Write(p []byte) (int, error) {
+func (w countingUpload) Write(p []byte) (int, error) {
 	w.bytes += int64(len(p))
 	return len(p), nil
 }
 
-func (weighed) Commit(context.Context, string) error { return nil }
+func (countingUpload) Commit(context.Context, string) error { return nil }
 
-func (weighed) Abort() error { return nil }
+func (countingUpload) Abort() error { return nil }

@@ -10,20 +10,20 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Pin keeps a run for ever.
+// Pin protects a run without a time limit.
 type Pin struct {
 	Run    string     `json:"run_id"`
 	Reason string     `json:"reason"`
 	Added  *time.Time `json:"added"`
 }
 
-// Hold keeps a run until it is released or expires.
+// Hold protects a run until it is released or expires.
 type Hold struct {
 	Run     string     `json:"run_id"`
 	Name    string     `json:"name"`
 	Owner   string     `json:"owner"`
 	Reason  string     `json:"reason"`
-	Expires *time.Time `json:"expires"` // nil: never
+	Expires *time.Time `json:"expires"` // nil means never
 	Added   *time.Time `json:"added"`
 }
 
@@ -34,10 +34,10 @@ func (h *Hold) expiry() time.Time {
 	return *h.Expires
 }
 
-// Active says whether the hold still keeps its run.
+// Active reports whether the hold still protects its run.
 func (h *Hold) Active(now time.Time) bool { return h.Expires == nil || h.Expires.After(now) }
 
-// Pins gives all pins, by run.
+// Pins returns all pins, ordered by run.
 func (p *Pruner) Pins(ctx context.Context) ([]Pin, error) {
 	var all []Pin
 	for f, err := range p.Index.Facts(ctx, index.FactPin) {
@@ -45,14 +45,14 @@ func (p *Pruner) Pins(ctx context.Context) ([]Pin, error) {
 			return nil, err
 		}
 		pin := Pin{}
-		_ = json.Unmarshal(f.Value, &pin) // whatever else it says, it pins
+		_ = json.Unmarshal(f.Value, &pin) // the run is pinned even if the value cannot be parsed
 		pin.Run = f.Key
 		all = append(all, pin)
 	}
 	return all, nil
 }
 
-// Holds gives all holds, expired ones too, by run and name.
+// Holds returns all holds, including expired ones, ordered by run and name.
 func (p *Pruner) Holds(ctx context.Context) ([]Hold, error) {
 	var all []Hold
 	for f, err := range p.Index.Facts(ctx, index.FactHold) {
@@ -65,7 +65,7 @@ func (p *Pruner) Holds(ctx context.Context) ([]Hold, error) {
 		}
 		h := Hold{}
 		if json.Unmarshal(f.Value, &h) != nil {
-			h.Expires = nil // what cannot be read never expires
+			h.Expires = nil // a hold that cannot be parsed never expires
 		}
 		h.Run, h.Name = run, name
 		all = append(all, h)
@@ -73,18 +73,18 @@ func (p *Pruner) Holds(ctx context.Context) ([]Hold, error) {
 	return all, nil
 }
 
-// Fact writes a pin down.
+// Fact returns the fact that records a pin.
 func (pin Pin) Fact(at time.Time) (blob.Fact, error) {
 	value, err := json.Marshal(map[string]any{"added": at, "reason": pin.Reason})
 	return blob.Fact{Kind: index.FactPin, Key: pin.Run, Time: at, Value: value}, err
 }
 
-// Unpin takes the pin off a run.
+// Unpin returns the fact that removes the pin of a run.
 func Unpin(run string, at time.Time) blob.Fact {
 	return blob.Fact{Kind: index.FactPin, Key: run, Time: at, Value: json.RawMessage("null")}
 }
 
-// Fact writes a hold down.
+// Fact returns the fact that records a hold.
 func (h Hold) Fact(at time.Time) (blob.Fact, error) {
 	said := map[string]any{"added": at, "owner": h.Owner, "reason": h.Reason}
 	if h.Expires != nil {
@@ -94,7 +94,7 @@ func (h Hold) Fact(at time.Time) (blob.Fact, error) {
 	return blob.Fact{Kind: index.FactHold, Key: index.RunFactKey(h.Run, h.Name), Time: at, Value: value}, err
 }
 
-// Release ends a hold.
+// Release returns the fact that ends a hold.
 func Release(run, name string, at time.Time) blob.Fact {
 	return blob.Fact{Kind: index.FactHold, Key: index.RunFactKey(run, name), Time: at, Value: json.RawMessage("null")}
 }

@@ -27,35 +27,35 @@ const PlanFormat = 1
 type Plan struct {
 	planHead
 	Runs     List[PlannedRun]     // by id
-	Spared   List[PlannedRun]     // asked for, but pinned, held or as thin already
+	Spared   List[PlannedRun]     // requested, but pinned, held or already as thin
 	Versions List[PlannedVersion] // by path, source and number
 	planTail
 
-	runs, spared []planned // as Runs and Spared
-	words        []int64   // bytes of full text, as Runs, once they are counted
-	held         []held    // as Versions, but for a plan that was saved
+	runs, spared []runState    // parallel to Runs and Spared
+	words        []int64       // bytes of full text, parallel to Runs; nil until counted
+	held         []heldVersion // parallel to Versions; nil for a plan that was read from a file
 }
 
-// planHead is what a plan is.
+// planHead identifies a plan.
 type planHead struct {
 	Format  int       `json:"format"`
 	ID      string    `json:"plan_id"`
 	Created time.Time `json:"created"`
-	By      string    `json:"by"`             // policy, query or run
+	By      string    `json:"by"`             // what the plan is made from: policy, query or run
 	Source  string    `json:"source"`         // name of the policy, the query, or the runs
-	Policy  string    `json:"policy"`         // its text, "" when none decided
-	Costs   bool      `json:"looks_at_costs"` // the cost of a run decides, too
+	Policy  string    `json:"policy"`         // text of the policy, "" if none
+	Costs   bool      `json:"looks_at_costs"` // decisions depend on the cost of runs
 }
 
-// planTail is what comes of it.
+// planTail summarises the effects of a plan.
 type planTail struct {
 	Kept    int      `json:"kept_runs"`
 	Emptied []string `json:"emptied_groups"`
-	Left    []Left   `json:"left_payloads"` // what the tier payloads leaves
+	Left    []Left   `json:"left_payloads"` // payloads that cannot be dropped
 	Frees   Frees    `json:"frees"`
 }
 
-// PlannedRun is a run and what becomes of it.
+// PlannedRun is a run and the decision on it.
 type PlannedRun struct {
 	policy.Decision
 	Format  string     `json:"format"`
@@ -64,20 +64,20 @@ type PlannedRun struct {
 	Flow    string     `json:"flow"`
 	Title   string     `json:"title"`
 	Started *time.Time `json:"started"`
-	State   string     `json:"state"` // hash of all that decides on it and of its originals
+	State   string     `json:"state"` // hash of everything the decision depends on, and of its originals
 }
 
-// planned is what is kept in memory of a run of a plan: there may be a million.
-type planned struct {
+// runState is what is kept in memory of a run of a plan: there may be a million.
+type runState struct {
 	id       string
-	said     [16]byte // hashes, see stateBytes
-	number   int32    // in the stand
-	order    int32    // in which it was laid down
-	rows     int32    // of the index
-	ends     bool     // everything of it goes but its ledger
-	pruned   bool     // it is no more then
-	payloads bool     // it is thinned to that tier
-	thinned  bool     // before
+	hash     [16]byte // see stateBytes
+	number   int32    // in the snapshot
+	added    int32    // position in which it was added to the list
+	rows     int32    // number of its rows in the index
+	ends     bool     // everything of it is removed except its ledger
+	pruned   bool     // the run itself is removed
+	payloads bool     // it is thinned to the tier payloads
+	thinned  bool     // it was thinned before
 }
 
 // PlannedVersion is an original that runs of the plan hold.
@@ -88,18 +88,18 @@ type PlannedVersion struct {
 	Number  int      `json:"version"`
 	SHA256  blob.Ref `json:"sha256"`
 	Size    int64    `json:"size"`
-	Goes    bool     `json:"goes"` // else other runs keep it, and only rows of the index go
+	Goes    bool     `json:"goes"` // it is removed; otherwise other runs keep it, and only rows of the index are removed
 	Runs    []string `json:"run_ids"`
 }
 
-// held is an original that runs of a plan hold, in the index.
-type held struct {
+// heldVersion is an original that runs of a plan hold, in the index.
+type heldVersion struct {
 	id     int64
-	run    int32 // place of the first of its runs
-	buried bool  // already
+	run    int32 // position of the first of its runs
+	buried bool  // it has a tombstone already
 }
 
-// name is the path as it is.
+// name returns the exact path.
 func (v *PlannedVersion) name() string {
 	if v.PathRaw != nil {
 		return string(v.PathRaw)
@@ -107,43 +107,43 @@ func (v *PlannedVersion) name() string {
 	return v.Path
 }
 
-// Frees is what a plan gives back, estimated where it depends on how well something compresses.
+// Frees is how much a plan frees. Sizes that depend on compression are estimates.
 type Frees struct {
-	Bytes        int64 `json:"bytes"`         // by which the archive shrinks once gc has run: of packs and of the index, less what is written
+	Bytes        int64 `json:"bytes"`         // by which packs and index shrink once gc has run, less what is written
 	PackBytes    int64 `json:"pack_bytes"`    // compressed
-	WrittenBytes int64 `json:"written_bytes"` // of packs: ledgers, tombstones, and originals with marks
-	IndexBytes   int64 `json:"index_bytes"`   // words, and rows of runs that end
-	Packs        int   `json:"packs"`         // that hold what goes
-	Members      int   `json:"members"`       // of them, those that gc makes again with less in them
-	RawBytes     int64 `json:"raw_bytes"`     // of originals
-	Originals    int   `json:"originals"`     // that go
-	// Of so many other originals payloads go, which are so many raw bytes.
+	WrittenBytes int64 `json:"written_bytes"` // of new packs: ledgers, tombstones, and originals with marks
+	IndexBytes   int64 `json:"index_bytes"`   // full text, and rows of removed runs
+	Packs        int   `json:"packs"`         // with content that is removed
+	Members      int   `json:"members"`       // members of these that gc compresses again with less content
+	RawBytes     int64 `json:"raw_bytes"`     // of removed originals
+	Originals    int   `json:"originals"`     // that are removed
+	// Marked is how many other originals lose payloads, and PayloadBytes how many raw bytes these are.
 	Marked       int   `json:"marked"`
 	PayloadBytes int64 `json:"payload_bytes"`
 }
 
-// Choice is what a plan is made from: a policy, or runs by hand.
+// Choice is what a plan is made from: a policy, or runs that were named.
 type Choice struct {
 	Policy     *policy.Policy
 	Source     string // for Plan.Source
 	By         string
-	Text       string // of the policy
-	AllowEmpty bool   // also an empty policy, or one that empties groups
+	Text       string // text of the policy
+	AllowEmpty bool   // allow an empty policy, and one that empties groups
 
-	Runs   []string // by hand
+	Runs   []string // ids of the named runs
 	Action policy.Action
 	Tier   policy.Tier
 	Over   int64
-	Drop   bool // the ledger as well
-	Follow bool // children go with their parents
+	Drop   bool // remove the ledger as well
+	Follow bool // children follow their parents
 }
 
-// Make makes a plan. Errors: ErrEmptyPolicy, *EmptiedError, ErrNotFound for a run that is not there.
+// Make makes a plan. Errors: ErrEmptyPolicy, *EmptiedError, index.ErrNotFound for a run that does not exist.
 func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	if c.Policy != nil && c.Policy.Empty() && !c.AllowEmpty {
 		return nil, ErrEmptyPolicy
 	}
-	s, err := p.survey(ctx, c.Policy != nil && c.Policy.UsesCost())
+	s, err := p.snapshot(ctx, c.Policy != nil && c.Policy.UsesCost())
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	return plan, nil
 }
 
-func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (_ *Plan, err error) {
+func (p *Pruner) make(ctx context.Context, c Choice, s *snapshot) (_ *Plan, err error) {
 	now := p.now()
 	plan := p.newPlan()
 	plan.planHead = planHead{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: s.costs}
@@ -173,8 +173,8 @@ func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (_ *Plan, err err
 	if err := choose(plan, c, now); err != nil {
 		return nil, err
 	}
-	arrange(plan.runs, &plan.Runs)
-	arrange(plan.spared, &plan.Spared)
+	sortRuns(plan.runs, &plan.Runs)
+	sortRuns(plan.spared, &plan.Spared)
 	plan.Kept = s.Len() - plan.Runs.Len()
 	if plan.held, err = s.versions(plan.runs, &plan.Versions); err != nil {
 		return nil, err
@@ -185,14 +185,14 @@ func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (_ *Plan, err err
 	return plan, p.count(ctx, s, plan)
 }
 
-// newPlan is a plan of nothing.
+// newPlan returns an empty plan.
 func (p *Pruner) newPlan() *Plan {
 	plan := &Plan{planTail: planTail{Emptied: []string{}, Left: []Left{}}}
-	plan.Runs.room, plan.Spared.room, plan.Versions.room = p.Room, p.Room, p.Room
+	plan.Runs.limit, plan.Spared.limit, plan.Versions.limit = p.BufferSize, p.BufferSize, p.BufferSize
 	plan.Runs.fill = func(i int, r *PlannedRun) {
 		x := &plan.runs[i]
 		r.State = x.state()
-		if plan.words != nil && !x.ends { // no more than words goes
+		if plan.words != nil && !x.ends { // only full text is removed
 			r.Bytes = plan.words[i]
 		}
 	}
@@ -200,7 +200,7 @@ func (p *Pruner) newPlan() *Plan {
 	return plan
 }
 
-// Pruned is how many runs go altogether; the others of Runs become thinner.
+// Pruned returns how many runs are removed entirely; the other Runs are thinned.
 func (p *Plan) Pruned() (n int) {
 	for i := range p.runs {
 		if p.runs[i].pruned {
@@ -210,42 +210,44 @@ func (p *Plan) Pruned() (n int) {
 	return n
 }
 
-// Close lets go of the room that a plan takes.
+// Close releases the plan's temporary files.
 func (p *Plan) Close() error {
 	return errors.Join(p.Runs.close(), p.Spared.close(), p.Versions.close())
 }
 
-// arrange puts runs in the order of their numbers.
-func arrange(runs []planned, l *List[PlannedRun]) {
-	slices.SortFunc(runs, func(a, b planned) int { return cmp.Compare(a.number, b.number) })
+// sortRuns sorts runs by their numbers.
+func sortRuns(runs []runState, l *List[PlannedRun]) {
+	slices.SortFunc(runs, func(a, b runState) int { return cmp.Compare(a.number, b.number) })
 	at := make([]int64, len(runs))
 	for i := range runs {
-		at[i] = l.at[runs[i].order]
+		at[i] = l.at[runs[i].added]
 	}
 	l.at = at
 }
 
-// A state is two hashes, one behind the other: of what nobody but people and agents change, the originals of the run (those that were
-// looked at) and what people have said of it; and of what else decides on it, which may change when other runs go: a parent, a
-// title that stands in another's original, costs that were counted there.
+// A state is two concatenated hashes. The first, of ownBytes, covers what only users and agents change: the run's
+// originals (those that were examined) and what users have recorded about it. The second covers what else the
+// decision depends on, which may change when other runs are removed: a parent, a title from another run's original,
+// costs that were counted there.
 const (
 	ownBytes   = 8
 	stateBytes = 12
 )
 
-func (r *planned) state() string { return hex.EncodeToString(r.said[:stateBytes]) }
+func (r *runState) state() string { return hex.EncodeToString(r.hash[:stateBytes]) }
 
-// as says that a run is what it was. Once other runs of the plan have gone only its own matters.
-func (r *planned) as(was *planned, begun bool) bool {
+// matches reports whether a run is unchanged. Once the plan has begun to remove other runs, only its own hash is
+// compared.
+func (r *runState) matches(was *runState, begun bool) bool {
 	n := stateBytes
 	if begun {
 		n = ownBytes
 	}
-	return bytes.Equal(r.said[:n], was.said[:n])
+	return bytes.Equal(r.hash[:n], was.hash[:n])
 }
 
-// byPolicy decides on all runs.
-func (s *stand) byPolicy(plan *Plan, c Choice, now time.Time) error {
+// byPolicy decides on all runs by a policy.
+func (s *snapshot) byPolicy(plan *Plan, c Choice, now time.Time) error {
 	groups := policy.Groups{}
 	err := c.Policy.Decide(s, now, func(number int, r *policy.Run, d *policy.Decision) error {
 		groups.Add(d)
@@ -258,9 +260,9 @@ func (s *stand) byPolicy(plan *Plan, c Choice, now time.Time) error {
 	return err
 }
 
-// decide has a policy decide on all runs as they are.
+// decide applies a policy to all runs in their present state.
 func (p *Pruner) decide(ctx context.Context, pol *policy.Policy, each func(*policy.Run, *policy.Decision)) error {
-	s, err := p.survey(ctx, pol.UsesCost())
+	s, err := p.snapshot(ctx, pol.UsesCost())
 	if err != nil {
 		return err
 	}
@@ -271,11 +273,11 @@ func (p *Pruner) decide(ctx context.Context, pol *policy.Policy, each func(*poli
 	return errors.Join(err, s.Close())
 }
 
-// Explain decides on one run as a policy does, with all runs around it.
+// Explain returns a policy's decision on one run, in the context of all runs.
 func (p *Pruner) Explain(ctx context.Context, pol *policy.Policy, run string) (decision *policy.Decision, of *policy.Run, err error) {
 	err = p.decide(ctx, pol, func(r *policy.Run, d *policy.Decision) {
 		if r.ID == run {
-			x := *r // the next one takes its place
+			x := *r // r is reused for the next run
 			of, decision = &x, d
 		}
 	})
@@ -285,7 +287,8 @@ func (p *Pruner) Explain(ctx context.Context, pol *policy.Policy, run string) (d
 	return decision, of, err
 }
 
-// Takes is how many of some runs the policy that was applied last would thin or prune; 0 where there is none.
+// Takes returns how many of the given runs the policy that was applied last would thin or prune; 0 if there is no
+// such policy.
 func (p *Pruner) Takes(ctx context.Context, runs []string) (n int, err error) {
 	text, err := p.LastPolicy(ctx)
 	if err != nil || text == "" {
@@ -293,7 +296,7 @@ func (p *Pruner) Takes(ctx context.Context, runs []string) (n int, err error) {
 	}
 	pol, err := policy.Parse([]byte(text))
 	if err != nil {
-		return 0, nil // one that is not understood any more takes nothing
+		return 0, nil // a policy that cannot be parsed any more takes nothing
 	}
 	some := make(map[string]bool, len(runs))
 	for _, id := range runs {
@@ -307,7 +310,7 @@ func (p *Pruner) Takes(ctx context.Context, runs []string) (n int, err error) {
 	return n, err
 }
 
-// planID is short and the same for the same plan.
+// planID returns a short id that is the same for equal plans.
 func planID(p *Plan) (string, error) {
 	all, b := sha256.New(), []byte(nil)
 	for r, err := range p.Runs.All() {
@@ -320,8 +323,8 @@ func planID(p *Plan) (string, error) {
 	return index.PublicID("p", "plan", p.Created.Format(time.RFC3339Nano), p.By, p.Source, hex.EncodeToString(all.Sum(nil))), nil
 }
 
-// plan adds a decision to runs of a plan, with what people want to know of its run.
-func (s *stand) plan(runs *[]planned, to *List[PlannedRun], number int, r *policy.Run, d *policy.Decision) error {
+// plan adds a decision to the runs of a plan, with what users want to know of its run.
+func (s *snapshot) plan(runs *[]runState, to *List[PlannedRun], number int, r *policy.Run, d *policy.Decision) error {
 	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Flow: r.Flow, Title: r.Title}
 	if !r.Started.IsZero() {
 		x.Started = &r.Started
@@ -329,13 +332,13 @@ func (s *stand) plan(runs *[]planned, to *List[PlannedRun], number int, r *polic
 	if err := to.add(&x); err != nil {
 		return err
 	}
-	*runs = append(*runs, planned{id: r.ID, said: said(r), number: int32(number), order: int32(len(*runs)), rows: int32(min(s.shown.Rows, math.MaxInt32)),
+	*runs = append(*runs, runState{id: r.ID, hash: stateOf(r), number: int32(number), added: int32(len(*runs)), rows: int32(min(s.current.Rows, math.MaxInt32)),
 		ends: x.ends(), pruned: x.Action == policy.Prune, payloads: x.Tier == policy.TierPayloads, thinned: r.Thinned != ""})
 	return nil
 }
 
-// said is hashes of everything that a policy may look at, but sizes as stored, which gc changes.
-func said(r *policy.Run) (all [16]byte) {
+// stateOf hashes everything that a policy may depend on, except stored sizes, which gc changes.
+func stateOf(r *policy.Run) (all [16]byte) {
 	b := appendText(appendText(make([]byte, 0, 512), r.ID), string(r.Thinned))
 	for _, tag := range r.Tags {
 		b = appendText(b, tag)
@@ -359,21 +362,21 @@ func said(r *policy.Run) (all [16]byte) {
 	return all
 }
 
-// alsoSays takes in an original of the run, in whatever order they come.
-func (r *planned) alsoSays(v *index.InventoryVersion) {
+// addOriginal adds an original of the run to its hash. The order of originals does not matter.
+func (r *runState) addOriginal(v *index.InventoryVersion) {
 	b := appendText(appendText(make([]byte, 0, 512), v.Source), v.Path)
 	b = strconv.AppendInt(b, int64(v.Number), 10)
 	sum := sha256.Sum256(strconv.AppendBool(append(b, v.SHA256[:]...), v.Tombstoned))
-	subtle.XORBytes(r.said[:ownBytes], r.said[:ownBytes], sum[:])
+	subtle.XORBytes(r.hash[:ownBytes], r.hash[:ownBytes], sum[:])
 }
 
-// appendText appends a text so that where it ends can be told.
+// appendText appends a length-prefixed text.
 func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
 // byHand decides on runs that were named.
-func (s *stand) byHand(plan *Plan, c Choice, now time.Time) error {
+func (s *snapshot) byHand(plan *Plan, c Choice, now time.Time) error {
 	missing := map[string]bool{}
 	for _, id := range c.Runs {
 		missing[id] = true
@@ -418,9 +421,9 @@ const (
 	follows = 2
 )
 
-// chosen says of each run, by number, whether it was named, or is a child of such a run or one of its children when these are to
-// follow. Names that are found are taken out.
-func (s *stand) chosen(c Choice, names map[string]bool) ([]uint8, error) {
+// chosen returns for each run, by number, whether it was named, or is a descendant of a named run if c.Follow is set.
+// It deletes the names that it finds.
+func (s *snapshot) chosen(c Choice, names map[string]bool) ([]uint8, error) {
 	all, parents := make([]uint8, s.Len()), []int32(nil)
 	if c.Follow {
 		parents = make([]int32, s.Len())
@@ -460,7 +463,7 @@ func depth(t policy.Tier) int {
 	return 0
 }
 
-// protection says what keeps a run whatever anyone asks for, "" when nothing does.
+// protection returns what protects a run regardless of the request, or "".
 func protection(r *policy.Run, now time.Time) string {
 	if r.Pinned {
 		return "pinned"

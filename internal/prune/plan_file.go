@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// Write writes the JSON form of a plan: encode makes that of its parts, and between them, and between records, stands sep.
+// Write writes the JSON form of a plan. encode encodes its parts; sep is written between them and between records.
 func (p *Plan) Write(w io.Writer, encode func(any) string, sep string) error {
 	b := bufio.NewWriter(w)
 	head, tail := encode(p.planHead), encode(p.planTail)
@@ -37,11 +37,11 @@ func writeList[T any](b *bufio.Writer, key string, l *List[T], encode func(any) 
 		b.WriteString(encode(x))
 		between = "," + sep
 	}
-	_, err := b.WriteString("]") // which says whether anything went wrong before
+	_, err := b.WriteString("]") // bufio errors are sticky: this returns any earlier one
 	return err
 }
 
-// ReadPlan reads a plan that was saved.
+// ReadPlan reads a saved plan.
 func (p *Pruner) ReadPlan(r io.Reader) (*Plan, error) {
 	plan := p.newPlan()
 	err := plan.read(json.NewDecoder(bufio.NewReader(r)))
@@ -63,7 +63,7 @@ func (p *Pruner) ReadPlan(r io.Reader) (*Plan, error) {
 	return plan, nil
 }
 
-// read takes the lists one record after the other, and then all else.
+// read decodes the lists record by record, then everything else.
 func (p *Plan) read(d *json.Decoder) error {
 	rest := map[string]json.RawMessage{}
 	if err := expect(d, '{'); err != nil {
@@ -103,10 +103,10 @@ func (p *Plan) read(d *json.Decoder) error {
 	return errors.Join(json.Unmarshal(data, &p.planHead), json.Unmarshal(data, &p.planTail))
 }
 
-func (p *Plan) takeRun(r *PlannedRun, runs *[]planned, to *List[PlannedRun]) error {
-	x := planned{id: r.RunID, ends: r.ends(), pruned: r.Action == policy.Prune, payloads: r.Tier == policy.TierPayloads}
+func (p *Plan) takeRun(r *PlannedRun, runs *[]runState, to *List[PlannedRun]) error {
+	x := runState{id: r.RunID, ends: r.ends(), pruned: r.Action == policy.Prune, payloads: r.Tier == policy.TierPayloads}
 	state, err := hex.DecodeString(r.State)
-	copy(x.said[:], state)
+	copy(x.hash[:], state)
 	*runs = append(*runs, x)
 	return errors.Join(err, to.add(r))
 }

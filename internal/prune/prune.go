@@ -1,12 +1,12 @@
-// Package prune is the way away. It owns what leaves an archive: the plans of what a policy, a query or a person wants
-// gone and their undoing (Pruner), pins and holds, the bytes of versions that lie under tombstones (GC), and what must
-// not have been kept at all (Forget).
+// Package prune removes content from an archive. It owns plans, which say what a policy, a query or a person wants
+// removed, and their undoing (Pruner); pins and holds; the removal of the bytes of tombstoned versions (GC); and the
+// removal of what should never have been archived (Forget).
 //
-// It promises: nothing goes that a plan does not name; a pin or an unexpired hold wins over everything; a plan is
-// refused when anything that it names has changed; a version goes only when every run that it holds goes, and its bytes
-// only when no version that stays needs them; a new pack is durable and indexed before an old one is removed, so that
-// the same call after a crash at any point ends in the same state; sources are never touched. What formats mean it
-// never asks.
+// It promises: nothing is removed that a plan does not name; a pin or an unexpired hold overrides everything; a plan
+// is refused if anything that it names has changed; a version is removed only with all runs that hold it, and its
+// bytes only if no remaining version needs them; a new pack is durable and indexed before an old one is removed, so
+// that repeating the call after a crash at any point ends in the same state; sources are never touched. It does not
+// interpret formats.
 package prune
 
 import (
@@ -23,26 +23,26 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// The errors of this package. Whoever gets one has changed nothing.
+// The errors of this package. A call that returns one of them has changed nothing.
 var (
-	// ErrEmptyPolicy says that a policy has no rules.
+	// ErrEmptyPolicy means that a policy has no rules.
 	ErrEmptyPolicy = errors.New("the policy has no rules")
-	// ErrGone says that the bytes of what should come back are no longer there.
+	// ErrGone means that gc has already removed bytes that an undo needs.
 	ErrGone = errors.New("gc has taken the bytes")
-	// ErrPayloads says that a plan drops payloads and that there is nobody who could.
+	// ErrPayloads means that a plan drops payloads but Pruner.Payloads is not set.
 	ErrPayloads = errors.New("payloads cannot be dropped here")
-	// ErrNothing says that there is nothing to undo.
+	// ErrNothing means that there is nothing to undo.
 	ErrNothing = errors.New("nothing was pruned there")
 )
 
-// EmptiedError says that a plan leaves groups without any run.
+// EmptiedError means that a plan leaves groups without any run.
 type EmptiedError struct{ Groups []string }
 
 func (e *EmptiedError) Error() string {
 	return fmt.Sprintf("the plan leaves no run of %d groups, such as %s", len(e.Groups), e.Groups[0])
 }
 
-// ChangedError says what is no longer as it was when a plan was made, or the first hundred of that.
+// ChangedError lists what has changed since a plan was made, at most a hundred things.
 type ChangedError struct{ What []string }
 
 func (e *ChangedError) add(what string) {
@@ -55,7 +55,7 @@ func (e *ChangedError) Error() string {
 	return "the archive has changed since the plan was made: " + strings.Join(e.What[:min(3, len(e.What))], "; ")
 }
 
-// Register is what plans need of an index.
+// Index is what plans need of an index.
 type Register interface {
 	index.Retention
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
@@ -65,48 +65,50 @@ type Register interface {
 type Pruner struct {
 	Index Register
 	Now   func() time.Time
-	// Write stores facts in a durable pack and then in the index. It is not needed for plans.
+	// Write stores facts in a durable pack and then in the index. Plans do not need it.
 	Write func(context.Context, []blob.Fact) error
-	// Payloads is only needed for the tier payloads.
+	// Payloads is needed only for the tier payloads.
 	Payloads *Payloads
-	// Room is how many bytes of each list of a plan are kept in memory, and of the facts of one pack; 0 is what most plans take.
-	Room int
+	// BufferSize is how many bytes of each list of a plan, and of the facts of one pack, are kept in memory; 0 means a
+	// default that suffices for most plans.
+	BufferSize int
 }
 
-// The room of facts while they are gathered, and what one takes besides its text. The transaction that takes them in holds several times
-// as much.
+// factsBytes is how many bytes of facts are collected at a time, and factBytes what one takes besides its text. The
+// transaction that commits them needs several times as much memory.
 const (
 	factsBytes = 8 << 20
 	factBytes  = 200
 )
 
-// factsRoom is how many bytes of facts are gathered for a pack, of how many originals at a time.
-func (p *Pruner) factsRoom() (bytes, originals int) {
-	bytes = cmp.Or(p.Room, factsBytes)
+// factsBudget returns how many bytes of facts are collected for a pack, and for how many originals facts are computed
+// at a time.
+func (p *Pruner) factsBudget() (bytes, originals int) {
+	bytes = cmp.Or(p.BufferSize, factsBytes)
 	return bytes, min(64, 1+bytes>>12)
 }
 
 func (p *Pruner) now() time.Time { return p.Now().UTC().Truncate(time.Microsecond) }
 
-// stand is what the archive is like at one moment. It must be closed.
-type stand struct {
+// snapshot is the state of the archive at one moment. It must be closed.
+type snapshot struct {
 	index.Inventory
-	marks map[string]*marked // by run
-	costs bool
-	shown *index.InventoryRun // the one that Each shows
+	annotations map[string]*annotation // by run id
+	costs       bool
+	current     *index.InventoryRun // the current run of Each
 }
 
-// marked is what people have said of a run.
-type marked struct {
+// annotation is what users have recorded about a run.
+type annotation struct {
 	tags   []string
 	pinned bool
 	holds  []policy.Hold
 }
 
-// survey opens all that plans are made from.
-func (p *Pruner) survey(ctx context.Context, costs bool) (*stand, error) {
-	s := &stand{marks: map[string]*marked{}, costs: costs}
-	if err := p.readMarks(ctx, s); err != nil {
+// snapshot opens a snapshot, from which plans are made.
+func (p *Pruner) snapshot(ctx context.Context, costs bool) (*snapshot, error) {
+	s := &snapshot{annotations: map[string]*annotation{}, costs: costs}
+	if err := p.readAnnotations(ctx, s); err != nil {
 		return nil, err
 	}
 	var err error
@@ -114,15 +116,15 @@ func (p *Pruner) survey(ctx context.Context, costs bool) (*stand, error) {
 	return s, err
 }
 
-// Each goes through the runs as policies look at them: it makes a stand policy.Runs.
-func (s *stand) Each(do func(number, parent int, r *policy.Run) error) error {
+// Each visits the runs as policies see them. It makes a snapshot a policy.Runs.
+func (s *snapshot) Each(do func(number, parent int, r *policy.Run) error) error {
 	var run policy.Run
 	for r, err := range s.Runs() {
 		if err != nil {
 			return err
 		}
-		s.shown, run = r, policyRun(r)
-		if m := s.marks[r.ID]; m != nil {
+		s.current, run = r, policyRun(r)
+		if m := s.annotations[r.ID]; m != nil {
 			run.Tags, run.Pinned, run.Holds = m.tags, m.pinned, m.holds
 		}
 		if err := do(r.Number, r.ParentNumber, &run); err != nil {
@@ -145,13 +147,13 @@ func instant(micro int64) time.Time {
 	return time.UnixMicro(micro).UTC()
 }
 
-// readMarks reads what people have said of runs: tags, pins and holds.
-func (p *Pruner) readMarks(ctx context.Context, s *stand) error {
-	of := func(run string) *marked {
-		if s.marks[run] == nil {
-			s.marks[run] = &marked{}
+// readAnnotations reads what users have recorded about runs: tags, pins and holds.
+func (p *Pruner) readAnnotations(ctx context.Context, s *snapshot) error {
+	of := func(run string) *annotation {
+		if s.annotations[run] == nil {
+			s.annotations[run] = &annotation{}
 		}
-		return s.marks[run]
+		return s.annotations[run]
 	}
 	for f, err := range p.Index.Facts(ctx, index.FactTag) {
 		if err != nil {

@@ -9,46 +9,46 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// remains is a shared member of which some entries stay. gc makes it again.
-type remains struct {
+// remainder is a shared member some of whose entries stay, which gc compresses again.
+type remainder struct {
 	pack  string
-	keeps float64    // bytes: the share of what stays
-	live  [][2]int64 // stretches of the tar stream
+	keeps float64    // the stored size, reduced to the share that stays
+	live  [][2]int64 // ranges of the tar stream that stay
 }
 
 const (
-	// What is made again is compressed more than what an ingest writes. Without packs to look at, this is by how much.
-	remadeShare = 0.97
-	// looked is how many members are made again to find it out.
-	looked = 24
+	// recompressedShare is used if no packs can be sampled: gc compresses more than an ingest.
+	recompressedShare = 0.97
+	// sampled is how many members are compressed again to measure it.
+	sampled = 24
 )
 
-// remade is how large members become when they are made again, as a share of what stays of them. It makes some of them
-// again, for what stays may compress quite differently from what goes.
-func (p *Pruner) remade(ctx context.Context, all []remains) (share float64, err error) {
+// recompressedRatio returns the size of members after gc has compressed them again, as a share of the size of what
+// stays of them. It samples some members, since what stays may compress quite differently from what is removed.
+func (p *Pruner) recompressedRatio(ctx context.Context, all []remainder) (share float64, err error) {
 	if p.Payloads == nil || len(all) == 0 {
-		return remadeShare, nil
+		return recompressedShare, nil
 	}
 	library := pack.NewLibrary(p.Payloads.GC.Packs, 4<<20)
 	defer func() { err = errors.Join(err, library.Close()) }()
 	builder := pack.NewBuilder(pack.Options{})
 	keeps, becomes := 0.0, int64(0)
-	for i := 0; i < len(all); i += (len(all) + looked - 1) / looked {
-		size, err := all[i].remake(ctx, library, builder)
+	for i := 0; i < len(all); i += (len(all) + sampled - 1) / sampled {
+		size, err := all[i].recompress(ctx, library, builder)
 		if err != nil {
-			return remadeShare, nil // gc will say what is wrong with it
+			return recompressedShare, nil // gc will report what is wrong with it
 		}
 		keeps, becomes = keeps+all[i].keeps, becomes+size
 	}
 	if keeps == 0 {
-		return remadeShare, nil
+		return recompressedShare, nil
 	}
 	return float64(becomes) / keeps, nil
 }
 
-// remake is how many bytes gc stores what stays in: an entry that is as large as a member by itself, as those of packs whose members
-// were larger may be, the others together.
-func (x *remains) remake(ctx context.Context, library *pack.Library, builder *pack.Builder) (stored int64, err error) {
+// recompress returns how many bytes gc stores for what stays. An entry as large as a member (packs may have larger
+// members) becomes a unit by itself, the others are compressed together.
+func (x *remainder) recompress(ctx context.Context, library *pack.Library, builder *pack.Builder) (stored int64, err error) {
 	view, err := library.View(ctx, x.pack)
 	if err != nil {
 		return 0, err

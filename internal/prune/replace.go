@@ -15,16 +15,16 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// replacer writes versions with marks into packs, with the facts that put them in the place of others.
+// replacer writes replacement versions into packs, with the facts that make them replace others.
 type replacer struct {
 	gc    *GC
-	ctx   context.Context // a replacer lives as long as the call that made it
-	clock time.Time       // the packs become younger than this
+	ctx   context.Context // a replacer lives no longer than the call that created it
+	clock time.Time       // new packs are younger than this
 
 	writer   *pack.Writer // nil between packs
 	manifest blob.Manifest
 
-	standing graveSet
+	tombstoneKeys tombstoneSet
 }
 
 func (r *replacer) now() time.Time { return r.gc.Now().UTC().Truncate(time.Microsecond) }
@@ -36,28 +36,28 @@ func (r *replacer) begin() (err error) {
 	return err
 }
 
-// store stores what takes the place of a version: under its number, with a beginning of its own. Earlier states of the
-// version become those of what takes its place.
+// store stores the replacement of a version, under its number but with a different first extent. The earlier states
+// of v become those of the replacement.
 func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blob.Version, error) {
 	first, err := firstCut(size, open)
 	if err != nil {
 		return v, err
 	}
-	earlier := &prefixes{states: slices.Clone(v.Earlier), hash: sha256.New()}
-	extents, sum, err := hashes(io.TeeReader(open(), earlier), size, first)
+	earlier := &prefixHasher{states: slices.Clone(v.Earlier), hash: sha256.New()}
+	extents, sum, err := hashExtents(io.TeeReader(open(), earlier), size, first)
 	if err != nil {
 		return v, err
 	}
 	if extents[0].SHA256 == v.Root {
-		return v, fmt.Errorf("what takes the place of %d bytes begins as they do", v.Size) // the tombstone would lie on it as well
+		return v, fmt.Errorf("what takes the place of %d bytes begins as they do", v.Size) // the tombstone would cover it as well
 	}
 	v.Size, v.SHA256, v.Root, v.Earlier = size, sum, extents[0].SHA256, earlier.states
 	v.Extents = extents
 	return v, r.put(&v, v.Extents, open())
 }
 
-// put tells of a version and puts extents of it into the pack, or into the next one when two machines have given one name to two
-// originals.
+// put adds a version to the manifest and its extents to the pack, or to the next pack if two machines have used the
+// same name for two originals.
 func (r *replacer) put(v *blob.Version, extents []blob.Extent, content io.Reader) error {
 	for i := range extents {
 		e := &extents[i]
@@ -90,8 +90,9 @@ func (r *replacer) extent(v *blob.Version, e *blob.Extent, content io.Reader) er
 	return err
 }
 
-// firstCut is where the first extent ends. A chain is known by the hash of that, so it must differ from those of all that
-// this takes the place of, also where the first megabytes are the same: where it is cut follows from the whole content.
+// firstCut returns where the first extent ends. A chain is identified by the hash of its first extent, which must
+// differ from those of all chains that this one replaces, even if the first megabytes are equal. So the cut depends
+// on the whole content.
 func firstCut(size int64, open func() io.Reader) (int64, error) {
 	if size <= pack.ExtentSize {
 		return pack.ExtentSize, nil
@@ -104,7 +105,7 @@ func firstCut(size int64, open func() io.Reader) (int64, error) {
 	return half + int64(binary.BigEndian.Uint32(h.Sum(nil))%half), nil
 }
 
-// sealFull seals a pack that has as much as one should.
+// sealFull seals the pack if it is full.
 func (r *replacer) sealFull() error {
 	if r.writer.Full(max(len(r.manifest.Versions), len(r.manifest.Facts))) {
 		return r.seal()
@@ -112,15 +113,15 @@ func (r *replacer) sealFull() error {
 	return nil
 }
 
-// prefixes hashes what is written to it up to the size of each of some states, which are in order.
-type prefixes struct {
+// prefixHasher hashes what is written to it up to the sizes of some states, which are in ascending order.
+type prefixHasher struct {
 	states []blob.State
 	next   int
 	size   int64
 	hash   hash.Hash
 }
 
-func (p *prefixes) Write(b []byte) (int, error) {
+func (p *prefixHasher) Write(b []byte) (int, error) {
 	from := 0
 	for ; p.next < len(p.states) && p.states[p.next].Size <= p.size+int64(len(b)); p.next++ {
 		to := int(p.states[p.next].Size - p.size)
@@ -132,8 +133,8 @@ func (p *prefixes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// hashes cuts a stream into extents, of which the first has so many bytes.
-func hashes(r io.Reader, size, first int64) (extents []blob.Extent, sum blob.Ref, err error) {
+// hashExtents divides a stream into extents, the first of which has first bytes.
+func hashExtents(r io.Reader, size, first int64) (extents []blob.Extent, sum blob.Ref, err error) {
 	whole := sha256.New()
 	for offset := int64(0); offset < size || offset == 0; {
 		h := sha256.New()

@@ -10,31 +10,31 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// chainLimit is how many chains are in memory at a time while all are gone through.
+// chainLimit is how many chains are held in memory at a time when all are visited.
 const chainLimit = 1 << 17
 
-// survey reads all manifests, and measures what of each pack is needed.
+// survey reads all manifests, and measures how much of each pack is needed.
 func (g *GC) survey(ctx context.Context) (*holdings, error) {
 	h, err := g.walk(ctx, nil, func(h *holdings, _ blob.Span) error { h.measure(); return nil })
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range h.volumes {
-		v.guests = slices.Compact(slices.Sorted(slices.Values(v.guests)))
-		v.weigh()
+		v.foreign = slices.Compact(slices.Sorted(slices.Values(v.foreign)))
+		v.setUnused()
 	}
 	return h, nil
 }
 
-// walk reads all manifests, and calls each for one span of the originals after the other, of which the chains that wanted
-// names (nil: all) are selected then: at most ChainLimit at a time. A pack that cannot be read ends it: it may need what
-// would be thrown away.
+// walk reads all manifests, and calls each for one span of names after another. During the call the chains of the
+// span that wanted accepts (nil accepts all) are selected, at most ChainLimit at a time. A pack that cannot be read
+// ends the walk: it may need content that would be removed.
 func (g *GC) walk(ctx context.Context, wanted func(blob.Name) bool, each func(*holdings, blob.Span) error) (*holdings, error) {
 	s := &selecting{gc: g, wanted: wanted, limit: cmp.Or(g.ChainLimit, chainLimit), replaced: map[string]bool{}}
 	err := s.gather(ctx)
 	if err == nil && slices.ContainsFunc(s.holdings.volumes, func(v *volume) bool { return s.replaced[v.Name] }) {
-		s.holdings = nil    // not two at a time
-		err = s.gather(ctx) // what a gc that died has left was taken in before its replacement said so
+		s.holdings = nil    // do not hold two in memory
+		err = s.gather(ctx) // packs that an interrupted gc left behind were added before their replacement was seen
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (g *GC) walk(ctx context.Context, wanted func(blob.Name) bool, each func(*h
 	return h, nil
 }
 
-// selecting goes from span to span.
+// selecting is the state of a walk from span to span.
 type selecting struct {
 	gc       *GC
 	wanted   func(blob.Name) bool
@@ -67,10 +67,10 @@ type selecting struct {
 
 func (s *selecting) wants(n blob.Name) bool { return s.span.Has(n) && (s.wanted == nil || s.wanted(n)) }
 
-// gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
-// learns which are. The chains are those of a first span.
+// gather adds what the manifests say, one after another, except packs known to be replaced, and records which packs
+// are. It selects the chains of a first span.
 func (s *selecting) gather(ctx context.Context) error {
-	h := &holdings{byName: map[string]*volume{}, matched: map[string]int64{}, room: cmp.Or(s.gc.factsRoom, factsBytes)}
+	h := &holdings{byName: map[string]*volume{}, matched: map[string]int64{}, factsLimit: cmp.Or(s.gc.factsLimit, factsBytes)}
 	h.deselect()
 	s.holdings, s.span = h, blob.Span{}
 	for info, err := range s.gc.Packs.List(ctx) {
@@ -79,9 +79,9 @@ func (s *selecting) gather(ctx context.Context) error {
 		}
 		v := &volume{Info: info}
 		m, err := s.gc.open(ctx, v, func(told *blob.Version) bool {
-			v.told = append(v.told, hashOf(told.Chain()))
+			v.chains = append(v.chains, hashOf(told.Chain()))
 			for i := range told.Extents {
-				h.told += told.Extents[i].Size
+				h.bytes += told.Extents[i].Size
 			}
 			return s.wants(told.Name())
 		})
@@ -93,13 +93,13 @@ func (s *selecting) gather(ctx context.Context) error {
 		}
 		if !s.replaced[info.Name] {
 			s.gc.add(h, v, &m)
-			s.span = h.take(v, &m, s.span, h.graves.VersionBudget(s.limit))
+			s.span = h.selectVersions(v, &m, s.span, h.tombstones.VersionBudget(s.limit))
 		}
 	}
 	return nil
 }
 
-// selectSpan selects the chains of the span, which may end before its end.
+// selectSpan selects the chains of the span. It may shorten the span.
 func (s *selecting) selectSpan(ctx context.Context) error {
 	h := s.holdings
 	for _, v := range h.volumes {
@@ -111,33 +111,34 @@ func (s *selecting) selectSpan(ctx context.Context) error {
 			return err
 		}
 		m := r.Manifest()
-		s.span = h.take(v, &m, s.span, h.graves.VersionBudget(s.limit))
+		s.span = h.selectVersions(v, &m, s.span, h.tombstones.VersionBudget(s.limit))
 	}
 	return nil
 }
 
-// selectGroup selects the chains that packs tell of or that need something of them, whole, and the facts that they tell.
+// selectGroup selects, completely, the chains that are in the manifests of a group of packs or need content of these
+// packs, and the facts in the manifests.
 func (g *GC) selectGroup(ctx context.Context, h *holdings, group group) error {
 	h.deselect()
 	chains, facts := map[uint64]bool{}, map[uint64]bool{}
 	for _, v := range group {
-		for _, hash := range slices.Concat(v.told, v.guests) {
+		for _, hash := range slices.Concat(v.chains, v.foreign) {
 			chains[hash] = true
 		}
-		for _, hash := range v.said {
+		for _, hash := range v.facts {
 			facts[hash] = true
 		}
 	}
 	for _, v := range h.volumes {
-		if !slices.ContainsFunc(v.told, func(hash uint64) bool { return chains[hash] }) &&
-			!slices.ContainsFunc(v.said, func(hash uint64) bool { return facts[hash] }) {
+		if !slices.ContainsFunc(v.chains, func(hash uint64) bool { return chains[hash] }) &&
+			!slices.ContainsFunc(v.facts, func(hash uint64) bool { return facts[hash] }) {
 			continue
 		}
 		m, err := g.open(ctx, v, func(told *blob.Version) bool { return chains[hashOf(told.Chain())] })
 		if err != nil {
 			return err
 		}
-		h.take(v, &m, blob.Span{}, math.MaxInt)
+		h.selectVersions(v, &m, blob.Span{}, math.MaxInt)
 		for _, f := range m.Facts {
 			if facts[hashOfFact(&f)] && !g.drops(f) {
 				h.fact(f, v.Name)
@@ -148,20 +149,20 @@ func (g *GC) selectGroup(ctx context.Context, h *holdings, group group) error {
 	return nil
 }
 
-// fact takes in a fact: the newest of a key counts, of several that are as new that of the newer pack.
+// fact adds a fact. The newest fact of a key wins; of several equally new ones, that of the newer pack.
 func (h *holdings) fact(f blob.Fact, pack string) {
 	key := factKey{f.Kind, f.Key}
 	if have, ok := h.facts[key]; !ok || !f.Time.Before(have.Time) {
-		h.facts[key] = toldFact{f, pack}
+		h.facts[key] = storedFact{f, pack}
 	}
 }
 
 func (g *GC) drops(f blob.Fact) bool { return g.DropFact != nil && g.DropFact(f) }
 
-// take adds versions to the selection. The span is shortened when that would be too many.
-func (h *holdings) take(v *volume, m *blob.Manifest, span blob.Span, limit int) blob.Span {
+// selectVersions adds versions to the selection. It shortens the span if there would be too many.
+func (h *holdings) selectVersions(v *volume, m *blob.Manifest, span blob.Span, limit int) blob.Span {
 	for i := range m.Versions {
-		h.version(v, &m.Versions[i], m.Created)
+		h.addVersion(v, &m.Versions[i], m.Created)
 	}
 	if h.count <= limit {
 		return span
@@ -171,25 +172,25 @@ func (h *holdings) take(v *volume, m *blob.Manifest, span blob.Span, limit int) 
 	return span
 }
 
-// resolve finds where the chains of the selection lie.
+// resolve determines the location of the selected chains.
 func (g *GC) resolve(h *holdings) {
 	for c := range h.chains {
-		g.judge(h, c)
+		g.setDead(h, c)
 		h.resolve(c)
 	}
 }
 
-// judge says whether a chain is dead. What is to be forgotten has no grace.
-func (g *GC) judge(h *holdings, c *chain) {
+// setDead determines whether a chain is dead. The grace period does not apply to what must be forgotten.
+func (g *GC) setDead(h *holdings, c *chain) {
 	v := c.version()
-	grave, buried := h.graves.Of(&v)
+	grave, buried := h.tombstones.Of(&v)
 	forgotten := buried && grave.Plan == blob.PlanForget
 	over := g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began)
 	c.buried = buried
 	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&v)
 }
 
-// open reads the manifest of a pack with the versions that keep wants, and what the pack stores.
+// open reads the manifest of a pack, with the versions that keep accepts, and the list of its contents.
 func (g *GC) open(ctx context.Context, v *volume, keep pack.Filter) (m blob.Manifest, err error) {
 	r, err := pack.Read(ctx, g.Packs, v.Name, keep)
 	if err != nil {
@@ -203,7 +204,7 @@ func (g *GC) open(ctx context.Context, v *volume, keep pack.Filter) (m blob.Mani
 	return r.Manifest(), nil
 }
 
-// add makes a pack one of those that are there.
+// add adds a pack to the holdings.
 func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
 	h.volumes, h.byName[v.Name] = append(h.volumes, v), v
 	h.stock.Add(v.Name, v.stored)
@@ -211,21 +212,21 @@ func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
 		h.clock = m.Created
 	}
 	for _, f := range m.Facts {
-		h.graves.Add(f, v.Name)
+		h.tombstones.Add(f, v.Name)
 		h.losses.Add(f, v.Name)
 		if g.matches != nil && g.matches(f) {
 			h.matched[f.Kind]++
 		}
 		if g.drops(f) {
-			v.unused += line
+			v.unused += manifestLine
 			continue
 		}
-		v.said, v.says = append(v.said, hashOfFact(&f)), v.says+len(f.Value)+factBytes
+		v.facts, v.factBytes = append(v.facts, hashOfFact(&f)), v.factBytes+len(f.Value)+factBytes
 	}
-	v.said = slices.Clone(v.said) // as long as it is, no longer
+	v.facts = slices.Clone(v.facts) // trim the capacity
 }
 
-// measure notes what the selection needs of the packs, and what of it is dead.
+// measure records what the selection needs of the packs, and which of their chains are dead.
 func (h *holdings) measure() {
 	for c := range h.chains {
 		switch {
@@ -237,7 +238,7 @@ func (h *holdings) measure() {
 		for i := range c.parts {
 			if p := &c.parts[i]; p.at != nil && p.at.Pack != p.by && !c.dead {
 				v := h.byName[p.at.Pack]
-				v.guests = append(v.guests, hashOf(c.key()))
+				v.foreign = append(v.foreign, hashOf(c.key()))
 			}
 		}
 	}
@@ -253,11 +254,11 @@ func (h *holdings) measure() {
 	}
 }
 
-// line is what one line of a manifest takes, compressed with others.
-const line = 256
+// manifestLine is the typical compressed size of one line of a manifest.
+const manifestLine = 256
 
-// weigh says how much of a pack nobody needs.
-func (v *volume) weigh() {
+// setUnused computes how much of a pack is unneeded.
+func (v *volume) setUnused() {
 	i := 0
 	for _, unit := range v.units {
 		last := unit[len(unit)-1]
@@ -272,5 +273,5 @@ func (v *volume) weigh() {
 			v.unused += int64(float64(stored) * float64(all-needed) / float64(all))
 		}
 	}
-	v.unused = min(v.unused+line*v.dead, v.Size)
+	v.unused = min(v.unused+manifestLine*v.dead, v.Size)
 }

@@ -14,24 +14,24 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Undone is what came back.
+// Undone is what an undo restored.
 type Undone struct {
 	Runs      []string `json:"run_ids"`
 	Originals int      `json:"originals"`
-	Marked    int      `json:"marked"` // originals that keep the marks where payloads were: gc has taken these, or other runs lost them, too
+	Marked    int      `json:"marked"` // originals that keep their marks: gc has removed the payloads, or other runs lost them, too
 }
 
-// Undo takes back what plans did, or what was done to runs: names holds ids of plans, of runs, or both; none means the
-// newest plan. The rows of the index come back when the versions are parsed again, which is left to the caller. A crash
-// may leave a part of them as they were: the same call goes on.
-// Errors: ErrNothing; ErrGone, when gc has taken some of the bytes.
+// Undo reverts plans, or what was done to runs: names contains ids of plans, of runs, or both; if it is empty, Undo
+// reverts the newest plan. The caller must parse the versions again to restore the rows of the index. After a crash
+// some originals may not be restored yet: repeating the call continues. Errors: ErrNothing; ErrGone, if gc has
+// removed some of the bytes.
 func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
-	back, err := p.coming(ctx, names)
+	back, err := p.runsToRestore(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	out := &Undone{Runs: []string{}}
-	for g, err := range p.graves(ctx) {
+	for g, err := range p.pruned(ctx) {
 		switch {
 		case err != nil:
 			return nil, err
@@ -46,11 +46,12 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 		return nil, err
 	}
 	out.Originals = len(done)
-	return out, p.takeBack(ctx, back, done, out)
+	return out, p.restore(ctx, back, done, out)
 }
 
-// graves are those in which somebody lies: what has come again since needs no undo, and its bytes cannot be missed.
-func (p *Pruner) graves(ctx context.Context) iter.Seq2[index.PrunedVersion, error] {
+// pruned yields the pruned versions that have not been archived again: those that have need no undo, and their bytes
+// cannot be missing.
+func (p *Pruner) pruned(ctx context.Context) iter.Seq2[index.PrunedVersion, error] {
 	return func(yield func(index.PrunedVersion, error) bool) {
 		for g, err := range p.Index.PrunedVersions(ctx, "") {
 			if !g.Ended && !yield(g, err) {
@@ -60,8 +61,8 @@ func (p *Pruner) graves(ctx context.Context) iter.Seq2[index.PrunedVersion, erro
 	}
 }
 
-// coming finds the runs that come back.
-func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, error) {
+// runsToRestore returns the runs to restore.
+func (p *Pruner) runsToRestore(ctx context.Context, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
 		newest, err := p.newest(ctx)
 		if err != nil {
@@ -70,7 +71,7 @@ func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, e
 		names = []string{newest}
 	}
 	back, known := map[string]bool{}, map[string]bool{}
-	for g, err := range p.graves(ctx) {
+	for g, err := range p.pruned(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -88,14 +89,14 @@ func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, e
 	return back, nil
 }
 
-// newest is the plan that began last. What a plan has taken of an original is said again by later ones that take more of it, with
-// their time: where nothing else is left of it, the one that has taken more is later.
+// newest returns the plan that began last. If a later plan removes more of an original, it records again what earlier
+// plans removed, with their time; so if two plans have the same time, the one with more versions is later.
 func (p *Pruner) newest(ctx context.Context) (string, error) {
-	type work struct {
+	type progress struct {
 		began        int64
-		graves, open int // open: that have not ended
+		graves, open int // open: not archived again
 	}
-	plans := map[string]work{}
+	plans := map[string]progress{}
 	for g, err := range p.Index.PrunedVersions(ctx, "") {
 		if err != nil {
 			return "", err
@@ -109,7 +110,7 @@ func (p *Pruner) newest(ctx context.Context) (string, error) {
 		}
 		plans[g.Plan] = w
 	}
-	maps.DeleteFunc(plans, func(plan string, w work) bool { return plan == "" || w.open == 0 })
+	maps.DeleteFunc(plans, func(plan string, w progress) bool { return plan == "" || w.open == 0 })
 	if len(plans) == 0 {
 		return "", ErrNothing
 	}
@@ -118,11 +119,11 @@ func (p *Pruner) newest(ctx context.Context) (string, error) {
 	}), nil
 }
 
-// takeBack digs up the originals of runs but for those that are done. What other runs of theirs have lost stays lost. It
-// writes when it has gathered much: of an original all at once, so that what is left to do can always be seen.
-func (p *Pruner) takeBack(ctx context.Context, back map[string]bool, done map[index.VersionKey]bool, out *Undone) error {
-	t := &taking{Pruner: p, back: back, now: p.now()}
-	all, err := t.buried(ctx, done)
+// restore restores the originals of runs, except those that are done. What their other runs have lost stays lost. It
+// writes in batches, but all facts of an original at once, so that what is left to do is always visible.
+func (p *Pruner) restore(ctx context.Context, back map[string]bool, done map[index.VersionKey]bool, out *Undone) error {
+	t := &restoration{Pruner: p, back: back, now: p.now()}
+	all, err := t.originals(ctx, done)
 	if err != nil {
 		return err
 	}
@@ -135,27 +136,28 @@ func (p *Pruner) takeBack(ctx context.Context, back map[string]bool, done map[in
 	return t.write(ctx)
 }
 
-// lying is an original that comes back. There may be a million.
-type lying struct {
-	version int64
-	grave   [16]byte // key of the tombstone that lies on it
-	ledger  [8]byte  // key of the fact that says what stays of it
-	more    bool     // what it is besides stands in the extra of the version
+// restoring is an original to restore. There may be a million.
+type restoring struct {
+	version   int64
+	tombstone [16]byte // key of its tombstone
+	ledger    [8]byte  // key of its ledger fact
+	more      bool     // taking.extras has an entry for it
 }
 
-// extra is what few originals have that come back.
+// extra is what only a few of the originals have.
 type extra struct {
-	keys          bool   // the keys are these, which are no hashes in hex; no tombstone: ""
-	grave, ledger string //
-	shared        bool   // a run that stays as it is has lost it, too
+	keys              bool // use these keys, which are not hexadecimal hashes; "" means no tombstone
+	tombstone, ledger string
+	shared            bool // a run that is not restored has lost it, too
 }
 
-// buried finds the originals of runs, once each: several runs may have lost the same. They are all known before the first is written:
-// as long as somebody reads, the log of the index grows with all that is written.
-func (t *taking) buried(ctx context.Context, done map[index.VersionKey]bool) (all []lying, err error) {
+// originals returns the originals of the runs, each once even if several runs have lost it. They are all collected
+// before the first fact is written: while a reader is open, the WAL of the index grows with everything that is
+// written.
+func (t *restoration) originals(ctx context.Context, done map[index.VersionKey]bool) (all []restoring, err error) {
 	t.extras = map[int64]extra{}
-	var stays []int64 // versions that runs have lost which stay as they are
-	for g, err := range t.graves(ctx) {
+	var stays []int64 // versions that were lost by runs that are not restored
+	for g, err := range t.pruned(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -163,17 +165,17 @@ func (t *taking) buried(ctx context.Context, done map[index.VersionKey]bool) (al
 		case !t.back[g.Run]:
 			stays = append(stays, g.Version)
 		case !done[g.Key]:
-			x := lying{version: g.Version}
-			if !unhex(x.grave[:], g.Tombstone) || !unhex(x.ledger[:], g.Fact) {
-				x.more, t.extras[g.Version] = true, extra{keys: true, grave: g.Tombstone, ledger: g.Fact}
+			x := restoring{version: g.Version}
+			if !unhex(x.tombstone[:], g.Tombstone) || !unhex(x.ledger[:], g.Fact) {
+				x.more, t.extras[g.Version] = true, extra{keys: true, tombstone: g.Tombstone, ledger: g.Fact}
 			}
 			all = append(all, x)
 		}
 	}
-	slices.SortFunc(all, func(a, b lying) int { return cmp.Compare(a.version, b.version) })
-	all = slices.CompactFunc(all, func(a, b lying) bool { return a.version == b.version })
+	slices.SortFunc(all, func(a, b restoring) int { return cmp.Compare(a.version, b.version) })
+	all = slices.CompactFunc(all, func(a, b restoring) bool { return a.version == b.version })
 	for _, version := range stays {
-		if i, ok := slices.BinarySearchFunc(all, version, func(x lying, version int64) int { return cmp.Compare(x.version, version) }); ok {
+		if i, ok := slices.BinarySearchFunc(all, version, func(x restoring, version int64) int { return cmp.Compare(x.version, version) }); ok {
 			x := t.extras[version]
 			x.shared = true
 			all[i].more, t.extras[version] = true, x
@@ -182,30 +184,30 @@ func (t *taking) buried(ctx context.Context, done map[index.VersionKey]bool) (al
 	return all, nil
 }
 
-// unhex says whether s is so many bytes in hex, as keys are that are hashes.
+// unhex decodes s and reports whether it is exactly len(to) bytes in hexadecimal, as keys that are hashes are.
 func unhex(to []byte, s string) bool {
 	n, err := hex.Decode(to, []byte(s[:min(len(s), 2*len(to))]))
 	return err == nil && n == len(to) && hex.EncodeToString(to) == s
 }
 
-// taking gathers the facts that dig originals up.
-type taking struct {
+// restoration collects the facts that restore originals.
+type restoration struct {
 	*Pruner
 	back   map[string]bool
 	extras map[int64]extra
 	now    time.Time
-	orders []index.LedgerOrder // of originals of which other runs stay lost
+	orders []index.LedgerOrder // for originals that other runs have lost and do not get back
 	facts  []blob.Fact
 	size   int
 }
 
-// add makes the facts of an original. The index need only be asked what stays when something does.
-func (t *taking) add(ctx context.Context, o *lying) error {
-	x := extra{grave: hex.EncodeToString(o.grave[:]), ledger: hex.EncodeToString(o.ledger[:])}
+// add adds the facts of an original. The index is queried only if some run's loss remains.
+func (t *restoration) add(ctx context.Context, o *restoring) error {
+	x := extra{tombstone: hex.EncodeToString(o.tombstone[:]), ledger: hex.EncodeToString(o.ledger[:])}
 	if o.more {
 		more := t.extras[o.version]
 		if x.shared = more.shared; more.keys {
-			x.grave, x.ledger = more.grave, more.ledger
+			x.tombstone, x.ledger = more.tombstone, more.ledger
 		}
 	}
 	if x.shared {
@@ -213,25 +215,25 @@ func (t *taking) add(ctx context.Context, o *lying) error {
 	} else {
 		t.retract(index.FactLedger, x.ledger)
 	}
-	if x.grave != "" {
-		t.retract(blob.FactTombstone, x.grave)
+	if x.tombstone != "" {
+		t.retract(blob.FactTombstone, x.tombstone)
 	}
-	room, some := t.factsRoom()
-	if len(t.orders) < some && t.size < room {
+	limit, batch := t.factsBudget()
+	if len(t.orders) < batch && t.size < limit {
 		return nil
 	}
-	if err := t.take(ctx); err != nil || t.size < room {
+	if err := t.addLedgers(ctx); err != nil || t.size < limit {
 		return err
 	}
 	return t.write(ctx)
 }
 
-func (t *taking) retract(kind, key string) {
-	t.facts, t.size = append(t.facts, blob.Fact{Kind: kind, Key: key, Time: t.now, Value: []byte("null")}), t.size+line
+func (t *restoration) retract(kind, key string) {
+	t.facts, t.size = append(t.facts, blob.Fact{Kind: kind, Key: key, Time: t.now, Value: []byte("null")}), t.size+manifestLine
 }
 
-// take makes the facts of originals of which something stays.
-func (t *taking) take(ctx context.Context) error {
+// addLedgers adds the ledgers of originals for which some run's loss remains.
+func (t *restoration) addLedgers(ctx context.Context) error {
 	if len(t.orders) == 0 {
 		return nil
 	}
@@ -244,14 +246,14 @@ func (t *taking) take(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.facts, t.size = append(t.facts, f), t.size+len(f.Value)+line
+		t.facts, t.size = append(t.facts, f), t.size+len(f.Value)+manifestLine
 	}
 	t.orders = t.orders[:0]
 	return nil
 }
 
-func (t *taking) write(ctx context.Context) error {
-	if err := t.take(ctx); err != nil || len(t.facts) == 0 {
+func (t *restoration) write(ctx context.Context) error {
+	if err := t.addLedgers(ctx); err != nil || len(t.facts) == 0 {
 		return err
 	}
 	err := t.Write(ctx, t.facts)

@@ -61,7 +61,7 @@ func TestUndoReadsFirst(t *testing.T) {
 		}
 	}
 	var dug []string
-	p := &Pruner{Index: x, Room: 1, Now: func() time.Time { return time.UnixMicro(1700000000000000) },
+	p := &Pruner{Index: x, BufferSize: 1, Now: func() time.Time { return time.UnixMicro(1700000000000000) },
 		Write: func(_ context.Context, facts []blob.Fact) error {
 			if x.now {
 				t.Error("graves are read while facts are written")
@@ -110,7 +110,7 @@ func TestUndoAsksOnlyWhatStays(t *testing.T) {
 		}
 	}
 	got := map[string]bool{}
-	p := &Pruner{Index: x, Room: 2000, Now: time.Now, Write: func(_ context.Context, facts []blob.Fact) error {
+	p := &Pruner{Index: x, BufferSize: 2000, Now: time.Now, Write: func(_ context.Context, facts []blob.Fact) error {
 		for _, f := range facts {
 			got[f.Kind+" "+f.Key] = string(f.Value) != "null"
 		}

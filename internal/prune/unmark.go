@@ -17,9 +17,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// unmarking puts originals back into the place of those that have marks where payloads were: their bytes lie in the
-// packs until gc. What an original has grown by since lies behind the marks.
-type unmarking struct {
+// unmarker restores originals that have marks in place of payloads: their bytes are in the packs until gc. What an
+// original has grown by since then follows the marks.
+type unmarker struct {
 	*Pruner
 	*replacer
 	holdings *holdings
@@ -27,11 +27,11 @@ type unmarking struct {
 	now      time.Time
 }
 
-// unmark brings back the payloads of originals, as far as they are there and no run that stays as it is has marks in
-// the same one. It returns the originals with which nothing is left to do.
+// unmark restores the payloads of originals, if they are still stored and no run outside of back has marks in the
+// same original. It returns the originals with which nothing is left to do.
 func (p *Pruner) unmark(ctx context.Context, back map[string]bool, out *Undone) (done map[index.VersionKey]bool, err error) {
 	under := map[blob.Ref][]blob.Tombstone{}
-	standing, err := p.tombstones(ctx, func(t *blob.Tombstone) {
+	known, err := p.tombstones(ctx, func(t *blob.Tombstone) {
 		if t.Redacted != nil && t.Redacted.Payloads {
 			under[t.Redacted.Root] = append(under[t.Redacted.Root], *t)
 		}
@@ -48,7 +48,7 @@ func (p *Pruner) unmark(ctx context.Context, back map[string]bool, out *Undone) 
 	}
 	gc := *p.Payloads.GC
 	gc.began = gc.Now()
-	u := &unmarking{Pruner: p, replacer: &replacer{gc: &gc, ctx: ctx, standing: standing}, now: p.now()}
+	u := &unmarker{Pruner: p, replacer: &replacer{gc: &gc, ctx: ctx, tombstoneKeys: known}, now: p.now()}
 	u.library = pack.NewLibrary(gc.Packs, 16<<20)
 	defer func() { err = errors.Join(err, u.library.Close()) }()
 	if done, err = u.all(layers, orders, out); err != nil {
@@ -60,8 +60,8 @@ func (p *Pruner) unmark(ctx context.Context, back map[string]bool, out *Undone) 
 	return done, p.Payloads.Adopt(ctx)
 }
 
-// all puts back what lies under layers, by name, as their chains are selected.
-func (u *unmarking) all(layers map[index.VersionKey][]blob.Tombstone, orders map[index.VersionKey]index.LedgerOrder, out *Undone) (map[index.VersionKey]bool, error) {
+// all restores the originals in layers, ordered by name, while their chains are selected.
+func (u *unmarker) all(layers map[index.VersionKey][]blob.Tombstone, orders map[index.VersionKey]index.LedgerOrder, out *Undone) (map[index.VersionKey]bool, error) {
 	done, wanted := map[index.VersionKey]bool{}, map[blob.Name]bool{}
 	for key := range layers {
 		wanted[blob.Name{Source: key.Source, Path: key.Path}] = true
@@ -89,13 +89,13 @@ func (u *unmarking) all(layers map[index.VersionKey][]blob.Tombstone, orders map
 	return done, err
 }
 
-// layers finds what lies under the marks of originals that runs which come back hold: the tombstones of what had been
-// there, the newest first. Where marks belong to another run as well, there is none. It also gives what is to stay of
-// other runs.
+// layers returns the tombstones of what was in the marked originals of runs in back, the newest first. The list is
+// empty for an original whose marks also belong to another run. It also returns the orders for the ledgers of the
+// remaining runs.
 func (p *Pruner) layers(ctx context.Context, back map[string]bool, under map[blob.Ref][]blob.Tombstone) (map[index.VersionKey][]blob.Tombstone,
 	map[index.VersionKey]index.LedgerOrder, error) {
 	layers, shared, orders := map[index.VersionKey][]blob.Tombstone{}, map[index.VersionKey]bool{}, map[index.VersionKey]index.LedgerOrder{}
-	for g, err := range p.graves(ctx) {
+	for g, err := range p.pruned(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -134,8 +134,8 @@ func layersOf(under map[blob.Ref][]blob.Tombstone, g *index.PrunedVersion) (all 
 	}
 }
 
-// original puts one original back. It says whether it could.
-func (u *unmarking) original(layers []blob.Tombstone, order index.LedgerOrder) (bool, error) {
+// original restores one original and reports whether it could.
+func (u *unmarker) original(layers []blob.Tombstone, order index.LedgerOrder) (bool, error) {
 	if len(layers) == 0 {
 		return false, nil
 	}
@@ -155,7 +155,7 @@ func (u *unmarking) original(layers []blob.Tombstone, order index.LedgerOrder) (
 		return false, err
 	}
 	facts := []blob.Fact{first.Retract(u.now), {Kind: index.FactLedger, Key: index.LedgerKey(&marked), Time: u.now, Value: []byte("null")}}
-	if grave := blob.NewTombstone(&marked, ""); !u.standing.has(grave.Key()) {
+	if grave := blob.NewTombstone(&marked, ""); !u.tombstoneKeys.has(grave.Key()) {
 		facts = append(facts, grave.Fact(u.now))
 	}
 	l.Version.Root, l.Tombstoned, l.Links = v.Root, false, nil
@@ -176,9 +176,9 @@ type piece struct {
 	from, to int64
 }
 
-// pieces are what the original consists of: what was there first, and what each state with marks has grown by. There
-// are none when some of it is gone.
-func (u *unmarking) pieces(marked *blob.Version, layers []blob.Tombstone) (all []piece) {
+// pieces returns what the original consists of: the first content, and what each state with marks has grown by. It
+// returns nil if any of it is gone.
+func (u *unmarker) pieces(marked *blob.Version, layers []blob.Tombstone) (all []piece) {
 	from := int64(0)
 	for i := len(layers) - 1; i >= -1; i-- {
 		root, to := marked.Root, marked.Size
@@ -192,7 +192,7 @@ func (u *unmarking) pieces(marked *blob.Version, layers []blob.Tombstone) (all [
 			continue // nothing was added; what is compressed cannot grow
 		}
 		c := u.holdings.chain(blob.Chain{Name: marked.Name(), Number: marked.Number, Root: root})
-		if c == nil || !c.whole() || c.Size < to {
+		if c == nil || !c.complete() || c.Size < to {
 			return nil
 		}
 		all = append(all, piece{c, from, to})
@@ -201,8 +201,8 @@ func (u *unmarking) pieces(marked *blob.Version, layers []blob.Tombstone) (all [
 	return all
 }
 
-// restore tells of an original whose beginning lies in other packs, and stores what it has grown by since.
-func (u *unmarking) restore(v blob.Version, pieces []piece) error {
+// restore writes the version of an original whose beginning is in other packs, and stores what it has grown by since.
+func (u *unmarker) restore(v blob.Version, pieces []piece) error {
 	if err := u.begin(); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (u *unmarking) restore(v blob.Version, pieces []piece) error {
 			return err
 		}
 		v.SHA256 = blob.Ref(h.Sum(nil))
-		more, _, err := hashes(tails(), v.Size-start, pack.ExtentSize)
+		more, _, err := hashExtents(tails(), v.Size-start, pack.ExtentSize)
 		if err != nil {
 			return err
 		}
@@ -229,22 +229,22 @@ func (u *unmarking) restore(v blob.Version, pieces []piece) error {
 }
 
 // read reads pieces one after another.
-func (u *unmarking) read(pieces []piece) io.Reader {
+func (u *unmarker) read(pieces []piece) io.Reader {
 	var all []io.Reader
 	for _, p := range pieces {
 		whole := u.library.Reader(u.ctx, p.chain.copies())
-		all = append(all, &skipping{whole, p.from}, io.LimitReader(whole, p.to-p.from))
+		all = append(all, &skipReader{whole, p.from}, io.LimitReader(whole, p.to-p.from))
 	}
 	return io.MultiReader(all...)
 }
 
-// skipping reads so many bytes and gives none of them.
-type skipping struct {
+// skipReader discards n bytes of r and then reports EOF.
+type skipReader struct {
 	r io.Reader
 	n int64
 }
 
-func (s *skipping) Read([]byte) (int, error) {
+func (s *skipReader) Read([]byte) (int, error) {
 	if _, err := io.CopyN(io.Discard, s.r, s.n); err != nil {
 		return 0, err
 	}

@@ -9,39 +9,40 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// ends says that everything of the run goes but its ledger.
+// ends reports whether everything of the run is removed except its ledger.
 func (r *PlannedRun) ends() bool {
 	return r.Action == policy.Prune || r.Action == policy.Thin && r.Tier == policy.TierLedger
 }
 
-// holding finds what runs hold.
-type holding struct {
-	runs  []planned
-	place []int32 // in runs, counted from 1, by number
+// holders determines which runs hold an original.
+type holders struct {
+	runs  []runState
+	place []int32 // by number: position in runs plus 1, or 0
 	dirs  map[string]*directory
 }
 
-// versions finds the originals that runs hold, by path, source and number. Those go of which every holder goes, and what lies beside
-// them in directories where nothing else stays. The runs are told what their originals say.
-func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, error) {
+// versions determines the originals that runs hold, ordered by path, source and number. An original is removed if
+// every run that holds it is, or if no run holds it and nothing else stays in its directory. The originals are added
+// to the hashes of the runs.
+func (s *snapshot) versions(runs []runState, to *List[PlannedVersion]) ([]heldVersion, error) {
 	if len(runs) == 0 {
 		return nil, nil
 	}
-	h := &holding{runs: runs, place: make([]int32, s.Len())}
+	h := &holders{runs: runs, place: make([]int32, s.Len())}
 	for i := range runs {
 		h.place[runs[i].number] = int32(i + 1)
 	}
-	if err := s.beside(h); err != nil {
+	if err := s.findDirectories(h); err != nil {
 		return nil, err
 	}
-	var all []held
+	var all []heldVersion
 	for v, err := range s.VersionsByPath() {
 		if err != nil {
 			return nil, err
 		}
 		holders := v.Holders
 		if len(holders) == 0 && !v.Tombstoned && !v.Kept {
-			holders = h.around(v)
+			holders = h.neighbours(v)
 		}
 		x, run := h.planned(v, holders)
 		if x == nil {
@@ -50,23 +51,24 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 		if err := to.add(x); err != nil {
 			return nil, err
 		}
-		all = append(all, held{v.ID, run, v.Tombstoned})
+		all = append(all, heldVersion{v.ID, run, v.Tombstoned})
 		for _, number := range v.Holders {
 			if at := h.place[number] - 1; at >= 0 {
-				runs[at].alsoSays(v)
+				runs[at].addOriginal(v)
 			}
 		}
 	}
 	return all, nil
 }
 
-// planned is a version with the runs of a plan that have to do with it, nil when none has, and the place of the first.
-func (h *holding) planned(v *index.InventoryVersion, holders []int32) (x *PlannedVersion, run int32) {
+// planned returns a version with the runs of a plan that concern it, and the position of the first; nil if there are
+// none.
+func (h *holders) planned(v *index.InventoryVersion, holders []int32) (x *PlannedVersion, run int32) {
 	goes := !v.Kept
 	for _, number := range holders {
 		at := h.place[number] - 1
 		goes = goes && at >= 0 && h.runs[at].ends
-		if at < 0 || v.Tombstoned && !h.runs[at].ends { // what is but a ledger is as thin already
+		if at < 0 || v.Tombstoned && !h.runs[at].ends { // a run that is only a ledger is already as thin
 			continue
 		}
 		if x == nil {
@@ -82,8 +84,8 @@ func (h *holding) planned(v *index.InventoryVersion, holders []int32) (x *Planne
 	return x, run
 }
 
-// ends says that a run, by number, is one that does.
-func (h *holding) ends(number int32) bool {
+// ends reports whether a run, by number, ends; see PlannedRun.ends.
+func (h *holders) ends(number int32) bool {
 	at := h.place[number] - 1
 	return at >= 0 && h.runs[at].ends
 }
@@ -91,11 +93,12 @@ func (h *holding) ends(number int32) bool {
 // directory is one in which a run that ends holds originals.
 type directory struct {
 	runs  []int32 // numbers
-	stays bool    // one that stays stands in it, too
+	stays bool    // it also contains originals that stay
 }
 
-// beside looks for directories where only runs that end hold originals, if there are originals of no run.
-func (s *stand) beside(h *holding) error {
+// findDirectories determines the directories in which only runs that end hold originals. It does nothing if every
+// original belongs to a run.
+func (s *snapshot) findDirectories(h *holders) error {
 	h.dirs = map[string]*directory{}
 	orphans := false
 	for v, err := range s.Versions() {
@@ -115,7 +118,7 @@ func (s *stand) beside(h *holding) error {
 			return err
 		}
 		if slices.ContainsFunc(v.Holders, h.ends) {
-			above(v.Source, v.Path, func(dir string) bool {
+			eachParent(v.Source, v.Path, func(dir string) bool {
 				if h.dirs[dir] != nil {
 					return false
 				}
@@ -132,10 +135,10 @@ func (s *stand) beside(h *holding) error {
 			return err
 		}
 		for _, number := range v.Holders {
-			h.in(v, number, h.ends(number) && !v.Kept)
+			h.addToDirectories(v, number, h.ends(number) && !v.Kept)
 		}
 		if v.Kept && len(v.Holders) == 0 {
-			h.in(v, 0, false)
+			h.addToDirectories(v, 0, false)
 		}
 	}
 	for _, d := range h.dirs {
@@ -145,9 +148,9 @@ func (s *stand) beside(h *holding) error {
 	return nil
 }
 
-// in tells the directories above an original of a run that holds it, and whether it goes as far as that run is concerned.
-func (h *holding) in(v *index.InventoryVersion, number int32, goes bool) {
-	above(v.Source, v.Path, func(dir string) bool {
+// addToDirectories records in the directories above an original that a run holds it, and whether that run lets it go.
+func (h *holders) addToDirectories(v *index.InventoryVersion, number int32, goes bool) {
+	eachParent(v.Source, v.Path, func(dir string) bool {
 		if d := h.dirs[dir]; d != nil && !goes {
 			d.stays, d.runs = true, nil
 		} else if d != nil && !d.stays {
@@ -157,10 +160,10 @@ func (h *holding) in(v *index.InventoryVersion, number int32, goes bool) {
 	})
 }
 
-// around are the runs with which an original of no run goes: those of the nearest directory above it in which a run has any, if all
-// of them end. The root of a source decides nothing.
-func (h *holding) around(v *index.InventoryVersion) (runs []int32) {
-	above(v.Source, v.Path, func(dir string) bool {
+// neighbours returns the runs with which an original of no run is removed: those of the nearest directory above it in
+// which any run has originals, if all of them end. The root of a source decides nothing.
+func (h *holders) neighbours(v *index.InventoryVersion) (runs []int32) {
+	eachParent(v.Source, v.Path, func(dir string) bool {
 		d := h.dirs[dir]
 		if d != nil && !d.stays {
 			runs = d.runs
@@ -170,8 +173,8 @@ func (h *holding) around(v *index.InventoryVersion) (runs []int32) {
 	return runs
 }
 
-// above calls do for the directories above a path, from the nearest, as long as it wants more.
-func above(source, p string, do func(dir string) bool) {
+// eachParent calls do for the directories above a path, from the nearest, until do returns false.
+func eachParent(source, p string, do func(dir string) bool) {
 	for d := path.Dir(p); d != "." && d != "/" && do(source+"\x00"+d); d = path.Dir(d) {
 	}
 }

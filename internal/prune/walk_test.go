@@ -35,7 +35,7 @@ func TestWalkHoldsLittle(t *testing.T) {
 				if !span.Has(c.name()) {
 					t.Errorf("%s is behind the span", c.Path)
 				}
-				now = append(now, fmt.Sprint(c.key(), c.Size, c.SHA256, c.buried, c.whole(), len(c.states())))
+				now = append(now, fmt.Sprint(c.key(), c.Size, c.SHA256, c.buried, c.complete(), len(c.states())))
 			}
 			return nil
 		})
@@ -82,7 +82,7 @@ func TestByPlace(t *testing.T) {
 	placed := 0
 	_, err := w.collector(Options{}).walk(t.Context(), nil, func(h *holdings, _ blob.Span) error {
 		var last blob.Copy
-		all := h.byPlace()
+		all := h.byPackOrder()
 		for _, c := range all {
 			if len(c.parts) == 0 || c.parts[0].at == nil {
 				continue
@@ -125,7 +125,7 @@ func TestReplacedPacksAreForgotten(t *testing.T) {
 		w.check(gc.selectGroup(t.Context(), h, group))
 		w.check(r.replace(t.Context(), group))
 		for _, v := range group {
-			if len(v.entries)+len(v.lines)+len(v.stored)+len(v.told)+len(v.guests)+len(v.said) > 0 {
+			if len(v.entries)+len(v.lines)+len(v.stored)+len(v.chains)+len(v.foreign)+len(v.facts) > 0 {
 				t.Errorf("of %s, which is no more, %d entries and %d lines are held", v.Name, len(v.entries), len(v.lines))
 			}
 		}
@@ -151,7 +151,7 @@ func TestFactsHoldLittle(t *testing.T) {
 		p.seal()
 	}
 	gc := w.collector(Options{})
-	gc.began, gc.factsRoom = w.now, 30*factBytes
+	gc.began, gc.factsLimit = w.now, 30*factBytes
 	h, err := gc.survey(t.Context())
 	w.check(err)
 	if len(h.facts) > 0 {

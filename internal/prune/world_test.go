@@ -258,7 +258,7 @@ func (w *world) collector(o Options) *GC {
 	format := w.opts
 	format.MaxRecords = w.collected % 4
 	return &GC{Packs: w.store, Index: w.db, Writer: "box1", Now: w.tick, Log: discard, Format: format, Options: o,
-		ChainLimit: w.collected % 3, factsRoom: 2000} // all chains at a time, or hardly any
+		ChainLimit: w.collected % 3, factsLimit: 2000} // all chains at a time, or hardly any
 }
 
 // compare reads everything back through the index and wants the model, and no more.
