@@ -15,7 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
-	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 type forgetOptions struct {
@@ -49,7 +49,7 @@ func newForgetCommand(a *app) *cobra.Command {
 }
 
 // pattern reads what is to be forgotten. No error says it.
-func (a *app) pattern(o forgetOptions) (*prune.Pattern, error) {
+func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 	text := o.match
 	from := o.file
 	if o.match == "-" {
@@ -71,7 +71,7 @@ func (a *app) pattern(o forgetOptions) (*prune.Pattern, error) {
 		}
 		text = string(bytes.TrimRight(b, "\r\n"))
 	}
-	p, err := prune.ParsePattern(text)
+	p, err := gc.ParsePattern(text)
 	if err != nil {
 		return nil, usage(err.Error(), "a text of four bytes or more, or /regular expression/")
 	}
@@ -150,27 +150,27 @@ var nothingFound = notFound("nothing in the archive matches", "the text must be 
 type forgetting struct {
 	app     *app
 	store   *archive.Archive
-	pattern *prune.Pattern
+	pattern *gc.Pattern
 
-	found   []prune.Match // before
+	found   []gc.Match // before
 	runs    []string
-	applied prune.Forgotten
-	gc      prune.Report
+	applied gc.Forgotten
+	gc      gc.Report
 	rebuilt bool
 	aside   int64         // packs that left the quarantine
-	left    []prune.Match // after
+	left    []gc.Match // after
 	unread  int64         // damaged packs
 }
 
 // forgetter looks at the archive as it is now.
-func (w *forgetting) forgetter() *prune.Forget {
-	gc := w.app.gc(w.store)
-	gc.Options = prune.Options{Forgotten: true, Purge: true}
-	return &prune.Forget{GC: gc, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress}
+func (w *forgetting) forgetter() *gc.Forget {
+	g := w.app.gc(w.store)
+	g.Options = gc.Options{Forgotten: true, Purge: true}
+	return &gc.Forget{GC: g, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress}
 }
 
 // everything is what Search and Files find together.
-func (w *forgetting) everything(ctx context.Context, f *prune.Forget) ([]prune.Match, error) {
+func (w *forgetting) everything(ctx context.Context, f *gc.Forget) ([]gc.Match, error) {
 	m := w.app.meter()
 	defer m.stop()
 	f.Progress = m.reading("search")
@@ -201,7 +201,7 @@ func (w *forgetting) search(ctx context.Context, write bool) error {
 func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
 	of := map[index.VersionKey]bool{}
 	for _, m := range w.found {
-		if m.Where != prune.InFact && m.Where != prune.InFile {
+		if m.Where != gc.InFact && m.Where != gc.InFile {
 			of[index.VersionKey{Source: m.Source, Path: m.Path, Number: m.Version}] = true
 		}
 	}
@@ -268,9 +268,9 @@ func (w *forgetting) apply(ctx context.Context) error {
 }
 
 // onlyFiles says whether there are matches, and all of them in files.
-func onlyFiles(found []prune.Match) bool {
+func onlyFiles(found []gc.Match) bool {
 	for _, m := range found {
-		if m.Where != prune.InFile {
+		if m.Where != gc.InFile {
 			return false
 		}
 	}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/policy"
-	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 func newGCCommand(a *app) *cobra.Command {
-	var o prune.Options
+	var o gc.Options
 	var unused string
 	cmd := &cobra.Command{
 		Use:   "gc",
@@ -45,7 +45,7 @@ func newGCCommand(a *app) *cobra.Command {
 }
 
 // parseUnused reads how much that nobody needs may stay: a part of all, or bytes.
-func parseUnused(text string) (u prune.Limit, err error) {
+func parseUnused(text string) (u gc.Limit, err error) {
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
 		u.Percent, err = strconv.ParseFloat(percent, 64)
 		if err == nil && !(u.Percent >= 0 && u.Percent <= 100) {
@@ -60,7 +60,7 @@ func parseUnused(text string) (u prune.Limit, err error) {
 	return u, err
 }
 
-func runGC(ctx context.Context, a *app, o prune.Options) error {
+func runGC(ctx context.Context, a *app, o gc.Options) error {
 	store, err := a.write(ctx)
 	if err != nil {
 		return err
@@ -84,22 +84,21 @@ func runGC(ctx context.Context, a *app, o prune.Options) error {
 }
 
 // gc is what collects in an open archive.
-func (a *app) gc(store *archive.Archive) *prune.GC {
-	return &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
+func (a *app) gc(store *archive.Archive) *gc.GC {
+	return &gc.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
 }
 
 // collect takes in what other writers and crashes have left, and then collects.
-func (a *app) collect(ctx context.Context, store *archive.Archive, o prune.Options) (prune.Report, error) {
+func (a *app) collect(ctx context.Context, store *archive.Archive, o gc.Options) (gc.Report, error) {
 	m := a.meter()
 	defer m.stop()
-	g := a.ingester(store)
-	gc := a.gc(store)
-	gc.Options = o
-	g.Progress, gc.Progress = m.ingesting(), m.reading("gc")
-	if _, err := g.Adopt(ctx); err != nil {
-		return prune.Report{}, err
+	ing, g := a.ingester(store), a.gc(store)
+	g.Options = o
+	ing.Progress, g.Progress = m.ingesting(), m.reading("gc")
+	if _, err := ing.Adopt(ctx); err != nil {
+		return gc.Report{}, err
 	}
-	return gc.Run(ctx)
+	return g.Run(ctx)
 }
 
 type gcJSON struct {
@@ -124,7 +123,7 @@ type gcJSON struct {
 	ElapsedUS        int64    `json:"elapsed_us"`
 }
 
-func gcReport(r *prune.Report, dryRun bool, took time.Duration) gcJSON {
+func gcReport(r *gc.Report, dryRun bool, took time.Duration) gcJSON {
 	j := gcJSON{
 		DryRun: dryRun, PacksBefore: r.PacksBefore, PacksAfter: r.PacksAfter, PackBytesBefore: r.Before, PackBytesAfter: r.After,
 		FreedBytes: r.Freed(), UnusedBytes: r.Unused, PacksRewritten: r.Rewritten, PacksMerged: r.Merged, PacksRemoved: r.Removed,
@@ -137,7 +136,7 @@ func gcReport(r *prune.Report, dryRun bool, took time.Duration) gcJSON {
 	return j
 }
 
-func (a *app) printGC(r *prune.Report, dryRun bool, took time.Duration) {
+func (a *app) printGC(r *gc.Report, dryRun bool, took time.Duration) {
 	would, became := "", "became"
 	if dryRun {
 		would, became = "would be ", "would become"

@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/schedule"
 )
@@ -117,7 +118,7 @@ var exitTable = []struct {
 	{prune.ErrNothing, exitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
-	{prune.ErrMissing, exitCorrupt, hintMissing},
+	{gc.ErrMissing, exitCorrupt, hintMissing},
 	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces what is in the way"},
 	{syscall.ENOTDIR, exitRefused, "a file stands where a directory is needed: name another"},
 	{fs.ErrNotExist, exitNotFound, "check the path"},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 const forgetShown = 50
@@ -27,18 +27,18 @@ func (w *forgetting) print() {
 	}
 }
 
-func matchText(m prune.Match) string {
+func matchText(m gc.Match) string {
 	times := plural(m.Count, "time", "times")
 	text := ""
 	switch m.Where {
-	case prune.InOriginal:
+	case gc.InOriginal:
 		text = fmt.Sprintf("%s/%s version %d, %s", m.Source, m.Path, m.Version, times)
 		if m.Inner != "" {
 			text += " inside its " + strings.SplitN(m.Inner, ":", 2)[0]
 		}
-	case prune.InName:
+	case gc.InName:
 		text = fmt.Sprintf("%s/%s version %d is called so", m.Source, m.Path, m.Version)
-	case prune.InFact:
+	case gc.InFact:
 		text = fmt.Sprintf("%s: %s", plural(m.Count, "fact", "facts"), m.Fact)
 	default:
 		text = fmt.Sprintf("file %s, %s", m.File, times)
@@ -82,14 +82,14 @@ type forgetPlace struct {
 	Waiting bool    `json:"waiting"`
 }
 
-func forgetPlaces(found []prune.Match) []forgetPlace {
+func forgetPlaces(found []gc.Match) []forgetPlace {
 	all := []forgetPlace{}
 	for _, m := range found {
 		p := forgetPlace{Where: m.Where, Count: m.Count, Action: m.Action, Waiting: m.Waiting}
 		switch m.Where {
-		case prune.InFact:
+		case gc.InFact:
 			p.Fact = &m.Fact
-		case prune.InFile:
+		case gc.InFile:
 			p.File = &m.File
 		default:
 			p.Source, p.Path, p.Version = &m.Source, &m.Path, &m.Version

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // leaky is a run whose messages nobody else has: it grows from night to night.
@@ -96,9 +96,9 @@ func diskUse(t *testing.T, dir string) (total int64) {
 // nowhere wants no file of an archive to hold one of some words, or patterns of them, in any spelling.
 func nowhere(t *testing.T, dir string, words []string) {
 	t.Helper()
-	p, err := prune.ParsePattern("/(?i)" + strings.Join(words, "|") + "/")
+	p, err := gc.ParsePattern("/(?i)" + strings.Join(words, "|") + "/")
 	must(t, err)
-	found, err := (&prune.Forget{Pattern: p}).Files(t.Context(), dir)
+	found, err := (&gc.Forget{Pattern: p}).Files(t.Context(), dir)
 	must(t, err)
 	for _, m := range found {
 		t.Errorf("%s holds %d of %d words", m.File, m.Count, len(words))

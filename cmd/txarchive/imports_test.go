@@ -65,8 +65,9 @@ var doors = map[string][]string{
 	"schedule":                  {"disk"},
 	"prometheus":                {}, // the text format, not the server
 	"prometheus/prometheustest": {},
-	"prune":                     {"index", "blob", "blob/pack", "policy", "query", "transcript"},
-	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "repair", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
+	"prune":                     {"prune/gc", "index", "blob", "blob/pack", "policy", "query", "transcript"},
+	"prune/gc":                  {"index", "blob", "blob/pack"},
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
 		"ingest/format/all", "docs"},
 }
 

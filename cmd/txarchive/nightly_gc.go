@@ -10,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // gc gives back the space of what was pruned longer ago than the grace. It reads all manifests, so it is left out when
@@ -28,7 +29,7 @@ func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result,
 		return nightly.Result{Outcome: nightly.Skipped, Summary: "nothing has changed since the last"}, nil
 	}
 	state.Collected = ""
-	o := prune.Options{Grace: n.opts.grace, MaxBytes: int64(n.opts.maxBytes)}
+	o := gc.Options{Grace: n.opts.grace, MaxBytes: int64(n.opts.maxBytes)}
 	if n.opts.maxTime > 0 {
 		if o.MaxTime = n.opts.maxTime - n.app.now().Sub(n.began); o.MaxTime <= 0 {
 			return nightly.Result{Outcome: nightly.Stopped, Summary: "no time was left"}, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // Applied is what a prune did.
@@ -61,7 +62,7 @@ type work struct {
 }
 
 // maxFamilyFacts is the size of facts beyond which families are split.
-const maxFamilyFacts = 4 * factsBytes
+const maxFamilyFacts = 4 * gc.FactsBytes
 
 // writeFacts writes the ledgers and tombstones of originals, except those that are done, in batches of whole
 // families. What is known of an original may be stated in another original of its run, such as the model of a receipt
@@ -78,7 +79,7 @@ func (w *work) writeFacts(ctx context.Context, done map[int64]bool) error {
 	ledgers := func() error {
 		more, err := w.facts(ctx, orders, w.plan.ID, w.now)
 		for _, f := range more {
-			size += len(f.Key) + len(f.Value) + factBytes
+			size += len(f.Key) + len(f.Value) + gc.FactBytes
 		}
 		facts, orders = append(facts, more...), orders[:0]
 		return err
@@ -185,7 +186,7 @@ func (d *progress) has(run string, key index.VersionKey) bool {
 }
 
 func (*progress) hash(run string, key index.VersionKey) uint64 {
-	return maphash.Comparable(chainSeed, struct {
+	return maphash.Comparable(hashSeed, struct {
 		run string
 		key index.VersionKey
 	}{run, key})

@@ -9,6 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // count estimates how much a plan frees.
@@ -163,7 +164,7 @@ func spans(p *index.InventoryPack) (all []*span, gone int64) {
 // freed estimates how much packs shrink when versions are removed: by whole members of which no entry stays, and by a
 // share of the others.
 func (p *Pruner) freed(ctx context.Context, s *snapshot, goes func(version int64) bool, f *Frees) error {
-	var again []remainder
+	var again []gc.Remainder
 	for x, err := range s.Packs(goes) {
 		if err != nil {
 			return err
@@ -178,16 +179,20 @@ func (p *Pruner) freed(ctx context.Context, s *snapshot, goes func(version int64
 		f.PackBytes += v.Manifest * gone / int64(len(x.Extents))
 		f.Packs++
 	}
-	share, err := p.recompressedRatio(ctx, again)
+	var packs blob.Store
+	if p.Payloads != nil {
+		packs = p.Payloads.GC.Packs
+	}
+	share, err := gc.RecompressedRatio(ctx, packs, again)
 	for _, x := range again {
-		f.PackBytes -= int64(x.keeps * share)
+		f.PackBytes -= int64(x.Keeps * share)
 	}
 	f.Members = len(again)
 	return err
 }
 
 // addPack adds what is removed of one pack, and returns the members that gc compresses again because an entry stays.
-func (f *Frees) addPack(v *index.Volume, spans []*span) (again []remainder) {
+func (f *Frees) addPack(v *index.Volume, spans []*span) (again []gc.Remainder) {
 	for i := range v.Members {
 		m := &v.Members[i]
 		for len(spans) > 0 && spans[0].to <= m.Raw {
@@ -200,7 +205,7 @@ func (f *Frees) addPack(v *index.Volume, spans []*span) (again []remainder) {
 		f.PackBytes += m.Size
 		if len(live) > 0 {
 			keeps := float64(m.Size) * float64(m.RawSize-min(dead, m.RawSize)) / float64(max(m.RawSize, 1))
-			again = append(again, remainder{v.Name, keeps, live})
+			again = append(again, gc.Remainder{Pack: v.Name, Keeps: keeps, Live: live})
 		}
 	}
 	return again

@@ -11,11 +11,12 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // Payloads provides what the tier payloads needs: originals are replaced with copies in which marks replace payloads.
 type Payloads struct {
-	GC *GC // provides packs, writer, format and clock
+	GC *gc.GC // provides packs, writer, format and clock
 	// Find calls found, one original at a time, with the payloads that can be dropped from originals. wanted maps
 	// originals to the runs (by native id) and the sizes above which payloads are dropped.
 	Find func(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.Payloads) error) error
@@ -83,8 +84,8 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 	if p.Payloads == nil {
 		return nil, ErrPayloads
 	}
-	r := &replacer{gc: p.Payloads.GC, ctx: ctx}
-	if r.tombstoneKeys, err = p.tombstones(ctx, func(*blob.Tombstone) {}); err != nil {
+	r := &marker{Replacer: gc.NewReplacer(ctx, p.Payloads.GC)}
+	if r.tombstones, err = p.tombstones(ctx, func(*blob.Tombstone) {}); err != nil {
 		return nil, err
 	}
 	if err := p.Payloads.Find(ctx, m.wanted, func(x index.Payloads) error {
@@ -97,20 +98,22 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 		done[m.orders[x.VersionKey]] = true
 		return r.mark(m.ledgers[x.VersionKey], &x, out.Plan, now)
 	}); err != nil {
-		return nil, errors.Join(err, r.writer.Abort())
+		return nil, errors.Join(err, r.Abort())
 	}
-	if err := r.seal(); err != nil || len(done) == 0 {
+	if err := r.Seal(); err != nil || len(done) == 0 {
 		return done, err
 	}
 	out.Marked = len(done)
 	return done, p.Payloads.Adopt(ctx)
 }
 
+var hashSeed = maphash.MakeSeed()
+
 // tombstoneSet is a set of tombstone keys, by hash.
 type tombstoneSet map[uint64]struct{}
 
 func (g tombstoneSet) has(key string) bool {
-	_, ok := g[maphash.String(chainSeed, key)]
+	_, ok := g[maphash.String(hashSeed, key)]
 	return ok
 }
 
@@ -122,22 +125,28 @@ func (p *Pruner) tombstones(ctx context.Context, each func(*blob.Tombstone)) (to
 			return nil, err
 		}
 		if t, err := blob.ParseTombstone(f); err == nil {
-			all[maphash.String(chainSeed, f.Key)] = struct{}{}
+			all[maphash.String(hashSeed, f.Key)] = struct{}{}
 			each(&t)
 		}
 	}
 	return all, nil
 }
 
+// marker writes originals with marks in place of payloads.
+type marker struct {
+	*gc.Replacer
+	tombstones tombstoneSet // all valid ones
+}
+
 // mark writes one original with marks, and the facts about it and the one that it replaces.
-func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now time.Time) error {
+func (r *marker) mark(l *index.Ledger, x *index.Payloads, plan string, now time.Time) error {
 	old := l.Version
-	v, err := r.store(old, int64(len(x.Marked)), func() io.Reader { return bytes.NewReader(x.Marked) })
+	v, err := r.Store(old, int64(len(x.Marked)), func() io.Reader { return bytes.NewReader(x.Marked) })
 	if err != nil {
 		return err
 	}
-	if key := blob.NewTombstone(&v, "").Key(); r.tombstoneKeys.has(key) { // the same marks were set before and undone
-		r.manifest.Facts = append(r.manifest.Facts, blob.NewTombstone(&v, "").Retract(now))
+	if key := blob.NewTombstone(&v, "").Key(); r.tombstones.has(key) { // the same marks were set before and undone
+		r.AddFacts(blob.NewTombstone(&v, "").Retract(now))
 	}
 	grave := blob.NewTombstone(&old, plan)
 	grave.Redacted = &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: x.Places, Payloads: true}
@@ -148,9 +157,8 @@ func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now tim
 	if err != nil {
 		return err
 	}
-	r.manifest.Facts = append(r.manifest.Facts, grave.Fact(now),
-		blob.Fact{Kind: index.FactLedger, Key: index.LedgerKey(&old), Time: now, Value: []byte("null")}, fact)
-	return r.sealFull()
+	r.AddFacts(grave.Fact(now), blob.Fact{Kind: index.FactLedger, Key: index.LedgerKey(&old), Time: now, Value: []byte("null")}, fact)
+	return r.SealFull()
 }
 
 // countPayloads determines which originals get marks, and how many bytes of packs they will take: it writes them as
@@ -178,9 +186,9 @@ func (p *Pruner) countPayloads(ctx context.Context, plan *Plan) (marked map[int6
 	if err != nil || len(m.wanted) == 0 {
 		return nil, err
 	}
-	gc, scale := *p.Payloads.GC, &countingStore{Store: p.Payloads.GC.Packs}
-	gc.Packs = scale
-	r := &replacer{gc: &gc, ctx: ctx}
+	collector, scale := *p.Payloads.GC, &countingStore{Store: p.Payloads.GC.Packs}
+	collector.Packs = scale
+	r := &marker{Replacer: gc.NewReplacer(ctx, &collector)}
 	marked = map[int64]bool{}
 	if err := p.Payloads.Find(ctx, m.wanted, func(x index.Payloads) error {
 		if x.Why != "" {
@@ -194,9 +202,9 @@ func (p *Pruner) countPayloads(ctx context.Context, plan *Plan) (marked map[int6
 		marked[m.orders[x.VersionKey]] = true
 		return r.mark(m.ledgers[x.VersionKey], &x, plan.ID, plan.Created)
 	}); err != nil {
-		return nil, errors.Join(err, r.writer.Abort())
+		return nil, errors.Join(err, r.Abort())
 	}
-	if err := r.seal(); err != nil {
+	if err := r.Seal(); err != nil {
 		return nil, err
 	}
 	plan.Frees.WrittenBytes += scale.bytes

@@ -1,12 +1,11 @@
 // Package prune removes content from an archive. It owns plans, which say what a policy, a query or a person wants
-// removed, and their undoing (Pruner); pins and holds; the removal of the bytes of tombstoned versions (GC); and the
-// removal of what should never have been archived (Forget).
+// removed, and their undoing (Pruner), and pins and holds. A plan that is applied removes rows of the index and writes
+// tombstones and ledgers; package gc then removes the bytes under tombstones.
 //
 // It promises: nothing is removed that a plan does not name; a pin or an unexpired hold overrides everything; a plan
-// is refused if anything that it names has changed; a version is removed only with all runs that hold it, and its
-// bytes only if no remaining version needs them; a new pack is durable and indexed before an old one is removed, so
-// that repeating the call after a crash at any point ends in the same state; sources are never touched. It does not
-// interpret formats.
+// is refused if anything that it names has changed; a version is removed only with all runs that hold it; repeating
+// the call after a crash at any point ends in the same state; sources are never touched. It does not interpret
+// formats.
 package prune
 
 import (
@@ -21,6 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // The errors of this package. A call that returns one of them has changed nothing.
@@ -56,14 +56,14 @@ func (e *ChangedError) Error() string {
 }
 
 // Index is what plans need of an index.
-type Register interface {
+type Index interface {
 	index.Retention
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
 }
 
 // Pruner prunes in one archive.
 type Pruner struct {
-	Index Register
+	Index Index
 	Now   func() time.Time
 	// Write stores facts in a durable pack and then in the index. Plans do not need it.
 	Write func(context.Context, []blob.Fact) error
@@ -74,17 +74,10 @@ type Pruner struct {
 	BufferSize int
 }
 
-// factsBytes is how many bytes of facts are collected at a time, and factBytes what one takes besides its text. The
-// transaction that commits them needs several times as much memory.
-const (
-	factsBytes = 8 << 20
-	factBytes  = 200
-)
-
 // factsBudget returns how many bytes of facts are collected for a pack, and for how many originals facts are computed
 // at a time.
 func (p *Pruner) factsBudget() (bytes, originals int) {
-	bytes = cmp.Or(p.BufferSize, factsBytes)
+	bytes = cmp.Or(p.BufferSize, gc.FactsBytes)
 	return bytes, min(64, 1+bytes>>12)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // Undone is what an undo restored.
@@ -229,7 +230,7 @@ func (t *restoration) add(ctx context.Context, o *restoring) error {
 }
 
 func (t *restoration) retract(kind, key string) {
-	t.facts, t.size = append(t.facts, blob.Fact{Kind: kind, Key: key, Time: t.now, Value: []byte("null")}), t.size+manifestLine
+	t.facts, t.size = append(t.facts, blob.Fact{Kind: kind, Key: key, Time: t.now, Value: []byte("null")}), t.size+gc.ManifestLine
 }
 
 // addLedgers adds the ledgers of originals for which some run's loss remains.
@@ -246,7 +247,7 @@ func (t *restoration) addLedgers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.facts, t.size = append(t.facts, f), t.size+len(f.Value)+manifestLine
+		t.facts, t.size = append(t.facts, f), t.size+len(f.Value)+gc.ManifestLine
 	}
 	t.orders = t.orders[:0]
 	return nil

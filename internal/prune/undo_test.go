@@ -15,7 +15,7 @@ import (
 
 // read is an index with graves that knows whether somebody reads them.
 type read struct {
-	Register
+	Index
 	graves []index.PrunedVersion
 	now    bool
 	asked  []int64 // versions of which ledgers were asked

@@ -15,16 +15,19 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
 // unmarker restores originals that have marks in place of payloads: their bytes are in the packs until gc. What an
 // original has grown by since then follows the marks.
 type unmarker struct {
 	*Pruner
-	*replacer
-	holdings *holdings
-	library  *pack.Library
-	now      time.Time
+	*gc.Replacer
+	ctx        context.Context // lives no longer than the call that created the unmarker
+	tombstones tombstoneSet    // all valid ones
+	chains     gc.Chains       // currently selected
+	library    *pack.Library
+	now        time.Time
 }
 
 // unmark restores the payloads of originals, if they are still stored and no run outside of back has marks in the
@@ -46,15 +49,13 @@ func (p *Pruner) unmark(ctx context.Context, back map[string]bool, out *Undone) 
 	if p.Payloads == nil {
 		return nil, ErrPayloads
 	}
-	gc := *p.Payloads.GC
-	gc.began = gc.Now()
-	u := &unmarker{Pruner: p, replacer: &replacer{gc: &gc, ctx: ctx, tombstoneKeys: known}, now: p.now()}
-	u.library = pack.NewLibrary(gc.Packs, 16<<20)
+	u := &unmarker{Pruner: p, Replacer: gc.NewReplacer(ctx, p.Payloads.GC), ctx: ctx, tombstones: known, now: p.now()}
+	u.library = pack.NewLibrary(p.Payloads.GC.Packs, 16<<20)
 	defer func() { err = errors.Join(err, u.library.Close()) }()
 	if done, err = u.all(layers, orders, out); err != nil {
-		return nil, errors.Join(err, u.writer.Abort())
+		return nil, errors.Join(err, u.Abort())
 	}
-	if err := u.seal(); err != nil || len(done) == 0 {
+	if err := u.Seal(); err != nil || len(done) == 0 {
 		return done, err
 	}
 	return done, p.Payloads.Adopt(ctx)
@@ -69,9 +70,11 @@ func (u *unmarker) all(layers map[index.VersionKey][]blob.Tombstone, orders map[
 	keys := slices.SortedFunc(maps.Keys(layers), func(a, b index.VersionKey) int {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
 	})
-	_, err := u.gc.walk(u.ctx, func(n blob.Name) bool { return wanted[n] }, func(h *holdings, span blob.Span) error {
-		if u.holdings == nil {
-			u.holdings, u.clock = h, h.clock
+	first := true
+	err := u.Payloads.GC.Walk(u.ctx, func(n blob.Name) bool { return wanted[n] }, func(chains gc.Chains, span blob.Span) error {
+		if u.chains = chains; first {
+			u.After(chains.Clock())
+			first = false
 		}
 		for ; len(keys) > 0 && span.Has(blob.Name{Source: keys[0].Source, Path: keys[0].Path}); keys = keys[1:] {
 			came, err := u.original(layers[keys[0]], orders[keys[0]])
@@ -150,12 +153,12 @@ func (u *unmarker) original(layers []blob.Tombstone, order index.LedgerOrder) (b
 		return false, nil
 	}
 	v, first := marked, layers[len(layers)-1]
-	v.Root, v.SHA256, v.Extents = first.Root, first.SHA256, pieces[0].chain.copies()
+	v.Root, v.SHA256, v.Extents = first.Root, first.SHA256, pieces[0].chain.Copies()
 	if err := u.restore(v, pieces); err != nil {
 		return false, err
 	}
 	facts := []blob.Fact{first.Retract(u.now), {Kind: index.FactLedger, Key: index.LedgerKey(&marked), Time: u.now, Value: []byte("null")}}
-	if grave := blob.NewTombstone(&marked, ""); !u.tombstoneKeys.has(grave.Key()) {
+	if grave := blob.NewTombstone(&marked, ""); !u.tombstones.has(grave.Key()) {
 		facts = append(facts, grave.Fact(u.now))
 	}
 	l.Version.Root, l.Tombstoned, l.Links = v.Root, false, nil
@@ -166,13 +169,13 @@ func (u *unmarker) original(layers []blob.Tombstone, order index.LedgerOrder) (b
 		}
 		facts = append(facts, fact)
 	}
-	u.manifest.Facts = append(u.manifest.Facts, facts...)
-	return true, u.sealFull()
+	u.AddFacts(facts...)
+	return true, u.SealFull()
 }
 
 // piece is the bytes of a chain from one offset to another.
 type piece struct {
-	chain    *chain
+	chain    *gc.Chain
 	from, to int64
 }
 
@@ -191,8 +194,8 @@ func (u *unmarker) pieces(marked *blob.Version, layers []blob.Tombstone) (all []
 		if i < len(layers)-1 && (to == from || len(layers[0].Redacted.Places) == 0) {
 			continue // nothing was added; what is compressed cannot grow
 		}
-		c := u.holdings.chain(blob.Chain{Name: marked.Name(), Number: marked.Number, Root: root})
-		if c == nil || !c.complete() || c.Size < to {
+		c := u.chains.Find(blob.Chain{Name: marked.Name(), Number: marked.Number, Root: root})
+		if c == nil || !c.Complete() || c.Size < to {
 			return nil
 		}
 		all = append(all, piece{c, from, to})
@@ -203,7 +206,7 @@ func (u *unmarker) pieces(marked *blob.Version, layers []blob.Tombstone) (all []
 
 // restore writes the version of an original whose beginning is in other packs, and stores what it has grown by since.
 func (u *unmarker) restore(v blob.Version, pieces []piece) error {
-	if err := u.begin(); err != nil {
+	if err := u.Begin(); err != nil {
 		return err
 	}
 	tails := func() io.Reader { return u.read(pieces[1:]) }
@@ -216,7 +219,7 @@ func (u *unmarker) restore(v blob.Version, pieces []piece) error {
 			return err
 		}
 		v.SHA256 = blob.Ref(h.Sum(nil))
-		more, _, err := hashExtents(tails(), v.Size-start, pack.ExtentSize)
+		more, _, err := gc.HashExtents(tails(), v.Size-start, pack.ExtentSize)
 		if err != nil {
 			return err
 		}
@@ -225,14 +228,14 @@ func (u *unmarker) restore(v blob.Version, pieces []piece) error {
 			v.Extents = append(v.Extents, e)
 		}
 	}
-	return u.put(&v, v.Extents[known:], tails())
+	return u.Put(&v, v.Extents[known:], tails())
 }
 
 // read reads pieces one after another.
 func (u *unmarker) read(pieces []piece) io.Reader {
 	var all []io.Reader
 	for _, p := range pieces {
-		whole := u.library.Reader(u.ctx, p.chain.copies())
+		whole := u.library.Reader(u.ctx, p.chain.Copies())
 		all = append(all, &skipReader{whole, p.from}, io.LimitReader(whole, p.to-p.from))
 	}
 	return io.MultiReader(all...)

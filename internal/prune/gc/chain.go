@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"cmp"
@@ -8,8 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// chain is one content and its growth. There is one for each original, so its size matters.
-type chain struct {
+// Chain is one content and its growth. There is one for each original, so its size matters.
+type Chain struct {
 	*kind
 	Path         string
 	Number       int
@@ -21,29 +21,29 @@ type chain struct {
 	dead, buried bool // buried: it has a tombstone; dead: and the grace period is over
 	parts        []part
 	allStates    []blob.State // all recorded states, if there is more than the present one
-	next         *chain       // next in the hash bucket
+	next         *Chain       // next in the hash bucket
 }
 
 // kind is what many originals have in common; it is stored once.
 type kind struct{ Source, Format, Role, Claim string }
 
 // version returns the present state, without extents.
-func (c *chain) version() blob.Version {
+func (c *Chain) version() blob.Version {
 	return blob.Version{Source: c.Source, Path: c.Path, Number: c.Number, Root: c.Root, Size: c.Size, SHA256: c.SHA256,
 		ModTime: c.ModTime, Mode: c.Mode, Format: c.Format, Role: c.Role, Claim: c.Claim}
 }
 
-func (c *chain) key() blob.Chain { return blob.Chain{Name: c.name(), Number: c.Number, Root: c.Root} }
+func (c *Chain) key() blob.Chain { return blob.Chain{Name: c.name(), Number: c.Number, Root: c.Root} }
 
-func (c *chain) name() blob.Name { return blob.Name{Source: c.Source, Path: c.Path} }
+func (c *Chain) name() blob.Name { return blob.Name{Source: c.Source, Path: c.Path} }
 
 // update makes a version the present state.
-func (c *chain) update(v *blob.Version, k *kind) {
+func (c *Chain) update(v *blob.Version, k *kind) {
 	c.kind, c.Size, c.SHA256, c.ModTime, c.Mode = k, v.Size, v.SHA256, v.ModTime, v.Mode
 }
 
 // states returns all recorded states, in order.
-func (c *chain) states() []blob.State {
+func (c *Chain) states() []blob.State {
 	if c.allStates != nil {
 		return c.allStates
 	}
@@ -51,7 +51,7 @@ func (c *chain) states() []blob.State {
 }
 
 // setStates sets the recorded states.
-func (c *chain) setStates(all []blob.State) {
+func (c *Chain) setStates(all []blob.State) {
 	c.Archived, c.allStates = all[0].Archived, nil
 	if len(all) > 1 {
 		c.allStates = all

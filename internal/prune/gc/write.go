@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"cmp"
@@ -133,8 +133,8 @@ func (b *bundle) moving(x *entry) *moving {
 }
 
 // holds reports whether a part of a chain is within m and m has the chain's own name.
-func (m *moving) holds(c *chain, p *part) bool {
-	return m.owner.chain == c && p.Offset >= m.Offset && p.Offset+p.Size <= m.Offset+m.Size
+func (m *moving) holds(c *Chain, p *part) bool {
+	return m.owner.Chain == c && p.Offset >= m.Offset && p.Offset+p.Size <= m.Offset+m.Size
 }
 
 func newBundle(w *rewriter, group group) *bundle {
@@ -245,7 +245,7 @@ func (b *bundle) needed(v *volume) (units []oldUnit) {
 				u.whole = false
 				continue
 			}
-			u.whole = u.whole && ownerOf(x).chain == x.owner
+			u.whole = u.whole && ownerOf(x).Chain == x.owner
 			u.needed = append(u.needed, x)
 		}
 		if len(u.needed) > 0 {
@@ -347,11 +347,11 @@ func ownerOf(x *entry) ref {
 	return slices.MinFunc(x.refs, func(a, b ref) int {
 		rank := func(r ref) int {
 			switch {
-			case r.chain == x.owner && !r.buried:
+			case r.Chain == x.owner && !r.buried:
 				return 0
 			case !r.buried:
 				return 1
-			case r.chain == x.owner:
+			case r.Chain == x.owner:
 				return 2
 			}
 			return 3

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ type Forgotten struct {
 // others, and the facts. The index does not know the new packs yet: the next writer adopts them. Apply can be
 // repeated.
 func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
-	r := &redactor{forget: f, applied: &a, replacer: replacer{gc: f.GC, ctx: ctx}}
-	err = f.each(ctx, func(c *chain, found []Match) error {
+	r := &redactor{forget: f, applied: &a, Replacer: Replacer{gc: f.GC, ctx: ctx}}
+	err = f.each(ctx, func(c *Chain, found []Match) error {
 		if c.dead {
 			return nil
 		}
@@ -38,7 +38,7 @@ func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
 	if err != nil {
 		return a, errors.Join(fmt.Errorf("forget: %w", err), r.writer.Abort())
 	}
-	if err := r.seal(); err != nil {
+	if err := r.Seal(); err != nil {
 		return a, fmt.Errorf("forget: %w", err)
 	}
 	for _, m := range f.searchFacts() {
@@ -55,11 +55,11 @@ func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
 type redactor struct {
 	forget  *Forget
 	applied *Forgotten
-	replacer
+	Replacer
 }
 
 // version redacts or drops one original.
-func (r *redactor) version(c *chain, found []Match) error {
+func (r *redactor) version(c *Chain, found []Match) error {
 	name, inner := false, ""
 	var places [][2]int64
 	for _, m := range found {
@@ -72,7 +72,7 @@ func (r *redactor) version(c *chain, found []Match) error {
 		}
 		r.applied.Marks += m.Count
 	}
-	if c.buried || name || !c.complete() {
+	if c.buried || name || !c.Complete() {
 		return r.drop(c)
 	}
 	if inner == "gzip" || inner == "zstd" {
@@ -89,7 +89,7 @@ func (r *redactor) version(c *chain, found []Match) error {
 	return r.put(c, c.Size, places, open)
 }
 
-func (r *redactor) dropUnless(err error, c *chain) error {
+func (r *redactor) dropUnless(err error, c *Chain) error {
 	if err != nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (r *redactor) clean(inner string, open func() io.Reader) (bool, error) {
 }
 
 // layer inflates an original, redacts its content, and compresses it again.
-func (r *redactor) layer(c *chain, inner string) error {
+func (r *redactor) layer(c *Chain, inner string) error {
 	inside, err := r.forget.Open(inner, r.forget.content(r.ctx, c))
 	if err != nil {
 		return err
@@ -150,16 +150,16 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 // drop writes a tombstone for a version that is removed as a whole. The tombstone does not contain the matched text.
-func (r *redactor) drop(c *chain) error {
+func (r *redactor) drop(c *Chain) error {
 	r.applied.Dropped++
 	if err := r.addTombstone(c, nil); err != nil {
 		return err
 	}
-	return r.sealFull()
+	return r.SealFull()
 }
 
-func (r *redactor) addTombstone(c *chain, redaction *blob.Redaction) error {
-	if err := r.begin(); err != nil {
+func (r *redactor) addTombstone(c *Chain, redaction *blob.Redaction) error {
+	if err := r.Begin(); err != nil {
 		return err
 	}
 	v := c.version()
@@ -177,13 +177,13 @@ func (r *redactor) addTombstone(c *chain, redaction *blob.Redaction) error {
 }
 
 // put stores the redacted form of a version.
-func (r *redactor) put(c *chain, size int64, places [][2]int64, open func() io.Reader) error {
+func (r *redactor) put(c *Chain, size int64, places [][2]int64, open func() io.Reader) error {
 	v := c.version()
 	v.SetStates(c.states())
 	if size != c.Size { // compressed: the redacted forms of earlier states are unknown
 		v.Earlier = nil
 	}
-	v, err := r.store(v, size, open)
+	v, err := r.Store(v, size, open)
 	if err != nil {
 		return err
 	}
@@ -191,5 +191,5 @@ func (r *redactor) put(c *chain, size int64, places [][2]int64, open func() io.R
 		return err
 	}
 	r.applied.Redacted++
-	return r.sealFull()
+	return r.SealFull()
 }

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // fold is a run of adjacent extents of one chain that become one.
 type fold struct {
-	chain *chain
+	chain *Chain
 	parts []part
 	size  int64
 }
@@ -21,20 +21,20 @@ type fold struct {
 // planFolds chooses the extents to join: those that no other chain needs, and only with others of similar size, so
 // that no byte is rewritten just to append a few others.
 func (b *bundle) planFolds() {
-	seen := map[*chain]bool{}
+	seen := map[*Chain]bool{}
 	for _, v := range b.group {
 		for _, x := range v.entries {
 			for _, r := range x.refs {
-				if !seen[r.chain] {
-					seen[r.chain] = true
-					b.planChain(r.chain)
+				if !seen[r.Chain] {
+					seen[r.Chain] = true
+					b.planChain(r.Chain)
 				}
 			}
 		}
 	}
 }
 
-func (b *bundle) planChain(c *chain) {
+func (b *bundle) planChain(c *Chain) {
 	for i := 0; i < len(c.parts); {
 		j := b.foldEnd(c.parts, i)
 		if j-i < 2 {

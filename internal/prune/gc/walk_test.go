@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"fmt"
@@ -31,11 +31,11 @@ func TestWalkHoldsLittle(t *testing.T) {
 			if h.count > limit+8 { // versions of one file stay together
 				t.Errorf("%d chains are held, %d may be", h.count, limit)
 			}
-			for _, c := range slices.SortedFunc(h.chains, func(a, b *chain) int { return a.key().Compare(b.key()) }) {
+			for _, c := range slices.SortedFunc(h.chains, func(a, b *Chain) int { return a.key().Compare(b.key()) }) {
 				if !span.Has(c.name()) {
 					t.Errorf("%s is behind the span", c.Path)
 				}
-				now = append(now, fmt.Sprint(c.key(), c.Size, c.SHA256, c.buried, c.complete(), len(c.states())))
+				now = append(now, fmt.Sprint(c.key(), c.Size, c.SHA256, c.buried, c.Complete(), len(c.states())))
 			}
 			return nil
 		})
@@ -151,7 +151,7 @@ func TestFactsHoldLittle(t *testing.T) {
 		p.seal()
 	}
 	gc := w.collector(Options{})
-	gc.began, gc.factsLimit = w.now, 30*factBytes
+	gc.began, gc.factsLimit = w.now, 30*FactBytes
 	h, err := gc.survey(t.Context())
 	w.check(err)
 	if len(h.facts) > 0 {

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"bytes"
@@ -24,8 +24,8 @@ func TestMarksFarFromTheStart(t *testing.T) {
 		graves.Add(blob.NewTombstone(&v, blob.PlanForget).Fact(w.tick()), "pack")
 		content = slices.Clone(content)
 		copy(content[len(content)-40+10*round:], "RED")
-		r := &replacer{gc: w.collector(Options{}), ctx: t.Context()}
-		marked, err := r.store(v, v.Size, func() io.Reader { return bytes.NewReader(content) })
+		r := &Replacer{gc: w.collector(Options{}), ctx: t.Context()}
+		marked, err := r.Store(v, v.Size, func() io.Reader { return bytes.NewReader(content) })
 		w.check(err)
 		if _, buried := graves.Of(&marked); buried || marked.Root == v.Root {
 			t.Fatalf("round %d: the tombstone of what was there lies on what takes its place", round)
@@ -33,7 +33,7 @@ func TestMarksFarFromTheStart(t *testing.T) {
 		if marked.Root != marked.Extents[0].SHA256 || marked.SHA256 != blob.RefOf(content) {
 			t.Errorf("round %d: the chain is not known by its first extent, or by its content", round)
 		}
-		w.check(r.seal())
+		w.check(r.Seal())
 		v = marked
 	}
 }

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"bufio"
@@ -66,7 +66,7 @@ type Match struct {
 
 // Search searches every original, every name and every fact.
 func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
-	err = f.each(ctx, func(_ *chain, more []Match) error {
+	err = f.each(ctx, func(_ *Chain, more []Match) error {
 		for i := range more {
 			more[i].ranges = nil
 		}
@@ -86,7 +86,7 @@ func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 
 // each calls do for every original with matches: one span of names after another, and within a span in the order of
 // the packs.
-func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err error) {
+func (f *Forget) each(ctx context.Context, do func(*Chain, []Match) error) (err error) {
 	f.GC.began, f.GC.matches = f.GC.Now(), f.inFact
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
 	defer func() { err = errors.Join(err, f.library.Close()) }()
@@ -117,15 +117,15 @@ func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err 
 
 // byPackOrder returns the chains in the order in which their beginnings are stored, so that a shared pack member is
 // not inflated once per original.
-func (h *holdings) byPackOrder() []*chain {
+func (h *holdings) byPackOrder() []*Chain {
 	var nowhere entry
-	begins := func(c *chain) *entry {
+	begins := func(c *Chain) *entry {
 		if len(c.parts) == 0 || c.parts[0].at == nil {
 			return &nowhere
 		}
 		return c.parts[0].at
 	}
-	return slices.SortedFunc(h.chains, func(a, b *chain) int {
+	return slices.SortedFunc(h.chains, func(a, b *Chain) int {
 		x, y := begins(a), begins(b)
 		return cmp.Or(x.Compare(y.Copy), a.key().Compare(b.key()))
 	})
@@ -157,7 +157,7 @@ func (f *Forget) inName(v *blob.Version) bool {
 }
 
 // searchChain searches one original, and what is inside of it if it is compressed or a database.
-func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err error) {
+func (f *Forget) searchChain(ctx context.Context, c *Chain) (found []Match, err error) {
 	m := Match{Source: f.Pattern.Masked(c.Source), Path: f.Pattern.Masked(c.Path), Version: c.Number, Action: Redact, Waiting: c.dead}
 	v := c.version()
 	if f.inName(&v) {
@@ -165,7 +165,7 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 		name.Where, name.Count, name.Action = InName, 1, Drop
 		found = append(found, name)
 	}
-	if !c.complete() {
+	if !c.Complete() {
 		n, err := f.searchRemains(ctx, c)
 		if m.Where, m.Count, m.Action = InOriginal, n, Drop; n > 0 {
 			found = append(found, m)
@@ -206,7 +206,7 @@ func (f *Forget) buffered(r io.Reader) *bufio.Reader {
 
 // searchRemains searches what is left of an original that has lost bytes. Such an original cannot be redacted, only
 // dropped.
-func (f *Forget) searchRemains(ctx context.Context, c *chain) (n int64, err error) {
+func (f *Forget) searchRemains(ctx context.Context, c *Chain) (n int64, err error) {
 	for i := 0; i < len(c.parts); {
 		var run []blob.Extent
 		for ; i < len(c.parts); i++ {
@@ -277,8 +277,8 @@ func layerOf(v *blob.Version, head []byte) string {
 	return ""
 }
 
-// complete reports whether every byte of the chain is in some pack.
-func (c *chain) complete() bool {
+// Complete reports whether every byte of the chain is in some pack.
+func (c *Chain) Complete() bool {
 	end := int64(0)
 	for _, p := range c.parts {
 		if p.at == nil || p.Offset != end {
@@ -290,12 +290,12 @@ func (c *chain) complete() bool {
 }
 
 // content reads a chain from the packs.
-func (f *Forget) content(ctx context.Context, c *chain) io.Reader {
-	return io.LimitReader(f.library.Reader(ctx, c.copies()), c.Size)
+func (f *Forget) content(ctx context.Context, c *Chain) io.Reader {
+	return io.LimitReader(f.library.Reader(ctx, c.Copies()), c.Size)
 }
 
-// copies returns the extents of a chain as another pack would refer to them.
-func (c *chain) copies() []blob.Extent {
+// Copies returns the extents of a chain as another pack would refer to them.
+func (c *Chain) Copies() []blob.Extent {
 	extents := make([]blob.Extent, len(c.parts))
 	for i := range c.parts {
 		extents[i] = c.parts[i].stored()

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"context"
@@ -9,11 +9,11 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// remainder is a shared member some of whose entries stay, which gc compresses again.
-type remainder struct {
-	pack  string
-	keeps float64    // the stored size, reduced to the share that stays
-	live  [][2]int64 // ranges of the tar stream that stay
+// Remainder is a shared member some of whose entries stay, which gc compresses again.
+type Remainder struct {
+	Pack  string
+	Keeps float64    // the stored size, reduced to the share that stays
+	Live  [][2]int64 // ranges of the tar stream that stay
 }
 
 const (
@@ -23,13 +23,14 @@ const (
 	sampled = 24
 )
 
-// recompressedRatio returns the size of members after gc has compressed them again, as a share of the size of what
+// RecompressedRatio returns the size of members after gc has compressed them again, as a share of the size of what
 // stays of them. It samples some members, since what stays may compress quite differently from what is removed.
-func (p *Pruner) recompressedRatio(ctx context.Context, all []remainder) (share float64, err error) {
-	if p.Payloads == nil || len(all) == 0 {
+// Without packs it returns a typical ratio.
+func RecompressedRatio(ctx context.Context, packs blob.Store, all []Remainder) (share float64, err error) {
+	if packs == nil || len(all) == 0 {
 		return recompressedShare, nil
 	}
-	library := pack.NewLibrary(p.Payloads.GC.Packs, 4<<20)
+	library := pack.NewLibrary(packs, 4<<20)
 	defer func() { err = errors.Join(err, library.Close()) }()
 	builder := pack.NewBuilder(pack.Options{})
 	keeps, becomes := 0.0, int64(0)
@@ -38,7 +39,7 @@ func (p *Pruner) recompressedRatio(ctx context.Context, all []remainder) (share 
 		if err != nil {
 			return recompressedShare, nil // gc will report what is wrong with it
 		}
-		keeps, becomes = keeps+all[i].keeps, becomes+size
+		keeps, becomes = keeps+all[i].Keeps, becomes+size
 	}
 	if keeps == 0 {
 		return recompressedShare, nil
@@ -48,8 +49,8 @@ func (p *Pruner) recompressedRatio(ctx context.Context, all []remainder) (share 
 
 // recompress returns how many bytes gc stores for what stays. An entry as large as a member (packs may have larger
 // members) becomes a unit by itself, the others are compressed together.
-func (x *remainder) recompress(ctx context.Context, library *pack.Library, builder *pack.Builder) (stored int64, err error) {
-	view, err := library.View(ctx, x.pack)
+func (x *Remainder) recompress(ctx context.Context, library *pack.Library, builder *pack.Builder) (stored int64, err error) {
+	view, err := library.View(ctx, x.Pack)
 	if err != nil {
 		return 0, err
 	}
@@ -58,7 +59,7 @@ func (x *remainder) recompress(ctx context.Context, library *pack.Library, build
 			stored += unit.StoredSize()
 		}
 	}
-	for i, at := range x.live {
+	for i, at := range x.Live {
 		v, e := blob.Version{Path: strconv.Itoa(i), Number: 1}, blob.Extent{Size: at[1] - at[0]}
 		unit, err := builder.Put(&v, &e, view.Reader(ctx, at[0], e.Size))
 		if err != nil {

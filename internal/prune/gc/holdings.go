@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"hash/maphash"
@@ -26,7 +26,7 @@ type holdings struct {
 	matched    map[string]int64 // number of facts that must be forgotten, by kind
 	factsLimit int              // limit in bytes for the facts of packs that become one
 
-	buckets map[uint64]*chain // selected chains by the hash of their keys
+	buckets map[uint64]*Chain // selected chains by the hash of their keys
 	count   int
 	kinds   map[kind]*kind
 	facts   map[factKey]storedFact // selected facts, the newest of each key
@@ -48,7 +48,7 @@ type volume struct {
 	unused    int64 // bytes that gc would free, roughly
 
 	entries []*entry // parallel to stored; nil for those that the selection does not mention
-	lines   []*chain // selected chains in its manifest
+	lines   []*Chain // selected chains in its manifest
 }
 
 // entry is an extent whose bytes are stored in a pack.
@@ -56,14 +56,14 @@ type entry struct {
 	blob.Copy // location
 	size      int64
 	sum       blob.Ref
-	owner     *chain // the chain whose name it has; nil if not selected
+	owner     *Chain // the chain whose name it has; nil if not selected
 	from      int64  // its offset in the owner
 	refs      []ref  // the parts that need it
 }
 
 // ref is a part of a chain that is stored in an entry.
 type ref struct {
-	*chain
+	*Chain
 	part *part
 }
 
@@ -73,7 +73,7 @@ var chainSeed = maphash.MakeSeed()
 func hashOf(k blob.Chain) uint64 { return maphash.Comparable(chainSeed, k) }
 
 // chain returns a selected chain, or nil.
-func (h *holdings) chain(k blob.Chain) *chain {
+func (h *holdings) chain(k blob.Chain) *Chain {
 	c := h.buckets[hashOf(k)]
 	for c != nil && c.key() != k {
 		c = c.next
@@ -81,14 +81,14 @@ func (h *holdings) chain(k blob.Chain) *chain {
 	return c
 }
 
-func (h *holdings) addChain(c *chain) {
+func (h *holdings) addChain(c *Chain) {
 	at := hashOf(c.key())
 	c.next, h.buckets[at] = h.buckets[at], c
 	h.count++
 }
 
 // chains yields the selected chains in no particular order.
-func (h *holdings) chains(yield func(*chain) bool) {
+func (h *holdings) chains(yield func(*Chain) bool) {
 	for _, c := range h.buckets {
 		for ; c != nil; c = c.next {
 			if !yield(c) {
@@ -113,7 +113,7 @@ func (v *volume) release() {
 }
 
 // drop removes chains from the selection.
-func (h *holdings) drop(gone func(*chain) bool) {
+func (h *holdings) drop(gone func(*Chain) bool) {
 	all := slices.Collect(h.chains)
 	for _, v := range h.volumes {
 		for i, x := range v.entries {
@@ -123,7 +123,7 @@ func (h *holdings) drop(gone func(*chain) bool) {
 		}
 		v.lines = slices.Clip(slices.DeleteFunc(v.lines, gone))
 	}
-	h.buckets, h.count = map[uint64]*chain{}, 0
+	h.buckets, h.count = map[uint64]*Chain{}, 0
 	for _, c := range all {
 		if !gone(c) {
 			h.addChain(c)
@@ -133,7 +133,7 @@ func (h *holdings) drop(gone func(*chain) bool) {
 
 // deselect removes all chains and facts from the selection.
 func (h *holdings) deselect() {
-	h.buckets, h.count, h.kinds, h.facts = map[uint64]*chain{}, 0, map[kind]*kind{}, map[factKey]storedFact{}
+	h.buckets, h.count, h.kinds, h.facts = map[uint64]*Chain{}, 0, map[kind]*kind{}, map[factKey]storedFact{}
 	for _, v := range h.volumes {
 		v.entries, v.lines = nil, nil
 	}
@@ -146,7 +146,7 @@ func (h *holdings) addVersion(v *volume, told *blob.Version, created time.Time) 
 	states := told.States(created)
 	c := h.chain(told.Chain())
 	if c == nil {
-		c = &chain{Path: told.Path, Number: told.Number, Root: told.Root}
+		c = &Chain{Path: told.Path, Number: told.Number, Root: told.Root}
 		c.update(told, k)
 		h.addChain(c)
 	} else {
@@ -191,7 +191,7 @@ func (v *volume) entry(i int, sum blob.Ref) *entry {
 }
 
 // resolve determines where a chain is stored, and adds references to the entries that it needs.
-func (h *holdings) resolve(c *chain) {
+func (h *holdings) resolve(c *Chain) {
 	v := c.version()
 	if losses := h.losses.Of(&v); len(losses) > 0 { // ignore lost extents that overlap with the pieces that are left
 		c.parts = slices.DeleteFunc(c.parts, func(p part) bool { return h.find(&p) == nil && blob.Touches(losses, p.Offset, p.Size) })

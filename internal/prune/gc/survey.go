@@ -1,10 +1,11 @@
-package prune
+package gc
 
 import (
 	"cmp"
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
@@ -55,6 +56,24 @@ func (g *GC) walk(ctx context.Context, wanted func(blob.Name) bool, each func(*h
 	return h, nil
 }
 
+// Chains are the chains that a Walk has selected.
+type Chains struct{ h *holdings }
+
+// Find returns the chain with a key, or nil.
+func (c Chains) Find(k blob.Chain) *Chain { return c.h.chain(k) }
+
+// Clock returns the creation time of the youngest pack.
+func (c Chains) Clock() time.Time { return c.h.clock }
+
+// Walk reads all manifests, and calls each for one span of names after another. During the call those chains of the
+// span are selected whose names wanted accepts. A pack that cannot be read ends the walk.
+func (g *GC) Walk(ctx context.Context, wanted func(blob.Name) bool, each func(Chains, blob.Span) error) error {
+	own := *g
+	own.began = own.Now()
+	_, err := own.walk(ctx, wanted, func(h *holdings, span blob.Span) error { return each(Chains{h}, span) })
+	return err
+}
+
 // selecting is the state of a walk from span to span.
 type selecting struct {
 	gc       *GC
@@ -70,7 +89,7 @@ func (s *selecting) wants(n blob.Name) bool { return s.span.Has(n) && (s.wanted 
 // gather adds what the manifests say, one after another, except packs known to be replaced, and records which packs
 // are. It selects the chains of a first span.
 func (s *selecting) gather(ctx context.Context) error {
-	h := &holdings{byName: map[string]*volume{}, matched: map[string]int64{}, factsLimit: cmp.Or(s.gc.factsLimit, factsBytes)}
+	h := &holdings{byName: map[string]*volume{}, matched: map[string]int64{}, factsLimit: cmp.Or(s.gc.factsLimit, FactsBytes)}
 	h.deselect()
 	s.holdings, s.span = h, blob.Span{}
 	for info, err := range s.gc.Packs.List(ctx) {
@@ -167,8 +186,8 @@ func (h *holdings) selectVersions(v *volume, m *blob.Manifest, span blob.Span, l
 	if h.count <= limit {
 		return span
 	}
-	span = span.Cut(func(yield func(blob.Chain) bool) { h.chains(func(c *chain) bool { return yield(c.key()) }) }, limit)
-	h.drop(func(c *chain) bool { return !span.Has(c.name()) })
+	span = span.Cut(func(yield func(blob.Chain) bool) { h.chains(func(c *Chain) bool { return yield(c.key()) }) }, limit)
+	h.drop(func(c *Chain) bool { return !span.Has(c.name()) })
 	return span
 }
 
@@ -181,7 +200,7 @@ func (g *GC) resolve(h *holdings) {
 }
 
 // setDead determines whether a chain is dead. The grace period does not apply to what must be forgotten.
-func (g *GC) setDead(h *holdings, c *chain) {
+func (g *GC) setDead(h *holdings, c *Chain) {
 	v := c.version()
 	grave, buried := h.tombstones.Of(&v)
 	forgotten := buried && grave.Plan == blob.PlanForget
@@ -218,10 +237,10 @@ func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
 			h.matched[f.Kind]++
 		}
 		if g.drops(f) {
-			v.unused += manifestLine
+			v.unused += ManifestLine
 			continue
 		}
-		v.facts, v.factBytes = append(v.facts, hashOfFact(&f)), v.factBytes+len(f.Value)+factBytes
+		v.facts, v.factBytes = append(v.facts, hashOfFact(&f)), v.factBytes+len(f.Value)+FactBytes
 	}
 	v.facts = slices.Clone(v.facts) // trim the capacity
 }
@@ -254,8 +273,8 @@ func (h *holdings) measure() {
 	}
 }
 
-// manifestLine is the typical compressed size of one line of a manifest.
-const manifestLine = 256
+// ManifestLine is the typical compressed size of one line of a manifest.
+const ManifestLine = 256
 
 // setUnused computes how much of a pack is unneeded.
 func (v *volume) setUnused() {
@@ -273,5 +292,5 @@ func (v *volume) setUnused() {
 			v.unused += int64(float64(stored) * float64(all-needed) / float64(all))
 		}
 	}
-	v.unused = min(v.unused+manifestLine*v.dead, v.Size)
+	v.unused = min(v.unused+ManifestLine*v.dead, v.Size)
 }

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 // twin is a part whose bytes are those of another part. It becomes a hard link if both are in the main pack.
 type twin struct {
-	chain *chain
+	chain *Chain
 	part  *part
 	to    *moving
 }
@@ -29,7 +29,7 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 		m := blob.Manifest{}
 		own := lines
 		if v != main {
-			own = map[*chain][]blob.Extent{}
+			own = map[*Chain][]blob.Extent{}
 		} else {
 			m.Facts = b.facts
 			for _, old := range b.group {
@@ -41,7 +41,7 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 			return nil, err
 		}
 		for _, moved := range v.owns {
-			c := moved.owner.chain
+			c := moved.owner.Chain
 			own[c] = append(own[c], moved.Extent)
 		}
 		m.Versions = versions(own)
@@ -57,7 +57,7 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 }
 
 // versions returns the versions of a manifest: the states of each chain with its extents in that pack.
-func versions(lines map[*chain][]blob.Extent) []blob.Version {
+func versions(lines map[*Chain][]blob.Extent) []blob.Version {
 	all := make([]blob.Version, 0, len(lines))
 	for c, extents := range lines {
 		v := c.version()
@@ -74,8 +74,8 @@ func versions(lines map[*chain][]blob.Extent) []blob.Version {
 
 // lines returns the living chains in the group's manifests, still without extents, and those parts of them whose
 // bytes are stored under another chain's name.
-func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins []twin) {
-	lines = map[*chain][]blob.Extent{}
+func (b *bundle) lines(main *newVolume) (lines map[*Chain][]blob.Extent, twins []twin) {
+	lines = map[*Chain][]blob.Extent{}
 	for _, v := range b.group {
 		for _, c := range v.lines {
 			if _, known := lines[c]; known || c.dead {
@@ -112,7 +112,7 @@ func (b *bundle) dead() (all []index.VersionKey) {
 }
 
 // link writes twins as hard links. If a name conflicts with others in the pack, the bytes go into an additional pack.
-func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]blob.Extent, twins []twin) error {
+func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*Chain][]blob.Extent, twins []twin) error {
 	for _, t := range twins {
 		v, e := t.chain.version(), blob.Extent{Offset: t.part.Offset, Size: t.part.Size, SHA256: t.part.SHA256}
 		err := main.writer.Link(&v, &e, &t.to.Extent)
@@ -135,7 +135,7 @@ func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]b
 }
 
 // addForeign adds to the lines of the main pack the extents that are stored in other packs.
-func (b *bundle) addForeign(lines map[*chain][]blob.Extent) {
+func (b *bundle) addForeign(lines map[*Chain][]blob.Extent) {
 	for c := range lines {
 		for i := range c.parts {
 			p := &c.parts[i]

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"context"
@@ -15,36 +15,49 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// replacer writes replacement versions into packs, with the facts that make them replace others.
-type replacer struct {
+// Replacer writes replacement versions into packs, with the facts that make them replace others.
+type Replacer struct {
 	gc    *GC
 	ctx   context.Context // a replacer lives no longer than the call that created it
 	clock time.Time       // new packs are younger than this
 
 	writer   *pack.Writer // nil between packs
 	manifest blob.Manifest
-
-	tombstoneKeys tombstoneSet
 }
 
-func (r *replacer) now() time.Time { return r.gc.Now().UTC().Truncate(time.Microsecond) }
+// NewReplacer returns a replacer with the packs, the writer id, the format and the clock of a GC.
+func NewReplacer(ctx context.Context, g *GC) *Replacer { return &Replacer{gc: g, ctx: ctx} }
 
-func (r *replacer) begin() (err error) {
+// After makes the packs that are written from now on younger than a time.
+func (r *Replacer) After(t time.Time) { r.clock = t }
+
+// AddFacts adds facts to the pack.
+func (r *Replacer) AddFacts(facts ...blob.Fact) {
+	r.manifest.Facts = append(r.manifest.Facts, facts...)
+}
+
+// Abort discards the pack that has not been sealed.
+func (r *Replacer) Abort() error { return r.writer.Abort() }
+
+func (r *Replacer) now() time.Time { return r.gc.Now().UTC().Truncate(time.Microsecond) }
+
+// Begin starts a pack unless one is open.
+func (r *Replacer) Begin() (err error) {
 	if r.writer == nil {
 		r.writer, err = r.gc.begin(r.ctx, &r.clock)
 	}
 	return err
 }
 
-// store stores the replacement of a version, under its number but with a different first extent. The earlier states
+// Store stores the replacement of a version, under its number but with a different first extent. The earlier states
 // of v become those of the replacement.
-func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blob.Version, error) {
+func (r *Replacer) Store(v blob.Version, size int64, open func() io.Reader) (blob.Version, error) {
 	first, err := firstCut(size, open)
 	if err != nil {
 		return v, err
 	}
 	earlier := &prefixHasher{states: slices.Clone(v.Earlier), hash: sha256.New()}
-	extents, sum, err := hashExtents(io.TeeReader(open(), earlier), size, first)
+	extents, sum, err := HashExtents(io.TeeReader(open(), earlier), size, first)
 	if err != nil {
 		return v, err
 	}
@@ -53,17 +66,17 @@ func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blo
 	}
 	v.Size, v.SHA256, v.Root, v.Earlier = size, sum, extents[0].SHA256, earlier.states
 	v.Extents = extents
-	return v, r.put(&v, v.Extents, open())
+	return v, r.Put(&v, v.Extents, open())
 }
 
-// put adds a version to the manifest and its extents to the pack, or to the next pack if two machines have used the
+// Put adds a version to the manifest and its extents to the pack, or to the next pack if two machines have used the
 // same name for two originals.
-func (r *replacer) put(v *blob.Version, extents []blob.Extent, content io.Reader) error {
+func (r *Replacer) Put(v *blob.Version, extents []blob.Extent, content io.Reader) error {
 	for i := range extents {
 		e := &extents[i]
 		err := r.extent(v, e, io.LimitReader(content, e.Size))
 		if errors.Is(err, pack.ErrNameTaken) && i == 0 {
-			if err = r.seal(); err == nil {
+			if err = r.Seal(); err == nil {
 				err = r.extent(v, e, io.LimitReader(content, e.Size))
 			}
 		}
@@ -75,8 +88,8 @@ func (r *replacer) put(v *blob.Version, extents []blob.Extent, content io.Reader
 	return nil
 }
 
-func (r *replacer) extent(v *blob.Version, e *blob.Extent, content io.Reader) error {
-	if err := r.begin(); err != nil {
+func (r *Replacer) extent(v *blob.Version, e *blob.Extent, content io.Reader) error {
+	if err := r.Begin(); err != nil {
 		return err
 	}
 	of := r.writer.Holds(e)
@@ -105,10 +118,10 @@ func firstCut(size int64, open func() io.Reader) (int64, error) {
 	return half + int64(binary.BigEndian.Uint32(h.Sum(nil))%half), nil
 }
 
-// sealFull seals the pack if it is full.
-func (r *replacer) sealFull() error {
+// SealFull seals the pack if it is full.
+func (r *Replacer) SealFull() error {
 	if r.writer.Full(max(len(r.manifest.Versions), len(r.manifest.Facts))) {
-		return r.seal()
+		return r.Seal()
 	}
 	return nil
 }
@@ -133,8 +146,8 @@ func (p *prefixHasher) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// hashExtents divides a stream into extents, the first of which has first bytes.
-func hashExtents(r io.Reader, size, first int64) (extents []blob.Extent, sum blob.Ref, err error) {
+// HashExtents divides a stream into extents, the first of which has first bytes.
+func HashExtents(r io.Reader, size, first int64) (extents []blob.Extent, sum blob.Ref, err error) {
 	whole := sha256.New()
 	for offset := int64(0); offset < size || offset == 0; {
 		h := sha256.New()
@@ -154,8 +167,8 @@ func hashExtents(r io.Reader, size, first int64) (extents []blob.Extent, sum blo
 	return extents, blob.Ref(whole.Sum(nil)), nil
 }
 
-// seal makes the pack durable.
-func (r *replacer) seal() error {
+// Seal makes the pack durable.
+func (r *Replacer) Seal() error {
 	if r.writer == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package prune
+package gc
 
 import (
 	"math"
@@ -19,14 +19,13 @@ func TestRemadeOfLargerMembers(t *testing.T) {
 	}
 	m := p.seal()
 	member := m.Members[0]
-	x := remainder{pack: m.Pack}
+	x := Remainder{Pack: m.Pack}
 	for _, v := range m.Versions[:2] { // the third goes
 		e := v.Extents[0]
-		x.live = append(x.live, [2]int64{e.Raw, e.Raw + e.Size})
-		x.keeps += float64(member.Size) * float64(e.Size) / float64(member.RawSize)
+		x.Live = append(x.Live, [2]int64{e.Raw, e.Raw + e.Size})
+		x.Keeps += float64(member.Size) * float64(e.Size) / float64(member.RawSize)
 	}
-	pruner := &Pruner{Payloads: &Payloads{GC: &GC{Packs: w.store}}}
-	share, err := pruner.recompressedRatio(t.Context(), []remainder{x})
+	share, err := RecompressedRatio(t.Context(), w.store, []Remainder{x})
 	w.check(err)
 	if math.Abs(share-1) > 0.1 {
 		t.Errorf("what stays of a member becomes %.2f of what it is", share)

@@ -1,4 +1,10 @@
-package prune
+// Package gc rewrites the packs of an archive: without the bytes of versions that lie under tombstones, and small packs
+// merged (GC); with other versions in the place of some (Replacer); and without what should never have been archived
+// (Forget).
+//
+// It promises: the bytes of a version are removed only if no remaining version needs them; a new pack is durable and
+// indexed before an old one is removed, so that repeating the call after a crash at any point ends in the same state.
+package gc
 
 import (
 	"context"
@@ -12,6 +18,13 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+)
+
+// FactsBytes is how many bytes of facts are collected at a time, and FactBytes what one takes besides its text. The
+// transaction that commits them needs several times as much memory.
+const (
+	FactsBytes = 8 << 20
+	FactBytes  = 200
 )
 
 // Index is what gc needs of an index.
