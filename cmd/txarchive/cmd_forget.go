@@ -157,9 +157,9 @@ type forgetting struct {
 	applied gc.Forgotten
 	gc      gc.Report
 	rebuilt bool
-	aside   int64         // packs that left the quarantine
+	aside   int64      // packs that left the quarantine
 	left    []gc.Match // after
-	unread  int64         // damaged packs
+	unread  int64      // damaged packs
 }
 
 // forgetter looks at the archive as it is now.

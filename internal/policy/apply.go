@@ -31,7 +31,7 @@ func (p *Policy) Decide(runs Runs, now time.Time, each func(i int, r *Run, d *De
 		if err := runs.Each(func(i, _ int, r *Run) error {
 			if _, leads := a.leaders[int32(i)]; leads {
 				_, next := p.ruleFor(r, now)
-				a.leaders[int32(i)] = leading{r.ID, a.decide(i, r), next}
+				a.leaders[int32(i)] = leaderDecision{r.ID, a.decide(i, r), next}
 			}
 			return nil
 		}); err != nil {
@@ -75,19 +75,19 @@ type group struct {
 
 // runFacts is what is kept in memory of every run.
 type runFacts struct {
-	clock  int64 // the time by which its rule sorts, in microseconds
-	bytes  int64
-	total  int64 // bytes of its group up to and including it
-	place  int32 // position in its group, newest first, from 1
-	group  int32 // -1 for none
-	parent int32 // -1 for none
-	leader int32 // the run whose decision this one shares, -1 for none
-	rule   int32 // the rule that took the run, -1 for none
-	safe   bool  // protected by a pin or an unexpired hold
+	clock     int64 // the time by which its rule sorts, in microseconds
+	bytes     int64
+	total     int64 // bytes of its group up to and including it
+	place     int32 // position in its group, newest first, from 1
+	group     int32 // -1 for none
+	parent    int32 // -1 for none
+	leader    int32 // the run whose decision this one shares, -1 for none
+	rule      int32 // the rule that took the run, -1 for none
+	protected bool  // protected by a pin or an unexpired hold
 }
 
-// leading is the decision on a run that others follow.
-type leading struct {
+// leaderDecision is the decision on a run that others follow.
+type leaderDecision struct {
 	id       string
 	decision Decision
 	next     time.Time // when another rule may match it just because time passes; zero for never
@@ -98,7 +98,7 @@ type evaluation struct {
 	now     time.Time
 	facts   []runFacts
 	groups  map[group]int32
-	leaders map[int32]leading
+	leaders map[int32]leaderDecision
 }
 
 // ruleFor returns the first rule that matches the run, -1 for none, and when that may change just because time
@@ -118,7 +118,7 @@ func (p *Policy) ruleFor(r *Run, now time.Time) (rule int32, next time.Time) {
 func (a *evaluation) collect(i, parent int, r *Run) {
 	f := &a.facts[i]
 	f.rule, _ = a.p.ruleFor(r, a.now)
-	f.parent, f.group, f.bytes, f.safe = int32(parent), -1, r.Bytes, r.protected(a.now)
+	f.parent, f.group, f.bytes, f.protected = int32(parent), -1, r.Bytes, r.protected(a.now)
 	if parent == i {
 		f.parent = -1
 	}
@@ -148,7 +148,7 @@ func (a *evaluation) findLeaders() {
 	for i := range a.facts {
 		a.facts[i].leader = unknown
 	}
-	a.leaders = map[int32]leading{}
+	a.leaders = map[int32]leaderDecision{}
 	var path []int32
 	for i := range a.facts {
 		path = path[:0]
@@ -156,7 +156,7 @@ func (a *evaluation) findLeaders() {
 		for a.facts[j].leader == unknown {
 			a.facts[j].leader = -1 // also ends the loop in a cycle
 			up := a.facts[j].parent
-			if up < 0 || a.facts[j].safe || a.stays(a.facts[up].rule, a.facts[j].rule) {
+			if up < 0 || a.facts[j].protected || a.independent(a.facts[up].rule, a.facts[j].rule) {
 				break
 			}
 			path = append(path, j)
@@ -170,13 +170,13 @@ func (a *evaluation) findLeaders() {
 			top = a.facts[j].leader
 		}
 		for _, k := range path {
-			a.facts[k].leader, a.leaders[top] = top, leading{}
+			a.facts[k].leader, a.leaders[top] = top, leaderDecision{}
 		}
 	}
 }
 
-// stays reports whether the rules of a parent and its child decide on the child independently.
-func (a *evaluation) stays(parent, child int32) bool {
+// independent reports whether the rules of a parent and its child decide on the child independently.
+func (a *evaluation) independent(parent, child int32) bool {
 	if parent < 0 {
 		parent = child
 	}
@@ -188,7 +188,7 @@ func (a *evaluation) stays(parent, child int32) bool {
 func (a *evaluation) rank() {
 	var members []int32
 	for i := range a.facts {
-		if f := &a.facts[i]; f.group >= 0 && f.leader < 0 && !f.safe {
+		if f := &a.facts[i]; f.group >= 0 && f.leader < 0 && !f.protected {
 			members = append(members, int32(i))
 		}
 	}
@@ -221,12 +221,12 @@ func (a *evaluation) decide(i int, r *Run) Decision {
 	if f.rule >= 0 && f.leader < 0 {
 		rule := &a.p.Rules[f.rule]
 		d.Group = r.groupName(rule.Per)
-		if !f.safe {
+		if !f.protected {
 			a.applyRule(rule, f, r, &d)
 		}
 	}
 	switch {
-	case f.safe:
+	case f.protected:
 		a.protect(&d, r)
 	case f.leader >= 0:
 		a.follow(&d, f.leader)
@@ -283,7 +283,7 @@ func (a *evaluation) protect(d *Decision, r *Run) {
 func (a *evaluation) follow(d *Decision, leader int32) {
 	lead := a.leaders[leader]
 	d.Reasons = []string{"follows its parent " + lead.id}
-	if a.facts[leader].safe {
+	if a.facts[leader].protected {
 		d.Reasons[0] += ", which is pinned or held"
 		return
 	}
@@ -299,7 +299,7 @@ func (d *Decision) setBytes(r *Run) {
 	case Prune:
 		d.Bytes = r.Bytes
 	case Thin:
-		if r.Thinned != "" && strength(Thin, r.Thinned) >= strength(Thin, d.Tier) {
+		if r.Thinned != "" && severity(Thin, r.Thinned) >= severity(Thin, d.Tier) {
 			d.Action, d.Over = Keep, 0
 			d.Reasons = append(d.Reasons, "already thinned to tier "+string(r.Thinned))
 			d.Tier = ""

@@ -11,7 +11,7 @@ func (d *decoder) check() {
 	for i := range d.p.Rules {
 		d.checkRule(&d.p.Rules[i], &d.nodes[i])
 		d.checkName(i)
-		d.checkReach(i)
+		d.checkReachable(i)
 	}
 }
 
@@ -29,8 +29,8 @@ func (d *decoder) checkName(i int) {
 	}
 }
 
-// checkReach reports a rule that can never match because of an earlier one.
-func (d *decoder) checkReach(i int) {
+// checkReachable reports a rule that can never match because of an earlier one.
+func (d *decoder) checkReachable(i int) {
 	r, at := &d.p.Rules[i], d.nodes[i]
 	for j := range i {
 		if e := &d.p.Rules[j]; e.Match.covers(&r.Match) {
@@ -109,7 +109,7 @@ func (d *decoder) checkTiers(r *Rule, at *ruleNodes) {
 		if b.After <= a.After {
 			d.fail(at.steps[i], "", "impossible: this tier begins %s, not after the one before it (%s)", formatLimit(b.After), formatLimit(a.After))
 		}
-		if strength(b.Action, b.Tier) < strength(a.Action, a.Tier) || b.Action == a.Action && b.Tier == a.Tier && b.Over >= a.Over {
+		if severity(b.Action, b.Tier) < severity(a.Action, a.Tier) || b.Action == a.Action && b.Tier == a.Tier && b.Over >= a.Over {
 			d.fail(at.steps[i], "search, payloads, ledger, prune", "a later tier must lose more than the one before it")
 		}
 	}
@@ -140,8 +140,8 @@ func (d *decoder) checkStep(n *yaml.Node, keys map[string]*yaml.Node, action Act
 	}
 }
 
-// strength orders actions by how much they remove.
-func strength(a Action, t Tier) int {
+// severity orders actions by how much they remove.
+func severity(a Action, t Tier) int {
 	switch {
 	case a == Prune:
 		return 4

@@ -9,11 +9,12 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestBuryInTheOrderOfTheIndex wants runs to go in the order in which the index met them, not in that of their names: of a million,
-// each would bring other pages into its cache and write them. And it wants no run and no family of runs to go by halves.
-func TestBuryInTheOrderOfTheIndex(t *testing.T) {
+// TestFactsInIndexOrder checks that facts are written in the order in which the index met the runs, not by name: with
+// a million runs, each would load and write other pages of the index. No run and no family of runs may be split
+// between batches.
+func TestFactsInIndexOrder(t *testing.T) {
 	const runs, each, kin = 30, 4, 2 // originals of a run, runs of a family
-	x, plan := &read{}, &Plan{}
+	x, plan := &readTracker{}, &Plan{}
 	w := &work{plan: plan, now: time.Unix(0, 0)}
 	var parts []int
 	w.Pruner = &Pruner{Index: x, Now: time.Now, BufferSize: 1, Write: func(context.Context, []blob.Fact) error {

@@ -88,7 +88,7 @@ rules:
     action: prune
 `
 
-// BenchmarkPlan plans for a hundred thousand runs, most of which go.
+// BenchmarkPlan makes plans for a hundred thousand runs, most of which are removed.
 func BenchmarkPlan(b *testing.B) {
 	p, err := policy.Parse([]byte(benchPolicy))
 	if err != nil {
@@ -124,7 +124,7 @@ func benchPlan(b *testing.B, path string, p *policy.Policy) {
 	b.ReportMetric((cpuTime() - before).Seconds(), "cpu-s")
 }
 
-// cpuTime is what this process has used on all cores.
+// cpuTime returns the CPU time of this process on all cores.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -18,13 +18,13 @@ type List[T any] struct {
 	file  *os.File
 	size  int64  // size of the file
 	tail  []byte // records after the end of the file, not yet written
-	limit int    // limit of tail; 0 means listRoom
+	limit int    // limit of tail; 0 means listLimit
 	read  []byte // buffered bytes of the file, from offset from on
 	from  int64
 	fill  func(i int, x *T) // sets fields of a record that are stored elsewhere; may be nil
 }
 
-// listRoom is how many bytes of records are kept in memory, and listRead how many are read at a time.
+// listLimit is how many bytes of records are kept in memory, and listReadSize how many are read at a time.
 const (
 	listLimit    = 1 << 20
 	listReadSize = 1 << 12

@@ -17,8 +17,8 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// TestPlanHoldsLittle makes, saves, reads and applies a plan with room in memory for all of its records, some and one: it is the same plan,
-// does the same, and holds no more than it may.
+// TestPlanHoldsLittle makes, saves, reads and applies a plan with memory for all of its records, for some and for
+// one: the plan and its effect are the same, and the limit is respected.
 func TestPlanHoldsLittle(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), manyRuns(t, 400, 2), sqlite.Options{ReadOnly: true})
 	if err != nil {
@@ -98,7 +98,7 @@ func written(t *testing.T, plan *Plan) string {
 	return b.String()
 }
 
-// TestChangedPlan wants plans that somebody has changed, or that are none, to be refused.
+// TestChangedPlan checks that plans which were edited, or are not plans, are refused.
 func TestChangedPlan(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), manyRuns(t, 20, 1), sqlite.Options{ReadOnly: true})
 	if err != nil {

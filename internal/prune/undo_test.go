@@ -13,15 +13,15 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// read is an index with graves that knows whether somebody reads them.
-type read struct {
+// readTracker is an index with pruned versions that records whether somebody is reading them.
+type readTracker struct {
 	Index
 	graves []index.PrunedVersion
 	now    bool
 	asked  []int64 // versions of which ledgers were asked
 }
 
-func (r *read) PrunedVersions(context.Context, string) iter.Seq2[index.PrunedVersion, error] {
+func (r *readTracker) PrunedVersions(context.Context, string) iter.Seq2[index.PrunedVersion, error] {
 	return func(yield func(index.PrunedVersion, error) bool) {
 		r.now = true
 		defer func() { r.now = false }()
@@ -33,11 +33,11 @@ func (r *read) PrunedVersions(context.Context, string) iter.Seq2[index.PrunedVer
 	}
 }
 
-func (*read) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
+func (*readTracker) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
 	return func(func(blob.Fact, error) bool) {}
 }
 
-func (r *read) Ledgers(_ context.Context, orders []index.LedgerOrder) (all []index.Ledger, err error) {
+func (r *readTracker) Ledgers(_ context.Context, orders []index.LedgerOrder) (all []index.Ledger, err error) {
 	for _, o := range orders {
 		r.asked = append(r.asked, o.Version)
 		all = append(all, index.Ledger{Version: blob.Version{Path: fmt.Sprint(o.Version)}, Tombstoned: o.Tombstone, Runs: []index.LedgerRun{{Run: "stays"}}})
@@ -45,16 +45,17 @@ func (r *read) Ledgers(_ context.Context, orders []index.LedgerOrder) (all []ind
 	return all, nil
 }
 
-func (r *read) lose(run, plan string, version int, tombstone, ledger string) {
+func (r *readTracker) lose(run, plan string, version int, tombstone, ledger string) {
 	g := index.PrunedVersion{Version: int64(version), Tombstone: tombstone, Fact: ledger, Time: 1}
 	g.Run, g.Plan = run, plan
 	r.graves = append(r.graves, g)
 }
 
-// TestUndoReadsFirst wants an undo to write while it reads nothing: the log of the index could not be emptied until its end, and was
-// four times as large as the index after 900,000 originals. Each of them comes back once, whatever runs lost it.
+// TestUndoReadsFirst checks that an undo does not write while it reads: the WAL of the index could not be
+// checkpointed until the end, and was four times as large as the index after 900,000 originals. Each original comes
+// back once, whatever runs lost it.
 func TestUndoReadsFirst(t *testing.T) {
-	x := &read{}
+	x := &readTracker{}
 	for i := range 100 {
 		for run := range 2 {
 			x.lose(fmt.Sprint("r", run), "p", i*7%100, fmt.Sprint("key ", i*7%100), "")
@@ -83,10 +84,11 @@ func TestUndoReadsFirst(t *testing.T) {
 	}
 }
 
-// TestUndoAsksOnlyWhatStays wants an undo to ask the index what stays of an original only where a run stays that has lost it, too: of a
-// million nothing else does. Keys come back as they were, also those that are no hashes.
+// TestUndoAsksOnlyWhatStays checks that an undo queries the ledger of an original only if another run that has lost
+// it, too, is not restored: for most of a million there is none. Keys come back unchanged, including those that are
+// not hashes.
 func TestUndoAsksOnlyWhatStays(t *testing.T) {
-	x := &read{}
+	x := &readTracker{}
 	want := map[string]bool{}
 	for i := range 90 {
 		tombstone, ledger := fmt.Sprintf("%032x", i), fmt.Sprintf("%016x", i)

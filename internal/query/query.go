@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Limits of a query: bytes of text, how deep brackets and negations nest, and how many texts and values it asks for.
+// Limits of a query: its length in bytes, the nesting depth of brackets and negations, and the number of texts and values.
 const (
 	MaxLength     = 64 << 10
 	MaxDepth      = 64

@@ -21,7 +21,7 @@ type Answer struct {
 	typedTimes   query.TypedTimes
 	alternatives []alternative
 	candidates   *candidates
-	marks        *marker
+	highlighter  *highlighter
 	checker      *checker
 	accept       func(*found) bool // hits for which it returns true are accepted without checking their texts
 	labels       *labelCache
@@ -40,7 +40,7 @@ type Answer struct {
 	ended      bool // all hits were seen
 	elapsed    time.Duration
 	prefetched *Coverage       // the part of the coverage that was determined while the first hits were read
-	stepsDone  int             // how many of the coverage's steps told includes
+	stepsDone  int             // how many of the coverage's steps prefetched includes
 	inspect    func() []Source // inspects the sources; see Searcher.Sources
 }
 
@@ -125,7 +125,7 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 				loadLabels()
 			} else {
 				beside := func() { loadLabels(); a.prefetchCoverage(ctx) }
-				a.s.readAll(ctx, unread, beside, func(f *found) { f.snippet = a.marks.snippet(f.text) })
+				a.s.readAll(ctx, unread, beside, func(f *found) { f.snippet = a.highlighter.snippet(f.text) })
 			}
 			if err != nil {
 				yield(found{}, err)
@@ -223,26 +223,26 @@ func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
 		} else if err != nil {
 			return r, err
 		} else {
-			r.Snippet = a.marks.snippet(text)
+			r.Snippet = a.highlighter.snippet(text)
 		}
 	}
 	if a.o.Context > 0 {
-		return r, a.around(ctx, &r)
+		return r, a.addContext(ctx, &r)
 	}
 	return r, nil
 }
 
-// around adds the events before and after a hit.
-func (a *Answer) around(ctx context.Context, r *Result) error {
+// addContext adds the events before and after a hit.
+func (a *Answer) addContext(ctx context.Context, r *Result) error {
 	n := a.o.Context
 	if r.Seq > 1 {
-		before, err := a.rows(ctx, r.Conversation.ID, index.Span{To: r.Seq - 1, Limit: n, Last: true, Duplicates: a.o.AllVersions})
+		before, err := a.contextRows(ctx, r.Conversation.ID, index.Span{To: r.Seq - 1, Limit: n, Last: true, Duplicates: a.o.AllVersions})
 		if err != nil {
 			return err
 		}
 		r.Before = before
 	}
-	after, err := a.rows(ctx, r.Conversation.ID, index.Span{From: r.Seq + 1, Limit: n, Duplicates: a.o.AllVersions})
+	after, err := a.contextRows(ctx, r.Conversation.ID, index.Span{From: r.Seq + 1, Limit: n, Duplicates: a.o.AllVersions})
 	r.After = after
 	return err
 }
@@ -250,8 +250,8 @@ func (a *Answer) around(ctx context.Context, r *Result) error {
 // maxContext bounds the rows on either side of a hit: events may have many parts.
 const maxContext = 1000
 
-// rows returns the rows of a span of a conversation with their snippets.
-func (a *Answer) rows(ctx context.Context, conversation string, span index.Span) ([]Row, error) {
+// contextRows returns the rows of a span of a conversation with their snippets.
+func (a *Answer) contextRows(ctx context.Context, conversation string, span index.Span) ([]Row, error) {
 	var rows []Row
 	for e, err := range a.s.Index.Events(ctx, conversation, span) {
 		if errors.Is(err, index.ErrNotFound) {
@@ -273,7 +273,7 @@ func (a *Answer) rows(ctx context.Context, conversation string, span index.Span)
 		if err != nil {
 			return nil, err
 		}
-		rows[i].Snippet = a.marks.snippet(text)
+		rows[i].Snippet = a.highlighter.snippet(text)
 	}
 	return rows, nil
 }

@@ -11,10 +11,10 @@ import (
 	"unicode"
 )
 
-// scribe writes random texts and questions.
+// scribe generates random texts and queries.
 type scribe struct{ *rand.Rand }
 
-// asked is a random question: its text, and what the naive scan says.
+// asked is a random query: its text, and what the naive scan says about each row.
 type asked struct {
 	text  string
 	holds func(*row) truth

@@ -34,35 +34,35 @@ const (
 // candidates finds conditions that the index can answer and that a pattern implies.
 type candidates struct {
 	index      Index
-	memo       map[string]guess
+	memo       map[string]prefilter
 	maxTerms   int // limit of terms for one pattern
 	wantedHits int // how many hits are wanted; 0 means all
 }
 
-// guess is a condition that holds for every text that a pattern matches: sure OR doubt. Both are nil if no such
+// prefilter is a condition that holds for every text that a pattern matches: exact OR inexact. Both are nil if no such
 // condition is known.
-type guess struct {
-	sure  query.Node // the pattern matches every text that satisfies it; may be nil
-	doubt query.Node // texts that satisfy it must be checked; may be nil
+type prefilter struct {
+	exact   query.Node // the pattern matches every text that satisfies it; may be nil
+	inexact query.Node // texts that satisfy it must be checked; may be nil
 }
 
-func (g guess) node() query.Node {
+func (g prefilter) node() query.Node {
 	switch {
-	case g.sure == nil:
-		return g.doubt
-	case g.doubt == nil:
-		return g.sure
+	case g.exact == nil:
+		return g.inexact
+	case g.inexact == nil:
+		return g.exact
 	}
-	return query.Or{Of: []query.Node{g.sure, g.doubt}}
+	return query.Or{Of: []query.Node{g.exact, g.inexact}}
 }
 
-// of returns the guess for a pattern.
-func (c *candidates) of(ctx context.Context, n query.Node) (guess, error) {
+// prefilter returns the prefilter for a pattern.
+func (c *candidates) prefilter(ctx context.Context, n query.Node) (prefilter, error) {
 	key := n.String()
 	if g, ok := c.memo[key]; ok {
 		return g, nil
 	}
-	var g guess
+	var g prefilter
 	var err error
 	switch n := n.(type) {
 	case query.Substring:
@@ -72,10 +72,10 @@ func (c *candidates) of(ctx context.Context, n query.Node) (guess, error) {
 		if perr != nil {
 			return g, fmt.Errorf("expression: %w", perr)
 		}
-		g.doubt, err = c.resolve(ctx, required(re.Simplify()))
+		g.inexact, err = c.resolve(ctx, required(re.Simplify()))
 	default:
 		if terms := longPhrase(n); terms != nil { // the first word may be the end of an identifier; all others are whole words
-			g.doubt = query.Phrase{Text: strings.Join(terms[:maxPhrase], " ")}
+			g.inexact = query.Phrase{Text: strings.Join(terms[:maxPhrase], " ")}
 		}
 	}
 	if err == nil {
@@ -88,7 +88,7 @@ func (c *candidates) of(ctx context.Context, n query.Node) (guess, error) {
 func (c *candidates) resolve(ctx context.Context, n query.Node) (query.Node, error) {
 	switch n := n.(type) {
 	case query.Substring:
-		g, err := c.of(ctx, n)
+		g, err := c.prefilter(ctx, n)
 		return g.node(), err
 	case query.And:
 		var of []query.Node
@@ -145,14 +145,14 @@ func texts(pieces []piece) []string {
 
 // literal returns the condition that texts with a substring satisfy. The first word of the substring may be the end
 // of a word of the text, its last word the beginning of one; the words between are whole.
-func (c *candidates) literal(ctx context.Context, lit string) (guess, error) {
+func (c *candidates) literal(ctx context.Context, lit string) (prefilter, error) {
 	folded := string(term.Fold(nil, lit))
 	if !slices.Equal(term.Words(lit), term.Words(folded)) {
-		return guess{}, nil // signs that fold to letters: word boundaries cannot be determined any more
+		return prefilter{}, nil // signs that fold to letters: word boundaries cannot be determined any more
 	}
-	inside, end := term.Inside(folded)
+	inside, end := term.InsideEscape(folded)
 	if inside {
-		return guess{}, nil // such as [31m: terminal sequences are not indexed
+		return prefilter{}, nil // such as [31m: terminal sequences are not indexed
 	}
 	folded, open := folded[:end], false
 	if len(folded) > maxLiteral {
@@ -160,12 +160,12 @@ func (c *candidates) literal(ctx context.Context, lit string) (guess, error) {
 	}
 	pieces := piecesOf(folded)
 	if len(pieces) == 0 {
-		return guess{}, nil
+		return prefilter{}, nil
 	}
 	last := pieces[len(pieces)-1]
 	open = open || last.end == len(folded) && !last.alone
 	if pieces[0].start > 0 || pieces[0].alone {
-		return guess{doubt: sequence(texts(pieces), open)}, nil
+		return prefilter{inexact: sequence(texts(pieces), open)}, nil
 	}
 	n := 1 // pieces of the first word
 	for n < len(pieces) && pieces[n].start == pieces[n-1].end && !pieces[n].alone {
@@ -188,10 +188,10 @@ const longEnough = 8
 
 // ending returns the condition for texts in which a word ends with word and rest follows; open means that the last
 // term is a prefix. Without rest, word may also be inside of a longer word.
-func (c *candidates) ending(ctx context.Context, word string, rest []string, open bool) (guess, error) {
-	var after guess
+func (c *candidates) ending(ctx context.Context, word string, rest []string, open bool) (prefilter, error) {
+	var after prefilter
 	if len(rest) > 0 {
-		after.doubt = sequence(rest, open)
+		after.inexact = sequence(rest, open)
 		if len(strings.Join(rest, "")) >= longEnough {
 			return after, nil
 		}
@@ -203,8 +203,8 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 			return after, fmt.Errorf("terms: %w", err)
 		}
 		if strings.Contains(t, word) {
-			if e.whole(t); len(e.sure) == enoughTerms {
-				if often, err := c.often(ctx, e.sure); often || err != nil {
+			if e.whole(t); len(e.exact) == enoughTerms {
+				if often, err := c.tooFrequent(ctx, e.exact); often || err != nil {
 					return after, err
 				}
 			}
@@ -216,19 +216,19 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 			return after, nil
 		}
 	}
-	if often, err := c.often(ctx, e.sure); often || err != nil {
+	if often, err := c.tooFrequent(ctx, e.exact); often || err != nil {
 		return after, err
 	}
-	return e.guess(), nil
+	return e.prefilter(), nil
 }
 
 // textCost is how many terms can be looked up in the time that checking one text takes.
 const textCost = 6
 
-// often reports whether the terms are so frequent that checking the newest texts one by one yields the wanted number
+// tooFrequent reports whether the terms are so frequent that checking the newest texts one by one yields the wanted number
 // of hits sooner than looking up all the terms. It samples the shortest terms, presumably the most frequent ones, and
 // some others to represent the rest.
-func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error) {
+func (c *candidates) tooFrequent(ctx context.Context, terms []query.Node) (bool, error) {
 	const some = 8
 	if c.wantedHits == 0 || len(terms) < 8*some {
 		return false, nil
@@ -268,12 +268,12 @@ type endings struct {
 	rest  []string
 	open  bool
 	seen  int
-	max   int          // limit of sure and nodes together
-	sure  []query.Node // terms that contain the whole substring
+	max   int          // limit of exact and nodes together
+	exact []query.Node // terms that contain the whole substring
 	nodes []query.Node
 }
 
-func (e *endings) full() bool { return len(e.sure)+len(e.nodes) > e.max || e.seen > maxSeen }
+func (e *endings) full() bool { return len(e.exact)+len(e.nodes) > e.max || e.seen > maxSeen }
 
 func (e *endings) add(terms []string, open bool) { e.nodes = append(e.nodes, sequence(terms, open)) }
 
@@ -286,7 +286,7 @@ func (e *endings) whole(t string) {
 			e.add(append([]string{t}, e.rest...), e.open && len(e.rest) > 0)
 		}
 	default:
-		e.sure = append(e.sure, sequence([]string{t}, false))
+		e.exact = append(e.exact, sequence([]string{t}, false))
 	}
 }
 
@@ -306,7 +306,7 @@ func (e *endings) cut(t string, endings []string) {
 	}
 }
 
-// What follows a word that was cut is looked for where it has so many bytes.
+// The rest of a word that was cut is used as a condition if it has at least minRest and at most maxRest bytes.
 const (
 	minRest = 3
 	maxRest = term.MaxTerm - longestFold
@@ -325,11 +325,11 @@ func (e *endings) mayBeCut(n, size int) bool {
 // noRows is a condition that no row satisfies: no text of the archive contains the substring.
 var noRows = query.Field{Name: "kind", Values: []query.Value{{Text: "none"}}}
 
-// guess returns the collected conditions.
-func (e *endings) guess() guess {
-	g := guess{anyOf(e.sure), anyOf(e.nodes)}
-	if g.sure == nil && g.doubt == nil {
-		g.doubt = noRows
+// prefilter returns the collected conditions.
+func (e *endings) prefilter() prefilter {
+	g := prefilter{anyOf(e.exact), anyOf(e.nodes)}
+	if g.exact == nil && g.inexact == nil {
+		g.inexact = noRows
 	}
 	return g
 }

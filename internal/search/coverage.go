@@ -80,18 +80,18 @@ type ExplainText struct {
 func (a *Answer) Coverage(ctx context.Context) (*Coverage, error) {
 	limit := coverageTime
 	if a.o.Timeout > 0 {
-		limit = min(limit, max(a.o.Timeout-a.elapsed, leastCoverage))
+		limit = min(limit, max(a.o.Timeout-a.elapsed, minCoverageTime))
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return a.cover(ctx)
 }
 
-// How long a coverage may take, and how long it may when the time of the search is up. What it has not found out by then
-// is unknown or not told.
+// coverageTime bounds how long a coverage may take, and minCoverageTime is how long it may take even if the time
+// limit of the search is used up. Whatever has not been determined by then is unknown or left out.
 const (
-	coverageTime  = time.Second
-	leastCoverage = 50 * time.Millisecond
+	coverageTime    = time.Second
+	minCoverageTime = 50 * time.Millisecond
 )
 
 func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
@@ -116,7 +116,7 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 		}
 	}
 	if a.inspect != nil {
-		c.Sources = unwell(a.inspect())
+		c.Sources = unhealthy(a.inspect())
 	}
 	return c, a.ctx.Err()
 }
@@ -254,8 +254,8 @@ func (a *Answer) fillSources(ctx context.Context, _ *Coverage) (err error) {
 	return err
 }
 
-// unwell returns the sources that are not ok or have problems.
-func unwell(all []Source) []Source {
+// unhealthy returns the sources that are not ok or have problems.
+func unhealthy(all []Source) []Source {
 	some := []Source{}
 	for _, s := range all {
 		if s.State != "ok" || s.Problems > 0 {
@@ -274,7 +274,7 @@ func (a *Answer) explain(ctx context.Context, c *Coverage) error {
 			t.Terms = []string{}
 		}
 		if patterned(n) {
-			g, err := a.candidates.of(ctx, n)
+			g, err := a.candidates.prefilter(ctx, n)
 			if err != nil {
 				return err
 			}

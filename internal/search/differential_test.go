@@ -82,7 +82,7 @@ func (w *world) compare(s *Searcher, q asked) {
 	compareHits(w.t, s, w.rows, q, Options{})
 }
 
-// compareHits asks a question and compares the hits with what the naive scan says of each row.
+// compareHits runs a query and compares the hits with what the naive scan says about each row.
 func compareHits(t *testing.T, s *Searcher, rows []row, q asked, o Options) {
 	t.Helper()
 	o.NoSnippets, o.Budget = true, -1

@@ -94,7 +94,7 @@ func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
 	verdicts := map[transcript.Verdict]int64{}
 	var order []transcript.Verdict
 	shown := func(f *found) bool { return f.Verdict == transcript.Counted || f.Verdict == transcript.Uncounted }
-	more, err := a.each(ctx, a.tree, true, shown, func(f *found) {
+	more, err := a.eachHit(ctx, a.tree, true, shown, func(f *found) {
 		if verdicts[f.Verdict]++; verdicts[f.Verdict] == 1 {
 			order = append(order, f.Verdict)
 		}
@@ -112,13 +112,13 @@ func (a *Answer) count(ctx context.Context, t *query.Tree, all bool) (n int64, m
 		n, err = a.s.Index.Count(ctx, t, index.Page{Limit: countMax, AllVersions: all})
 		return n, n == countMax, err
 	}
-	more, err = a.each(ctx, t, all, nil, func(*found) { n++ })
+	more, err = a.eachHit(ctx, t, all, nil, func(*found) { n++ })
 	return n, more, err
 }
 
-// each calls visit for the newest hits of a query, except those for which pass returns true, and reports whether
+// eachHit calls visit for the newest hits of a query, except those for which pass returns true, and reports whether
 // there are more.
-func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, pass func(*found) bool, visit func(*found)) (more bool, err error) {
+func (a *Answer) eachHit(ctx context.Context, t *query.Tree, all bool, pass func(*found) bool, visit func(*found)) (more bool, err error) {
 	sub, err := a.s.FindTree(ctx, t, Options{AllVersions: all, Limit: fetchMax, NoSnippets: true, Budget: checkBudget})
 	if err != nil {
 		return false, err

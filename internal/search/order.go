@@ -33,11 +33,11 @@ func badCursor(s string) error {
 	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search in this order gave", Hint: "a cursor is what the search before named as the next, with the same query and --sort"}
 }
 
-func (a *Answer) order() (err error) {
+func (a *Answer) prepare() (err error) {
 	if a.alternatives, err = plan(a.tree.Root); err != nil {
 		return err
 	}
-	a.candidates = &candidates{index: a.s.Index, memo: map[string]guess{}, maxTerms: maxTerms / max(1, len(a.patterns()))}
+	a.candidates = &candidates{index: a.s.Index, memo: map[string]prefilter{}, maxTerms: maxTerms / max(1, len(a.patterns()))}
 	if a.o.Sort == Newest {
 		a.candidates.wantedHits = a.o.Limit
 	}
@@ -255,7 +255,7 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 			if a.o.Limit > 0 {
 				some = some[:min(len(some), a.o.Limit+1)] // no more are wanted
 			}
-			if err := a.fill(ctx, some); err != nil {
+			if err := a.completeHits(ctx, some); err != nil {
 				yield(found{}, err)
 				return
 			}
@@ -272,8 +272,8 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 	}
 }
 
-// fill completes hits that come from Index.Skim.
-func (a *Answer) fill(ctx context.Context, some []found) error {
+// completeHits completes hits that come from Index.Skim.
+func (a *Answer) completeHits(ctx context.Context, some []found) error {
 	if !a.skimmed {
 		return nil
 	}
@@ -292,7 +292,7 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 		bounds = append(bounds, query.Range{To: time.UnixMicro(a.top + 1).UTC()})
 	}
 	var ranked []found
-	a.skimmed = len(a.marks.phrases) == len(a.marks.each) && len(a.patterns()) == 0 // the index can rank by phrases
+	a.skimmed = len(a.highlighter.phrases) == len(a.highlighter.each) && len(a.patterns()) == 0 // the index can rank by phrases
 	for f, err := range a.stream(ctx, "", bounds...) {
 		if err != nil {
 			return nil, err
@@ -331,7 +331,7 @@ type Ranker interface {
 
 // bm25 scores hits without reading their texts.
 func (a *Answer) bm25(ctx context.Context, ranked []found) error {
-	phrases := a.marks.phrases
+	phrases := a.highlighter.phrases
 	rows := make([]int64, len(ranked))
 	for i := range ranked {
 		rows[i] = ranked[i].Row
@@ -405,7 +405,7 @@ func (a *Answer) scores(ctx context.Context, ranked []found) error {
 // weighted by who speaks.
 func (a *Answer) score(f *found) float64 {
 	sum := 0.0
-	for _, m := range a.marks.each {
+	for _, m := range a.highlighter.each {
 		sum += saturated(len(m.spans(f.text)), int64(len(f.text)))
 	}
 	return sum * speakerWeight(&f.Event)

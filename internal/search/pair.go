@@ -50,7 +50,7 @@ type pairing struct {
 	until        int64             // known covers calls up to this seq
 	turns        []*turn
 	open         []*Piece          // calls whose result is still to come, in order
-	wanted       map[string]*Piece // calls by the ids of the results that the index has for them
+	callByResult map[string]*Piece // calls by the ids of the results that the index has for them
 }
 
 type turn struct {
@@ -59,7 +59,7 @@ type turn struct {
 }
 
 func (p *pairing) run(conversation string, span index.Span) {
-	p.conversation, p.wanted = conversation, map[string]*Piece{}
+	p.conversation, p.callByResult = conversation, map[string]*Piece{}
 	err := p.walk(span)
 	for err == nil && len(p.turns) > 0 {
 		err = p.flush()
@@ -97,7 +97,7 @@ func (p *pairing) add(t *turn, e index.Event) error {
 	piece := &Piece{Event: e, Marked: p.mark != "" && (p.mark == e.ID || p.mark == t.ID)}
 	switch {
 	case e.Call != "" || e.Kind == transcript.KindToolCall:
-		if err := p.call(piece); err != nil {
+		if err := p.registerCall(piece); err != nil {
 			return err
 		}
 	case e.Kind == transcript.KindToolResult:
@@ -110,8 +110,8 @@ func (p *pairing) add(t *turn, e index.Event) error {
 	return nil
 }
 
-// call registers a call that has a result.
-func (p *pairing) call(call *Piece) error {
+// registerCall registers a call that has a result.
+func (p *pairing) registerCall(call *Piece) error {
 	if call.Seq > p.until {
 		p.until = call.Seq + PairWindow
 		known, err := p.s.Index.Results(p.ctx, p.conversation, call.Seq, p.until)
@@ -121,7 +121,7 @@ func (p *pairing) call(call *Piece) error {
 		p.known = known
 	}
 	if id := p.known[call.ID]; id != "" {
-		p.wanted[id] = call
+		p.callByResult[id] = call
 		p.open = append(p.open, call)
 	}
 	return nil
@@ -129,8 +129,8 @@ func (p *pairing) call(call *Piece) error {
 
 // callOf returns the open call that a result belongs to, or nil.
 func (p *pairing) callOf(result *Piece) *Piece {
-	call := p.wanted[result.ID]
-	delete(p.wanted, result.ID)
+	call := p.callByResult[result.ID]
+	delete(p.callByResult, result.ID)
 	if !slices.Contains(p.open, call) {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (p *pairing) flush() error {
 	for _, piece := range t.pieces {
 		p.close(piece)
 		for r := piece; r != nil; r = r.Result {
-			if err := p.s.fill(p.ctx, r); err != nil {
+			if err := p.s.readPiece(p.ctx, r); err != nil {
 				return err
 			}
 		}
@@ -167,8 +167,8 @@ func (p *pairing) flush() error {
 	return nil
 }
 
-// fill reads the text of a piece.
-func (s *Searcher) fill(ctx context.Context, p *Piece) error {
+// readPiece reads the text of a piece.
+func (s *Searcher) readPiece(ctx context.Context, p *Piece) error {
 	text, err := s.text(ctx, &p.Event)
 	if _, ok := errors.AsType[*textError](err); ok {
 		p.Err = err

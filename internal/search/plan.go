@@ -19,7 +19,7 @@ import (
 type alternative struct {
 	ask   []query.Node
 	check []pattern
-	sure  query.Node // the pattern, if the index is asked only for rows that surely match it
+	exact query.Node // the pattern, if the index is asked only for rows that surely match it
 }
 
 // pattern is a substring, a regular expression or a long phrase.
@@ -190,8 +190,8 @@ func (a *alternative) String() string {
 	if ask := a.tree().String(); ask != "" {
 		parts = append(parts, ask)
 	}
-	if a.sure != nil {
-		parts = append(parts, "words with "+a.sure.String())
+	if a.exact != nil {
+		parts = append(parts, "words with "+a.exact.String())
 	}
 	for _, p := range a.check {
 		parts = append(parts, "check "+negated(p.node, p.not).String())

@@ -166,8 +166,8 @@ func (s *Searcher) FindTree(ctx context.Context, tree *query.Tree, o Options) (*
 		tree = &query.Tree{}
 	}
 	a := &Answer{ctx: ctx, s: s, tree: tree, o: o, labels: newLabelCache(s.Index)}
-	a.marks = newMarker(tree)
-	if err := a.order(); err != nil {
+	a.highlighter = newHighlighter(tree)
+	if err := a.prepare(); err != nil {
 		return nil, err
 	}
 	a.checker = &checker{s: s, o: o, left: o.Budget}

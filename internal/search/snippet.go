@@ -11,24 +11,24 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// maxMarks bounds how many matches of one substring or expression are highlighted in a text.
-const maxMarks = 1000
+// maxHighlights bounds how many matches of one substring or expression are highlighted in a text.
+const maxHighlights = 1000
 
-// marker highlights in a text what a query searches for.
-type marker struct {
+// highlighter highlights in a text what a query searches for.
+type highlighter struct {
 	phrases [][]string
 	parts   []string
 	exprs   []*regexp.Regexp
-	each    []*marker // one for each text node of the query
+	each    []*highlighter // one for each text node of the query
 }
 
-func newMarker(t *query.Tree) *marker {
-	m := &marker{}
+func newHighlighter(t *query.Tree) *highlighter {
+	m := &highlighter{}
 	if t == nil {
 		return m
 	}
 	for _, n := range t.Texts() {
-		one := &marker{}
+		one := &highlighter{}
 		switch n := n.(type) {
 		case query.Substring:
 			one.parts = []string{n.Text}
@@ -65,13 +65,13 @@ func phraseOf(n query.Node) []string {
 }
 
 // spans returns the highlighted ranges, ascending and without overlaps.
-func (m *marker) spans(text string) []term.Span {
+func (m *highlighter) spans(text string) []term.Span {
 	spans := term.Highlight(text, m.phrases)
 	for _, p := range m.parts {
-		spans = append(spans, term.Substrings(text, p, maxMarks)...)
+		spans = append(spans, term.Substrings(text, p, maxHighlights)...)
 	}
 	for _, re := range m.exprs {
-		for _, at := range re.FindAllStringIndex(text, maxMarks) {
+		for _, at := range re.FindAllStringIndex(text, maxHighlights) {
 			if at[0] < at[1] {
 				spans = append(spans, term.Span{Start: at[0], End: at[1]})
 			}
@@ -87,7 +87,7 @@ func (m *marker) spans(text string) []term.Span {
 const snippetWidth = 200
 
 // snippet cuts the part out of a text that shows most of the highlighted ranges.
-func (m *marker) snippet(text string) Snippet {
+func (m *highlighter) snippet(text string) Snippet {
 	spans := m.spans(text)
 	from, to := term.Window(text, spans, snippetWidth)
 	s := Snippet{Text: strings.Clone(text[from:to]), Start: from, Rest: len(text) - to}

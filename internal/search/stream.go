@@ -93,14 +93,14 @@ func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question,
 			if p.not {
 				continue
 			}
-			g, err := a.candidates.of(ctx, p.node)
+			g, err := a.candidates.prefilter(ctx, p.node)
 			if err != nil {
 				return nil, err
 			}
 			n := g.node()
-			if len(alt.check) == 1 && g.sure != nil {
-				out = append(out, question{&alternative{ask: alt.ask, sure: p.node}, alt.tree(append(of[:len(of):len(of)], g.sure)...)})
-				n, possible = g.doubt, g.doubt != nil
+			if len(alt.check) == 1 && g.exact != nil {
+				out = append(out, question{&alternative{ask: alt.ask, exact: p.node}, alt.tree(append(of[:len(of):len(of)], g.exact)...)})
+				n, possible = g.inexact, g.inexact != nil
 			}
 			if f, ok := n.(query.Field); ok && f.Name == noRows.Name {
 				possible = false

@@ -84,7 +84,7 @@ func (m *lanes) run(yield func(Piece, error) bool) {
 	n := 0
 	for p, err := range rows {
 		if err == nil {
-			err = m.s.fill(m.ctx, &p)
+			err = m.s.readPiece(m.ctx, &p)
 		}
 		if err != nil {
 			yield(Piece{}, err)

@@ -32,10 +32,10 @@ func skipParameters(text string, i int) int {
 	return i
 }
 
-// Inside reports whether a piece of a text may begin inside of a control sequence, and how much of the piece is
+// InsideEscape reports whether a piece of a text may begin inside of a control sequence, and how much of the piece is
 // surely outside of one that continues after it. Only a piece that begins with the bracket and a parameter is
 // recognised: what follows these looks like any other word.
-func Inside(piece string) (begins bool, end int) {
+func InsideEscape(piece string) (begins bool, end int) {
 	if strings.HasPrefix(piece, "[") {
 		i := skipParameters(piece, 1)
 		begins = i > 1 && (i == len(piece) || kinds[piece[i]]&(lower|upper) != 0)

@@ -57,7 +57,7 @@ func (m *matcher) setChunk(chunk string) {
 		return
 	}
 	m.lower = appendLower(m.lower[:0], chunk)
-	m.wide = -1
+	m.nextWide = -1
 	for i := range m.needles {
 		m.needles[i].next = -1
 	}
@@ -71,10 +71,10 @@ func (m *matcher) piece(from int) Span {
 	if m.phrased {
 		return Span{from, m.size}
 	}
-	if m.wide < from {
-		m.wide = nextWide(m.lower, from)
+	if m.nextWide < from {
+		m.nextWide = nextWide(m.lower, from)
 	}
-	at := m.wide
+	at := m.nextWide
 	for i := range m.needles {
 		at = min(at, m.needles[i].nextFrom(m.lower, from))
 	}
@@ -196,11 +196,11 @@ type matcher struct {
 	phrased bool // a phrase has several terms
 	n       int  // text positions seen
 
-	size    int    // of the chunk
-	lower   []byte // the chunk in ASCII lower case
-	needles []needle
-	wide    int // offset of the next non-ASCII character, like needle.next
-	found   []Span
+	size     int    // of the chunk
+	lower    []byte // the chunk in ASCII lower case
+	needles  []needle
+	nextWide int // offset of the next non-ASCII character, like needle.next
+	found    []Span
 }
 
 type prefixed struct {

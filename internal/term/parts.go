@@ -267,7 +267,7 @@ func contains(terms, term []byte) bool {
 
 // eachPart is Each for the parts of one word; see appendParts for k and n.
 func (s *Splitter) eachPart(text string, w word, k, n int, yield func([]byte, int, int, Kind) bool) bool {
-	if w.ascii && n == 1 { // what parts are folded to stands in the term of the word
+	if w.ascii && n == 1 { // folded parts are substrings of the folded word
 		return s.eachRun(text, w, func(start, end int, kind Kind) bool {
 			return yield(s.term[start-w.start:end-w.start], start, end, kind)
 		})

@@ -38,8 +38,8 @@ func TestPlainParts(t *testing.T) {
 	}
 }
 
-// TestLongIdentifier cuts a word of very many parts: each run of parts stands there once. When each run was looked for among
-// all others, and each piece of the word asked for all runs, this took minutes.
+// TestLongIdentifier splits a word with very many parts: each run of parts occurs once. When each run was searched
+// for among all others, and each piece of the word looked up all runs, this took minutes.
 func TestLongIdentifier(t *testing.T) {
 	const parts = 20_000
 	var text strings.Builder

@@ -30,7 +30,7 @@ func slowly(text string) (dst []byte, all []One) {
 			dst = s.appendUnescaped(dst, from, text, w)
 		}
 		t.Text = dst
-		t.take(from)
+		t.addFrom(from)
 		i = w.next
 	}
 }

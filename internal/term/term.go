@@ -118,7 +118,7 @@ func (s *Splitter) Next(t *Terms) bool {
 			dst = s.appendUnescaped(dst, from, text, w)
 		}
 		t.Text = dst
-		t.take(from)
+		t.addFrom(from)
 		i = w.next
 	}
 	s.at = i

@@ -368,9 +368,9 @@ func between(text string, i int) bool {
 	return !word(before) || !word(after) || ideograph(before) || ideograph(after)
 }
 
-// TestHighlightByStretches compares what is found in stretches, of which those without the term are passed over, with what is found in
-// the whole text.
-func TestHighlightByStretches(t *testing.T) {
+// TestHighlightByChunks compares the matches found chunk by chunk, skipping pieces without the terms, with those
+// found in the whole text.
+func TestHighlightByChunks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"parseConfig", "config", "CONFIG", "con", "fig", "Config2", "conf\u0131g", "c\u00f4nfig", "\x1b[31mconfig", "\x1b[3", "HTTPconfigServer",
 		"\n", "\n", "\n", " ", " ", "\t", "\\n", "\\tconfig", "\u2192", "\x1b", "\x1b[ 31mconfig", "_", "a", "Z", "9", "\xff", "\u4e2d", "\u212a", "config\u0301", "data:x;base64,", strings.Repeat("aB3", 90), strings.Repeat("x", 300), "config" + strings.Repeat("Y", 60)}

@@ -30,8 +30,8 @@ func (o *One) Same() uint32 { return o.lengthAndSame & sameBit }
 // Of returns the bytes of one of the terms.
 func (t *Terms) Of(o *One) []byte { return t.Text[o.Start:][:o.Size()] }
 
-// one returns the term Text[at:at+size]. Eight more bytes of capacity must follow it.
-func (t *Terms) one(at, size int, same uint32) One {
+// termAt returns the term Text[at:at+size]. Eight more bytes of capacity must follow it.
+func (t *Terms) termAt(at, size int, same uint32) One {
 	prefix := binary.LittleEndian.Uint64(t.Text[at : at+8 : cap(t.Text)])
 	if size < 8 {
 		prefix &= 1<<(8*size) - 1
@@ -43,12 +43,12 @@ func (t *Terms) one(at, size int, same uint32) One {
 func (t *Terms) Set(text []byte) {
 	t.Text, t.All = append(t.Text[:0], text...), t.All[:0]
 	if len(text) > 0 {
-		t.take(0)
+		t.addFrom(0)
 	}
 }
 
-// take adds the terms of Text from start on, where one begins, to All.
-func (t *Terms) take(start int) {
+// addFrom adds the terms of Text from start on, where one begins, to All.
+func (t *Terms) addFrom(start int) {
 	n := len(t.Text)
 	t.Text = slices.Grow(t.Text, 8) // so that eight bytes can be read at the end
 	text := append(t.Text, "        "...)

@@ -44,7 +44,7 @@ func (b *bundle) planChain(c *Chain) {
 		f := &fold{chain: c, parts: slices.Clone(c.parts[i:j])}
 		for _, p := range f.parts {
 			f.size += p.Size
-			b.moves[p.at] = &moving{}
+			b.moves[p.at] = &relocation{}
 		}
 		b.folds = append(b.folds, f)
 		i = j
@@ -69,7 +69,7 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 
 // join writes the extents of a fold as one entry.
 func (b *bundle) join(ctx context.Context, f *fold) error {
-	m := &moving{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].Offset, Size: f.size}}
+	m := &relocation{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].Offset, Size: f.size}}
 	var content []blob.Extent
 	for i := range f.parts {
 		m.of, content = append(m.of, f.parts[i].at), append(content, f.parts[i].stored())

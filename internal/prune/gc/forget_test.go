@@ -32,7 +32,7 @@ func TestParsePattern(t *testing.T) {
 	}
 }
 
-// TestPatternForms finds a text however JSON writes it, and leaves JSON behind.
+// TestPatternForms finds a text however JSON encodes it, and leaves valid JSON.
 func TestPatternForms(t *testing.T) {
 	const secret = "p<ss/w\"rd é世😀\\\n!"
 	p := pattern(t, secret)
@@ -56,7 +56,7 @@ func TestPatternForms(t *testing.T) {
 	}
 }
 
-// TestRedactedJSON marks random stretches of random JSON, with the pattern cut out of what it stands for.
+// TestRedactedJSON redacts random parts of random JSON, with patterns cut out of the decoded text.
 func TestRedactedJSON(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -107,7 +107,7 @@ func TestScanWindows(t *testing.T) {
 	}
 }
 
-// iotestReader gives odd amounts.
+// iotestReader returns odd amounts.
 type iotestReader struct{ r io.Reader }
 
 func (r iotestReader) Read(p []byte) (int, error) { return r.r.Read(p[:min(len(p), 7919)]) }

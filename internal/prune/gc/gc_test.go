@@ -28,7 +28,7 @@ var (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// TestGCModel does random things to archives and compares each with a naive model after every gc.
+// TestGCModel performs random operations on archives and compares each with a naive model after every gc.
 func TestGCModel(t *testing.T) {
 	for n := range *rounds {
 		seed := *seed
@@ -72,7 +72,7 @@ func modelGC(t *testing.T, seed uint64) {
 	}
 }
 
-// TestGCLeavesADamagedPackAlone damages each of some packs in turn, of which the tails of one original are to be joined.
+// TestGCLeavesADamagedPackAlone damages several packs in turn, in which tails of one original would be joined.
 func TestGCLeavesADamagedPackAlone(t *testing.T) {
 	for n := range mergeFew + 1 {
 		w := newWorld(t, 1, blobtest.NewMemory())
@@ -100,8 +100,8 @@ func TestGCLeavesADamagedPackAlone(t *testing.T) {
 	}
 }
 
-// TestGCEndsWithNamesThatCannotStandInOnePack has eight small packs of which each holds a file where all that come after it need a
-// directory: put together they become eight again, which gc would put together once more, for ever.
+// TestGCEndsWithNamesThatCannotStandInOnePack has eight small packs, each with a file where all later ones need a
+// directory: merged, they become eight packs again, which gc must not try to merge for ever.
 func TestGCEndsWithNamesThatCannotStandInOnePack(t *testing.T) {
 	w := newWorld(t, 1, blobtest.NewMemory())
 	path := "d"
@@ -128,7 +128,7 @@ func TestGCEndsWithNamesThatCannotStandInOnePack(t *testing.T) {
 	w.settled(w.db)
 }
 
-// TestGCOpensFewPacks puts many packs together, each with the next tails of some originals.
+// TestGCOpensFewPacks merges many packs, each with the next tails of some originals.
 func TestGCOpensFewPacks(t *testing.T) {
 	store := &blobtest.Counted{Store: blobtest.NewMemory()}
 	w := newWorld(t, 1, store)
@@ -151,8 +151,8 @@ func TestGCOpensFewPacks(t *testing.T) {
 
 var errFault = errors.New("injected fault")
 
-// TestGCFaults lets every operation of a gc on the disk fail in turn: alone, and with all that follow it, which is a
-// crash. What lives can be read at once, and the repeated gc ends as one without a fault does.
+// TestGCFaults makes every disk operation of a gc fail in turn: alone, and together with all that follow, which is a
+// crash. Living content must be readable immediately, and the repeated gc must end like one without a fault.
 func TestGCFaults(t *testing.T) {
 	base := t.TempDir()
 	seed := cmp.Or(*seed, rand.Uint64())
@@ -185,7 +185,8 @@ func TestGCFaults(t *testing.T) {
 	}
 }
 
-// faultyGC fails at the n-th operation, looks, and does it again. It says whether there were not so many.
+// faultyGC fails at the n-th operation, checks the archive, and repeats the gc. It reports whether there were fewer
+// operations.
 func (w *world) faultyGC(dir string, n int, crash bool) (done bool) {
 	w.t.Helper()
 	ctx, count := w.t.Context(), 0
@@ -225,7 +226,7 @@ func (w *world) faultyGC(dir string, n int, crash bool) (done bool) {
 	return err == nil
 }
 
-// settled wants store and index to name the same packs, and nothing to be left to remove.
+// settled checks that store and index have the same packs, and that nothing is left to remove.
 func (w *world) settled(db *sqlite.DB) {
 	w.t.Helper()
 	var there, known []string

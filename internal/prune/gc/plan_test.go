@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestBunch puts packs together until one is full, of bytes, of lines or of facts.
-func TestBunch(t *testing.T) {
+// TestGroupPacks merges packs until one is full of bytes, of lines or of facts.
+func TestGroupPacks(t *testing.T) {
 	const room = 1000
 	packs := func(n int, size int64, lines, says int) (all []*volume) {
 		for i := range n {

@@ -7,9 +7,9 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// TestRemadeOfLargerMembers: of a member as packs of other times have them, with an entry that is as large as a member is now, as
-// much is made as stays of it.
-func TestRemadeOfLargerMembers(t *testing.T) {
+// TestRecompressLargerMembers: packs of earlier versions have larger members. An entry that is as large as a member
+// is today keeps its size when its member is compressed again.
+func TestRecompressLargerMembers(t *testing.T) {
 	w := newWorld(t, 1, blobtest.NewMemory())
 	w.opts.MemberSize = 1 << 20
 	p := w.begin()

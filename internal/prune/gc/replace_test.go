@@ -12,8 +12,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// TestMarksFarFromTheStart puts marks into an original whose first extent has none, and again: what takes its place is
-// another chain each time, on which none of the tombstones lies, and reads as it should.
+// TestMarksFarFromTheStart redacts an original whose first extent has no match, twice: each replacement is a
+// different chain, is not covered by any of the tombstones, and has the right content.
 func TestMarksFarFromTheStart(t *testing.T) {
 	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
 	content := bytes.Repeat([]byte("0123456789abcde\n"), pack.ExtentSize/16+100)

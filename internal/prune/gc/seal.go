@@ -15,7 +15,7 @@ import (
 type twin struct {
 	chain *Chain
 	part  *part
-	to    *moving
+	to    *relocation
 }
 
 // seal writes the manifests, the main one last: until it is durable, the old packs are the valid ones.
@@ -127,7 +127,7 @@ func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*Chain][]b
 		if err != nil {
 			return err
 		}
-		if err := b.put(ctx, &moving{owner: ref{t.chain, t.part}, Extent: e}, from.Reader(ctx, t.part.at.Raw, t.part.Size)); err != nil {
+		if err := b.put(ctx, &relocation{owner: ref{t.chain, t.part}, Extent: e}, from.Reader(ctx, t.part.at.Raw, t.part.Size)); err != nil {
 			return err
 		}
 	}
@@ -160,8 +160,8 @@ func (b *bundle) addForeign(lines map[*Chain][]blob.Extent) {
 	}
 }
 
-// settle replaces the old packs in the holdings with the new ones.
-func (b *bundle) settle(ctx context.Context, rows []*index.PackRow) error {
+// updateHoldings replaces the old packs in the holdings with the new ones.
+func (b *bundle) updateHoldings(ctx context.Context, rows []*index.PackRow) error {
 	h := b.holdings
 	h.volumes = slices.DeleteFunc(h.volumes, func(v *volume) bool { return b.members[v.Name] != nil })
 	var guests []uint64

@@ -11,9 +11,9 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// TestWalkHoldsLittle goes through an archive of originals, their growth and later versions, with more and fewer of them in
-// memory at a time: never more than allowed, each once, by name, and always in the same state. What forget finds does
-// not depend on it.
+// TestWalkHoldsLittle walks an archive of originals, their growth and later versions with different limits of chains
+// in memory: the limit is never exceeded, each chain is visited once, in the order of names, and always in the same
+// state. What forget finds does not depend on the limit.
 func TestWalkHoldsLittle(t *testing.T) {
 	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
 	for range 25 {
@@ -72,9 +72,9 @@ func TestWalkHoldsLittle(t *testing.T) {
 	}
 }
 
-// TestByPlace wants originals to be read in the order in which packs hold them: in that of their names a pack would be opened, and a member
-// inflated, for nearly each of a million.
-func TestByPlace(t *testing.T) {
+// TestByPackOrder checks that originals are read in the order in which packs hold them: in the order of names, a pack
+// would be opened and a member inflated for nearly each of a million.
+func TestByPackOrder(t *testing.T) {
 	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
 	for range 25 {
 		w.ingest()
@@ -105,8 +105,8 @@ func TestByPlace(t *testing.T) {
 	}
 }
 
-// TestReplacedPacksAreForgotten wants nothing to be known any more of packs that others have replaced: the plan still names
-// them, and with each would stay all chains that were looked at while it was replaced.
+// TestReplacedPacksAreForgotten checks that no details of replaced packs stay in memory: the plan still references
+// them, and each would retain all chains that were selected when it was replaced.
 func TestReplacedPacksAreForgotten(t *testing.T) {
 	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
 	for range 20 {
@@ -133,8 +133,8 @@ func TestReplacedPacksAreForgotten(t *testing.T) {
 	w.compare(w.db, 0)
 }
 
-// TestFactsHoldLittle has facts in many packs, newer and older ones of one key, and little room for them: gc holds those of the
-// packs which it puts together, never more than there is room for, and the newest of every key stay what they were.
+// TestFactsHoldLittle has facts in many packs, older and newer ones of the same key, and a small limit: gc holds only
+// those of the packs that it merges, never more than the limit, and the newest fact of every key is unchanged.
 func TestFactsHoldLittle(t *testing.T) {
 	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
 	w.ingest()

@@ -22,7 +22,7 @@ import (
 
 var testTime = time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
 
-// world is an archive without formats, and beside it a naive model of what must be in it.
+// world is an archive without formats, and a naive model of its contents.
 type world struct {
 	collected int
 	t         *testing.T
@@ -71,7 +71,7 @@ func (w *world) tick() time.Time {
 	return w.now
 }
 
-// text is content with a mark that no other content has.
+// text returns content with a mark that no other content has.
 func (w *world) text(size int) (content []byte, mark string) {
 	w.words++
 	mark = fmt.Sprintf("unique-%d-%016x", w.words, w.rnd.Uint64())
@@ -91,7 +91,7 @@ func (w *world) size() int {
 	return 1 + w.rnd.IntN(3<<10)
 }
 
-// packing is one pack in the making.
+// packing is a pack being written.
 type packing struct {
 	*world
 	w        *pack.Writer
@@ -105,7 +105,7 @@ func (w *world) begin() *packing {
 	return &packing{world: w, w: pw, touched: map[string]bool{}}
 }
 
-// store puts bytes of a version into the pack.
+// store writes bytes of a version to the pack.
 func (p *packing) store(m *model, offset int64, data []byte) {
 	v := m.Version
 	v.Extents = []blob.Extent{{Offset: offset, Size: int64(len(data)), SHA256: blob.RefOf(data)}}
@@ -128,7 +128,7 @@ func (p *packing) seal() blob.Manifest {
 	return m
 }
 
-// add makes a new file, or the next version of one.
+// add adds a new file, or the next version of one.
 func (p *packing) add(source, path string, number int, content []byte, marks ...string) {
 	m := &model{content: content, marks: marks}
 	m.Version = blob.Version{Source: source, Path: path, Number: number, Size: int64(len(content)), SHA256: blob.RefOf(content),
@@ -140,7 +140,7 @@ func (p *packing) add(source, path string, number int, content []byte, marks ...
 
 func key(m *model) string { return fmt.Sprintf("%s/%s@%d", m.Source, m.Path, m.Number) }
 
-// fits says whether the pack can hold a new path.
+// fits reports whether the pack can hold a new path.
 func (p *packing) fits(path string) bool {
 	if p.files["runs/"+path+"@1"] != nil {
 		return false
@@ -165,7 +165,7 @@ func (p *packing) grow(m *model) {
 	p.store(m, from, tail)
 }
 
-// copy makes a version with the content of another, as ingest does.
+// copy adds a version with the content of another, as ingest does.
 func (p *packing) copy(of *model, path string) {
 	m := &model{Version: of.Version, content: of.content, marks: slices.Clip(of.marks)}
 	m.Path, m.Number, m.ModTime = path, 1, p.now
@@ -184,7 +184,7 @@ func (p *packing) copy(of *model, path string) {
 	p.manifest.Versions = append(p.manifest.Versions, v)
 }
 
-// some returns living versions in random order, of which each path's newest only when newest is set.
+// some returns living versions in random order; with newest, only the newest of each path.
 func (p *packing) some(newest bool) (all []*model) {
 	for _, k := range slices.Sorted(maps.Keys(p.files)) {
 		m := p.files[k]
@@ -235,7 +235,7 @@ func (w *world) ingest() {
 	p.seal()
 }
 
-// bury lays tombstones on random versions.
+// bury writes tombstones for random versions.
 func (w *world) bury(n int) {
 	p := w.begin()
 	for _, m := range p.some(false)[:min(n, len(p.some(false)))] {
@@ -261,7 +261,7 @@ func (w *world) collector(o Options) *GC {
 		ChainLimit: w.collected % 3, factsLimit: 2000} // all chains at a time, or hardly any
 }
 
-// compare reads everything back through the index and wants the model, and no more.
+// compare reads everything back through the index and compares it with the model.
 func (w *world) compare(db *sqlite.DB, grace time.Duration) {
 	w.t.Helper()
 	library := pack.NewLibrary(w.store, 1<<20)
@@ -293,7 +293,7 @@ func (w *world) compare(db *sqlite.DB, grace time.Duration) {
 	}
 }
 
-// inflated is every byte of every pack.
+// inflated returns every byte of every pack, inflated.
 func (w *world) inflated() string {
 	var all strings.Builder
 	for info, err := range w.store.List(w.t.Context()) {
@@ -307,8 +307,8 @@ func (w *world) inflated() string {
 	return all.String()
 }
 
-// gone wants no mark of a version that is dead anywhere, unless another one has it too, and every mark of those that
-// live.
+// gone checks that no mark of a dead version is left anywhere, unless another version has it too, and that every mark
+// of the living ones is there.
 func (w *world) gone(now time.Time, grace time.Duration) {
 	w.t.Helper()
 	living, spared := map[string]bool{}, map[string]bool{}
@@ -333,7 +333,7 @@ func (w *world) gone(now time.Time, grace time.Duration) {
 	}
 }
 
-// reindexed is an index that was made from the packs alone.
+// reindexed returns an index built from the packs alone.
 func (w *world) reindexed() *sqlite.DB {
 	w.t.Helper()
 	db := w.index(filepath.Join(w.t.TempDir(), "fresh.db"))
@@ -341,7 +341,7 @@ func (w *world) reindexed() *sqlite.DB {
 	return db
 }
 
-// adopt has an index know all packs, as every writer begins.
+// adopt adds all packs to an index, as every writer does first.
 func (w *world) adopt(db *sqlite.DB) {
 	w.t.Helper()
 	g := &ingest.Ingester{Packs: w.store, Index: db, Writer: "box1", Now: w.tick}

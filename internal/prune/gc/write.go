@@ -66,7 +66,7 @@ func (w *rewriter) swap(ctx context.Context, b *bundle, rows []*index.PackRow) e
 	if err := w.gc.remove(ctx, names, w.report); err != nil {
 		return err
 	}
-	if err := b.settle(ctx, rows); err != nil {
+	if err := b.updateHoldings(ctx, rows); err != nil {
 		return err
 	}
 	w.done += b.group.size()
@@ -86,7 +86,7 @@ type bundle struct {
 
 	volumes []*newVolume // the last is the main one
 	stamp   time.Time    // creation time of the first of them
-	moves   map[*entry]*moving
+	moves   map[*entry]*relocation
 	folds   []*fold
 	open    []*pack.View // open packs of the group, least recently used first
 	cache   *pack.Cache
@@ -115,30 +115,30 @@ func (b *bundle) release() {
 type newVolume struct {
 	writer *pack.Writer
 	name   string // set when it is sealed
-	owns   []*moving
+	owns   []*relocation
 }
 
-// moving is the new extent that one or several old entries become. Its name is that of its owner.
-type moving struct {
+// relocation is the new extent that one or several old entries become. Its name is that of its owner.
+type relocation struct {
 	owner ref
 	blob.Extent
 	volume *newVolume
 	of     []*entry
 }
 
-// moving returns the new extent of an entry, named after its owner.
-func (b *bundle) moving(x *entry) *moving {
+// relocate returns the new extent of an entry, named after its owner.
+func (b *bundle) relocate(x *entry) *relocation {
 	o := ownerOf(x)
-	return &moving{owner: o, Extent: blob.Extent{Offset: o.part.Offset, Size: x.size, SHA256: x.sum}, of: []*entry{x}}
+	return &relocation{owner: o, Extent: blob.Extent{Offset: o.part.Offset, Size: x.size, SHA256: x.sum}, of: []*entry{x}}
 }
 
 // holds reports whether a part of a chain is within m and m has the chain's own name.
-func (m *moving) holds(c *Chain, p *part) bool {
+func (m *relocation) holds(c *Chain, p *part) bool {
 	return m.owner.Chain == c && p.Offset >= m.Offset && p.Offset+p.Size <= m.Offset+m.Size
 }
 
 func newBundle(w *rewriter, group group) *bundle {
-	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, cache: pack.NewCache(openCache)}
+	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*relocation{}, cache: pack.NewCache(openCache)}
 	for _, v := range group {
 		b.members[v.Name] = v
 	}
@@ -216,9 +216,9 @@ func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 		return err
 	}
 	units := b.needed(v)
-	lifts, stop := startPrefetch(ctx, from, units)
+	prefetched, stop := startPrefetch(ctx, from, units)
 	for _, u := range units {
-		if err = b.copyUnit(ctx, from, u, lifts); err != nil {
+		if err = b.copyUnit(ctx, from, u, prefetched); err != nil {
 			break
 		}
 	}
@@ -268,9 +268,9 @@ const prefetchAhead = 1
 // startPrefetch reads, in order and ahead of the consumer, those units that can be copied in compressed form. Copied
 // units are inflated to verify them, which takes longer than writing them. Nothing reads from the pack after stop
 // returns.
-func startPrefetch(ctx context.Context, from *pack.View, units []oldUnit) (lifts <-chan *prefetch, stop func()) {
+func startPrefetch(ctx context.Context, from *pack.View, units []oldUnit) (prefetched <-chan *prefetch, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	begun := make(chan *prefetch, prefetchAhead)
+	started := make(chan *prefetch, prefetchAhead)
 	var group sync.WaitGroup
 	group.Go(func() {
 		for _, u := range units {
@@ -279,7 +279,7 @@ func startPrefetch(ctx context.Context, from *pack.View, units []oldUnit) (lifts
 			}
 			l := &prefetch{done: make(chan struct{})}
 			select {
-			case begun <- l:
+			case started <- l:
 			case <-ctx.Done():
 				return
 			}
@@ -289,16 +289,16 @@ func startPrefetch(ctx context.Context, from *pack.View, units []oldUnit) (lifts
 			})
 		}
 	})
-	return begun, func() {
+	return started, func() {
 		cancel()
 		group.Wait()
 	}
 }
 
 // copyUnit copies a unit in compressed form if possible, or else entry by entry.
-func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts <-chan *prefetch) error {
+func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, prefetched <-chan *prefetch) error {
 	if u.whole {
-		l, err := next(ctx, lifts)
+		l, err := next(ctx, prefetched)
 		if err != nil {
 			return err
 		}
@@ -308,7 +308,7 @@ func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts
 		}
 	}
 	for _, x := range u.needed {
-		if err := b.put(ctx, b.moving(x), from.Reader(ctx, x.Raw, x.size)); err != nil {
+		if err := b.put(ctx, b.relocate(x), from.Reader(ctx, x.Raw, x.size)); err != nil {
 			return err
 		}
 	}
@@ -317,9 +317,9 @@ func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts
 
 // appendUnit appends a unit to a pack in compressed form.
 func (b *bundle) appendUnit(ctx context.Context, unit *pack.Unit, u oldUnit) error {
-	var all []*moving
+	var all []*relocation
 	for _, x := range u.needed {
-		all = append(all, b.moving(x))
+		all = append(all, b.relocate(x))
 	}
 	return b.into(ctx, all, func(w *pack.Writer) error {
 		base, err := w.Append(unit)
@@ -331,9 +331,9 @@ func (b *bundle) appendUnit(ctx context.Context, unit *pack.Unit, u oldUnit) err
 }
 
 // next waits for the next prefetched unit.
-func next(ctx context.Context, lifts <-chan *prefetch) (*pack.Unit, error) {
+func next(ctx context.Context, prefetched <-chan *prefetch) (*pack.Unit, error) {
 	select {
-	case l := <-lifts:
+	case l := <-prefetched:
 		<-l.done
 		return l.unit, l.err
 	case <-ctx.Done():
@@ -361,14 +361,14 @@ func ownerOf(x *entry) ref {
 }
 
 // put writes the content of an entry.
-func (b *bundle) put(ctx context.Context, m *moving, content io.Reader) error {
+func (b *bundle) put(ctx context.Context, m *relocation, content io.Reader) error {
 	v := m.owner.version()
-	return b.into(ctx, []*moving{m}, func(w *pack.Writer) error { return w.Put(&v, &m.Extent, content) })
+	return b.into(ctx, []*relocation{m}, func(w *pack.Writer) error { return w.Put(&v, &m.Extent, content) })
 }
 
 // into writes to the first pack in which the names do not conflict, trying the main one first. Additional packs are
 // sealed before the main one, and their names sort before its name.
-func (b *bundle) into(ctx context.Context, all []*moving, put func(*pack.Writer) error) error {
+func (b *bundle) into(ctx context.Context, all []*relocation, put func(*pack.Writer) error) error {
 	for i := len(b.volumes) - 1; ; i-- {
 		if i < 0 {
 			b.stamp = b.stamp.Add(-time.Microsecond)
