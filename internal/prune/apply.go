@@ -309,7 +309,7 @@ func (w *work) applied() (*Applied, error) {
 	out := &Applied{Plan: w.plan.ID, Pruned: w.plan.Pruned()}
 	out.Thinned = w.plan.Runs.Len() - out.Pruned
 	return out, w.todo(func(v *PlannedVersion, h heldVersion) error {
-		if v.Goes && !h.buried {
+		if v.Goes && !h.tombstoned {
 			out.Originals++
 		} else if !v.Goes {
 			out.Shared++
@@ -397,7 +397,7 @@ func (p *Plan) marks(v *PlannedVersion) bool {
 
 // order returns what is to be done to one original.
 func (p *Plan) order(v *PlannedVersion, h heldVersion) (index.LedgerOrder, error) {
-	o := index.LedgerOrder{Version: h.id, Tombstone: v.Goes || h.buried, Tombstoned: h.buried, Drop: map[string]bool{}}
+	o := index.LedgerOrder{Version: h.id, Tombstone: v.Goes || h.tombstoned, Tombstoned: h.tombstoned, Drop: map[string]bool{}}
 	for _, id := range v.Runs {
 		at, _ := p.find(id)
 		r, err := p.Runs.get(at)

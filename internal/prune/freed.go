@@ -20,7 +20,7 @@ func (p *Pruner) count(ctx context.Context, s *snapshot, plan *Plan) error {
 		if i++; err != nil {
 			return err
 		}
-		if h := plan.held[i]; v.Goes && !h.buried {
+		if h := plan.held[i]; v.Goes && !h.tombstoned {
 			goes.add(h.id)
 			f.Originals, f.RawBytes = f.Originals+1, f.RawBytes+v.Size
 		}
@@ -29,14 +29,14 @@ func (p *Pruner) count(ctx context.Context, s *snapshot, plan *Plan) error {
 	if err != nil {
 		return err
 	}
-	leaving, err := p.countFacts(ctx, plan, marked)
+	removal, err := p.countFacts(ctx, plan, marked)
 	if err != nil {
 		return err
 	}
 	if err := p.freed(ctx, s, func(version int64) bool { return goes.has(version) || marked[version] }, f); err != nil {
 		return err
 	}
-	if err := p.countIndex(ctx, plan, leaving); err != nil {
+	if err := p.countIndex(ctx, plan, removal); err != nil {
 		return err
 	}
 	f.Bytes = f.PackBytes - f.WrittenBytes + f.IndexBytes
@@ -67,7 +67,7 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 	if of > 2*countedFacts {
 		step = of / countedFacts
 	}
-	var some []index.LedgerOrder
+	var sample []index.LedgerOrder
 	n := 0
 	for i, h := range plan.held {
 		if marked[h.id] {
@@ -84,17 +84,17 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 		if err != nil {
 			return nil, err
 		}
-		some = append(some, o)
+		sample = append(sample, o)
 	}
-	come := &index.Removal{}
-	if len(some) == 0 {
-		return come, nil
+	removal := &index.Removal{}
+	if len(sample) == 0 {
+		return removal, nil
 	}
-	ledgers, err := p.Index.Ledgers(ctx, some)
+	ledgers, err := p.Index.Ledgers(ctx, sample)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := factsOf(ledgers, some, plan.ID, plan.Created)
+	facts, err := factsOf(ledgers, sample, plan.ID, plan.Created)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +106,15 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 	if _, _, err := w.Seal(ctx, blob.Manifest{Facts: facts}); err != nil {
 		return nil, err
 	}
-	come.Ledgers, come.LedgerFactor = ledgers, float64(of)/float64(len(some))
-	plan.Frees.WrittenBytes += int64(float64(scale.bytes) * come.LedgerFactor)
-	return come, nil
+	removal.Ledgers, removal.LedgerFactor = ledgers, float64(of)/float64(len(sample))
+	plan.Frees.WrittenBytes += int64(float64(scale.bytes) * removal.LedgerFactor)
+	return removal, nil
 }
 
 // countIndex estimates how much gc frees in the index.
-func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Removal) error {
-	leaving.Originals = plan.Frees.Originals
-	leaving.Runs = make([]index.RemovedRun, 0, plan.Runs.Len())
+func (p *Pruner) countIndex(ctx context.Context, plan *Plan, removal *index.Removal) error {
+	removal.Originals = plan.Frees.Originals
+	removal.Runs = make([]index.RemovedRun, 0, plan.Runs.Len())
 	formats := map[string]string{} // one copy of each
 	for r, err := range plan.Runs.All() {
 		if err != nil {
@@ -123,10 +123,10 @@ func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Remo
 		if _, known := formats[r.Format]; !known {
 			formats[r.Format] = r.Format
 		}
-		x := &plan.runs[len(leaving.Runs)]
-		leaving.Runs = append(leaving.Runs, index.RemovedRun{ID: x.id, Format: formats[r.Format], RowCount: int64(x.rows), Thinned: x.thinned, DropsRows: x.ends, DropsLedger: x.ends && !r.Ledger})
+		x := &plan.runs[len(removal.Runs)]
+		removal.Runs = append(removal.Runs, index.RemovedRun{ID: x.id, Format: formats[r.Format], RowCount: int64(x.rows), Thinned: x.thinned, DropsRows: x.ends, DropsLedger: x.ends && !r.Ledger})
 	}
-	freed, err := p.Index.EstimateFreed(ctx, leaving)
+	freed, err := p.Index.EstimateFreed(ctx, removal)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ type span struct {
 const tarBlock = 512
 
 // spans returns the entries of a pack, in order, and how many of its extents are removed.
-func spans(p *index.InventoryPack) (all []*span, gone int64) {
+func spans(p *index.InventoryPack) (all []*span, removed int64) {
 	at := map[int64]*span{}
 	for _, x := range p.Extents {
 		e := at[x.Raw]
@@ -155,16 +155,16 @@ func spans(p *index.InventoryPack) (all []*span, gone int64) {
 		e.live = e.live || x.Kept
 		if x.Removed {
 			e.dead = true
-			gone++
+			removed++
 		}
 	}
-	return slices.SortedFunc(maps.Values(at), func(a, b *span) int { return cmp.Compare(a.from, b.from) }), gone
+	return slices.SortedFunc(maps.Values(at), func(a, b *span) int { return cmp.Compare(a.from, b.from) }), removed
 }
 
 // freed estimates how much packs shrink when versions are removed: by whole members of which no entry stays, and by a
 // share of the others.
 func (p *Pruner) freed(ctx context.Context, s *snapshot, goes func(version int64) bool, f *Frees) error {
-	var again []gc.Remainder
+	var remainders []gc.Remainder
 	for x, err := range s.Packs(goes) {
 		if err != nil {
 			return err
@@ -174,25 +174,25 @@ func (p *Pruner) freed(ctx context.Context, s *snapshot, goes func(version int64
 			return err
 		}
 		v := volumes[x.ID]
-		all, gone := spans(x)
-		again = append(again, f.addPack(&v, all)...)
-		f.PackBytes += v.Manifest * gone / int64(len(x.Extents))
+		all, removed := spans(x)
+		remainders = append(remainders, f.addPack(&v, all)...)
+		f.PackBytes += v.Manifest * removed / int64(len(x.Extents))
 		f.Packs++
 	}
 	var packs blob.Store
 	if p.Payloads != nil {
 		packs = p.Payloads.GC.Packs
 	}
-	share, err := gc.RecompressedRatio(ctx, packs, again)
-	for _, x := range again {
+	share, err := gc.RecompressedRatio(ctx, packs, remainders)
+	for _, x := range remainders {
 		f.PackBytes -= int64(x.Keeps * share)
 	}
-	f.Members = len(again)
+	f.Members = len(remainders)
 	return err
 }
 
 // addPack adds what is removed of one pack, and returns the members that gc compresses again because an entry stays.
-func (f *Frees) addPack(v *index.Volume, spans []*span) (again []gc.Remainder) {
+func (f *Frees) addPack(v *index.Volume, spans []*span) (remainders []gc.Remainder) {
 	for i := range v.Members {
 		m := &v.Members[i]
 		for len(spans) > 0 && spans[0].to <= m.Raw {
@@ -205,10 +205,10 @@ func (f *Frees) addPack(v *index.Volume, spans []*span) (again []gc.Remainder) {
 		f.PackBytes += m.Size
 		if len(live) > 0 {
 			keeps := float64(m.Size) * float64(m.RawSize-min(dead, m.RawSize)) / float64(max(m.RawSize, 1))
-			again = append(again, gc.Remainder{Pack: v.Name, Keeps: keeps, Live: live})
+			remainders = append(remainders, gc.Remainder{Pack: v.Name, Keeps: keeps, Live: live})
 		}
 	}
-	return again
+	return remainders
 }
 
 // within returns how many bytes of a member are removed, and where the content of the remaining entries is.

@@ -109,8 +109,8 @@ func (l *List[T]) close() error {
 		return nil
 	}
 	err := l.file.Close()
-	if gone := os.Remove(l.file.Name()); !errors.Is(gone, os.ErrNotExist) {
-		err = errors.Join(err, gone)
+	if rmErr := os.Remove(l.file.Name()); !errors.Is(rmErr, os.ErrNotExist) {
+		err = errors.Join(err, rmErr)
 	}
 	l.file = nil
 	return err

@@ -148,8 +148,8 @@ func (r *marker) mark(l *index.Ledger, x *index.Payloads, plan string, now time.
 	if key := blob.NewTombstone(&v, "").Key(); r.tombstones.has(key) { // the same marks were set before and undone
 		r.AddFacts(blob.NewTombstone(&v, "").Retract(now))
 	}
-	grave := blob.NewTombstone(&old, plan)
-	grave.Redacted = &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: x.Places, Payloads: true}
+	tombstone := blob.NewTombstone(&old, plan)
+	tombstone.Redacted = &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: x.Places, Payloads: true}
 	stays := *l
 	stays.Version = v
 	stays.Version.Extents = nil
@@ -157,7 +157,7 @@ func (r *marker) mark(l *index.Ledger, x *index.Payloads, plan string, now time.
 	if err != nil {
 		return err
 	}
-	r.AddFacts(grave.Fact(now), blob.Fact{Kind: index.FactLedger, Key: index.LedgerKey(&old), Time: now, Value: []byte("null")}, fact)
+	r.AddFacts(tombstone.Fact(now), blob.Fact{Kind: index.FactLedger, Key: index.LedgerKey(&old), Time: now, Value: []byte("null")}, fact)
 	return r.SealFull()
 }
 

@@ -94,9 +94,9 @@ type PlannedVersion struct {
 
 // heldVersion is an original that runs of a plan hold, in the index.
 type heldVersion struct {
-	id     int64
-	run    int32 // position of the first of its runs
-	buried bool  // it has a tombstone already
+	id         int64
+	run        int32 // position of the first of its runs
+	tombstoned bool  // it has a tombstone already
 }
 
 // name returns the exact path.

@@ -94,8 +94,8 @@ func (p *Pruner) runsToRestore(ctx context.Context, names []string) (map[string]
 // plans removed, with their time; so if two plans have the same time, the one with more versions is later.
 func (p *Pruner) newest(ctx context.Context) (string, error) {
 	type progress struct {
-		began        int64
-		graves, open int // open: not archived again
+		began          int64
+		versions, open int // open: not archived again
 	}
 	plans := map[string]progress{}
 	for g, err := range p.Index.PrunedVersions(ctx, "") {
@@ -106,7 +106,7 @@ func (p *Pruner) newest(ctx context.Context) (string, error) {
 		if !known || g.Time < w.began {
 			w.began = g.Time
 		}
-		if w.graves++; !g.Ended {
+		if w.versions++; !g.Ended {
 			w.open++
 		}
 		plans[g.Plan] = w
@@ -116,7 +116,7 @@ func (p *Pruner) newest(ctx context.Context) (string, error) {
 		return "", ErrNothing
 	}
 	return slices.MaxFunc(slices.Sorted(maps.Keys(plans)), func(a, b string) int {
-		return cmp.Or(cmp.Compare(plans[a].began, plans[b].began), cmp.Compare(plans[a].graves, plans[b].graves))
+		return cmp.Or(cmp.Compare(plans[a].began, plans[b].began), cmp.Compare(plans[a].versions, plans[b].versions))
 	}), nil
 }
 

@@ -16,7 +16,7 @@ import (
 // readTracker is an index with pruned versions that records whether somebody is reading them.
 type readTracker struct {
 	Index
-	graves []index.PrunedVersion
+	pruned []index.PrunedVersion
 	now    bool
 	asked  []int64 // versions of which ledgers were asked
 }
@@ -25,7 +25,7 @@ func (r *readTracker) PrunedVersions(context.Context, string) iter.Seq2[index.Pr
 	return func(yield func(index.PrunedVersion, error) bool) {
 		r.now = true
 		defer func() { r.now = false }()
-		for _, g := range r.graves {
+		for _, g := range r.pruned {
 			if !yield(g, nil) {
 				return
 			}
@@ -48,7 +48,7 @@ func (r *readTracker) Ledgers(_ context.Context, orders []index.LedgerOrder) (al
 func (r *readTracker) lose(run, plan string, version int, tombstone, ledger string) {
 	g := index.PrunedVersion{Version: int64(version), Tombstone: tombstone, Fact: ledger, Time: 1}
 	g.Run, g.Plan = run, plan
-	r.graves = append(r.graves, g)
+	r.pruned = append(r.pruned, g)
 }
 
 // TestUndoReadsFirst checks that an undo does not write while it reads: the WAL of the index could not be
@@ -65,7 +65,7 @@ func TestUndoReadsFirst(t *testing.T) {
 	p := &Pruner{Index: x, BufferSize: 1, Now: func() time.Time { return time.UnixMicro(1700000000000000) },
 		Write: func(_ context.Context, facts []blob.Fact) error {
 			if x.now {
-				t.Error("graves are read while facts are written")
+				t.Error("pruned versions are read while facts are written")
 			}
 			for _, f := range facts {
 				if f.Kind == blob.FactTombstone {

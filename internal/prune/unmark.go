@@ -158,8 +158,8 @@ func (u *unmarker) original(layers []blob.Tombstone, order index.LedgerOrder) (b
 		return false, err
 	}
 	facts := []blob.Fact{first.Retract(u.now), {Kind: index.FactLedger, Key: index.LedgerKey(&marked), Time: u.now, Value: []byte("null")}}
-	if grave := blob.NewTombstone(&marked, ""); !u.tombstones.has(grave.Key()) {
-		facts = append(facts, grave.Fact(u.now))
+	if tombstone := blob.NewTombstone(&marked, ""); !u.tombstones.has(tombstone.Key()) {
+		facts = append(facts, tombstone.Fact(u.now))
 	}
 	l.Version.Root, l.Tombstoned, l.Links = v.Root, false, nil
 	if len(l.Runs) > 0 {

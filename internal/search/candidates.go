@@ -229,15 +229,15 @@ const textCost = 6
 // of hits sooner than looking up all the terms. It samples the shortest terms, presumably the most frequent ones, and
 // some others to represent the rest.
 func (c *candidates) tooFrequent(ctx context.Context, terms []query.Node) (bool, error) {
-	const some = 8
-	if c.wantedHits == 0 || len(terms) < 8*some {
+	const samples = 8
+	if c.wantedHits == 0 || len(terms) < 8*samples {
 		return false, nil
 	}
 	short := slices.Clone(terms)
 	slices.SortStableFunc(short, func(a, b query.Node) int { return len(a.(query.Terms).Text) - len(b.(query.Terms).Text) })
 	var asked []string
-	for i := range some {
-		asked = append(asked, short[i].(query.Terms).Text, short[some+i*(len(short)-some)/some].(query.Terms).Text)
+	for i := range samples {
+		asked = append(asked, short[i].(query.Terms).Text, short[samples+i*(len(short)-samples)/samples].(query.Terms).Text)
 	}
 	having, err := c.index.Having(ctx, asked)
 	if err != nil {
@@ -246,7 +246,7 @@ func (c *candidates) tooFrequent(ctx context.Context, terms []query.Node) (bool,
 	_, rows, _, err := c.index.Size(ctx)
 	hits := int64(0)
 	for i := 0; i < len(having); i += 2 {
-		hits += having[i] + having[i+1]*int64(len(terms)/some)
+		hits += having[i] + having[i+1]*int64(len(terms)/samples)
 	}
 	return textCost*int64(c.wantedHits)*rows < hits*int64(len(terms)), err
 }

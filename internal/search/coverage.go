@@ -256,13 +256,13 @@ func (a *Answer) fillSources(ctx context.Context, _ *Coverage) (err error) {
 
 // unhealthy returns the sources that are not ok or have problems.
 func unhealthy(all []Source) []Source {
-	some := []Source{}
+	out := []Source{}
 	for _, s := range all {
 		if s.State != "ok" || s.Problems > 0 {
-			some = append(some, s)
+			out = append(out, s)
 		}
 	}
-	return some
+	return out
 }
 
 func (a *Answer) explain(ctx context.Context, c *Coverage) error {

@@ -251,15 +251,15 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 		if c := a.resumeAt; c != nil {
 			ranked = slices.DeleteFunc(ranked, func(f found) bool { return cmp.Or(cmp.Compare(c.score, f.score), compareEvents(&f.Event, &c.row)) <= 0 })
 		}
-		for some := range slices.Chunk(ranked, reverseBatch) {
+		for batch := range slices.Chunk(ranked, reverseBatch) {
 			if a.o.Limit > 0 {
-				some = some[:min(len(some), a.o.Limit+1)] // no more are wanted
+				batch = batch[:min(len(batch), a.o.Limit+1)] // no more are wanted
 			}
-			if err := a.completeHits(ctx, some); err != nil {
+			if err := a.completeHits(ctx, batch); err != nil {
 				yield(found{}, err)
 				return
 			}
-			for _, f := range some {
+			for _, f := range batch {
 				if a.skimmed && f.Place.Path == "" {
 					continue // it has been removed meanwhile
 				}
@@ -273,13 +273,13 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 }
 
 // completeHits completes hits that come from Index.Skim.
-func (a *Answer) completeHits(ctx context.Context, some []found) error {
+func (a *Answer) completeHits(ctx context.Context, batch []found) error {
 	if !a.skimmed {
 		return nil
 	}
-	hits := make([]*index.Hit, len(some))
-	for i := range some {
-		hits[i] = &some[i].Hit
+	hits := make([]*index.Hit, len(batch))
+	for i := range batch {
+		hits[i] = &batch[i].Hit
 	}
 	return a.s.Index.Fill(ctx, hits)
 }

@@ -12,7 +12,7 @@ import (
 // around returns the span of a conversation that contains an event and its neighbours.
 func (s *Searcher) around(ctx context.Context, e index.Event, o ShowOptions) (index.Span, error) {
 	span := index.Span{From: e.Seq, To: e.Seq, Duplicates: o.Duplicates || e.Verdict != transcript.Counted && e.Verdict != transcript.Uncounted}
-	look := func(side index.Span) error {
+	extend := func(side index.Span) error {
 		side.Duplicates = span.Duplicates
 		for row, err := range s.Index.Events(ctx, e.Conversation, side) {
 			if err != nil {
@@ -23,12 +23,12 @@ func (s *Searcher) around(ctx context.Context, e index.Event, o ShowOptions) (in
 		return nil
 	}
 	if o.Before > 0 && e.Seq > 1 {
-		if err := look(index.Span{To: e.Seq - 1, Limit: o.Before, Last: true}); err != nil {
+		if err := extend(index.Span{To: e.Seq - 1, Limit: o.Before, Last: true}); err != nil {
 			return span, err
 		}
 	}
 	if o.After > 0 {
-		if err := look(index.Span{From: e.Seq + 1, Limit: o.After}); err != nil {
+		if err := extend(index.Span{From: e.Seq + 1, Limit: o.After}); err != nil {
 			return span, err
 		}
 	}

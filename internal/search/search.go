@@ -94,7 +94,7 @@ type Searcher struct {
 	Location *time.Location // time zone of dates in queries; nil is UTC
 	// Sources queries the index about the sources. The function that it returns then inspects their directories,
 	// which may take any time, and returns their state. A nil Sources leaves that unknown.
-	Sources func(ctx context.Context) (look func() []Source, err error)
+	Sources func(ctx context.Context) (inspect func() []Source, err error)
 }
 
 // Sort is an order of hits.

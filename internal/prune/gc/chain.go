@@ -11,17 +11,17 @@ import (
 // Chain is one content and its growth. There is one for each original, so its size matters.
 type Chain struct {
 	*kind
-	Path         string
-	Number       int
-	Root, SHA256 blob.Ref
-	Size         int64
-	ModTime      time.Time
-	Archived     time.Time
-	Mode         uint32
-	dead, buried bool // buried: it has a tombstone; dead: and the grace period is over
-	parts        []part
-	allStates    []blob.State // all recorded states, if there is more than the present one
-	next         *Chain       // next in the hash bucket
+	Path             string
+	Number           int
+	Root, SHA256     blob.Ref
+	Size             int64
+	ModTime          time.Time
+	Archived         time.Time
+	Mode             uint32
+	dead, tombstoned bool // tombstoned: it has a tombstone; dead: and the grace period is over
+	parts            []part
+	allStates        []blob.State // all recorded states, if there is more than the present one
+	next             *Chain       // next in the hash bucket
 }
 
 // kind is what many originals have in common; it is stored once.

@@ -47,7 +47,7 @@ func modelGC(t *testing.T, seed uint64) {
 		for range 1 + w.rnd.IntN(6) {
 			w.ingest()
 		}
-		w.bury(w.rnd.IntN(4))
+		w.addTombstones(w.rnd.IntN(4))
 		o := Options{Grace: time.Duration(w.rnd.IntN(3)) * 5 * time.Minute}
 		if w.rnd.IntN(4) == 0 {
 			o.MaxUnused.Percent = 30
@@ -161,7 +161,7 @@ func TestGCFaults(t *testing.T) {
 	for range 7 {
 		w.ingest()
 	}
-	w.bury(4)
+	w.addTombstones(4)
 	w.check(w.db.Close())
 	b, err := os.ReadFile(w.db.Path())
 	w.check(err)

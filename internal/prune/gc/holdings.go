@@ -21,7 +21,7 @@ type holdings struct {
 	losses     blob.Losses
 	clock      time.Time        // creation time of the youngest pack
 	dead       int64            // number of dead chains
-	spared     int64            // number of chains that are buried but not dead
+	spared     int64            // number of tombstoned chains that are not dead
 	bytes      int64            // bytes of originals, roughly
 	matched    map[string]int64 // number of facts that must be forgotten, by kind
 	factsLimit int              // limit in bytes for the facts of packs that become one
@@ -141,23 +141,23 @@ func (h *holdings) deselect() {
 
 // addVersion adds a version of a manifest. Of two states the larger one is the present one, of equally large ones
 // that of the newer pack.
-func (h *holdings) addVersion(v *volume, told *blob.Version, created time.Time) {
-	k := h.kindOf(told)
-	states := told.States(created)
-	c := h.chain(told.Chain())
+func (h *holdings) addVersion(v *volume, version *blob.Version, created time.Time) {
+	k := h.kindOf(version)
+	states := version.States(created)
+	c := h.chain(version.Chain())
 	if c == nil {
-		c = &Chain{Path: told.Path, Number: told.Number, Root: told.Root}
-		c.update(told, k)
+		c = &Chain{Path: version.Path, Number: version.Number, Root: version.Root}
+		c.update(version, k)
 		h.addChain(c)
 	} else {
 		states = blob.MergeStates(c.states(), states)
-		if told.Size >= c.Size {
-			c.update(told, k)
+		if version.Size >= c.Size {
+			c.update(version, k)
 		}
 	}
 	c.setStates(states)
-	c.parts = slices.Grow(c.parts, len(told.Extents))
-	for _, e := range told.Extents {
+	c.parts = slices.Grow(c.parts, len(version.Extents))
+	for _, e := range version.Extents {
 		c.parts = append(c.parts, part{Extent: e, by: v.Name})
 		if i, ok := v.stored.At(e.Raw); ok && e.CopyOf == nil {
 			if x := v.entry(i, e.SHA256); x.owner == nil {

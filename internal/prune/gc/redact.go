@@ -72,7 +72,7 @@ func (r *redactor) version(c *Chain, found []Match) error {
 		}
 		r.applied.Marks += m.Count
 	}
-	if c.buried || name || !c.Complete() {
+	if c.tombstoned || name || !c.Complete() {
 		return r.drop(c)
 	}
 	if inner == "gzip" || inner == "zstd" {
@@ -164,8 +164,8 @@ func (r *redactor) addTombstone(c *Chain, redaction *blob.Redaction) error {
 	}
 	v := c.version()
 	t := blob.NewTombstone(&v, blob.PlanForget)
-	if grave, ok := r.forget.holdings.tombstones.Of(&v); ok && redaction == nil && grave.SameRoot {
-		redaction = grave.Redacted // keep the reference to what replaced it
+	if tombstone, ok := r.forget.holdings.tombstones.Of(&v); ok && redaction == nil && tombstone.SameRoot {
+		redaction = tombstone.Redacted // keep the reference to what replaced it
 	}
 	t.Redacted = redaction
 	shown := t

@@ -176,8 +176,8 @@ func (b *bundle) updateHoldings(ctx context.Context, rows []*index.PackRow) erro
 	}
 	for _, row := range rows {
 		v := &volume{Info: blob.Info{Name: row.Name, Size: row.Size}, foreign: guests}
-		m, err := b.gc.open(ctx, v, func(told *blob.Version) bool {
-			v.chains = append(v.chains, hashOf(told.Chain()))
+		m, err := b.gc.open(ctx, v, func(version *blob.Version) bool {
+			v.chains = append(v.chains, hashOf(version.Chain()))
 			return false
 		})
 		if err != nil {

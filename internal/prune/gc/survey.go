@@ -31,7 +31,7 @@ func (g *GC) survey(ctx context.Context) (*holdings, error) {
 // span that wanted accepts (nil accepts all) are selected, at most ChainLimit at a time. A pack that cannot be read
 // ends the walk: it may need content that would be removed.
 func (g *GC) walk(ctx context.Context, wanted func(blob.Name) bool, each func(*holdings, blob.Span) error) (*holdings, error) {
-	s := &selecting{gc: g, wanted: wanted, limit: cmp.Or(g.ChainLimit, chainLimit), replaced: map[string]bool{}}
+	s := &walker{gc: g, wanted: wanted, limit: cmp.Or(g.ChainLimit, chainLimit), replaced: map[string]bool{}}
 	err := s.gather(ctx)
 	if err == nil && slices.ContainsFunc(s.holdings.volumes, func(v *volume) bool { return s.replaced[v.Name] }) {
 		s.holdings = nil    // do not hold two in memory
@@ -74,8 +74,8 @@ func (g *GC) Walk(ctx context.Context, wanted func(blob.Name) bool, each func(Ch
 	return err
 }
 
-// selecting is the state of a walk from span to span.
-type selecting struct {
+// walker is the state of a walk from span to span.
+type walker struct {
 	gc       *GC
 	wanted   func(blob.Name) bool
 	limit    int
@@ -84,11 +84,11 @@ type selecting struct {
 	span     blob.Span
 }
 
-func (s *selecting) wants(n blob.Name) bool { return s.span.Has(n) && (s.wanted == nil || s.wanted(n)) }
+func (s *walker) wants(n blob.Name) bool { return s.span.Has(n) && (s.wanted == nil || s.wanted(n)) }
 
 // gather adds what the manifests say, one after another, except packs known to be replaced, and records which packs
 // are. It selects the chains of a first span.
-func (s *selecting) gather(ctx context.Context) error {
+func (s *walker) gather(ctx context.Context) error {
 	h := &holdings{byName: map[string]*volume{}, matched: map[string]int64{}, factsLimit: cmp.Or(s.gc.factsLimit, FactsBytes)}
 	h.deselect()
 	s.holdings, s.span = h, blob.Span{}
@@ -97,12 +97,12 @@ func (s *selecting) gather(ctx context.Context) error {
 			return err
 		}
 		v := &volume{Info: info}
-		m, err := s.gc.open(ctx, v, func(told *blob.Version) bool {
-			v.chains = append(v.chains, hashOf(told.Chain()))
-			for i := range told.Extents {
-				h.bytes += told.Extents[i].Size
+		m, err := s.gc.open(ctx, v, func(version *blob.Version) bool {
+			v.chains = append(v.chains, hashOf(version.Chain()))
+			for i := range version.Extents {
+				h.bytes += version.Extents[i].Size
 			}
-			return s.wants(told.Name())
+			return s.wants(version.Name())
 		})
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ func (s *selecting) gather(ctx context.Context) error {
 }
 
 // selectSpan selects the chains of the span. It may shorten the span.
-func (s *selecting) selectSpan(ctx context.Context) error {
+func (s *walker) selectSpan(ctx context.Context) error {
 	h := s.holdings
 	for _, v := range h.volumes {
 		if !s.span.Meets(v.first, v.last) {
@@ -153,7 +153,7 @@ func (g *GC) selectGroup(ctx context.Context, h *holdings, group group) error {
 			!slices.ContainsFunc(v.facts, func(hash uint64) bool { return facts[hash] }) {
 			continue
 		}
-		m, err := g.open(ctx, v, func(told *blob.Version) bool { return chains[hashOf(told.Chain())] })
+		m, err := g.open(ctx, v, func(version *blob.Version) bool { return chains[hashOf(version.Chain())] })
 		if err != nil {
 			return err
 		}
@@ -202,11 +202,11 @@ func (g *GC) resolve(h *holdings) {
 // setDead determines whether a chain is dead. The grace period does not apply to what must be forgotten.
 func (g *GC) setDead(h *holdings, c *Chain) {
 	v := c.version()
-	grave, buried := h.tombstones.Of(&v)
-	forgotten := buried && grave.Plan == blob.PlanForget
-	over := g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began)
-	c.buried = buried
-	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&v)
+	tombstone, tombstoned := h.tombstones.Of(&v)
+	forgotten := tombstoned && tombstone.Plan == blob.PlanForget
+	expired := g.Options.Grace <= 0 || !tombstone.Since.Add(g.Options.Grace).After(g.began)
+	c.tombstoned = tombstoned
+	c.dead = forgotten || tombstoned && expired && !g.Options.Forgotten || g.Drop != nil && g.Drop(&v)
 }
 
 // open reads the manifest of a pack, with the versions that keep accepts, and the list of its contents.
@@ -251,7 +251,7 @@ func (h *holdings) measure() {
 		switch {
 		case c.dead:
 			h.dead++
-		case c.buried:
+		case c.tombstoned:
 			h.spared++
 		}
 		for i := range c.parts {

@@ -19,7 +19,7 @@ func TestWalkHoldsLittle(t *testing.T) {
 	for range 25 {
 		w.ingest()
 	}
-	w.bury(3)
+	w.addTombstones(3)
 	pattern, err := ParsePattern("/unique-[0-9]*7-/")
 	w.check(err)
 	var all, found []string
@@ -35,7 +35,7 @@ func TestWalkHoldsLittle(t *testing.T) {
 				if !span.Has(c.name()) {
 					t.Errorf("%s is behind the span", c.Path)
 				}
-				now = append(now, fmt.Sprint(c.key(), c.Size, c.SHA256, c.buried, c.Complete(), len(c.states())))
+				now = append(now, fmt.Sprint(c.key(), c.Size, c.SHA256, c.tombstoned, c.Complete(), len(c.states())))
 			}
 			return nil
 		})

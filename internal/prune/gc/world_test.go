@@ -38,9 +38,9 @@ type world struct {
 // model is one version.
 type model struct {
 	blob.Version
-	content []byte
-	buried  time.Time // zero: it lives
-	marks   []string  // that stand in the content and nowhere else
+	content    []byte
+	tombstoned time.Time // zero: it lives
+	marks      []string  // that stand in the content and nowhere else
 }
 
 func newWorld(t *testing.T, seed uint64, store blob.Store) *world {
@@ -188,7 +188,7 @@ func (p *packing) copy(of *model, path string) {
 func (p *packing) some(newest bool) (all []*model) {
 	for _, k := range slices.Sorted(maps.Keys(p.files)) {
 		m := p.files[k]
-		if _, later := p.files[fmt.Sprintf("%s/%s@%d", m.Source, m.Path, m.Number+1)]; m.buried.IsZero() && !(newest && later) && !p.touched[k] {
+		if _, later := p.files[fmt.Sprintf("%s/%s@%d", m.Source, m.Path, m.Number+1)]; m.tombstoned.IsZero() && !(newest && later) && !p.touched[k] {
 			all = append(all, m)
 		}
 	}
@@ -235,13 +235,13 @@ func (w *world) ingest() {
 	p.seal()
 }
 
-// bury writes tombstones for random versions.
-func (w *world) bury(n int) {
+// addTombstones writes tombstones for random versions.
+func (w *world) addTombstones(n int) {
 	p := w.begin()
 	for _, m := range p.some(false)[:min(n, len(p.some(false)))] {
 		t := blob.NewTombstone(&m.Version, "")
 		p.manifest.Facts = append(p.manifest.Facts, t.Fact(w.now))
-		m.buried = w.now
+		m.tombstoned = w.now
 	}
 	p.seal()
 }
@@ -274,7 +274,7 @@ func (w *world) compare(db *sqlite.DB, grace time.Duration) {
 		if m == nil {
 			w.t.Fatalf("%s was never stored", k)
 		}
-		if !m.buried.IsZero() {
+		if !m.tombstoned.IsZero() {
 			continue
 		}
 		seen[k] = true
@@ -287,7 +287,7 @@ func (w *world) compare(db *sqlite.DB, grace time.Duration) {
 		}
 	}
 	for k, m := range w.files {
-		if m.buried.IsZero() && !seen[k] {
+		if m.tombstoned.IsZero() && !seen[k] {
 			w.t.Errorf("%s is gone", k)
 		}
 	}
@@ -316,9 +316,9 @@ func (w *world) gone(now time.Time, grace time.Duration) {
 		for _, mark := range m.marks {
 			switch {
 			case m.Size == 0:
-			case m.buried.IsZero():
+			case m.tombstoned.IsZero():
 				living[mark] = true
-			case m.buried.Add(grace).After(now):
+			case m.tombstoned.Add(grace).After(now):
 				spared[mark] = true
 			}
 		}

@@ -347,9 +347,9 @@ func ownerOf(x *entry) ref {
 	return slices.MinFunc(x.refs, func(a, b ref) int {
 		rank := func(r ref) int {
 			switch {
-			case r.Chain == x.owner && !r.buried:
+			case r.Chain == x.owner && !r.tombstoned:
 				return 0
-			case !r.buried:
+			case !r.tombstoned:
 				return 1
 			case r.Chain == x.owner:
 				return 2
