@@ -249,7 +249,7 @@ func (w *forgetting) apply(ctx context.Context) error {
 	if w.gc, err = f.GC.Run(ctx); err != nil {
 		return err
 	}
-	if w.aside, err = f.Discard(ctx, w.store.Dir(), w.store.DropAside); err != nil {
+	if w.aside, err = f.Discard(ctx, w.store.Dir(), w.store.DropQuarantined); err != nil {
 		return err
 	}
 	if w.left, err = w.everything(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) {

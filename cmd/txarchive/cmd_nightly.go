@@ -123,7 +123,7 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	job := nightly.Job{Dir: dir, Steps: n.steps(), FS: a.fs(), Now: a.now}
 	if !a.json && !a.quiet {
 		said := ""
-		job.Told = func(s nightly.StepReport) { said = a.printStep(s, said) }
+		job.OnStep = func(s nightly.StepReport) { said = a.printStep(s, said) }
 	}
 	report, err := job.Run(ctx)
 	if report == nil {

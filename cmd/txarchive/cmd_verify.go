@@ -125,7 +125,7 @@ func again(ctx context.Context, a *app, store *archive.Archive, o *archive.Verif
 		return nil, err
 	}
 	g := a.ingester(store)
-	g.Index, o.Again = db, db
+	g.Index, o.Rebuilt = db, db
 	if _, _, err = refill(ctx, a, g); err == nil {
 		err = db.Rest(ctx)
 	}

@@ -21,10 +21,10 @@ func (a *app) rememberFound(ctx context.Context, store *archive.Archive, packs [
 	a.remembers(ctx, store, func(s *nightly.State) {
 		for _, p := range packs {
 			switch found := named[p.Name]; {
-			case slices.Contains(r.Hurt, p.Name):
-				s.Found(p, a.now(), damageOf(p.Name, found, blob.ErrCorrupt))
+			case slices.Contains(r.Corrupt, p.Name):
+				s.RecordVerify(p, a.now(), damageOf(p.Name, found, blob.ErrCorrupt))
 			case !r.Quick && len(found) == 0:
-				s.Found(p, a.now(), "")
+				s.RecordVerify(p, a.now(), "")
 			}
 		}
 	})
@@ -54,7 +54,7 @@ func (a *app) damagedPacks(ctx context.Context, store *archive.Archive) (map[str
 // decide, by verify --repair: the report says so.
 func (a *app) mend(ctx context.Context, store *archive.Archive, damaged map[string]string, report *ingest.Report) (err error) {
 	w := &repairing{app: a, store: store}
-	if w.before.Hurt, err = a.stillDamaged(ctx, store, damaged); err != nil || len(w.before.Hurt) == 0 {
+	if w.before.Corrupt, err = a.stillDamaged(ctx, store, damaged); err != nil || len(w.before.Corrupt) == 0 {
 		return err
 	}
 	r, err := w.repair(ctx)
@@ -66,7 +66,7 @@ func (a *app) mend(ctx context.Context, store *archive.Archive, damaged map[stri
 		return errors.Join(err, ctx.Err())
 	}
 	if err != nil || len(w.plan.Lost) > 0 || w.plan.LostFacts > 0 {
-		for _, name := range w.before.Hurt {
+		for _, name := range w.before.Corrupt {
 			report.Problems = append(report.Problems, ingest.FileError{Stage: "mend", Reason: damaged[name], Err: blob.ErrCorrupt})
 		}
 		if err != nil { // what was ingested is in all the same
@@ -79,7 +79,7 @@ func (a *app) mend(ctx context.Context, store *archive.Archive, damaged map[stri
 	if err := w.apply(ctx); err != nil {
 		return err
 	}
-	report.Mended = int64(len(w.before.Hurt))
+	report.Mended = int64(len(w.before.Corrupt))
 	if err := a.forgetGone(ctx, store); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (a *app) stillDamaged(ctx context.Context, store *archive.Archive, damaged 
 			names = append(names, p.Name)
 			continue
 		}
-		a.remembers(ctx, store, func(s *nightly.State) { s.Found(p, a.now(), "") })
+		a.remembers(ctx, store, func(s *nightly.State) { s.RecordVerify(p, a.now(), "") })
 	}
 	return names, nil
 }

@@ -150,7 +150,7 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 	if n.opts.verifyDays == 0 {
 		return skipped("not asked for")
 	}
-	share := state.Share(packs, n.app.now(), nightly.ShareOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
+	share := state.SelectPacks(packs, n.app.now(), nightly.SelectOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
 	done, bytes := int64(0), int64(0)
 	for _, p := range share {
 		if n.late() {
@@ -205,7 +205,7 @@ func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *n
 	case err != nil:
 		return "", err
 	}
-	state.Found(p, n.app.now(), bad)
+	state.RecordVerify(p, n.app.now(), bad)
 	return bad, nil
 }
 

@@ -115,7 +115,7 @@ func (w *repairing) distrust(ctx context.Context, err error) {
 func (w *repairing) repair(ctx context.Context) (*repair.Repair, error) {
 	a, store := w.app, w.store
 	r := &repair.Repair{
-		Packs: store.Packs(), Damaged: w.before.Hurt, Quarantine: store.KeepAside, Writer: store.WriterID(), Now: a.now, Log: a.log,
+		Packs: store.Packs(), Damaged: w.before.Corrupt, Quarantine: store.Quarantine, Writer: store.WriterID(), Now: a.now, Log: a.log,
 		Original: func(root, path string) (repair.File, error) { return openOriginal(root, path) },
 	}
 	if db := store.Index(); db != nil {

@@ -151,7 +151,7 @@ func (w *repairing) report() error {
 	}
 	if !a.json && !a.quiet {
 		if slices.ContainsFunc(w.plan.Damaged, func(wreck repair.DamagedPack) bool { return !wreck.Missing }) {
-			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", line(a.shown(w.store.Aside())))
+			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", line(a.shown(w.store.QuarantineDir())))
 		}
 		fmt.Fprintln(a.out, a.ink().green("Everything that is left is as it was stored."))
 	}

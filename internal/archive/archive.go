@@ -1,10 +1,10 @@
-// Package archive holds packs and index together as one thing: it opens and locks a directory, reads the bytes and
-// the text of what the index found, gives originals back, finds damage, and changes one generation of the index for
+// Package archive combines the packs and the index of an archive: it opens and locks the directory, reads the bytes and
+// the text of what the index found, restores originals, finds damage, and replaces one generation of the index with
 // the next.
 //
-// It alone knows both stores, and what formats mean it is told through Options. It promises that a reader takes no
-// lock and changes nothing, that there is one writer at a time, that everything but packs/ may be lost, and that a
-// restore is byte for byte or an error that names the file.
+// It is the only package that knows both stores. What it needs to know about formats it gets through Options. It promises that
+// a reader takes no lock and changes nothing, that there is one writer at a time, that everything but packs/ may be lost,
+// and that a restore is exact to the byte or fails with an error that names the file.
 package archive
 
 import (
@@ -33,15 +33,15 @@ import (
 var (
 	// ErrNoArchive says that the directory is no archive.
 	ErrNoArchive = errors.New("no archive")
-	// ErrNoIndex says that the index is missing or damaged; reindexing makes it again from the packs.
+	// ErrNoIndex says that the index is missing or damaged; reindexing rebuilds it from the packs.
 	ErrNoIndex = errors.New("no index")
-	// ErrLocked says that another process writes. It wraps a *disk.LockedError, which names it.
+	// ErrLocked says that another process is writing. It wraps a *disk.LockedError, which names that process.
 	ErrLocked = errors.New("archive is locked")
 	// ErrTooNew says that a later program wrote the index or a pack.
 	ErrTooNew = errors.New("archive is newer than this program")
-	// ErrNoPacks says that the directory has an index and no packs: it was an archive, and its truth is missing.
+	// ErrNoPacks says that the directory has an index but no packs: it was an archive, and its data is missing.
 	ErrNoPacks = errors.New("packs/ is missing")
-	// ErrReadOnly says that something needs an archive that was opened to write.
+	// ErrReadOnly says that an operation needs an archive that was opened for writing.
 	ErrReadOnly = errors.New("archive is open for reading only")
 )
 
@@ -50,8 +50,8 @@ type Mode int
 
 // The modes.
 const (
-	Read  Mode = iota // any number, also beside a writer, also where nothing can be written
-	Write             // one at a time
+	Read  Mode = iota // any number of readers, even beside a writer and on a read-only file system
+	Write             // one writer at a time
 )
 
 // The parts of an archive's directory.
@@ -67,21 +67,21 @@ const (
 	libraryCache = 16 << 20
 )
 
-// Options are what an archive needs of the world. The zero value will do for all but Text and inner layers.
+// Options are what an archive needs from its caller. The zero value suffices for everything except Text and inner layers.
 type Options struct {
-	// Decode gives the text of one part of an event from its bytes, as the format of that name does.
+	// Decode returns the text of one part of an event, decoded from its bytes by the format of that name.
 	Decode func(format, role string, raw []byte, part int) (string, error)
-	// Layer opens what an Origin's Inner names over a stored original.
+	// Layer opens the inner layer (transcript.Origin.Inner) of a stored original that r reads.
 	Layer func(inner string, r io.Reader) (io.Reader, error)
 
-	Command string           // what the lock says that it is held for
+	Command string           // the command that the lock file names
 	Now     func() time.Time // nil is time.Now
 	Log     *slog.Logger     // nil is none
-	FS      *disk.FS         // nil is the plain one
-	// NoIndex opens the packs although the index is missing or damaged; Index is then nil. When reading, also
-	// although it is too old or too new, or its disk has no room for what readers share.
+	FS      *disk.FS         // nil is the real file system
+	// NoIndex opens the archive even if the index is missing or damaged; Index is then nil. For reading, also if the index is
+	// too old or too new, or its disk has no space for the memory that SQLite's readers share.
 	NoIndex bool
-	// CatalogLimit is how many versions of originals are held in memory at a time, where all are looked at: 0 is 131,072.
+	// CatalogLimit is how many versions of originals an operation over all of them holds in memory at a time; 0 is 131,072.
 	CatalogLimit int
 }
 
@@ -98,7 +98,7 @@ func (o Options) normal() Options {
 	return o
 }
 
-// Archive is an open archive. It is safe for use by several goroutines.
+// Archive is an open archive. It is safe for concurrent use.
 type Archive struct {
 	dir      string
 	mode     Mode
@@ -112,14 +112,14 @@ type Archive struct {
 	indexErr error // why there is no index
 
 	mu    sync.Mutex
-	index *sqlite.DB // nil when there is none
+	index *sqlite.DB // nil if there is none
 }
 
-// Open opens the archive in dir. Write takes the lock, clears away what a crash has left, and gives an archive that
-// has no index an empty one: whoever writes then adopts its packs. Read takes no lock and migrates nothing.
+// Open opens the archive in dir. Write takes the lock, removes what a crash has left, and gives an archive without
+// an index an empty one, into which the caller must adopt the packs. Read takes no lock and migrates nothing.
 //
 // Errors: ErrNoArchive, ErrNoPacks, ErrLocked, ErrTooNew, ErrNoIndex (without Options.NoIndex), and index.ErrTooOld when reading
-// an index that only a writer can bring up to date.
+// an index that only a writer can migrate.
 func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Archive, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -140,7 +140,7 @@ func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Archive, e
 	return a, nil
 }
 
-// recognise says whether dir is an archive: packs/ is all that one needs.
+// recognise returns nil if dir is an archive, that is if it has a directory packs.
 func recognise(dir string) error {
 	info, err := os.Stat(filepath.Join(dir, packsDir))
 	switch {
@@ -167,13 +167,13 @@ func (a *Archive) open(ctx context.Context) error {
 			return err
 		}
 		a.lock = lock
-		if err := a.tidy(ctx); err != nil {
+		if err := a.cleanUp(ctx); err != nil {
 			return err
 		}
 	}
 	db, err := a.openIndex(ctx)
 	if err != nil {
-		if !a.bearable(err) {
+		if !a.canOpenWithoutIndex(err) {
 			return err
 		}
 		a.indexErr = err
@@ -182,8 +182,8 @@ func (a *Archive) open(ctx context.Context) error {
 	return nil
 }
 
-// bearable says whether the archive may be opened without its index.
-func (a *Archive) bearable(err error) bool {
+// canOpenWithoutIndex reports whether the archive may be opened although opening the index failed with err.
+func (a *Archive) canOpenWithoutIndex(err error) bool {
 	if !a.opts.NoIndex {
 		return false
 	}
@@ -198,7 +198,7 @@ func (a *Archive) bearable(err error) bool {
 	return false
 }
 
-// takeLock takes the writer's lock: ErrLocked when another has it.
+// takeLock takes the writer's lock. It returns ErrLocked if another process has it.
 func takeLock(dir string, opts Options) (*disk.Lock, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -212,8 +212,8 @@ func takeLock(dir string, opts Options) (*disk.Lock, error) {
 	return lock, err
 }
 
-// tidy removes what a writer that died has left behind. It needs the lock.
-func (a *Archive) tidy(ctx context.Context) error {
+// cleanUp removes what a writer that died has left behind. The caller must hold the lock.
+func (a *Archive) cleanUp(ctx context.Context) error {
 	n, err := a.packs.RemoveLeftovers(ctx)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (a *Archive) tidy(ctx context.Context) error {
 	return writeReadme(a.dir, a.opts.FS)
 }
 
-// Close gives back the lock and closes the index and all packs. Closing twice does nothing.
+// Close closes the index and all packs and releases the lock. Closing twice does nothing.
 func (a *Archive) Close() error {
 	a.mu.Lock()
 	db := a.index
@@ -248,31 +248,31 @@ func (a *Archive) Close() error {
 	return errors.Join(errs...)
 }
 
-// Dir is the archive's directory.
+// Dir returns the archive's directory.
 func (a *Archive) Dir() string { return a.dir }
 
-// Index is the index: nil when the archive was opened with NoIndex and has none.
+// Index returns the index, or nil if the archive was opened with NoIndex and has none.
 func (a *Archive) Index() *sqlite.DB {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.index
 }
 
-// IndexError says why Index is nil.
+// IndexError returns the reason why Index is nil.
 func (a *Archive) IndexError() error { return a.indexErr }
 
-// Packs is where the packs lie.
+// Packs returns the store of the packs.
 func (a *Archive) Packs() blob.Store { return a.packs }
 
-// Library reads originals through the manifests of packs, without the index.
+// Library returns a reader of originals that works with the manifests of packs, without the index.
 func (a *Archive) Library() *pack.Library { return a.library }
 
-// machineFiles hold an id of the machine that outlives a change of its name.
+// machineFiles hold an id of the machine that stays the same when the host name changes.
 var machineFiles = []string{"/etc/machine-id", "/var/lib/dbus/machine-id"}
 
-// WriterID names this machine and user in the names of packs: 8 letters and digits that tell nothing of either. It
-// is derived, not stored: an archive that is copied to another machine has another writer there. Packs stay apart
-// even where two writers get one id.
+// WriterID returns the id of this machine and user in the names of packs: 8 letters and digits that reveal nothing about
+// either. It is derived, not stored, so an archive that is copied to another machine has another writer there. Names of packs
+// are unique even if two writers get the same id.
 func (a *Archive) WriterID() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -229,7 +229,7 @@ func TestWriterID(t *testing.T) {
 	}
 }
 
-func TestTidy(t *testing.T) {
+func TestCleanUp(t *testing.T) {
 	w := newWorld(t)
 	if err := w.a.Close(); err != nil {
 		t.Fatal(err)
@@ -251,8 +251,8 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// TestTidyBesideOthers has a temporary file get its name, from who holds no lock, when it is about to be removed.
-func TestTidyBesideOthers(t *testing.T) {
+// TestCleanUpRace has a process without the lock rename its temporary file when it is about to be removed.
+func TestCleanUpRace(t *testing.T) {
 	w := newWorld(t)
 	if err := w.a.Close(); err != nil {
 		t.Fatal(err)

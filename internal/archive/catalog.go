@@ -16,76 +16,77 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// catalog is what the manifests of all packs say together, without any index: of the originals of a span all, of the
-// others only which contents stand where. A version takes half a kilobyte of memory, so there are no more than limit
-// of them: where there are more, the span ends, and the next catalog begins.
+// catalog merges the manifests of all packs, without any index. It has the versions of the originals in a span; of all
+// others it only knows where contents are stored. A version takes half a kilobyte of memory, so the catalog holds at most
+// limit of them: if there are more, it shortens the span, and nextSpan continues with the rest.
 type catalog struct {
-	span     atomic.Pointer[blob.Span] // manifests are read by several goroutines
-	limit    int
-	packs    map[string]*catalogPack
-	versions map[blob.Chain]*catalogVersion
-	stock    pack.ContentIndex // of the packs that are listed
-	graves   blob.Tombstones
-	losses   blob.Losses
-	diggers  map[string]bool   // packs that tell of tombstones and their retractions
-	strings  map[string]string // one copy of each
-	again    bool              // a pack was read before the one that replaces it
-	until    time.Time         // what was archived later does not count; zero is no limit
+	span           atomic.Pointer[blob.Span] // atomic, because several goroutines read manifests
+	limit          int
+	packs          map[string]*catalogPack
+	versions       map[blob.Chain]*catalogVersion
+	contents       pack.ContentIndex // of the packs that are listed
+	tombstones     blob.Tombstones
+	losses         blob.Losses
+	tombstonePacks map[string]bool   // packs with tombstones or their retractions
+	strings        map[string]string // interned
+	mustReread     bool              // a pack was read before the one that replaces it
+	until          time.Time         // states that were archived later are ignored; zero is no limit
 }
 
-// catalogPack is a pack that was listed, or that a manifest names.
+// catalogPack is a pack that the store lists or that a manifest names.
 type catalogPack struct {
 	name     string
 	size     int64
-	listed   bool
+	listed   bool // in the store
 	read     bool // its manifest was read
-	replaced bool // by another pack, which was read
+	replaced bool // by another pack whose manifest was read
 	stored   pack.Contents
-	first    blob.Name // that its manifest tells of
+	first    blob.Name // first and last original in its manifest
 	last     blob.Name
 }
 
 type catalogVersion struct {
 	blob.Version               // without extents
-	said         *catalogPack  // which pack says so
+	statedBy     *catalogPack  // the pack whose manifest has it
 	parts        []catalogPart // sorted by offset after finish
-	newest       bool          // after sorted
-	seen         bool          // in the index
-	compared     bool          // with the index, which has a place for all of it
+	newest       bool          // the newest of its file; set by sorted
+	seen         bool          // the index has it too
+	compared     bool          // with the index, which has a place for every byte of it
 }
 
-// catalogPart is an extent and whose manifest says so.
+// catalogPart is an extent and the pack whose manifest states it.
 type catalogPart struct {
 	blob.Extent
-	by *catalogPack
+	statedBy *catalogPack
 }
 
-// noLimit is the until of a catalog of everything.
+// noLimit is the value of until for a catalog of everything.
 var noLimit time.Time
 
-// catalogLimit is how many versions a catalog has at most.
+// catalogLimit is how many versions a catalog holds by default.
 const catalogLimit = 1 << 17
 
 func newCatalog(span blob.Span, limit int, until time.Time) *catalog {
 	c := &catalog{limit: cmp.Or(limit, catalogLimit), until: until, packs: map[string]*catalogPack{}, versions: map[blob.Chain]*catalogVersion{},
-		strings: map[string]string{}, diggers: map[string]bool{}}
+		strings: map[string]string{}, tombstonePacks: map[string]bool{}}
 	c.span.Store(&span)
 	return c
 }
 
-// readCatalog reads the manifest of every pack, for the versions that were archived until some time (zero is now).
-// Packs that cannot be read go to bad.
+// readCatalog reads the manifest of every pack, and returns a catalog of the versions that were archived until some time (zero
+// is now). It calls bad for packs that cannot be read.
 func (a *Archive) readCatalog(ctx context.Context, until time.Time, bad func(pack string, err error)) (*catalog, error) {
 	c := newCatalog(blob.Span{}, a.opts.CatalogLimit, until)
 	infos, err := a.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c, a.load(ctx, c, infos, a.manifest, bad)
+	return c, a.load(ctx, c, infos, a.readManifest, bad)
 }
 
-// advance makes c a catalog of the originals behind its span, unless there are no more. Packs may have come and gone meanwhile.
-func (a *Archive) advance(ctx context.Context, c *catalog, bad func(pack string, err error)) (more bool, err error) {
+// nextSpan turns c into a catalog of the originals after its span, and reports whether there are more. Packs may have been added
+// and removed meanwhile.
+func (a *Archive) nextSpan(ctx context.Context, c *catalog, bad func(pack string, err error)) (more bool, err error) {
 	span, more := c.span.Load().Next()
 	if !more {
 		return false, nil
@@ -102,16 +103,16 @@ func (a *Archive) advance(ctx context.Context, c *catalog, bad func(pack string,
 	for _, info := range infos {
 		c.pack(info.Name).listed = true
 	}
-	infos = slices.DeleteFunc(infos, func(info blob.Info) bool { p := c.packs[info.Name]; return p.read && !span.Meets(p.first, p.last) })
+	infos = slices.DeleteFunc(infos, func(info blob.Info) bool { p := c.packs[info.Name]; return p.read && !span.Overlaps(p.first, p.last) })
 	known := map[string]bool{}
 	for _, info := range infos {
 		known[info.Name] = c.packs[info.Name].read
 	}
-	return true, a.load(ctx, c, infos, func(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error) {
+	return true, a.load(ctx, c, infos, func(ctx context.Context, info blob.Info, wanted func(blob.Name) bool) (*pack.Reader, error) {
 		if known[info.Name] {
-			return a.versions(ctx, info, of)
+			return a.readVersions(ctx, info, wanted)
 		}
-		return a.manifest(ctx, info, of)
+		return a.readManifest(ctx, info, wanted)
 	}, bad)
 }
 
@@ -126,22 +127,22 @@ func (a *Archive) list(ctx context.Context) ([]blob.Info, error) {
 	return infos, nil
 }
 
-// manifest reads the manifest of a pack with the versions of some originals (nil: of all), and nothing else. One that is whole under a trailer or a
-// name that is not will do.
-func (a *Archive) manifest(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error) {
-	return a.reading(ctx, info, func(p blob.Pack) (*pack.Reader, error) { return pack.OpenSome(ctx, p, "", keeping(of)) })
+// readManifest reads the manifest of a pack with the versions of the originals that wanted accepts (nil: of all). The manifest
+// need not match the pack's name.
+func (a *Archive) readManifest(ctx context.Context, info blob.Info, wanted func(blob.Name) bool) (*pack.Reader, error) {
+	return a.readPack(ctx, info, func(p blob.Pack) (*pack.Reader, error) { return pack.OpenFiltered(ctx, p, "", filterOf(wanted)) })
 }
 
-// versions reads only these versions, of a pack of which the rest is known.
-func (a *Archive) versions(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error) {
-	return a.reading(ctx, info, func(p blob.Pack) (*pack.Reader, error) { return pack.OpenOf(ctx, p, "", of) })
+// readVersions reads only the versions of the originals that wanted accepts, for a pack whose facts are known.
+func (a *Archive) readVersions(ctx context.Context, info blob.Info, wanted func(blob.Name) bool) (*pack.Reader, error) {
+	return a.readPack(ctx, info, func(p blob.Pack) (*pack.Reader, error) { return pack.OpenOriginals(ctx, p, "", wanted) })
 }
 
-func keeping(of func(blob.Name) bool) pack.Filter {
-	return func(v *blob.Version) bool { return of == nil || of(v.Name()) }
+func filterOf(wanted func(blob.Name) bool) pack.Filter {
+	return func(v *blob.Version) bool { return wanted == nil || wanted(v.Name()) }
 }
 
-func (a *Archive) reading(ctx context.Context, info blob.Info, read func(blob.Pack) (*pack.Reader, error)) (r *pack.Reader, err error) {
+func (a *Archive) readPack(ctx context.Context, info blob.Info, read func(blob.Pack) (*pack.Reader, error)) (r *pack.Reader, err error) {
 	p, err := a.packs.Open(ctx, info.Name)
 	if err != nil {
 		return nil, err
@@ -157,17 +158,17 @@ func (a *Archive) reading(ctx context.Context, info blob.Info, read func(blob.Pa
 	return r, nil
 }
 
-// manifestFunc reads what a pack says of itself, with the versions of some originals.
-type manifestFunc func(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error)
+// manifestFunc reads the manifest of a pack, with the versions of the originals that wanted accepts.
+type manifestFunc func(ctx context.Context, info blob.Info, wanted func(blob.Name) bool) (*pack.Reader, error)
 
-// load adds packs to the catalog by what read makes of each: several are read at a time, and they are added newest
-// first, because then a pack that replaces others mostly comes before them. Packs that vanished are left out, those
-// that cannot be read go to bad; other errors end it.
+// load adds packs to the catalog, whose manifests read returns. Several are read at a time, and they are added newest
+// first, because a pack that replaces others then usually precedes them. Packs that have been removed are left out; bad is
+// called for those that cannot be read; other errors end the load.
 func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read manifestFunc, bad func(pack string, err error)) error {
-	if err := c.load(ctx, infos, read, bad); err != nil || !c.again {
+	if err := c.load(ctx, infos, read, bad); err != nil || !c.mustReread {
 		return err
 	}
-	// Clocks that differ: once more, now that it is known what was replaced.
+	// A replaced pack was read first, because clocks of machines differ. Load again, now that it is known which are replaced.
 	fresh := newCatalog(blob.Span{After: c.span.Load().After}, c.limit, c.until)
 	again := make([]blob.Info, 0, len(c.packs))
 	for name, p := range c.packs {
@@ -178,9 +179,9 @@ func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read 
 	}
 	slices.SortFunc(again, func(a, b blob.Info) int { return cmp.Compare(a.Name, b.Name) })
 	c.span.Store(fresh.span.Load())
-	c.packs, c.versions, c.strings, c.again = fresh.packs, fresh.versions, fresh.strings, false
-	c.graves, c.losses, c.diggers = fresh.graves, fresh.losses, fresh.diggers
-	return c.load(ctx, again, a.manifest, func(string, error) {})
+	c.packs, c.versions, c.strings, c.mustReread = fresh.packs, fresh.versions, fresh.strings, false
+	c.tombstones, c.losses, c.tombstonePacks = fresh.tombstones, fresh.losses, fresh.tombstonePacks
+	return c.load(ctx, again, a.readManifest, func(string, error) {})
 }
 
 func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc, bad func(pack string, err error)) error {
@@ -191,7 +192,7 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := make(chan chan result, runtime.GOMAXPROCS(0)-1) // and one that is waited for
+	results := make(chan chan result, runtime.GOMAXPROCS(0)-1) // and one more that the loop below waits for
 	go func() {
 		defer close(results)
 		for _, info := range slices.Backward(infos) {
@@ -215,17 +216,17 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 		case r.err == nil:
 			c.add(p, r.r)
 		case errors.Is(r.err, blob.ErrNotFound):
-			p.listed = false // gc, meanwhile
+			p.listed = false // gc has removed it meanwhile
 		case errors.Is(r.err, blob.ErrCorrupt), errors.Is(r.err, ErrTooNew):
 			bad(r.info.Name, r.err)
 		default:
 			return r.err
 		}
 	}
-	c.stock = pack.ContentIndex{}
+	c.contents = pack.ContentIndex{}
 	for name, p := range c.packs {
 		if p.listed {
-			c.stock.Add(name, p.stored)
+			c.contents.Add(name, p.stored)
 		}
 	}
 	c.finish()
@@ -241,48 +242,49 @@ func (c *catalog) pack(name string) *catalogPack {
 	return p
 }
 
-// add takes a manifest in. What a replaced pack stores can still be read, but what it says is out of date.
+// add adds a manifest. The contents of a replaced pack can still be read, but its versions are out of date.
 func (c *catalog) add(p *catalogPack, r *pack.Reader) {
 	m := r.Manifest()
 	if !p.read {
-		c.read(p, r)
+		c.addFacts(p, r)
 	}
 	for i := range m.Versions {
-		c.version(p, m.Versions[i], m.Created)
+		c.addVersion(p, m.Versions[i], m.Created)
 	}
-	if limit := c.graves.VersionBudget(c.limit); len(c.versions) > limit {
-		c.shrink(limit)
+	if limit := c.tombstones.VersionBudget(c.limit); len(c.versions) > limit {
+		c.shortenSpan(limit)
 	}
 }
 
-// read takes in what a manifest says but for its versions.
-func (c *catalog) read(p *catalogPack, r *pack.Reader) {
+// addFacts adds everything of a manifest but its versions.
+func (c *catalog) addFacts(p *catalogPack, r *pack.Reader) {
 	m := r.Manifest()
 	p.read, p.stored = true, r.Stored()
 	p.first, p.last = r.Names()
 	for _, name := range m.Replaces {
 		old := c.pack(name)
-		c.again = c.again || old.read && !old.replaced
+		c.mustReread = c.mustReread || old.read && !old.replaced
 		old.replaced = true
 	}
 	for _, f := range m.Facts {
-		c.graves.Add(f, p.name)
+		c.tombstones.Add(f, p.name)
 		c.losses.Add(f, p.name)
 		if f.Kind == blob.FactTombstone {
-			c.diggers[p.name] = true
+			c.tombstonePacks[p.name] = true
 		}
 	}
 }
 
-// shrink ends the span so that a good part of the versions is behind it: those of one file stay together.
-func (c *catalog) shrink(limit int) {
+// shortenSpan shortens the span to about three quarters of limit versions, and drops the others. The versions of one file
+// stay together.
+func (c *catalog) shortenSpan(limit int) {
 	span := c.span.Load().Cut(maps.Keys(c.versions), limit)
 	c.span.Store(&span)
 	maps.DeleteFunc(c.versions, func(key blob.Chain, _ *catalogVersion) bool { return !span.Has(key.Name) })
 }
 
-// version takes in what a pack of some time says of one.
-func (c *catalog) version(p *catalogPack, v blob.Version, created time.Time) {
+// addVersion merges a version of a pack that was created at some time into the catalog.
+func (c *catalog) addVersion(p *catalogPack, v blob.Version, created time.Time) {
 	if p.replaced || !c.span.Load().Has(v.Name()) || !c.until.IsZero() && !v.At(c.until, created) {
 		return
 	}
@@ -294,8 +296,8 @@ func (c *catalog) version(p *catalogPack, v blob.Version, created time.Time) {
 		have = &catalogVersion{}
 		c.versions[key] = have
 	}
-	if have.said == nil || cmp.Or(cmp.Compare(v.Size, have.Size), v.Archived.Compare(have.Archived), strings.Compare(p.name, have.said.name)) > 0 {
-		have.Version, have.said = v, p
+	if have.statedBy == nil || cmp.Or(cmp.Compare(v.Size, have.Size), v.Archived.Compare(have.Archived), strings.Compare(p.name, have.statedBy.name)) > 0 {
+		have.Version, have.statedBy = v, p
 		have.Path, have.Extents, have.Earlier = key.Path, nil, nil
 		have.Format, have.Role, have.Claim = c.intern(v.Format), c.intern(v.Role), c.intern(v.Claim)
 	}
@@ -315,14 +317,15 @@ func (c *catalog) intern(s string) string {
 	return s
 }
 
-// buried says that a version was pruned.
-func (c *catalog) buried(v *catalogVersion) bool {
-	_, yes := c.graves.Of(&v.Version)
+// isDeleted reports whether a version was pruned.
+func (c *catalog) isDeleted(v *catalogVersion) bool {
+	_, yes := c.tombstones.Of(&v.Version)
 	return yes
 }
 
-// finish sorts the extents of each version. Of two at one offset the longer one stays: an empty start that has
-// grown, or pieces that gc has joined. Of what is lost in part the pieces stay, not the whole that is nowhere.
+// finish sorts the extents of each version and removes those that others cover. Of two extents at one offset the longer one
+// stays: the shorter is an empty start that has grown, or a piece that gc has merged. If bytes of a merged extent are lost,
+// it is in no pack, and the pieces stay instead.
 func (c *catalog) finish() {
 	for _, v := range c.versions {
 		if losses := c.losses.Of(&v.Version); len(losses) > 0 {
@@ -343,22 +346,23 @@ func (c *catalog) finish() {
 	}
 }
 
-// said is where the manifest says that the bytes stand.
-func (p *catalogPart) said() blob.Copy { return p.Place(p.by.name) }
+// recorded returns the place of the bytes that the manifest states.
+func (p *catalogPart) recorded() blob.Copy { return p.Place(p.statedBy.name) }
 
-// find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
+// find returns where the bytes of a part are stored: at the place that its manifest states, else where the same content is now.
 func (c *catalog) find(p *catalogPart) (blob.Copy, bool) {
-	return c.stock.Find(p.said(), p.Size, p.SHA256)
+	return c.contents.Find(p.recorded(), p.Size, p.SHA256)
 }
 
-// placedVersion is a version and where its parts stand. It is read while the catalog goes on to other originals, by somebody else.
+// placedVersion is a version and the places of its parts. It stays valid when the catalog moves on to other originals, because
+// other goroutines read it meanwhile.
 type placedVersion struct {
 	*catalogVersion
-	at     []blob.Copy // of its parts; the zero one is nowhere
+	at     []blob.Copy // places of its parts; zero if a part is nowhere
 	losses []blob.Loss
 }
 
-// place finds the parts of a version.
+// place returns a version with the places of its parts.
 func (c *catalog) place(v *catalogVersion) *placedVersion {
 	placed := &placedVersion{v, make([]blob.Copy, len(v.parts)), c.losses.Of(&v.Version)}
 	for i := range v.parts {
@@ -367,8 +371,9 @@ func (c *catalog) place(v *catalogVersion) *placedVersion {
 	return placed
 }
 
-// extents returns where a stretch of a version lies that begins with an extent, for a Library: the last may reach further
-// than the version does, which was a state of something that has grown since. ErrNotFound names the pack that is missing.
+// extents returns the extents of a range of a version, for a Library. The range must begin where an extent begins; the last
+// extent may end after the range, because the original has grown since the state that the version is. ErrNotFound names the
+// pack that is missing.
 func (v *placedVersion) extents(from, to int64) ([]blob.Extent, error) {
 	var extents []blob.Extent
 	end := from
@@ -385,7 +390,7 @@ func (v *placedVersion) extents(from, to int64) ([]blob.Extent, error) {
 		}
 		if at.Pack == "" {
 			return nil, fmt.Errorf("%d bytes at %d of %s/%s version %d stood in pack %s: %w",
-				p.Size, p.Offset, v.Source, v.Path, v.Number, p.said().Pack, blob.ErrNotFound)
+				p.Size, p.Offset, v.Source, v.Path, v.Number, p.recorded().Pack, blob.ErrNotFound)
 		}
 		extents = append(extents, blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256, CopyOf: at})
 		end += p.Size
@@ -396,7 +401,7 @@ func (v *placedVersion) extents(from, to int64) ([]blob.Extent, error) {
 	return extents, nil
 }
 
-// gap is the error for bytes that no pack has.
+// gap returns the error for bytes that no pack has.
 func (v *placedVersion) gap(from, to int64) error {
 	if blob.Covers(v.losses, from, to-from) {
 		return lostError(&v.losses[0])
@@ -404,7 +409,7 @@ func (v *placedVersion) gap(from, to int64) error {
 	return fmt.Errorf("no pack has %s/%s version %d from %d on: %w", v.Source, v.Path, v.Number, from, blob.ErrNotFound)
 }
 
-// lostError says which bytes are lost for good.
+// lostError returns the error for bytes that are known to be lost.
 func lostError(l *blob.Loss) error {
 	return fmt.Errorf("%d bytes at %d, since %s: %w", l.Size, l.Offset, l.Since.UTC().Format(time.DateOnly), blob.ErrLost)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// consoleText serves the SQL functions of the index: the texts and bytes that only packs have.
+// consoleText implements the SQL functions of the index that return texts and bytes, which only the packs have.
 func (a *Archive) consoleText(ctx context.Context, kind, id string) (string, error) {
 	db := a.Index()
 	if db == nil {
@@ -56,8 +56,8 @@ func (a *Archive) eventText(ctx context.Context, parts []index.Event) (string, e
 	return strings.Join(texts, "\n"), nil
 }
 
-// eventJSON returns an event as the original has it: the bytes of its parts, and the rest of the line around them
-// where they are only blocks of it.
+// eventJSON returns an event as the original has it: the bytes of its parts or, if they are only blocks of a line, that
+// whole line.
 func (a *Archive) eventJSON(ctx context.Context, parts []index.Event) (string, error) {
 	at := parts[0].Place
 	from, to := at.Offset, at.End()
@@ -84,7 +84,7 @@ const (
 	maxLine  = 16 << 20
 )
 
-// lineAround returns the whole line that some bytes of an original stand in.
+// lineAround returns the whole line that contains some bytes of an original.
 func (a *Archive) lineAround(ctx context.Context, at index.Place) ([]byte, error) {
 	v, err := a.version(ctx, at.VersionKey)
 	if err != nil {

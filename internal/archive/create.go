@@ -13,11 +13,11 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// ErrNotEmpty says that a directory holds something else and will not become an archive.
+// ErrNotEmpty says that a directory is not made an archive because it holds something else.
 var ErrNotEmpty = errors.New("no empty directory")
 
-// Create makes a directory that is missing or empty an archive. Of one that is an archive it changes nothing.
-// Errors: ErrNotEmpty, ErrLocked when another is just creating it.
+// Create makes an archive of a directory that is missing or empty. It changes nothing if the directory is an archive already.
+// Errors: ErrNotEmpty, and ErrLocked if another process is creating it.
 func Create(ctx context.Context, dir string, opts Options) error {
 	opts = opts.normal()
 	dir, err := filepath.Abs(dir)
@@ -30,7 +30,7 @@ func Create(ctx context.Context, dir string, opts Options) error {
 	if errors.Is(err, ErrNoArchive) {
 		err = create(dir, opts)
 		if err == nil {
-			err = firstOpen(ctx, dir, opts)
+			err = createIndex(ctx, dir, opts)
 		}
 	}
 	if err != nil {
@@ -39,11 +39,11 @@ func Create(ctx context.Context, dir string, opts Options) error {
 	return nil
 }
 
-// firstOpen gives a new archive its empty index, so that it can be read at once.
-func firstOpen(ctx context.Context, dir string, opts Options) error {
+// createIndex creates the empty index of a new archive, so that it can be read at once.
+func createIndex(ctx context.Context, dir string, opts Options) error {
 	a, err := Open(ctx, dir, Write, opts)
 	if errors.Is(err, ErrLocked) {
-		return nil // somebody is at it
+		return nil // another process is creating it
 	}
 	if err != nil {
 		return err
@@ -52,13 +52,13 @@ func firstOpen(ctx context.Context, dir string, opts Options) error {
 }
 
 func create(dir string, opts Options) error {
-	if err := empty(dir); err != nil {
+	if err := checkEmpty(dir); err != nil {
 		return err
 	}
 	if err := opts.FS.MkdirAll(dir); err != nil {
 		return err
 	}
-	// A directory that was there may be open to others.
+	// A directory that existed before may be accessible to others.
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return err
 	}
@@ -68,14 +68,14 @@ func create(dir string, opts Options) error {
 	}
 	err = writeReadme(dir, opts.FS)
 	if err == nil {
-		// Last, because this is what makes it an archive.
+		// Last, because packs/ makes the directory an archive.
 		err = opts.FS.MkdirAll(filepath.Join(dir, packsDir))
 	}
 	return errors.Join(err, lock.Release())
 }
 
-// empty says whether a directory is missing, or has nothing in it but what a Create that died has left.
-func empty(dir string) error {
+// checkEmpty returns nil if a directory is missing, or contains nothing but what a Create that died has left.
+func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -94,7 +94,7 @@ func empty(dir string) error {
 	return nil
 }
 
-// writeReadme writes README.txt where it lacks.
+// writeReadme writes README.txt if it does not exist.
 func writeReadme(dir string, fsys *disk.FS) error {
 	path := filepath.Join(dir, readmeFile)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +103,7 @@ func writeReadme(dir string, fsys *disk.FS) error {
 	return fsys.WriteFile(path, []byte(pack.Readme))
 }
 
-// removeTemporary removes what a write that died has left beside the index.
+// removeTemporary removes the temporary files that a write that died has left beside the index.
 func (a *Archive) removeTemporary() error {
 	entries, err := os.ReadDir(a.dir)
 	if err != nil {
@@ -113,7 +113,7 @@ func (a *Archive) removeTemporary() error {
 		if !strings.HasPrefix(e.Name(), disk.TempPrefix) || e.IsDir() {
 			continue
 		}
-		// Who holds no lock may have been writing it, and have given it its name meanwhile.
+		// A process without the lock may have been writing the file, and have renamed it meanwhile.
 		if err := a.opts.FS.Remove(filepath.Join(a.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -22,14 +22,14 @@ var (
 	damageSeed = flag.Uint64("damage-seed", 0, "of the damage campaign; 0 takes one at random")
 )
 
-// damagedPack is a pack file before and after.
+// damagedPack is a pack file before and after it was damaged.
 type damagedPack struct {
 	name    string
 	was, is []byte // is nil: the file is gone
 }
 
-// TestDamage damages packs in every way, one or several at a time. Verify names each damaged pack; nothing wrong is
-// ever given back as right; what no damage touches is given back; and what verify does not call lost can be restored,
+// TestDamage damages packs in every way, one or several at a time. Verify must name each damaged pack; wrong bytes must never
+// be restored as right; what no damage touches must be restored, and so must what verify does not report as lost,
 // with the index and without.
 func TestDamage(t *testing.T) {
 	seed := *damageSeed
@@ -61,7 +61,7 @@ func TestDamage(t *testing.T) {
 			did += fmt.Sprintf("%s: %s; ", p.name, h.Name)
 		}
 		done += len(hurt)
-		w.damaged(hurt, did)
+		w.checkDamaged(hurt, did)
 		if t.Failed() {
 			t.Fatalf("after %d damages", done)
 		}
@@ -92,8 +92,8 @@ func readPacks(t *testing.T, w *world) []packFile {
 	return all
 }
 
-// damaged looks at the archive with some packs damaged, and mends them.
-func (w *world) damaged(hurt []damagedPack, did string) {
+// checkDamaged checks the archive with some packs damaged, and then puts the undamaged files back.
+func (w *world) checkDamaged(hurt []damagedPack, did string) {
 	w.t.Helper()
 	for _, h := range hurt {
 		if h.is == nil {
@@ -126,16 +126,16 @@ func (w *world) damaged(hurt []damagedPack, did string) {
 			lost[fmt.Sprintf("%s/%s@%d", f.Source, f.Path, f.Version)] = true
 		}
 	}
-	w.givenBack(a, lost, did)
+	w.checkRestored(a, lost, did)
 	w.check(a.Close())
 	var bare *Archive
-	w.givenBack(withoutIndex(w.t, w, &bare), nil, did+"no index; ")
+	w.checkRestored(withoutIndex(w.t, w, &bare), nil, did+"no index; ")
 	w.check(bare.Close())
 }
 
-// givenBack restores all versions: each is right or an error. lost are those that need not come back; nil is any
-// that could be hurt.
-func (w *world) givenBack(a *Archive, lost map[string]bool, did string) {
+// checkRestored restores all versions: each must be right or an error. lost are those that may fail; nil is any
+// that could be damaged.
+func (w *world) checkRestored(a *Archive, lost map[string]bool, did string) {
 	w.t.Helper()
 	dir, err := os.MkdirTemp(w.t.TempDir(), "")
 	w.check(err)
@@ -149,7 +149,7 @@ func (w *world) givenBack(a *Archive, lost map[string]bool, did string) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(to, filepath.FromSlash(r.Name)))
-		// Without an index, a pack that is gone leaves the state before it: nothing else knows that there was more.
+		// Without an index, a missing pack leaves the previous state: nothing else knows that there was a later one.
 		earlier := lost == nil && bytes.HasPrefix(was.content, data)
 		if err != nil || !bytes.Equal(data, was.content) && !earlier {
 			w.t.Errorf("%s%s is given back wrong: %v", did, key, err)

@@ -15,9 +15,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// A generation of the index is a file index-<number>.db. index.db is a link to the current one (disk.ReplaceLink); a database by
-// that name is an index too, and older than all generations. What is no longer linked stays until the next writer
-// opens the archive, for those who read it.
+// A generation of the index is a file index-<number>.db. index.db is a link to the current one (disk.ReplaceLink); if index.db
+// is a database itself, it is the current index, and older than all generations. A generation that is no longer linked stays
+// until the next writer opens the archive, for processes that are still reading it.
 
 const (
 	generationPrefix = "index-"
@@ -29,7 +29,7 @@ var sidecars = []string{"-wal", "-shm", "-journal"}
 
 func generationName(n int) string { return generationPrefix + strconv.Itoa(n) + generationSuffix }
 
-// parseGeneration reads the number in the name of a generation or of one of its sidecars, 0 when it is neither.
+// parseGeneration returns the number in the name of a generation or of one of its sidecars, or 0 if it is neither.
 func parseGeneration(name string) int {
 	for _, side := range sidecars {
 		name = strings.TrimSuffix(name, side)
@@ -43,7 +43,7 @@ func parseGeneration(name string) int {
 	return n
 }
 
-// currentIndex returns the path of the file that is the index, "" when there is neither link nor file.
+// currentIndex returns the path of the current index file, "" if there is neither link nor file.
 func (a *Archive) currentIndex() (string, error) {
 	link := filepath.Join(a.dir, indexLink)
 	target, err := disk.ReadLink(link)
@@ -59,7 +59,7 @@ func (a *Archive) currentIndex() (string, error) {
 	return target, nil
 }
 
-// openIndex opens the current generation; for a writer it makes the first one where there is none.
+// openIndex opens the current generation. For a writer it makes the first one if there is none.
 func (a *Archive) openIndex(ctx context.Context) (*sqlite.DB, error) {
 	path, err := a.currentIndex()
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *Archive) openIndex(ctx context.Context) (*sqlite.DB, error) {
 	}
 	db, err := a.openGeneration(ctx, path)
 	if errors.Is(err, ErrNoIndex) && a.mode == Read {
-		// The link may have moved on, and its old target may be gone, between reading it and opening that.
+		// A writer may have moved the link and removed its old target after the link was read.
 		if again, rerr := a.currentIndex(); rerr == nil && again != path {
 			return a.openGeneration(ctx, again)
 		}
@@ -120,7 +120,7 @@ func (a *Archive) firstGeneration(ctx context.Context) (*sqlite.DB, error) {
 	return db, nil
 }
 
-// nextGeneration returns the path of a generation that never was, beside the present one.
+// nextGeneration returns the path for a new generation, with a number that was never used.
 func (a *Archive) nextGeneration() (string, error) {
 	numbers, err := a.generations()
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *Archive) nextGeneration() (string, error) {
 	for _, n := range numbers {
 		next = max(next, n+1)
 	}
-	// A link may name a generation that is missing. Its number is not used again either.
+	// The link may name a generation that is missing. Its number is not reused either.
 	if current, err := a.currentIndex(); err == nil {
 		next = max(next, parseGeneration(filepath.Base(current))+1)
 	}
@@ -153,7 +153,7 @@ func (a *Archive) generations() (map[string]int, error) {
 }
 
 // removeGenerations removes the generations that are neither the current one nor in keep: superseded ones, and
-// what a reindex that died has left. It needs the lock.
+// those that a reindex that died has left. The caller must hold the lock.
 func (a *Archive) removeGenerations(keep ...int) error {
 	current, err := a.currentIndex()
 	if err != nil {
@@ -181,7 +181,7 @@ func (a *Archive) removeGenerations(keep ...int) error {
 	return a.removeStaleSidecars(current)
 }
 
-// removeStaleSidecars removes what an index.db that was a plain file has left when a link took its place.
+// removeStaleSidecars removes the sidecars of an index.db that was a database and that a link has replaced.
 func (a *Archive) removeStaleSidecars(current string) error {
 	link := filepath.Join(a.dir, indexLink)
 	if current == "" || current == link {
@@ -195,13 +195,13 @@ func (a *Archive) removeStaleSidecars(current string) error {
 	return nil
 }
 
-// NewIndex begins the next generation of the index beside the present one, whether that is sound, damaged, missing
-// or a plain file. The archive must be open to write.
+// NewIndex begins the next generation of the index beside the current one, whether that is sound, damaged, missing
+// or a plain file. The archive must be open for writing.
 //
-// publish makes what db then holds the index of the archive, for whoever opens it from then on: Index gives the new
-// generation, the one before stays for those who read it until the next writer opens the archive, and db must not be
-// used any more. abort drops what was built. After one of them the other does nothing, and after neither the next
-// writer clears away.
+// publish makes db the index of the archive, for everyone who opens it from then on, and Index returns the new
+// generation. The previous generation stays for its readers until the next writer opens the archive. db must not be
+// used after publish. abort discards what was built. After one of them the other does nothing; if neither is called, the next
+// writer removes the files.
 func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() error, abort func(), err error) {
 	if a.mode != Write {
 		return nil, nil, nil, ErrReadOnly
@@ -210,7 +210,7 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 		return nil, nil, nil, a.indexErr
 	}
 	if a.index != nil {
-		if err := a.index.Rest(ctx); err != nil { // it may be damaged, which may be why there is to be another
+		if err := a.index.Rest(ctx); err != nil { // it may be damaged, which may be why it is being rebuilt
 			a.opts.Log.DebugContext(ctx, "the index takes memory beside the new one", "err", err)
 		}
 	}
@@ -222,22 +222,22 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 	if err != nil {
 		return nil, nil, nil, errors.Join(fmt.Errorf("begin a new index: %w", err), a.dropGeneration(path))
 	}
-	ended := false
+	done := false
 	publish = func() error {
-		if ended {
+		if done {
 			return errors.New("the new index was published or aborted before")
 		}
-		ended = true
+		done = true
 		if err := a.publish(context.WithoutCancel(ctx), db, path); err != nil {
 			return fmt.Errorf("publish the new index: %w", err)
 		}
 		return nil
 	}
 	abort = func() {
-		if ended {
+		if done {
 			return
 		}
-		ended = true
+		done = true
 		if err := errors.Join(db.Close(), a.dropGeneration(path)); err != nil {
 			a.opts.Log.WarnContext(ctx, "an unfinished index stays until the next writer", "path", path, "err", err)
 		}
@@ -254,7 +254,7 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, built.Close(), a.dropGeneration(path))
 	}
-	// It has neither log nor journal: it is whole once it is closed, and the system has to be told to keep it.
+	// The database was written without WAL and journal: it is complete once it is closed, but not durable before an fsync.
 	if err := errors.Join(built.Close(), a.opts.FS.Sync(path)); err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
@@ -262,7 +262,7 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
-	// The name of the file is made durable before the link to it, and that the journal is gone with which it was given a log.
+	// Make the name of the file durable before the link to it, and the removal of the journal that switching to WAL needed.
 	err = a.opts.FS.SyncDir(a.dir)
 	if err == nil {
 		err = a.opts.FS.ReplaceLink(filepath.Base(path), filepath.Join(a.dir, indexLink))
@@ -280,7 +280,7 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	return errors.Join(err, a.removeGenerations(parseGeneration(filepath.Base(before))))
 }
 
-// dropUnlinked drops a generation unless the link has moved to it although that could not be made durable.
+// dropUnlinked removes a generation, unless the link points to it although ReplaceLink could not make that durable.
 func (a *Archive) dropUnlinked(path string) error {
 	current, err := a.currentIndex()
 	if err != nil || current == path {
@@ -300,7 +300,7 @@ func (a *Archive) dropGeneration(path string) error {
 	return errors.Join(errs...)
 }
 
-// noIndex is the error of what cannot do without the index.
+// noIndex returns the error for operations that need the index.
 func (a *Archive) noIndex() error {
 	if a.indexErr == nil { // closed
 		return ErrNoIndex
@@ -308,8 +308,8 @@ func (a *Archive) noIndex() error {
 	return a.indexErr
 }
 
-// DropSuperseded removes every generation but the present one at once: they hold what must be forgotten. Who reads one
-// goes on until it closes it.
+// DropSuperseded removes every generation but the current one at once, because they contain what must be forgotten. A process
+// that has one open can read it until it closes it.
 func (a *Archive) DropSuperseded() error {
 	if a.mode != Write {
 		return ErrReadOnly

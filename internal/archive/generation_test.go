@@ -31,7 +31,7 @@ func (w *world) fill(db *sqlite.DB) {
 	infos, err := w.a.list(w.t.Context())
 	w.check(err)
 	for _, info := range infos {
-		r, err := w.a.manifest(w.t.Context(), info, nil)
+		r, err := w.a.readManifest(w.t.Context(), info, nil)
 		w.check(err)
 		w.check(db.Commit(w.t.Context(), batch(r.Manifest(), info.Size)))
 	}
@@ -67,7 +67,7 @@ func TestGenerations(t *testing.T) {
 	if n := count(t, w.open(Read)); n != 2 {
 		t.Errorf("a new reader sees %d files", n)
 	}
-	// The reader of the old generation goes on, on several connections.
+	// The reader of the old generation continues, on several connections.
 	for range old.Index().Versions(t.Context(), index.VersionFilter{}) {
 		if n := count(t, old); n != 1 {
 			t.Errorf("the old reader sees %d files", n)
@@ -76,7 +76,7 @@ func TestGenerations(t *testing.T) {
 			t.Errorf("the old reader gets %q, %v", got, err)
 		}
 	}
-	// What is new goes to the new generation, and the next writer clears away.
+	// New rows go to the new generation, and the next writer removes the old one.
 	w.put(file{source: "runs", path: "c", content: "three"})
 	s, err := w.a.Storage(t.Context())
 	if err != nil || s.OldIndexBytes == 0 || s.Packs != 3 || s.Total() != s.PackBytes+s.IndexBytes+s.OldIndexBytes {
@@ -154,7 +154,7 @@ func TestReindexAborted(t *testing.T) {
 	if strings.Contains(list(t, w.dir), "index-2.db") {
 		t.Error("the aborted generation is there")
 	}
-	// One that dies is cleared away by the next writer.
+	// The next writer removes the generation of a reindex that died.
 	db, _, _, err = w.a.NewIndex(t.Context())
 	w.check(err)
 	w.fill(db)
@@ -169,7 +169,7 @@ func TestReindexAborted(t *testing.T) {
 	}
 }
 
-// TestPublishTorn: an index of which a transaction failed holds a part of it, and nobody shall have it.
+// TestPublishTorn: an index in which a transaction failed contains a part of it, and must not be published.
 func TestPublishTorn(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "a", content: "one"})
@@ -183,7 +183,7 @@ func TestPublishTorn(t *testing.T) {
 	w.put(file{source: "runs", path: "b", content: "two"})
 	if infos, err := w.a.list(t.Context()); err != nil || len(infos) != 2 {
 		t.Fatalf("%d packs, %v", len(infos), err)
-	} else if r, err := w.a.manifest(t.Context(), infos[1], nil); err != nil {
+	} else if r, err := w.a.readManifest(t.Context(), infos[1], nil); err != nil {
 		t.Fatal(err)
 	} else if err := db.Commit(t.Context(), batch(r.Manifest(), infos[1].Size)); err == nil {
 		t.Fatal("the trigger did not stop it")
@@ -196,7 +196,7 @@ func TestPublishTorn(t *testing.T) {
 	}
 }
 
-// TestPublishFaults fails every operation of publishing in turn: the index is the old or the new one, and works.
+// TestPublishFaults fails every operation of publishing in turn: the index must be the old or the new one, and work.
 func TestPublishFaults(t *testing.T) {
 	errFault := errors.New("injected fault")
 	for n := 1; ; n++ {
@@ -255,13 +255,13 @@ func TestTooNew(t *testing.T) {
 	openArchive(t, w.dir, Read, opts)
 }
 
-// raiseSchema makes the index one of a later program.
+// raiseSchema sets the schema version of the index to one of a later program.
 func raiseSchema(t *testing.T, path string) {
 	t.Helper()
 	alter(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
 }
 
-// alter changes an index behind everybody's back. The engine's package has registered its driver.
+// alter changes an index directly, not through package sqlite, whose engine has registered the driver.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

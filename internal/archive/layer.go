@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	maxLayer  = 12 << 20 // up to which size an inflated layer is remembered as a whole
-	maxLayers = 12 << 20 // of all together
+	maxLayer  = 12 << 20 // largest inflated layer that is cached whole
+	maxLayers = 12 << 20 // all cached layers together
 )
 
-// layers remembers the inner layers that were read last: the records of a compressed original lie in one stream, and
-// reading each of them from the start of it would cost the square of its length.
+// layers caches the inner layers that were read last. The records of a compressed original lie in one stream, and
+// reading each of them from its start would take quadratic time.
 type layers struct {
 	maxWhole int64 // 0 is maxLayer
 
 	mu    sync.Mutex
 	size  int
 	whole []layer
-	// parked is the stream of a layer that is too long to keep, at the place where the last record ended: who reads
-	// in order goes on from there.
+	// parked is the stream of a layer that is too large to cache, positioned at the end of the last record, so that reading
+	// in order continues from there.
 	parked *stream
 }
 
@@ -36,8 +36,8 @@ type layerKey struct {
 	inner string
 }
 
-// layer is what a layer holds. torn says why there is no more of it: a producer was killed, say, while it wrote. What stands
-// before was parsed, and is read like any other.
+// layer is the content of an inner layer. torn is the error at which it ends early, for example because the producer was killed
+// while writing. The content before that was parsed, and is read like any other.
 type layer struct {
 	key  layerKey
 	data []byte
@@ -48,10 +48,10 @@ type stream struct {
 	key  layerKey
 	r    io.Reader
 	at   int64
-	from *content // what r reads from; each reader puts its own context there
+	from *content // what r reads from; each reader sets its own context in it
 }
 
-// inner returns the bytes of a record inside a compressed original or an archive.
+// inner returns the bytes of a record in an inner layer: in a compressed original or in an archive.
 func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 	if a.opts.Layer == nil {
 		return nil, errors.New("the archive was opened without formats")
@@ -62,14 +62,14 @@ func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 	}
 	key := layerKey{chain: v.Chain, sum: v.SHA256, inner: at.Inner}
 	if whole, ok := a.layers.find(key); ok {
-		return cut(whole, at)
+		return recordAt(whole, at)
 	}
 	if s := a.layers.take(key, at.Offset); s != nil {
 		s.from.ctx = ctx
 		return a.layers.read(s, at)
 	}
 	from := &content{ctx: ctx, archive: a, version: v, end: v.Size}
-	stored := verifying(from, v.Version)
+	stored := newVerifyingReader(from, v.Version)
 	r, err := a.opts.Layer(at.Inner, stored)
 	if err != nil {
 		return nil, err
@@ -80,12 +80,12 @@ func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 	}
 	if int64(len(start)) <= a.layers.limit() {
 		a.layers.put(layer{key, start, torn})
-		return cut(layer{key, start, torn}, at)
+		return recordAt(layer{key, start, torn}, at)
 	}
-	return a.layers.read(&stream{key: key, r: io.MultiReader(&head{start}, r), from: from}, at)
+	return a.layers.read(&stream{key: key, r: io.MultiReader(&prefixReader{start}, r), from: from}, at)
 }
 
-// limit is up to which size a layer is kept whole.
+// limit returns the size up to which a layer is cached whole.
 func (l *layers) limit() int64 {
 	if l.maxWhole > 0 {
 		return l.maxWhole
@@ -93,10 +93,10 @@ func (l *layers) limit() int64 {
 	return maxLayer
 }
 
-// head gives what was already taken from a stream, and lets go of it when it is at its end.
-type head struct{ data []byte }
+// prefixReader returns what was already read from a stream, and releases the memory at its end.
+type prefixReader struct{ data []byte }
 
-func (h *head) Read(p []byte) (int, error) {
+func (h *prefixReader) Read(p []byte) (int, error) {
 	if len(h.data) == 0 {
 		h.data = nil
 		return 0, io.EOF
@@ -106,7 +106,7 @@ func (h *head) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func cut(l layer, at index.Place) ([]byte, error) {
+func recordAt(l layer, at index.Place) ([]byte, error) {
 	size := int64(len(l.data))
 	switch beyond := at.Offset > size || at.Length > size-at.Offset; {
 	case beyond && l.torn != nil:
@@ -117,7 +117,7 @@ func cut(l layer, at index.Place) ([]byte, error) {
 	return append([]byte(nil), l.data[at.Offset:at.Offset+at.Length]...), nil
 }
 
-// read skips to a record, reads it, and parks the stream behind it.
+// read skips to a record, reads it, and parks the stream after it.
 func (l *layers) read(s *stream, at index.Place) ([]byte, error) {
 	if _, err := io.CopyN(io.Discard, s.r, at.Offset-s.at); err != nil {
 		return nil, missing(at, err)
@@ -140,7 +140,7 @@ func missing(at index.Place, err error) error {
 	return err
 }
 
-// take gives the parked stream to one reader, when it is the right one and not yet too far.
+// take removes and returns the parked stream if it is that of key and not yet past offset.
 func (l *layers) take(key layerKey, offset int64) *stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,7 +177,7 @@ func (l *layers) put(add layer) {
 	}
 }
 
-// version finds one version of an original.
+// version returns one version of an original from the index.
 func (a *Archive) version(ctx context.Context, key index.VersionKey) (index.FileVersion, error) {
 	db := a.Index()
 	if db == nil {

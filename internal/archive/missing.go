@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Missing returns the packs that the index knows and that are not there, by name; without an index none. A gc may be at work meanwhile.
+// Missing returns the names of packs that are in the index but not in the store; without an index none. A gc may run meanwhile.
 func (a *Archive) Missing(ctx context.Context) ([]string, error) {
 	db := a.Index()
 	if db == nil {
@@ -28,7 +28,7 @@ func (a *Archive) Missing(ctx context.Context) ([]string, error) {
 		if there[name] {
 			continue
 		}
-		p, err := a.packs.Open(ctx, name) // it may have come since
+		p, err := a.packs.Open(ctx, name) // it may have been written since
 		switch {
 		case errors.Is(err, blob.ErrNotFound):
 			gone[name] = true
@@ -44,7 +44,7 @@ func (a *Archive) Missing(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	var missing []string
-	for name, err := range db.Packs(ctx) { // a gc tells the index before it removes a pack
+	for name, err := range db.Packs(ctx) { // gc updates the index before it removes a pack
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// originals yields the versions that a restore is about, from the index, or from the manifests where there is none and
-// for the state of another time. Paths are not looked at.
+// originals yields the versions that a restore asks for: from the index or, if there is none or the state of another time is
+// wanted, from the manifests. It does not filter by o.Paths.
 func (a *Archive) originals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
 	if a.Index() != nil && o.At.IsZero() {
 		return a.indexedOriginals(ctx, o)
@@ -39,7 +39,7 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 			part := func(ctx context.Context, from, to int64) io.Reader {
 				return &content{ctx: ctx, archive: a, version: v, offset: from, end: to}
 			}
-			if !yield(original{Version: v.Version, newest: v.Newest, lost: within(losses.Of(&v.Version), v.Size), place: blob.Copy{Raw: v.Chain}, part: part}, err) || err != nil {
+			if !yield(original{Version: v.Version, newest: v.Newest, lost: lossesWithin(losses.Of(&v.Version), v.Size), place: blob.Copy{Raw: v.Chain}, part: part}, err) || err != nil {
 				return
 			}
 		}
@@ -56,18 +56,18 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 		bad := map[string]error{}
 		unread := func(pack string, err error) { bad[pack] = err }
 		c, err := a.readCatalog(ctx, o.At, unread)
-		for more := true; more && err == nil; more, err = a.advance(ctx, c, unread) {
+		for more := true; more && err == nil; more, err = a.nextSpan(ctx, c, unread) {
 			for _, v := range c.sorted() {
 				wanted := o.AllVersions || v.newest
 				if o.Version != 0 {
 					wanted = v.Number == o.Version
 				}
-				if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source || ofRuns != nil && !ofRuns[v.Source+"/"+v.Path] {
+				if !wanted || c.isDeleted(v) || o.Source != "" && v.Source != o.Source || ofRuns != nil && !ofRuns[v.Source+"/"+v.Path] {
 					continue
 				}
 				found := a.packedOriginal(c, v)
 				if o.Damaged {
-					found.lost = within(c.losses.Of(&v.Version), v.Size)
+					found.lost = lossesWithin(c.losses.Of(&v.Version), v.Size)
 				}
 				if !yield(found, nil) {
 					return
@@ -84,20 +84,21 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 	}
 }
 
-// versionsOf yields what an index has of runs, each version once however many of them it holds; without runs, of all.
-func (a *Archive) versionsOf(ctx context.Context, of index.VersionFilter, runs []string) iter.Seq2[index.FileVersion, error] {
+// versionsOf yields the versions of the originals of some runs (none: of all) from the index. A version that describes several
+// of the runs is yielded once.
+func (a *Archive) versionsOf(ctx context.Context, filter index.VersionFilter, runs []string) iter.Seq2[index.FileVersion, error] {
 	if len(runs) == 0 {
-		return a.Index().Versions(ctx, of)
+		return a.Index().Versions(ctx, filter)
 	}
 	return func(yield func(index.FileVersion, error) bool) {
-		met := map[index.VersionKey]bool{}
-		for _, of.Run = range runs {
-			for v, err := range a.Index().Versions(ctx, of) {
+		seen := map[index.VersionKey]bool{}
+		for _, filter.Run = range runs {
+			for v, err := range a.Index().Versions(ctx, filter) {
 				key := index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
-				if met[key] {
+				if seen[key] {
 					continue
 				}
-				met[key] = err == nil
+				seen[key] = err == nil
 				if !yield(v, err) || err != nil {
 					return
 				}
@@ -106,7 +107,7 @@ func (a *Archive) versionsOf(ctx context.Context, of index.VersionFilter, runs [
 	}
 }
 
-// filesOf names the files that speak of runs, nil when none is asked for.
+// filesOf returns the files that describe some runs, nil if runs is empty.
 func (a *Archive) filesOf(ctx context.Context, runs []string) (map[string]bool, error) {
 	if len(runs) == 0 {
 		return nil, nil
@@ -133,18 +134,18 @@ func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
 	return original{Version: v.Version, newest: v.newest, place: at, part: func(ctx context.Context, from, to int64) io.Reader {
 		extents, err := placed.extents(from, to)
 		if err != nil {
-			return failing{err}
+			return errorReader{err}
 		}
 		return io.LimitReader(a.library.Reader(ctx, extents), to-from)
 	}}
 }
 
-// failing is a reader of what cannot be read.
-type failing struct{ err error }
+// errorReader is a reader that always fails.
+type errorReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errorReader) Read([]byte) (int, error) { return 0, f.err }
 
-// sorted returns the versions by source, path and number, and marks the newest of each file that is not buried.
+// sorted returns the versions by source, path and number, and marks the newest of each file that is not deleted.
 func (c *catalog) sorted() []*catalogVersion {
 	all := make([]*catalogVersion, 0, len(c.versions))
 	for _, v := range c.versions {
@@ -155,7 +156,7 @@ func (c *catalog) sorted() []*catalogVersion {
 	})
 	var last *catalogVersion // the newest so far, from the end
 	for _, v := range slices.Backward(all) {
-		if v.newest = !c.buried(v) && (last == nil || last.Source != v.Source || last.Path != v.Path); v.newest {
+		if v.newest = !c.isDeleted(v) && (last == nil || last.Source != v.Source || last.Path != v.Path); v.newest {
 			last = v
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// cachedPiece is up to which size the members of a piece are remembered: small originals share members, large ones
-// would only push them out.
-const cachedPiece = 1 << 20
+// maxCachedPiece is the largest piece whose members are cached. Small originals share members; those of large ones would only
+// evict them.
+const maxCachedPiece = 1 << 20
 
-// Raw returns the bytes of a record. Errors: blob.ErrCorrupt, blob.ErrNotFound when a pack is gone,
-// index.ErrNotFound when the chain has no such bytes, ErrNoIndex.
+// Raw returns the bytes of a record. Errors: blob.ErrCorrupt, blob.ErrNotFound if a pack is missing,
+// index.ErrNotFound if the chain has no such bytes, ErrNoIndex.
 func (a *Archive) Raw(ctx context.Context, at index.Place) ([]byte, error) {
 	return a.rawOf(ctx, at, nil)
 }
@@ -44,11 +44,12 @@ func (a *Archive) raw(ctx context.Context, at index.Place, known []index.Piece) 
 		return a.inner(ctx, at)
 	}
 	raw, err := a.storedAt(ctx, known, at.Chain, at.Offset, at.Length)
-	return raw, a.orLost(ctx, err, &blob.Version{Source: at.Source, Path: at.Path, Number: at.Number}, at.Offset, at.Length)
+	return raw, a.asLost(ctx, err, &blob.Version{Source: at.Source, Path: at.Path, Number: at.Number}, at.Offset, at.Length)
 }
 
-// orLost says of bytes that are nowhere whether it is known that they are lost.
-func (a *Archive) orLost(ctx context.Context, err error, v *blob.Version, offset, size int64) error {
+// asLost turns the error for bytes that are not found into blob.ErrLost if they are recorded as lost, and returns any other
+// error unchanged.
+func (a *Archive) asLost(ctx context.Context, err error, v *blob.Version, offset, size int64) error {
 	db := a.Index()
 	if !errors.Is(err, index.ErrNotFound) || db == nil {
 		return err
@@ -73,7 +74,7 @@ func (a *Archive) Text(ctx context.Context, at index.Place, part int) (string, e
 	return a.text(ctx, at, part, nil)
 }
 
-// Placed returns what Text returns, for texts at some places, which it looks up at once.
+// Placed returns a function like Text for the given places, which it looks up in the index all at once.
 func (a *Archive) Placed(ctx context.Context, places []index.Place) func(ctx context.Context, at index.Place, part int) (string, error) {
 	db := a.Index()
 	if db == nil || a.opts.Decode == nil {
@@ -81,7 +82,7 @@ func (a *Archive) Placed(ctx context.Context, places []index.Place) func(ctx con
 	}
 	found, err := db.LocateAll(ctx, places)
 	if err != nil {
-		return a.Text // which says what is wrong
+		return a.Text // which will return the error
 	}
 	known := make(map[index.Place][]index.Piece, len(places))
 	for i, at := range places {
@@ -109,7 +110,7 @@ func (a *Archive) stored(ctx context.Context, chain, offset, length int64) ([]by
 	return a.storedAt(ctx, nil, chain, offset, length)
 }
 
-// storedAt is stored where it is known already where the bytes lie. It is asked again when they are there no more.
+// storedAt is like stored, but known, if not nil, are the places of the bytes. If a pack is no longer there, it looks them up.
 func (a *Archive) storedAt(ctx context.Context, known []index.Piece, chain, offset, length int64) ([]byte, error) {
 	var out []byte
 	read := func(pieces []index.Piece) error {
@@ -132,13 +133,13 @@ func (a *Archive) storedAt(ctx context.Context, known []index.Piece, chain, offs
 			return out, err
 		}
 	}
-	err := a.relocating(ctx, chain, offset, length, read)
+	err := a.withRelocation(ctx, chain, offset, length, read)
 	return out, err
 }
 
-// relocating calls read with the places of bytes, and again when a pack has vanished meanwhile: gc has put them into
-// another. It gives up when they are where they were.
-func (a *Archive) relocating(ctx context.Context, chain, offset, length int64, read func([]index.Piece) error) error {
+// withRelocation calls read with the places of bytes, and again if a pack is missing because gc has moved its bytes to another
+// pack meanwhile. It gives up when the places have not changed.
+func (a *Archive) withRelocation(ctx context.Context, chain, offset, length int64, read func([]index.Piece) error) error {
 	var before []index.Piece
 	for {
 		db := a.Index()
@@ -157,7 +158,7 @@ func (a *Archive) relocating(ctx context.Context, chain, offset, length int64, r
 	}
 }
 
-// piece inflates the members that hold a piece.
+// piece reads the bytes of a piece.
 func (a *Archive) piece(ctx context.Context, p index.Piece) ([]byte, error) {
 	v, err := a.volumes.get(ctx, p.Pack)
 	if err != nil {
@@ -169,24 +170,24 @@ func (a *Archive) piece(ctx context.Context, p index.Piece) ([]byte, error) {
 
 func (a *Archive) view(v *volume, p index.Piece) *pack.View {
 	view := &pack.View{Name: p.Pack, Pack: v, Members: p.Members}
-	if p.Size <= cachedPiece {
+	if p.Size <= maxCachedPiece {
 		view.Cache = a.cache
 	}
 	return view
 }
 
-// contentWindow is how much of an original is located and inflated at once.
+// contentWindow is how many bytes of an original are located and inflated at a time.
 const contentWindow = 4 << 20
 
-// Content streams a whole version. The reader gives blob.ErrCorrupt in place of io.EOF when the bytes were not those
-// of the version's SHA-256.
+// Content returns a reader of a whole version. At the end it returns blob.ErrCorrupt instead of io.EOF if the bytes do not
+// match the version's SHA-256.
 func (a *Archive) Content(ctx context.Context, v index.FileVersion) io.Reader {
-	return verifying(&content{ctx: ctx, archive: a, version: v, end: v.Size}, v.Version)
+	return newVerifyingReader(&content{ctx: ctx, archive: a, version: v, end: v.Size}, v.Version)
 }
 
-// content reads a version window by window, so that a pack that vanishes in the midst costs nothing.
+// content reads a version window by window, so that gc may move packs in the middle of it.
 type content struct {
-	ctx     context.Context // a Reader lives as long as the call that made it
+	ctx     context.Context // in a field because io.Reader has no context
 	archive *Archive
 	version index.FileVersion
 	offset  int64 // of the next window
@@ -202,7 +203,7 @@ func (c *content) Read(p []byte) (int, error) {
 		}
 		window, err := c.archive.stored(c.ctx, v.Chain, c.offset, min(contentWindow, c.end-c.offset))
 		if err != nil {
-			err = c.archive.orLost(c.ctx, err, &v.Version, c.offset, min(contentWindow, c.end-c.offset))
+			err = c.archive.asLost(c.ctx, err, &v.Version, c.offset, min(contentWindow, c.end-c.offset))
 			return 0, fmt.Errorf("read %s/%s version %d at %d: %w", v.Source, v.Path, v.Number, c.offset, err)
 		}
 		c.window = window
@@ -213,19 +214,19 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// verified checks at the end of a stream that it was the version that it should be.
-type verified struct {
+// verifyingReader checks at the end of a stream that its SHA-256 is that of a version.
+type verifyingReader struct {
 	r       io.Reader
 	hash    hash.Hash
 	version blob.Version
 	err     error
 }
 
-func verifying(r io.Reader, v blob.Version) *verified {
-	return &verified{r: r, hash: sha256.New(), version: v}
+func newVerifyingReader(r io.Reader, v blob.Version) *verifyingReader {
+	return &verifyingReader{r: r, hash: sha256.New(), version: v}
 }
 
-func (c *verified) Read(p []byte) (int, error) {
+func (c *verifyingReader) Read(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err
 	}
@@ -238,32 +239,32 @@ func (c *verified) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failed says that the bytes below could not be had, or are not what they should be.
-func (c *verified) failed() bool { return c.err != nil && !errors.Is(c.err, io.EOF) }
+// failed reports whether the bytes could not be read or did not match the version.
+func (c *verifyingReader) failed() bool { return c.err != nil && !errors.Is(c.err, io.EOF) }
 
 // openVolumes is how many packs stay open.
 const openVolumes = 32
 
-// volumes keeps the packs open that were read last, so that a page of hits does not open one file per hit. A pack
+// volumes keeps the most recently used packs open, so that a page of hits does not open one file per hit. A pack
 // that is removed meanwhile stays readable as long as it is open.
 type volumes struct {
 	store blob.Store
 
-	mu    sync.Mutex
-	open  []*volume // the last used first
-	ended bool
+	mu     sync.Mutex
+	open   []*volume // the last used first
+	closed bool
 }
 
 type volume struct {
 	blob.Pack
-	name  string
-	users int
-	kept  bool // in volumes.open
+	name   string
+	users  int
+	cached bool // in volumes.open
 }
 
 func newVolumes(store blob.Store) *volumes { return &volumes{store: store} }
 
-// get opens a pack, or finds it open. The caller must release it.
+// get returns an open pack, opening it if needed. The caller must release it.
 func (v *volumes) get(ctx context.Context, name string) (*volume, error) {
 	if found := v.find(name); found != nil {
 		return found, nil
@@ -275,10 +276,10 @@ func (v *volumes) get(ctx context.Context, name string) (*volume, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	opened := &volume{Pack: p, name: name, users: 1}
-	if v.ended {
+	if v.closed {
 		return opened, nil
 	}
-	opened.kept = true
+	opened.cached = true
 	v.open = append([]*volume{opened}, v.open...)
 	return opened, v.drop(openVolumes)
 }
@@ -297,11 +298,11 @@ func (v *volumes) find(name string) *volume {
 	return nil
 }
 
-// drop keeps the n packs that were used last, and closes the others that nobody reads.
+// drop keeps the n most recently used packs, and closes those of the others that are not in use.
 func (v *volumes) drop(n int) error {
 	var errs []error
 	for _, old := range v.open[min(n, len(v.open)):] {
-		old.kept = false
+		old.cached = false
 		if old.users == 0 {
 			errs = append(errs, old.Close())
 		}
@@ -315,7 +316,7 @@ func (v *volumes) release(used *volume) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	used.users--
-	if used.users > 0 || used.kept {
+	if used.users > 0 || used.cached {
 		return nil
 	}
 	return used.Close()
@@ -325,6 +326,6 @@ func (v *volumes) release(used *volume) error {
 func (v *volumes) close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.ended = true
+	v.closed = true
 	return v.drop(0)
 }

@@ -74,7 +74,7 @@ func TestInnerLayers(t *testing.T) {
 		r.layers.maxWhole = limit
 		at := w.place(r, "runs", "x.rot", 1, 0, 5)
 		at.Inner = "rot"
-		// Forwards, at the same place again, and back.
+		// Forward, at the same place again, and backward.
 		for _, offset := range []int64{0, 12, 12, 12000, 23988, 24, 1200} {
 			ctx, cancel := context.WithCancel(t.Context())
 			at.Offset = offset
@@ -94,7 +94,7 @@ func TestInnerLayers(t *testing.T) {
 	}
 }
 
-// TestTornLayer: what was inflated before a tear was parsed, and is read back.
+// TestTornLayer: the records before the point where a layer is torn were parsed, and must be readable.
 func TestTornLayer(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "x.rot", content: strings.Repeat("uryyb jbeyq ", 2000)})
@@ -118,13 +118,13 @@ func TestTornLayer(t *testing.T) {
 	}
 }
 
-// moving is a store in which gc is at work: when a pack is opened first, its bytes have just moved to another.
-type moving struct {
+// movingStore is a store in which gc is running: when a pack is first opened, its bytes have just moved to another.
+type movingStore struct {
 	blob.Store
 	move func()
 }
 
-func (m *moving) Open(ctx context.Context, name string) (blob.Pack, error) {
+func (m *movingStore) Open(ctx context.Context, name string) (blob.Pack, error) {
 	if m.move != nil {
 		m.move()
 		m.move = nil
@@ -137,7 +137,7 @@ func TestPackVanishes(t *testing.T) {
 	m := w.put(file{source: "runs", path: "a", content: "some bytes"})
 	r := w.open(Read)
 	at := w.place(r, "runs", "a", 1, 0, 10)
-	r.volumes.store = &moving{Store: r.packs, move: func() {
+	r.volumes.store = &movingStore{Store: r.packs, move: func() {
 		alter(t, r.Index().Path(), "UPDATE packs SET name = '2026/11/another'")
 		w.check(os.Rename(w.packFile(m.Pack), w.packFile("2026/11/another")))
 	}}

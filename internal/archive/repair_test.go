@@ -18,8 +18,8 @@ import (
 	"github.com/txarchive/txarchive/internal/repair"
 )
 
-// TestDamageRepaired damages packs as TestDamage does, and repairs what is left, with the index and without. Then verify is
-// well, everything that it had not called lost is given back, and nothing wrong.
+// TestDamageRepaired damages packs as TestDamage does, and repairs the archive, with the index and without. Then verify must find
+// nothing, everything that it had not reported as lost must be restored, and no wrong bytes.
 func TestDamageRepaired(t *testing.T) {
 	w := fillWorld(t)
 	w.put(file{source: "runs", path: "deep/x.json", content: text("x", 30000)}, file{source: "runs", path: "y", content: text("y", 12)})
@@ -42,7 +42,7 @@ func TestDamageRepaired(t *testing.T) {
 	t.Logf("%d bytes were stored again, %d given up", saved, lost)
 }
 
-// repairRound damages a copy of the archive, and repairs that.
+// repairRound damages a copy of the archive, and repairs it.
 func (w *world) repairRound(r *rand.Rand, packs []packFile, did string) (n int, lost, saved int64) {
 	w.t.Helper()
 	dir, err := os.MkdirTemp(w.t.TempDir(), "")
@@ -83,12 +83,12 @@ func (w *world) repairRound(r *rand.Rand, packs []packFile, did string) (n int, 
 	if blind {
 		did += "no index; "
 	}
-	lost, saved = copied.mend(did, blind)
+	lost, saved = copied.repair(did, blind)
 	return len(hurt), lost, saved
 }
 
-// mend repairs an archive, and looks at what comes of it.
-func (w *world) mend(did string, blind bool) (lost, saved int64) {
+// repair repairs an archive, and checks the result.
+func (w *world) repair(did string, blind bool) (lost, saved int64) {
 	w.t.Helper()
 	opts := testOptions()
 	opts.NoIndex, opts.CatalogLimit = true, len(did)%4
@@ -100,7 +100,7 @@ func (w *world) mend(did string, blind bool) (lost, saved int64) {
 	for _, f := range before {
 		named[fmt.Sprintf("%s/%s@%d", f.Source, f.Path, f.Version)] = true
 	}
-	m := &repair.Repair{Packs: a.Packs(), Damaged: report.Hurt, Quarantine: a.KeepAside, Writer: a.WriterID(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	m := &repair.Repair{Packs: a.Packs(), Damaged: report.Corrupt, Quarantine: a.Quarantine, Writer: a.WriterID(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		ChainLimit: len(did) % 4}
 	if !blind {
 		m.Index = a.Index()
@@ -130,14 +130,14 @@ func (w *world) mend(did string, blind bool) (lost, saved int64) {
 		w.t.Errorf("%s verify after the repair: %v %+v", did, err, after)
 	}
 	if !blind {
-		w.givenBack(a, gone, did)
+		w.checkRestored(a, gone, did)
 		return plan.LostBytes(), plan.Recovered.Bytes
 	}
-	w.pieces(a, did)
+	w.checkPieces(a, did)
 	return plan.LostBytes(), plan.Recovered.Bytes
 }
 
-// adopt has the index learn of a pack.
+// adopt adds a pack to the index.
 func (w *world) adopt(a *Archive, name string) {
 	w.t.Helper()
 	p, err := a.Packs().Open(w.t.Context(), name)
@@ -148,8 +148,8 @@ func (w *world) adopt(a *Archive, name string) {
 	w.check(p.Close())
 }
 
-// pieces restores everything: each file is what was stored, an earlier state of it, or one of the extents.
-func (w *world) pieces(a *Archive, did string) {
+// checkPieces restores everything: each file must be what was stored, an earlier state of it, or one of the extents.
+func (w *world) checkPieces(a *Archive, did string) {
 	w.t.Helper()
 	dir, err := os.MkdirTemp(w.t.TempDir(), "")
 	w.check(err)

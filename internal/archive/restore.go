@@ -17,73 +17,73 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// RestoreOptions say what is restored, and where to. Source, Runs and Paths narrow each other.
+// RestoreOptions say what is restored, and where to. Source, Runs and Paths are combined: an original must match all of them.
 type RestoreOptions struct {
-	To string // directory; it is made where it lacks
-	// Roots puts the files of each source below a directory of its own, without the source's name, in place of To:
-	// where they came from. Files of sources that it does not name fail.
+	To string // directory; it is made if it does not exist
+	// Roots, if not nil, is used instead of To: it maps each source to the directory for its files, without the source's
+	// name, so that they are restored where they came from. Files of sources that it does not name fail.
 	Roots map[string]string
-	// Apart names originals that were never files (rows of a database): they fail where Roots says where to.
+	// Apart reports whether an original was never a file (rows of a database). Such originals fail if Roots is set.
 	Apart func(blob.Version) bool
-	// At asks for the state that was archived at that time: of each file the newest version that packs of until then
-	// have, as far as they have it. Zero is now.
+	// At asks for the state that was archived by that time: of each file the newest version in packs written until then,
+	// as far as they have it. Zero is now.
 	At     time.Time
 	Source string
-	Runs   []string // public ids: what any of them holds; needs the index
+	Runs   []string // public ids; the originals of any of them; needs the index
 	// Paths are files or directories, as in the source or with the source's name before them.
 	Paths []string
-	All   bool // needed when nothing else narrows
-	// Version is the number of the version that is wanted of each file, 0 the newest.
+	All   bool // required if nothing else restricts the restore
+	// Version is the number of the version to restore of each file; 0 is the newest.
 	Version int
 	// AllVersions adds older versions, as <path>@v<number>.
 	AllVersions bool
 	DryRun      bool
-	Overwrite   bool // replace files that are there and differ
-	// Damaged writes of originals that have lost bytes what is left, with zeros in place of what is not, under the name
-	// that they have otherwise and DamagedSuffix. Each is reported as damaged, and the error is blob.ErrLost.
+	Overwrite   bool // replace existing files that differ
+	// Damaged restores what is left of originals that have lost bytes, with zeros in place of the lost bytes, under their
+	// name with DamagedSuffix. Each is reported as damaged, and the error is blob.ErrLost.
 	Damaged bool
 }
 
-// What became of an original.
+// The results of restoring one original.
 const (
 	ActionRestored  = "restored"
-	ActionPlanned   = "planned"   // would be restored
-	ActionUnchanged = "unchanged" // stands there already, byte for byte
-	ActionRefused   = "refused"   // another file stands there
+	ActionPlanned   = "planned"   // would be restored (dry run)
+	ActionUnchanged = "unchanged" // the file exists with the same content
+	ActionRefused   = "refused"   // another file has the name
 	ActionFailed    = "failed"
 	ActionDamaged   = "damaged" // what is left of it was restored, or would be
 )
 
-// Restored is what became of one version of one original.
+// Restored is the result of restoring one version of one original.
 type Restored struct {
 	Source  string
 	Path    string
 	Version int
 	Size    int64
-	Name    string // below the target directory, slash-separated
+	Name    string // relative to the target directory, slash-separated
 	Action  string
 	Err     error       // for refused, failed and damaged
-	Lost    []blob.Loss // for damaged: in the order of their bytes
+	Lost    []blob.Loss // for damaged: ordered by offset
 }
 
-// ErrInside is a restore into the archive itself.
+// ErrInside says that a restore would write into the archive itself.
 var ErrInside = errors.New("it lies in the archive")
 
-// errChoice is a restore that does not say of what.
+// errChoice says that RestoreOptions do not say what to restore.
 var errChoice = errors.New("say what to restore: all, a source, a run or paths")
 
-// Restore writes originals as <to>/<source>/<path>, byte for byte, with mtime and permissions, and nothing outside of
-// To. Names that would lead elsewhere are escaped (%2E%2E for ".."). A file gets its name only when its SHA-256 was
-// right. One bad file never stops the others: each is reported, one at a time and in no order, and the error sums up. A full
-// disk stops all.
+// Restore writes originals as <to>/<source>/<path>, exact to the byte, with mtime and permissions, and nothing outside of
+// To. Names that would lead elsewhere are escaped (%2E%2E for ".."). A file gets its name only after its SHA-256 has been
+// verified. One bad file never stops the others: report is called for each, one at a time and in no particular order, and the
+// error summarises them. A full disk stops the restore.
 //
-// Errors: index.ErrNotFound when nothing is meant, or nothing by one of the paths, blob.ErrCorrupt when bytes are damaged, fs.ErrExist when only
-// other files stood in the way, ErrInside.
+// Errors: index.ErrNotFound if no original matches, or none matches one of the paths; blob.ErrCorrupt if bytes are damaged;
+// fs.ErrExist if files were refused because others have their names, and nothing else failed; ErrInside.
 func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Restored)) error {
 	if !o.All && o.Source == "" && len(o.Runs) == 0 && len(o.Paths) == 0 {
 		return errChoice
 	}
-	r := &restorer{archive: a, opts: o, targets: map[string]*target{}, report: report, names: newNames(), met: make([]bool, len(o.Paths))}
+	r := &restorer{archive: a, opts: o, targets: map[string]*target{}, report: report, names: newNameSet(), matched: make([]bool, len(o.Paths))}
 	if o.Roots == nil {
 		if _, err := r.target(""); err != nil {
 			return fmt.Errorf("restore: %w", err)
@@ -99,13 +99,13 @@ func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Res
 	return nil
 }
 
-// restorer is one Restore.
+// restorer is the state of one Restore.
 type restorer struct {
 	archive *Archive
 	opts    RestoreOptions
 	targets map[string]*target // by source; "" is To
-	names   *names
-	met     []bool // which of opts.Paths mean any original
+	names   *nameSet
+	matched []bool // which of opts.Paths match any original
 
 	stop    context.CancelCauseFunc
 	mu      sync.Mutex
@@ -113,33 +113,33 @@ type restorer struct {
 	total   int
 	failed  int
 	refused int
-	first   error // of the worst kind so far
+	first   error // first error of the worst kind so far
 }
 
 // original is a version to restore, and how to read it.
 type original struct {
 	blob.Version
 	newest bool
-	lost   []blob.Loss // of a restore that wants what is left
-	// place is where it begins, as far as it is worth to read those that are near together: without a pack Raw is its chain, for the
-	// index met them in the order of the packs, nearly.
+	lost   []blob.Loss // only with RestoreOptions.Damaged
+	// place is where the version begins; dispatch sorts by it, to read what is stored together. If Pack is "", Raw is the id of
+	// the chain instead, because the index assigned ids nearly in the order of packs.
 	place blob.Copy
 	part  func(ctx context.Context, from, to int64) io.Reader
 }
 
-// read gives all of an original. At its end it has proved to be what was archived.
+// read returns a reader of the whole original, which verifies its SHA-256 at the end.
 func (o *original) read(ctx context.Context) io.Reader {
-	return verifying(o.part(ctx, 0, o.Size), o.Version)
+	return newVerifyingReader(o.part(ctx, 0, o.Size), o.Version)
 }
 
-// job is an original with the name that it gets.
+// job is an original and the file that it is restored to.
 type job struct {
 	original
 	to   *target
-	name string // below it
+	name string // relative to it
 }
 
-// run hands the originals to a few workers.
+// run restores the originals with several workers.
 func (r *restorer) run(ctx context.Context) error {
 	ctx, r.stop = context.WithCancelCause(ctx)
 	defer r.stop(nil)
@@ -148,11 +148,11 @@ func (r *restorer) run(ctx context.Context) error {
 	for range max(2, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for j := range jobs {
-				r.done(r.restore(ctx, j))
+				r.record(r.restore(ctx, j))
 			}
 		})
 	}
-	err := r.choose(ctx, jobs)
+	err := r.dispatch(ctx, jobs)
 	close(jobs)
 	workers.Wait()
 	switch {
@@ -166,65 +166,65 @@ func (r *restorer) run(ctx context.Context) error {
 		return fmt.Errorf("%d of %d files failed, %d refused: %w", r.failed, r.total, r.refused, r.first)
 	}
 	for i, p := range r.opts.Paths {
-		if !r.met[i] {
+		if !r.matched[i] {
 			return fmt.Errorf("no such original: %q: %w", p, index.ErrNotFound)
 		}
 	}
 	return nil
 }
 
-// gathered is how many originals are known before the first of them is read.
-const gathered = 1 << 15
+// dispatchBatch is how many originals dispatch collects before it sorts them.
+const dispatchBatch = 1 << 15
 
-// choose hands out the originals, many at a time in the order in which packs hold them: in that of their names, a member of small ones
-// would be inflated for each of them.
-func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
-	var some []job
-	hand := func() error {
-		slices.SortStableFunc(some, func(a, b job) int { return a.place.Compare(b.place) })
-		for _, j := range some {
+// dispatch sends the originals to the workers, sorted within large batches by their place in the packs. In the order of names, a
+// member of many small originals would be inflated once for each of them.
+func (r *restorer) dispatch(ctx context.Context, jobs chan<- job) error {
+	var batch []job
+	flush := func() error {
+		slices.SortStableFunc(batch, func(a, b job) int { return a.place.Compare(b.place) })
+		for _, j := range batch {
 			select {
 			case jobs <- j:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
 		}
-		clear(some)
-		some = some[:0]
+		clear(batch)
+		batch = batch[:0]
 		return nil
 	}
 	for o, err := range r.archive.originals(ctx, r.opts) {
-		if err != nil { // what comes before it can be restored
-			return errors.Join(err, hand())
+		if err != nil { // the originals before it can still be restored
+			return errors.Join(err, flush())
 		}
-		if !underAny(r.opts.Paths, r.met, o.Source, o.Path) {
+		if !underAny(r.opts.Paths, r.matched, o.Source, o.Path) {
 			continue
 		}
 		j, err := r.job(o)
 		if err != nil {
-			r.done(j.outcome(ActionFailed, err))
+			r.record(j.outcome(ActionFailed, err))
 			continue
 		}
 		if !r.names.claim(j.to.dir + "/" + j.name) {
-			r.done(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the name", j.name)))
+			r.record(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the name", j.name)))
 			continue
 		}
-		if some = append(some, j); len(some) < gathered {
+		if batch = append(batch, j); len(batch) < dispatchBatch {
 			continue
 		}
-		if err := hand(); err != nil {
+		if err := flush(); err != nil {
 			return err
 		}
 	}
-	return hand()
+	return flush()
 }
 
 func (j *job) outcome(action string, err error) Restored {
 	return Restored{Source: j.Source, Path: j.Path, Version: j.Number, Size: j.Size, Name: j.name, Action: action, Err: err}
 }
 
-// done counts and reports.
-func (r *restorer) done(d Restored) {
+// record counts and reports one result.
+func (r *restorer) record(d Restored) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.total++
@@ -234,7 +234,7 @@ func (r *restorer) done(d Restored) {
 	case ActionRefused:
 		r.refused++
 	}
-	if d.Err != nil && (r.first == nil || graver(d.Err, r.first)) {
+	if d.Err != nil && (r.first == nil || worse(d.Err, r.first)) {
 		r.first = d.Err
 	}
 	if errors.Is(d.Err, syscall.ENOSPC) || errors.Is(d.Err, syscall.EDQUOT) {
@@ -245,8 +245,8 @@ func (r *restorer) done(d Restored) {
 	}
 }
 
-// graver says whether err says more about the archive than other: damage before failures before refusals.
-func graver(err, other error) bool {
+// worse reports whether err is more serious than other: damage before failures before refusals.
+func worse(err, other error) bool {
 	rank := func(err error) int {
 		switch {
 		case errors.Is(err, blob.ErrCorrupt), errors.Is(err, blob.ErrNotFound):
@@ -259,10 +259,10 @@ func graver(err, other error) bool {
 	return rank(err) > rank(other)
 }
 
-// restore writes one original.
+// restore restores one original.
 func (r *restorer) restore(ctx context.Context, j job) Restored {
 	if len(j.lost) > 0 {
-		return r.remains(ctx, j)
+		return r.restoreDamaged(ctx, j)
 	}
 	state, err := j.compare(ctx)
 	switch {
@@ -289,7 +289,7 @@ func (r *restorer) restore(ctx context.Context, j job) Restored {
 	return j.outcome(ActionRestored, nil)
 }
 
-// contextReader stops when its context does.
+// contextReader is a reader that fails once its context is done.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// safeName is where an original goes below the target: <source>/<path>, but for the parts that would lead elsewhere
-// or that no file can have, which are escaped as in entry names: "%-" for an empty part, "%2E" for ".", "%2E%2E" for
+// safeName returns the name of a restored original relative to the target: <source>/<path>. Parts that would lead elsewhere
+// or that no file can have are escaped as in entry names: "%-" for an empty part, "%2E" for ".", "%2E%2E" for
 // "..", "%00" for a zero byte. A source is one part.
 func safeName(source, name string) string {
 	parts := strings.Split(name, "/")
@@ -29,17 +29,17 @@ func safePart(part string) string {
 	return strings.ReplaceAll(part, "\x00", "%00")
 }
 
-// underAny says whether one of the paths means a file: the file itself or a directory above it, with or without the
-// name of the source. No paths mean every file. In met it notes which of the paths do.
-func underAny(paths []string, met []bool, source, name string) bool {
-	meant := len(paths) == 0
+// underAny reports whether one of the paths matches a file: the file itself or a directory above it, with or without the
+// name of the source. If paths is empty, every file matches. It sets matched for the paths that match.
+func underAny(paths []string, matched []bool, source, name string) bool {
+	match := len(paths) == 0
 	for i, p := range paths {
 		clean := path.Clean(p)
 		if p == name /* also one that is not clean */ || clean == "." || under(clean, name) || under(clean, source+"/"+name) {
-			meant, met[i] = true, true
+			match, matched[i] = true, true
 		}
 	}
-	return meant
+	return match
 }
 
 func under(dir, name string) bool {
@@ -47,16 +47,16 @@ func under(dir, name string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// names are those that a restore has given, so that it never overwrites what it has just written itself.
-type names struct {
+// nameSet holds hashes of the names that a restore has used, so that it never overwrites a file that it wrote itself.
+type nameSet struct {
 	seed  maphash.Seed
 	taken map[uint64]struct{}
 }
 
-func newNames() *names { return &names{seed: maphash.MakeSeed(), taken: map[uint64]struct{}{}} }
+func newNameSet() *nameSet { return &nameSet{seed: maphash.MakeSeed(), taken: map[uint64]struct{}{}} }
 
-// claim takes a name, unless it is taken.
-func (n *names) claim(name string) bool {
+// claim adds a name, and reports false if it is in the set already.
+func (n *nameSet) claim(name string) bool {
 	h := maphash.String(n.seed, name)
 	if _, taken := n.taken[h]; taken {
 		return false

@@ -15,14 +15,14 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// target is a directory that files are restored below.
+// target is a directory into which files are restored.
 type target struct {
-	dir  string
-	root *disk.Root // nil for a dry run
-	look *os.Root   // the same directory, for looking at what is there; nil when there is none
+	dir      string
+	root     *disk.Root // nil for a dry run
+	existing *os.Root   // the same directory, for looking at what is there; nil if there is none
 }
 
-// target opens where the files of a source go; "" is To, for all of them.
+// target opens the directory for the files of a source; "" is To, for all sources.
 func (r *restorer) target(source string) (*target, error) {
 	if t := r.targets[source]; t != nil {
 		return t, nil
@@ -51,7 +51,7 @@ func (r *restorer) target(source string) (*target, error) {
 	if info, bad := os.Stat(dir); bad == nil && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
-	t.look, err = os.OpenRoot(dir)
+	t.existing, err = os.OpenRoot(dir)
 	if r.opts.DryRun && errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}
@@ -64,14 +64,14 @@ func (r *restorer) close() error {
 		if t.root != nil {
 			errs = append(errs, t.root.Close())
 		}
-		if t.look != nil {
-			errs = append(errs, t.look.Close())
+		if t.existing != nil {
+			errs = append(errs, t.existing.Close())
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// job says where an original goes: older versions stand beside the newest.
+// job returns the job for an original: its directory and its name there. Older versions are placed beside the newest.
 func (r *restorer) job(o original) (j job, err error) {
 	j = job{original: o, name: safeName(o.Source, o.Path)}
 	if r.opts.AllVersions && !o.newest {
@@ -92,22 +92,22 @@ func (r *restorer) job(o original) (j job, err error) {
 	return j, err
 }
 
-// What stands at a name.
+// What exists at a name.
 const (
 	absent = iota
 	same
 	different
 )
 
-// compare says what stands where an original is to go.
+// compare compares an original with what exists at its name.
 func (j *job) compare(ctx context.Context) (int, error) {
-	if j.to.look == nil {
+	if j.to.existing == nil {
 		return absent, nil
 	}
 	local := filepath.FromSlash(j.name)
-	info, err := j.to.look.Lstat(local)
+	info, err := j.to.existing.Lstat(local)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return absent, nil // whatever else is wrong with the name, creating the file will say
+		return absent, nil // if the name cannot be used, creating the file will report it
 	}
 	if err != nil {
 		return absent, err
@@ -115,11 +115,11 @@ func (j *job) compare(ctx context.Context) (int, error) {
 	if !info.Mode().IsRegular() || info.Size() != j.Size {
 		return different, nil
 	}
-	f, err := j.to.look.Open(local)
+	f, err := j.to.existing.Open(local)
 	if err != nil {
 		return absent, err
 	}
-	_, err = io.Copy(io.Discard, verifying(contextReader{ctx, f}, j.Version))
+	_, err = io.Copy(io.Discard, newVerifyingReader(contextReader{ctx, f}, j.Version))
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

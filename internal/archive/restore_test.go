@@ -18,7 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// checkFile wants a restored file to be as it was stored.
+// checkFile checks that a restored file is as it was stored.
 func (w *world) checkFile(path, key string) {
 	w.t.Helper()
 	s := w.was[key]
@@ -285,7 +285,7 @@ func TestRestoreStops(t *testing.T) {
 	}
 }
 
-// TestRestoreAt gives every state back that was archived at a time, whatever came later.
+// TestRestoreAt restores every state that was archived at some time, whatever was archived later.
 func TestRestoreAt(t *testing.T) {
 	w := newWorld(t)
 	const name = "runs/a/log.jsonl"
@@ -317,7 +317,7 @@ func TestRestoreAt(t *testing.T) {
 	}
 }
 
-// TestRestoreRoots puts each source where it came from, and nothing over another file.
+// TestRestoreRoots restores each source to where it came from, without overwriting other files.
 func TestRestoreRoots(t *testing.T) {
 	w := fillWorld(t)
 	r := w.open(Read)
@@ -346,7 +346,7 @@ func TestRestoreRoots(t *testing.T) {
 	}
 }
 
-// TestRestoreWhileTheCatalogGoesOn: originals are read by workers while the catalog of the manifests is made anew for the next ones.
+// TestRestoreWhileTheCatalogGoesOn: workers read originals while the catalog is rebuilt for the next span.
 func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
 	w := fillWorld(t)
 	noIndex := &Archive{}
@@ -360,7 +360,7 @@ func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
 	for _, p := range c.packs { // as advance leaves it for a moment
 		p.listed = false
 	}
-	c.stock = pack.ContentIndex{}
+	c.contents = pack.ContentIndex{}
 	clear(c.versions)
 	if len(found) != len(w.was) {
 		t.Errorf("%d originals of %d", len(found), len(w.was))
@@ -372,8 +372,8 @@ func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
 	}
 }
 
-// TestRestoreInTheOrderOfThePacks wants originals to be read as packs hold them, with and without an index: by their names, of a million
-// small ones a member would be inflated for nearly each.
+// TestRestoreInTheOrderOfThePacks checks that originals are read in the order of the packs, with and without an index: in the order of
+// names, a member would be inflated for nearly every one of a million small originals.
 func TestRestoreInTheOrderOfThePacks(t *testing.T) {
 	w := newWorld(t)
 	for i := range 20 {
@@ -382,12 +382,12 @@ func TestRestoreInTheOrderOfThePacks(t *testing.T) {
 	opts := testOptions()
 	opts.NoIndex = true
 	for _, a := range []*Archive{w.open(Read), openArchive(t, w.dir, Read, opts)} {
-		r := &restorer{archive: a, opts: RestoreOptions{All: true, To: t.TempDir()}, targets: map[string]*target{}, names: newNames()}
+		r := &restorer{archive: a, opts: RestoreOptions{All: true, To: t.TempDir()}, targets: map[string]*target{}, names: newNameSet()}
 		jobs := make(chan job)
 		var err error
 		go func() {
 			defer close(jobs)
-			err = r.choose(t.Context(), jobs)
+			err = r.dispatch(t.Context(), jobs)
 		}()
 		var places []blob.Copy
 		for j := range jobs {

@@ -11,20 +11,20 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// Storage says what an archive takes on disk, in bytes.
+// Storage is the disk usage of an archive, in bytes unless noted.
 type Storage struct {
 	Packs         int64 `json:"packs"` // number
 	PackBytes     int64 `json:"pack_bytes"`
-	IndexBytes    int64 `json:"index_bytes"`     // the current generation and its log
+	IndexBytes    int64 `json:"index_bytes"`     // the current generation and its WAL
 	OldIndexBytes int64 `json:"old_index_bytes"` // superseded generations, and those that are being built
-	Leftovers     int64 `json:"leftovers"`       // number of unfinished files, those of a present writer included
+	Leftovers     int64 `json:"leftovers"`       // number of unfinished files, including those of a running writer
 	LeftoverBytes int64 `json:"leftover_bytes"`
 }
 
-// Total is all of it.
+// Total returns the sum of all bytes.
 func (s Storage) Total() int64 { return s.PackBytes + s.IndexBytes + s.OldIndexBytes + s.LeftoverBytes }
 
-// Storage measures the archive. A writer may be at work meanwhile.
+// Storage measures the disk usage of the archive. A writer may be running meanwhile.
 func (a *Archive) Storage(ctx context.Context) (Storage, error) {
 	var s Storage
 	for info, err := range a.packs.List(ctx) {
@@ -61,7 +61,7 @@ func fileSize(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// measureOthers adds what is not current.
+// measureOthers adds old generations and leftovers.
 func (a *Archive) measureOthers(s *Storage, current string) error {
 	files, err := a.generations()
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *Archive) measureOthers(s *Storage, current string) error {
 	return nil
 }
 
-// leftovers returns the paths of files that are being written, or that nobody finished.
+// leftovers returns the paths of temporary files: unfinished, or being written.
 func (a *Archive) leftovers() ([]string, error) {
 	var found []string
 	for _, dir := range []string{a.dir, filepath.Join(a.dir, packsDir)} {

@@ -16,25 +16,25 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// Verify compares everything that the archive says of itself: the bytes of every pack with its manifest, on all
-// cores; the manifests with each other; the index with the manifests, row by row; and the index with itself. report
-// gets each finding, one at a time. It works without an index too.
+// Verify checks the whole archive: the bytes of every pack against its manifest, on all cores; the manifests against
+// each other; the index against the manifests, row by row; and the integrity of the index itself. It calls report for each
+// finding, one at a time. It also works without an index.
 //
-// Errors: blob.ErrCorrupt when bytes of originals or packs are damaged or gone, index.ErrDamaged or ErrNoIndex when
-// only the index is; both after everything was looked at.
+// Errors: blob.ErrCorrupt if bytes of originals or packs are damaged or missing; index.ErrDamaged or ErrNoIndex if
+// only the index is. Both are returned after everything has been checked.
 func (a *Archive) Verify(ctx context.Context, o VerifyOptions, report func(Finding)) (VerifyReport, error) {
 	began := a.opts.Now()
 	v := &verifier{
 		archive: a, opts: o, report: report, catalog: newCatalog(blob.Span{}, a.opts.CatalogLimit, noLimit), unread: map[string]bool{},
-		damaged: map[string]bool{}, hurt: map[string]bool{}, lost: map[index.VersionKey]bool{},
+		damaged: map[string]bool{}, corrupt: map[string]bool{}, lost: map[index.VersionKey]bool{},
 	}
 	v.out.Quick, v.out.Index = o.Quick, "missing"
 	err := v.run(ctx)
 	v.out.Duration = a.opts.Now().Sub(began)
 	v.out.DamagedPacks, v.out.LostFiles = int64(len(v.damaged)), int64(len(v.lost))
-	v.out.Hurt = slices.Sorted(maps.Keys(v.hurt))
+	v.out.Corrupt = slices.Sorted(maps.Keys(v.corrupt))
 	if err == nil {
-		err = v.verdict()
+		err = v.result()
 	}
 	if err != nil {
 		return v.out, fmt.Errorf("verify %s: %w", a.dir, err)
@@ -42,30 +42,30 @@ func (a *Archive) Verify(ctx context.Context, o VerifyOptions, report func(Findi
 	return v.out, nil
 }
 
-// verifier is one Verify.
+// verifier is the state of one Verify.
 type verifier struct {
-	archive *Archive
-	opts    VerifyOptions
-	catalog *catalog
-	total   int64
-	untold  []index.State // of the index, in no manifest that can be read
+	archive        *Archive
+	opts           VerifyOptions
+	catalog        *catalog
+	total          int64
+	unlistedStates []index.State // states of the index that are in no readable manifest
 
-	mu      sync.Mutex // for what follows: packs are read by several goroutines
+	mu      sync.Mutex // guards the fields below: several goroutines read packs
 	report  func(Finding)
 	out     VerifyReport
-	held    []Finding // those of originals, until it is known which runs they touch
+	held    []Finding // findings about originals, until their runs are known
 	losses  []pack.Loss
 	lossAt  []string // the packs of losses
 	unread  map[string]bool
 	damaged map[string]bool
-	hurt    map[string]bool // packs whose file is not as it was written
+	corrupt map[string]bool // packs whose file is not as it was written
 	lost    map[index.VersionKey]bool
 	wrong   int // findings of the index
 	unsound bool
 }
 
 func (v *verifier) run(ctx context.Context) error {
-	if err := v.leftovers(); err != nil {
+	if err := v.reportLeftovers(); err != nil {
 		return err
 	}
 	infos, err := v.archive.list(ctx)
@@ -82,30 +82,30 @@ func (v *verifier) run(ctx context.Context) error {
 		}
 		v.add(f)
 	}
-	if err := v.spans(ctx); err != nil {
+	if err := v.checkSpans(ctx); err != nil {
 		return err
 	}
-	return v.settle(ctx)
+	return v.reportHeld(ctx)
 }
 
-// spans goes through the originals, a catalog at a time.
-func (v *verifier) spans(ctx context.Context) error {
+// checkSpans checks the originals, one span of the catalog at a time.
+func (v *verifier) checkSpans(ctx context.Context) error {
 	db := v.archive.Index()
 	var failed error // of the index
 	for first := true; ; first = false {
 		if before := v.wrong; db != nil && failed == nil {
-			failed = v.compare(ctx, db, first)
+			failed = v.compareIndex(ctx, db, first)
 			v.unsound = v.unsound || v.wrong > before
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		v.originals()
+		v.checkOriginals()
 		if first {
-			v.replaced()
+			v.reportReplaced()
 		}
-		v.untold = nil
-		more, err := v.archive.advance(ctx, v.catalog, func(name string, _ error) { v.unread[name] = true })
+		v.unlistedStates = nil
+		more, err := v.archive.nextSpan(ctx, v.catalog, func(name string, _ error) { v.unread[name] = true })
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (v *verifier) spans(ctx context.Context) error {
 	}
 	v.catalog = nil
 	if db != nil {
-		return v.index(ctx, db, failed)
+		return v.checkIndex(ctx, db, failed)
 	}
 	return nil
 }
@@ -125,11 +125,11 @@ func (v *verifier) load(ctx context.Context, infos []blob.Info) error {
 	for _, info := range infos {
 		v.total += info.Size
 	}
-	return v.archive.load(ctx, v.catalog, infos, v.pack, func(name string, _ error) { v.unread[name] = true })
+	return v.archive.load(ctx, v.catalog, infos, v.readPack, func(name string, _ error) { v.unread[name] = true })
 }
 
-// leftovers names files that nobody finished yet: a writer at work has some too.
-func (v *verifier) leftovers() error {
+// reportLeftovers reports unfinished files. A running writer has some too.
+func (v *verifier) reportLeftovers() error {
 	left, err := v.archive.leftovers()
 	for _, path := range left {
 		v.add(Finding{Kind: KindLeftover, Entry: filepath.Base(path), Reason: "an unfinished file", Hint: hintLeftover})
@@ -137,47 +137,48 @@ func (v *verifier) leftovers() error {
 	return err
 }
 
-// pack checks one pack by itself, and returns its manifest with the versions that keep wants.
-func (v *verifier) pack(ctx context.Context, info blob.Info, of func(blob.Name) bool) (r *pack.Reader, err error) {
+// readPack checks one pack by itself, and returns its manifest with the versions of the originals that wanted accepts.
+func (v *verifier) readPack(ctx context.Context, info blob.Info, wanted func(blob.Name) bool) (r *pack.Reader, err error) {
 	p, err := v.archive.packs.Open(ctx, info.Name)
 	if errors.Is(err, blob.ErrNotFound) || ctx.Err() != nil {
 		return nil, err
 	}
 	if err != nil {
-		return nil, v.unreadable(info.Name, err)
+		return nil, v.reportUnreadable(info.Name, err)
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if v.opts.Quick {
-		r, err = pack.OpenSome(ctx, p, info.Name, keeping(of))
+		r, err = pack.OpenFiltered(ctx, p, info.Name, filterOf(wanted))
 		if errors.Is(err, blob.ErrCorrupt) {
-			v.damage(pack.Damage{Pack: info.Name, Reason: err.Error()})
+			v.reportDamage(pack.Damage{Pack: info.Name, Reason: err.Error()})
 		}
 	} else {
-		err = pack.Verify(ctx, info.Name, p, v.damage)
+		err = pack.Verify(ctx, info.Name, p, v.reportDamage)
 	}
-	v.progress(info)
+	v.addProgress(info)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, blob.ErrTooNew):
 		v.add(Finding{Kind: KindNewer, Pack: info.Name, Reason: blob.ErrTooNew.Error(), Hint: hintUpgrade})
 	case err != nil && !errors.Is(err, blob.ErrCorrupt):
-		return nil, v.unreadable(info.Name, err)
+		return nil, v.reportUnreadable(info.Name, err)
 	}
 	if r != nil && err == nil {
 		return r, nil
 	}
-	return v.archive.manifest(ctx, info, of)
+	return v.archive.readManifest(ctx, info, wanted)
 }
 
-// unreadable is the finding for a pack that the system does not give. For the catalog it is as good as damaged.
-func (v *verifier) unreadable(name string, err error) error {
-	v.hurts(name)
+// reportUnreadable reports a pack that the operating system fails to read. It returns blob.ErrCorrupt, because the catalog
+// treats such a pack as damaged.
+func (v *verifier) reportUnreadable(name string, err error) error {
+	v.markCorrupt(name)
 	v.add(Finding{Kind: KindUnreadable, Pack: name, Reason: err.Error(), Hint: hintSystem})
 	return fmt.Errorf("%w: %w", blob.ErrCorrupt, err)
 }
 
-func (v *verifier) progress(info blob.Info) {
+func (v *verifier) addProgress(info blob.Info) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.out.Packs++
@@ -187,15 +188,15 @@ func (v *verifier) progress(info blob.Info) {
 	}
 }
 
-func (v *verifier) hurts(pack string) {
+func (v *verifier) markCorrupt(pack string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.hurt[pack] = true
+	v.corrupt[pack] = true
 }
 
-// damage makes findings of one damage: one for each original that it costs bytes, else one for the pack.
-func (v *verifier) damage(d pack.Damage) {
-	v.hurts(d.Pack)
+// reportDamage adds the findings for one damage: one for each original that loses bytes by it, else one for the pack.
+func (v *verifier) reportDamage(d pack.Damage) {
+	v.markCorrupt(d.Pack)
 	at := Finding{Kind: KindDamaged, Pack: d.Pack, Offset: d.Offset, Size: d.Size, Reason: d.Reason, Hint: hintHarmless}
 	if len(d.Lost) == 0 {
 		if len(d.Readable) > 0 {
@@ -220,7 +221,7 @@ func (v *verifier) damage(d pack.Damage) {
 	}
 }
 
-// add counts a finding and reports it, at once or when its runs are known.
+// add counts a finding and reports it. If it is about an original, it is held until the runs of that original are known.
 func (v *verifier) add(f Finding) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -265,8 +266,8 @@ func (v *verifier) count(f *Finding) {
 	}
 }
 
-// settle finds the runs of the originals that are concerned, and reports what was held back for that.
-func (v *verifier) settle(ctx context.Context) error {
+// reportHeld looks up the runs of the affected originals, and reports the findings that were held for that.
+func (v *verifier) reportHeld(ctx context.Context) error {
 	runs := map[index.VersionKey][]string{}
 	for _, f := range v.held {
 		runs[index.VersionKey{Source: f.Source, Path: f.Path, Number: f.Version}] = []string{}
@@ -276,7 +277,7 @@ func (v *verifier) settle(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil { // the findings are worth more than their runs
+		if err != nil { // report the findings even without their runs
 			v.archive.opts.Log.WarnContext(ctx, "the index does not say which runs are concerned", "err", err)
 		}
 	}
@@ -291,21 +292,21 @@ func (v *verifier) settle(ctx context.Context) error {
 	return nil
 }
 
-// findRuns fills in which runs speak of some versions.
-func findRuns(ctx context.Context, db *sqlite.DB, of map[index.VersionKey][]string) error {
-	for key := range of {
+// findRuns sets the runs that each version in runs describes.
+func findRuns(ctx context.Context, db *sqlite.DB, runs map[index.VersionKey][]string) error {
+	for key := range runs {
 		for run, err := range db.RunsOf(ctx, key, true) {
 			if err != nil {
 				return err
 			}
-			of[key] = append(of[key], run)
+			runs[key] = append(runs[key], run)
 		}
 	}
 	return nil
 }
 
-// verdict is the error that a verify ends with.
-func (v *verifier) verdict() error {
+// result returns the error of the whole verify.
+func (v *verifier) result() error {
 	switch {
 	case len(v.damaged) > 0 || len(v.lost) > 0:
 		return fmt.Errorf("%d packs are damaged or missing, %d originals have lost bytes: %w", len(v.damaged), len(v.lost), blob.ErrCorrupt)

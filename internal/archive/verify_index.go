@@ -14,9 +14,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// index has the index look at itself, unless it has failed before. A quick look leaves that out: it takes longer than to read the
-// packs does.
-func (v *verifier) index(ctx context.Context, db *sqlite.DB, err error) error {
+// checkIndex checks the integrity of the index, unless comparing it has failed with err. A quick verify leaves this out, because it
+// takes longer than reading the packs.
+func (v *verifier) checkIndex(ctx context.Context, db *sqlite.DB, err error) error {
 	before := v.wrong
 	if err == nil && !v.opts.Quick {
 		v.out.IndexChecked = true
@@ -24,15 +24,15 @@ func (v *verifier) index(ctx context.Context, db *sqlite.DB, err error) error {
 			v.add(Finding{Kind: KindIndex, Reason: problem, Hint: hintReindex})
 		})
 	}
-	if v.opts.Again != nil && err == nil {
-		v.out.IndexRows, err = db.Differences(ctx, v.opts.Again, func(problem string) {
+	if v.opts.Rebuilt != nil && err == nil {
+		v.out.IndexRows, err = db.Differences(ctx, v.opts.Rebuilt, func(problem string) {
 			v.add(Finding{Kind: KindIndex, Reason: problem, Hint: hintReindex})
 		})
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil { // an index that does not answer is as bad as one that answers wrong
+	if err != nil { // an index that cannot be queried is as bad as one with wrong rows
 		v.add(Finding{Kind: KindIndex, Reason: err.Error(), Hint: hintReindex})
 	}
 	v.out.Index = "sound"
@@ -42,8 +42,8 @@ func (v *verifier) index(ctx context.Context, db *sqlite.DB, err error) error {
 	return nil
 }
 
-// compare compares the index with the catalog.
-func (v *verifier) compare(ctx context.Context, db *sqlite.DB, first bool) error {
+// compareIndex compares the index with the current span of the catalog.
+func (v *verifier) compareIndex(ctx context.Context, db *sqlite.DB, first bool) error {
 	known, err := v.knownPacks(ctx, db)
 	if err != nil {
 		return err
@@ -55,52 +55,53 @@ func (v *verifier) compare(ctx context.Context, db *sqlite.DB, first bool) error
 		if err != nil {
 			return err
 		}
-		if err := v.state(ctx, db, &s, known); err != nil {
+		if err := v.checkState(ctx, db, &s, known); err != nil {
 			return err
 		}
 	}
-	graves, err := v.knownGraves(ctx, known)
+	tombstones, err := v.indexedTombstones(ctx, known)
 	if err != nil {
 		return err
 	}
 	for _, cv := range v.catalog.sorted() {
-		_, buried := graves.Of(&cv.Version)
-		if cv.seen || !known[cv.said.name] || buried || v.catalog.buried(cv) {
+		_, deleted := tombstones.Of(&cv.Version)
+		if cv.seen || !known[cv.statedBy.name] || deleted || v.catalog.isDeleted(cv) {
 			continue
 		}
 		f := cv.finding(KindIndex, "the index lacks a version that the pack has", hintReindex)
-		f.Pack = cv.said.name
+		f.Pack = cv.statedBy.name
 		v.add(f)
 	}
 	return nil
 }
 
-// knownGraves are those that the index knows: who digs one up, or lays one, may have died before he could say so. Mostly it knows all.
-func (v *verifier) knownGraves(ctx context.Context, known map[string]bool) (*blob.Tombstones, error) {
+// indexedTombstones returns the tombstones that the index knows. They differ from those of the catalog if a process that added
+// or retracted some died before it updated the index.
+func (v *verifier) indexedTombstones(ctx context.Context, known map[string]bool) (*blob.Tombstones, error) {
 	unknown := func(pack string) bool { return !known[pack] }
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(v.catalog.diggers)), unknown) {
-		return &v.catalog.graves, nil
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(v.catalog.tombstonePacks)), unknown) {
+		return &v.catalog.tombstones, nil
 	}
-	var graves blob.Tombstones
-	for name := range v.catalog.diggers {
+	var tombstones blob.Tombstones
+	for name := range v.catalog.tombstonePacks {
 		if !known[name] {
 			continue
 		}
-		r, err := v.archive.manifest(ctx, blob.Info{Name: name}, func(blob.Name) bool { return false })
+		r, err := v.archive.readManifest(ctx, blob.Info{Name: name}, func(blob.Name) bool { return false })
 		if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrCorrupt) {
-			continue // gc, meanwhile
+			continue // gc has removed it meanwhile
 		}
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range r.Manifest().Facts {
-			graves.Add(f, name)
+			tombstones.Add(f, name)
 		}
 	}
-	return &graves, nil
+	return &tombstones, nil
 }
 
-// knownPacks are the packs of the index. Those that are there are all in the catalog then.
+// knownPacks returns the packs that the index knows, and makes sure that those of them that exist are in the catalog.
 func (v *verifier) knownPacks(ctx context.Context, db *sqlite.DB) (map[string]bool, error) {
 	known := map[string]bool{}
 	for name, err := range db.Packs(ctx) {
@@ -109,10 +110,10 @@ func (v *verifier) knownPacks(ctx context.Context, db *sqlite.DB) (map[string]bo
 		}
 		known[name] = true
 	}
-	return known, v.latecomers(ctx)
+	return known, v.loadNewPacks(ctx)
 }
 
-// comparePacks compares the packs of the index with those that are there.
+// comparePacks compares the packs that the index knows with those in the store.
 func (v *verifier) comparePacks(known map[string]bool) {
 	for name := range known {
 		if p := v.catalog.packs[name]; p == nil || !p.listed {
@@ -126,8 +127,8 @@ func (v *verifier) comparePacks(known map[string]bool) {
 	}
 }
 
-// latecomers reads the packs that a writer has made while the others were read.
-func (v *verifier) latecomers(ctx context.Context) error {
+// loadNewPacks reads the packs that a writer has added while the others were read.
+func (v *verifier) loadNewPacks(ctx context.Context) error {
 	infos, err := v.archive.list(ctx)
 	if err != nil {
 		return err
@@ -144,9 +145,9 @@ func (v *verifier) latecomers(ctx context.Context) error {
 	return v.load(ctx, late)
 }
 
-// state compares one version of the index with what the manifests say.
-func (v *verifier) state(ctx context.Context, db *sqlite.DB, s *index.State, known map[string]bool) error {
-	there, placed, err := v.extents(ctx, db, s)
+// checkState compares one version of the index with the manifests.
+func (v *verifier) checkState(ctx context.Context, db *sqlite.DB, s *index.State, known map[string]bool) error {
+	there, placed, err := v.checkExtents(ctx, db, s)
 	if err != nil {
 		return err
 	}
@@ -155,12 +156,12 @@ func (v *verifier) state(ctx context.Context, db *sqlite.DB, s *index.State, kno
 		if there && len(v.unread) == 0 {
 			v.add(stateFinding(s, "the index has a version that no pack tells of"))
 		}
-		v.untold = append(v.untold, *s)
+		v.unlistedStates = append(v.unlistedStates, *s)
 		return nil
 	}
 	cv.seen = true
-	if !known[cv.said.name] {
-		return nil // it has grown in a pack that is not indexed yet
+	if !known[cv.statedBy.name] {
+		return nil // its newest state is in a pack that is not indexed yet
 	}
 	cv.compared = placed
 	for _, c := range []struct {
@@ -172,7 +173,7 @@ func (v *verifier) state(ctx context.Context, db *sqlite.DB, s *index.State, kno
 	} {
 		if c.index != c.packs {
 			f := stateFinding(s, fmt.Sprintf("%s is %v in the index, %v in the pack", c.what, c.index, c.packs))
-			f.Pack = cv.said.name
+			f.Pack = cv.statedBy.name
 			v.add(f)
 		}
 	}
@@ -183,9 +184,9 @@ func stateFinding(s *index.State, reason string) Finding {
 	return Finding{Kind: KindIndex, Source: s.Source, Path: s.Path, Version: s.Number, Reason: reason, Hint: hintReindex}
 }
 
-// extents wants a version's extents to cover it, and each to be where the index says. there says whether all packs
-// could be asked, placed whether the index has a place for every byte.
-func (v *verifier) extents(ctx context.Context, db *sqlite.DB, s *index.State) (there, placed bool, err error) {
+// checkExtents checks that a version's extents cover it, and that each is where the index says. there says whether the manifests
+// of all packs are known, placed whether the index has a place for every byte.
+func (v *verifier) checkExtents(ctx context.Context, db *sqlite.DB, s *index.State) (there, placed bool, err error) {
 	there, placed = true, true
 	end := int64(0)
 	losses := v.catalog.losses.Of(&s.Version)
@@ -204,7 +205,7 @@ func (v *verifier) extents(ctx context.Context, db *sqlite.DB, s *index.State) (
 			gap(e.Offset)
 		}
 		end = max(end, e.Offset+e.Size)
-		ok, err := v.extent(ctx, db, s, e)
+		ok, err := v.checkExtent(ctx, db, s, e)
 		if err != nil {
 			return false, false, err
 		}
@@ -216,8 +217,8 @@ func (v *verifier) extents(ctx context.Context, db *sqlite.DB, s *index.State) (
 	return there, placed, nil
 }
 
-// extent wants the bytes of an extent to be where the index says. It says whether the pack could be asked.
-func (v *verifier) extent(ctx context.Context, db *sqlite.DB, s *index.State, e blob.Extent) (there bool, err error) {
+// checkExtent checks that the bytes of an extent are where the index says. there says whether the manifest of the pack is known.
+func (v *verifier) checkExtent(ctx context.Context, db *sqlite.DB, s *index.State, e blob.Extent) (there bool, err error) {
 	p := v.catalog.packs[e.CopyOf.Pack]
 	switch {
 	case p == nil || !p.listed:
@@ -227,7 +228,7 @@ func (v *verifier) extent(ctx context.Context, db *sqlite.DB, s *index.State, e 
 		})
 		return false, nil
 	case v.unread[p.name]:
-		return false, v.unlisted(ctx, db, s, e)
+		return false, v.checkUnlisted(ctx, db, s, e)
 	case !p.stored.Has(e.CopyOf.Raw, e.Size, e.SHA256):
 		f := stateFinding(s, fmt.Sprintf("the pack has not the %d bytes at %d where the index says", e.Size, e.Offset))
 		f.Pack = p.name
@@ -236,8 +237,8 @@ func (v *verifier) extent(ctx context.Context, db *sqlite.DB, s *index.State, e 
 	return true, nil
 }
 
-// unlisted checks an extent in a pack whose manifest is lost: the index still knows where its bytes should be.
-func (v *verifier) unlisted(ctx context.Context, db *sqlite.DB, s *index.State, e blob.Extent) error {
+// checkUnlisted reads an extent in a pack whose manifest is lost, where the index says that its bytes are, and checks its hash.
+func (v *verifier) checkUnlisted(ctx context.Context, db *sqlite.DB, s *index.State, e blob.Extent) error {
 	for fv, err := range db.Versions(ctx, index.VersionFilter{Source: s.Source, Path: s.Path, Number: s.Number}) {
 		if err != nil {
 			return err

@@ -8,27 +8,27 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// originals checks that the manifests together have every byte of every version, and names what copies in other
-// packs lose by damage.
-func (v *verifier) originals() {
+// checkOriginals checks that the packs together hold every byte of every version, and reports versions whose bytes are damaged
+// in another pack that they are a copy of.
+func (v *verifier) checkOriginals() {
 	c := v.catalog
-	broken := v.broken()
-	var other *catalogVersion // of the same name and number, if that came before
+	broken := v.lostByExtent()
+	var other *catalogVersion // a previous version with the same name and number
 	for _, cv := range c.sorted() {
 		if other != nil && (other.Source != cv.Source || other.Path != cv.Path || other.Number != cv.Number) {
 			other = nil
 		}
-		if other != nil && !c.buried(cv) && !c.buried(other) {
-			f := cv.finding(KindConflict, "another original of that name and number has another beginning, in pack "+other.said.name, hintConflict)
-			f.Pack = cv.said.name
+		if other != nil && !c.isDeleted(cv) && !c.isDeleted(other) {
+			f := cv.finding(KindConflict, "another original of that name and number has another beginning, in pack "+other.statedBy.name, hintConflict)
+			f.Pack = cv.statedBy.name
 			v.add(f)
 		}
-		if !c.buried(cv) || other == nil {
+		if !c.isDeleted(cv) || other == nil {
 			other = cv
 		}
 		v.out.Versions++
 		v.out.OriginalBytes += cv.Size
-		if c.buried(cv) {
+		if c.isDeleted(cv) {
 			continue
 		}
 		for _, l := range c.losses.Of(&cv.Version) {
@@ -37,23 +37,23 @@ func (v *verifier) originals() {
 			v.add(f)
 		}
 		if !cv.compared {
-			v.complete(cv)
+			v.checkComplete(cv)
 		}
 		for _, p := range cv.parts {
-			if at, ok := c.find(&p); ok && at.Pack != p.by.name && broken[at] > 0 {
+			if at, ok := c.find(&p); ok && at.Pack != p.statedBy.name && broken[at] > 0 {
 				f := cv.finding(KindDamaged, reasonCopy, hintBackup)
 				f.Pack, f.LostOffset, f.LostBytes = at.Pack, p.Offset, min(broken[at], p.Size)
 				v.add(f)
 			}
 		}
 	}
-	for i := range v.untold {
-		v.copies(&v.untold[i], broken)
+	for i := range v.unlistedStates {
+		v.reportCopies(&v.unlistedStates[i], broken)
 	}
 }
 
-// replaced names the packs that nobody needs.
-func (v *verifier) replaced() {
+// reportReplaced reports the packs that others replace.
+func (v *verifier) reportReplaced() {
 	for _, p := range v.catalog.packs {
 		if p.listed && p.replaced && !v.unread[p.name] {
 			v.add(Finding{Kind: KindLeftover, Pack: p.name, Reason: "another pack replaces it", Hint: hintLeftover})
@@ -63,8 +63,8 @@ func (v *verifier) replaced() {
 
 const reasonCopy = "a copy of bytes that are damaged there"
 
-// copies names what a version loses by damage in packs whose manifests do not tell of it.
-func (v *verifier) copies(s *index.State, broken map[blob.Copy]int64) {
+// reportCopies reports the bytes that a version of the index, which is in no manifest, loses by damage in packs.
+func (v *verifier) reportCopies(s *index.State, broken map[blob.Copy]int64) {
 	for _, e := range s.Extents {
 		if n := broken[*e.CopyOf]; n > 0 {
 			v.add(Finding{
@@ -79,19 +79,19 @@ func (cv *catalogVersion) finding(kind, reason, hint string) Finding {
 	return Finding{Kind: kind, Source: cv.Source, Path: cv.Path, Version: cv.Number, Reason: reason, Hint: hint}
 }
 
-// broken says how many bytes each damaged extent has lost.
-func (v *verifier) broken() map[blob.Copy]int64 {
+// lostByExtent returns how many bytes each damaged extent has lost.
+func (v *verifier) lostByExtent() map[blob.Copy]int64 {
 	broken := map[blob.Copy]int64{}
 	for i, l := range v.losses {
-		if l.Source != "" { // else the manifest is lost, and nobody knows what stood where
+		if l.Source != "" { // otherwise the manifest is lost, and it is unknown which extent it was
 			broken[blob.Copy{Pack: v.lossAt[i], Raw: l.Raw}] += l.Size
 		}
 	}
 	return broken
 }
 
-// complete wants every byte of a version in some pack.
-func (v *verifier) complete(cv *catalogVersion) {
+// checkComplete checks that every byte of a version is in some pack.
+func (v *verifier) checkComplete(cv *catalogVersion) {
 	end := int64(0)
 	losses := v.catalog.losses.Of(&cv.Version)
 	gap := func(until int64) {
@@ -110,7 +110,7 @@ func (v *verifier) complete(cv *catalogVersion) {
 		if _, ok := v.catalog.find(&p); ok {
 			continue
 		}
-		name := p.said().Pack
+		name := p.recorded().Pack
 		f := cv.finding(KindMissing, fmt.Sprintf("a copy of bytes in pack %s, which is not there", name), hintBackup)
 		if at := v.catalog.packs[name]; at != nil && at.listed {
 			f.Kind, f.Reason = KindDamaged, fmt.Sprintf("a copy of bytes in pack %s, whose manifest does not have them", name)

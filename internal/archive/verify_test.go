@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// clean wants a verify without findings.
-func clean(t *testing.T, a *Archive, o VerifyOptions) VerifyReport {
+// verifyClean runs a verify that must have no findings.
+func verifyClean(t *testing.T, a *Archive, o VerifyOptions) VerifyReport {
 	t.Helper()
 	all, report, err := verifyAll(t, a, o)
 	if err != nil || report.Findings != 0 {
@@ -30,7 +30,7 @@ func clean(t *testing.T, a *Archive, o VerifyOptions) VerifyReport {
 func TestVerifySound(t *testing.T) {
 	w := fillWorld(t)
 	for _, o := range []VerifyOptions{{}, {Quick: true}} {
-		report := clean(t, w.open(Read), o)
+		report := verifyClean(t, w.open(Read), o)
 		if report.Packs != 3 || report.Versions != int64(len(w.was)) || report.Index != "sound" || report.Notices != 0 || report.Quick != o.Quick || report.IndexChecked == o.Quick {
 			t.Errorf("%+v", report)
 		}
@@ -41,14 +41,14 @@ func TestVerifySound(t *testing.T) {
 		t.Errorf("without the index: %v, %+v, %+v", err, all, report)
 	}
 	var done, total int64
-	clean(t, w.open(Read), VerifyOptions{Progress: func(d, of int64) { done, total = max(done, d), of }})
+	verifyClean(t, w.open(Read), VerifyOptions{Progress: func(d, of int64) { done, total = max(done, d), of }})
 	if done != total || done != report.PackBytes {
 		t.Errorf("progress ended at %d of %d", done, total)
 	}
 }
 
-// says finds the findings of a kind that name all of words.
-func says(all []Finding, kind string, words ...string) []Finding {
+// findingsOf returns the findings of a kind that contain all of words.
+func findingsOf(all []Finding, kind string, words ...string) []Finding {
 	var found []Finding
 	for _, f := range all {
 		ok := f.Kind == kind
@@ -79,19 +79,19 @@ func TestVerifyNamesFileAndRun(t *testing.T) {
 	if !errors.Is(err, blob.ErrCorrupt) {
 		t.Error(err)
 	}
-	found := says(all, KindDamaged, m.Pack, "runs/bad.jsonl version 1", "500 bytes")
+	found := findingsOf(all, KindDamaged, m.Pack, "runs/bad.jsonl version 1", "500 bytes")
 	if len(found) != 1 || len(found[0].Runs) != 1 || found[0].Runs[0] != run || found[0].Hint == "" {
 		t.Errorf("%+v", all)
 	}
-	if len(says(all, KindDamaged, m.Pack, "runs/copy.jsonl version 1", "500 bytes")) != 1 {
+	if len(findingsOf(all, KindDamaged, m.Pack, "runs/copy.jsonl version 1", "500 bytes")) != 1 {
 		t.Errorf("the copy in another pack is not named: %+v", all)
 	}
-	if report.DamagedPacks != 1 || report.LostFiles != 2 || len(says(all, KindDamaged, "good")) != 0 {
+	if report.DamagedPacks != 1 || report.LostFiles != 2 || len(findingsOf(all, KindDamaged, "good")) != 0 {
 		t.Errorf("%+v, %+v", report, all)
 	}
 }
 
-// TestVerifyAnyFlip flips bytes all over a pack: each is found, and what it costs is said as it is.
+// TestVerifyAnyFlip flips bytes all over a pack: each must be found, and its loss reported correctly.
 func TestVerifyAnyFlip(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "first", content: text("first", 400)})
@@ -129,7 +129,7 @@ func TestVerifyAnyFlip(t *testing.T) {
 		}
 		w.flip(m.Pack, at)
 	}
-	clean(t, r, VerifyOptions{})
+	verifyClean(t, r, VerifyOptions{})
 }
 
 func TestVerifyMissingAndTruncated(t *testing.T) {
@@ -148,8 +148,8 @@ func TestVerifyMissingAndTruncated(t *testing.T) {
 			{KindMissing, gone.Pack, "knows the pack"}, {KindMissing, gone.Pack, "runs/gone version 1", "700 bytes at 0"},
 			{KindMissing, gone.Pack, "runs/copy version 1", "700 bytes at 0"}, {KindDamaged, cut.Pack, "runs/cut version 1", "bytes at "},
 		} {
-			if len(says(all, c[0], c[1:]...)) != 1 {
-				t.Errorf("%s: %q is said %d times in %v", name, c, len(says(all, c[0], c[1:]...)), all)
+			if len(findingsOf(all, c[0], c[1:]...)) != 1 {
+				t.Errorf("%s: %q is said %d times in %v", name, c, len(findingsOf(all, c[0], c[1:]...)), all)
 			}
 		}
 		if report.LostFiles != 3 {
@@ -158,7 +158,7 @@ func TestVerifyMissingAndTruncated(t *testing.T) {
 	}
 	var bare *Archive
 	all, _, err := verifyAll(t, withoutIndex(t, w, &bare), VerifyOptions{})
-	if !errors.Is(err, blob.ErrCorrupt) || len(says(all, KindMissing, "runs/gone version 1", "700 bytes at 0")) != 1 {
+	if !errors.Is(err, blob.ErrCorrupt) || len(findingsOf(all, KindMissing, "runs/gone version 1", "700 bytes at 0")) != 1 {
 		t.Errorf("without the index: %v, %v", err, all)
 	}
 }
@@ -185,7 +185,7 @@ func TestVerifyIndexAgainstPacks(t *testing.T) {
 			w.check(w.a.Close())
 			alter(t, path, c.alter)
 			all, report, err := verifyAll(t, w.open(Read), VerifyOptions{Quick: true})
-			if !errors.Is(err, index.ErrDamaged) || report.Index != "unsound" || len(says(all, KindIndex, append(c.want, "runs/a")...)) == 0 {
+			if !errors.Is(err, index.ErrDamaged) || report.Index != "unsound" || len(findingsOf(all, KindIndex, append(c.want, "runs/a")...)) == 0 {
 				t.Errorf("%v, %+v", err, all)
 			}
 			if report.LostFiles != 0 {
@@ -195,7 +195,7 @@ func TestVerifyIndexAgainstPacks(t *testing.T) {
 	}
 }
 
-// TestVerifyDamagedIndex spoils the file of the index: that is found and said, and nothing of the packs with it.
+// TestVerifyDamagedIndex damages the file of the index, which must be reported, and nothing about the packs.
 func TestVerifyDamagedIndex(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "a", content: text("a", 500)})
@@ -211,7 +211,7 @@ func TestVerifyDamagedIndex(t *testing.T) {
 	if !errors.Is(err, index.ErrDamaged) && !errors.Is(err, ErrNoIndex) || errors.Is(err, blob.ErrCorrupt) {
 		t.Error(err)
 	}
-	if report.Index == "sound" || len(says(all, KindIndex)) != int(report.Findings) || report.Findings == 0 {
+	if report.Index == "sound" || len(findingsOf(all, KindIndex)) != int(report.Findings) || report.Findings == 0 {
 		t.Errorf("%+v, %v", report, all)
 	}
 }
@@ -222,13 +222,13 @@ func TestVerifyNotices(t *testing.T) {
 	m, _ := w.pack(file{source: "runs", path: "a", content: text("a", 600)}, file{source: "runs", path: "b", content: "new"})
 	w.check(os.WriteFile(filepath.Join(w.dir, "packs", ".tmp-123"), []byte("half"), 0o600))
 	all, report, err := verifyAll(t, w.open(Read), VerifyOptions{})
-	if err != nil || report.Notices != 2 || len(says(all, KindUnindexed, m.Pack)) != 1 || len(says(all, KindLeftover, ".tmp-123")) != 1 {
+	if err != nil || report.Notices != 2 || len(findingsOf(all, KindUnindexed, m.Pack)) != 1 || len(findingsOf(all, KindLeftover, ".tmp-123")) != 1 {
 		t.Errorf("%v, %+v", err, all)
 	}
 }
 
-// replacing writes a pack that holds what is kept of others, as gc does.
-func (w *world) replacing(now time.Time, old blob.Manifest, keep ...*stored) blob.Manifest {
+// writeReplacement writes a pack with what is kept of another, as gc does.
+func (w *world) writeReplacement(now time.Time, old blob.Manifest, keep ...*stored) blob.Manifest {
 	w.t.Helper()
 	pw, err := pack.Begin(w.t.Context(), w.a.Packs(), w.a.WriterID(), now, pack.Options{})
 	w.check(err)
@@ -244,17 +244,17 @@ func (w *world) replacing(now time.Time, old blob.Manifest, keep ...*stored) blo
 	return m
 }
 
-// TestVerifyReplaced looks at an archive after a gc that died before it removed anything, and after it was done.
+// TestVerifyReplaced verifies an archive after a gc that died before it removed anything, and after a complete one.
 func TestVerifyReplaced(t *testing.T) {
 	for name, now := range map[string]time.Time{"in order": testTime.Add(time.Hour), "by a clock that is behind": testTime.Add(-time.Hour)} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			old := w.put(file{source: "runs", path: "kept", content: text("kept", 500)}, file{source: "runs", path: "dropped", content: text("dropped", 500)})
 			w.put(file{source: "runs", path: "copy", content: text("kept", 500)})
-			w.replacing(now, old, w.was["runs/kept@1"])
+			w.writeReplacement(now, old, w.was["runs/kept@1"])
 			var bare *Archive
 			all, report, err := verifyAll(t, withoutIndex(t, w, &bare), VerifyOptions{})
-			if !errors.Is(err, ErrNoIndex) || report.Versions != 2 || len(says(all, KindLeftover, old.Pack)) != 1 {
+			if !errors.Is(err, ErrNoIndex) || report.Versions != 2 || len(findingsOf(all, KindLeftover, old.Pack)) != 1 {
 				t.Errorf("%v, %+v, %v", err, report, all)
 			}
 			w.check(os.Remove(w.packFile(old.Pack)))
@@ -304,12 +304,12 @@ func TestVerifyConflict(t *testing.T) {
 	var bare *Archive
 	a := withoutIndex(t, w, &bare)
 	all, _, _ := verifyAll(t, a, VerifyOptions{})
-	if len(says(all, KindConflict, "runs/a version 1")) != 1 {
+	if len(findingsOf(all, KindConflict, "runs/a version 1")) != 1 {
 		t.Errorf("%v", all)
 	}
 }
 
-// TestVerifyPack finds the damage of one pack, and looks at no other.
+// TestVerifyPack finds the damage of one pack, and does not read others.
 func TestVerifyPack(t *testing.T) {
 	w := fillWorld(t)
 	bad, good := w.was["runs/empty@1"].pack, w.was["runs/a/log.jsonl@2"].pack

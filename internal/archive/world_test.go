@@ -30,9 +30,9 @@ func testOptions() Options {
 		Layer: func(inner string, r io.Reader) (io.Reader, error) {
 			switch inner {
 			case "rot":
-				return rot{r}, nil
+				return rotLayer{r}, nil
 			case "torn":
-				return io.MultiReader(io.LimitReader(rot{r}, 12000), iotest.ErrReader(errTorn)), nil
+				return io.MultiReader(io.LimitReader(rotLayer{r}, 12000), iotest.ErrReader(errTorn)), nil
 			}
 			return nil, fmt.Errorf("no layer %q", inner)
 		},
@@ -41,10 +41,10 @@ func testOptions() Options {
 
 var errTorn = errors.New("torn")
 
-// rot is a layer over an original that turns letters around.
-type rot struct{ r io.Reader }
+// rotLayer is an inner layer that rotates letters.
+type rotLayer struct{ r io.Reader }
 
-func (r rot) Read(p []byte) (int, error) {
+func (r rotLayer) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	for i, c := range p[:n] {
 		if c >= 'a' && c <= 'z' {
@@ -110,7 +110,7 @@ func openArchive(t *testing.T, dir string, mode Mode, opts Options) *Archive {
 	return a
 }
 
-// file is an original as a scan meets it.
+// file is an original as a scan finds it.
 type file struct {
 	source, path string
 	number       int // 0 is 1
@@ -120,7 +120,7 @@ type file struct {
 
 func (f file) key() string { return fmt.Sprintf("%s/%s@%d", f.source, f.path, f.number) }
 
-// put stores files in one pack and indexes it. A file that was there with the same beginning has grown.
+// put stores files in one pack and indexes it. A file that begins with its earlier content has grown.
 func (w *world) put(files ...file) blob.Manifest {
 	w.t.Helper()
 	m, size := w.pack(files...)
@@ -145,14 +145,14 @@ func (w *world) begin() *pack.Writer {
 	return pw
 }
 
-// facts stores facts in a pack of their own, and leaves the index alone.
+// facts stores facts in a pack of their own, without indexing it.
 func (w *world) facts(facts ...blob.Fact) {
 	w.t.Helper()
 	_, _, err := w.begin().Seal(w.t.Context(), blob.Manifest{Facts: facts})
 	w.check(err)
 }
 
-// pack stores files in one pack, and leaves the index alone.
+// pack stores files in one pack, without indexing it.
 func (w *world) pack(files ...file) (blob.Manifest, int64) {
 	w.t.Helper()
 	pw := w.begin()
@@ -179,7 +179,7 @@ func (w *world) pack(files ...file) (blob.Manifest, int64) {
 	return m, info.Size
 }
 
-// store puts what is new of a file into a pack, as an entry of a member of its own or as a copy.
+// store adds the new part of a file to a pack, as an entry in a member of its own or as a copy.
 func (w *world) store(pw *pack.Writer, f file) *stored {
 	if f.number == 0 {
 		f.number = 1
@@ -214,7 +214,7 @@ func (w *world) entry(pw *pack.Writer, v *blob.Version, e *blob.Extent, data []b
 	w.check(pw.Flush())
 }
 
-// packFile is where a pack lies.
+// packFile returns the path of a pack.
 func (w *world) packFile(name string) string {
 	return filepath.Join(w.dir, "packs", filepath.FromSlash(name)+".tar.gz")
 }
@@ -228,7 +228,7 @@ func (w *world) flip(name string, at int64) {
 	w.check(os.WriteFile(w.packFile(name), data, 0o600))
 }
 
-// place finds the place of some bytes of an original.
+// place returns the place of some bytes of an original.
 func (w *world) place(a *Archive, source, path string, number int, offset, length int64) index.Place {
 	w.t.Helper()
 	for v, err := range a.Index().Versions(w.t.Context(), index.VersionFilter{Source: source, Path: path, Number: number}) {
@@ -280,7 +280,7 @@ func readAll(t *testing.T, r io.Reader) []byte {
 	return data
 }
 
-// withRun stores a transcript that speaks of a run. Each edit may change what its parser is taken to say.
+// withRun stores a transcript of a run. Each edit may change what its parser yields.
 func (w *world) withRun(path, content string, edit ...func(*index.Parsed)) blob.Manifest {
 	w.t.Helper()
 	m, size := w.pack(file{source: "runs", path: path, content: content})

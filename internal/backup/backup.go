@@ -1,14 +1,14 @@
-// Package backup keeps copies of an archive's packs in another directory, and remembers of each backup which packs
-// the archive had then.
+// Package backup copies an archive's packs to another directory, and records in snapshots which packs the archive had
+// at each backup.
 //
-// A backup directory is itself laid out as an archive: packs/ is all that is needed to get everything back, with or
-// without this package. Beside it stand snapshots/ (which packs made up the archive when), README.txt and
+// A backup directory has the layout of an archive: packs/ is all that is needed to restore everything, with or
+// without this package. Beside it are snapshots/ (which packs made up the archive when), README.txt and
 // backup.json, which names the archive.
 //
-// Its promises: packs are only ever added whole, and each is read back and compared with its hashes before a
-// snapshot names it; a snapshot is there only when all of its packs are; what no snapshot names any more goes, and
-// nothing else; every step can be repeated after a crash. It takes no lock of the archive, so writers may work
-// meanwhile. It knows nothing of an index.
+// It promises that packs are only added whole, and that each is read back and compared with its hashes before a
+// snapshot names it; that a snapshot exists only if all of its packs do; that packs which no snapshot names any more are
+// removed, and nothing else; and that every step can be repeated after a crash. It does not lock the archive, so writers may run
+// meanwhile. It does not use an index.
 package backup
 
 import (
@@ -30,11 +30,11 @@ import (
 var (
 	// ErrNoBackup says that a directory is no backup.
 	ErrNoBackup = errors.New("no backup")
-	// ErrNotEmpty says that a directory holds something else and will not become a backup.
+	// ErrNotEmpty says that a directory is not made a backup because it holds something else.
 	ErrNotEmpty = errors.New("the directory is not empty")
 	// ErrOther says that a backup is of another archive.
 	ErrOther = errors.New("it is the backup of another archive")
-	// ErrLocked says that another process writes the backup. It wraps a *disk.LockedError.
+	// ErrLocked says that another process is writing the backup. It wraps a *disk.LockedError.
 	ErrLocked = errors.New("backup is locked")
 	// ErrNoSnapshot says that a backup has no snapshot, or none by that name.
 	ErrNoSnapshot = errors.New("no such snapshot")
@@ -58,17 +58,17 @@ Without txarchive:
 
 `
 
-// Origin says of which archive a backup is.
+// Origin identifies the archive of a backup.
 type Origin struct {
 	Archive string `json:"archive"` // its directory
 	Host    string `json:"host"`
 }
 
-// Options are what a backup needs of the world. The zero value will do.
+// Options are what a backup needs from its caller. The zero value is ready to use.
 type Options struct {
-	Command string           // what the lock says that it is held for
+	Command string           // the command that the lock file names
 	Now     func() time.Time // nil is time.Now
-	FS      *disk.FS         // nil is the plain one
+	FS      *disk.FS         // nil is the real file system
 }
 
 // Backup is a directory with backups of one archive.
@@ -79,7 +79,7 @@ type Backup struct {
 	origin Origin
 }
 
-// Open opens a backup. ErrNoBackup when the directory is none, also when its disk is not mounted.
+// Open opens a backup. It returns ErrNoBackup if the directory is none, for example because its disk is not mounted.
 func Open(dir string, opts Options) (*Backup, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -105,9 +105,9 @@ func Open(dir string, opts Options) (*Backup, error) {
 	return b, nil
 }
 
-// Create makes a directory that is missing or empty a backup of an archive, and opens it. One that is a backup
-// already is only opened: ErrOther when it is that of another archive, unless moved says that this one is the same,
-// at another place.
+// Create makes a backup of an archive out of a directory that is missing or empty, and opens it. If the directory is a backup
+// already, Create only opens it, and returns ErrOther if it is the backup of another archive, unless moved says that of is the
+// same archive at another place.
 func Create(dir string, of Origin, moved bool, opts Options) (*Backup, error) {
 	b, err := Open(dir, opts)
 	if err == nil && (b.origin == of || !moved) {
@@ -130,7 +130,7 @@ func create(dir string, of Origin, opts Options, isBackup bool) error {
 	if err != nil {
 		return err
 	}
-	if inside(dir, of.Archive) || inside(of.Archive, dir) {
+	if isInside(dir, of.Archive) || isInside(of.Archive, dir) {
 		return fmt.Errorf("it and the archive %s lie in each other: %w", of.Archive, ErrNotEmpty)
 	}
 	fsys := opts.FS
@@ -138,7 +138,7 @@ func create(dir string, of Origin, opts Options, isBackup bool) error {
 		fsys = &disk.FS{}
 	}
 	if !isBackup {
-		if err := empty(dir); err != nil {
+		if err := checkEmpty(dir); err != nil {
 			return err
 		}
 		if err := fsys.MkdirAll(filepath.Join(dir, snapshotsDir)); err != nil {
@@ -158,13 +158,13 @@ func create(dir string, of Origin, opts Options, isBackup bool) error {
 	return fsys.WriteFile(filepath.Join(dir, aboutFile), append(text, '\n')) // last, because this makes it a backup
 }
 
-func inside(path, dir string) bool {
+func isInside(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// empty says whether a directory is missing, or has nothing in it but what a Create that died has left.
-func empty(dir string) error {
+// checkEmpty returns nil if a directory is missing, or contains nothing but what a Create that died has left.
+func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -186,13 +186,13 @@ func empty(dir string) error {
 	return nil
 }
 
-// Dir is the backup's directory.
+// Dir returns the backup's directory.
 func (b *Backup) Dir() string { return b.dir }
 
-// Origin is the archive that it is a backup of.
+// Origin returns the archive that b is a backup of.
 func (b *Backup) Origin() Origin { return b.origin }
 
-// lock keeps other processes from writing the backup.
+// lock takes the lock that keeps other processes from writing the backup.
 func (b *Backup) lock() (*disk.Lock, error) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -55,13 +55,13 @@ func (w *world) add() string {
 	return w.write(nil, part{file: fmt.Sprint(w.files), to: 100 + w.rnd.Int64N(900)})
 }
 
-// part is a part of a file, which is the same bytes in each pack that has it.
+// part is a part of a file. Its bytes are the same in each pack that has it.
 type part struct {
 	file     string
 	from, to int64
 }
 
-// write writes a pack in place of others, which stay where they are.
+// write writes a pack that replaces others, which are not removed.
 func (w *world) write(replaces []string, parts ...part) string {
 	w.t.Helper()
 	return w.seal(blob.Manifest{Replaces: replaces}, parts...)
@@ -93,7 +93,7 @@ func (w *world) seal(m blob.Manifest, parts ...part) string {
 	return info.Name
 }
 
-// version is the file as far as the part goes.
+// version returns the version of the file that ends with the part.
 func (p part) version() blob.Version {
 	return blob.Version{
 		Source: "s", Path: p.file, Number: 1, Root: blob.RefOf([]byte(p.file)), Size: p.to, SHA256: blob.RefOf(bytes.Repeat([]byte(p.file), int(p.to))[:p.to]),
@@ -101,7 +101,7 @@ func (p part) version() blob.Version {
 	}
 }
 
-// merge does what gc does: one pack in place of some.
+// merge replaces some packs with one, as gc does.
 func (w *world) merge(n int) {
 	old := w.names[:min(n, len(w.names))]
 	w.names = slices.Clone(w.names[len(old):])
@@ -147,7 +147,7 @@ func (w *world) open() *Backup {
 	return b
 }
 
-// stored is what stands in the backup.
+// stored returns the names of the packs in the backup.
 func (w *world) stored(b *Backup) []string {
 	w.t.Helper()
 	names := []string{}
@@ -160,8 +160,8 @@ func (w *world) stored(b *Backup) []string {
 	return names
 }
 
-// TestModel adds, merges, loses, backs up and fails at random. Whatever happens, every snapshot that is there is whole; after
-// a backup that went through, the newest is the archive with what it has lost, and nothing stands there that no snapshot names.
+// TestModel adds, merges, loses, backs up and fails at random. Whatever happens, every snapshot must be whole; after a backup that
+// succeeded, the newest must have the archive's packs and those that it has lost, and there must be no pack that no snapshot names.
 func TestModel(t *testing.T) {
 	w := newWorld(t, cmp.Or(*seed, rand.Uint64()))
 	keep := Keep{Last: 3, Within: 48 * time.Hour}
@@ -211,7 +211,7 @@ func TestModel(t *testing.T) {
 			t.Fatalf("backed up %q, there are %q, lost %q", got, there, packNames(r.Lost))
 		}
 		all, _ := b.Snapshots()
-		if named, _ := gather(all); !slices.Equal(packNames(named), w.stored(b)) {
+		if named, _ := packsOf(all); !slices.Equal(packNames(named), w.stored(b)) {
 			t.Fatalf("stored %q, named %q", w.stored(b), packNames(named))
 		}
 		want = all
@@ -221,7 +221,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// lost are the packs of the newest snapshot of which something stands nowhere else.
+// lost returns the packs of the newest snapshot that store something that no other pack has.
 func (w *world) lost(b *Backup) []string {
 	there := map[part]bool{}
 	for _, name := range w.names {
@@ -260,7 +260,7 @@ func checkWhole(t *testing.T, b *Backup) {
 	}
 }
 
-// TestKeep is what stays, by hand: ages in hours of ten snapshots.
+// TestKeep has the expected results worked out by hand: ages in hours of ten snapshots.
 func TestKeep(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	var all []Snapshot
@@ -281,7 +281,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestNothingNew prolongs the last snapshot.
+// TestNothingNew checks that a backup without changes extends the last snapshot.
 func TestNothingNew(t *testing.T) {
 	w := newWorld(t, 1)
 	w.add()
@@ -301,8 +301,8 @@ func TestNothingNew(t *testing.T) {
 	}
 }
 
-// TestDamage: what is damaged in the archive is named and keeps nothing else from being backed up; what is damaged
-// in the backup is found, and copied again.
+// TestDamage: packs that are damaged in the archive are reported and do not prevent others from being backed up; packs that are
+// damaged in the backup are found, and copied again.
 func TestDamage(t *testing.T) {
 	w := newWorld(t, 2)
 	bad, good := w.add(), w.add()
@@ -352,7 +352,7 @@ func flip(t *testing.T, file string) {
 	}
 }
 
-// TestDiedInTheSameInstant has two backups of one time, the first of which died: what that left goes all the same.
+// TestDiedInTheSameInstant runs two backups at the same time of the clock, of which the first died: what it left must be removed.
 func TestDiedInTheSameInstant(t *testing.T) {
 	w := newWorld(t, 5)
 	for range 3 {
@@ -360,7 +360,7 @@ func TestDiedInTheSameInstant(t *testing.T) {
 	}
 	b := w.open()
 	w.fault = func(op, path string) error {
-		if op == disk.OpRename && filepath.Ext(path) == counts {
+		if op == disk.OpRename && filepath.Ext(path) == snapshotSuffix {
 			return errFault // all packs are copied, and no snapshot says so
 		}
 		return nil
@@ -375,21 +375,21 @@ func TestDiedInTheSameInstant(t *testing.T) {
 	}
 }
 
-// moving is a store in which gc replaces packs when they have been listed, or while they are being copied.
-type moving struct {
+// movingStore is a store in which gc replaces packs when they have been listed, or while they are being copied.
+type movingStore struct {
 	*local.Store
 	once  func()
 	opens func()
 }
 
-func (m *moving) Open(ctx context.Context, name string) (blob.Pack, error) {
+func (m *movingStore) Open(ctx context.Context, name string) (blob.Pack, error) {
 	if m.opens != nil {
 		m.opens()
 	}
 	return m.Store.Open(ctx, name)
 }
 
-func (m *moving) List(ctx context.Context) iter.Seq2[blob.Info, error] {
+func (m *movingStore) List(ctx context.Context) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		m.Store.List(ctx)(yield)
 		if f := m.once; f != nil {
@@ -405,7 +405,7 @@ func TestGCMeanwhile(t *testing.T) {
 		for range 9 {
 			w.add()
 		}
-		from := &moving{Store: w.packs}
+		from := &movingStore{Store: w.packs}
 		if during {
 			var opened atomic.Int32
 			from.opens = func() {
@@ -452,7 +452,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// TestForeign: a pack that no list names is none of ours.
+// TestForeign: a pack that no list names was not put there by a backup, and stays.
 func TestForeign(t *testing.T) {
 	w := newWorld(t, 5)
 	w.add()
@@ -476,7 +476,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestFill brings a snapshot back, also in two goes.
+// TestFill restores a snapshot, in one go and in two.
 func TestFill(t *testing.T) {
 	w := newWorld(t, 6)
 	for range 4 {

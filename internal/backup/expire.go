@@ -8,16 +8,16 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// expire makes lists of snapshots that do not stay void, and removes the packs that only void lists name. A pack
-// that no list names at all is none of ours and stays.
+// expire turns the lists of expired snapshots into void lists, and removes the packs that only void lists name. A pack
+// that no list names was not put there by a backup, and stays.
 func (b *Backup) expire(ctx context.Context, keep Keep, now time.Time, report *Report) error {
 	all, err := b.Snapshots()
 	if err != nil {
-		return err // what cannot be read may name packs that are needed
+		return err // an unreadable list may name packs that are needed
 	}
 	gone := keep.expired(all, now)
 	for _, s := range gone {
-		if err := b.opts.FS.Rename(b.path(s.ID, counts), b.path(s.ID, void)); err != nil {
+		if err := b.opts.FS.Rename(b.path(s.ID, snapshotSuffix), b.path(s.ID, voidSuffix)); err != nil {
 			return err
 		}
 		report.Expired++
@@ -25,7 +25,7 @@ func (b *Backup) expire(ctx context.Context, keep Keep, now time.Time, report *R
 	if err := b.opts.FS.SyncDir(b.path("", "")); err != nil {
 		return err
 	}
-	needed, n, err := b.needed()
+	needed, n, err := b.neededPacks()
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (b *Backup) expire(ctx context.Context, keep Keep, now time.Time, report *R
 	return b.sweep(ctx, needed, report)
 }
 
-func (b *Backup) needed() (map[string]bool, int64, error) {
+func (b *Backup) neededPacks() (map[string]bool, int64, error) {
 	all, err := b.Snapshots()
 	needed := map[string]bool{}
 	for _, s := range all {
@@ -44,9 +44,9 @@ func (b *Backup) needed() (map[string]bool, int64, error) {
 	return needed, int64(len(all)), err
 }
 
-// sweep removes what only void lists name, and then the lists.
+// sweep removes the packs that only void lists name, and then these lists.
 func (b *Backup) sweep(ctx context.Context, needed map[string]bool, report *Report) error {
-	lists, err := b.lists(void)
+	lists, err := b.lists(voidSuffix)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (b *Backup) sweep(ctx context.Context, needed map[string]bool, report *Repo
 		}
 	}
 	for _, s := range lists {
-		if err := b.opts.FS.Remove(b.path(s.ID, void)); err != nil {
+		if err := b.opts.FS.Remove(b.path(s.ID, voidSuffix)); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// Lost returns the packs of the newest snapshot that an archive has lost, by name: they are not there, and something that they store
-// stands in no other of its packs, without a tombstone on it. What prune, gc, thin and forget take away is not lost.
+// Lost returns the packs of the newest snapshot that an archive has lost, by name: packs that are missing and that store something
+// that no other pack of the archive has and no tombstone covers. What prune, gc, thin and forget remove is not lost.
 func (b *Backup) Lost(ctx context.Context, from Source) ([]Pack, error) {
 	last, err := b.Snapshot("")
 	if err != nil {
@@ -22,14 +22,14 @@ func (b *Backup) Lost(ctx context.Context, from Source) ([]Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.lost(ctx, from, listed, last.Packs)
+	return b.findLost(ctx, from, listed, last.Packs)
 }
 
-// lost are those of the packs of before that are neither listed nor replaced. listed are read from in.
-func (b *Backup) lost(ctx context.Context, in Source, listed, before []Pack) ([]Pack, error) {
-	gone := map[string]*goner{}
+// findLost returns the lost packs among those of before. listed are the packs that the archive has, which are read from in.
+func (b *Backup) findLost(ctx context.Context, in Source, listed, before []Pack) ([]Pack, error) {
+	gone := map[string]*missingPack{}
 	for _, p := range before {
-		gone[p.Name] = &goner{Pack: p}
+		gone[p.Name] = &missingPack{Pack: p}
 	}
 	added := make([]Pack, 0, len(listed))
 	for _, p := range listed {
@@ -38,20 +38,20 @@ func (b *Backup) lost(ctx context.Context, in Source, listed, before []Pack) ([]
 		}
 		delete(gone, p.Name)
 	}
-	for _, p := range added { // what took the place of a pack is newer than the snapshot
+	for _, p := range added { // a pack that replaces another is newer than the snapshot
 		if len(gone) == 0 {
 			return nil, nil
 		}
 		m, err := manifest(ctx, in, p.Name, func(*blob.Version) bool { return false })
-		if err != nil && !unreadable(err) {
+		if err != nil && !isUnreadable(err) {
 			return nil, err
 		}
 		for _, name := range m.Replaces {
 			delete(gone, name)
 		}
 	}
-	// What is left was lost, or what replaced it was itself replaced since the snapshot: its contents tell.
-	if err := b.ask(ctx, in, listed, gone); err != nil {
+	// The packs that are left were lost, or the packs that replaced them were replaced in turn: compare their contents.
+	if err := b.dropStored(ctx, in, listed, gone); err != nil {
 		return nil, err
 	}
 	packs := make([]Pack, 0, len(gone))
@@ -62,17 +62,17 @@ func (b *Backup) lost(ctx context.Context, in Source, listed, before []Pack) ([]
 	return packs, nil
 }
 
-// goner is a pack that is gone, with what it alone may have.
-type goner struct {
+// missingPack is a pack that the archive no longer has, with what only it may have stored.
+type missingPack struct {
 	Pack
-	contents []*content
-	facts    int  // that it tells of
-	told     bool // of some of them others tell too
+	contents   []*content
+	facts      int  // number of facts in its manifest
+	factShared bool // another pack has a fact with the key of one of them
 }
 
 type fact struct{ kind, key string }
 
-// content is what a pack stores of a chain.
+// content is what a missing pack stores of a chain, and which of it other packs have.
 type content struct {
 	blob.Version // without extents
 	stored, have []span
@@ -80,8 +80,8 @@ type content struct {
 
 type span struct{ from, to int64 }
 
-// ask removes from gone what others have.
-func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[string]*goner) error {
+// dropStored removes from gone the packs whose content the listed packs have.
+func (b *Backup) dropStored(ctx context.Context, in Source, listed []Pack, gone map[string]*missingPack) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -89,13 +89,13 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 	for _, p := range listed {
 		present[p.Name] = true
 	}
-	wanted, facts := map[blob.Chain][]*content{}, map[fact][]*goner{}
+	wanted, facts := map[blob.Chain][]*content{}, map[fact][]*missingPack{}
 	for _, g := range gone {
-		if err := b.recall(ctx, g, wanted, facts); err != nil {
+		if err := b.readMissing(ctx, g, wanted, facts); err != nil {
 			return err
 		}
 	}
-	var graves blob.Tombstones
+	var tombstones blob.Tombstones
 	for _, p := range listed {
 		m, err := manifest(ctx, in, p.Name, func(v *blob.Version) bool {
 			for _, c := range wanted[v.Chain()] {
@@ -107,22 +107,22 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 			}
 			return false
 		})
-		if err != nil && !unreadable(err) {
+		if err != nil && !isUnreadable(err) {
 			return err
 		}
 		for _, f := range m.Facts {
-			graves.Add(f, p.Name)
+			tombstones.Add(f, p.Name)
 			for _, g := range facts[fact{f.Kind, f.Key}] {
-				g.told = true
+				g.factShared = true
 			}
 		}
 	}
-	maps.DeleteFunc(gone, func(_ string, g *goner) bool { return g.isElsewhere(&graves) })
+	maps.DeleteFunc(gone, func(_ string, g *missingPack) bool { return g.isElsewhere(&tombstones) })
 	return nil
 }
 
-// recall reads what a pack stored from the backup.
-func (b *Backup) recall(ctx context.Context, g *goner, wanted map[blob.Chain][]*content, facts map[fact][]*goner) error {
+// readMissing reads from the backup what a missing pack stored.
+func (b *Backup) readMissing(ctx context.Context, g *missingPack, wanted map[blob.Chain][]*content, facts map[fact][]*missingPack) error {
 	m, err := manifest(ctx, b.packs, g.Name, func(v *blob.Version) bool {
 		c := content{Version: *v}
 		for _, e := range v.Extents {
@@ -135,8 +135,8 @@ func (b *Backup) recall(ctx context.Context, g *goner, wanted map[blob.Chain][]*
 		}
 		return false
 	})
-	if unreadable(err) {
-		return nil // the backup has lost it too: verify says so, and nothing can be done here
+	if isUnreadable(err) {
+		return nil // the backup has lost it too: verify reports that, and nothing can be done here
 	}
 	g.facts = len(m.Facts)
 	for _, f := range m.Facts {
@@ -146,18 +146,18 @@ func (b *Backup) recall(ctx context.Context, g *goner, wanted map[blob.Chain][]*
 	return err
 }
 
-// isElsewhere says whether the archive needs nothing of a pack. Single facts may have been forgotten.
-func (g *goner) isElsewhere(graves *blob.Tombstones) bool {
+// isElsewhere reports whether the archive needs nothing of a pack. Single facts may be missing because they were forgotten.
+func (g *missingPack) isElsewhere(tombstones *blob.Tombstones) bool {
 	for _, c := range g.contents {
-		if _, buried := graves.Of(&c.Version); !buried && !c.whole() {
+		if _, deleted := tombstones.Of(&c.Version); !deleted && !c.isCovered() {
 			return false
 		}
 	}
-	return len(g.contents) > 0 || g.facts == 0 || g.told
+	return len(g.contents) > 0 || g.facts == 0 || g.factShared
 }
 
-// whole says whether others have all that is stored.
-func (c *content) whole() bool {
+// isCovered reports whether other packs have everything that is stored.
+func (c *content) isCovered() bool {
 	slices.SortFunc(c.have, func(x, y span) int { return cmp.Compare(x.from, y.from) })
 	for _, s := range c.stored {
 		for _, h := range c.have {
@@ -172,8 +172,8 @@ func (c *content) whole() bool {
 	return true
 }
 
-// unreadable says that a pack is damaged or not there, so that it tells nothing.
-func unreadable(err error) bool {
+// isUnreadable reports whether err says that a pack is damaged or missing.
+func isUnreadable(err error) bool {
 	return errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound)
 }
 

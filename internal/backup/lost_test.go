@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestLost: a pack that the archive has lost stays in the backup, whatever else goes, and is named each time. One that was
-// replaced goes, also when nobody has ever seen what replaced it.
+// TestLost: a pack that the archive has lost stays in the backup, whatever else expires, and is reported each time. A pack that was
+// replaced expires, even if no backup ever saw the pack that replaced it.
 func TestLost(t *testing.T) {
 	whole, head, tail := part{file: "a", to: 300}, part{file: "b", to: 100}, part{file: "b", from: 100, to: 200}
 	bury := func(p part) blob.Manifest {

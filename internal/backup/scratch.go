@@ -13,22 +13,22 @@ import (
 
 const scratchPrefix = disk.TempPrefix + "verify-"
 
-// Scratch makes a directory that an archive can be opened in, with the packs of a snapshot, for proving that it gives
-// everything back. They are further names of the same files where the disk allows that, so it takes no room; else
-// copies in the system's temporary directory. remove takes it away again. It holds the lock of the backup meanwhile.
+// Scratch makes a directory with the packs of a snapshot that can be opened as an archive, to prove that everything can be
+// restored from it. The packs are hard links if the file system has them, so they take no space; otherwise they are copies in
+// the system's temporary directory. remove deletes the directory. The backup is locked until then.
 func (b *Backup) Scratch(ctx context.Context, s Snapshot) (dir string, remove func() error, err error) {
 	lock, err := b.lock()
 	if err != nil {
 		return "", nil, err
 	}
-	var gone func() error
+	var removeDir func() error
 	if err = b.removeScratch(); err == nil {
-		dir, gone, err = b.scratch(ctx, s)
+		dir, removeDir, err = b.scratch(ctx, s)
 	}
 	if err != nil {
 		return "", nil, errors.Join(err, lock.Release())
 	}
-	return dir, func() error { return errors.Join(gone(), lock.Release()) }, nil
+	return dir, func() error { return errors.Join(removeDir(), lock.Release()) }, nil
 }
 
 func (b *Backup) scratch(ctx context.Context, s Snapshot) (dir string, remove func() error, err error) {
@@ -69,7 +69,7 @@ func (b *Backup) link(ctx context.Context, s Snapshot, dir string) error {
 	return b.opts.FS.MkdirAll(filepath.Join(dir, packsDir))
 }
 
-// removeScratch removes what a verify that died has left. It needs the lock.
+// removeScratch removes the scratch directories that a verify that died has left. The caller must hold the lock.
 func (b *Backup) removeScratch() error {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {

@@ -19,26 +19,26 @@ type Pack struct {
 	Size int64  `json:"size"`
 }
 
-// Snapshot says which packs made up the archive from Time until Until, by its own clock.
+// Snapshot records which packs made up the archive from Time until Until.
 type Snapshot struct {
 	ID    string    `json:"snapshot"`
 	Time  time.Time `json:"time"`
-	Until time.Time `json:"until"` // the last backup that found it so
+	Until time.Time `json:"until"` // time of the last backup that found the same packs
 	Bytes int64     `json:"bytes"`
 	Packs []Pack    `json:"packs"` // by name
 }
 
-// A snapshot is a file <id>.json. A list with the other suffix does not count: that of a backup that is under way or
-// died, or of one that has expired. What only such lists name is removed.
+// A snapshot is a file <id>.json. A file <id>.void is not a snapshot but a list of packs of a backup that is in progress or
+// has died, or of a snapshot that has expired. Packs that only void lists name are removed.
 const (
-	counts = ".json"
-	void   = ".void"
+	snapshotSuffix = ".json"
+	voidSuffix     = ".void"
 )
 
 const idLayout = "20060102T150405.000000Z"
 
-// Snapshots returns the snapshots, the oldest first. What cannot be read is named in the error, after all others.
-func (b *Backup) Snapshots() ([]Snapshot, error) { return b.lists(counts) }
+// Snapshots returns the snapshots, the oldest first. The error names those that cannot be read; the others are returned too.
+func (b *Backup) Snapshots() ([]Snapshot, error) { return b.lists(snapshotSuffix) }
 
 func (b *Backup) lists(suffix string) ([]Snapshot, error) {
 	dir := filepath.Join(b.dir, snapshotsDir)
@@ -67,12 +67,12 @@ func (b *Backup) lists(suffix string) ([]Snapshot, error) {
 		}
 		all = append(all, s)
 	}
-	// By their ids, which no shift of a clock turns around: see newID.
+	// By id, because ids rise even if the clock is set back: see newID.
 	slices.SortFunc(all, func(x, y Snapshot) int { return cmp.Compare(x.ID, y.ID) })
 	return all, errors.Join(bad...)
 }
 
-// Snapshot returns one by its id, "" is the newest. ErrNoSnapshot.
+// Snapshot returns the snapshot with an id; "" is the newest. It returns ErrNoSnapshot if there is none.
 func (b *Backup) Snapshot(id string) (Snapshot, error) {
 	all, err := b.Snapshots()
 	if id == "" && len(all) > 0 {
@@ -87,8 +87,8 @@ func (b *Backup) Snapshot(id string) (Snapshot, error) {
 	return Snapshot{}, fmt.Errorf("backup %s: snapshot %q: %w", b.dir, id, err)
 }
 
-// newID is the id of a snapshot that comes after all others, also when the clock was set back. Void lists count too: one
-// that is written over names no more what its backup left.
+// newID returns the id for a new snapshot, which sorts after all others even if the clock was set back. It must also differ from
+// the ids of void lists: if one were overwritten, the packs that its backup left would be named nowhere.
 func newID(now time.Time, lists ...[]Snapshot) string {
 	id, last := now.UTC().Format(idLayout), ""
 	for _, s := range slices.Concat(lists...) {
@@ -117,13 +117,13 @@ func (b *Backup) write(s *Snapshot, suffix string) error {
 
 func (b *Backup) path(id, suffix string) string { return filepath.Join(b.dir, snapshotsDir, id+suffix) }
 
-// Keep says which snapshots stay. The zero value keeps all.
+// Keep says which snapshots to keep. The zero value keeps all.
 type Keep struct {
 	Last   int           // this many of the newest
 	Within time.Duration // and those that are not older
 }
 
-// expired returns the snapshots that do not stay, of all, the oldest first. The newest always stays.
+// expired returns the snapshots that are not kept, of all, the oldest first. The newest is always kept.
 func (k Keep) expired(all []Snapshot, now time.Time) []Snapshot {
 	if k == (Keep{}) || len(all) == 0 {
 		return nil

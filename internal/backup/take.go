@@ -16,23 +16,23 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// Source is where the packs of an archive are read.
+// Source is the part of a blob.Store that reads the packs of an archive.
 type Source interface {
 	Open(ctx context.Context, name string) (blob.Pack, error)
 	List(ctx context.Context) iter.Seq2[blob.Info, error]
 }
 
-// TakeOptions say how a backup is taken.
+// TakeOptions are the options of Take.
 type TakeOptions struct {
 	Keep     Keep
-	AsIs     bool                    // what the last snapshot has and the archive has not is not missed
-	Progress func(done, total int64) // bytes; it may be nil
+	AsIs     bool                    // accept that the archive no longer has packs of the last snapshot
+	Progress func(done, total int64) // in bytes; it may be nil
 }
 
 // Report is what a backup did.
 type Report struct {
-	Snapshot     string    `json:"snapshot"` // the one that says what the archive has now
-	Time         time.Time `json:"time"`     // since when it had that
+	Snapshot     string    `json:"snapshot"` // id of the snapshot of the archive's present state
+	Time         time.Time `json:"time"`     // when the archive was first found in that state
 	Packs        int64     `json:"packs"`    // of the snapshot
 	Bytes        int64     `json:"bytes"`
 	Copied       int64     `json:"copied"` // packs
@@ -40,7 +40,7 @@ type Report struct {
 	Expired      int64     `json:"expired"` // snapshots
 	Removed      int64     `json:"removed"` // packs that no snapshot names any more
 	RemovedBytes int64     `json:"removed_bytes"`
-	Snapshots    int64     `json:"snapshots"` // that there are now
+	Snapshots    int64     `json:"snapshots"` // present number
 	Damaged      []Damaged `json:"damaged"`   // packs that are damaged in the archive and could not be backed up
 	Lost         []Pack    `json:"lost"`      // packs that the archive has lost; they stay in the snapshot
 }
@@ -51,21 +51,21 @@ type Damaged struct {
 	Reason string `json:"reason"`
 }
 
-// rounds bounds how often the archive is listed again because a writer goes on; what comes later is in the next backup.
-const rounds = 8
+// maxRounds limits how often the archive is listed again because a writer keeps adding packs. Later packs are in the next backup.
+const maxRounds = 8
 
-// Take brings the backup up to what the archive has, and lets old snapshots expire. A backup that finds nothing new
-// prolongs the last snapshot. Damaged packs do not keep the others from being backed up, and a pack that the archive
-// has lost stays in the snapshots: the backup may have the only copy.
+// Take copies to the backup what it does not have of the archive, writes a snapshot, and expires old ones. If nothing has
+// changed, it extends the last snapshot instead. Damaged packs do not prevent the others from being backed up, and a pack that
+// the archive has lost stays in the snapshots, because the backup may have the only copy.
 //
-// Errors: ErrLocked; blob.ErrCorrupt when packs of the archive were damaged or lost, after everything else was done.
+// Errors: ErrLocked; blob.ErrCorrupt if packs of the archive are damaged or lost, after everything else is done.
 func (b *Backup) Take(ctx context.Context, from Source, o TakeOptions) (report Report, err error) {
 	report.Damaged, report.Lost = []Damaged{}, []Pack{}
 	lock, err := b.lock()
 	if err != nil {
 		return report, err
 	}
-	t := &taking{backup: b, from: from, opts: o, report: &report, trusted: map[Pack]bool{}, here: map[string]int64{}}
+	t := &taker{backup: b, from: from, opts: o, report: &report, trusted: map[Pack]bool{}, present: map[string]int64{}}
 	err = errors.Join(t.run(ctx), lock.Release())
 	if err != nil {
 		return report, fmt.Errorf("back up to %s: %w", b.dir, err)
@@ -73,14 +73,14 @@ func (b *Backup) Take(ctx context.Context, from Source, o TakeOptions) (report R
 	return report, nil
 }
 
-// taking is one Take.
-type taking struct {
+// taker is the state of one Take.
+type taker struct {
 	backup  *Backup
 	from    Source
 	opts    TakeOptions
-	trusted map[Pack]bool    // a snapshot names it, so it was read back once
-	here    map[string]int64 // sizes of what stands in the backup
-	last    *Snapshot        // the newest before this one
+	trusted map[Pack]bool    // packs that a snapshot names, so that they were read back once
+	present map[string]int64 // sizes of the packs in the backup
+	last    *Snapshot        // the newest snapshot before this backup
 
 	mu      sync.Mutex
 	report  *Report
@@ -89,7 +89,7 @@ type taking struct {
 	damaged map[string]bool
 }
 
-func (t *taking) run(ctx context.Context) error {
+func (t *taker) run(ctx context.Context) error {
 	b := t.backup
 	if _, err := b.packs.RemoveLeftovers(ctx); err != nil {
 		return err
@@ -113,10 +113,10 @@ func (t *taking) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.here[info.Name] = info.Size
+		t.present[info.Name] = info.Size
 	}
 	now := b.opts.Now().UTC().Truncate(time.Microsecond)
-	voids, _ := b.lists(void) // the sweep reports what cannot be read
+	voids, _ := b.lists(voidSuffix) // sweep reports lists that cannot be read
 	s := &Snapshot{ID: newID(now, before, voids), Time: now, Until: now}
 	if err := t.copyAll(ctx, s); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (t *taking) run(ctx context.Context) error {
 	if err := t.keepLost(ctx, s); err != nil {
 		return err
 	}
-	if err := t.settle(s); err != nil {
+	if err := t.writeSnapshot(s); err != nil {
 		return err
 	}
 	if err := b.expire(ctx, t.opts.Keep, now, t.report); err != nil {
@@ -142,10 +142,10 @@ func (t *taking) run(ctx context.Context) error {
 	}
 }
 
-// copyAll copies what is not here until a listing finds nothing new, and fills in the snapshot. A pack that vanishes
-// was replaced by gc: the next listing has the one that replaces it.
-func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
-	brings := *s // what this backup brings, in all rounds, should it die or gc replace some of it
+// copyAll copies the packs that the backup does not have, until a listing shows nothing new, and sets the packs of the snapshot. If a
+// pack vanishes, gc has replaced it, and the next listing has the one that replaces it.
+func (t *taker) copyAll(ctx context.Context, s *Snapshot) error {
+	incoming := *s // all packs that this backup copies, to be swept if it dies or gc replaces some of them
 	for round := 0; ; round++ {
 		listed, err := list(ctx, t.from)
 		if err != nil {
@@ -157,22 +157,22 @@ func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
 		s.Packs = listed
 		var missing []Pack
 		for _, p := range listed {
-			if size, ok := t.here[p.Name]; !ok || size != p.Size || !t.trusted[p] {
+			if size, ok := t.present[p.Name]; !ok || size != p.Size || !t.trusted[p] {
 				missing = append(missing, p)
 			}
 		}
 		if len(missing) == 0 {
 			break
 		}
-		brings.Packs = append(brings.Packs, missing...)
-		if err := t.backup.write(&brings, void); err != nil {
+		incoming.Packs = append(incoming.Packs, missing...)
+		if err := t.backup.write(&incoming, voidSuffix); err != nil {
 			return err
 		}
 		vanished, err := t.copyRound(ctx, missing)
 		if err != nil {
 			return err
 		}
-		if !vanished && round >= rounds {
+		if !vanished && round >= maxRounds {
 			break
 		}
 	}
@@ -180,10 +180,10 @@ func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
 	return nil
 }
 
-// keepLost adds to the snapshot what the last one has and the archive has lost.
-func (t *taking) keepLost(ctx context.Context, s *Snapshot) error {
+// keepLost adds the packs of the last snapshot that the archive has lost to the new one.
+func (t *taker) keepLost(ctx context.Context, s *Snapshot) error {
 	if t.last != nil && !t.opts.AsIs {
-		lost, err := t.backup.lost(ctx, t.backup.packs, s.Packs, t.last.Packs)
+		lost, err := t.backup.findLost(ctx, t.backup.packs, s.Packs, t.last.Packs)
 		if err != nil {
 			return fmt.Errorf("compare with the last backup: %w", err)
 		}
@@ -210,8 +210,8 @@ func list(ctx context.Context, from Source) ([]Pack, error) {
 	return listed, nil
 }
 
-// copyRound copies packs on a few goroutines, and says whether some of them had vanished.
-func (t *taking) copyRound(ctx context.Context, missing []Pack) (vanished bool, err error) {
+// copyRound copies packs on several goroutines, and reports whether some of them had vanished.
+func (t *taker) copyRound(ctx context.Context, missing []Pack) (vanished bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for _, p := range missing {
@@ -222,7 +222,7 @@ func (t *taking) copyRound(ctx context.Context, missing []Pack) (vanished bool, 
 	for range max(2, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for p := range jobs {
-				err := t.bring(ctx, p)
+				err := t.ensurePack(ctx, p)
 				t.mu.Lock()
 				switch {
 				case errors.Is(err, blob.ErrNotFound):
@@ -230,7 +230,7 @@ func (t *taking) copyRound(ctx context.Context, missing []Pack) (vanished bool, 
 				case err != nil:
 					cancel(err)
 				case !t.damaged[p.Name]:
-					t.here[p.Name], t.trusted[p] = p.Size, true
+					t.present[p.Name], t.trusted[p] = p.Size, true
 				}
 				t.mu.Unlock()
 			}
@@ -247,9 +247,9 @@ func (t *taking) copyRound(ctx context.Context, missing []Pack) (vanished bool, 
 	return vanished, context.Cause(ctx)
 }
 
-// bring makes one pack stand in the backup as it was written.
-func (t *taking) bring(ctx context.Context, p Pack) error {
-	if t.known(p.Name) {
+// ensurePack makes sure that the backup has a pack as it was written: it verifies the pack there, and copies it if needed.
+func (t *taker) ensurePack(ctx context.Context, p Pack) error {
+	if t.isDamaged(p.Name) {
 		return nil
 	}
 	b := t.backup
@@ -257,9 +257,9 @@ func (t *taking) bring(ctx context.Context, p Pack) error {
 		t.progress(p, false)
 		return nil
 	} else if !errors.Is(wrong, blob.ErrNotFound) {
-		// Something stands there: what can be read of it is not given up before there is something better.
+		// The backup's pack is damaged. Do not remove it before it is certain that the archive's is good.
 		if bad := checkPack(ctx, t.from, p); bad != nil {
-			return t.failed(p, bad)
+			return t.addDamaged(p, bad)
 		}
 		if err := b.packs.Remove(ctx, p.Name); err != nil {
 			return err
@@ -269,21 +269,21 @@ func (t *taking) bring(ctx context.Context, p Pack) error {
 		return err
 	}
 	if wrong := b.check(ctx, p); wrong != nil {
-		return t.failed(p, errors.Join(wrong, b.packs.Remove(ctx, p.Name)))
+		return t.addDamaged(p, errors.Join(wrong, b.packs.Remove(ctx, p.Name)))
 	}
 	t.progress(p, true)
 	return nil
 }
 
-// known says whether a pack was found damaged before, in an earlier round.
-func (t *taking) known(name string) bool {
+// isDamaged reports whether a pack was found damaged in an earlier round.
+func (t *taker) isDamaged(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.damaged[name]
 }
 
-// failed reports a pack that is damaged; other errors end the backup.
-func (t *taking) failed(p Pack, err error) error {
+// addDamaged records a damaged pack. Errors other than blob.ErrCorrupt are returned and end the backup.
+func (t *taker) addDamaged(p Pack, err error) error {
 	if !errors.Is(err, blob.ErrCorrupt) {
 		return err
 	}
@@ -297,7 +297,7 @@ func (t *taking) failed(p Pack, err error) error {
 	return nil
 }
 
-func (t *taking) progress(p Pack, copied bool) {
+func (t *taker) progress(p Pack, copied bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.done += p.Size
@@ -310,8 +310,8 @@ func (t *taking) progress(p Pack, copied bool) {
 	}
 }
 
-// settle writes the snapshot, or prolongs the last one when that has the same packs.
-func (t *taking) settle(s *Snapshot) error {
+// writeSnapshot writes the snapshot, or extends the last one if it has the same packs.
+func (t *taker) writeSnapshot(s *Snapshot) error {
 	name := s
 	if t.last != nil && slices.Equal(t.last.Packs, s.Packs) {
 		t.last.Until = s.Until
@@ -319,10 +319,10 @@ func (t *taking) settle(s *Snapshot) error {
 	}
 	r := t.report
 	r.Snapshot, r.Time, r.Packs, r.Bytes = name.ID, name.Time, int64(len(s.Packs)), s.Bytes
-	return t.backup.write(name, counts)
+	return t.backup.write(name, snapshotSuffix)
 }
 
-// copy copies a pack from a source. ErrNotFound when it has none by that name.
+// copy copies a pack from a source. It returns blob.ErrNotFound if the source does not have it.
 func (b *Backup) copy(ctx context.Context, from Source, name string) error {
 	return copyPack(ctx, from, b.packs, name)
 }
@@ -334,7 +334,7 @@ func copyPack(ctx context.Context, from Source, to blob.Store, name string) erro
 	}
 	up, err := to.Create(ctx)
 	if err == nil {
-		if _, err = io.Copy(up, &stoppable{ctx, io.NewSectionReader(p, 0, p.Size())}); err == nil {
+		if _, err = io.Copy(up, &contextReader{ctx, io.NewSectionReader(p, 0, p.Size())}); err == nil {
 			err = up.Commit(ctx, name)
 		} else {
 			err = errors.Join(err, up.Abort())
@@ -346,20 +346,20 @@ func copyPack(ctx context.Context, from Source, to blob.Store, name string) erro
 	return nil
 }
 
-// stoppable is a reader that stops when its context does.
-type stoppable struct {
+// contextReader is a reader that fails once its context is done.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (s *stoppable) Read(p []byte) (int, error) {
+func (s *contextReader) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return s.r.Read(p)
 }
 
-// check reads a pack of the backup: ErrNotFound when it is not there, ErrCorrupt when it is not what its name says.
+// check verifies a pack of the backup. It returns blob.ErrNotFound if the pack is missing and blob.ErrCorrupt if it is damaged.
 func (b *Backup) check(ctx context.Context, p Pack) error { return checkPack(ctx, b.packs, p) }
 
 func checkPack(ctx context.Context, in Source, p Pack) (err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// VerifyOptions say what a verify looks at.
+// VerifyOptions say what a verify checks.
 type VerifyOptions struct {
 	Snapshot string // "" is all
 	Full     bool   // read every byte, not only sizes and manifests
@@ -23,11 +23,11 @@ type VerifyReport struct {
 	Packs     int64     `json:"packs"`
 	Bytes     int64     `json:"bytes"`
 	Full      bool      `json:"full"`
-	Extra     int64     `json:"extra_packs"` // stand in the backup, and no snapshot names them
+	Extra     int64     `json:"extra_packs"` // packs that no snapshot names
 	Findings  []Finding `json:"findings"`
 }
 
-// Finding is something that is not as it should be.
+// Finding is one problem that a verify found.
 type Finding struct {
 	Kind      string   `json:"kind"` // missing, damaged, snapshot
 	Pack      string   `json:"pack"` // "" for a snapshot
@@ -39,11 +39,11 @@ type Finding struct {
 const (
 	KindMissing  = "missing"
 	KindDamaged  = "damaged"
-	KindSnapshot = "snapshot" // a list that cannot be read
+	KindSnapshot = "snapshot" // a snapshot that cannot be read
 )
 
-// Verify proves that every pack that a snapshot names is there: by size, name and manifest, or with Full by every
-// byte. Reading is all that it does. Errors: blob.ErrCorrupt after everything was looked at, ErrNoSnapshot.
+// Verify checks that every pack of the snapshots is there: its size, name and manifest or, with Full, every
+// byte. It changes nothing. Errors: blob.ErrCorrupt after everything has been checked, ErrNoSnapshot.
 func (b *Backup) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, error) {
 	r := VerifyReport{Full: o.Full, Findings: []Finding{}}
 	all, err := b.Snapshots()
@@ -57,13 +57,13 @@ func (b *Backup) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, err
 		return r, fmt.Errorf("verify backup %s: %w", b.dir, ErrNoSnapshot)
 	}
 	r.Snapshots = int64(len(all))
-	packs, of := gather(all)
+	packs, of := packsOf(all)
 	total := int64(0)
 	for _, p := range packs {
 		total += p.Size
 	}
 	for _, p := range packs {
-		err := b.look(ctx, p, o.Full)
+		err := b.verifyPack(ctx, p, o.Full)
 		switch {
 		case ctx.Err() != nil:
 			return r, ctx.Err()
@@ -78,7 +78,7 @@ func (b *Backup) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, err
 		}
 	}
 	if o.Snapshot == "" {
-		if r.Extra, err = b.extra(ctx, packs); err != nil {
+		if r.Extra, err = b.countExtra(ctx, packs); err != nil {
 			return r, err
 		}
 	}
@@ -88,8 +88,8 @@ func (b *Backup) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, err
 	return r, nil
 }
 
-// gather is the packs of snapshots, each once and by name, and the snapshots that name them.
-func gather(all []Snapshot) ([]Pack, map[Pack][]string) {
+// packsOf returns the packs of snapshots, each once and by name, and the ids of the snapshots that name them.
+func packsOf(all []Snapshot) ([]Pack, map[Pack][]string) {
 	var packs []Pack
 	of := map[Pack][]string{}
 	for _, s := range all {
@@ -104,7 +104,7 @@ func gather(all []Snapshot) ([]Pack, map[Pack][]string) {
 	return packs, of
 }
 
-func (b *Backup) look(ctx context.Context, p Pack, full bool) (err error) {
+func (b *Backup) verifyPack(ctx context.Context, p Pack, full bool) (err error) {
 	if full {
 		return b.check(ctx, p)
 	}
@@ -120,7 +120,7 @@ func (b *Backup) look(ctx context.Context, p Pack, full bool) (err error) {
 	return err
 }
 
-func (b *Backup) extra(ctx context.Context, named []Pack) (n int64, err error) {
+func (b *Backup) countExtra(ctx context.Context, named []Pack) (n int64, err error) {
 	known := map[string]bool{}
 	for _, p := range named {
 		known[p.Name] = true
@@ -136,9 +136,9 @@ func (b *Backup) extra(ctx context.Context, named []Pack) (n int64, err error) {
 	return n, nil
 }
 
-// Fill copies the packs of a snapshot into a store of packs, which may have some of them already, and reads each
-// back. Packs that are missing or damaged are left out and named in the report and in the error, blob.ErrCorrupt,
-// after all others were copied.
+// Fill copies the packs of a snapshot into a store, which may have some of them already, and reads each
+// back. Packs that are missing or damaged are left out and listed in the report; after all others are copied, Fill
+// returns blob.ErrCorrupt.
 func (b *Backup) Fill(ctx context.Context, s Snapshot, to blob.Store, progress func(done, total int64)) (r FillReport, err error) {
 	r = FillReport{Snapshot: s.ID, Damaged: []Damaged{}}
 	for _, p := range s.Packs {

@@ -250,7 +250,7 @@ func (s *stageRun) parsed(o *index.State, content []byte, collector *index.Colle
 		return err
 	}
 	var records []transcript.Record
-	if err := parse(func(r transcript.Record) { records = append(records, transcript.Keep(r)) }); err != nil {
+	if err := parse(func(r transcript.Record) { records = append(records, transcript.Clone(r)) }); err != nil {
 		return err
 	}
 	if err := s.add("tokenise", func() error {

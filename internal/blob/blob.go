@@ -1,7 +1,7 @@
-// Package blob says where the original bytes of the archive are kept: what a blob is, how its bytes lie in
-// packs, what a manifest tells of them, and the contract of a place that holds packs.
+// Package blob defines how the archive stores the bytes of originals: what a blob is, how packs hold it, what a
+// manifest records about it, and the contract of a Store that holds packs.
 //
-// It does not know what the bytes mean. Packs are immutable, named without coordination, and whole or absent.
+// It does not interpret the bytes. Packs are immutable, named without coordination, and either whole or absent.
 package blob
 
 import (
@@ -48,8 +48,8 @@ func (r *Ref) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Nano is a time in nanoseconds since 1970, or the nearest of 1677 to 2262 that an int64 can say. Files may have any: 1601 is
-// where Windows begins to count.
+// Nano returns t in nanoseconds since 1970, clamped to what an int64 can hold (the years 1677 to 2262). Modification times
+// of files may lie outside: the epoch of Windows is 1601.
 func Nano(t time.Time) int64 {
 	switch first, last := time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64); {
 	case t.Before(first):
@@ -60,54 +60,55 @@ func Nano(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Extent is a run of bytes of a chain that one tar entry holds: a whole original, or a tail by which it grew.
+// Extent is a range of bytes of a chain that one tar entry holds: a whole original, or a tail by which it grew.
 type Extent struct {
 	Offset int64 `json:"offset"` // in the chain
 	Size   int64 `json:"size"`
 	SHA256 Ref   `json:"sha256"` // of these bytes
-	// Raw is the offset of the first byte in the pack's inflated tar stream, never 0 (a tar header stands before
-	// it). It is 0 when CopyOf is set.
+	// Raw is the offset of the first byte in the pack's inflated tar stream. It is never 0 (a tar header precedes
+	// the content) unless CopyOf is set.
 	Raw int64 `json:"raw"`
-	// CopyOf says that the same bytes stand elsewhere, in this or an earlier pack, and are not stored again.
+	// CopyOf says where the same bytes are stored already, in this or an earlier pack. They are not stored again.
 	CopyOf *Copy `json:"copy_of,omitempty"`
 }
 
-// Copy is a place where bytes stand: of a copied extent, where they stood when its pack was written. When gc has since
-// replaced that pack, the extent's SHA256 still finds them.
+// Copy is the location of stored bytes. For a copied extent it is their location when its pack was written; if gc has
+// replaced that pack since, they can still be found by the extent's SHA256.
 type Copy struct {
 	Pack string `json:"pack"` // "" is the same pack
 	Raw  int64  `json:"raw"`
 }
 
-// Version is one state of one original as a scan met it. Extents are those that its pack added, in order; the
-// earlier ones of its chain stand in earlier packs.
+// Version is one state of one original, as a scan found it. Extents are those that its pack adds, in order; earlier
+// packs hold the earlier extents of its chain.
 //
-// Source, Path and Claim hold the exact bytes, UTF-8 or not. In a manifest, what is not UTF-8 stands beside a
-// readable form as source_b64, path_b64 and root_dir_b64.
+// Source, Path and Claim hold the exact bytes, UTF-8 or not. For those that are not UTF-8, a manifest has a readable
+// form and the exact bytes as source_b64, path_b64 and root_dir_b64.
 type Version struct {
 	Source string `json:"source"`
 	Path   string `json:"path"` // slash-separated, relative to the source's root
-	// Number counts the contents of this path from 1: growth keeps it, a rewrite raises it.
+	// Number counts the contents of this path from 1. Growth keeps it, a rewrite increments it.
 	Number int `json:"version"`
-	// Root is the SHA-256 of the first extent of the chain; an empty file has that of no bytes. Nothing can grow
-	// from an empty version, else all such chains of a path would have one root: content begins a new version.
+	// Root is the SHA-256 of the first extent of the chain; for an empty file it is the hash of no bytes. An empty
+	// version cannot grow, because all such chains of a path would have the same root: the first content starts a new
+	// version.
 	Root    Ref       `json:"root"`
 	Size    int64     `json:"size"`
 	SHA256  Ref       `json:"sha256"` // of all Size bytes
-	ModTime time.Time `json:"mtime"`  // with nanoseconds; years 0 to 9999, of which an index knows those that Nano does
+	ModTime time.Time `json:"mtime"`  // with nanoseconds; years 0 to 9999, of which an index holds the range of Nano
 	Mode    uint32    `json:"mode"`   // permission bits
 	Format  string    `json:"format,omitempty"`
 	Role    string    `json:"role,omitempty"`
 	Claim   string    `json:"root_dir,omitempty"` // root of the format that the file lies below
 	Extents []Extent  `json:"extents,omitempty"`
-	// Archived is when the state was archived, where that was not by the pack that says so; Earlier are the states of
-	// the chain before, in order. gc writes both, so that joined extents still tell what there was when.
+	// Archived is when the state was archived, if another pack than this one did so. Earlier are the previous states of
+	// the chain, in order. gc writes both, so that the history survives the merging of extents.
 	Archived time.Time `json:"archived,omitzero"`
 	Earlier  []State   `json:"earlier,omitempty"`
 }
 
-// Fact is what no original can tell: a source, a pin, a tag, a tombstone, a problem of a scan. Of facts with
-// one Kind and Key the newest counts, by Time, then by pack name; a null Value takes the fact back.
+// Fact is something that no original records: a source, a pin, a tag, a tombstone, a problem of a scan. Of the facts
+// with the same Kind and Key the newest counts, by Time, then by pack name. A null Value retracts the fact.
 type Fact struct {
 	Kind  string          `json:"fact"`
 	Key   string          `json:"key"`
@@ -124,7 +125,7 @@ type Member struct {
 	SHA256  Ref   `json:"sha256"` // of the member as stored
 }
 
-// Manifest is what a pack says of itself.
+// Manifest describes the content of a pack.
 type Manifest struct {
 	Pack     string // name in a Store
 	Writer   string
@@ -141,38 +142,38 @@ type Info struct {
 	Size int64
 }
 
-// Store is a place that holds packs: a directory, a bucket. Names are relative, slash-separated, used once and
-// have no extension (a directory adds ".tar.gz"). Their parts are made of letters, digits, '.', '-' and '_' and
-// do not begin with '.'. All methods may be called from several goroutines at once.
+// Store holds packs: in a directory or a bucket. Names are relative, slash-separated, never reused and have no
+// extension (a directory adds ".tar.gz"). Their parts consist of letters, digits, '.', '-' and '_' and
+// do not begin with '.'. All methods are safe for concurrent use.
 type Store interface {
 	// Create begins a pack. Nothing is visible before Commit, which names it.
 	Create(ctx context.Context) (Upload, error)
-	// Open gives random access to a pack. ErrNotFound when there is none.
+	// Open opens a pack for random access. It returns ErrNotFound when there is none.
 	Open(ctx context.Context, name string) (Pack, error)
-	// List yields all packs in name order, which is time order. What is not committed is not listed.
+	// List yields all committed packs in name order, which is time order.
 	List(ctx context.Context) iter.Seq2[Info, error]
-	// Remove deletes a pack. ErrNotFound when there is none.
+	// Remove deletes a pack. It returns ErrNotFound when there is none.
 	Remove(ctx context.Context, name string) error
 }
 
 // Upload is a pack being written.
 type Upload interface {
 	io.Writer
-	// Commit makes the bytes durable under name, whole or not at all. It never overwrites: ErrExists. It ends the
-	// upload, also when it fails; it fails when a Write did.
+	// Commit makes the bytes durable under name, whole or not at all. It never overwrites a pack, but returns ErrExists.
+	// It ends the upload even when it fails, and fails if a Write failed before.
 	Commit(ctx context.Context, name string) error
-	// Abort drops what was written. After Commit, or a second time, it does nothing.
+	// Abort discards what was written. After Commit or another Abort it does nothing.
 	Abort() error
 }
 
-// Pack is a stored pack. It stays readable until Close, also when it is removed meanwhile.
+// Pack is a stored pack. It stays readable until Close, even if it is removed meanwhile.
 type Pack interface {
 	io.ReaderAt
 	io.Closer
 	Size() int64
 }
 
-// ValidName says whether name may name a pack.
+// ValidName reports whether name is a valid name of a pack.
 func ValidName(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part[0] == '.' || strings.Trim(part, nameBytes) != "" {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Chain tells one content of an original, and its growth, from all others, also where two machines have given one name and number.
+// Chain identifies one content of an original and its growth. Root makes it unique even if two machines have used the same
+// name and number.
 type Chain struct {
 	Name
 	Number int
@@ -18,13 +19,13 @@ func (c Chain) Compare(other Chain) int {
 	return cmp.Or(c.Name.Compare(other.Name), cmp.Compare(c.Number, other.Number), bytes.Compare(c.Root[:], other.Root[:]))
 }
 
-// Name is what the original is called.
+// Name returns the name of the original.
 func (v *Version) Name() Name { return Name{v.Source, v.Path} }
 
-// Chain is the chain that v is a state of.
+// Chain returns the chain that v is a state of.
 func (v *Version) Chain() Chain { return Chain{v.Name(), v.Number, v.Root} }
 
-// Place is where the bytes of e stand, as the manifest of a pack tells.
+// Place returns where the bytes of e are stored. pack is the pack whose manifest has e.
 func (e *Extent) Place(pack string) Copy {
 	switch {
 	case e.CopyOf == nil:
@@ -35,12 +36,12 @@ func (e *Extent) Place(pack string) Copy {
 	return *e.CopyOf
 }
 
-// Compare orders places by pack.
+// Compare orders places by pack, then by offset.
 func (c Copy) Compare(other Copy) int {
 	return cmp.Or(strings.Compare(c.Pack, other.Pack), cmp.Compare(c.Raw, other.Raw))
 }
 
-// Compare orders extents of a chain by where they begin, the longest first.
+// Compare orders the extents of a chain by offset, the longest first.
 func (e *Extent) Compare(other *Extent) int {
 	return cmp.Or(cmp.Compare(e.Offset, other.Offset), cmp.Compare(other.Size, e.Size))
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// FactLost is the kind of the facts that say which bytes of an original are lost.
+// FactLost is the kind of facts that record which bytes of an original are lost.
 const FactLost = "lost"
 
-// ErrLost says that bytes were lost by damage, which was acknowledged. It is an ErrCorrupt.
+// ErrLost says that bytes were lost by damage and that a repair has recorded the loss. It wraps ErrCorrupt.
 var ErrLost error = lost{}
 
 type lost struct{}
@@ -21,21 +21,21 @@ func (lost) Error() string { return "lost by damage" }
 
 func (lost) Unwrap() error { return ErrCorrupt }
 
-// Loss is a run of bytes of an original that no pack has any more: a repair found them nowhere and says so, unless a
-// newer fact of the same key takes that back, because they were found after all.
+// Loss is a range of bytes of an original that no pack holds any more. A repair that finds them nowhere records it as a
+// fact; if they turn up later, a newer fact of the same key retracts it.
 type Loss struct {
 	Source string // exact bytes, as in Version
 	Path   string
-	Number int // these two name the chain
+	Number int // with Root, identifies the chain
 	Root   Ref
 	Offset int64 // in the chain
 	Size   int64
-	Pack   string // that had them, "" when that is unknown
+	Pack   string // that held them, "" if unknown
 	Since  time.Time
 }
 
 type lossValue struct {
-	named
+	fileName
 	Number int       `json:"version"`
 	Root   Ref       `json:"root"`
 	Offset int64     `json:"offset"`
@@ -44,17 +44,17 @@ type lossValue struct {
 	Since  time.Time `json:"since"`
 }
 
-// Key is that of the loss's fact: one for each chain and offset.
+// Key returns the key of the loss's fact: one for each chain and offset.
 func (l Loss) Key() string {
 	return fileKey(l.Source, l.Path, number(int64(l.Number)), l.Root[:], number(l.Offset))
 }
 
-// Chain is the chain that lost them.
+// Chain returns the chain that lost the bytes.
 func (l *Loss) Chain() Chain { return Chain{Name{l.Source, l.Path}, l.Number, l.Root} }
 
-// Fact writes l down.
+// Fact returns the fact that records l.
 func (l Loss) Fact(at time.Time) Fact {
-	v := lossValue{named: nameFile(l.Source, l.Path), Number: l.Number, Root: l.Root, Offset: l.Offset, Size: l.Size, Pack: l.Pack, Since: l.Since.UTC()}
+	v := lossValue{fileName: newFileName(l.Source, l.Path), Number: l.Number, Root: l.Root, Offset: l.Offset, Size: l.Size, Pack: l.Pack, Since: l.Since.UTC()}
 	value, _ := json.Marshal(v) // of strings, numbers and bytes: it cannot fail
 	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: value}
 }
@@ -64,7 +64,7 @@ func (l Loss) Retract(at time.Time) Fact {
 	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: json.RawMessage("null")}
 }
 
-// ParseLoss reads the value of a fact. It fails when the value names no bytes, as that of a retraction does.
+// ParseLoss decodes the value of a fact. It fails if the value names no bytes, as in a retraction.
 func ParseLoss(f Fact) (Loss, error) {
 	var v lossValue
 	if f.Kind != FactLost {
@@ -114,7 +114,7 @@ func (ls *Losses) Add(f Fact, pack string) {
 	}
 }
 
-// Of returns what is lost of a version, in the order of its bytes.
+// Of returns the losses of a version, ordered by offset.
 func (ls *Losses) Of(v *Version) []Loss {
 	var all []Loss
 	for _, key := range ls.chains[v.Chain()] {
@@ -126,12 +126,13 @@ func (ls *Losses) Of(v *Version) []Loss {
 	return all
 }
 
-// Touches says whether some bytes of a version are lost.
+// Touches reports whether any byte of a range of a version is lost.
 func Touches(all []Loss, offset, size int64) bool {
 	return slices.ContainsFunc(all, func(l Loss) bool { return l.Offset < offset+size && offset < l.Offset+l.Size })
 }
 
-// Covers says whether all of some bytes of a version, size of them or only a place, are lost. all is in order.
+// Covers reports whether all bytes of a range of a version are lost; if size is 0, whether the place is in a loss. all is
+// ordered by offset.
 func Covers(all []Loss, offset, size int64) bool {
 	end := offset + size
 	for _, l := range all {

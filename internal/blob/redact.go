@@ -8,24 +8,24 @@ import (
 	"strconv"
 )
 
-// PlanForget is the Plan of tombstones that no grace spares and nobody takes back: what lies under them must not have
+// PlanForget is the Plan of tombstones that have no grace period and are never retracted: their bytes should never have
 // been kept.
 const PlanForget = "forget"
 
-// Redaction says what stands in the place of a version that was forgotten: the same version with marks over some
-// stretches. A file that still has the original bytes, or has grown from them, is known by it.
+// Redaction describes what replaces a version that was forgotten: the same version with some ranges overwritten by marks. It
+// also serves to recognise a file that still has the original bytes, or has grown from them.
 type Redaction struct {
 	SHA256 Ref        `json:"sha256"` // of the version with its marks
-	Root   Ref        `json:"root"`   // of the chain that begins with it
+	Root   Ref        `json:"root"`   // of the chain that begins with that version
 	Places [][2]int64 `json:"places"` // offset and length of each mark; none when the version itself was compressed
-	// Payloads says that MarkPayload made the marks, else Mark did.
+	// Payloads says that the marks were made by MarkPayload, not by Mark.
 	Payloads bool `json:"payloads,omitempty"`
 }
 
 const mark = "REDACTED"
 
-// Mark overwrites b with a mark of the same length, so that lines stay where they are and JSON stays JSON: ends of lines
-// and quotes that no backslash escapes are kept, and digits alone become other digits, for they may be a number.
+// Mark overwrites b with a mark of the same length, so that lines stay where they are and JSON stays valid: line ends
+// and unescaped quotes are kept, and text that is all digits becomes other digits, because it may be a number.
 func Mark(b []byte) {
 	digits := bytes.IndexFunc(b, func(r rune) bool { return r < '0' || r > '9' }) < 0
 	n := 0
@@ -49,11 +49,11 @@ func Mark(b []byte) {
 	}
 }
 
-// MinPayload is how many bytes MarkPayload needs to say what was there.
+// MinPayload is how many bytes MarkPayload needs for its text.
 const MinPayload = 64
 
-// MarkPayload overwrites b, the inside of a JSON string, with a text of the same length that says how long it was. It
-// depends on the length alone.
+// MarkPayload overwrites b, the inside of a JSON string, with a text of the same length that states the length. The text
+// depends on nothing else.
 func MarkPayload(b []byte) {
 	digits := strconv.Itoa(len(b))
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -65,7 +65,7 @@ func MarkPayload(b []byte) {
 	}
 }
 
-// Apply overwrites what is under one of the marks.
+// Apply overwrites b, the bytes under one of the marks.
 func (r *Redaction) Apply(b []byte) {
 	if r.Payloads {
 		MarkPayload(b)
@@ -74,7 +74,8 @@ func (r *Redaction) Apply(b []byte) {
 	Mark(b)
 }
 
-// WholeEscape returns where a match at i of b must begin to leave no half of a JSON escape before it.
+// WholeEscape returns where a match at i of b must begin so that it does not split a JSON escape: i, or the start of the
+// escape that i is inside of.
 func WholeEscape(b []byte, i int) int {
 	for k := i - 1; k >= max(0, i-5); k-- {
 		if b[k] != '\\' {
@@ -84,7 +85,7 @@ func WholeEscape(b []byte, i int) int {
 		for run > 0 && b[run-1] == '\\' {
 			run--
 		}
-		if (k-run)%2 == 1 { // the second of a pair
+		if (k-run)%2 == 1 { // escaped by the backslash before it
 			return i
 		}
 		length := 2
@@ -99,7 +100,7 @@ func WholeEscape(b []byte, i int) int {
 	return i
 }
 
-// Redacted reads r with the marks of a redaction, whose places are in order.
+// Redacted returns a reader of r with the marks of a redaction applied. The places of the redaction are in order.
 func Redacted(r io.ReaderAt, marks *Redaction) io.ReaderAt { return &redacted{r, marks} }
 
 type redacted struct {
@@ -115,7 +116,7 @@ func (r *redacted) ReadAt(p []byte, offset int64) (int, error) {
 		if place[0] >= end {
 			break
 		}
-		// The mark depends on all that is under it.
+		// A mark depends on all bytes under it, so they are read whole.
 		under := make([]byte, place[1])
 		m, uerr := r.r.ReadAt(under, place[0])
 		if m < len(under) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMarkPayload leaves JSON of the same length that says what was there, however it is read.
+// TestMarkPayload checks that marking keeps the length and valid JSON, and that the mark states the length.
 func TestMarkPayload(t *testing.T) {
 	head, tail := `{"a":"`, `","b":1}`
 	doc := head + strings.Repeat("é\\n", 300) + tail

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSpans goes through names in spans of a few: each is met once, in order.
+// TestSpans walks names in spans of a few, and checks that each is visited once, in order.
 func TestSpans(t *testing.T) {
 	var names []Name
 	for i := range 20 {
@@ -29,12 +29,12 @@ func TestSpans(t *testing.T) {
 			in = in[:3]
 		}
 		for _, n := range in {
-			if !span.Has(n) || !span.Meets(n, n) || !span.Meets(names[0], names[19]) {
+			if !span.Has(n) || !span.Overlaps(n, n) || !span.Overlaps(names[0], names[19]) {
 				t.Errorf("%v is not in %v", n, span)
 			}
 		}
 		for _, n := range met {
-			if span.Has(n) || span.Meets(names[0], n) {
+			if span.Has(n) || span.Overlaps(names[0], n) {
 				t.Errorf("%v is in %v, too", n, span)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// State is what an original was when it was archived. Of a chain every state is a prefix of the states that follow it.
+// State describes an original at the time when it was archived. Every state of a chain is a prefix of the states after it.
 type State struct {
 	Archived time.Time `json:"archived"`
 	Size     int64     `json:"size"`
@@ -15,7 +15,7 @@ type State struct {
 	Mode     uint32    `json:"mode"`
 }
 
-// State returns the state that v is in. created is when its pack was written.
+// State returns the state that v describes. created is when its pack was written.
 func (v *Version) State(created time.Time) State {
 	s := State{Archived: v.Archived, Size: v.Size, SHA256: v.SHA256, ModTime: v.ModTime, Mode: v.Mode}
 	if s.Archived.IsZero() {
@@ -24,12 +24,12 @@ func (v *Version) State(created time.Time) State {
 	return s
 }
 
-// States returns all states that the version line of a pack names, in order. created is when the pack was written.
+// States returns all states that the version line of a manifest lists, in order. created is when its pack was written.
 func (v *Version) States(created time.Time) []State {
 	return MergeStates(v.Earlier, []State{v.State(created)})
 }
 
-// SetStates makes v name all states of its chain, which other packs have archived.
+// SetStates makes v list all states of its chain, which other packs have archived.
 func (v *Version) SetStates(states []State) {
 	v.Earlier = slices.Clone(states)
 	for i, s := range slices.Backward(states) {
@@ -40,7 +40,7 @@ func (v *Version) SetStates(states []State) {
 	}
 }
 
-// At makes v the newest of its states that was archived until a time, and says whether there is one.
+// At turns v into the newest of its states that was archived by the time until, and reports whether there is one.
 func (v *Version) At(until, created time.Time) bool {
 	states := slices.DeleteFunc(v.States(created), func(s State) bool { return s.Archived.After(until) })
 	if len(states) == 0 {
@@ -55,8 +55,8 @@ func (s State) same(other State) bool {
 	return s.Size == other.Size && s.SHA256 == other.SHA256 && s.ModTime.Equal(other.ModTime) && s.Mode == other.Mode
 }
 
-// MergeStates merges the states of one chain that two packs name, each once and in order. They are ordered by size, because a
-// chain only grows while a clock may be wrong.
+// MergeStates merges the states of one chain that two packs list, without duplicates and in order. They are ordered by size
+// first: a chain only grows, but a clock may be wrong.
 func MergeStates(a, b []State) []State {
 	all := slices.Concat(a, b)
 	slices.SortStableFunc(all, func(a, b State) int { return cmp.Or(cmp.Compare(a.Size, b.Size), a.Archived.Compare(b.Archived)) })

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestStates has three packs tell of one chain, the second after a touch, and a fourth that tells of all of it.
+// TestStates merges the states of one chain from three packs, the second after its mtime changed, and a fourth that lists all of
+// them.
 func TestStates(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 3, 0, 0, 0, time.UTC) }
 	version := func(size, mtime int) Version {

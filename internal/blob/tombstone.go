@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Readable returns s as JSON can hold it, and its bytes when that is not s.
+// Readable returns s as valid UTF-8, which JSON requires, and the bytes of s if that differs.
 func Readable(s string) (string, []byte) {
 	if utf8.ValidString(s) {
 		return s, nil
@@ -21,7 +21,7 @@ func Readable(s string) (string, []byte) {
 	return strings.ToValidUTF8(s, "\uFFFD"), []byte(s)
 }
 
-// FactTombstone is the kind of the facts that mark versions as deleted.
+// FactTombstone is the kind of facts that mark versions as deleted.
 const FactTombstone = "tombstone"
 
 // Tombstone marks one version as deleted, and with it every earlier state of its chain: nothing restores, indexes or
@@ -31,16 +31,16 @@ type Tombstone struct {
 	Source string // exact bytes, as in Version
 	Path   string
 	SHA256 Ref // of all Size bytes
-	Number int // these three name the chain and how much of it: 0 when they are unknown
+	Number int // with Root and Size, identifies the chain and a prefix of it; 0 if unknown
 	Root   Ref
 	Size   int64
-	Plan   string // id of the prune plan that wrote it, "" when there was none
-	// Redacted is what took the place of the version, nil when nothing did.
+	Plan   string // id of the prune plan that wrote it, "" if there was none
+	// Redacted describes what replaced the version, nil if nothing did.
 	Redacted *Redaction
 }
 
 type tombstoneValue struct {
-	named
+	fileName
 	SHA256   Ref        `json:"sha256"`
 	Number   int        `json:"version,omitempty"`
 	Root     *Ref       `json:"root,omitempty"`
@@ -54,14 +54,14 @@ func NewTombstone(v *Version, plan string) Tombstone {
 	return Tombstone{Source: v.Source, Path: v.Path, SHA256: v.SHA256, Number: v.Number, Root: v.Root, Size: v.Size, Plan: plan}
 }
 
-// Key is that of the tombstone's fact: one for each source, path and content.
+// Key returns the key of the tombstone's fact: one for each source, path and content.
 func (t Tombstone) Key() string {
 	return fileKey(t.Source, t.Path, t.SHA256[:])
 }
 
-// Fact writes t down.
+// Fact returns the fact that records t.
 func (t Tombstone) Fact(at time.Time) Fact {
-	v := tombstoneValue{named: nameFile(t.Source, t.Path), SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan, Redacted: t.Redacted}
+	v := tombstoneValue{fileName: newFileName(t.Source, t.Path), SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan, Redacted: t.Redacted}
 	if t.Number > 0 {
 		v.Root = &t.Root
 	}
@@ -74,7 +74,7 @@ func (t Tombstone) Retract(at time.Time) Fact {
 	return Fact{Kind: FactTombstone, Key: t.Key(), Time: at, Value: json.RawMessage("null")}
 }
 
-// ParseTombstone reads the value of a fact. It fails when the value names no version, as that of a retraction does.
+// ParseTombstone decodes the value of a fact. It fails if the value names no version, as in a retraction.
 func ParseTombstone(f Fact) (Tombstone, error) {
 	var v tombstoneValue
 	if f.Kind != FactTombstone {
@@ -96,41 +96,41 @@ func ParseTombstone(f Fact) (Tombstone, error) {
 	return t, nil
 }
 
-// Deletion is what the live tombstone of a version says.
+// Deletion is what the live tombstone of a version states.
 type Deletion struct {
 	Plan     string
 	Redacted *Redaction
-	Since    time.Time // what a grace period counts from
-	SameRoot bool      // the tombstone names a content that begins as the version does
+	Since    time.Time // start of the grace period
+	SameRoot bool      // the content that the tombstone names begins with the same extent as the version
 }
 
 // Tombstones is a set of tombstones, built fact by fact. The zero value is ready to use; a nil one is empty. An archive may have
-// pruned a million originals: a tombstone takes ninety bytes here, for names are kept as hashes only.
+// pruned a million originals, so names are kept as hashes only: a tombstone takes ninety bytes.
 type Tombstones struct {
 	all      []tombstoneEntry
-	byKey    map[hash]int32       // places in all
-	byChain  map[hash]int32       // too, of the first that names a chain
-	more     map[hash][]int32     // the others, which few chains have
-	origins  []tombstoneOrigin    // of all
-	redacted map[int32]*Redaction // by place in all
-	texts    []string             // plans and packs
-	textIDs  map[string]int32     // places in texts
+	byKey    map[hash]int32       // index in all
+	byChain  map[hash]int32       // index in all of the first tombstone of a chain
+	more     map[hash][]int32     // the other tombstones of a chain; few chains have any
+	origins  []tombstoneOrigin    // of the entries in all
+	redacted map[int32]*Redaction // by index in all
+	texts    []string             // interned plans and pack names
+	textIDs  map[string]int32     // index in texts
 }
 
 type hash [16]byte
 
-// tombstoneEntry is a fact about a tombstone, the newest of its key.
+// tombstoneEntry is the newest tombstone fact of a key.
 type tombstoneEntry struct {
 	size   int64
 	root   uint64
-	origin int32 // place in origins
+	origin int32 // index in origins
 }
 
 // tombstoneOrigin is what all tombstone facts of one prune have in common; each is kept once.
 type tombstoneOrigin struct {
 	since      int64 // seconds
 	nano       int32 // of since
-	plan, pack int32 // places in texts
+	plan, pack int32 // indexes in texts
 	live       bool
 }
 
@@ -138,7 +138,8 @@ func chainHash(source, path string, n int, root Ref) hash {
 	return fileHash(source, path, number(int64(n)), root[:])
 }
 
-// ShortKey is the key of a tombstone's fact, which is a hash already, or one of what is none: a quarter of the memory.
+// ShortKey returns the 16 bytes of a fact's key, which takes a quarter of the memory. The key of a tombstone is a hash
+// in hex and is decoded; any other key is hashed.
 func ShortKey(key string) (k [16]byte) {
 	if n, err := hex.Decode(k[:], []byte(key[:min(len(key), 2*len(k))])); err == nil && n == len(k) && hex.EncodeToString(k[:]) == key {
 		return k
@@ -177,7 +178,8 @@ func (ts *Tombstones) Add(f Fact, pack string) {
 	}
 }
 
-// internOrigin returns the place of t in origins. The facts of one prune follow each other, so the last one is enough to compare with.
+// internOrigin returns the index of t in origins. The facts of one prune follow each other, so it compares t with the last
+// origin only.
 func (ts *Tombstones) internOrigin(t tombstoneOrigin) int32 {
 	if n := len(ts.origins); n == 0 || ts.origins[n-1] != t {
 		ts.origins = append(ts.origins, t)
@@ -195,7 +197,7 @@ func (ts *Tombstones) intern(s string) int32 {
 	return at
 }
 
-// addChain notes that a tombstone names a chain.
+// addChain records that the tombstone at an index of all names a chain.
 func (ts *Tombstones) addChain(at int32, chain hash) {
 	first, ok := ts.byChain[chain]
 	switch {
@@ -206,7 +208,7 @@ func (ts *Tombstones) addChain(at int32, chain hash) {
 	}
 }
 
-// rootPrefix is enough of a root to tell it from others.
+// rootPrefix returns the first 8 bytes of a root, which are enough to distinguish it from others.
 func rootPrefix(root *Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
 
 // Of returns the deletion of a version; ok is false when no live tombstone covers it.
@@ -214,7 +216,7 @@ func (ts *Tombstones) Of(v *Version) (Deletion, bool) {
 	if ts == nil || len(ts.all) == 0 {
 		return Deletion{}, false
 	}
-	// By key first, whatever the number: a tombstone need not name the path, when that is what must be forgotten.
+	// By key first, whatever the number: a tombstone need not name the path if the path is what must be forgotten.
 	if at, ok := ts.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && ts.isLive(at) {
 		return ts.deletion(at, v), true
 	}
@@ -240,7 +242,7 @@ func (ts *Tombstones) deletion(at int32, v *Version) Deletion {
 
 func (t *tombstoneOrigin) time() time.Time { return time.Unix(t.since, int64(t.nano)).UTC() }
 
-// Len is the number of live tombstones.
+// Len returns the number of live tombstones.
 func (ts *Tombstones) Len() (n int) {
 	if ts == nil {
 		return 0
@@ -253,8 +255,9 @@ func (ts *Tombstones) Len() (n int) {
 	return n
 }
 
-// VersionBudget is how many versions may be in memory beside the tombstones, where versions would fit without them: five tombstones
-// take as much as one version. At least half are allowed, because every span of names may have to read all manifests again.
+// VersionBudget returns how many versions may be in memory besides the tombstones, where that many versions would fit without them:
+// five tombstones take as much memory as one version. At least half are allowed, because every span of names may have to read
+// all manifests again.
 func (ts *Tombstones) VersionBudget(versions int) int {
 	return max(versions-len(ts.all)/5, versions/2, 1)
 }

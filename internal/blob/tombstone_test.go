@@ -138,7 +138,7 @@ func TestTombstonesModel(t *testing.T) {
 	}
 }
 
-// TestTombstonesHoldsLittle has many tombstones and wants each to take little memory: those of a million originals are held at once.
+// TestTombstonesHoldsLittle bounds the memory of a tombstone, because those of a million originals are in memory at once.
 func TestTombstonesHoldsLittle(t *testing.T) {
 	const n = 100_000
 	var y Tombstones

@@ -1,10 +1,9 @@
-// Package disk is the one seam to the file system for everything that writes. It owns how a byte becomes durable
+// Package disk is the only package through which files are written. It defines how data becomes durable
 // (written under a temporary name, fsynced, renamed, its directory fsynced), who may write (Lock), and how a
 // restore stays below its target directory (Root).
 //
-// It promises that files are 0600 and directories 0700 whatever the umask says, that nothing is ever overwritten
-// by Publish, and that every single operation can be made to fail in a test (FS.Fault). It does not know what the
-// bytes mean.
+// It promises that files are 0600 and directories 0700 whatever the umask, that Publish never overwrites anything,
+// and that a test can make every single operation fail (FS.Fault). It does not interpret the bytes.
 package disk
 
 import (
@@ -22,7 +21,7 @@ const (
 	dirMode  fs.FileMode = 0o700
 )
 
-// The operations that Fault is asked about.
+// The operations before which Fault is called.
 const (
 	OpCreate   = "create"
 	OpChmod    = "chmod"
@@ -37,17 +36,18 @@ const (
 	OpTruncate = "truncate"
 )
 
-// FS is the file system as writers see it. The zero value is ready; all methods may be called concurrently.
+// FS is the file system as writers see it. The zero value is ready to use; all methods are safe for concurrent use.
 type FS struct {
-	// Fault is called before each operation; the error it returns takes the operation's place. A *ShortWrite
-	// lets the first bytes of a write through. Nil is no faults. It must be safe for concurrent use if FS is used so.
+	// Fault, if not nil, is called before each operation; if it returns an error, the operation fails with it instead of
+	// being done. A *ShortWrite lets the first bytes of a write through. Fault must be safe for concurrent use if FS is
+	// used concurrently.
 	Fault func(op, path string) error
 
-	// making is held while directories are made, so that nobody relies on one that is not durable yet.
-	making sync.Mutex
+	// mkdirMu is held while directories are made, so that nobody relies on one that is not durable yet.
+	mkdirMu sync.Mutex
 }
 
-// ShortWrite is a fault that happens in the midst of a write.
+// ShortWrite is a fault that happens in the middle of a write.
 type ShortWrite struct {
 	N   int // bytes that are still written
 	Err error
@@ -73,7 +73,7 @@ type File struct {
 	f  *os.File
 }
 
-// CreateTemp makes a new file in dir. The last "*" of pattern becomes random.
+// CreateTemp creates a new file in dir. The last "*" of pattern is replaced by a random string.
 func (f *FS) CreateTemp(dir, pattern string) (*File, error) {
 	if err := f.fault(OpCreate, filepath.Join(dir, pattern)); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (f *FS) CreateTemp(dir, pattern string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// CreateTemp asks for 0600 too, but a umask may have taken bits from it.
+	// CreateTemp asks for 0600 too, but the umask may have cleared bits.
 	err = f.fault(OpChmod, file.Name())
 	if err == nil {
 		err = file.Chmod(fileMode)
@@ -96,7 +96,7 @@ func (f *FS) CreateTemp(dir, pattern string) (*File, error) {
 // Name returns the path of the file.
 func (f *File) Name() string { return f.f.Name() }
 
-// Write writes p, whole or with an error.
+// Write writes all of p, or returns an error.
 func (f *File) Write(p []byte) (int, error) {
 	if err := f.fs.fault(OpWrite, f.Name()); err != nil {
 		var short *ShortWrite
@@ -109,7 +109,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return f.f.Write(p)
 }
 
-// Sync makes what was written durable. After an error nothing is known of it: write it again elsewhere.
+// Sync makes what was written durable. After an error its state is unknown: it must be written again to another file.
 func (f *File) Sync() error {
 	if err := f.fs.fault(OpSync, f.Name()); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (f *File) Close() error {
 	return f.f.Close()
 }
 
-// Sync makes a file durable that something else has written.
+// Sync makes a file durable that was not written through FS.
 func (f *FS) Sync(path string) error {
 	if err := f.fault(OpSync, path); err != nil {
 		return err
@@ -153,11 +153,11 @@ func (f *FS) SyncDir(dir string) error {
 	return syncDir(dir)
 }
 
-// MkdirAll makes dir and what lacks above it, each 0700 and durable in its parent. Directories that exist are
+// MkdirAll makes dir and its missing parents, each 0700 and durable in its parent. Directories that exist are
 // left as they are.
 func (f *FS) MkdirAll(dir string) error {
-	f.making.Lock()
-	defer f.making.Unlock()
+	f.mkdirMu.Lock()
+	defer f.mkdirMu.Unlock()
 	return f.mkdirAll(filepath.Clean(dir))
 }
 
@@ -182,13 +182,13 @@ func (f *FS) mkdirAll(dir string) error {
 		return err
 	}
 	if err := f.SyncDir(parent); err != nil {
-		// Else the next caller would find it and take it for durable.
+		// Otherwise the next caller would find the directory and assume that it is durable.
 		return errors.Join(err, f.Remove(dir))
 	}
 	return nil
 }
 
-// mkdir makes one directory; losing the race against another maker is fine.
+// mkdir makes one directory. It is no error if another process makes it first.
 func (f *FS) mkdir(dir string) error {
 	if err := f.fault(OpMkdir, dir); err != nil {
 		return err

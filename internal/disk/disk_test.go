@@ -75,7 +75,7 @@ func publish(fsys *FS, dir, path, content string) error {
 	return fsys.Publish(file, path)
 }
 
-// checkModes wants files 0600 and directories 0700 below dir, and no leftovers.
+// checkModes checks that below dir files are 0600 and directories 0700, and that there are no leftovers.
 func checkModes(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -143,7 +143,7 @@ func TestWriteFileKeepsOldOrHasNew(t *testing.T) {
 	}
 }
 
-// TestReplaceLink fails each operation in turn, where there are symbolic links and where there are none.
+// TestReplaceLink fails each operation in turn, with and without support for symbolic links.
 func TestReplaceLink(t *testing.T) {
 	replaceLink(t, nil)
 	replaceLink(t, func(op, _ string) error {
@@ -195,7 +195,7 @@ func TestMkdirAllOnFile(t *testing.T) {
 	}
 }
 
-// TestReadLink tells links from files of their own, an empty database and one of SQLite among them.
+// TestReadLink distinguishes links from other files, among them an empty database and one of SQLite.
 func TestReadLink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	if _, err := ReadLink(path); !errors.Is(err, fs.ErrNotExist) {

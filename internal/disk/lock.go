@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Holder says who holds a lock. It is written into the lock file for people and for LockedError.
+// Holder describes who holds a lock. It is written to the lock file, for people and for LockedError.
 type Holder struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
@@ -24,7 +24,7 @@ func (h Holder) String() string {
 	return fmt.Sprintf("process %d on %s (%s) since %s", h.PID, h.Host, h.Command, h.Since.UTC().Format(time.RFC3339))
 }
 
-// LockedError says that somebody else holds the lock.
+// LockedError says that another process, or another part of this one, holds the lock.
 type LockedError struct {
 	Path   string
 	Holder string
@@ -32,14 +32,14 @@ type LockedError struct {
 
 func (e *LockedError) Error() string { return fmt.Sprintf("%s is locked by %s", e.Path, e.Holder) }
 
-// errHeld is what tryLock returns when another open file has the lock.
+// errHeld is returned by tryLock if another open file has the lock.
 var errHeld = errors.New("held")
 
 // Lock is held until Release, or until its process dies.
 type Lock struct{ f *os.File }
 
-// Lock takes the lock at path without waiting: *LockedError when it is held, also by this process. The file is
-// made where it lacks and never deleted, else two processes could hold locks on two files of one name.
+// Lock takes the lock at path without waiting. It returns *LockedError if the lock is held, even by this process. The file is
+// created if it does not exist and never deleted, because two processes could then lock two files of the same name.
 func (f *FS) Lock(path string, holder Holder) (*Lock, error) {
 	if err := f.fault(OpCreate, path); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f *FS) writeHolder(file *os.File, holder Holder) error {
 	return err
 }
 
-// readHolder reads what the holder wrote. It may be read while it is being written: then nobody is named.
+// readHolder reads what the holder wrote. It returns an empty Holder if that is just being written.
 func readHolder(file *os.File) Holder {
 	var holder Holder
 	line, err := io.ReadAll(io.NewSectionReader(file, 0, 4096))
@@ -90,5 +90,6 @@ func readHolder(file *os.File) Holder {
 	return holder
 }
 
-// Release gives the lock back. The file stays. To close it is not enough: a child that is about to be started has it open, too.
+// Release releases the lock. The file stays. Closing it would not be enough, because a child process that is about to be
+// started may have it open too.
 func (l *Lock) Release() error { return errors.Join(unlock(l.f), l.f.Close()) }

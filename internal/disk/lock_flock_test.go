@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReleaseBesideAChild has another hold the open file when the lock is given back, as a program has that another goroutine is about
-// to start: until it begins, it has all that this process has open.
+// TestReleaseBesideAChild releases the lock while another descriptor of the open file exists, as in a child process that another
+// goroutine is about to start: until exec, the child has all open files of this process.
 func TestReleaseBesideAChild(t *testing.T) {
 	fsys, path := &FS{}, filepath.Join(t.TempDir(), "lock")
 	first, err := fsys.Lock(path, holder("first"))

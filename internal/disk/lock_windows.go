@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// What is locked is one byte far behind the content: a lock on Windows is mandatory, and others must be able to read
-// who holds it.
+// place is the range to lock: one byte far beyond the content. Locks on Windows are mandatory, and other processes must be
+// able to read who holds this one.
 func place() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }
 
 func unlock(file *os.File) error {

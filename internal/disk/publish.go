@@ -8,13 +8,13 @@ import (
 	"runtime"
 )
 
-// TempPrefix begins the names of files that are being written. What bears it and belongs to no writer is a
-// leftover of a crash.
+// TempPrefix is the prefix of the names of files that are being written. A file with this prefix that belongs to no
+// writer is a leftover of a crash.
 const TempPrefix = ".tmp-"
 
-// Publish gives a file that is complete its name: fsync, close, rename, fsync of the new directory, which it
-// makes where it lacks. It never overwrites: fs.ErrExist. On an error the file is removed under both names as far
-// as the disk still lets it; it never stands under its name in part.
+// Publish gives a complete file its final name: fsync, close, rename, fsync of the new directory, which it
+// makes if it does not exist. It never overwrites a file, but returns fs.ErrExist. After an error it removes the file under
+// both names if it can; an incomplete file never has the final name.
 func (f *FS) Publish(file *File, path string) error {
 	err := file.Sync()
 	if cerr := file.Close(); err == nil {
@@ -31,19 +31,19 @@ func (f *FS) Publish(file *File, path string) error {
 		return errors.Join(err, f.Remove(file.Name()))
 	}
 	if err := f.SyncDir(dir); err != nil {
-		// The name may or may not survive a crash. The caller will act as if it did not, so it should not.
+		// The name may or may not survive a crash. The caller will treat the file as not published, so remove it.
 		return errors.Join(err, f.Remove(path))
 	}
 	return nil
 }
 
-// WriteFile writes data to path, whole or not at all, in place of what is there, and makes it durable.
+// WriteFile atomically replaces the file at path with data, and makes it durable.
 func (f *FS) WriteFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	file, err := f.CreateTemp(dir, TempPrefix+"*")
 	if err != nil {
 		if wrong, ok := errors.AsType[*fs.PathError](err); ok {
-			wrong.Path = path // the temporary name says nothing to who asked for this one
+			wrong.Path = path // the temporary name means nothing to the caller
 		}
 		return err
 	}
@@ -63,7 +63,7 @@ func (f *FS) WriteFile(path string, data []byte) error {
 	return f.SyncDir(dir)
 }
 
-// Rename moves a file within a file system, over what is at newPath. It is durable after SyncDir.
+// Rename moves a file within a file system and replaces what is at newPath. It is durable after SyncDir.
 func (f *FS) Rename(oldPath, newPath string) error {
 	if err := f.fault(OpRename, newPath); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *FS) Rename(oldPath, newPath string) error {
 	return os.Rename(oldPath, newPath)
 }
 
-// RenameNew is Rename that never overwrites: fs.ErrExist.
+// RenameNew is like Rename, but never overwrites a file: it returns fs.ErrExist.
 func (f *FS) RenameNew(oldPath, newPath string) error {
 	if err := f.fault(OpRename, newPath); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (f *FS) RenameNew(oldPath, newPath string) error {
 	return nil
 }
 
-// LinkNew gives a file a second name on the same file system, durable after SyncDir. It never overwrites: fs.ErrExist.
-// errors.ErrUnsupported where the file system has no such thing.
+// LinkNew makes a hard link to a file, durable after SyncDir. It never overwrites a file, but returns fs.ErrExist. It returns
+// errors.ErrUnsupported if the file system has no hard links.
 func (f *FS) LinkNew(oldPath, newPath string) error {
 	if err := f.fault(OpLink, newPath); err != nil {
 		return err
@@ -91,10 +91,11 @@ func (f *FS) LinkNew(oldPath, newPath string) error {
 	return os.Link(oldPath, newPath)
 }
 
-// ReplaceLink makes path a symbolic link to target, a name beside it, in one step in place of what is there, and durable. ReadLink reads it.
+// ReplaceLink atomically makes path a symbolic link to target, a name in the same directory, and makes it durable. ReadLink
+// reads it.
 //
-// Where a file system has no such links, and on Windows, where making them is a privilege, it is a file with the name in it, as
-// Git checks one out there.
+// If the file system has no symbolic links, and on Windows, where creating them requires a privilege, it writes a file that
+// contains the name, as Git does there at checkout.
 func (f *FS) ReplaceLink(target, path string) error {
 	dir := filepath.Dir(path)
 	// A free temporary name; the file itself only reserves it.
@@ -130,10 +131,11 @@ func (f *FS) symlink(target, temp, path string) error {
 	return os.Symlink(target, temp)
 }
 
-// longestLink is how long a name in a file may be. No file of SQLite is as short, but for an empty one.
+// longestLink is the longest name in a file that ReadLink takes for a link. SQLite files are longer, unless they are empty.
 const longestLink = 255
 
-// ReadLink returns the name that ReplaceLink wrote, "" where path is no link but a file of its own. fs.ErrNotExist where it is nothing.
+// ReadLink returns the name that ReplaceLink wrote, or "" if path is not a link but another file. It returns fs.ErrNotExist
+// if path does not exist.
 func ReadLink(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

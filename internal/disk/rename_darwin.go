@@ -8,7 +8,7 @@ import (
 
 func renameNew(oldPath, newPath string) error {
 	err := unix.RenamexNp(oldPath, newPath, unix.RENAME_EXCL)
-	// Not every file system can do it.
+	// Not every file system supports it.
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		return linkNew(oldPath, newPath)
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// linkNew gives a file its second name, which fails when that is taken, and then removes the first. A crash in
-// between leaves a whole file under both; the temporary name is a leftover like any other.
+// linkNew renames a file by a hard link, which fails if newPath exists, and then removes oldPath. A crash in
+// between leaves a whole file under both names; the temporary name is then a leftover like any other.
 func linkNew(oldPath, newPath string) error {
 	if err := os.Link(oldPath, newPath); err != nil {
 		return err

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Root is a directory below which files are restored, and outside of which nothing is touched, whatever the names
-// say and whatever symbolic links lie in the way.
+// Root is a directory into which files are restored. Nothing outside of it is touched, whatever the names of files and
+// whatever symbolic links there are.
 type Root struct {
 	fs   *FS
 	root *os.Root
 }
 
-// OpenRoot opens a directory for restoring into it, and makes it where it lacks.
+// OpenRoot opens a directory to restore into, and makes it if it does not exist.
 func (f *FS) OpenRoot(dir string) (*Root, error) {
 	if err := f.MkdirAll(dir); err != nil {
 		return nil, err
@@ -35,15 +35,15 @@ func (f *FS) OpenRoot(dir string) (*Root, error) {
 // Close closes the directory.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Attributes are what a restored file gets besides its bytes.
+// Attributes are the metadata of a restored file, and how to create it.
 type Attributes struct {
 	Mode      fs.FileMode // permission bits; set-id and sticky bits are never restored
 	ModTime   time.Time
-	Overwrite bool // replace a file of that name; else it is fs.ErrExist
+	Overwrite bool // replace a file of that name instead of returning fs.ErrExist
 }
 
-// Create writes the file name (slash-separated) with what body writes, and the directories above it (0700).
-// The file has its name only when body returned nil and all is written; it is not fsynced.
+// Create creates the file name (slash-separated) with the content that body writes, and its parent directories (0700).
+// The file gets its name only after body has returned nil and everything is written. It is not fsynced.
 func (r *Root) Create(name string, attr Attributes, body func(io.Writer) error) error {
 	// Not filepath.Localize: it refuses names that are not UTF-8.
 	local := filepath.FromSlash(name)
@@ -113,14 +113,14 @@ func (r *Root) finish(temp, name string, attr Attributes) error {
 	if err == nil {
 		return r.root.Remove(temp)
 	}
-	// No hard links here. What a concurrent maker of the same file could lose is its own restore.
+	// The file system has no hard links. In a race, another restore of the same file may be overwritten.
 	if _, err := r.root.Lstat(name); err == nil {
 		return &fs.PathError{Op: OpRename, Path: name, Err: fs.ErrExist}
 	}
 	return r.root.Rename(temp, name)
 }
 
-// remove drops a temporary file that may or may not exist.
+// remove removes a temporary file that may or may not exist.
 func (r *Root) remove(temp string) error {
 	if err := r.root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// scratchPrefix begins the names of directories that Scratch makes, and scratchLock is the file in each that its process has locked.
+// scratchPrefix is the prefix of the names of directories that Scratch makes. scratchLock is the file in each of them that its
+// process holds locked.
 const (
 	scratchPrefix = "txarchive-"
 	scratchLock   = "scratch.lock"
 )
 
-// scratchAge is how old a directory is before somebody else may take it for left behind: its process has locked it by then.
+// scratchAge is how old a directory must be before another process may regard it as left behind: by then its owner has locked it.
 const scratchAge = time.Minute
 
-var swept sync.Once // by this process: it may make many
+var sweepOnce sync.Once // per process, which may make many scratch directories
 
-// Scratch makes a directory in the system's temporary one (TMPDIR) that only this user may read, for what may be gone with its process:
-// the copy of a database, say, which is as private as the database. remove takes it away; where a process was killed before, the next
-// one that makes any does.
+// Scratch makes a directory in the system's temporary directory (TMPDIR) that only this user may read, for data that the process
+// does not need after it ends, such as the copy of a database, which is as private as the database. remove deletes it. If the
+// process is killed before that, the next process that calls Scratch deletes it.
 func Scratch(kind string) (dir string, remove func() error, err error) {
-	swept.Do(func() { sweep(os.TempDir(), time.Now().Add(-scratchAge)) })
+	sweepOnce.Do(func() { sweep(os.TempDir(), time.Now().Add(-scratchAge)) })
 	if dir, err = os.MkdirTemp("", scratchPrefix+kind+"-"); err != nil {
 		return "", nil, err
 	}
@@ -32,11 +33,12 @@ func Scratch(kind string) (dir string, remove func() error, err error) {
 	if err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	_ = tryLock(lock) // where nothing can be locked nobody else can lock it either, and it stays
+	_ = tryLock(lock) // if locks are not supported, no other process can lock the file either, and it stays
 	return dir, func() error { return errors.Join(lock.Close(), os.RemoveAll(dir)) }, nil
 }
 
-// sweep removes what processes that were killed have left in a directory. What cannot be looked at or removed is somebody else's.
+// sweep removes from a directory what killed processes have left there. It ignores what it cannot read or remove, which may
+// belong to another user.
 func sweep(in string, before time.Time) {
 	entries, err := os.ReadDir(in)
 	if err != nil {

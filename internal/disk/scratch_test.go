@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestScratch leaves directories behind as killed processes do: the next one removes those, but none that is in use, none that was just
-// made, and nothing that is not ours.
+// TestScratch leaves directories behind as killed processes do. The next process must remove those, but none that is in use or was
+// just made, and nothing that is not ours.
 func TestScratch(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

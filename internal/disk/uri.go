@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// URI is the name of a file as SQLite takes it, with a query (https://sqlite.org/uri.html). The drive of a path stands behind an
-// empty host there.
+// URI returns the name of a file as a URI for SQLite, with a query (https://sqlite.org/uri.html). A Windows drive follows an
+// empty host.
 func URI(path, query string) string {
 	slashed := filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" && slashed[0] != '/' {

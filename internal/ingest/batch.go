@@ -136,7 +136,7 @@ func (b *batcher) settle(p *piece) (bool, error) {
 	v := &p.version
 	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
 	c, e := b.current, &v.Extents[0]
-	if of := c.writer.Holds(e); of != nil {
+	if of := c.writer.FindContent(e); of != nil {
 		err := c.writer.Link(v, e, of)
 		if errors.Is(err, pack.ErrNameTaken) { // the next pack tells of it
 			if err = errors.Join(b.seal(), b.begin()); err == nil {
@@ -149,7 +149,7 @@ func (b *batcher) settle(p *piece) (bool, error) {
 		return err == nil, err
 	}
 	if b.sealed != nil {
-		if of := b.sealed.Holds(e); of != nil {
+		if of := b.sealed.FindContent(e); of != nil {
 			e.CopyOf = &blob.Copy{Pack: b.sealed.name, Raw: of.Raw}
 			b.place(p)
 			return true, nil

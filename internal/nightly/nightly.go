@@ -1,9 +1,9 @@
-// Package nightly runs the steps of the unattended job one after the other, remembers what became of them, and
-// chooses what is to be read again tonight.
+// Package nightly runs the steps of the unattended nightly job in order, records their results, and
+// selects which packs to verify tonight.
 //
-// What the steps do it is told. Its promises: a step that fails, or panics, does not keep the next from being run;
-// what became of each is written beside the archive before the next begins, so that a job that was killed can be
-// told from one that never ran; two jobs at once do not run. Its state may be lost at any time.
+// The caller supplies the steps. The package promises that a step that fails or panics does not prevent the next from
+// running; that the result of each step is written to the archive's directory before the next begins, so that a job that was
+// killed can be distinguished from one that never ran; and that two jobs never run at once. Its state may be lost at any time.
 package nightly
 
 import (
@@ -18,35 +18,35 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// ErrRunning says that another nightly job is at work on the archive. It wraps a *disk.LockedError.
+// ErrRunning says that another nightly job is running on the archive. It wraps a *disk.LockedError.
 var ErrRunning = errors.New("another nightly job is running")
 
 // Outcomes of a step.
 const (
 	OK       = "ok"
-	Problems = "problems" // done, but for what its problems name
+	Problems = "problems" // done, except for what its problems name
 	Failed   = "failed"
-	Skipped  = "skipped" // there was nothing to do, or nobody asked for it
-	Stopped  = "stopped" // ran out of its budget; the next night goes on
+	Skipped  = "skipped" // nothing to do, or not requested
+	Stopped  = "stopped" // ran out of its budget; the next night continues
 )
 
 // Step is one part of the job.
 type Step struct {
 	Name string
-	// Run does it. It may change what it wants of the state, which is kept whatever it returns.
+	// Run executes the step. It may change the state, which is saved whatever Run returns.
 	Run func(context.Context, *State) (Result, error)
 }
 
 // Result is what a step did.
 type Result struct {
-	Outcome  string   // "" is OK, or Problems when there are some
+	Outcome  string   // "" is OK, or Problems if there are some
 	Summary  string   // one line for people
-	Problems []string // what was not done, or is not as it should be
-	Cause    error    // what the problems are of, for the exit code; nil is nothing in particular
+	Problems []string // what was not done or is wrong
+	Cause    error    // kind of the problems, for the exit code; nil if unspecific
 	Detail   any      // figures, as the step's own command prints them; nil for none
 }
 
-// StepReport is a Result with what went wrong.
+// StepReport is the result of a step, with its error and duration.
 type StepReport struct {
 	Step     string   `json:"step"`
 	Outcome  string   `json:"outcome"`
@@ -58,7 +58,7 @@ type StepReport struct {
 	Err      error    `json:"-"`
 }
 
-// Bad says whether something was not done or is not as it should be.
+// Bad reports whether the step failed or had problems.
 func (s *StepReport) Bad() bool { return s.Outcome == Problems || s.Outcome == Failed }
 
 // Report is what a job did.
@@ -71,18 +71,18 @@ type Report struct {
 
 // Job is a nightly job.
 type Job struct {
-	Dir   string // of the archive: the state is kept there
+	Dir   string // directory of the archive, where the state is kept
 	Steps []Step
 	FS    *disk.FS
 	Now   func() time.Time
-	// Told gets each step when it is done. It may be nil.
-	Told func(StepReport)
+	// OnStep is called when a step is done. It may be nil.
+	OnStep func(StepReport)
 }
 
 const lockFile = "nightly.lock"
 
-// Run runs the steps. What they did and failed to do is in the report; the error is ErrRunning, that of the context,
-// or about the state, which does not keep any step from running.
+// Run runs the steps. Their results, including failures, are in the report. The error is ErrRunning, that of the context,
+// or about saving the state, which does not prevent any step from running.
 func (j *Job) Run(ctx context.Context) (*Report, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -93,50 +93,50 @@ func (j *Job) Run(ctx context.Context) (*Report, error) {
 	if _, held := errors.AsType[*disk.LockedError](err); held {
 		return nil, fmt.Errorf("%w: %w", ErrRunning, err)
 	}
-	unwritten := err // a disk that is full lets nobody lock; the steps say what they can do nevertheless
+	stateErr := err // the lock file cannot be written to a full disk; run the steps nevertheless
 	state, err := Load(j.Dir)
 	if err != nil {
 		state = &State{}
 	}
 	state.begin(j.Now())
-	unwritten = errors.Join(unwritten, state.save(j.FS, j.Dir))
+	stateErr = errors.Join(stateErr, state.save(j.FS, j.Dir))
 	report := &Report{Started: state.Running.Started, OK: true, Steps: []StepReport{}}
 	for _, step := range j.Steps {
 		if ctx.Err() != nil {
 			break
 		}
-		r := j.step(ctx, step, state)
+		r := j.run(ctx, step, state)
 		report.OK = report.OK && !r.Bad()
 		report.Steps = append(report.Steps, r)
 		state.Running.Report = *report
 		if err := state.save(j.FS, j.Dir); err != nil {
-			unwritten = errors.Join(unwritten, err)
+			stateErr = errors.Join(stateErr, err)
 		}
-		if j.Told != nil {
-			j.Told(r)
+		if j.OnStep != nil {
+			j.OnStep(r)
 		}
 	}
 	report.Finished = j.Now().UTC()
 	report.OK = report.OK && ctx.Err() == nil
 	if ctx.Err() == nil {
 		state.end(report)
-		unwritten = state.save(j.FS, j.Dir) // what could not be written before matters no more when this is
+		stateErr = state.save(j.FS, j.Dir) // earlier failures to save do not matter if this succeeds
 	}
 	if lock != nil {
-		unwritten = errors.Join(unwritten, lock.Release())
+		stateErr = errors.Join(stateErr, lock.Release())
 	}
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
-	if unwritten != nil {
-		return report, fmt.Errorf("remember what the nightly job did: %w", unwritten)
+	if stateErr != nil {
+		return report, fmt.Errorf("remember what the nightly job did: %w", stateErr)
 	}
 	return report, nil
 }
 
-func (j *Job) step(ctx context.Context, step Step, state *State) StepReport {
+func (j *Job) run(ctx context.Context, step Step, state *State) StepReport {
 	began := j.Now()
-	result, err := guarded(ctx, step, state)
+	result, err := runStep(ctx, step, state)
 	r := StepReport{Step: step.Name, Outcome: result.Outcome, Summary: result.Summary, Problems: result.Problems, Detail: result.Detail, Err: result.Cause}
 	if r.Problems == nil {
 		r.Problems = []string{}
@@ -154,8 +154,8 @@ func (j *Job) step(ctx context.Context, step Step, state *State) StepReport {
 	return r
 }
 
-// guarded turns a panic of a step into its error.
-func guarded(ctx context.Context, step Step, state *State) (r Result, err error) {
+// runStep runs a step and turns a panic into an error.
+func runStep(ctx context.Context, step Step, state *State) (r Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("step %s panicked: %v\n%s", step.Name, p, debug.Stack())

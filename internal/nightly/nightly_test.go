@@ -33,7 +33,7 @@ func outcomes(r *Report) string {
 	return strings.Join(all, ", ")
 }
 
-// TestSteps: none keeps the next from being run, whatever it does.
+// TestSteps: no step prevents the next from running, whatever it does.
 func TestSteps(t *testing.T) {
 	j := job(t, step("one", Result{}, nil), step("two", Result{}, errors.New("broken")),
 		Step{Name: "three", Run: func(context.Context, *State) (Result, error) { panic("oh") }},
@@ -56,7 +56,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestTwice: two at once do not run, and a job that was killed is remembered as such.
+// TestTwice: two jobs do not run at once, and a job that was killed is recorded as such.
 func TestTwice(t *testing.T) {
 	var j *Job
 	j = job(t, Step{Name: "again", Run: func(ctx context.Context, _ *State) (Result, error) {
@@ -95,7 +95,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestUnwritable: the steps run also when nothing can be remembered, and that is said.
+// TestUnwritable: the steps run even if the state cannot be saved, and the error says so.
 func TestUnwritable(t *testing.T) {
 	full := errors.New("no space left")
 	for n := range 40 {
@@ -134,9 +134,9 @@ func TestLostState(t *testing.T) {
 	}
 }
 
-// TestShare: whatever is added, and at whatever hour of the night it runs, every byte is read again within the days,
+// TestSelectPacks: whatever is added, and at whatever hour of the night it runs, every byte is read again within the days,
 // and no night reads much more than its part.
-func TestShare(t *testing.T) {
+func TestSelectPacks(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 3))
@@ -156,10 +156,10 @@ func TestShare(t *testing.T) {
 		for _, p := range packs {
 			total += p.Size
 		}
-		for _, p := range s.Share(packs, now, ShareOptions{Days: days}) {
+		for _, p := range s.SelectPacks(packs, now, SelectOptions{Days: days}) {
 			sum += p.Size
 			read[p.Name] = now
-			s.Found(p, now, "")
+			s.RecordVerify(p, now, "")
 		}
 		if sum > total/3 {
 			t.Errorf("night %d read %d of %d bytes", night, sum, total)
@@ -183,17 +183,17 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestShareOfOne: a single large pack is read once within the days, not every night; a second job reads nothing.
-func TestShareOfOne(t *testing.T) {
+// TestSelectOneLargePack: a single large pack is read once within the days, not every night; a second job reads nothing.
+func TestSelectOneLargePack(t *testing.T) {
 	s, reads := &State{}, 0
 	pack := Pack{"only", 1 << 30, start}
 	for night := range 90 {
 		now := start.AddDate(0, 0, night)
 		s.begin(now)
 		for range 2 {
-			for _, p := range s.Share([]Pack{pack}, now, ShareOptions{Days: 30}) {
+			for _, p := range s.SelectPacks([]Pack{pack}, now, SelectOptions{Days: 30}) {
 				reads++
-				s.Found(p, now, "")
+				s.RecordVerify(p, now, "")
 			}
 			now = now.Add(time.Hour)
 		}
@@ -203,29 +203,29 @@ func TestShareOfOne(t *testing.T) {
 	}
 }
 
-func TestShareOfBad(t *testing.T) {
+func TestSelectDamaged(t *testing.T) {
 	s := &State{}
 	s.begin(start)
 	packs := []Pack{{"a", 10, start}, {"b", 10, start}, {"c", 10, start}}
-	s.Found(packs[0], start, "")
-	s.Found(packs[1], start, "flipped")
-	s.Found(packs[2], start.AddDate(1, 0, 0), "") // a clock that was wrong
-	names := func(o ShareOptions) (all string) {
-		for _, p := range s.Share(packs, start.Add(time.Hour), o) {
+	s.RecordVerify(packs[0], start, "")
+	s.RecordVerify(packs[1], start, "flipped")
+	s.RecordVerify(packs[2], start.AddDate(1, 0, 0), "") // a clock that was wrong
+	names := func(o SelectOptions) (all string) {
+		for _, p := range s.SelectPacks(packs, start.Add(time.Hour), o) {
 			all += p.Name
 		}
 		return all
 	}
-	if got := names(ShareOptions{Days: 30}); got != "bc" {
+	if got := names(SelectOptions{Days: 30}); got != "bc" {
 		t.Errorf("read %q", got)
 	}
-	if got := names(ShareOptions{Days: 1}); got != "bca" {
+	if got := names(SelectOptions{Days: 1}); got != "bca" {
 		t.Errorf("read %q of all", got)
 	}
-	if got := names(ShareOptions{Days: 1, Bytes: 15}); got != "b" {
+	if got := names(SelectOptions{Days: 1, Bytes: 15}); got != "b" {
 		t.Errorf("read %q within 15 bytes", got)
 	}
-	s.Found(packs[1], start, "")
+	s.RecordVerify(packs[1], start, "")
 	s.Forget(packs[:2])
 	if c := s.Coverage(packs, start.Add(time.Hour), 30); c.Damaged != 0 || c.Missing != 1 || c.Covered != 30 {
 		t.Errorf("%+v", c)

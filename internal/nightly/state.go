@@ -17,55 +17,55 @@ import (
 
 const stateFile = "nightly.json"
 
-// State is what is remembered from night to night. It may be lost: then all that was read again counts as unread.
+// State is what is kept from night to night. If it is lost, all packs count as never verified.
 type State struct {
-	Running *Running `json:"running"` // the job that is at work, or was killed
-	Last    *Report  `json:"last"`    // the last one that came to its end
-	// New are the problems of the last job that the one before did not have.
+	Running *Running `json:"running"` // the job that is running, or was killed
+	Last    *Report  `json:"last"`    // the last finished job
+	// New are the problems of the last job that the one before it did not have.
 	New     []string `json:"new_problems"`
 	History []Night  `json:"history"` // the last jobs, the oldest first
 
 	Since      time.Time            `json:"since"`       // the first night
-	VerifyDays int                  `json:"verify_days"` // within which every byte is read again; 0 is not known
-	Earned     int64                `json:"earned"`      // bytes that may be read again without being due: see Share
+	VerifyDays int                  `json:"verify_days"` // every byte is read at least once in this many days; 0 is unknown
+	Earned     int64                `json:"earned"`      // budget of bytes to read that are not due: see SelectPacks
 	EarnedAt   time.Time            `json:"earned_at"`
-	Verified   map[string]time.Time `json:"verified"`   // packs, when they were last read as a whole
-	Damaged    map[string]string    `json:"damaged"`    // packs that were not as stored when they were last read
+	Verified   map[string]time.Time `json:"verified"`   // by pack: when it was last read whole
+	Damaged    map[string]string    `json:"damaged"`    // by pack: what was wrong when it was last read
 	Collected  string               `json:"collected"`  // Fingerprint of the packs when gc last had nothing to do
-	Backup     *Backup              `json:"backup"`     // the last that was tried; null when none is asked for
-	PackBytes  int64                `json:"pack_bytes"` // of all packs, as the job that runs has seen them; 0 when it has not
+	Backup     *Backup              `json:"backup"`     // the last attempt; null if backups are not configured
+	PackBytes  int64                `json:"pack_bytes"` // of all packs, as seen by the current job; 0 if it has not seen them
 }
 
-// Running is a job that has not come to its end.
+// Running is a job that has not finished.
 type Running struct {
 	Started time.Time `json:"started"`
 	PID     int       `json:"pid"`
 	Report  Report    `json:"report"` // so far
 }
 
-// Night is what is kept of a job for long.
+// Night is the summary of a job in the history.
 type Night struct {
 	Started  time.Time  `json:"started"`
 	Finished *time.Time `json:"finished"` // null: killed
 	OK       bool       `json:"ok"`
 	Failed   []string   `json:"failed"` // steps that failed or had problems
-	// PackBytes is what all packs took then, 0 when nobody looked.
+	// PackBytes is the size of all packs then, 0 if unknown.
 	PackBytes int64 `json:"pack_bytes"`
 }
 
-// Backup is what is known of backups.
+// Backup is the state of the backups.
 type Backup struct {
 	Dir  string     `json:"dir"`
-	Last *time.Time `json:"last"` // that went through
-	OK   bool       `json:"ok"`   // the last one that was tried went through
+	Last *time.Time `json:"last"` // the last that succeeded
+	OK   bool       `json:"ok"`   // the last attempt succeeded
 }
 
 const (
-	nights       = 90   // that are remembered
-	problemsKept = 1000 // of one step
+	maxNights   = 90   // that are remembered
+	maxProblems = 1000 // of one step
 )
 
-// Load reads the state of an archive. None gives an empty one; a file that cannot be read gives an error.
+// Load reads the state of an archive. It returns an empty state if there is no file, and an error if the file cannot be read.
 func Load(dir string) (*State, error) {
 	s := &State{}
 	text, err := os.ReadFile(filepath.Join(dir, stateFile))
@@ -89,18 +89,18 @@ func (s *State) save(fsys *disk.FS, dir string) error {
 	return fsys.WriteFile(filepath.Join(dir, stateFile), append(text, '\n'))
 }
 
-// Update changes what is remembered of an archive, unless a job is at work: that remembers what it finds itself.
+// Update changes the state of an archive, unless a job is running, which will record what it finds itself.
 func Update(fsys *disk.FS, dir string, change func(*State)) error {
 	s, err := Load(dir)
 	if err != nil || s.Running != nil && !s.Killed() {
 		return err
 	}
-	s.prepare()
+	s.initMaps()
 	change(s)
 	return s.save(fsys, dir)
 }
 
-func (s *State) prepare() {
+func (s *State) initMaps() {
 	if s.Verified == nil {
 		s.Verified = map[string]time.Time{}
 	}
@@ -109,10 +109,10 @@ func (s *State) prepare() {
 	}
 }
 
-// begin says that a job runs. One that was said to run and is not there any more was killed.
+// begin records that a job is running. If the state has a running job, that one was killed, and begin adds it to the history.
 func (s *State) begin(now time.Time) {
 	if s.Running != nil {
-		s.remember(Night{Started: s.Running.Started, Failed: []string{}})
+		s.addNight(Night{Started: s.Running.Started, Failed: []string{}})
 	}
 	now = now.UTC()
 	if s.Since.IsZero() || s.Since.After(now) {
@@ -120,14 +120,14 @@ func (s *State) begin(now time.Time) {
 	}
 	s.PackBytes = 0
 	s.Running = &Running{Started: now, PID: os.Getpid(), Report: Report{Started: now, Finished: now, Steps: []StepReport{}}}
-	s.prepare()
+	s.initMaps()
 }
 
 func (s *State) end(r *Report) {
 	known := map[string]bool{}
 	if s.Last != nil {
 		for _, step := range s.Last.Steps {
-			for _, p := range step.all() {
+			for _, p := range step.allProblems() {
 				known[step.Step+": "+p] = true
 			}
 		}
@@ -140,31 +140,31 @@ func (s *State) end(r *Report) {
 		if step.Bad() {
 			n.Failed = append(n.Failed, step.Step)
 		}
-		for _, p := range step.all() {
+		for _, p := range step.allProblems() {
 			if p = step.Step + ": " + p; !known[p] {
 				s.New = append(s.New, p)
 			}
 		}
-		last.Steps[i].Problems = step.Problems[:min(len(step.Problems), problemsKept)]
+		last.Steps[i].Problems = step.Problems[:min(len(step.Problems), maxProblems)]
 	}
-	s.remember(n)
+	s.addNight(n)
 	s.Last, s.Running = &last, nil
 }
 
-// all is the problems of a step, its error among them.
-func (s *StepReport) all() []string {
+// allProblems returns the problems of a step, including its error.
+func (s *StepReport) allProblems() []string {
 	if s.Error == nil {
 		return s.Problems
 	}
 	return append(slices.Clone(s.Problems), *s.Error)
 }
 
-func (s *State) remember(n Night) {
+func (s *State) addNight(n Night) {
 	s.History = append(s.History, n)
-	s.History = s.History[max(0, len(s.History)-nights):]
+	s.History = s.History[max(0, len(s.History)-maxNights):]
 }
 
-// Killed says that the job that is said to run is not at work any more, as far as this machine can tell.
+// Killed reports whether the process of the running job no longer exists, as far as this machine can tell.
 func (s *State) Killed() bool {
 	if s.Running == nil || runtime.GOOS == "windows" {
 		return false

@@ -1,6 +1,6 @@
 // Package prometheus writes figures in the text format that Prometheus and its node_exporter read
-// (https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4). It knows gauges only, and opens
-// nothing.
+// (https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4). It supports gauges only, and opens
+// neither files nor connections.
 package prometheus
 
 import (
@@ -13,8 +13,8 @@ import (
 
 // Set is a list of metrics. The zero value is empty.
 type Set struct {
-	order []string
-	by    map[string]*metric
+	order   []string
+	metrics map[string]*metric
 }
 
 type metric struct {
@@ -25,15 +25,15 @@ type metric struct {
 // Label is a label of one sample.
 type Label struct{ Name, Value string }
 
-// Gauge adds a sample. Samples of one name stand together, under the help text of the first.
+// Gauge adds a sample. Samples with the same name are written together, under the help text of the first.
 func (s *Set) Gauge(name, help string, value float64, labels ...Label) {
-	if s.by == nil {
-		s.by = map[string]*metric{}
+	if s.metrics == nil {
+		s.metrics = map[string]*metric{}
 	}
-	m := s.by[name]
+	m := s.metrics[name]
 	if m == nil {
 		m = &metric{help: help}
-		s.by[name] = m
+		s.metrics[name] = m
 		s.order = append(s.order, name)
 	}
 	var text strings.Builder
@@ -53,7 +53,7 @@ func (s *Set) Count(name, help string, n int64, labels ...Label) {
 	s.Gauge(name, help, float64(n), labels...)
 }
 
-// Time is a Gauge of a time, in seconds since 1970; a time that is not known is left out.
+// Time is a Gauge of a time, in seconds since 1970. The zero time is left out.
 func (s *Set) Time(name, help string, at time.Time, labels ...Label) {
 	if !at.IsZero() {
 		s.Gauge(name, help, float64(at.UnixMilli())/1000, labels...)
@@ -69,11 +69,11 @@ func (s *Set) Flag(name, help string, on bool, labels ...Label) {
 	s.Count(name, help, n, labels...)
 }
 
-// WriteTo writes all of it.
+// WriteTo writes all metrics.
 func (s *Set) WriteTo(w io.Writer) (int64, error) {
 	total := int64(0)
 	for _, name := range s.order {
-		m := s.by[name]
+		m := s.metrics[name]
 		n, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s\n", name, escapeHelp.Replace(m.help), name, strings.Join(m.lines, "\n"))
 		total += int64(n)
 		if err != nil {

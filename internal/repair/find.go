@@ -14,22 +14,22 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// segment is a run of bytes of a chain that is there.
+// segment is a range of bytes of a chain that was found.
 type segment struct {
 	offset, size int64
 	sum          blob.Ref   // of exactly these bytes
-	at           *blob.Copy // they stand in a sound pack; nil when they must be stored
-	recorded     bool       // a sound pack says so
+	at           *blob.Copy // place in a sound pack; nil if they must be stored
+	recorded     bool       // the manifest of a sound pack has it
 	from         string
 	open         opener
 }
 
 type opener func(context.Context) (io.ReadCloser, error)
 
-// span is a run of bytes of a chain.
+// span is a range of bytes.
 type span struct{ from, to int64 }
 
-// hashOf is the hash of exactly size bytes.
+// hashOf returns the hash of exactly size bytes of r.
 func hashOf(r io.Reader, size int64) (blob.Ref, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, io.LimitReader(r, size))
@@ -39,14 +39,14 @@ func hashOf(r io.Reader, size int64) (blob.Ref, error) {
 	return blob.Ref(h.Sum(nil)), err
 }
 
-// settle finds every byte of a chain, or says that it is lost.
-func (s *inventory) settle(ctx context.Context, c *chain) error {
+// locate searches for every byte of a chain. It sets what was found and what is lost of it.
+func (inv *inventory) locate(ctx context.Context, c *chain) error {
 	slices.SortStableFunc(c.parts, func(a, b part) int { return a.Compare(&b.Extent) })
 	c.rewrite, c.found, c.lost = !c.newest.isAuthoritative(), nil, nil
 	whole := span{0, c.Size}
-	c.addSound(s)
-	steps := []func(context.Context, *chain, span) ([]segment, error){s.wholes, s.pieces, s.backedUp, s.whole}
-	if c.buried {
+	c.addSound(inv)
+	steps := []func(context.Context, *chain, span) ([]segment, error){inv.fromParts, inv.fromSoundMembers, inv.fromBackup, inv.fromSource}
+	if c.deleted {
 		steps = steps[:2]
 	}
 	for _, step := range steps {
@@ -62,28 +62,28 @@ func (s *inventory) settle(ctx context.Context, c *chain) error {
 	for _, f := range c.found {
 		c.rewrite = c.rewrite || !f.recorded
 	}
-	if c.Size == 0 && len(c.found) == 0 { // no bytes are always there
+	if c.Size == 0 && len(c.found) == 0 { // an empty original is always found
 		c.found, c.rewrite = []segment{{sum: c.SHA256, from: FromPack, open: openEmpty}}, true
 	}
-	if c.buried {
+	if c.deleted {
 		return nil
 	}
 	for _, gap := range gaps(c.found, whole) {
 		c.lost = append(c.lost, blob.Loss{
 			Source: c.Source, Path: c.Path, Number: c.Number, Root: c.Root, Offset: gap.from, Size: gap.to - gap.from,
-			Pack: c.packOf(gap), Since: s.began,
+			Pack: c.packOf(gap), Since: inv.started,
 		})
 	}
 	return nil
 }
 
-func openEmpty(context.Context) (io.ReadCloser, error) { return io.NopCloser(eof{}), nil }
+func openEmpty(context.Context) (io.ReadCloser, error) { return io.NopCloser(emptyReader{}), nil }
 
-type eof struct{}
+type emptyReader struct{}
 
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// packOf names the pack that had bytes, as far as one is known.
+// packOf returns the pack that held bytes of a gap, "" if unknown.
 func (c *chain) packOf(gap span) string {
 	for _, p := range c.parts {
 		if p.Offset < gap.to && gap.from < p.Offset+p.Size {
@@ -93,21 +93,21 @@ func (c *chain) packOf(gap span) string {
 	return ""
 }
 
-// addSound takes what stands in sound packs, the longest extents first.
-func (c *chain) addSound(s *inventory) {
+// addSound adds the parts that are in sound packs, at each offset the longest.
+func (c *chain) addSound(inv *inventory) {
 	end := int64(-1)
 	for _, p := range c.parts {
-		at, ok := s.contents.Find(p.location(), p.Size, p.SHA256) // a sound place: where the manifest says, else where the same bytes stand now
+		at, ok := inv.contents.Find(p.location(), p.Size, p.SHA256) // where the manifest says, else where the content is now
 		if !ok || p.Offset < end || p.Size == 0 && (c.Size > 0 || len(c.found) > 0) {
 			continue
 		}
-		told := p.by.isAuthoritative()
-		c.found = append(c.found, segment{offset: p.Offset, size: p.Size, sum: p.SHA256, at: &at, recorded: told})
+		recorded := p.by.isAuthoritative()
+		c.found = append(c.found, segment{offset: p.Offset, size: p.Size, sum: p.SHA256, at: &at, recorded: recorded})
 		end = p.Offset + p.Size
 	}
 }
 
-// gaps are the bytes of a whole that nothing was found of. found is in order.
+// gaps returns the ranges of whole that no segment covers. all is in order.
 func gaps(all []segment, whole span) (out []span) {
 	at := whole.from
 	for _, f := range all {
@@ -122,28 +122,28 @@ func gaps(all []segment, whole span) (out []span) {
 	return out
 }
 
-// wholes fills a gap with parts whose content is elsewhere: in damaged packs, in the backup, in the source.
-func (s *inventory) wholes(ctx context.Context, c *chain, gap span) ([]segment, error) {
-	return s.fill(ctx, c, gap, c.parts)
+// fromParts fills a gap with parts of the chain whose content is found in damaged packs, in the backup or in the source.
+func (inv *inventory) fromParts(ctx context.Context, c *chain, gap span) ([]segment, error) {
+	return inv.fill(ctx, c, gap, c.parts)
 }
 
-// backedUp fills it with the parts that the chain has in the backup, which may be cut otherwise.
-func (s *inventory) backedUp(ctx context.Context, c *chain, gap span) ([]segment, error) {
+// fromBackup fills a gap with the parts of the chain in the backup, which may be cut differently.
+func (inv *inventory) fromBackup(ctx context.Context, c *chain, gap span) ([]segment, error) {
 	var parts []part
-	for _, e := range s.backups[c.Version.Chain()] {
+	for _, e := range inv.backups[c.Version.Chain()] {
 		parts = append(parts, part{Extent: e})
 	}
 	slices.SortFunc(parts, func(a, b part) int { return a.Compare(&b.Extent) })
-	return s.fill(ctx, c, gap, parts)
+	return inv.fill(ctx, c, gap, parts)
 }
 
-func (s *inventory) fill(ctx context.Context, c *chain, gap span, parts []part) (all []segment, err error) {
+func (inv *inventory) fill(ctx context.Context, c *chain, gap span, parts []part) (all []segment, err error) {
 	for _, p := range parts {
 		from, to := max(p.Offset, gap.from), min(p.Offset+p.Size, gap.to)
 		if from >= to {
 			continue
 		}
-		f, err := s.part(ctx, c, p, from, to)
+		f, err := inv.fillFromPart(ctx, c, p, from, to)
 		if err != nil {
 			return nil, err
 		}
@@ -155,23 +155,23 @@ func (s *inventory) fill(ctx context.Context, c *chain, gap span, parts []part) 
 	return all, nil
 }
 
-// part finds the content of a part, and takes the bytes from one place to another of it.
-func (s *inventory) part(ctx context.Context, c *chain, p part, from, to int64) (*segment, error) {
-	have, err := s.content(ctx, p.SHA256, p.Size)
+// fillFromPart finds the content of a part, and returns the segment of it between two offsets of the chain, or nil.
+func (inv *inventory) fillFromPart(ctx context.Context, c *chain, p part, from, to int64) (*segment, error) {
+	have, err := inv.findContent(ctx, p.SHA256, p.Size)
 	if err != nil {
 		return nil, err
 	}
 	if have != nil {
-		return cut(ctx, have.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, have.info.from)
+		return newSegment(ctx, have.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, have.info.from)
 	}
-	if s.atSource(ctx, c, span{p.Offset, p.Offset + p.Size}, p.SHA256) {
-		return cut(ctx, s.source(c, span{from, to}), span{from, to}, FromSource)
+	if inv.sourceHas(ctx, c, span{p.Offset, p.Offset + p.Size}, p.SHA256) {
+		return newSegment(ctx, inv.sourceOpener(c, span{from, to}), span{from, to}, FromSource)
 	}
 	return nil, ctx.Err()
 }
 
-// cut makes a find of what open gives.
-func cut(ctx context.Context, open opener, of span, from string) (*segment, error) {
+// newSegment returns the segment of the bytes that open gives, with their hash.
+func newSegment(ctx context.Context, open opener, of span, from string) (*segment, error) {
 	f := &segment{offset: of.from, size: of.to - of.from, from: from, open: open}
 	r, err := open(ctx)
 	if err != nil {
@@ -186,22 +186,23 @@ type readCloser struct {
 	io.Closer
 }
 
-// pieces fills a gap with what damaged packs have of parts that are whole nowhere: members that are as they were written.
-func (s *inventory) pieces(ctx context.Context, c *chain, gap span) (all []segment, err error) {
+// fromSoundMembers fills a gap with pieces of parts that are whole nowhere: those in members of damaged packs that are still as
+// they were written.
+func (inv *inventory) fromSoundMembers(ctx context.Context, c *chain, gap span) (all []segment, err error) {
 	for _, p := range c.parts {
 		at := p.location()
-		h := s.packs[at.Pack]
-		if h == nil || h.salvaged == nil || !h.salvaged.HasManifest || p.by != nil && p.by.Name != h.Name && !h.stored.Has(at.Raw, p.Size, p.SHA256) {
+		pi := inv.packs[at.Pack]
+		if pi == nil || pi.salvaged == nil || !pi.salvaged.HasManifest || p.by != nil && p.by.Name != pi.Name && !pi.stored.Has(at.Raw, p.Size, p.SHA256) {
 			continue
 		}
-		for _, run := range runs(h.salvaged.Sure) {
+		for _, run := range contiguousRanges(pi.salvaged.Sure) {
 			from := max(gap.from, p.Offset+max(0, run.from-at.Raw))
 			to := min(gap.to, p.Offset+min(p.Size, run.to-at.Raw))
 			if from >= to {
 				continue
 			}
-			one := &candidate{info: h, members: h.salvaged.Sure, raw: at.Raw}
-			f, err := cut(ctx, one.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, FromPack)
+			one := &candidate{info: pi, members: pi.salvaged.Sure, raw: at.Raw}
+			f, err := newSegment(ctx, one.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, FromPack)
 			if err != nil {
 				return nil, err
 			}
@@ -212,8 +213,8 @@ func (s *inventory) pieces(ctx context.Context, c *chain, gap span) (all []segme
 	return all, nil
 }
 
-// runs are the stretches of a tar stream that members cover without a gap.
-func runs(members []blob.Member) (all []span) {
+// contiguousRanges returns the ranges of a tar stream that members cover without a gap.
+func contiguousRanges(members []blob.Member) (all []span) {
 	for _, m := range members {
 		if n := len(all); n > 0 && all[n-1].to == m.Raw {
 			all[n-1].to += m.RawSize
@@ -224,17 +225,17 @@ func runs(members []blob.Member) (all []span) {
 	return all
 }
 
-// extentSize is how much of an original one extent holds, as an ingest cuts large ones.
+// extentSize is how much of an original one extent holds, as in an ingest.
 const extentSize = 16 << 20
 
-// whole fills a gap with what the source has, when it begins with all of the content.
-func (s *inventory) whole(ctx context.Context, c *chain, gap span) (all []segment, err error) {
-	if !s.atSource(ctx, c, span{0, c.Size}, c.SHA256) {
+// fromSource fills a gap from the source, if the file there begins with the whole content of the chain.
+func (inv *inventory) fromSource(ctx context.Context, c *chain, gap span) (all []segment, err error) {
+	if !inv.sourceHas(ctx, c, span{0, c.Size}, c.SHA256) {
 		return nil, ctx.Err()
 	}
 	for gap.from < gap.to {
 		of := span{gap.from, min(gap.to, gap.from+extentSize)}
-		f, err := cut(ctx, s.source(c, of), of, FromSource)
+		f, err := newSegment(ctx, inv.sourceOpener(c, of), of, FromSource)
 		if err != nil {
 			return nil, err
 		}
@@ -244,14 +245,14 @@ func (s *inventory) whole(ctx context.Context, c *chain, gap span) (all []segmen
 	return all, nil
 }
 
-// source opens a run of bytes of an original where it came from.
-func (s *inventory) source(c *chain, of span) opener {
+// sourceOpener returns an opener of a range of an original in its source.
+func (inv *inventory) sourceOpener(c *chain, of span) opener {
 	return func(context.Context) (io.ReadCloser, error) {
 		var at struct{ Root string }
-		if err := json.Unmarshal(s.roots[c.Source].Value, &at); err != nil || at.Root == "" {
+		if err := json.Unmarshal(inv.roots[c.Source].Value, &at); err != nil || at.Root == "" {
 			return nil, fmt.Errorf("source %s: %w", c.Source, fs.ErrNotExist)
 		}
-		f, err := s.repair.Original(at.Root, c.Path)
+		f, err := inv.repair.Original(at.Root, c.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -259,15 +260,15 @@ func (s *inventory) source(c *chain, of span) opener {
 	}
 }
 
-// atSource says whether the source of an original has a content where it should be.
-func (s *inventory) atSource(ctx context.Context, c *chain, of span, sum blob.Ref) bool {
-	if s.repair.Original == nil || c.buried {
+// sourceHas reports whether the original in the source has the content with that hash in a range.
+func (inv *inventory) sourceHas(ctx context.Context, c *chain, of span, sum blob.Ref) bool {
+	if inv.repair.Original == nil || c.deleted {
 		return false
 	}
-	r, err := s.source(c, of)(ctx)
+	r, err := inv.sourceOpener(c, of)(ctx)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.repair.Log.DebugContext(ctx, "the source does not give an original", "path", c.Source+"/"+c.Path, "err", err)
+			inv.repair.Log.DebugContext(ctx, "the source does not give an original", "path", c.Source+"/"+c.Path, "err", err)
 		}
 		return false
 	}

@@ -1,10 +1,10 @@
-// Package repair saves what damage has left of an archive: it writes what is still good in damaged packs into new
-// ones, looks elsewhere for what is not, and has facts say which bytes are lost.
+// Package repair recovers what damage has left of an archive: it writes what is still good in damaged packs to new
+// ones, searches other places for the rest, and records as facts which bytes are lost.
 //
-// It owns how a hole is filled: with the same bytes from another pack, from a backup, or from the source, each known
-// by its hash. It knows nothing of an index's inside, and asks it only for what no manifest tells any more. Its promises:
-// what it stores is what was stored before, byte for byte; a damaged pack is moved aside, never removed; the new pack is
-// durable before the old one moves; every step can be repeated.
+// It fills a gap with the same bytes, identified by hash, from another pack, from a backup, or from the source. It does not
+// know how the index works, and asks it only for what no manifest states any more. It promises that what it stores is what was
+// stored before, byte for byte; that a damaged pack is quarantined, never deleted; that the new packs are durable before
+// the damaged ones are removed from the store; and that every step can be repeated.
 package repair
 
 import (
@@ -21,12 +21,13 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Index is what a repair asks for what damaged manifests do not tell.
+// Index is the part of the index that a repair uses in place of damaged manifests.
 type Index interface {
 	StatesIn(ctx context.Context, in blob.Span) iter.Seq2[index.State, error] // by name
 	Packs(ctx context.Context) iter.Seq2[string, error]
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
-	// FactsIn yields the facts that a pack tells best, taken back ones too. Of ledgers it does not know the value.
+	// FactsIn yields the facts whose newest statement is in a pack, retractions included. The index does not have the values of
+	// ledgers.
 	FactsIn(ctx context.Context, pack string) iter.Seq2[blob.Fact, error]
 }
 
@@ -36,30 +37,30 @@ type File interface {
 	io.Closer
 }
 
-// Repair says what an archive has, and where else to look. It needs the archive's lock to apply a plan.
+// Repair describes an archive, and where else to search. The caller must hold the archive's lock to apply a plan.
 type Repair struct {
 	Packs   blob.Store
-	Index   Index      // nil when there is none
-	Backup  blob.Store // nil when there is none
+	Index   Index      // nil if there is none
+	Backup  blob.Store // nil if there is none
 	Damaged []string   // packs that are not as they were written, as a verify found them
-	Missing []string   // packs that are not there and should be, besides those that the index knows
+	Missing []string   // packs that should exist but do not, besides those that the index knows
 	// Original opens an original below the root of its source. It may be nil.
 	Original func(root, path string) (File, error)
-	// Quarantine keeps a damaged pack where nothing removes it; it may be there already.
+	// Quarantine makes a copy of a damaged pack that nothing removes, unless there is one already.
 	Quarantine func(ctx context.Context, name string) error
 	Writer     string // id of this writer in pack names
 	Now        func() time.Time
 	Log        *slog.Logger
 	Format     pack.Options // of new packs
-	// Progress is told how many originals are looked at. It may be nil.
+	// Progress is called with how many originals are done. It may be nil.
 	Progress func(done, total int64)
-	// ChainLimit is how many originals are in memory at a time: 0 is 65,536.
+	// ChainLimit is how many originals are in memory at a time; 0 is 65,536.
 	ChainLimit int
 }
 
 // Where bytes were found.
 const (
-	FromPack   = "pack"   // in a damaged pack, or in another one
+	FromPack   = "pack"   // in a damaged or another pack
 	FromBackup = "backup" // in a pack of the backup
 	FromSource = "source" // in the original's source, which has the same bytes
 )
@@ -68,11 +69,12 @@ const (
 type DamagedPack struct {
 	Pack string
 	Size int64
-	// Missing says that there is no such file, and ContentKnown that what it held is known, by its manifest, the index or a backup.
+	// Missing says that there is no such file. ContentKnown says that its content is known from its manifest, the index or a
+	// backup.
 	Missing, ContentKnown bool
 }
 
-// Recovered is how much is stored again.
+// Recovered is how much will be stored again.
 type Recovered struct {
 	Originals int64 // versions
 	Bytes     int64
@@ -83,26 +85,26 @@ type Recovered struct {
 type Plan struct {
 	Damaged   []DamagedPack
 	Recovered Recovered
-	Lost      []blob.Loss // new ones
-	Known     []blob.Loss // acknowledged before, and found nowhere now either
-	Found     []blob.Loss // acknowledged before, of which bytes are there again
-	// Unnamed are entries of packs whose manifest is lost that are saved under the name that they have there.
+	Lost      []blob.Loss // new losses
+	Known     []blob.Loss // recorded before, and still not found
+	Found     []blob.Loss // recorded before, of which bytes were found
+	// Unnamed are entries of packs whose manifest is lost. They are saved under the name of the entry.
 	Unnamed []string
-	// LostFacts is how many facts of lost manifests nobody can tell again.
+	// LostFacts is how many facts of lost manifests cannot be recovered.
 	LostFacts int64
 
-	inventory *inventory  // until Close
-	chains    []*chain    // that are told again, until Close
-	facts     []blob.Fact // too
-	rewritten int         // chains
+	inventory *inventory  // nil after Close
+	chains    []*chain    // to be written to new manifests; nil after Close
+	facts     []blob.Fact // to be written to the last new manifest; nil after Close
+	rewritten int         // number of chains
 }
 
-// Empty says whether there is nothing to do.
+// Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool {
 	return len(p.Damaged) == 0 && len(p.Lost) == 0 && len(p.Found) == 0 && p.rewritten == 0
 }
 
-// LostBytes is how many bytes the plan gives up.
+// LostBytes returns how many bytes the plan records as lost.
 func (p *Plan) LostBytes() (n int64) {
 	for _, l := range p.Lost {
 		n += l.Size
@@ -110,7 +112,7 @@ func (p *Plan) LostBytes() (n int64) {
 	return n
 }
 
-// Close ends what the plan can do. What it says stays.
+// Close releases what Apply needs. The exported fields stay valid.
 func (p *Plan) Close() error {
 	if p.inventory == nil {
 		return nil
@@ -120,56 +122,56 @@ func (p *Plan) Close() error {
 	return err
 }
 
-// Plan looks at every manifest and, for what is damaged or missing, everywhere for the same bytes. It changes nothing.
+// Plan reads every manifest and searches everywhere for the bytes that are damaged or missing. It changes nothing.
 func (r *Repair) Plan(ctx context.Context) (p *Plan, err error) {
-	s := newInventory(r)
+	inv := newInventory(r)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.close())
+			err = errors.Join(err, inv.close())
 		}
 	}()
-	if err := s.read(ctx); err != nil {
+	if err := inv.load(ctx); err != nil {
 		return nil, err
 	}
-	p = &Plan{inventory: s, Recovered: Recovered{From: map[string]int64{}}, Lost: []blob.Loss{}, Known: []blob.Loss{}, Found: []blob.Loss{}, Unnamed: []string{}}
+	p = &Plan{inventory: inv, Recovered: Recovered{From: map[string]int64{}}, Lost: []blob.Loss{}, Known: []blob.Loss{}, Found: []blob.Loss{}, Unnamed: []string{}}
 	done := int64(0)
-	if err := s.adoptOrphans(ctx, p, &done); err != nil {
+	if err := inv.adoptOrphans(ctx, p, &done); err != nil {
 		return nil, err
 	}
-	for more := true; more; s.span, more = s.span.Next() {
-		if err := s.selectSpan(ctx); err != nil {
+	for more := true; more; inv.span, more = inv.span.Next() {
+		if err := inv.selectSpan(ctx); err != nil {
 			return nil, err
 		}
-		if err := s.locateAll(ctx, p, &done); err != nil {
+		if err := inv.locateChains(ctx, p, &done); err != nil {
 			return nil, err
 		}
 	}
-	s.deselect()
+	inv.deselect()
 	p.sort()
-	if err := s.collectFacts(ctx, p); err != nil {
+	if err := inv.collectFacts(ctx, p); err != nil {
 		return nil, err
 	}
-	for _, h := range s.damaged() {
-		p.Damaged = append(p.Damaged, DamagedPack{Pack: h.Name, Size: h.Size, Missing: h.missing, ContentKnown: h.known || h.replaced})
+	for _, pi := range inv.damaged() {
+		p.Damaged = append(p.Damaged, DamagedPack{Pack: pi.Name, Size: pi.Size, Missing: pi.missing, ContentKnown: pi.known || pi.replaced})
 	}
 	return p, nil
 }
 
-// locateAll settles the chains of the selection.
-func (s *inventory) locateAll(ctx context.Context, p *Plan, done *int64) error {
-	for _, c := range s.sorted() {
-		if err := s.settle(ctx, c); err != nil {
+// locateChains locates the bytes of the selected chains, and adds the chains to the plan.
+func (inv *inventory) locateChains(ctx context.Context, p *Plan, done *int64) error {
+	for _, c := range inv.sorted() {
+		if err := inv.locate(ctx, c); err != nil {
 			return err
 		}
-		p.addChain(s, c)
-		if *done++; s.repair.Progress != nil {
-			s.repair.Progress(*done, max(*done, s.total))
+		p.addChain(inv, c)
+		if *done++; inv.repair.Progress != nil {
+			inv.repair.Progress(*done, max(*done, inv.total))
 		}
 	}
 	return nil
 }
 
-// sort puts into order what several selections have added to.
+// sort sorts the lists to which several selections have added.
 func (p *Plan) sort() {
 	slices.SortFunc(p.chains, byName)
 	for _, losses := range [][]blob.Loss{p.Lost, p.Known, p.Found} {
@@ -179,8 +181,8 @@ func (p *Plan) sort() {
 	}
 }
 
-// addChain adds to the plan what became of a chain.
-func (p *Plan) addChain(s *inventory, c *chain) {
+// addChain adds the result of locating a chain to the plan.
+func (p *Plan) addChain(inv *inventory, c *chain) {
 	if c.rewrite {
 		p.chains, p.rewritten = append(p.chains, c), p.rewritten+1
 		stored := false
@@ -195,13 +197,13 @@ func (p *Plan) addChain(s *inventory, c *chain) {
 			p.Recovered.Originals++
 		}
 	}
-	before := s.losses.Of(&c.Version)
+	before := inv.losses.Of(&c.Version)
 	for _, l := range c.lost {
 		if i := slices.IndexFunc(before, func(b blob.Loss) bool { return b.Offset == l.Offset && b.Size == l.Size }); i >= 0 {
 			p.Known = append(p.Known, before[i])
 			continue
 		}
-		// Of a hole of which a part is filled, the rest is lost for as long as it was.
+		// If a part of a recorded loss was found, the rest keeps the time and pack of that loss.
 		if i := slices.IndexFunc(before, func(b blob.Loss) bool { return b.Offset <= l.Offset && l.Offset+l.Size <= b.Offset+b.Size }); i >= 0 {
 			l.Since, l.Pack = before[i].Since, before[i].Pack
 		}

@@ -44,7 +44,7 @@ type world struct {
 	aside   map[string]bool
 }
 
-// original is a content, and which packs it needs.
+// original is a content, and the packs that it is stored in.
 type original struct {
 	path    string
 	root    blob.Ref
@@ -116,7 +116,7 @@ func (w *world) add() {
 	}
 }
 
-// read is a pack's file.
+// read returns the bytes of a pack.
 func (w *world) read(store blob.Store, name string) []byte {
 	p, err := store.Open(ctx, name)
 	w.check(err)
@@ -133,8 +133,8 @@ func (w *world) put(store blob.Store, name string, data []byte) {
 	w.check(up.Commit(ctx, name))
 }
 
-// keepElsewhere makes a backup, of all or some packs or none, and leaves a source that has changed since.
-func (w *world) keepElsewhere() (whole bool) {
+// makeBackup makes a backup of all packs, some or none, and a source that has partly changed since.
+func (w *world) makeBackup() (whole bool) {
 	switch kind := w.rnd.IntN(3); kind {
 	case 0, 1:
 		whole, w.backup = kind == 0, blobtest.NewMemory()
@@ -157,8 +157,8 @@ func (w *world) keepElsewhere() (whole bool) {
 	return whole
 }
 
-// harm damages a few packs and returns which.
-func (w *world) harm() (hurt map[string]bool) {
+// damage damages a few packs and returns their names.
+func (w *world) damage() (hurt map[string]bool) {
 	hurt = map[string]bool{}
 	other := w.read(w.packs, w.names[w.rnd.IntN(len(w.names))])
 	for range 1 + w.rnd.IntN(2) {
@@ -209,7 +209,7 @@ func (w *world) repair(hurt map[string]bool) *Repair {
 	return r
 }
 
-// apply plans and does it.
+// apply plans and applies a repair.
 func (w *world) apply(hurt map[string]bool) {
 	r := w.repair(hurt)
 	p, err := r.Plan(ctx)
@@ -217,7 +217,7 @@ func (w *world) apply(hurt map[string]bool) {
 	made, err := r.Apply(ctx, p)
 	w.check(errors.Join(err, p.Close()))
 	for _, name := range made {
-		w.tellsLittle(name, cmp.Or(r.Format.MaxRecords, math.MaxInt))
+		w.wantFewVersions(name, cmp.Or(r.Format.MaxRecords, math.MaxInt))
 	}
 	for name := range hurt {
 		if !w.aside[name] {
@@ -226,8 +226,8 @@ func (w *world) apply(hurt map[string]bool) {
 	}
 }
 
-// tellsLittle wants a new pack to tell of no more versions than that.
-func (w *world) tellsLittle(name string, most int) {
+// wantFewVersions checks that a new pack has at most that many versions.
+func (w *world) wantFewVersions(name string, most int) {
 	p, err := w.packs.Open(ctx, name)
 	w.check(err)
 	opened, err := pack.Open(ctx, p, name)
@@ -237,8 +237,8 @@ func (w *world) tellsLittle(name string, most int) {
 	}
 }
 
-// has is what the store gives of each original now, with which of its bytes, and what it says to have lost.
-func (w *world) has() (content map[string][]byte, there map[string][]bool, losses blob.Losses) {
+// readBack returns the present content of each original in the store, which of its bytes are there, and the recorded losses.
+func (w *world) readBack() (content map[string][]byte, there map[string][]bool, losses blob.Losses) {
 	content, there = map[string][]byte{}, map[string][]bool{}
 	library := pack.NewLibrary(w.packs, 1<<20)
 	defer library.Close()
@@ -281,9 +281,9 @@ func (w *world) has() (content map[string][]byte, there map[string][]bool, losse
 	return content, there, losses
 }
 
-// judge compares what there is after a repair with what was stored.
-func (w *world) judge(hurt map[string]bool, whole bool) {
-	content, there, losses := w.has()
+// checkRepaired compares the store after a repair with what was stored before.
+func (w *world) checkRepaired(hurt map[string]bool, whole bool) {
+	content, there, losses := w.readBack()
 	for _, c := range w.chains {
 		v := blob.Version{Source: "s", Path: c.path, Number: 1, Root: c.root}
 		lost, touched := losses.Of(&v), false
@@ -315,9 +315,9 @@ func (w *world) judge(hurt map[string]bool, whole bool) {
 	}
 }
 
-// TestModel damages a few packs in every way and repairs them, with and without a backup and sources. Then every pack is
-// whole; what is given back is what was stored; what is not is said to be lost, and neither undamaged nor backed up; and
-// another repair has nothing to do.
+// TestModel damages a few packs in every way and repairs them, with and without a backup and sources. Then every pack must be
+// whole; what can be read must be what was stored; what cannot must be recorded as lost, and must have been neither undamaged nor
+// backed up; and another repair must have nothing to do.
 func TestModel(t *testing.T) {
 	for range *rounds {
 		s := cmp.Or(*seed, rand.Uint64())
@@ -326,10 +326,10 @@ func TestModel(t *testing.T) {
 		for range 2 + w.rnd.IntN(3) {
 			w.add()
 		}
-		whole := w.keepElsewhere()
-		hurt := w.harm()
+		whole := w.makeBackup()
+		hurt := w.damage()
 		w.apply(hurt)
-		w.judge(hurt, whole)
+		w.checkRepaired(hurt, whole)
 		again, err := w.repair(nil).Plan(ctx)
 		w.check(err)
 		if !again.Empty() {
@@ -359,9 +359,9 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func TestRuns(t *testing.T) {
+func TestContiguousRanges(t *testing.T) {
 	members := []blob.Member{{Raw: 0, RawSize: 4}, {Raw: 4, RawSize: 2}, {Raw: 8, RawSize: 1}, {Raw: 9, RawSize: 3}}
-	if got, want := runs(members), []span{{0, 6}, {8, 12}}; !reflect.DeepEqual(got, want) {
+	if got, want := contiguousRanges(members), []span{{0, 6}, {8, 12}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("runs are %v, want %v", got, want)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// TestSelectionsHoldLittle makes selections of all originals with more and fewer of them at a time: never more than allowed,
-// each once, by name, with the same places.
+// TestSelectionsHoldLittle selects all originals, with different limits: never more at a time than allowed, each once, by name, and
+// with the same places.
 func TestSelectionsHoldLittle(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -24,7 +24,7 @@ func TestSelectionsHoldLittle(t *testing.T) {
 		r := w.repair(nil)
 		r.ChainLimit = limit
 		s := newInventory(r)
-		w.check(s.read(ctx))
+		w.check(s.load(ctx))
 		var now []string
 		for more := true; more; s.span, more = s.span.Next() {
 			w.check(s.selectSpan(ctx))
@@ -32,7 +32,7 @@ func TestSelectionsHoldLittle(t *testing.T) {
 				t.Errorf("%d originals are held, %d may be", len(s.chains), limit)
 			}
 			for _, c := range s.sorted() {
-				w.check(s.settle(ctx, c))
+				w.check(s.locate(ctx, c))
 				now = append(now, fmt.Sprint(c.Name(), c.Number, c.Size, c.SHA256, c.rewrite, len(c.found), len(c.states), c.lost))
 			}
 		}
@@ -46,8 +46,8 @@ func TestSelectionsHoldLittle(t *testing.T) {
 	}
 }
 
-// TestFactsAreNotHeld wants what packs say besides originals to be taken in as they are read, one after the other: an archive may have more
-// facts than originals.
+// TestFactsAreNotHeld checks that the facts of packs are processed as they are read and not kept: an archive may have more facts than
+// originals.
 func TestFactsAreNotHeld(t *testing.T) {
 	w := newWorld(t, rand.Uint64())
 	for range 5 {
@@ -65,7 +65,7 @@ func TestFactsAreNotHeld(t *testing.T) {
 	w.check(s.close())
 }
 
-// TestPlanOpensWhatItNeeds wants no packs to be open of a backup, which may have thousands, that a plan needs nothing of.
+// TestPlanOpensWhatItNeeds checks that a plan opens only those packs of a backup that it needs. A backup may have thousands.
 func TestPlanOpensWhatItNeeds(t *testing.T) {
 	w := newWorld(t, rand.Uint64())
 	for range 20 {

@@ -11,21 +11,21 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// writer puts what was found into new packs.
+// writer writes what was found to new packs.
 type writer struct {
 	repair *Repair
-	ctx    context.Context      // a writer lives as long as the call that made it
-	clock  time.Time            // new packs are younger
-	packs  []string             // that are sealed
+	ctx    context.Context      // of Apply
+	clock  time.Time            // when the newest pack was created
+	packs  []string             // sealed packs
 	stored map[extent]blob.Copy // contents in them
 
 	pack     *pack.Writer // nil between packs
 	manifest blob.Manifest
 }
 
-func (w *writer) write(p *Plan, wrecks []*packInfo) error {
+func (w *writer) write(p *Plan, damaged []*packInfo) error {
 	for _, c := range p.chains {
-		if err := w.chain(c); err != nil {
+		if err := w.writeChain(c); err != nil {
 			return fmt.Errorf("%s/%s version %d: %w", c.Source, c.Path, c.Number, err)
 		}
 		if w.pack.Full(len(w.manifest.Versions)) {
@@ -35,9 +35,9 @@ func (w *writer) write(p *Plan, wrecks []*packInfo) error {
 		}
 	}
 	var replaces []string
-	for _, h := range wrecks {
-		if !h.replaced && (h.known || !h.missing) { // else it may come back, or be in a backup
-			replaces = append(replaces, h.Name)
+	for _, pi := range damaged {
+		if !pi.replaced && (pi.known || !pi.missing) { // an unknown missing pack may come back, or be in a backup
+			replaces = append(replaces, pi.Name)
 		}
 	}
 	if w.pack == nil && len(replaces) == 0 && len(p.facts) == 0 {
@@ -50,7 +50,7 @@ func (w *writer) write(p *Plan, wrecks []*packInfo) error {
 	return w.seal()
 }
 
-// begin starts a pack that is younger than all others.
+// begin begins a pack that is newer than all others, unless one is open.
 func (w *writer) begin() (err error) {
 	if w.pack != nil {
 		return nil
@@ -60,9 +60,9 @@ func (w *writer) begin() (err error) {
 	return err
 }
 
-// chain tells of one version what sound packs do not say of it, in two packs when one cannot have all its names: two machines have given
-// one name to two originals.
-func (w *writer) chain(c *chain) error {
+// writeChain writes those segments of a version that the manifests of sound packs do not have. It uses two packs if one cannot
+// have all names, because two machines have given the same name to two originals.
+func (w *writer) writeChain(c *chain) error {
 	left := slices.DeleteFunc(slices.Clone(c.found), func(f segment) bool { return f.recorded })
 	for {
 		if err := w.begin(); err != nil {
@@ -73,7 +73,7 @@ func (w *writer) chain(c *chain) error {
 		v.SetStates(c.states)
 		done, err := 0, error(nil)
 		for done < len(left) && err == nil {
-			if err = w.extent(&v, &v.Extents[done], &left[done]); err == nil {
+			if err = w.writeExtent(&v, &v.Extents[done], &left[done]); err == nil {
 				done++
 			}
 		}
@@ -88,18 +88,18 @@ func (w *writer) chain(c *chain) error {
 	}
 }
 
-// extent makes e what was found of v, with its content unless that stands somewhere.
-func (w *writer) extent(v *blob.Version, e *blob.Extent, f *segment) error {
+// writeExtent sets e to a segment of v, and stores its content unless a pack has it already.
+func (w *writer) writeExtent(v *blob.Version, e *blob.Extent, f *segment) error {
 	*e = blob.Extent{Offset: f.offset, Size: f.size, SHA256: f.sum}
 	at := f.at
-	if stands, ok := w.stored[extent{f.size, f.sum}]; ok && at == nil {
-		at = &stands
+	if have, ok := w.stored[extent{f.size, f.sum}]; ok && at == nil {
+		at = &have
 	}
 	if at != nil {
 		e.CopyOf = at
 		return nil
 	}
-	if of := w.pack.Holds(e); of != nil {
+	if of := w.pack.FindContent(e); of != nil {
 		return w.pack.Link(v, e, of)
 	}
 	r, err := f.open(w.ctx)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// CatchUp is the argument that makes a job that is started often do nothing unless the last one is so long ago. cron
-// does not catch up on what it slept through: it is started every hour from its time on instead.
+// CatchUp is the argument that makes a job do nothing if the last one was less than 20 hours ago. cron does not run jobs that
+// were missed while the machine was asleep, so it starts the job every hour from its time on.
 const CatchUp = "--unless-within=20h"
 
-// cronEscapes writes what cron reads before the shell does: a bare % ends the command, and of a backslash before % or another
-// backslash only the second character is left.
+// cronEscapes escapes what cron interprets before the shell does: a bare % ends the command, and a backslash before % or another
+// backslash is removed.
 var cronEscapes = strings.NewReplacer(`\\`, `\\\\`, `\%`, `\\\%`, "%", `\%`)
 
-// crontab is the block of lines of a job in a crontab. cron has no jitter.
+// crontab returns the block of lines for a crontab. cron has no jitter.
 func (j *Job) crontab() (string, error) {
 	words := make([]string, 0, len(j.Command)+1)
 	for _, arg := range append(j.Command[:len(j.Command):len(j.Command)], CatchUp) {
@@ -32,19 +32,19 @@ func (j *Job) crontab() (string, error) {
 func (j *Job) blockStart() string { return "# >>> " + j.Name + " >>>" }
 func (j *Job) blockEnd() string   { return "# <<< " + j.Name + " <<<" }
 
-// shellQuote writes one word for any POSIX shell.
+// shellQuote quotes one word for any POSIX shell.
 func shellQuote(word string) string {
-	if word != "" && strings.Trim(word, plainBytes) == "" {
+	if word != "" && strings.Trim(word, unquotedBytes) == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@"
+const unquotedBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@"
 
-// cut parts a crontab in what stands before our block, the block, and what comes after. found is false when there is
-// none; the error is about one that has no end, or that is not ours.
-func (j *Job) cut(crontab string) (before, block, after string, found bool, err error) {
+// splitCrontab splits a crontab into the text before our block, the block, and the text after it. found is false if there is
+// no block. It returns an error if the block has no end, occurs twice, or is not ours.
+func (j *Job) splitCrontab(crontab string) (before, block, after string, found bool, err error) {
 	lines := strings.SplitAfter(crontab, "\n")
 	start, end := -1, -1
 	for i, line := range lines {

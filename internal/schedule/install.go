@@ -16,7 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// ErrForeign says that what stands in the way is not ours.
+// ErrForeign says that a file or crontab block of that name was not written by this package.
 var ErrForeign = errors.New("not written by txarchive, left alone")
 
 // ErrNone says that nothing is scheduled.
@@ -26,12 +26,12 @@ var ErrNone = errors.New("nothing is scheduled")
 type Installer struct {
 	FS     *disk.FS
 	Home   string
-	Config string // $XDG_CONFIG_HOME, "" is the default
+	Config string // $XDG_CONFIG_HOME; "" is the default
 	// Run runs a program and returns its output.
 	Run func(ctx context.Context, stdin string, name string, args ...string) (string, error)
 }
 
-// Detect says what this machine has for scheduling.
+// Detect returns the kind of scheduler that this machine has.
 func (in *Installer) Detect(ctx context.Context) (Kind, error) {
 	if runtime.GOOS == "darwin" {
 		return Launchd, nil
@@ -45,7 +45,7 @@ func (in *Installer) Detect(ctx context.Context) (Kind, error) {
 	return "", fmt.Errorf("there is neither a systemd of this user nor cron: %w", ErrUnusable)
 }
 
-// dir is where a kind keeps its files.
+// dir returns the directory for the files of a kind.
 func (in *Installer) dir(kind Kind) string {
 	if kind == Launchd {
 		return filepath.Join(in.Home, "Library", "LaunchAgents")
@@ -57,7 +57,7 @@ func (in *Installer) dir(kind Kind) string {
 	return filepath.Join(config, "systemd", "user")
 }
 
-// Paths says where the files of a job are, "" for the crontab.
+// Paths returns the paths of the files of a job, "" for the crontab.
 func (in *Installer) Paths(j *Job, kind Kind) []string {
 	switch kind {
 	case Systemd:
@@ -68,7 +68,7 @@ func (in *Installer) Paths(j *Job, kind Kind) []string {
 	return []string{""}
 }
 
-// Install schedules a job, in place of an earlier one of ours by its name. Errors: ErrForeign, ErrUnusable.
+// Install schedules a job. It replaces an earlier job of that name if it is ours. Errors: ErrForeign, ErrUnusable.
 func (in *Installer) Install(ctx context.Context, j *Job, kind Kind) error {
 	files, err := j.Render(kind)
 	if err != nil {
@@ -77,8 +77,8 @@ func (in *Installer) Install(ctx context.Context, j *Job, kind Kind) error {
 	if kind == Cron {
 		return in.installCron(ctx, j, files[0].Text)
 	}
-	for _, path := range in.Paths(j, kind) { // all before any is written
-		if _, err := in.ours(path); err != nil {
+	for _, path := range in.Paths(j, kind) { // check all before writing any
+		if _, err := in.readOwn(path); err != nil {
 			return err
 		}
 	}
@@ -93,8 +93,8 @@ func (in *Installer) Install(ctx context.Context, j *Job, kind Kind) error {
 	return in.activate(ctx, j, kind)
 }
 
-// ours reads a file of ours: "" when there is none, ErrForeign when somebody else's stands there.
-func (in *Installer) ours(path string) (string, error) {
+// readOwn reads a file of ours. It returns "" if there is none, and ErrForeign if the file is not ours.
+func (in *Installer) readOwn(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -126,7 +126,7 @@ func (in *Installer) activate(ctx context.Context, j *Job, kind Kind) error {
 	if err := in.run(ctx, "systemctl", "--user", "daemon-reload"); err != nil {
 		return err
 	}
-	// Restarted, so that a change of its time counts at once.
+	// Restart, so that a new time takes effect at once.
 	if err := in.run(ctx, "systemctl", "--user", "enable", j.Name+".timer"); err != nil {
 		return err
 	}
@@ -140,14 +140,14 @@ func (in *Installer) run(ctx context.Context, name string, args ...string) error
 	return nil
 }
 
-// Remove takes a job of ours away. Errors: ErrForeign, ErrNone.
+// Remove removes a job of ours. Errors: ErrForeign, ErrNone.
 func (in *Installer) Remove(ctx context.Context, j *Job, kind Kind) error {
 	if kind == Cron {
 		return in.removeCron(ctx, j)
 	}
 	var there []string
 	for _, path := range in.Paths(j, kind) {
-		text, err := in.ours(path)
+		text, err := in.readOwn(path)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (in *Installer) Remove(ctx context.Context, j *Job, kind Kind) error {
 	if len(there) == 0 {
 		return ErrNone
 	}
-	// What is not loaded cannot be stopped; the files go nevertheless.
+	// Ignore errors: a job that is not loaded cannot be stopped, but its files must be removed.
 	if kind == Launchd {
 		_, _ = in.Run(ctx, "", "launchctl", "bootout", "gui/"+strconv.Itoa(os.Getuid()), there[0])
 	} else {
@@ -175,13 +175,13 @@ func (in *Installer) Remove(ctx context.Context, j *Job, kind Kind) error {
 	return in.FS.SyncDir(in.dir(kind))
 }
 
-// Status says what is scheduled.
+// Status describes a scheduled job.
 type Status struct {
 	Paths []string
-	Next  time.Time // at the earliest; jitter comes on top
+	Next  time.Time // without jitter
 }
 
-// Status looks for a job of ours. Errors: ErrNone, ErrForeign.
+// Status returns the status of a job of ours. Errors: ErrNone, ErrForeign.
 func (in *Installer) Status(ctx context.Context, j *Job, kind Kind, now time.Time) (Status, error) {
 	s := Status{Paths: in.Paths(j, kind)}
 	files, err := in.Read(ctx, j, kind)
@@ -193,16 +193,16 @@ func (in *Installer) Status(ctx context.Context, j *Job, kind Kind, now time.Tim
 	return s, nil
 }
 
-// Read returns the files of a job of ours as they stand there. Errors: ErrNone, ErrForeign.
+// Read returns the installed files of a job of ours. Errors: ErrNone, ErrForeign.
 func (in *Installer) Read(ctx context.Context, j *Job, kind Kind) (files []File, err error) {
 	for _, path := range in.Paths(j, kind) {
 		var text string
 		if kind == Cron {
 			if text, err = in.crontab(ctx); err == nil {
-				_, text, _, _, err = j.cut(text)
+				_, text, _, _, err = j.splitCrontab(text)
 			}
 		} else {
-			text, err = in.ours(path)
+			text, err = in.readOwn(path)
 		}
 		if err == nil && text == "" {
 			err = ErrNone
@@ -215,7 +215,7 @@ func (in *Installer) Read(ctx context.Context, j *Job, kind Kind) (files []File,
 	return files, nil
 }
 
-// crontab reads the user's; no crontab is an empty one.
+// crontab reads the user's crontab, "" if there is none.
 func (in *Installer) crontab(ctx context.Context) (string, error) {
 	text, err := in.Run(ctx, "", "crontab", "-l")
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "no crontab") {
@@ -235,7 +235,7 @@ func (in *Installer) installCron(ctx context.Context, j *Job, block string) erro
 	if err != nil {
 		return err
 	}
-	before, _, after, _, err := j.cut(text)
+	before, _, after, _, err := j.splitCrontab(text)
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (in *Installer) removeCron(ctx context.Context, j *Job) error {
 	if err != nil {
 		return err
 	}
-	before, _, after, found, err := j.cut(text)
+	before, _, after, found, err := j.splitCrontab(text)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// label is the name of a launchd job.
+// label returns the label of the launchd job.
 func (j *Job) label() string { return "com.github.txarchive." + j.Name }
 
-// plist is a launchd agent. launchd catches up on what it slept through, and has no jitter.
+// plist returns the property list of a launchd agent. launchd runs a job that was missed while the machine was asleep, and has no
+// jitter.
 func (j *Job) plist() (string, error) {
 	var args strings.Builder
 	for _, arg := range j.Command {

@@ -1,9 +1,9 @@
-// Package schedule has a program run once a day, by what the machine has for that: a systemd user timer, a launchd
+// Package schedule installs a job that runs once a day, with the scheduler of the machine: a systemd user timer, a launchd
 // agent or cron.
 //
-// It owns how a command line is written down for each of them, whatever stands in its paths, and which files are
-// ours: those that bear our mark. It never changes or removes what is not. What files say is a pure function of the
-// Job; Installer puts them where they belong.
+// It quotes a command line for each of them, whatever characters its paths contain, and recognises the files that
+// it wrote by a mark. It never changes or removes others. The content of the files is a pure function of the
+// Job; Installer writes and activates them.
 package schedule
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// ErrUnusable says that a command line cannot be written down for a kind.
+// ErrUnusable says that a job cannot be scheduled, for example because the scheduler cannot express its command line.
 var ErrUnusable = errors.New("cannot be scheduled")
 
-// Kind is what runs the job.
+// Kind is a scheduler.
 type Kind string
 
 // The kinds.
@@ -31,10 +31,10 @@ const (
 	Cron    Kind = "cron"
 )
 
-// Kinds are all of them.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Systemd, Launchd, Cron} }
 
-// Job is a command line that is run every day.
+// Job is a command line to run every day.
 type Job struct {
 	Name         string   // of letters, digits and hyphens: "txarchive-nightly"
 	Command      []string // the program's absolute path, and its arguments
@@ -50,14 +50,14 @@ type File struct {
 
 const markStart = "Written by txarchive schedule install: "
 
-// mark is the line by which we know what is ours, and when it runs.
+// mark returns the line by which Marked recognises our files and the time of their job.
 func (j *Job) mark() string {
 	return fmt.Sprintf("%severy day at %02d:%02d. `txarchive schedule remove` takes it away.", markStart, j.Hour, j.Minute)
 }
 
 var markPattern = lazyregexp.New(regexp.QuoteMeta(markStart) + `every day at (\d\d):(\d\d)\.`)
 
-// Marked says whether a text bears our mark, and at what time of the day its job runs.
+// Marked reports whether a text contains our mark, and at what time of the day its job runs.
 func Marked(text string) (hour, minute int, ours bool) {
 	m := markPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -68,7 +68,7 @@ func Marked(text string) (hour, minute int, ours bool) {
 	return hour, minute, herr == nil && merr == nil
 }
 
-// Next is when a job that runs at a time of the day runs next.
+// Next returns when a job that runs daily at hour:minute runs next.
 func Next(now time.Time, hour, minute int) time.Time {
 	next := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
 	if !next.After(now) {
@@ -77,7 +77,7 @@ func Next(now time.Time, hour, minute int) time.Time {
 	return next
 }
 
-// Render writes a job down. Errors: ErrUnusable.
+// Render returns the files that schedule a job with a kind of scheduler. Errors: ErrUnusable.
 func (j *Job) Render(kind Kind) ([]File, error) {
 	if err := j.check(); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func job(command ...string) *Job {
 	return &Job{Name: "txarchive-nightly", Command: command, Hour: 3, Minute: 7, Jitter: 30 * time.Minute}
 }
 
-// TestQuoting is the lines as they are written, by hand.
+// TestQuoting compares the command lines with hand-written ones.
 func TestQuoting(t *testing.T) {
 	for _, c := range []struct{ arg, systemd, cron string }{
 		{"/home/me/archive", `"/home/me/archive"`, "/home/me/archive"},
@@ -54,14 +54,14 @@ func TestQuoting(t *testing.T) {
 	}
 }
 
-// oddNames are names of directories that a quoting that is nearly right gets wrong.
+// oddNames are names of directories that are hard to quote.
 var oddNames = []string{
 	"plain", "two words", " space at both ends ", "50%", "%h %n %%", "$HOME ${x} $$", `a "quoted" one`, "it's", `back\slash\x20\n`, `\\two\\\three\%`, "semi;colon #hash",
 	"`id` $(id) & | < > * ? [a] ~ !", "归档 é", "tab\there", "-dash", "@at :colon +plus", "a,b=c", "<xml> & 'q' \"d\" ]]>", "line\nbreak",
 }
 
-// TestRead reads back what is written down, as those do who run it: the arguments must be those of the job. cron's
-// lines are run by the shell, systemd's are judged by systemd-analyze where it is there.
+// TestRead parses the rendered files as each scheduler does: the arguments must be those of the job. The shell runs cron's
+// lines, and systemd-analyze checks systemd's if it is installed.
 func TestRead(t *testing.T) {
 	const script = "#!/bin/sh\nfor a in \"$0\" \"$@\"; do printf '%s\\0' \"$a\"; done\n"
 	top := t.TempDir()
@@ -113,7 +113,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// analyze has systemd-analyze judge the units; what it says of anything is an error.
+// analyze runs systemd-analyze on the units. Any output is an error.
 func analyze(t *testing.T, j *Job, top string) error {
 	t.Helper()
 	tool, err := exec.LookPath("systemd-analyze")
@@ -262,7 +262,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// machine stands for the programs that an Installer runs.
+// machine fakes the programs that an Installer runs.
 type machine struct {
 	crontab string
 	ran     []string

@@ -35,8 +35,8 @@ Persistent=true
 	return text + "\n[Install]\nWantedBy=timers.target\n"
 }
 
-// execStart is a command line as systemd.service(5) reads it. In the path of the program variables are not looked
-// for, and quotes, backslashes and control characters are refused; a shell starts such a program.
+// execStart returns the command line as systemd.service(5) parses it. In the path of the program systemd does not expand
+// variables, and refuses quotes, backslashes and control characters; a program with such a path is started by a shell.
 func (j *Job) execStart() string {
 	program, args := systemdQuote(j.Command[0], false), j.Command[1:]
 	if strings.ContainsFunc(j.Command[0], func(r rune) bool { return r < ' ' || strings.ContainsRune("\"'\\\x7f", r) }) {
@@ -49,8 +49,8 @@ func (j *Job) execStart() string {
 	return strings.Join(line, " ")
 }
 
-// systemdQuote writes one argument: quoted, since a space or a semicolon would end it; with what the parts of systemd
-// that read it take for something else written twice or escaped.
+// systemdQuote quotes one argument, since a space or a semicolon would end it, and doubles or escapes the characters that
+// systemd would interpret.
 func systemdQuote(arg string, variables bool) string {
 	var b strings.Builder
 	b.WriteByte('"')

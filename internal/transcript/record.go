@@ -1,25 +1,26 @@
 package transcript
 
-// Run is what one original says of a run: one execution or holder, the unit of retention. Several originals
-// may speak of the same run (a transcript, a state file, an audit log); per field the statement with the
-// highest Rank wins, then the newest version of an original, then the larger value. An original that says
-// more of a run later yields the run again: set fields replace those it gave before.
+// Run is what one original states about a run: one execution or holder, the unit of retention. Several originals
+// may describe the same run (a transcript, a state file, an audit log); for each field the statement with the
+// highest Rank wins, then the newest version of an original, then the larger value. An original that states
+// more about a run further down yields the Run again: fields that are set replace those it stated before.
 type Run struct {
 	// ID is the native id: a UUID, a directory name, a header key.
 	ID string `json:",omitzero"`
-	// Local says that ID is unique only below the root of its claim (a context called "default"): the
-	// archive then tells runs apart by Anchor, and keeps two roots apart as long as neither states one.
+	// Local says that ID is unique only below the root of its claim (a context called "default"). The
+	// archive then tells runs apart by Anchor, and treats two roots as different runs while neither states one.
 	Local bool `json:",omitzero"`
-	// Anchor is what this original knows of the run's creation (a time, a first entry id), such that the
-	// smallest Anchor that any original of the root states is the run's own. Never a path. Only for Local.
+	// Anchor is what this original knows about the run's creation (a time, a first entry id). The smallest Anchor
+	// that any original of the root states is the run's own. Never a path. Only for Local runs.
 	Anchor string `json:",omitzero"`
-	// Anchored says that Anchor alone is the identity of a Local run: the ID may change (a renamed context).
+	// Anchored says that Anchor alone identifies a Local run: its ID may change (a renamed context).
 	Anchored bool `json:",omitzero"`
-	// Rank weighs this evidence against other originals': of each field the highest that states it is taken. Below 0 it is Hearsay.
+	// Rank weighs this original against others that describe the run: each field is taken from the highest Rank that
+	// states it. Negative is RankHistory.
 	Rank int `json:",omitzero"`
 
-	// Group is what runs are grouped by: a thread, a workflow, a project family. A run that is only Named and called as its Group tells what
-	// the group is about: its Project is that of all runs of the group which state none.
+	// Group is what runs are grouped by: a thread, a workflow, a project family. A run that is only Named and whose ID is
+	// its Group describes the group: its Project becomes that of all runs of the group that state none.
 	Group   string  `json:",omitzero"`
 	Project string  `json:",omitzero"` // directory or repository the work was about
 	Branch  string  `json:",omitzero"`
@@ -34,35 +35,36 @@ type Run struct {
 	Error   string  `json:",omitzero"`
 	Started Time    `json:",omitzero"`
 	Ended   Time    `json:",omitzero"`
-	Stub    bool    `json:",omitzero"` // made by a stub engine: no model was asked
-	Child   bool    `json:",omitzero"` // has a parent by construction (a sub-agent), so counted as no run of its own where the format says so
+	Stub    bool    `json:",omitzero"` // made by a stub engine: no model was called
+	Child   bool    `json:",omitzero"` // has a parent by construction (a sub-agent), so it is not counted as a run where the format says so
 
-	// Named says that the run is only named here, by a link or a log line, and that this original alone does
-	// not make it one of the runs that are counted.
+	// Named says that this original only names the run, in a link or a log line. A run that is only Named is
+	// not counted.
 	Named bool `json:",omitzero"`
-	// Guess says that no line of the original tells yet whose it is: when it has grown it is read from its start.
+	// Guess says that no line of the original names its run yet, so the ID is a guess. When the original has grown, it is
+	// parsed from its start again.
 	Guess bool `json:"-"`
 
 	Attributes Attributes `json:",omitzero"`
 }
 
-// Hearsay is the Rank of what only tells again what others say of a run, as a history of all prompts does: one of those (Event.Retold) is
-// a copy where a conversation of the run has it.
-const Hearsay = -1
+// RankHistory is the Rank of an original that only repeats what others state, such as a producer's history of all
+// prompts. A prompt in such an original (Event.Retold) is a copy if a conversation of the run has the same prompt.
+const RankHistory = -1
 
-// Conversation is what one original says of one ordered stream of events of a run. It comes before the first
+// Conversation is what one original states about one ordered stream of events of a run. It is yielded before the first
 // event that names it, and may be yielded again with more fields set.
 type Conversation struct {
-	// ID is the native identity inside the run, "" when the run has only one. It never contains a path that
+	// ID is the native id within the run, "" when the run has only one conversation. It never contains a path, which
 	// a copy of the file would change.
 	ID string `json:",omitzero"`
 	// Run is the native id of the run.
 	Run string `json:",omitzero"`
-	// Shared says that several originals together make this conversation (partitions of a log, a file per
-	// message): their events are joined, ordered by Order and place, and told apart by Event.ID. Otherwise
-	// each original holds the whole conversation, and of several that do one counts: the highest Rank, then
+	// Shared says that several originals together make up this conversation (partitions of a log, a file per
+	// message): their events are merged, ordered by Order and place, and identified by Event.ID. Otherwise
+	// each original holds the whole conversation, and of several that do one counts: that with the highest Rank, then
 	// the newest version of a path, then the one with most events; the rest are versions or copies. A copy with Global
-	// events that no other has went on by itself: it is a conversation beside the first.
+	// events that no other original has was continued separately: it becomes a conversation of its own.
 	Shared bool   `json:",omitzero"`
 	Order  string `json:",omitzero"` // sorts the originals of a Shared conversation, bytewise
 	Rank   int    `json:",omitzero"` // which original is preferred (0 lowest)
@@ -80,34 +82,34 @@ type Conversation struct {
 	Branch  string `json:",omitzero"`
 	Started Time   `json:",omitzero"`
 	Ended   Time   `json:",omitzero"`
-	Child   bool   `json:",omitzero"` // a sub-agent's: counted as no run of its own where the format says so
-	Silent  bool   `json:",omitzero"` // nobody says anything in it: its events count, and it is none of the conversations that do
+	Child   bool   `json:",omitzero"` // of a sub-agent: not counted as a run where the format says so
+	Silent  bool   `json:",omitzero"` // has no messages: its events count, the conversation itself does not
 
 	Attributes Attributes `json:",omitzero"`
 }
 
-// Event is one entry of a conversation, or a row that is searchable but uncounted.
+// Event is one entry of a conversation, or a row that can be searched but is not counted.
 type Event struct {
 	// Conversation is the native conversation id. An uncounted event may belong to the run alone: then Run
 	// is set and Conversation is "".
 	Conversation string `json:",omitzero"`
 	Run          string `json:",omitzero"`
-	// ID is the native identity inside the conversation where the format has one that survives copying and
-	// rewriting; two events of a conversation with one ID are one event, and what was said last counts (an uncounted
-	// one takes the event back). "" means
-	// that the place is the identity.
+	// ID is the native id within the conversation, where the format has one that survives copying and rewriting.
+	// Two events of a conversation with the same ID are one event, and the last one counts (an uncounted one retracts
+	// the event). "" means that the event is identified by its place.
 	ID string `json:",omitzero"`
-	// Global says that ID is unique over all conversations of the format: where several hold it (a resumed or
-	// forked session copies lines), one counts and the others are copied history. Home says that this
-	// conversation is where the event was first written, as far as the original tells; a Home counts first. Events of
+	// Global says that ID is unique across all conversations of the format: where several hold it (a resumed or
+	// forked session copies lines), one counts and the others are copied history. Home says that the event was
+	// first written in this conversation, as far as the original shows; an event with Home is preferred. Events of
 	// one original that share a Global ID are one entry: they count together.
 	Global bool `json:",omitzero"`
 	Home   bool `json:",omitzero"`
-	// OrRole is the role that the event has instead of Role when the resolver says so (Family.Roles). Search finds the
-	// event under both.
+	// OrRole is a second role that the event may have: the resolver can replace Role with it (Family.Roles). Search finds
+	// the event under both.
 	OrRole  string  `json:",omitzero"`
 	Verdict Verdict `json:",omitzero"` // "" is Counted; Uncounted for rows that stats leaves out; CopiedHistory where the original itself shows it
-	// Retold is a prompt as a history of prompts has it that the producer keeps beside its transcripts (Hearsay): in either of the two.
+	// Retold is the user's prompt in the form in which the producer's prompt history records it (RankHistory). Events of
+	// the history and of the conversations both set it, so that the index can match them.
 	Retold string `json:",omitzero"`
 	Kind   Kind   `json:",omitzero"`
 	Role   string `json:",omitzero"` // user, assistant, system, tool, or as written
@@ -118,8 +120,8 @@ type Event struct {
 	// which the parser yields its events.
 	Seq Count `json:",omitzero"`
 
-	// Parts are the pieces of an event that holds several (blocks of a message). Every event has at least
-	// one; the first speaks for the event where one row must.
+	// Parts are the pieces of the event, such as the blocks of a message. Every event has at least one; the first
+	// represents the event where a single row is needed.
 	Parts []Part `json:",omitzero"`
 
 	Agent string `json:",omitzero"`
@@ -134,11 +136,11 @@ type Event struct {
 type Part struct {
 	Kind Kind   `json:",omitzero"` // "" is the event's
 	Role string `json:",omitzero"` // "" is the event's
-	// Text is what search finds: every string value of the piece, decoded, in the order of the original and
-	// joined by newlines. Format.Text returns the same for the event's bytes.
+	// Text is the searchable text: every string value of the piece, decoded, in the order of the original and
+	// joined by newlines. Format.Text returns the same text for the event's bytes.
 	Text string `json:",omitzero"`
-	// Offset and Length name the piece's own bytes relative to the event's Origin, when the original can
-	// show it apart; both 0 otherwise.
+	// Offset and Length locate the piece's own bytes relative to the event's Origin, when they can be told apart
+	// in the original; both are 0 otherwise.
 	Offset int64 `json:",omitzero"`
 	Length int64 `json:",omitzero"`
 
@@ -148,11 +150,11 @@ type Part struct {
 
 // Call is one invocation of a tool.
 type Call struct {
-	// ID is the native call id. Calls without one are given one by the parser when it pairs them by order
-	// ("#1"); ID is then unique in the conversation.
+	// ID is the native call id. Where there is none, a parser that pairs calls with results by their order assigns
+	// one ("#1"); ID is then unique within the conversation.
 	ID string `json:",omitzero"`
-	// Key tells one call that two channels or files report from two calls: calls of a run with the same Key
-	// are one, the one with the higher Rank counts. "" means that every call counts by itself.
+	// Key identifies a call that two channels or files may both report: calls of a run with the same Key
+	// are one call, and the one with the higher Rank counts. "" means that every call counts by itself.
 	Key   string   `json:",omitzero"`
 	Rank  int      `json:",omitzero"`
 	Name  string   `json:",omitzero"`
@@ -160,7 +162,7 @@ type Call struct {
 	Paths []string `json:",omitzero"` // files that the input names, for touches:
 }
 
-// Result is what a call gave.
+// Result is the result of a tool call.
 type Result struct {
 	Call     string `json:",omitzero"` // Call.ID
 	Name     string `json:",omitzero"`
@@ -189,19 +191,19 @@ func True(b bool) Truth {
 	return No
 }
 
-// Usage is the tokens of one model request, or of the smallest unit that the format can tell apart (a step, a
-// turn, a run). Token classes are disjoint: Input excludes what was read from or written to a cache,
-// Reasoning is a part of Output.
+// Usage is the token usage of one model request, or of the smallest unit for which the format reports it (a step, a
+// turn, a run). Token classes are disjoint: Input excludes what was read from or written to a cache. The exception is
+// Reasoning, which is a part of Output.
 type Usage struct {
 	Run          string `json:",omitzero"`
 	Conversation string `json:",omitzero"`
-	// Key is the identity of the request over the whole archive, inside the format: of several usage records
-	// with one Key exactly one counts, the highest Rank, then the newest version, then the first place. "" means that the
-	// place is the identity.
+	// Key identifies the request within the format, across the whole archive: of several usage records with the same
+	// Key exactly one counts: the highest Rank, then the newest version, then the first place. "" means that the
+	// record is identified by its place.
 	Key  string `json:",omitzero"`
 	Rank int64  `json:",omitzero"`
-	// Alias is a weaker identity that stands beside Key: a record whose Key is the Alias of a counted one is the
-	// same request seen from aside, and that one counts whatever the ranks. "" means that there is none.
+	// Alias is a second, weaker identity: a record whose Key is the Alias of a counted record reports the same request
+	// from elsewhere, and the record with the Alias counts whatever the ranks. "" means that there is none.
 	Alias   string  `json:",omitzero"`
 	Verdict Verdict `json:",omitzero"` // "" is Counted; DerivedTotal, OutsideReceipt, CopiedHistory where the original itself shows it
 	Time    Time    `json:",omitzero"`
@@ -261,7 +263,7 @@ type Receipt struct {
 	Attributes   Attributes `json:",omitzero"`
 }
 
-// Step is one step of a run as the producer tells it. A step that ends after it was first seen is yielded
+// Step is one step of a run as the producer reports it. A step that ends later than it was first seen is yielded
 // again with the same Key.
 type Step struct {
 	Run          string     `json:",omitzero"`
@@ -284,31 +286,30 @@ type Step struct {
 	Ended        Time       `json:",omitzero"`
 	Duration     Count      `json:",omitzero"` // microseconds
 	ChildRun     string     `json:",omitzero"`
-	Rank         int        `json:",omitzero"` // as Run.Rank, when several originals tell of one step
+	Rank         int        `json:",omitzero"` // as Run.Rank, when several originals describe one step
 	Origin       Origin     `json:",omitzero"`
 	Attributes   Attributes `json:",omitzero"`
 }
 
 // End is one end of a link: a run, one of its conversations, a group, or an actor that is none of these. The
-// archive resolves it when it holds what the end names; until then, and for ever where nothing does, the
-// native ids stand.
+// archive resolves it once it holds what the End names; until then the native ids remain, possibly forever.
 type End struct {
 	Type         string `json:",omitzero"` // run, conversation, group, actor
 	ID           string `json:",omitzero"` // native id of the run, group or actor
 	Conversation string `json:",omitzero"` // native id, for a conversation
 }
 
-// RunEnd is a run as an end of a link.
+// RunEnd returns the End that is the run with the native id.
 func RunEnd(id string) End { return End{Type: "run", ID: id} }
 
-// Link is an edge between runs, conversations or groups. The same edge may be stated by both sides and often.
+// Link is an edge between runs, conversations or groups. Both sides may state the same edge, and more than once.
 type Link struct {
 	Kind string `json:",omitzero"` // parent, fork, resume, message, reference, depends, call
 	From End    `json:",omitzero"` // parent, original, sender
 	To   End    `json:",omitzero"` // child, copy, receiver
 	ID   string `json:",omitzero"` // native id of the statement; the same statement in two originals is one
-	// Event is the ID of the Global event that states it: a link of an event that is copied history does not
-	// count. "" where the statement is nobody's to copy.
+	// Event is the ID of the Global event that states the link: if that event is copied history, the link does not
+	// count. "" where the statement cannot be copied.
 	Event      string     `json:",omitzero"`
 	Time       Time       `json:",omitzero"`
 	Origin     Origin     `json:",omitzero"`
@@ -316,9 +317,9 @@ type Link struct {
 	Attributes Attributes `json:",omitzero"`
 }
 
-// Hint is a key that only the format's Resolver understands: what one original knows that helps to name or
-// judge another of the same run. It has no words of the transcript unless its key is "title" or begins so, with a space:
-// those go when the original is pruned.
+// Hint is a key and value that only the format's Resolver understands: what one original knows that helps to name
+// another original of the same run, or to decide its verdict. It holds no text of the transcript, unless its key is "title"
+// or begins with "title ": such hints are deleted when the original is pruned.
 type Hint struct {
 	Run    string `json:",omitzero"`
 	Key    string `json:",omitzero"`
@@ -332,9 +333,9 @@ type Problem struct {
 	Kind   string `json:",omitzero"` // short and stable: bad json, torn line, bad gzip, line too long, ...
 	Reason string `json:",omitzero"` // for people, without content of the original
 	Origin Origin `json:",omitzero"`
-	// Sum is a checksum of the bytes that could not be read, 0 where there is none. Alone says that the run has no other
-	// original than this one and copies of it: then the same bytes at the same place are one problem, also in copies that
-	// are compressed or have grown since.
+	// Sum is a checksum of the bytes that could not be read, 0 where there is none. Alone says that the run has no
+	// originals besides this one and its copies: then the same bytes at the same place are one problem, also in copies
+	// that are compressed or have grown since.
 	Sum   int64 `json:"-"`
 	Alone bool  `json:"-"`
 }

@@ -1,7 +1,8 @@
-// Package transcript holds the words of the house: what a format says of an original (records), the keys
-// by which runs, conversations and events are known, and the verdicts that say why a row counts or does not.
+// Package transcript defines the domain types that all other packages share: the records that a format's parser makes
+// of an original, the ids by which runs, conversations and events are identified, and the verdicts that say why a row
+// counts or does not.
 //
-// It owns no I/O and no state. A parser yields records in the order of the original; the index turns them
+// It does no I/O and has no state. A parser yields records in the order of the original; the index turns them
 // into rows. Unknown is not zero: whatever an original does not state stays the zero value of its type
 // ("" for text, an invalid Time, a Count that is not Known).
 package transcript
@@ -23,7 +24,7 @@ const (
 	KindUnknown    Kind = "unknown"
 )
 
-// Outcome is how a run or step ended, in five words that all formats share; the producer's own word stands
+// Outcome is how a run or step ended, in five values that all formats share. The producer's own word is kept
 // beside it as Status.
 type Outcome string
 
@@ -36,14 +37,14 @@ const (
 	Other     Outcome = "other"
 )
 
-// Verdict says why a row counts or does not. Nothing is dropped in silence: a row that does not count stays
-// in its view with its verdict.
+// Verdict says why a row counts or does not. Nothing is dropped silently: a row that does not count stays in its
+// view, with its verdict.
 type Verdict string
 
 // The verdicts. Only Counted rows enter totals.
 const (
 	Counted        Verdict = "counted"
-	DuplicateOf    Verdict = "duplicate"       // the same record stands elsewhere and counts there
+	DuplicateOf    Verdict = "duplicate"       // another original holds the same record, and it counts there
 	CopiedHistory  Verdict = "copied history"  // a fork, resume or re-serialisation repeats it
 	DerivedTotal   Verdict = "derived total"   // a sum of rows that count by themselves
 	OutsideReceipt Verdict = "outside receipt" // usage that no receipt vouches for
@@ -51,8 +52,8 @@ const (
 	Uncounted      Verdict = "uncounted"       // searchable, but no event by the format's counting rule
 )
 
-// Time is an instant as an original states it: microseconds since 1970 UTC and the offset it was written
-// with. The zero Time is "not stated".
+// Time is an instant as an original states it: microseconds since 1970 UTC, and the UTC offset it was written
+// with. The zero Time means "not stated".
 type Time struct {
 	UnixMicro int64
 	Offset    int16 `json:",omitzero"` // minutes east of UTC
@@ -68,9 +69,9 @@ type Count struct {
 // Known returns the Count n.
 func Known(n int64) Count { return Count{n, true} }
 
-// Origin is the place of a record in its original. Offset and Length are bytes in the original itself, or in
+// Origin is the place of a record in its original. Offset and Length are in bytes of the original itself, or of
 // the layer that Inner names when the original is compressed or an archive ("gzip", or "tar:<member name>",
-// "gzip+tar:<member>"). Line counts from 1 and is 0 where lines mean nothing.
+// "gzip+tar:<member>"). Line counts from 1, and is 0 where the format has no lines.
 type Origin struct {
 	Inner  string `json:",omitzero"`
 	Line   int    `json:",omitzero"`
@@ -78,13 +79,15 @@ type Origin struct {
 	Length int64  `json:",omitzero"`
 }
 
-// End returns the first byte after the record.
+// End returns the offset of the first byte after the record.
 func (o Origin) End() int64 { return o.Offset + o.Length }
 
-// Attributes are facts that only one format states. Values are JSON scalars: string, int64, float64 or bool.
+// Attributes are facts that have no field because only one format states them. Values are JSON scalars: string, int64,
+// float64 or bool.
 type Attributes map[string]any
 
-// Set keeps a fact that is stated: value is neither "" nor nil. Most records have none, and need no map.
+// Set sets an attribute unless value is "" or nil, which mean "not stated". It allocates the map on first use, because
+// most records have no attributes.
 func (a *Attributes) Set(key string, value any) {
 	if value == "" || value == nil {
 		return
@@ -96,7 +99,7 @@ func (a *Attributes) Set(key string, value any) {
 }
 
 // Record is one statement of a parser: *Run, *Conversation, *Event, *Usage, *Receipt, *Step, *Link, *Hint or
-// *Problem. Of what it has yielded, a parser uses nothing again but the room of an event: see Keep.
+// *Problem. A parser reuses no record that it has yielded except an *Event and the memory of its texts: see Clone.
 type Record interface{ record() }
 
 func (*Run) record()          {}

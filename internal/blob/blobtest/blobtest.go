@@ -1,5 +1,5 @@
-// Package blobtest says what every blob.Store must do, as a suite that a store's test runs, and has a store in
-// memory for the tests of others.
+// Package blobtest is the conformance suite of blob.Store, which the test of every store runs. It also has a store in
+// memory for the tests of other packages.
 package blobtest
 
 import (

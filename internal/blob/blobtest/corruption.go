@@ -14,7 +14,7 @@ type Corruption struct {
 	Do   func(r *rand.Rand, data []byte, m []blob.Member, other []byte) []byte
 }
 
-// Corruptions are all ways to damage a pack. Each may change d; other is another pack.
+// Corruptions are all ways to damage a pack. Each may modify d; other is another pack.
 var Corruptions = []Corruption{
 	{"flip a bit", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
 		d[r.IntN(len(d))] ^= 1 << r.IntN(8)
@@ -78,7 +78,7 @@ var Corruptions = []Corruption{
 	{"remove", func(*rand.Rand, []byte, []blob.Member, []byte) []byte { return nil }},
 }
 
-// span is a range of at most some hundred bytes, not empty.
+// span returns a random range of 1 to 400 bytes.
 func span(r *rand.Rand, n int) (from, to int) {
 	from = r.IntN(n)
 	return from, min(n, from+1+r.IntN(400))

@@ -6,7 +6,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Counted is a Store for one goroutine that counts how many of its packs are open: Now, and the Most at a time.
+// Counted is a Store for one goroutine that counts its open packs: Now is the current number, Most the highest.
 type Counted struct {
 	blob.Store
 	Now, Most int

@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Memory is a Store that forgets everything when the test ends.
+// Memory is a Store in memory.
 type Memory struct {
 	mu    sync.Mutex
 	packs map[string][]byte
@@ -72,7 +72,7 @@ func (m *Memory) Remove(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// Bytes returns a pack of these bytes, stored or not, whole or not.
+// Bytes returns a pack with the given bytes, which need not be in a store or be a valid pack.
 func Bytes(data []byte) blob.Pack { return memoryPack{bytes.NewReader(data)} }
 
 type memoryPack struct{ *bytes.Reader }

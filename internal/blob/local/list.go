@@ -14,15 +14,15 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// List yields all packs in name order, one directory at a time. What vanishes meanwhile is left out, and so is
-// what is no pack: uploads under way, leftovers, foreign files.
+// List yields all packs in name order, one directory at a time. It leaves out packs that are removed meanwhile, and files
+// that are no packs: unfinished uploads, leftovers, foreign files.
 func (s *Store) List(ctx context.Context) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		s.list(ctx, "", yield)
 	}
 }
 
-// list yields the packs of the directory that prefix names ("" or "2026/11/"), and says whether to go on.
+// list yields the packs of the directory that prefix names ("" or "2026/11/"), and reports whether to continue.
 func (s *Store) list(ctx context.Context, prefix string, yield func(blob.Info, error) bool) bool {
 	dir := filepath.Join(s.dir, filepath.FromSlash(prefix))
 	entries, err := os.ReadDir(dir)
@@ -58,8 +58,8 @@ func (s *Store) list(ctx context.Context, prefix string, yield func(blob.Info, e
 	return true
 }
 
-// keys returns the packs and the directories among entries in the order of pack names: a directory sorts as its
-// name with the slash that stands in the names of all that it holds, a pack as its name without extension.
+// keys returns the packs and directories among entries in the order of pack names: a directory is sorted by its name
+// with a slash, which the names of all packs in it contain, and a pack by its name without extension.
 func keys(entries []os.DirEntry, prefix string) []string {
 	var keys []string
 	for _, entry := range entries {

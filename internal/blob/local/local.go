@@ -1,7 +1,7 @@
 // Package local keeps packs as files of a directory: "2026/11/<name>" is 2026/11/<name>.tar.gz below it.
 //
-// It promises what blob.Store does: a pack is there whole or not at all, durable once Commit returned, and never
-// overwritten. It knows nothing of what is inside a pack, and takes no lock: who may write is the caller's matter.
+// It keeps the promises of blob.Store: a pack is there whole or not at all, durable once Commit has returned, and never
+// overwritten. It does not know what is inside a pack, and takes no lock: the caller decides who may write.
 package local
 
 import (
@@ -28,7 +28,7 @@ type Store struct {
 
 var _ blob.Store = (*Store)(nil)
 
-// New returns the store in dir, which the first Create makes where it lacks. A nil fsys is the plain one.
+// New returns the store in dir. The first Create makes dir if it does not exist. A nil fsys is the real file system.
 func New(fsys *disk.FS, dir string) *Store {
 	if fsys == nil {
 		fsys = &disk.FS{}
@@ -85,7 +85,7 @@ type openPack struct {
 
 func (p *openPack) Size() int64 { return p.size }
 
-// Remove deletes a pack. Its directory stays, another pack may just be moving in.
+// Remove deletes a pack. Its directory stays, because another pack may be moving in at the same time.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -103,8 +103,8 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// RemoveLeftovers deletes what writers that died have left of their uploads, and says how many there were. Only
-// who holds the archive's lock may call it: it cannot tell a leftover from an upload under way.
+// RemoveLeftovers deletes the temporary files of uploads whose writers died, and returns how many there were. The caller
+// must hold the archive's lock, because a leftover cannot be told from an upload in progress.
 func (s *Store) RemoveLeftovers(ctx context.Context) (int, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +129,7 @@ func (s *Store) RemoveLeftovers(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// notFound turns the system's error into the contract's.
+// notFound wraps a "does not exist" error of the file system in blob.ErrNotFound.
 func notFound(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", blob.ErrNotFound, err)

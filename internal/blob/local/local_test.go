@@ -67,7 +67,7 @@ func write(store *Store, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// A writer that meets an error at once commits nevertheless: the store must refuse.
+	// Commit in spite of a write error, which the store must refuse.
 	_, werr := up.Write(data[:1000])
 	_, werr2 := up.Write(data[1000:])
 	err = up.Commit(context.Background(), name)
@@ -77,7 +77,7 @@ func write(store *Store, name string, data []byte) error {
 	return err
 }
 
-// checkTree wants private modes and nothing temporary.
+// checkTree checks that modes are private and no temporary files are left.
 func checkTree(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -13,7 +13,7 @@ import (
 // errEnded is returned by an upload that was committed or aborted.
 var errEnded = errors.New("the upload has ended")
 
-// upload is a pack in its temporary file.
+// upload is a pack being written to a temporary file.
 type upload struct {
 	store *Store
 	file  *disk.File // nil once it has ended

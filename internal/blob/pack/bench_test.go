@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// TestPackingAllocates bounds what packing allocates: the compressed bytes of a member and their place in a list, and for a
-// small entry its name.
+// TestPackingAllocates bounds the allocations of packing: the compressed bytes of a member and their slot in a list, and the name
+// of a small entry.
 func TestPackingAllocates(t *testing.T) {
 	const entries, large = 400, 4 << 20
 	w := newWorld(t, 1)
@@ -134,7 +134,8 @@ func BenchmarkReadRange(b *testing.B) {
 	}
 }
 
-// reads is a transcript in which an agent reads the sources of these packages, each of which its line has twice, as Claude Code writes it.
+// reads returns a transcript in which an agent reads the sources of these packages. Each line contains a source twice, as Claude
+// Code writes it.
 func reads(b *testing.B) (lines []byte) {
 	b.Helper()
 	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {

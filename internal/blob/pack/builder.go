@@ -16,18 +16,18 @@ type Entry struct {
 	Raw  int64  // of the first byte of content, from the start of the unit
 	Size int64
 
-	extent *blob.Extent // that it holds, to be filled in with its place; nil in a unit that CopyUnit read
+	extent *blob.Extent // extent that the entry holds, whose Raw is to be set; nil in a unit that CopyUnit read
 }
 
-// Unit is what goes into a pack in one piece, and what gc moves or drops: a member of whole small entries, or
-// the members of one large entry. Append takes it over.
+// Unit is written to a pack in one piece, and is what gc moves or drops: one member with whole small entries, or
+// the members of one large entry. Append takes ownership of it.
 type Unit struct {
 	Entries []Entry
 	members []stored
 	raw     int64
 }
 
-// StoredSize is how many bytes the unit takes in the pack, and in memory until then.
+// StoredSize returns how many bytes the unit takes in the pack, and in memory until it is appended.
 func (u *Unit) StoredSize() int64 {
 	size := int64(0)
 	for _, m := range u.members {
@@ -36,16 +36,16 @@ func (u *Unit) StoredSize() int64 {
 	return size
 }
 
-// Builder makes units. It belongs to one goroutine and may be used for any number of packs.
+// Builder makes units. It is not safe for concurrent use, and may be used for any number of packs.
 type Builder struct {
 	opts    Options
 	enc     encoder
-	crowd   encoder // of units with many entries
+	crowd   encoder // for units of many entries
 	small   []byte  // raw bytes of the small entries since the last Flush
 	entries []Entry
-	names   nameSet // of entries, as far as others than a Writer put them
-	window  []byte  // of the large entry
-	first   []byte  // member of it, raw
+	names   nameSet // of entries that Put added; a Writer checks the names of its own
+	window  []byte  // raw bytes of the large entry that are not in a member yet
+	first   []byte  // buffer for the first member of the large entry, raw
 	large   *LargeWriter
 }
 
@@ -55,10 +55,10 @@ func NewBuilder(opts Options) *Builder {
 	return &Builder{opts: opts, enc: encoder{level: opts.Level}, crowd: encoder{level: max(opts.Level, crowdLevel)}}
 }
 
-// Put adds the extent e of v, with its content: one of less than a member to the unit that is shared, a larger one as a unit of its
-// own. It returns the unit that is complete by that, or nil. Where a Writer puts the unit it sets e.Raw, so e stays where it is.
-// Less content than e.Size is ErrSize, of more the rest is not read; after an error, e is not in any unit. ErrNameTaken says that the
-// shared unit cannot have it: Flush, and put it again.
+// Put adds the extent e of v, with its content: an extent smaller than a member to the shared unit, a larger one as a unit of its
+// own. It returns the unit that this completes, or nil. Writer.Append sets e.Raw, so e must not move until then.
+// If content is shorter than e.Size, Put returns ErrSize; if it is longer, the rest is not read. After an error, e is in no unit.
+// After ErrNameTaken, Flush the shared unit and put the extent again.
 func (b *Builder) Put(v *blob.Version, e *blob.Extent, content io.Reader) (*Unit, error) {
 	name := nameOf(v, e)
 	if e.Size >= int64(b.opts.MemberSize) {
@@ -107,7 +107,7 @@ func (b *Builder) put(name string, v *blob.Version, e *blob.Extent, content io.R
 	return nil, nil
 }
 
-// link adds a hard link to an entry that comes before it in the pack.
+// link adds a hard link to an entry that precedes it in the pack.
 func (b *Builder) link(l *link, target string) *Unit {
 	b.small = newHeader(l.name, target, 0, l.mtime, l.mode).append(b.small)
 	b.entries = append(b.entries, Entry{Name: l.name, Link: target, Raw: int64(len(b.small))})
@@ -117,25 +117,26 @@ func (b *Builder) link(l *link, target string) *Unit {
 	return nil
 }
 
-// full says that the unit of small entries is as large as a member should be.
+// full reports whether the shared unit is as large as a member should be.
 func (b *Builder) full() bool {
 	size := b.opts.MemberSize
 	if b.isCrowded() {
-		size = size * 8 / 5 // 256 KiB: in less, small entries find less that repeats
+		size = size * 8 / 5 // 256 KiB by default: small entries compress worse in less
 	}
 	return len(b.small) >= size
 }
 
 func (b *Builder) isCrowded() bool { return len(b.entries) >= crowded }
 
-// A unit of at least so many entries, 10 KiB each, is compressed at a higher level: its headers and manifest lines are a tenth of it, and
-// all else that is done for an entry takes ten times as long. It is 3 % smaller for 4 % more CPU of a load of such.
+// A unit of at least this many entries (10 KiB each) is compressed at a higher level: a tenth of its size is headers and manifest
+// lines, and everything else that is done for an entry takes ten times as long. It is 3 % smaller, and ingesting such entries takes
+// 4 % more CPU.
 const (
 	crowded    = 16
 	crowdLevel = 7
 )
 
-// Flush compresses the small entries into a unit. It returns nil when there are none.
+// Flush completes the shared unit and returns it, compressed. It returns nil if there are no small entries.
 func (b *Builder) Flush() *Unit {
 	if len(b.small) == 0 {
 		return nil

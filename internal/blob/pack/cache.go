@@ -8,15 +8,15 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Cache keeps the inflated members that were used last, up to a number of bytes. It is safe for concurrent use, and
-// a nil Cache keeps nothing.
+// Cache is an LRU cache of inflated members, limited in bytes. It is safe for concurrent use, and
+// a nil Cache caches nothing.
 type Cache struct {
-	mu    sync.Mutex
-	limit int64
-	size  int64
-	order list.List // of *cached, the last used first
-	items map[cacheKey]*list.Element
-	made  map[cacheKey]chan struct{} // members that somebody inflates; closed when that is done
+	mu        sync.Mutex
+	limit     int64
+	size      int64
+	order     list.List // of *cached, the most recently used first
+	items     map[cacheKey]*list.Element
+	inflating map[cacheKey]chan struct{} // members that are being inflated; closed when that is done
 }
 
 type cacheKey struct {
@@ -24,32 +24,32 @@ type cacheKey struct {
 	offset int64
 }
 
-type cached struct {
+type cacheEntry struct {
 	key  cacheKey
 	data []byte
 }
 
 // NewCache returns a cache of up to limit bytes.
 func NewCache(limit int64) *Cache {
-	return &Cache{limit: limit, items: map[cacheKey]*list.Element{}, made: map[cacheKey]chan struct{}{}}
+	return &Cache{limit: limit, items: map[cacheKey]*list.Element{}, inflating: map[cacheKey]chan struct{}{}}
 }
 
-// Size is how many bytes the cache holds.
+// Size returns how many bytes the cache holds.
 func (c *Cache) Size() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.size
 }
 
-// member returns a member from the cache, else what inflate gives. Of several that ask at once one inflates it and the others
-// wait.
+// member returns a member from the cache, or calls inflate and caches its result. If several goroutines ask for the same
+// member, one inflates it and the others wait.
 func (c *Cache) member(ctx context.Context, pack string, m blob.Member, inflate func() ([]byte, error)) ([]byte, error) {
 	if c == nil || pack == "" {
 		return inflate()
 	}
 	key := cacheKey{pack, m.Offset}
 	for {
-		data, made, mine := c.take(key, m)
+		data, done, mine := c.take(key, m)
 		switch {
 		case data != nil:
 			return data, nil
@@ -59,32 +59,33 @@ func (c *Cache) member(ctx context.Context, pack string, m blob.Member, inflate 
 				c.put(key, data)
 			}
 			c.mu.Lock()
-			delete(c.made, key)
+			delete(c.inflating, key)
 			c.mu.Unlock()
-			close(made)
+			close(done)
 			return data, err
 		}
 		select {
-		case <-made:
+		case <-done:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// take returns a member, or when it is made: mine says by the caller.
-func (c *Cache) take(key cacheKey, m blob.Member) (data []byte, made chan struct{}, mine bool) {
+// take returns a cached member, or a channel that is closed when the member has been inflated: by the caller if mine is
+// set, else by another goroutine.
+func (c *Cache) take(key cacheKey, m blob.Member) (data []byte, done chan struct{}, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if data := c.find(key, m); data != nil {
 		return data, nil, false
 	}
-	if made, ok := c.made[key]; ok {
-		return nil, made, false
+	if done, ok := c.inflating[key]; ok {
+		return nil, done, false
 	}
-	made = make(chan struct{})
-	c.made[key] = made
-	return nil, made, true
+	done = make(chan struct{})
+	c.inflating[key] = done
+	return nil, done, true
 }
 
 func (c *Cache) find(key cacheKey, m blob.Member) []byte {
@@ -92,9 +93,9 @@ func (c *Cache) find(key cacheKey, m blob.Member) []byte {
 	if !ok {
 		return nil
 	}
-	data := item.Value.(*cached).data
+	data := item.Value.(*cacheEntry).data
 	if int64(len(data)) != m.RawSize {
-		return nil // another table; reading will say what is wrong
+		return nil // from another member table; reading will report what is wrong
 	}
 	c.order.MoveToFront(item)
 	return data
@@ -107,13 +108,13 @@ func (c *Cache) put(key cacheKey, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.items[key]; ok {
-		return // under another table
+		return // from another member table
 	}
-	c.items[key] = c.order.PushFront(&cached{key, data})
+	c.items[key] = c.order.PushFront(&cacheEntry{key, data})
 	c.size += int64(len(data))
 	for c.size > c.limit {
 		last := c.order.Back()
-		old := c.order.Remove(last).(*cached)
+		old := c.order.Remove(last).(*cacheEntry)
 		delete(c.items, old.key)
 		c.size -= int64(len(old.data))
 	}

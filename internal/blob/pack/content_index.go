@@ -9,17 +9,17 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Content is where the content of an entry is, as the manifest says.
+// Content is the place, size and hash of the content of an entry, as the manifest states them.
 type Content struct {
-	Raw  int64 // of its first byte
+	Raw  int64 // offset of its first byte in the tar stream
 	Size int64
 	Sum  ShortSum
 }
 
-// ShortSum is half of a SHA-256: enough to tell contents apart where there is one for each of very many.
+// ShortSum is the first half of a SHA-256. It still identifies a content, and saves memory where there are very many.
 type ShortSum [16]byte
 
-// Contents are the contents of one pack, sorted by Raw, each once.
+// Contents are the contents of one pack, sorted by Raw, without duplicates.
 type Contents []Content
 
 func contentsOf(all []Content) Contents {
@@ -27,12 +27,12 @@ func contentsOf(all []Content) Contents {
 	return slices.Compact(all)
 }
 
-// At finds the first content that begins at a place.
+// At returns the index of the first content that begins at raw, as slices.BinarySearch does.
 func (c Contents) At(raw int64) (i int, ok bool) {
 	return slices.BinarySearchFunc(c, raw, func(c Content, raw int64) int { return cmp.Compare(c.Raw, raw) })
 }
 
-// Has says whether a content of that size and hash begins at raw.
+// Has reports whether a content of that size and hash begins at raw.
 func (c Contents) Has(raw, size int64, sum blob.Ref) bool {
 	i, _ := c.At(raw)
 	for ; i < len(c) && c[i].Raw == raw; i++ {
@@ -43,12 +43,12 @@ func (c Contents) Has(raw, size int64, sum blob.Ref) bool {
 	return false
 }
 
-// ContentIndex finds contents of several packs by their hash. It keeps the slices that it is given, and is not safe for concurrent use.
-// The zero value is empty.
+// ContentIndex finds contents by hash across several packs. It keeps the slices that it is given, and is not safe for concurrent
+// use. The zero value is empty.
 type ContentIndex struct {
 	packs   map[string]Contents
-	ordered []packContents // by name, the packs that bySum refers to
-	bySum   []contentRef   // by their sums, of each the one in the newest pack last; nil until it is needed
+	ordered []packContents // the packs that bySum refers to, by name
+	bySum   []contentRef   // sorted by sum, then by pack, the newest last; nil until it is needed
 }
 
 type packContents struct {
@@ -56,7 +56,8 @@ type packContents struct {
 	Contents
 }
 
-// contentRef refers to a content: the places of its pack in ordered and of itself in the pack's Contents. There is one for each extent of an archive.
+// contentRef refers to a content: pack is an index in ordered, at an index in that pack's Contents. It is small because there is
+// one for each extent of an archive.
 type contentRef struct{ pack, at int32 }
 
 // Add adds a pack.
@@ -73,7 +74,8 @@ func (s *ContentIndex) Remove(pack string) {
 	s.ordered, s.bySum = nil, nil
 }
 
-// Find returns where a content is: at recorded, where a manifest put it, when it is there, else in the newest pack that has it.
+// Find returns where a content is: at recorded, the place that a manifest states, if it is there, else in the newest pack
+// that has it.
 func (s *ContentIndex) Find(recorded blob.Copy, size int64, sum blob.Ref) (at blob.Copy, ok bool) {
 	if s.packs[recorded.Pack].Has(recorded.Raw, size, sum) {
 		return recorded, true
@@ -84,7 +86,7 @@ func (s *ContentIndex) Find(recorded blob.Copy, size int64, sum blob.Ref) (at bl
 	return blob.Copy{}, false
 }
 
-// Newest returns where the newest pack has a content of that hash, and its size.
+// Newest returns the place of a content in the newest pack that has it, and its size.
 func (s *ContentIndex) Newest(sum blob.Ref) (at blob.Copy, size int64, ok bool) {
 	if s.bySum == nil {
 		s.sort()

@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestContentIndex asks for contents at random and looks through all packs for each.
+// TestContentIndex looks up random contents, and compares the results with a search through all packs.
 func TestContentIndex(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -18,7 +18,7 @@ import (
 
 var writeTiny = flag.Bool("write-tiny", false, "write testdata/tiny again: docs/pack-format.md shows its bytes, so `make golden` does not")
 
-// TestTinyPack reads a pack that was written once and is not generated again: packs stay readable for ever.
+// TestTinyPack reads a pack that was written once and is never regenerated: old packs must stay readable.
 func TestTinyPack(t *testing.T) {
 	ctx := context.Background()
 	if *writeTiny {

@@ -18,7 +18,7 @@ const (
 	paxName    = "././@PaxHeader"
 )
 
-// header is what a tar header of a pack can say. There are no others in packs.
+// header holds the fields of a tar header that packs use. All others have fixed values.
 type header struct {
 	name  string
 	link  string // the entry that this one is a hard link to; "" for files
@@ -30,20 +30,20 @@ type header struct {
 func newHeader(name, link string, size int64, mtime time.Time, mode uint32) header {
 	return header{
 		name: name, link: link, size: size,
-		// The owner may read what tar extracts, whatever the original's mode; the manifest has the exact one.
+		// The owner can read what tar extracts, whatever the original's mode. The manifest has the exact mode.
 		mode:  mode&0o777 | 0o400,
 		mtime: min(max(mtime.Unix(), 0), maxTarSize),
 	}
 }
 
-// append writes h as an ustar block, preceded by PAX records where ustar cannot hold the names.
+// append appends h as a ustar block, preceded by PAX records if ustar cannot hold the names.
 func (h header) append(dst []byte) []byte {
 	prefix, name, fits := splitName(h.name)
 	if !fits || len(h.link) > maxUstar {
 		dst = h.appendPAX(dst)
 	}
 	if !fits {
-		// For readers without PAX: as much as there is room for.
+		// For readers without PAX: as much of the name as fits.
 		prefix, name = "", strings.TrimRight(h.name[:maxUstar], "/")
 	}
 	flag := byte(typeFile)
@@ -65,7 +65,7 @@ func (h header) appendPAX(dst []byte) []byte {
 	return appendPadding(append(dst, records...), int64(len(records)))
 }
 
-// appendRecord writes "<length> key=value\n", where the length counts itself.
+// appendRecord appends "<length> key=value\n". The length includes its own digits.
 func appendRecord(dst []byte, key, value string) []byte {
 	size := len(key) + len(value) + len(" =\n")
 	total := size + len(strconv.Itoa(size))
@@ -98,7 +98,7 @@ func appendBlock(dst []byte, prefix, name, link string, flag byte, size int64, m
 	return dst
 }
 
-// octal fills a field with digits and a final NUL.
+// octal fills a field with octal digits and a final NUL.
 func octal(field []byte, v int64) {
 	for i := len(field) - 2; i >= 0; i-- {
 		field[i] = '0' + byte(v&7)
@@ -107,7 +107,7 @@ func octal(field []byte, v int64) {
 	field[len(field)-1] = 0
 }
 
-// splitName parts a name into ustar's prefix and name, at the first slash that lets both fit.
+// splitName splits a name into ustar's prefix and name, at the first slash that lets both fit.
 func splitName(name string) (prefix, rest string, fits bool) {
 	if len(name) <= maxUstar {
 		return "", name, true
@@ -120,15 +120,15 @@ func splitName(name string) (prefix, rest string, fits bool) {
 	return name[:from+i], name[from+i+1:], true
 }
 
-// padding is how many zeros follow size bytes of content.
+// padding returns how many zeros follow size bytes of content.
 func padding(size int64) int64 { return -size & (blockSize - 1) }
 
 func appendPadding(dst []byte, size int64) []byte {
 	return append(dst, make([]byte, padding(size))...)
 }
 
-// parseHeader reads the header of an entry, PAX records included, and says how long it is. It takes only what
-// append makes, byte for byte.
+// parseHeader parses the header of an entry, including PAX records, and returns its length. It accepts only what
+// append writes, byte for byte.
 func parseHeader(data []byte) (h header, size int, ok bool) {
 	rest := data
 	var path, link string

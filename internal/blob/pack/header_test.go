@@ -64,7 +64,7 @@ func TestHeaderLimits(t *testing.T) {
 	}
 }
 
-// FuzzParseHeader wants that what is taken for a header is exactly what this package writes.
+// FuzzParseHeader checks that only headers that this package writes are accepted.
 func FuzzParseHeader(f *testing.F) {
 	for _, name := range headerNames {
 		f.Add(newHeader(name, "", 5, time.Unix(7, 0), 0o600).append(nil))

@@ -9,21 +9,21 @@ import (
 )
 
 // LargeWriter writes one large entry, which becomes a unit of its own. The compressed members stay in memory until
-// the unit is appended; only one member is held raw.
+// the unit is appended. Raw bytes are held of the first member and the current one only.
 type LargeWriter struct {
 	b       *Builder
-	version *blob.Version // that names the entry at Close; nil when its name stays
+	version *blob.Version // names the entry at Close; nil if its name is final
 	extent  *blob.Extent
 	header  header
-	start   int64 // of the content in the unit
-	left    int64
+	start   int64 // offset of the content in the unit
+	left    int64 // bytes of content still to be written
 	unit    *Unit
-	first   []byte // the first member, raw, in the Builder's room until Close: its header may change until then
+	first   []byte // the first member, raw, in the Builder's buffer: its header may change until Close
 }
 
-// Large begins the extent e of v, whose content is written as it comes: a unit of its own, whatever its size. At Close v may have
-// another Root, of as many bytes, since that of a later version is the hash of what was written. Then e.Raw is set as by Put. The
-// Builder makes one such entry at a time; small ones may be added meanwhile.
+// Large begins the extent e of v, whose content is streamed: it becomes a unit of its own, whatever its size. v.Root, which
+// is part of the name of a later version, may be set any time before Close, because it is the hash of what is written. e.Raw is
+// set as with Put. A Builder has one such entry open at a time; small ones may be added meanwhile.
 func (b *Builder) Large(v *blob.Version, e *blob.Extent) (*LargeWriter, error) {
 	w, err := b.begin(nameOf(v, e), e.Size, v.ModTime, v.Mode)
 	if err != nil {
@@ -47,7 +47,7 @@ func (b *Builder) begin(name string, size int64, mtime time.Time, mode uint32) (
 	return w, nil
 }
 
-// Write adds content. What goes beyond the announced size is ErrSize, and nothing of it is taken.
+// Write adds content. If p exceeds the announced size, Write returns ErrSize and writes nothing.
 func (w *LargeWriter) Write(p []byte) (int, error) {
 	if w.b.large != w {
 		return 0, fmt.Errorf("entry %q is closed", w.header.name)
@@ -58,7 +58,7 @@ func (w *LargeWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	w.left -= int64(n)
 	for len(p) > 0 {
-		// Cut only when more content comes: so the last member is never one of padding alone.
+		// Cut only when more content comes, so that the last member never holds padding alone.
 		if room := w.b.opts.MemberSize - len(w.b.window); room > 0 {
 			take := min(room, len(p))
 			w.b.window = append(w.b.window, p[:take]...)
@@ -70,13 +70,13 @@ func (w *LargeWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// cut ends a member, at a line end where one is near, so that most lines lie in one member.
+// cut ends a member, at a line end if one is near, so that most lines lie in one member.
 func (w *LargeWriter) cut() {
 	window := w.b.window
 	end := len(window)
 	low := end - end/8 // the last 20 of 160 KiB
 	if w.first == nil {
-		low = max(low, int(w.start)) // the header is no line
+		low = max(low, int(w.start)) // not within the header
 	}
 	if i := bytes.LastIndexByte(window[low:], '\n'); i >= 0 {
 		end = low + i + 1
@@ -96,7 +96,7 @@ func (w *LargeWriter) emit(raw []byte) {
 	w.unit.members = append(w.unit.members, w.b.enc.member(raw))
 }
 
-// Close ends the entry and returns its unit: ErrSize when content lacks, and the entry is dropped.
+// Close ends the entry and returns its unit. If content is missing, it drops the entry and returns ErrSize.
 func (w *LargeWriter) Close() (*Unit, error) {
 	if w.b.large != w {
 		return nil, fmt.Errorf("entry %q is closed", w.header.name)

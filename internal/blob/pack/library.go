@@ -9,14 +9,14 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Library reads blobs that are spread over the packs of a store. It keeps a few packs open and remembers inflated
-// members; it is safe for concurrent use.
+// Library reads blobs whose extents are spread over the packs of a store. It keeps a few packs open and caches inflated
+// members. It is safe for concurrent use.
 type Library struct {
 	store blob.Store
 	cache *Cache
 
 	mu   sync.Mutex
-	open []*volume // the most recently used first
+	open []*volume // most recently used first
 }
 
 type volume struct {
@@ -32,8 +32,8 @@ func NewLibrary(store blob.Store, cacheSize int64) *Library {
 	return &Library{store: store, cache: NewCache(cacheSize)}
 }
 
-// View returns the tar stream of a pack. A pack that leaves the Library because others are used more is not closed
-// under those who still read it: its file goes when they do.
+// View returns the tar stream of a pack. A pack that is evicted because others are used more is not closed, since
+// someone may still be reading it: the garbage collector closes its file.
 func (l *Library) View(ctx context.Context, name string) (*View, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *Library) View(ctx context.Context, name string) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := OpenOf(ctx, p, name, func(blob.Name) bool { return false }) // only members are needed
+	r, err := OpenOriginals(ctx, p, name, func(blob.Name) bool { return false }) // only members are needed
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -74,17 +74,17 @@ func (l *Library) Close() error {
 
 // Reader streams the bytes of extents, each of which names its pack in CopyOf, one after another.
 func (l *Library) Reader(ctx context.Context, extents []blob.Extent) io.Reader {
-	return Joined(ctx, l.View, extents)
+	return NewExtentReader(ctx, l.View, extents)
 }
 
-// Joined streams the bytes of extents, one after another. view gives the tar stream of the pack that one names in CopyOf, for as long as
-// that is read.
-func Joined(ctx context.Context, view func(ctx context.Context, name string) (*View, error), extents []blob.Extent) io.Reader {
+// NewExtentReader returns a reader of the bytes of extents, one after another. view returns the tar stream of the pack that an extent names
+// in CopyOf; it must stay valid while that extent is read.
+func NewExtentReader(ctx context.Context, view func(ctx context.Context, name string) (*View, error), extents []blob.Extent) io.Reader {
 	return &extentReader{ctx: ctx, view: view, left: extents}
 }
 
 type extentReader struct {
-	ctx     context.Context // a Reader lives as long as the call that made it
+	ctx     context.Context // in a field because io.Reader has no context
 	view    func(context.Context, string) (*View, error)
 	left    []blob.Extent
 	current io.Reader

@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// formatVersion is raised when a reader of today could no longer read packs right. New kinds of lines and new keys
-// do not raise it.
+// formatVersion is incremented when an existing reader would misread new packs. New types of lines and new keys do not
+// require that.
 const formatVersion = 1
 
 // A manifest is NDJSON. The first key of every line is its type.
@@ -52,7 +52,7 @@ type factLine struct {
 	KeyRaw []byte `json:"key_b64,omitempty"`
 }
 
-// copyLine repeats what a copy in another pack means, in a form that sed can read. Only README.txt relies on it.
+// copyLine repeats the location of a copy in another pack, in a form that sed can process. Only README.txt relies on it.
 type copyLine struct {
 	Type     string   `json:"type"`
 	Pack     string   `json:"pack"`
@@ -67,7 +67,7 @@ func manifestName(id string) string { return manifestDir + "/" + id + ".ndjson" 
 
 func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
 	var buf bytes.Buffer
-	buf.Grow(len(m.Versions)*usualLine + len(m.Members)*usualLine/2)
+	buf.Grow(len(m.Versions)*typicalLine + len(m.Members)*typicalLine/2)
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(packLine{linePack, formatVersion, id, m.Writer, m.Created, nonce, m.Replaces})
@@ -95,8 +95,8 @@ func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// usualLine is what the line of a version takes, roughly.
-const usualLine = 512
+// typicalLine is the approximate length of a version line.
+const typicalLine = 512
 
 func encodeVersion(buf *bytes.Buffer, enc *json.Encoder, v *blob.Version) error {
 	if quick, ok := appendVersion(buf.AvailableBuffer(), v); ok {
@@ -129,7 +129,7 @@ func lineOf(v *blob.Version) versionLine {
 	return line
 }
 
-// jsonTime keeps a time within what JSON can say: a file may claim any year.
+// jsonTime clamps a time to the years that JSON can represent: a file may have any modification time.
 func jsonTime(t time.Time) time.Time {
 	t = t.UTC()
 	switch year := t.Year(); {
@@ -141,14 +141,14 @@ func jsonTime(t time.Time) time.Time {
 	return t
 }
 
-// selection is which lines of a manifest to decode: all of them, all but the versions that keep rejects, or only the versions of some
-// originals.
+// selection says which lines of a manifest to decode. The zero value is all of them; with keep, not the versions that it
+// rejects; with originals, only the versions of originals that it accepts.
 type selection struct {
-	keep Filter
-	of   func(blob.Name) bool
+	keep      Filter
+	originals func(blob.Name) bool
 }
 
-// decodeManifest reads the lines of a manifest. Types that it does not know are left out, and what is not wanted.
+// decodeManifest decodes the lines of a manifest that are wanted. It ignores lines of unknown types.
 func decodeManifest(lines []byte, wanted selection) (m blob.Manifest, summary summary, id string, err error) {
 	d := decoder{m: &m, selection: wanted}
 	n := 0
@@ -156,7 +156,7 @@ func decodeManifest(lines []byte, wanted selection) (m blob.Manifest, summary su
 		if n++; n == 1 {
 			id, err = decodePack(line, &m)
 		} else {
-			err = d.line(line)
+			err = d.decodeLine(line)
 		}
 		if err != nil {
 			return blob.Manifest{}, summary, "", fmt.Errorf("manifest line %d: %w", n, err)
@@ -185,15 +185,15 @@ func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
 	return line.ID, nil
 }
 
-// decoder reads all lines but the first.
+// decoder decodes all lines but the first.
 type decoder struct {
 	selection
 	m       *blob.Manifest
 	summary summary
-	before  blob.Version
+	prev    blob.Version
 }
 
-// summary is what all versions of a manifest come to, those that the selection leaves out too.
+// summary is what a Reader keeps of all versions of a manifest, including those that the selection leaves out.
 type summary struct {
 	stored      []Content
 	first, last blob.Name
@@ -214,7 +214,7 @@ func (t *summary) add(v *blob.Version) {
 	}
 }
 
-func (d *decoder) line(data []byte) error {
+func (d *decoder) decodeLine(data []byte) error {
 	m := d.m
 	switch lineType(data) {
 	case lineMember:
@@ -223,20 +223,20 @@ func (d *decoder) line(data []byte) error {
 		m.Members = append(m.Members, line.Member)
 		return err
 	case lineVersion:
-		if d.of != nil {
-			return d.some(data)
+		if d.originals != nil {
+			return d.versionIfWanted(data)
 		}
 		v, err := d.version(data)
 		if err != nil {
 			return err
 		}
 		d.summary.add(&v)
-		if d.before = v; d.keep == nil || d.keep(&v) {
+		if d.prev = v; d.keep == nil || d.keep(&v) {
 			m.Versions = append(m.Versions, v)
 		}
 		return nil
 	case lineFact:
-		if d.of != nil {
+		if d.originals != nil {
 			return nil
 		}
 		f, err := decodeFact(data)
@@ -249,13 +249,13 @@ func (d *decoder) line(data []byte) error {
 	return nil
 }
 
-// some decodes a version line when its original is wanted.
-func (d *decoder) some(data []byte) error {
-	if name, ok := quickName(data, &d.before); ok && !d.of(name) {
+// versionIfWanted decodes a version line if its original is wanted.
+func (d *decoder) versionIfWanted(data []byte) error {
+	if name, ok := quickName(data, &d.prev); ok && !d.originals(name) {
 		return nil
 	}
 	v, err := d.version(data)
-	if d.before = v; err == nil && d.of(v.Name()) {
+	if d.prev = v; err == nil && d.originals(v.Name()) {
 		d.m.Versions = append(d.m.Versions, v)
 	}
 	return err
@@ -272,7 +272,7 @@ func decodeFact(data []byte) (blob.Fact, error) {
 }
 
 func (d *decoder) version(data []byte) (blob.Version, error) {
-	if v, ok := quickVersion(data, &d.before); ok {
+	if v, ok := quickVersion(data, &d.prev); ok {
 		return v, nil
 	}
 	var line versionLine
@@ -283,14 +283,14 @@ func (d *decoder) version(data []byte) (blob.Version, error) {
 	return line.Version, err
 }
 
-// exact puts the exact bytes in place of the readable form.
+// exact replaces the readable form of a string with its exact bytes, if there are any.
 func exact(s *string, raw []byte) {
 	if raw != nil {
 		*s = string(raw)
 	}
 }
 
-// lineType reads the first key of a line, without parsing the line for it.
+// lineType returns the value of the first key of a line, "type", without parsing the line.
 func lineType(line []byte) string {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`))
 	if !ok {

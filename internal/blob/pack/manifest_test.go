@@ -85,7 +85,7 @@ func TestStrangeTimes(t *testing.T) {
 	}
 }
 
-// Whatever is read of a manifest is what is written of it: a second reading gives the same.
+// FuzzManifest checks that decoding, encoding and decoding again gives the same manifest.
 func FuzzManifest(f *testing.F) {
 	first := `{"type":"pack","format":1,"id":"20241121T014712.123456Z-box1","writer":"box1","created":"2024-11-21T01:47:12.123456Z"}` + "\n"
 	for _, line := range []string{
@@ -115,7 +115,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// What is read and written quickly is what encoding/json reads and writes, and nearly all lines are.
+// The fast paths must give what encoding/json gives, and must take nearly all lines.
 func TestQuickVersion(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -216,8 +216,8 @@ func TestQuickFact(t *testing.T) {
 	}
 }
 
-// TestOpenOf wants of a manifest the versions of some originals as Open has them, and nothing that costs time.
-func TestOpenOf(t *testing.T) {
+// TestOpenOriginals checks that OpenOriginals returns the same versions of some originals as Open, and nothing else.
+func TestOpenOriginals(t *testing.T) {
 	m := blob.Manifest{Members: []blob.Member{{Size: 1}}, Facts: []blob.Fact{{Kind: "tag", Value: json.RawMessage("{}")}}}
 	for i, path := range []string{"a", "b", "a", "q\"uote", "\xff", "\uFFFD", "日本", "a"} {
 		m.Versions = append(m.Versions, blob.Version{Source: []string{"s", "t", "\xfe"}[i%3], Path: path, Number: i + 1, ModTime: testTime})
@@ -226,20 +226,20 @@ func TestOpenOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, told, _, err := decodeManifest(lines, selection{})
-	if err != nil || len(told.stored) != 0 || told.last == (blob.Name{}) {
-		t.Fatal(told, err)
+	all, sum, _, err := decodeManifest(lines, selection{})
+	if err != nil || len(sum.stored) != 0 || sum.last == (blob.Name{}) {
+		t.Fatal(sum, err)
 	}
 	for _, of := range all.Versions {
 		name := blob.Name{Source: of.Source, Path: of.Path}
-		got, told, _, err := decodeManifest(lines, selection{of: func(n blob.Name) bool { return n == name }})
+		got, sum, _, err := decodeManifest(lines, selection{originals: func(n blob.Name) bool { return n == name }})
 		var want []blob.Version
 		for _, v := range all.Versions {
 			if v.Source == of.Source && v.Path == of.Path {
 				want = append(want, v)
 			}
 		}
-		if err != nil || !reflect.DeepEqual(got.Versions, want) || len(got.Facts) > 0 || told.last != (blob.Name{}) {
+		if err != nil || !reflect.DeepEqual(got.Versions, want) || len(got.Facts) > 0 || sum.last != (blob.Name{}) {
 			t.Errorf("of %q: %+v, %v", name, got, err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Every member begins with these bytes: a gzip header with FEXTRA, no time, no operating system, and the subfield
-// "TX" of 8 bytes, the stored and the raw length of the member. The trailer alone has a second subfield.
+// Every member begins with these bytes: a gzip header with FEXTRA, without time and operating system, and the subfield
+// "TX" of 8 bytes: the stored and the raw length of the member. Only the trailer has a second subfield.
 const (
 	memberMagic  = "\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff\x0c\x00TX\x08\x00"
 	memberHeader = len(memberMagic) + 8
@@ -28,21 +28,21 @@ type stored struct {
 	sum  blob.Ref // of data
 }
 
-// encoder compresses members; it is used by one goroutine.
+// encoder compresses members. It is not safe for concurrent use.
 type encoder struct {
 	level int
 	fw    *flate.Writer
 	buf   bytes.Buffer
 }
 
-// member compresses raw. The result does not depend on what the encoder did before.
+// member compresses raw. The result does not depend on earlier calls.
 func (e *encoder) member(raw []byte) stored {
 	e.buf.Reset()
 	e.buf.WriteString(memberMagic)
 	e.buf.Write(make([]byte, 8))
 	if e.fw == nil {
 		fw, err := flate.NewWriter(&e.buf, e.level)
-		must(err) // Options.normal has made the level good
+		must(err) // Options.normal has made the level valid
 		e.fw = fw
 	} else {
 		e.fw.Reset(&e.buf)
@@ -61,15 +61,15 @@ func (e *encoder) member(raw []byte) stored {
 	return stored{data: data, raw: int64(len(raw)), sum: sha256.Sum256(data)}
 }
 
-// must stops on errors that cannot happen.
+// must panics on errors that cannot happen.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// parseMember reads the lengths from the first memberHeader bytes of a member. Lengths that no member can have
-// are as bad as other bytes that should not be there.
+// parseMember reads the lengths from the first memberHeader bytes of a member. It is not ok if the header is not that of a
+// member or no member can have these lengths.
 func parseMember(head []byte) (size, raw int64, ok bool) {
 	if len(head) < memberHeader || string(head[:len(memberMagic)]) != memberMagic {
 		return 0, 0, false
@@ -79,7 +79,7 @@ func parseMember(head []byte) (size, raw int64, ok bool) {
 	return size, raw, plausible(size, raw)
 }
 
-// plausible says whether size bytes can inflate to raw: deflate makes at most 1032 of one.
+// plausible reports whether a member of size bytes can inflate to raw bytes: deflate expands at most 1032 times.
 func plausible(size, raw int64) bool {
 	deflated := size - int64(memberHeader+memberFooter)
 	return deflated > 0 && raw > 0 && raw <= maxMemberRaw && raw <= deflated*1032
@@ -90,7 +90,7 @@ type inflater struct {
 	r   io.ReadCloser
 }
 
-var inflaters = sync.Pool{New: func() any { return &inflater{r: flate.NewReader(bytes.NewReader(nil))} }}
+var inflaterPool = sync.Pool{New: func() any { return &inflater{r: flate.NewReader(bytes.NewReader(nil))} }}
 
 // inflate returns the raw bytes of a stored member, or what is wrong with it.
 func inflate(data []byte) (raw []byte, wrong string) {
@@ -98,8 +98,8 @@ func inflate(data []byte) (raw []byte, wrong string) {
 	if !ok || size != int64(len(data)) {
 		return nil, "no header of a member"
 	}
-	in := inflaters.Get().(*inflater)
-	defer inflaters.Put(in)
+	in := inflaterPool.Get().(*inflater)
+	defer inflaterPool.Put(in)
 	deflated := data[memberHeader : len(data)-memberFooter]
 	in.src.Reset(deflated)
 	if err := in.r.(flate.Resetter).Reset(&in.src, nil); err != nil {

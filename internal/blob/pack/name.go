@@ -17,7 +17,7 @@ const (
 	checkDigits = 16
 )
 
-// packID is the part of a pack's name that is known when it is begun.
+// packID returns the part of a pack's name that is known when the pack is begun.
 func packID(writer string, now time.Time) (string, error) {
 	now = now.UTC()
 	if writer == "" || len(writer) > 32 || strings.Trim(writer, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -29,8 +29,8 @@ func packID(writer string, now time.Time) (string, error) {
 	return now.Format(timeLayout) + "-" + writer, nil
 }
 
-// MonotonicTime is the time to begin a pack at whose facts must count as the newest: now, or just after newest when that is later,
-// for another machine's clock may be ahead.
+// MonotonicTime returns the time at which to begin a pack whose facts must count as the newest: now, or just after newest if that
+// is later, because another machine's clock may be ahead.
 func MonotonicTime(now, newest time.Time) time.Time {
 	if least := newest.Add(time.Millisecond); now.Before(least) {
 		return least
@@ -38,7 +38,7 @@ func MonotonicTime(now, newest time.Time) time.Time {
 	return now
 }
 
-// validID says whether id is what packID makes, so that it can be trusted in names.
+// validID reports whether packID could have made id, so that it is safe to use in names.
 func validID(id string) bool {
 	if len(id) < len(timeLayout)+2 || id[len(timeLayout)] != '-' {
 		return false
@@ -51,7 +51,7 @@ func validID(id string) bool {
 	return err == nil && again == id
 }
 
-// packName is the name of the pack in a store.
+// packName returns the name of the pack in a store.
 func packName(id, check string) string {
 	return id[:4] + "/" + id[4:6] + "/" + id + "-" + check
 }
@@ -60,7 +60,7 @@ const (
 	manifestDir = ".txarchive"
 	tailSuffix  = 1 + 8 + 1 + 16 // "@<root8>.<offset>"
 	maxPart     = 255            // NAME_MAX of every file system that matters
-	maxName     = 1000           // below PATH_MAX of macOS, with room for the directory that a pack is extracted into
+	maxName     = 1000           // below PATH_MAX of macOS, leaving space for the directory that a pack is extracted into
 )
 
 // nameOf returns the name of the tar entry that holds an extent of a version.
@@ -69,19 +69,19 @@ func nameOf(v *blob.Version, e *blob.Extent) string {
 }
 
 // entryName returns the name of the tar entry that holds the extent at offset of a version: "<source>/<path>" for
-// the first extent of version 1, "<source>/<path>@<root8>.<offset, 16 digits>" for all else.
+// the first extent of version 1, "<source>/<path>@<root8>.<offset, 16 digits>" for all others.
 //
 // Names that tar could not extract as they are get escaped: "%", control bytes, parts that are "." or ".." and an
 // "@" that would look like the suffix above become %XX; an empty part (an absolute path) becomes "%-"; a part
-// or a path that is too long is cut and ends in "%~" and a hash of the whole. Bytes that are not UTF-8 stay, but in
-// names too long for an ustar header they become %XX too: the PAX header that would declare them makes GNU tar talk.
-// No two names of originals share an entry name. The manifest says the real ones.
+// or a path that is too long is cut and ends in "%~" and a hash of the whole. Bytes that are not UTF-8 stay, except in
+// names too long for a ustar header, where they become %XX too: GNU tar warns about the PAX header that would declare
+// them. No two names of originals share an entry name. The manifest has the real names.
 func entryName(source, path string, version int, root blob.Ref, offset int64) string {
 	name := ""
 	if isPlain(source, path) {
 		name = source + "/" + path
-	} else if name = entryBase(source, path, harmful); len(name)+tailSuffix > maxUstar && !utf8.ValidString(name) {
-		name = entryBase(source, path, harmfulInPAX)
+	} else if name = entryBase(source, path, mustEscape); len(name)+tailSuffix > maxUstar && !utf8.ValidString(name) {
+		name = entryBase(source, path, mustEscapeInPAX)
 	}
 	if version == 1 && offset == 0 {
 		return name
@@ -89,7 +89,8 @@ func entryName(source, path string, version int, root blob.Ref, offset int64) st
 	return fmt.Sprintf("%s@%s.%016d", name, root.Short(), offset)
 }
 
-// isPlain says of most names that they stand for themselves: short, in ASCII, without any part or byte that is escaped.
+// isPlain is a fast check, true for most names, that a name needs no escaping: it is short, in ASCII, and no part or byte
+// of it is escaped.
 func isPlain(source, path string) bool {
 	if source == "" || source[0] == '.' || len(source)+len(path) > maxPart-tailSuffix || strings.IndexByte(source, '/') >= 0 || plainPrefix(source) < len(source) {
 		return false
@@ -109,7 +110,7 @@ func isPlain(source, path string) bool {
 	}
 }
 
-// plainPrefix is how many of the first bytes are visible ASCII or blanks, but neither '/' nor '%'.
+// plainPrefix returns how many leading bytes are printable ASCII other than '/' and '%'.
 func plainPrefix(s string) int {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '/' || c == '%' {
@@ -119,40 +120,40 @@ func plainPrefix(s string) int {
 	return len(s)
 }
 
-// escaper says whether the first byte of s, which is not empty, must be escaped.
+// escaper escapes names. It reports whether the first byte of s, which is not empty, must be escaped.
 type escaper func(s string) bool
 
-func harmful(s string) bool { return s[0] < ' ' || s[0] == 0x7f || s[0] == '%' }
+func mustEscape(s string) bool { return s[0] < ' ' || s[0] == 0x7f || s[0] == '%' }
 
-func harmfulInPAX(s string) bool {
+func mustEscapeInPAX(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
-	return r == utf8.RuneError && size == 1 || harmful(s)
+	return r == utf8.RuneError && size == 1 || mustEscape(s)
 }
 
-// entryBase is the name without the suffix of a tail.
-func entryBase(source, path string, harm escaper) string {
-	name := harm.part(source, maxPart)
+// entryBase returns the escaped entry name without the suffix of a tail.
+func entryBase(source, path string, esc escaper) string {
+	name := esc.part(source, maxPart)
 	switch {
 	case source == manifestDir:
 		name = "%2E" + name[1:]
-	case strings.Contains(source, "/"): // a source is one part
-		name = cutPart(strings.ReplaceAll(harm.escape(source), "/", "%2F"), source, maxPart)
+	case strings.Contains(source, "/"): // a source must be one part
+		name = cutPart(strings.ReplaceAll(esc.escape(source), "/", "%2F"), source, maxPart)
 	}
-	return name + "/" + harm.path(path, maxName-len(name)-1)
+	return name + "/" + esc.path(path, maxName-len(name)-1)
 }
 
-func (harm escaper) path(path string, limit int) string {
+func (esc escaper) path(path string, limit int) string {
 	parts := strings.Split(path, "/")
 	last := len(parts) - 1
 	for i, part := range parts[:last] {
-		parts[i] = harm.part(part, maxPart)
+		parts[i] = esc.part(part, maxPart)
 	}
-	// The last part has to have room for the suffix that its tails will bear.
+	// The last part leaves space for the suffix of its tails.
 	final := parts[last]
 	if at := len(final) - tailSuffix; at >= 0 && isTailSuffix(final[at:]) {
-		parts[last] = cutPart(harm.escape(final[:at])+"%40"+final[at+1:], final, maxPart-tailSuffix)
+		parts[last] = cutPart(esc.escape(final[:at])+"%40"+final[at+1:], final, maxPart-tailSuffix)
 	} else {
-		parts[last] = harm.part(final, maxPart-tailSuffix)
+		parts[last] = esc.part(final, maxPart-tailSuffix)
 	}
 	name := strings.Join(parts, "/")
 	if len(name) > limit-tailSuffix {
@@ -162,7 +163,7 @@ func (harm escaper) path(path string, limit int) string {
 	return name
 }
 
-func (harm escaper) part(part string, limit int) string {
+func (esc escaper) part(part string, limit int) string {
 	switch part {
 	case "":
 		return "%-"
@@ -171,17 +172,17 @@ func (harm escaper) part(part string, limit int) string {
 	case "..":
 		return "%2E%2E"
 	}
-	return cutPart(harm.escape(part), part, limit)
+	return cutPart(esc.escape(part), part, limit)
 }
 
-// escape writes the bytes that do harm as %XX.
-func (harm escaper) escape(s string) string {
-	if s == "" || !harm.any(s) {
+// escape replaces the bytes that must be escaped with %XX.
+func (esc escaper) escape(s string) string {
+	if s == "" || !esc.any(s) {
 		return s
 	}
 	out := make([]byte, 0, len(s)+32)
 	for len(s) > 0 {
-		if harm(s) {
+		if esc(s) {
 			out = fmt.Appendf(out, "%%%02X", s[0])
 			s = s[1:]
 			continue
@@ -192,9 +193,9 @@ func (harm escaper) escape(s string) string {
 	return string(out)
 }
 
-func (harm escaper) any(s string) bool {
+func (esc escaper) any(s string) bool {
 	for len(s) > 0 {
-		if harm(s) {
+		if esc(s) {
 			return true
 		}
 		_, size := utf8.DecodeRuneInString(s)
@@ -203,7 +204,7 @@ func (harm escaper) any(s string) bool {
 	return false
 }
 
-// cutPart shortens an escaped part to limit bytes, with a hash of the original in place of what goes.
+// cutPart shortens an escaped part to limit bytes and replaces what it cuts with a hash of the original.
 func cutPart(escaped, original string, limit int) string {
 	if len(escaped) <= limit {
 		return escaped
@@ -211,7 +212,7 @@ func cutPart(escaped, original string, limit int) string {
 	sum := sha256.Sum256([]byte(original))
 	mark := "%~" + hex.EncodeToString(sum[:8])
 	cut := escaped[:limit-len(mark)]
-	// Not in the midst of an escape or of a character.
+	// Do not split an escape or a character.
 	if i := strings.LastIndexByte(cut, '%'); i >= 0 && len(cut)-i < 3 {
 		cut = cut[:i]
 	}
@@ -224,7 +225,7 @@ func cutPart(escaped, original string, limit int) string {
 	return cut + mark
 }
 
-// isTailSuffix says whether s looks like "@<root8>.<offset>".
+// isTailSuffix reports whether s has the form "@<root8>.<offset>".
 func isTailSuffix(s string) bool {
 	if len(s) != tailSuffix || s[0] != '@' || s[9] != '.' {
 		return false
@@ -232,7 +233,7 @@ func isTailSuffix(s string) bool {
 	return strings.Trim(s[1:9], "0123456789abcdef") == "" && strings.Trim(s[10:], "0123456789") == ""
 }
 
-// SplitTail takes the suffix of a tail or a later version off an entry name: base is "" when it has none.
+// SplitTail splits the suffix of a tail or a later version from an entry name. base is "" if there is none.
 func SplitTail(name string) (base, root string, offset int64) {
 	at := len(name) - tailSuffix
 	if at < 0 || !isTailSuffix(name[at:]) {

@@ -1,10 +1,10 @@
 package pack
 
-// nameSet is a set of entry names that tar can extract beside each other. The zero value is ready to use.
+// nameSet is a set of entry names that tar can extract into the same directory. The zero value is ready to use.
 type nameSet struct{ files, dirs map[string]bool }
 
-// add adds a name, and reports whether it fits: no name may come twice, and none may be a directory of another. It appends to made
-// the directories that only this name needs.
+// add adds a name unless it conflicts with another: no name may occur twice, and none may be a directory of another. It reports
+// whether it added the name, and appends to made the directories that are new with it.
 func (s *nameSet) add(name string, made []string) ([]string, bool) {
 	if s.files == nil {
 		s.files, s.dirs = map[string]bool{}, map[string]bool{}
@@ -15,7 +15,7 @@ func (s *nameSet) add(name string, made []string) ([]string, bool) {
 	before := len(made)
 	for dir := range parents(name) {
 		if s.dirs[dir] {
-			break // and so are those above it
+			break // so are its parents
 		}
 		if s.files[dir] {
 			s.remove(nil, made[before:])

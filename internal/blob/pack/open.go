@@ -14,17 +14,17 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// The trailer member: as others, but for a second subfield "TM" that says where the manifest is.
+// The trailer is a member like others, with a second subfield "TM" that locates the manifest.
 const (
 	trailerMagic = "\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff\x48\x00TX\x08\x00"
 	trailerField = "TM\x38\x00" // then offset, size and raw offset of 8 bytes each, and a SHA-256
-	// What the member holds: the 1024 zeros that end a tar archive, deflated, their CRC-32 and length.
+	// The content of the member: the 1024 zeros that end a tar archive, deflated, their CRC-32 and length.
 	trailerBody = "\x63\x60\x18\x05\xa3\x60\x14\x8c\x54\x00\x00" + "\x2e\xaf\xb5\xef" + "\x00\x04\x00\x00"
 	trailerRaw  = 1024
 	trailerSize = len(trailerMagic) + 8 + len(trailerField) + 24 + sha256.Size + len(trailerBody)
 )
 
-// manifestLocation is where the manifest of a pack is, as the trailer says.
+// manifestLocation locates the manifest of a pack, as the trailer states it.
 type manifestLocation struct {
 	offset int64    // in the pack file
 	size   int64    // of its members, as stored
@@ -45,7 +45,7 @@ func (p manifestLocation) trailer() []byte {
 	return append(b, trailerBody...)
 }
 
-// parseTrailer takes only what trailer makes: every byte of it is known or has a meaning.
+// parseTrailer parses a trailer. It accepts only what trailer writes: every byte is either fixed or part of a field.
 func parseTrailer(b []byte) (p manifestLocation, ok bool) {
 	if len(b) != trailerSize {
 		return manifestLocation{}, false
@@ -58,54 +58,54 @@ func parseTrailer(b []byte) (p manifestLocation, ok bool) {
 	return p, bytes.Equal(p.trailer(), b)
 }
 
-// check is the last part of a pack's name. tail is the manifest's members and the trailer.
+// check returns the last part of a pack's name. tail is the manifest's members and the trailer.
 func check(tail []byte) string {
 	sum := sha256.Sum256(tail)
 	return hex.EncodeToString(sum[:])[:checkDigits]
 }
 
-// Reader is a pack whose manifest was read.
+// Reader is a pack whose manifest has been read.
 type Reader struct {
 	pack     blob.Pack
 	manifest blob.Manifest
 	summary  summary
-	place    manifestLocation
+	location manifestLocation
 }
 
-// Filter says whether a version is wanted.
+// Filter reports whether a version is wanted.
 type Filter func(*blob.Version) bool
 
-// Open reads the trailer and the manifest of a pack, and nothing else. With a name it also checks that the pack
-// is the one of that name: ErrCorrupt otherwise. The Reader does not own p.
+// Open reads the trailer and the manifest of a pack, and nothing else. If name is not "", it also checks that the pack
+// is the one of that name, and returns ErrCorrupt otherwise. The Reader does not close p.
 func Open(ctx context.Context, p blob.Pack, name string) (*Reader, error) {
-	return OpenSome(ctx, p, name, nil)
+	return OpenFiltered(ctx, p, name, nil)
 }
 
-// OpenSome is Open for some versions: the manifest comes without the others.
-func OpenSome(ctx context.Context, p blob.Pack, name string, keep Filter) (*Reader, error) {
+// OpenFiltered is like Open, but the manifest has only the versions that keep accepts.
+func OpenFiltered(ctx context.Context, p blob.Pack, name string, keep Filter) (*Reader, error) {
 	return open(ctx, p, name, selection{keep: keep})
 }
 
-// OpenOf is Open for the versions of some originals, and for nothing else: the manifest has no facts, and Stored and Names give nothing.
-// What goes through all originals by their names reads each manifest many times. A tenth of the time of the others is enough for a
-// line that is not wanted.
-func OpenOf(ctx context.Context, p blob.Pack, name string, of func(blob.Name) bool) (*Reader, error) {
-	return open(ctx, p, name, selection{of: of})
+// OpenOriginals is like Open, but reads only the versions of originals that wanted accepts: the manifest has no facts, and
+// Stored and Names return nothing. It exists for code that processes all originals span by span and so reads each manifest many
+// times: a line that is not wanted takes a tenth of the time.
+func OpenOriginals(ctx context.Context, p blob.Pack, name string, wanted func(blob.Name) bool) (*Reader, error) {
+	return open(ctx, p, name, selection{originals: wanted})
 }
 
-// Opener opens packs, as a Store does.
+// Opener is the part of a blob.Store that opens packs.
 type Opener interface {
 	Open(ctx context.Context, name string) (blob.Pack, error)
 }
 
-// Read opens a pack of a store, reads its manifest as OpenSome does, and closes it.
+// Read opens a pack of a store, reads its manifest as OpenFiltered does, and closes it.
 func Read(ctx context.Context, store Opener, name string, keep Filter) (*Reader, error) {
 	return read(ctx, store, name, selection{keep: keep})
 }
 
-// ReadOf is Read as OpenOf is Open.
-func ReadOf(ctx context.Context, store Opener, name string, of func(blob.Name) bool) (*Reader, error) {
-	return read(ctx, store, name, selection{of: of})
+// ReadOriginals opens a pack of a store, reads its manifest as OpenOriginals does, and closes it.
+func ReadOriginals(ctx context.Context, store Opener, name string, wanted func(blob.Name) bool) (*Reader, error) {
+	return read(ctx, store, name, selection{originals: wanted})
 }
 
 func read(ctx context.Context, store Opener, name string, wanted selection) (*Reader, error) {
@@ -167,12 +167,12 @@ func openManifest(ctx context.Context, p blob.Pack, name string, where manifestL
 	if err != nil || stated != id {
 		return nil, corrupt(name, where.offset, "the manifest of %s: %v", id, err)
 	}
-	summary.stored = slices.Clone(summary.stored) // as long as it is, no longer: it is held of every pack
+	summary.stored = slices.Clone(summary.stored) // without spare capacity: callers keep it for every pack
 	m.Pack = packName(id, check(append(tail, where.trailer()...)))
-	return &Reader{pack: p, manifest: m, summary: summary, place: where}, nil
+	return &Reader{pack: p, manifest: m, summary: summary, location: where}, nil
 }
 
-// manifestLines inflates the members of a manifest, and returns its content and the id in its entry's name.
+// manifestLines inflates the members of a manifest. It returns the content and the pack id in the name of its tar entry.
 func manifestLines(tail []byte) (lines []byte, id, wrong string) {
 	raw := make([]byte, 0, rawLength(tail))
 	for len(tail) > 0 {
@@ -198,7 +198,7 @@ func manifestLines(tail []byte) (lines []byte, id, wrong string) {
 	return raw[size : int64(size)+h.size], id, ""
 }
 
-// rawLength is what the members of a manifest say that they inflate to.
+// rawLength returns the length to which the members of a manifest inflate, as their headers state it.
 func rawLength(tail []byte) (n int64) {
 	for {
 		size, raw, ok := parseMember(tail)
@@ -209,7 +209,7 @@ func rawLength(tail []byte) (n int64) {
 	}
 }
 
-// checkMembers wants members that lie one behind the other from the start of the pack to the manifest.
+// checkMembers checks that the members are contiguous from the start of the pack to the manifest.
 func (r *Reader) checkMembers(name string) error {
 	offset, raw := int64(0), int64(0)
 	for _, m := range r.manifest.Members {
@@ -218,8 +218,8 @@ func (r *Reader) checkMembers(name string) error {
 		}
 		offset, raw = offset+m.Size, raw+m.RawSize
 	}
-	if offset != r.place.offset || raw != r.place.raw {
-		return corrupt(name, offset, "the members end here, the manifest begins at %d", r.place.offset)
+	if offset != r.location.offset || raw != r.location.raw {
+		return corrupt(name, offset, "the members end here, the manifest begins at %d", r.location.offset)
 	}
 	return nil
 }
@@ -227,16 +227,16 @@ func (r *Reader) checkMembers(name string) error {
 // Manifest returns the manifest, with the pack's name. The caller must not change what it points to.
 func (r *Reader) Manifest() blob.Manifest { return r.manifest }
 
-// Stored are the contents that the pack has, of all versions.
+// Stored returns the contents that the pack holds, of all versions.
 func (r *Reader) Stored() Contents {
 	r.summary.stored = contentsOf(r.summary.stored)
 	return r.summary.stored
 }
 
-// Names are the first and the last name of all originals that the pack tells of, in their order.
+// Names returns the first and the last name, in order, of all originals with versions in the manifest.
 func (r *Reader) Names() (first, last blob.Name) { return r.summary.first, r.summary.last }
 
-// View returns the tar stream up to the manifest. cache may be nil.
+// View returns the tar stream without the manifest. cache may be nil.
 func (r *Reader) View(cache *Cache) *View {
 	return &View{Name: r.manifest.Pack, Pack: r.pack, Members: r.manifest.Members, Cache: cache}
 }

@@ -1,25 +1,26 @@
-// Package pack owns the format of packs: it writes units of tar entries as gzip members, the manifest and the
-// trailer, reads any range of a pack by its member table, and finds what is damaged. docs/pack-format.md describes
-// the bytes; DESIGN.md says why.
+// Package pack implements the pack format: it writes units of tar entries as gzip members, the manifest and the
+// trailer, reads any range of a pack by its member table, and finds damage. docs/pack-format.md describes
+// the bytes; DESIGN.md gives the reasons.
 //
-// A pack is written extent by extent. Whether one shares a member or has members of its own, and where it lies, is this package's affair:
-// it sets Raw, and what a copy is of, in the extents of the versions that the manifest tells of.
+// A pack is written extent by extent. This package decides whether an extent shares a member or has members of its own, and
+// where it lies: it sets Raw, and the target of a copy, in the extents of the versions that go into the manifest.
 //
 //	w, err := pack.Begin(ctx, store, writerID, now, opts)
-//	if of := w.Holds(extent); of != nil {
+//	if of := w.FindContent(extent); of != nil {
 //		err = w.Link(version, extent, of)
 //	} else {
 //		err = w.Put(version, extent, content)
 //	}
 //	manifest, info, err := w.Seal(ctx, blob.Manifest{Versions: versions, Facts: facts})
 //
-// Where several goroutines compress, each has a Builder that makes Units, and the one that has the Writer appends them, in any order.
+// To compress on several goroutines, give each a Builder that makes Units. The goroutine that owns the Writer appends them, in
+// any order.
 //
-// Reading needs no state but the rows of the manifest: View reads ranges of the tar stream and inflates only the
-// members that they touch. A Stock knows which contents stand where, of many packs.
+// Reading needs no state except the lines of the manifest: View reads ranges of the tar stream and inflates only the
+// members that they touch. A ContentIndex finds contents across many packs.
 //
-// It promises that any tar and gzip read every pack without a word, that equal input makes equal bytes (but for the
-// manifest's nonce), and that what it returns is what was written: damaged bytes are blob.ErrCorrupt.
+// The package promises that any tar and gzip read every pack without a warning, that equal input makes equal bytes (except
+// for the manifest's nonce), and that what it returns is what was written: damaged bytes are blob.ErrCorrupt.
 package pack
 
 import (
@@ -33,21 +34,21 @@ import (
 )
 
 const (
-	// DefaultLevel is the gzip level. Members of many small entries have 7.
+	// DefaultLevel is the gzip level. Members of many small entries have level 7.
 	DefaultLevel = 6
-	// DefaultMemberSize is how much of the tar stream a member holds; those of many small entries hold more.
+	// DefaultMemberSize is how many bytes of the tar stream a member holds; members of many small entries hold more.
 	DefaultMemberSize = 160 << 10
 
-	// ExtentSize is how much of an original one extent holds at most, as it is stored first: neither a pack nor the memory for what is
-	// known of an extent grows with the original.
+	// ExtentSize is the most bytes of an original that one extent holds when it is first stored, so that neither a pack nor
+	// the memory that an extent needs grows with the original.
 	ExtentSize = 16 << 20
 
-	// packRaw and packRecords are how much a pack holds, in raw bytes and in versions and facts, roughly: the index takes it
-	// in at once.
+	// packRaw and packRecords are roughly how much a pack holds: raw bytes, and versions and facts. The index commits a pack
+	// in one transaction.
 	packRaw     = 48 << 20
 	packRecords = 16 << 10
 
-	minMemberSize = 8 << 10 // any header fits in, PAX records with the longest names included
+	minMemberSize = 8 << 10 // any header fits, even one with PAX records for the longest names
 	maxMemberSize = 8 << 20
 	// maxMemberRaw bounds what a reader inflates at once, whatever a pack says.
 	maxMemberRaw = 32 << 20
@@ -55,12 +56,12 @@ const (
 
 // The errors of this package, besides those of blob.
 var (
-	// ErrEmpty is what sealing a pack without versions, facts and replaced packs gives.
+	// ErrEmpty is returned by Seal for a pack without versions, facts and replaced packs.
 	ErrEmpty = errors.New("nothing to put into the pack")
-	// ErrNameTaken says that a unit cannot join this pack, because tar could not extract it beside what is there:
-	// the pack has an entry of that name, or a file where a directory is needed. Put it into the next pack.
+	// ErrNameTaken says that a unit cannot be added to this pack, because tar could not extract both: the pack has
+	// an entry of that name, or a file where a directory is needed. The unit goes into the next pack.
 	ErrNameTaken = errors.New("the pack has an entry by that name")
-	// ErrSize says that an entry got more or fewer bytes than it was announced with.
+	// ErrSize says that an entry got more or fewer bytes than announced.
 	ErrSize = errors.New("not the announced size")
 )
 
@@ -68,11 +69,11 @@ var (
 type Options struct {
 	Level      int       // gzip level, 1 to 9, at least crowdLevel for many small entries; 0 is DefaultLevel
 	MemberSize int       // raw bytes per member, 8 KiB to 8 MiB; 0 is DefaultMemberSize
-	MaxRecords int       // how many versions and facts make a pack full; 0 is 16,384
+	MaxRecords int       // number of versions and facts at which a pack is full; 0 is 16,384
 	Rand       io.Reader // source of the manifest's nonce; nil is crypto/rand
 }
 
-// Member is how many raw bytes a member has: an extent of as many is a unit of its own.
+// Member returns the raw size of a member. An extent of at least that size becomes a unit of its own.
 func (o Options) Member() int64 { return int64(o.normal().MemberSize) }
 
 func (o Options) normal() Options {
@@ -107,7 +108,7 @@ func corrupt(pack string, offset int64, format string, args ...any) error {
 	return &CorruptError{pack, offset, fmt.Sprintf(format, args...)}
 }
 
-// readAt fills buf from a pack. Bytes that should be there and are not are corruption; errors of the store are not.
+// readAt fills buf from a pack. A pack that ends too early is corrupt; errors of the store are passed on.
 func readAt(ctx context.Context, name string, p blob.Pack, buf []byte, offset int64) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// TestModel packs random originals and wants every range of every one of them back, by the manifests alone.
+// TestModel packs random originals, and reads back every range of each of them with the manifests alone.
 func TestModel(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, rand.Uint64())
@@ -78,7 +78,7 @@ func TestUnits(t *testing.T) {
 	starts := map[int64]bool{m.Members[len(m.Members)-1].Raw + m.Members[len(m.Members)-1].RawSize: true}
 	for _, member := range m.Members {
 		starts[member.Raw] = true
-		// A small entry may take a shared member beyond its limit by less than itself, its header and padding.
+		// A small entry may make a shared member exceed its limit by less than its own size, header and padding.
 		if member.RawSize > 2*8<<10+4<<10 {
 			t.Errorf("a member of %d raw bytes", member.RawSize)
 		}
@@ -164,7 +164,7 @@ func TestBuilderErrors(t *testing.T) {
 	}
 }
 
-// TestLateName names a second version by the hash of what is just being read.
+// TestLateName sets the root of a second version, which is part of its name, after its content was written.
 func TestLateName(t *testing.T) {
 	w := newWorld(t, 3)
 	w.begin()
@@ -196,7 +196,7 @@ func TestLateName(t *testing.T) {
 	}
 }
 
-// TestCopyUnit moves all units of a pack into another as they are.
+// TestCopyUnit copies all units of a pack to another unchanged.
 func TestCopyUnit(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, 5)
@@ -226,7 +226,7 @@ func TestCopyUnit(t *testing.T) {
 	}
 }
 
-// abc is a version of the source s, of the content "abc".
+// abc returns a version of the source s with the content "abc".
 func abc(path string) blob.Version {
 	sum := blob.RefOf([]byte("abc"))
 	return blob.Version{Source: "s", Path: path, Number: 1, Root: sum, Size: 3, SHA256: sum, Mode: 0o600, ModTime: testTime, Extents: []blob.Extent{{Size: 3, SHA256: sum}}}
@@ -258,7 +258,7 @@ func beginPack(t *testing.T, store blob.Store) *Writer {
 	return w
 }
 
-// TestNameTaken puts into a pack what tar could not extract beside what is there.
+// TestNameTaken adds entries to a pack that tar could not extract together with those that are there.
 func TestNameTaken(t *testing.T) {
 	w := beginPack(t, blobtest.NewMemory())
 	for _, paths := range [][]string{{"a"}, {"b", "a"}, {"a/b"}, {"d"}, {"e/f", "d"}, {"g", "a/b"}} {
@@ -272,7 +272,7 @@ func TestNameTaken(t *testing.T) {
 		if err := w.Put(&v, &v.Extents[0], nil); !errors.Is(err, ErrNameTaken) {
 			t.Errorf("put %q: %v", paths, err)
 		}
-		if err := w.Link(&v, &v.Extents[0], w.Holds(&v.Extents[0])); !errors.Is(err, ErrNameTaken) || v.Extents[0].CopyOf != nil {
+		if err := w.Link(&v, &v.Extents[0], w.FindContent(&v.Extents[0])); !errors.Is(err, ErrNameTaken) || v.Extents[0].CopyOf != nil {
 			t.Errorf("link %q: %v", paths, err)
 		}
 	}
@@ -289,7 +289,7 @@ func TestNameTaken(t *testing.T) {
 			t.Errorf("%q: %+v", paths, unit.Entries)
 		}
 	}
-	// What was refused is free.
+	// Names that were refused are still available.
 	if _, err := w.Append(smallUnit(t, "b", "e", "g/h")); err != nil {
 		t.Error(err)
 	}
@@ -302,7 +302,7 @@ func TestNameTaken(t *testing.T) {
 	}
 }
 
-// TestManyLinks has so many copies in one pack that a member of all their headers could not be read.
+// TestManyLinks puts so many copies into one pack that a single member with all their headers would be too large to read.
 func TestManyLinks(t *testing.T) {
 	store := blobtest.NewMemory()
 	w := beginPack(t, store)

@@ -13,8 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestReadmeRecipe runs the script of README.txt on packs with everything that can be in packs, and wants every
-// original back as it was.
+// TestReadmeRecipe runs the script of README.txt on packs with everything that packs can contain, and checks that it restores
+// every original.
 func TestReadmeRecipe(t *testing.T) {
 	w := recipeWorld(t)
 	dir := t.TempDir()
@@ -25,8 +25,8 @@ func TestReadmeRecipe(t *testing.T) {
 	wantOriginals(t, w, dir)
 }
 
-// TestReadmeRecipeAfterGC takes away the pack that copies refer to, in favour of one that replaces it, and leaves
-// another one beside the pack that replaces it, as a crash would.
+// TestReadmeRecipeAfterGC replaces the pack that copies refer to, and leaves another replaced pack in place, as a crash
+// would.
 func TestReadmeRecipeAfterGC(t *testing.T) {
 	ctx := context.Background()
 	w := recipeWorld(t)
@@ -54,7 +54,7 @@ func TestReadmeRecipeAfterGC(t *testing.T) {
 	wantOriginals(t, w, dir)
 }
 
-// recipeWorld has growth over packs, versions, hard links, and copies of other packs that grow.
+// recipeWorld makes packs with originals that grow across packs, later versions, hard links, and growing copies from other packs.
 func recipeWorld(t *testing.T) *world {
 	w := newWorld(t, 21)
 	w.begin()
@@ -130,7 +130,7 @@ func wantOriginals(t *testing.T, w *world, dir string) {
 			t.Errorf("%s: %d bytes, want %d, %v", name, len(got), len(c.content), err)
 		}
 	}
-	// And one piece without extracting anything.
+	// Read one extent without extracting anything.
 	for _, c := range w.chains {
 		for i, e := range c.extents {
 			file := filepath.Join(dir, "packs", filepath.FromSlash(c.packs[i])+".tar.gz")

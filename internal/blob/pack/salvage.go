@@ -18,20 +18,20 @@ import (
 
 // Salvaged is what can still be read of a damaged pack.
 type Salvaged struct {
-	// Manifest is the pack's own, when HasManifest. That of another pack which was stored under this name does not count.
+	// Manifest is the pack's own, valid if HasManifest. The manifest of another pack stored under this name does not count.
 	Manifest    blob.Manifest
 	HasManifest bool
-	// Sure are the members whose stored bytes are those of the manifest, wherever they are now. All has others too that
-	// inflate where they should stand: what is read by them is right only if its hash is. Both are sorted by Raw. When the manifest
-	// is not known, All is what was found, one behind the other, and nothing is sure.
+	// Sure are the members whose stored bytes have the hash in the manifest, wherever they are now. All also has those that
+	// inflate at their place but have another hash: content read from them must be checked by its own hash. Both are sorted
+	// by Raw. Without a manifest, All is every member that was found, as if contiguous, and Sure is empty.
 	Sure, All []blob.Member
-	// Torn is what damaged members give when they are inflated as far as that goes: some of it is right.
+	// Torn is what damaged members inflate to before inflation fails: some of it is right.
 	Torn []Torn
-	// Entries are those that are whole, with their content at Raw in All, when the manifest is not known.
+	// Entries are the entries that are whole, with their content at Raw in All. Only without a manifest.
 	Entries []SalvagedEntry
 }
 
-// Torn is a range of the tar stream that came out of a damaged member: some of its bytes may be wrong.
+// Torn is a range of the tar stream that was inflated from a damaged member: some of its bytes may be wrong.
 type Torn struct {
 	Raw  int64
 	Data []byte
@@ -45,7 +45,7 @@ type SalvagedEntry struct {
 	Mode    uint32
 }
 
-// Stored are the contents that the pack should have, or those that are there where the manifest is not known.
+// Stored returns the contents that the pack should hold by its manifest or, without a manifest, those that were found.
 func (w *Salvaged) Stored() Contents {
 	var t summary
 	for i := range w.Manifest.Versions {
@@ -79,7 +79,7 @@ func Salvage(ctx context.Context, name string, p blob.Pack) (*Salvaged, error) {
 		w.Manifest, w.All = blob.Manifest{}, s.members
 		for i, e := range s.whole {
 			if !strings.HasPrefix(e.Name, manifestDir+"/") {
-				t := s.tags[i]
+				t := s.infos[i]
 				w.Entries = append(w.Entries, SalvagedEntry{e, t.sum, time.Unix(t.head.mtime, 0).UTC(), t.head.mode})
 			}
 		}
@@ -90,7 +90,7 @@ func Salvage(ctx context.Context, name string, p blob.Pack) (*Salvaged, error) {
 	return w, w.salvageTorn(ctx, name, p)
 }
 
-// idOf is the pack id that a manifest states.
+// idOf returns the pack id that a manifest states.
 func idOf(m *blob.Manifest) string {
 	id, err := packID(m.Writer, m.Created)
 	if err != nil {
@@ -99,7 +99,7 @@ func idOf(m *blob.Manifest) string {
 	return id
 }
 
-// locateMembers matches the members of the manifest with those that the scan found.
+// locateMembers matches the members of the manifest with those that the scan found, and sets Sure and All.
 func (w *Salvaged) locateMembers(s *memberScan) {
 	inPlace, bySum := map[int64]blob.Member{}, map[blob.Ref]bool{}
 	for _, m := range s.members {
@@ -126,7 +126,7 @@ func (w *Salvaged) locateMembers(s *memberScan) {
 	slices.SortFunc(w.All, func(a, b blob.Member) int { return cmp.Compare(a.Raw, b.Raw) })
 }
 
-// salvageTorn inflates the damaged members as far as they go, at their own offset or shifted as their neighbours are.
+// salvageTorn inflates the damaged members as far as possible, at their own offset or shifted like the member before them.
 func (w *Salvaged) salvageTorn(ctx context.Context, name string, p blob.Pack) error {
 	now := map[int64]int64{}
 	for _, m := range w.All {
@@ -154,15 +154,15 @@ func (w *Salvaged) salvageTorn(ctx context.Context, name string, p blob.Pack) er
 	return nil
 }
 
-// inflateSome returns what can be inflated of a deflate stream, size bytes at most, whatever its end says.
+// inflateSome returns as much of a deflate stream as can be inflated, size bytes at most.
 func inflateSome(deflated []byte, size int64) []byte {
-	in := inflaters.Get().(*inflater)
-	defer inflaters.Put(in)
+	in := inflaterPool.Get().(*inflater)
+	defer inflaterPool.Put(in)
 	in.src.Reset(deflated)
 	if err := in.r.(flate.Resetter).Reset(&in.src, nil); err != nil {
 		return nil
 	}
 	var raw bytes.Buffer
-	_, _ = io.Copy(&raw, io.LimitReader(in.r, size)) // the error says where it ends
+	_, _ = io.Copy(&raw, io.LimitReader(in.r, size)) // an error only ends the readable part
 	return raw.Bytes()
 }

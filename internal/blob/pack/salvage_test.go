@@ -11,8 +11,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// TestSalvage damages a pack of one large entry, and wants every member that is as it was written, wherever it stands, and none
-// other, to be sure: also not one of the same lengths that inflates.
+// TestSalvage damages a pack of one large entry. Sure must have exactly the members that are as they were written, wherever they
+// are, and not others of the same lengths that inflate.
 func TestSalvage(t *testing.T) {
 	was, manifest := noisePack(t, 1)
 	foreign, other := noisePack(t, 2)
@@ -66,7 +66,7 @@ func flipped(data []byte, at int64) []byte {
 	return data
 }
 
-// noisePack is a pack of one entry of noise, so that all its members have one size.
+// noisePack returns a pack with one entry of random bytes, so that all its members have the same size.
 func noisePack(t *testing.T, seed uint64) ([]byte, blob.Manifest) {
 	t.Helper()
 	store := blobtest.NewMemory()

@@ -8,19 +8,19 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// foundMember is a member, or a trailer, that a scan found without the help of the manifest.
+// foundMember is a member or a trailer that a scan found without the manifest.
 type foundMember struct {
 	blob.Member                   // Raw counts the good members only
 	trailer     *manifestLocation // set for a trailer
 	junk        int64             // bytes before it that belong to no member
 }
 
-// scan walks through a pack from member to member by their own lengths, and searches for the next one where that
-// fails. visit gets each good member with its raw bytes. It returns how many bytes at the end belong to none.
+// scan walks a pack from member to member by the lengths in their headers, and searches for the next one where that
+// fails. It calls visit for each good member with its raw bytes, and returns how many bytes at the end belong to none.
 func scan(ctx context.Context, name string, p blob.Pack, visit func(f foundMember, raw []byte)) (junk int64, err error) {
 	head := make([]byte, trailerSize)
 	raw := int64(0)
-	good := int64(0) // where the last good member ended
+	good := int64(0) // end of the last good member
 	for offset := int64(0); offset < p.Size(); {
 		n := min(int64(len(head)), p.Size()-offset)
 		if err := readAt(ctx, name, p, head[:n], offset); err != nil {
@@ -65,7 +65,7 @@ func tryMember(ctx context.Context, name string, p blob.Pack, head []byte, offse
 	return &foundMember{Member: blob.Member{Offset: offset, Size: size, RawSize: int64(len(raw)), SHA256: blob.RefOf(data)}}, raw, nil
 }
 
-// nextMember returns where the next member or trailer might begin, from offset on: the size of the pack if nowhere.
+// nextMember returns the first place from offset on where a member or trailer may begin, or the size of the pack.
 func nextMember(ctx context.Context, name string, p blob.Pack, offset int64) (int64, error) {
 	const common = 10 // the bytes that members and trailers share
 	buf := make([]byte, 64<<10)
@@ -85,21 +85,21 @@ func nextMember(ctx context.Context, name string, p blob.Pack, offset int64) (in
 	return p.Size(), nil
 }
 
-// notFound is the offset of a member of the manifest that is nowhere in the pack.
+// notFound is the offset of a member that is in the manifest but not in the pack.
 const notFound = -1
 
-// entryInfo is the hash and the header of an entry that is whole.
+// entryInfo is the hash and the header of a whole entry.
 type entryInfo struct {
 	sum  blob.Ref
 	head header
 }
 
-// memberScan collects what a scan of all members finds in a pack.
+// memberScan collects the members and entries that a scan finds in a pack.
 type memberScan struct {
 	walk    walker
 	members []blob.Member
 	whole   []Entry
-	tags    []entryInfo // of whole
+	infos   []entryInfo // of whole
 	broken  []Entry
 	trailer *manifestLocation
 	start   int64 // of the trailer
@@ -111,7 +111,7 @@ func newMemberScan() *memberScan {
 		switch {
 		case e.Name == "" || e.Link != "":
 		case whole:
-			s.whole, s.tags = append(s.whole, e), append(s.tags, entryInfo{sum, s.walk.head})
+			s.whole, s.infos = append(s.whole, e), append(s.infos, entryInfo{sum, s.walk.head})
 		default:
 			s.broken = append(s.broken, e)
 		}
@@ -129,11 +129,11 @@ func (s *memberScan) visit(f foundMember, raw []byte) {
 		// A member may be missing before this one: the entry that is open ends here.
 		s.walk.finish()
 	}
-	// What is no header is the rest of an entry whose start is gone.
+	// The error is ignored: bytes that are no header are the rest of an entry whose start is missing.
 	_ = s.walk.member(raw)
 }
 
-// verifyWithoutManifest reports the damage of a pack that does not open; why is the error that Open gave.
+// verifyWithoutManifest reports the damage of a pack that cannot be opened; why is the error of Open.
 func (v *verifier) verifyWithoutManifest(ctx context.Context, why error) error {
 	s := newMemberScan()
 	var junk []Damage
@@ -156,8 +156,8 @@ func (v *verifier) verifyWithoutManifest(ctx context.Context, why error) error {
 	}
 	if m, ok := s.manifest(ctx, v.pack); ok {
 		v.damage(Damage{Offset: s.start, Reason: why.Error()})
-		v.prepare(m)
-		return v.members(ctx, s.table(m.Members))
+		v.indexExtents(m)
+		return v.checkMembers(ctx, s.table(m.Members))
 	}
 	d := Damage{Reason: "the manifest is lost: " + why.Error()}
 	for _, e := range s.whole {
@@ -170,8 +170,8 @@ func (v *verifier) verifyWithoutManifest(ctx context.Context, why error) error {
 	return nil
 }
 
-// manifest returns the manifest when it is still there: before the trailer, wherever bytes that are missing or too
-// many have moved both, or as one of the entries that are whole.
+// manifest returns the manifest if it is still there: before the trailer, even if missing or extra bytes have moved
+// both, or as one of the whole entries.
 func (s *memberScan) manifest(ctx context.Context, p blob.Pack) (blob.Manifest, bool) {
 	if s.trailer != nil {
 		where := *s.trailer
@@ -195,7 +195,7 @@ func (s *memberScan) manifest(ctx context.Context, p blob.Pack) (blob.Manifest, 
 	return blob.Manifest{}, false
 }
 
-// table returns members with the offsets where the scan found them, and notFound for the others.
+// table returns members with the offsets where the scan found them; those that it did not find have notFound.
 func (s *memberScan) table(members []blob.Member) []blob.Member {
 	at := map[blob.Ref]int64{}
 	for _, m := range s.members {

@@ -26,7 +26,7 @@ var extractors = []struct{ need, script string }{
 	{"python3", `python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall()' "$1"`},
 }
 
-// TestToolsReadEveryPack wants identical files out of every tool, and not a word on stderr.
+// TestToolsReadEveryPack checks that every tool extracts identical files, and prints nothing to stderr.
 func TestToolsReadEveryPack(t *testing.T) {
 	w := newWorld(t, rand.Uint64())
 	w.begin()
@@ -81,7 +81,7 @@ func (w *world) entries(m blob.Manifest) map[string][]byte {
 	return want
 }
 
-// compareTree wants exactly these files below dir, and manifests.
+// compareTree checks that dir contains exactly these files, and manifests.
 func compareTree(t *testing.T, what, dir string, want map[string][]byte) {
 	t.Helper()
 	found, manifests := 0, 0

@@ -8,13 +8,13 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Units returns the members of each unit of a pack in order, as far as the extents of its manifest tell: members in
-// the midst of one extent belong together. Members of a large entry that no version has come as units of their own,
+// Units returns the members of each unit of a pack, in order. It derives them from the extents of the manifest: members
+// that share an extent belong together. Members of a large entry that no version refers to are returned as separate units,
 // which CopyUnit refuses.
 func (r *Reader) Units() [][]blob.Member {
 	var units [][]blob.Member
 	ends := contentEnds(r.summary.stored)
-	next, until := 0, int64(0) // the extents that begin before the present member end, and the latest of their ends
+	next, until := 0, int64(0) // ends[:next] begin before the current member; until is the latest end among them
 	for _, m := range r.manifest.Members {
 		for next < len(ends) && ends[next].raw < m.Raw {
 			until = max(until, ends[next].end)
@@ -29,7 +29,7 @@ func (r *Reader) Units() [][]blob.Member {
 	return units
 }
 
-type contentEnd struct{ raw, end int64 } // end is behind the padding
+type contentEnd struct{ raw, end int64 } // end includes the padding
 
 func contentEnds(stored []Content) []contentEnd {
 	all := make([]contentEnd, 0, len(stored))
@@ -40,9 +40,9 @@ func contentEnds(stored []Content) []contentEnd {
 	return all
 }
 
-// Inflate writes the whole tar stream of a pack, manifest and all, by walking from member to member: what it gives does
-// not depend on what the manifest says. Bytes that belong to no member are blob.ErrCorrupt, after all others were
-// written.
+// Inflate writes the whole tar stream of a pack, including the manifest, by walking from member to member: its output does
+// not depend on the manifest. If there are bytes that belong to no member, it writes all others and then returns
+// blob.ErrCorrupt.
 func Inflate(ctx context.Context, name string, p blob.Pack, w io.Writer) error {
 	var failed error
 	junk := int64(0)

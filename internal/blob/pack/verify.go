@@ -10,39 +10,39 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Damage is one place of a pack that is not as it was written, and what it costs.
+// Damage is one place where a pack is not as it was written, and what is lost by it.
 type Damage struct {
 	Pack   string
 	Offset int64 // in the pack file
-	Size   int64 // 0 when it is a place, not a range
+	Size   int64 // 0 if it is a place, not a range
 	Reason string
-	// Lost names the bytes of originals that cannot be read any more. It is empty when the damage costs nothing:
-	// a bit of a gzip header that no reader needs.
+	// Lost lists the bytes of originals that can no longer be read. It is empty if nothing is lost, as when the damaged
+	// bit is in a gzip header and no reader needs it.
 	Lost []Loss
-	// Readable names, when the manifest is lost, the entries that can still be read whole.
+	// Readable names the entries that can still be read whole. Set only if the manifest is lost.
 	Readable []string
 }
 
-// Loss is a run of bytes of an original.
+// Loss is a range of bytes of an original.
 type Loss struct {
 	Source  string
 	Path    string
 	Version int
 	Offset  int64 // in the chain
 	Size    int64
-	Raw     int64  // where the content of the extent that it lay in began, in the inflated tar stream
-	Entry   string // the tar entry; all that is known when the manifest is lost
+	Raw     int64  // start of the content of its extent in the inflated tar stream
+	Entry   string // the tar entry; all that is known if the manifest is lost
 }
 
-// Verify reads every byte of a pack and compares it with the manifest, and the manifest with the name ("" is not
-// known). Each damage goes to report, in no order. It returns nil when there is none, ErrCorrupt when there is, and
-// other errors when the pack could not be read. What copies refer to in other packs is not looked at.
+// Verify reads every byte of a pack and compares it with the manifest, and the manifest with the name ("" if unknown).
+// It calls report for each damage, in no particular order. It returns nil if there is none, ErrCorrupt if there is, and
+// other errors if the pack could not be read. It does not check what copies refer to in other packs.
 func Verify(ctx context.Context, name string, p blob.Pack, report func(Damage)) error {
 	v := &verifier{name: name, pack: p, report: report}
 	r, err := Open(ctx, p, name)
 	if errors.Is(err, blob.ErrCorrupt) && name != "" {
 		if r2, err2 := Open(ctx, p, ""); err2 == nil {
-			v.damage(Damage{Offset: r2.place.offset, Size: p.Size() - r2.place.offset, Reason: err.Error()})
+			v.damage(Damage{Offset: r2.location.offset, Size: p.Size() - r2.location.offset, Reason: err.Error()})
 			r, err = r2, nil
 		}
 	}
@@ -50,8 +50,8 @@ func Verify(ctx context.Context, name string, p blob.Pack, report func(Damage)) 
 	case errors.Is(err, blob.ErrCorrupt):
 		err = v.verifyWithoutManifest(ctx, err)
 	case err == nil:
-		v.prepare(r.manifest)
-		err = v.members(ctx, r.manifest.Members)
+		v.indexExtents(r.manifest)
+		err = v.checkMembers(ctx, r.manifest.Members)
 	}
 	if err == nil && v.damages > 0 {
 		err = fmt.Errorf("verify pack %s: %d damages: %w", name, v.damages, blob.ErrCorrupt)
@@ -65,10 +65,10 @@ type verifier struct {
 	report  func(Damage)
 	damages int
 
-	extents map[int64][]manifestExtent // by Raw: what the manifest says of an entry's content
-	links   map[string]bool            // entries that must be hard links
-	bad     []Damage                   // damaged members, to be reported when it is known what they cost
-	badRaw  []blob.Member              // their ranges of the tar stream
+	extents map[int64][]manifestExtent // by Raw: the extents that an entry's content should be
+	links   map[string]bool            // entries that must be hard links and were not seen yet
+	bad     []Damage                   // damaged members, reported once their losses are known
+	badRaw  []blob.Member              // the members of bad, for their ranges of the tar stream
 }
 
 // manifestExtent is an extent of the manifest and its version.
@@ -86,7 +86,7 @@ func (v *verifier) damage(d Damage) {
 	v.report(d)
 }
 
-func (v *verifier) prepare(m blob.Manifest) {
+func (v *verifier) indexExtents(m blob.Manifest) {
 	v.extents, v.links = map[int64][]manifestExtent{}, map[string]bool{}
 	for i := range m.Versions {
 		version := &m.Versions[i]
@@ -105,12 +105,12 @@ func (v *verifier) prepare(m blob.Manifest) {
 	}
 }
 
-// members reads the members of a table one after the other.
-func (v *verifier) members(ctx context.Context, table []blob.Member) error {
-	w := &walker{done: v.entry}
-	adrift := false // behind a gap that hid the header of an entry that no version has
+// checkMembers reads and checks the members of a table in order.
+func (v *verifier) checkMembers(ctx context.Context, table []blob.Member) error {
+	w := &walker{done: v.checkEntry}
+	desynced := false // after a gap that hid the header of an entry that no version refers to: the position in the tar is unknown
 	for _, m := range table {
-		data, reason, err := v.member(ctx, m)
+		data, reason, err := v.readMember(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -119,22 +119,22 @@ func (v *verifier) members(ctx context.Context, table []blob.Member) error {
 			v.badRaw = append(v.badRaw, m)
 		}
 		if data == nil {
-			adrift = !w.gap(m.RawSize, v.follows(m))
+			desynced = !w.gap(m.RawSize, v.bytesAfter(m))
 			continue
 		}
 		wrong := w.member(data)
-		if wrong != "" && !adrift {
+		if wrong != "" && !desynced {
 			v.damage(Damage{Offset: m.Offset, Size: m.Size, Reason: wrong})
 		}
-		adrift = adrift && wrong != ""
+		desynced = desynced && wrong != ""
 	}
 	w.finish()
 	v.reportLosses()
 	return nil
 }
 
-// member returns the raw bytes of a member, nil when they cannot be had, and what is wrong with it.
-func (v *verifier) member(ctx context.Context, m blob.Member) (raw []byte, reason string, err error) {
+// readMember returns the raw bytes of a member, nil if it cannot be inflated, and what is wrong with it.
+func (v *verifier) readMember(ctx context.Context, m blob.Member) (raw []byte, reason string, err error) {
 	if m.Offset == notFound {
 		return nil, "a member is gone", nil
 	}
@@ -155,8 +155,8 @@ func (v *verifier) member(ctx context.Context, m blob.Member) (raw []byte, reaso
 	return raw, reason, nil
 }
 
-// follows is how much of the entry that reaches over the end of an unreadable member lies behind it.
-func (v *verifier) follows(m blob.Member) int64 {
+// bytesAfter returns how many bytes after an unreadable member belong to the entry that starts in it, padding included.
+func (v *verifier) bytesAfter(m blob.Member) int64 {
 	end := m.Raw + m.RawSize
 	for raw, list := range v.extents {
 		size := list[0].Size
@@ -167,29 +167,29 @@ func (v *verifier) follows(m blob.Member) int64 {
 	return 0
 }
 
-// entry compares an entry of the tar stream with the manifest.
-func (v *verifier) entry(e Entry, sum blob.Ref, whole bool) {
+// checkEntry compares an entry of the tar stream with the manifest.
+func (v *verifier) checkEntry(e Entry, sum blob.Ref, whole bool) {
 	if e.Link != "" {
 		delete(v.links, e.Name)
 		return
 	}
 	list := v.extents[e.Raw]
-	named := len(list) == 0 // an entry that no version has is dead weight, no damage
+	nameMatches := len(list) == 0 // an entry that no version refers to is garbage, not damage
 	for i := range list {
 		o := &list[i]
-		named = named || o.CopyOf == nil && o.name() == e.Name
+		nameMatches = nameMatches || o.CopyOf == nil && o.name() == e.Name
 		o.seen = whole && o.Size == e.Size && o.SHA256 == sum
 		if whole && !o.seen {
 			v.damage(Damage{Reason: fmt.Sprintf("%q has not the content of the manifest", e.Name), Lost: []Loss{v.loss(o, e.Raw, e.Raw, e.Raw+o.Size)}})
 			o.seen = true
 		}
 	}
-	if whole && !named {
+	if whole && !nameMatches {
 		v.damage(Damage{Reason: fmt.Sprintf("%q has the content of an original that is called otherwise", e.Name)})
 	}
 }
 
-// reportLosses reports what the bad members cost, and what else of the manifest is not in the pack.
+// reportLosses reports the bad members with what is lost by them, and whatever else of the manifest is not in the pack.
 func (v *verifier) reportLosses() {
 	for _, raw := range slices.Sorted(maps.Keys(v.extents)) {
 		for i := range v.extents[raw] {
@@ -209,18 +209,18 @@ func (v *verifier) reportLosses() {
 	}
 }
 
-// attributeLoss adds what is lost of an extent to the bad members that hold it, and says whether there are any.
+// attributeLoss adds what is lost of an extent to the bad members that hold it, and reports whether there are any.
 func (v *verifier) attributeLoss(o *manifestExtent, raw int64) bool {
-	blamed := false
+	found := false
 	for i, m := range v.badRaw {
 		from, to := max(raw, m.Raw), min(raw+o.Size, m.Raw+m.RawSize)
-		// Of an empty original the header is lost, which ends where its content would be.
+		// Of an empty original only the header is lost, which ends where the content would begin.
 		if from < to || o.Size == 0 && m.Raw < raw && raw <= m.Raw+m.RawSize {
 			v.bad[i].Lost = append(v.bad[i].Lost, v.loss(o, raw, from, to))
-			blamed = true
+			found = true
 		}
 	}
-	return blamed
+	return found
 }
 
 func (v *verifier) loss(o *manifestExtent, raw, from, to int64) Loss {

@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// smallWorld is a pack of some members with all that a pack can have.
+// smallWorld makes a pack of a few members with everything that a pack can contain.
 func smallWorld(t testing.TB) (*world, blob.Manifest, []byte) {
 	w := newWorld(t, 11)
 	w.opts.MemberSize = minMemberSize
@@ -44,7 +44,7 @@ func verify(t testing.TB, name string, data []byte) ([]Damage, error) {
 	return damages, err
 }
 
-// readableExtents says which extents of the pack's own can be read right, and fails when one reads wrong.
+// readableExtents returns which of the pack's own extents can still be read, and fails if one returns wrong bytes.
 func readableExtents(t testing.TB, w *world, m blob.Manifest, data []byte) map[string]bool {
 	t.Helper()
 	got := map[string]bool{}
@@ -138,7 +138,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// TestExtraAndMissingBytes moves parts of a pack about.
+// TestExtraAndMissingBytes inserts, removes and moves parts of a pack.
 func TestExtraAndMissingBytes(t *testing.T) {
 	_, m, data := smallWorld(t)
 	second := m.Members[1].Offset
@@ -199,7 +199,7 @@ func TestWrongName(t *testing.T) {
 	}
 }
 
-// TestSalvageOfCut reads what is left when manifest and trailer are gone.
+// TestSalvageOfCut salvages a pack without manifest and trailer.
 func TestSalvageOfCut(t *testing.T) {
 	w, m, data := smallWorld(t)
 	last := m.Members[len(m.Members)-1]
@@ -232,7 +232,7 @@ func TestSalvageOfCut(t *testing.T) {
 	}
 }
 
-// TestLostMembersOfManyKinds damages random members of random packs, and wants exactly what is lost to be named.
+// TestLostMembersOfManyKinds damages random members of random packs, and checks that Verify reports exactly what is lost.
 func TestLostMembersOfManyKinds(t *testing.T) {
 	w := newWorld(t, rand.Uint64())
 	m := w.fill(60)

@@ -9,8 +9,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// View is the inflated tar stream of a pack, or as much of it as Members cover. It inflates only the members that
-// it is asked for, and checks their lengths and CRCs. It keeps no state and may be used concurrently.
+// View is the inflated tar stream of a pack, or the part of it that Members cover. It inflates only the members that
+// are needed, and checks their lengths and CRCs. It is stateless and safe for concurrent use.
 type View struct {
 	Name    string // of the pack, for errors and as the cache's key
 	Pack    blob.Pack
@@ -18,8 +18,8 @@ type View struct {
 	Cache   *Cache        // may be nil; not used without Name
 }
 
-// ReadRange returns size bytes of the tar stream from raw on, in memory of their own. Damaged bytes, and members that do
-// not cover the range, are blob.ErrCorrupt.
+// ReadRange returns size bytes of the tar stream from raw on, as a copy. It returns blob.ErrCorrupt if bytes are damaged or
+// the members do not cover the range.
 func (v *View) ReadRange(ctx context.Context, raw, size int64) ([]byte, error) {
 	if !v.covers(raw, size) {
 		return nil, corrupt(v.Name, 0, "no members hold %d bytes from %d of the tar stream on", size, raw)
@@ -32,7 +32,7 @@ func (v *View) ReadRange(ctx context.Context, raw, size int64) ([]byte, error) {
 	return out, nil
 }
 
-// covers says whether the members hold a range without a gap. It is asked before memory is taken for the range.
+// covers reports whether the members hold a range without a gap. It is called before memory is allocated for the range.
 func (v *View) covers(raw, size int64) bool {
 	if raw < 0 || size < 0 || raw > raw+size {
 		return false
@@ -60,17 +60,17 @@ func (v *View) find(raw int64) int {
 	return i
 }
 
-// Reader streams size bytes of the tar stream from raw on, one member at a time.
+// Reader returns a reader of size bytes of the tar stream from raw on. It inflates one member at a time.
 func (v *View) Reader(ctx context.Context, raw, size int64) io.Reader {
 	return &rangeReader{ctx: ctx, view: v, raw: raw, left: size}
 }
 
 type rangeReader struct {
-	ctx  context.Context // a Reader lives as long as the call that made it
+	ctx  context.Context // in a field because io.Reader has no context
 	view *View
 	raw  int64
 	left int64
-	rest []byte // of the present member
+	rest []byte // unread bytes of the current member
 }
 
 func (r *rangeReader) Read(p []byte) (int, error) {
@@ -99,22 +99,22 @@ func (r *rangeReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-var storedBuffers = sync.Pool{New: func() any { return new([]byte) }}
+var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
-// member returns the raw bytes of a member, which others may hold too.
+// member returns the raw bytes of a member. They may be shared through the cache, and must not be changed.
 func (v *View) member(ctx context.Context, m blob.Member) ([]byte, error) {
-	return v.Cache.member(ctx, v.Name, m, func() ([]byte, error) { return v.inflated(ctx, m) })
+	return v.Cache.member(ctx, v.Name, m, func() ([]byte, error) { return v.inflate(ctx, m) })
 }
 
-func (v *View) inflated(ctx context.Context, m blob.Member) ([]byte, error) {
-	// The size comes from a table that may be wrong: nothing is allocated that the pack cannot hold.
+func (v *View) inflate(ctx context.Context, m blob.Member) ([]byte, error) {
+	// The table may be wrong, so do not allocate more than the pack can hold.
 	if !plausible(m.Size, m.RawSize) || m.Size > v.Pack.Size() {
 		return nil, corrupt(v.Name, m.Offset, "no member has %d bytes for %d", m.Size, m.RawSize)
 	}
-	buf := storedBuffers.Get().(*[]byte)
+	buf := bufferPool.Get().(*[]byte)
 	defer func() {
-		spoil((*buf)[:cap(*buf)])
-		storedBuffers.Put(buf)
+		poison((*buf)[:cap(*buf)])
+		bufferPool.Put(buf)
 	}()
 	if int64(cap(*buf)) < m.Size {
 		*buf = make([]byte, m.Size)

@@ -51,7 +51,7 @@ func TestViewRanges(t *testing.T) {
 	}
 }
 
-// TestWrongTable reads by members that are not the pack's.
+// TestWrongTable reads with a member table that does not match the pack.
 func TestWrongTable(t *testing.T) {
 	_, m, data := smallWorld(t)
 	for i, change := range []func(*blob.Member){
@@ -137,7 +137,7 @@ func TestConcurrentReads(t *testing.T) {
 	wg.Wait()
 }
 
-// TestCacheShares asks for one member from several sides at once: it is inflated once, and once more where that failed.
+// TestCacheShares asks for one member from several goroutines at once: it is inflated once, and again only if that failed.
 func TestCacheShares(t *testing.T) {
 	c := NewCache(100)
 	m := blob.Member{Offset: 7, RawSize: 3}
@@ -165,7 +165,7 @@ func TestCacheShares(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	c.made[cacheKey{"p", 9}] = make(chan struct{})
+	c.inflating[cacheKey{"p", 9}] = make(chan struct{})
 	if _, err := c.member(ended, "p", blob.Member{Offset: 9, RawSize: 3}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("waits on: %v", err)
 	}

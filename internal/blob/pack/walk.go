@@ -9,23 +9,23 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// walker follows the tar entries of a pack from member to member, over gaps where members cannot be read. Headers
-// never straddle members, and a unit begins with a member, so it finds its way again at the next unit at the latest.
+// walker parses the tar entries of a pack member by member, across gaps where members cannot be read. Headers
+// never straddle members, and a unit begins with a member, so it resynchronises at the next unit at the latest.
 type walker struct {
-	// done is told of each entry that ended: whole says that all its bytes were seen, and sum is their hash.
+	// done is called for each entry that ended: whole says that all its bytes were seen, and sum is their hash.
 	done func(e Entry, sum blob.Ref, whole bool)
 
-	raw   int64 // of the next member
+	raw   int64 // offset of the next member in the tar stream
 	entry Entry
 	head  header // of entry
-	left  int64  // content of entry that is to come
-	pad   int64  // zeros after it
+	left  int64  // bytes of entry's content still to come
+	pad   int64  // bytes of padding still to come
 	open  bool
 	whole bool
 	hash  hash.Hash
 }
 
-// member takes the raw bytes of the next member, and returns what is wrong with them as a tar stream.
+// member parses the raw bytes of the next member, and returns what is wrong with them as a tar stream.
 func (w *walker) member(data []byte) (wrong string) {
 	base, rest := w.raw, data
 	w.raw += int64(len(data))
@@ -74,10 +74,10 @@ func (w *walker) end() {
 	w.done(w.entry, blob.Ref(w.hash.Sum(nil)), w.whole)
 }
 
-// gap takes the place of a member of size raw bytes that cannot be read. follows is how many bytes of the entry at
-// the end of the gap lie behind it, for one whose header is in the gap: it is told to done without a name. gap says
-// whether it is known where the walk goes on.
-func (w *walker) gap(size, follows int64) bool {
+// gap is called instead of member for one of size raw bytes that cannot be read. If the header of the entry at the end of
+// the gap is in the gap, after is how many bytes of that entry follow; done gets it without a name. gap reports whether the
+// walker still knows its position.
+func (w *walker) gap(size, after int64) bool {
 	w.raw += size
 	switch {
 	case w.open && w.left+w.pad > size:
@@ -87,16 +87,16 @@ func (w *walker) gap(size, follows int64) bool {
 	case w.open:
 		w.whole = false
 		w.end()
-	case follows > 0:
+	case after > 0:
 		w.begin(header{}, 0)
-		w.left, w.pad, w.whole = follows, 0, false
+		w.left, w.pad, w.whole = after, 0, false
 	default:
 		return false
 	}
 	return true
 }
 
-// finish ends a walk: an entry that is still open lacks its end.
+// finish ends a walk. An entry that is still open is not whole.
 func (w *walker) finish() {
 	if w.open {
 		w.whole = false
@@ -104,8 +104,8 @@ func (w *walker) finish() {
 	}
 }
 
-// CopyUnit lifts a unit out of a pack as it is stored, for another pack. members are the members of the unit. Bytes
-// that are not those of the table are ErrCorrupt.
+// CopyUnit reads a unit of a pack as it is stored, to append it to another pack. members are the members of the unit. It
+// returns ErrCorrupt if their bytes do not match the table.
 func CopyUnit(ctx context.Context, name string, p blob.Pack, members []blob.Member) (*Unit, error) {
 	unit := &Unit{}
 	if len(members) == 0 {
@@ -136,7 +136,7 @@ func CopyUnit(ctx context.Context, name string, p blob.Pack, members []blob.Memb
 	return unit, nil
 }
 
-// readStored reads a member as it is stored, and checks that it is the one of the table.
+// readStored reads a member as it is stored, and checks its hash.
 func readStored(ctx context.Context, name string, p blob.Pack, m blob.Member) ([]byte, error) {
 	if !plausible(m.Size, m.RawSize) || m.Size > p.Size() {
 		return nil, corrupt(name, m.Offset, "no member has %d bytes for %d", m.Size, m.RawSize)

@@ -27,7 +27,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// world is a model of what was put into packs: it makes the content, and knows what must come back.
+// world is a model of what was put into packs: it generates the content, and knows what must be read back.
 type world struct {
 	t       testing.TB
 	rnd     *rand.Rand
@@ -78,7 +78,7 @@ func (w *world) check(err error) {
 	}
 }
 
-// text makes n bytes of something like a transcript, that does not compress to nothing.
+// text returns n bytes similar to a transcript, which compress about as well.
 func (w *world) text(n int) []byte {
 	out := make([]byte, 0, n+64)
 	for len(out) < n {
@@ -104,7 +104,7 @@ func (w *world) add(source, path string, version int, content []byte) *chain {
 	return c
 }
 
-// extend puts more content to a chain: known content by reference.
+// extend appends content to a chain; content that a pack has already is added as a copy.
 func (w *world) extend(c *chain, content []byte) {
 	mtime, at := w.now.Add(time.Duration(len(c.extents))*time.Second), int64(len(c.content))
 	c.content = append(c.content, content...)
@@ -115,7 +115,7 @@ func (w *world) extend(c *chain, content []byte) {
 	}
 	e := &v.Extents[0]
 	known, isKnown := w.placed[e.SHA256]
-	of := w.w.Holds(e)
+	of := w.w.FindContent(e)
 	switch {
 	case isKnown && e.Size > 0:
 		e.CopyOf = &known
@@ -130,7 +130,7 @@ func (w *world) extend(c *chain, content []byte) {
 	w.pending.Versions = append(w.pending.Versions, v)
 }
 
-// large puts content into the pack as it comes, as a unit that was made elsewhere.
+// large adds content with a LargeWriter of another Builder.
 func (w *world) large(v *blob.Version, content []byte) {
 	lw, err := NewBuilder(w.opts).Large(v, &v.Extents[0])
 	w.check(err)
@@ -178,7 +178,7 @@ func blobtestRead(t testing.TB, store *blobtest.Memory, name string) []byte {
 	return data
 }
 
-// hostile is a set of paths that tools trip over.
+// hostile is a set of paths that tools handle wrong.
 var hostile = []string{
 	"plain.jsonl", "../../escape", "/abs/olute", "a//b", "with space", "-rf", "--help", "new\nline", "tab\there", "quote'\"\\x",
 	"数据库/会话.jsonl", "not utf-8 \xff\xfe", "a/./b", "x@ba7816bf.0000000000000012", "100%", "*?[]", "trailing ", ".hidden",

@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Writer puts extents into one pack: what it is given by Put it gathers in units, others make units that it appends. It belongs to one
-// goroutine. After an error that is not ErrNameTaken only Abort is left.
+// Writer writes one pack. Put collects extents in units of the Writer's own; Append adds units that Builders made. It is not
+// safe for concurrent use. After any error but ErrNameTaken only Abort may be called.
 type Writer struct {
 	up           blob.Upload
 	opts         Options
@@ -26,10 +26,10 @@ type Writer struct {
 	raw          int64
 	builder      *Builder
 	members      []blob.Member
-	entries      map[int64]Entry   // by Raw in the pack, links left out
+	entries      map[int64]Entry   // by Raw in the pack, without links
 	links        map[string]string // entry name to target
-	pendingLinks []link            // written last, behind all that they may link to
-	holds        map[contentKey]*blob.Extent
+	pendingLinks []link            // written last, after everything that they may link to
+	contents     map[contentKey]*blob.Extent
 	names        nameSet // of all entries
 	err          error   // why nothing more can be written
 }
@@ -39,17 +39,17 @@ type contentKey struct {
 	offset  int64
 }
 
-// link is a hard link in the making.
+// link is a hard link that is not written yet.
 type link struct {
 	name  string
-	of    *blob.Extent
-	copy  *blob.Copy // to be filled in with the place of of
+	of    *blob.Extent // target
+	copy  *blob.Copy   // to be set to the place of the target
 	mtime time.Time
 	mode  uint32
 }
 
-// Begin begins a pack in a store. writer names the machine or writer (1 to 32 of a-z and 0-9), now is the time in the pack's name. The
-// Writer must be ended by Seal or Abort.
+// Begin begins a pack in a store. writer identifies the machine or writer (1 to 32 of a-z and 0-9), now is the time in the
+// pack's name. The Writer must be ended by Seal or Abort.
 func Begin(ctx context.Context, store blob.Store, writer string, now time.Time, opts Options) (*Writer, error) {
 	id, err := packID(writer, now)
 	if err != nil {
@@ -62,15 +62,15 @@ func Begin(ctx context.Context, store blob.Store, writer string, now time.Time, 
 	opts = opts.normal()
 	return &Writer{
 		up: up, opts: opts, id: id, writer: writer, created: now.UTC().Truncate(time.Microsecond), builder: NewBuilder(opts),
-		entries: map[int64]Entry{}, links: map[string]string{}, holds: map[contentKey]*blob.Extent{},
+		entries: map[int64]Entry{}, links: map[string]string{}, contents: map[contentKey]*blob.Extent{},
 	}, nil
 }
 
-// Full says whether the pack is large enough to be sealed. records is how many versions and facts its manifest will have.
+// Full reports whether the pack is large enough to be sealed. records is how many versions and facts its manifest will have.
 func (w *Writer) Full(records int) bool { return w.raw >= packRaw || records >= w.opts.MaxRecords }
 
-// Put adds the extent e of v with its content, as Builder.Put does. e.Raw is right from Flush on. After ErrNameTaken the pack is as it
-// was, and nothing of the content was read.
+// Put adds the extent e of v with its content, as Builder.Put does. e.Raw is valid after Flush. After ErrNameTaken the pack is
+// unchanged, and nothing of the content was read.
 func (w *Writer) Put(v *blob.Version, e *blob.Extent, content io.Reader) error {
 	name := nameOf(v, e)
 	if err := w.reserveNames([]Entry{{Name: name}}); err != nil {
@@ -86,18 +86,20 @@ func (w *Writer) Put(v *blob.Version, e *blob.Extent, content io.Reader) error {
 	return err
 }
 
-// Holds returns what the pack has of the content of e, to Link e to; nil when it has none. Tails are not the same as beginnings of
-// originals, for gc joins only what nobody else needs.
-func (w *Writer) Holds(e *blob.Extent) *blob.Extent { return w.holds[contentKey{e.SHA256, e.Offset}] }
+// FindContent returns an extent of this pack with the content of e, as a target for Link, or nil. A tail never matches the beginning of
+// an original: gc merges an extent only if nothing else refers to it.
+func (w *Writer) FindContent(e *blob.Extent) *blob.Extent {
+	return w.contents[contentKey{e.SHA256, e.Offset}]
+}
 
 func (w *Writer) recordContent(e *blob.Extent) {
-	if w.Holds(e) == nil && e.Size > 0 { // an entry of no bytes costs no more than a link
-		w.holds[contentKey{e.SHA256, e.Offset}] = e
+	if w.FindContent(e) == nil && e.Size > 0 { // an empty entry is no larger than a link
+		w.contents[contentKey{e.SHA256, e.Offset}] = e
 	}
 }
 
-// Link makes the extent e of v a hard link to one that was put into this pack or came in a unit that was. After ErrNameTaken neither
-// has changed.
+// Link makes the extent e of v a hard link to another extent of this pack. After ErrNameTaken neither the pack nor the extents
+// have changed.
 func (w *Writer) Link(v *blob.Version, e, of *blob.Extent) error {
 	name := nameOf(v, e)
 	if err := w.reserveNames([]Entry{{Name: name}}); err != nil {
@@ -108,13 +110,13 @@ func (w *Writer) Link(v *blob.Version, e, of *blob.Extent) error {
 	return nil
 }
 
-// Flush ends the shared unit: all that was put into the pack has its place.
+// Flush writes the shared unit, so that every extent that was put into the pack has its Raw.
 func (w *Writer) Flush() error {
 	_, err := w.append(w.builder.Flush())
 	return err
 }
 
-// makeLinks writes the hard links, behind all that they may link to.
+// makeLinks writes the hard links, after everything that they may link to.
 func (w *Writer) makeLinks() error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -134,7 +136,7 @@ func (w *Writer) makeLinks() error {
 	return w.Flush()
 }
 
-// Append puts a unit into the pack, and returns where it begins in the tar stream: the content of its entries is at
+// Append adds a unit to the pack, and returns where it begins in the tar stream: the content of an entry is at
 // base + Entry.Raw. After ErrNameTaken neither the pack nor the unit has changed.
 func (w *Writer) Append(unit *Unit) (base int64, err error) {
 	if err := w.reserveNames(unit.Entries); err != nil {
@@ -143,7 +145,7 @@ func (w *Writer) Append(unit *Unit) (base int64, err error) {
 	return w.append(unit)
 }
 
-// append writes a unit of which the pack has the names. There may be none.
+// append writes a unit whose names are reserved. unit may be nil.
 func (w *Writer) append(unit *Unit) (base int64, err error) {
 	base = w.raw
 	if unit == nil || w.err != nil {
@@ -182,13 +184,13 @@ func (w *Writer) write(m stored) error {
 	return nil
 }
 
-// reserveNames takes the names of entries, and refuses all of them where tar could not extract one: a name twice, a file that is a
-// directory too, a link to nothing.
+// reserveNames reserves the names of entries, or none of them if tar could not extract one: a duplicate name, a file that is
+// also a directory, a link without a target.
 func (w *Writer) reserveNames(entries []Entry) error {
 	if w.err != nil {
 		return w.err
 	}
-	var dirs []string // that were not there
+	var dirs []string // new directories
 	for i, entry := range entries {
 		var err error
 		ok := !strings.HasPrefix(entry.Name, manifestDir+"/")
@@ -210,7 +212,7 @@ func (w *Writer) reserveNames(entries []Entry) error {
 	return nil
 }
 
-// Abort drops the pack. After Seal, and where there is none, it does nothing.
+// Abort discards the pack. After Seal, and on a nil Writer, it does nothing.
 func (w *Writer) Abort() error {
 	if w == nil {
 		return nil
@@ -222,8 +224,8 @@ func (w *Writer) Abort() error {
 }
 
 // Seal ends the pack: it writes the manifest with m's Versions, Facts and Replaces, and the trailer, and makes the
-// pack durable under the name that follows from both. It returns the manifest with all its fields, and the pack's
-// name and size. When it fails, the pack is dropped, and nothing of it may be acknowledged.
+// pack durable under the name derived from both. It returns the manifest with all fields set, and the pack's
+// name and size. If it fails, the pack is discarded, and nothing in it may be acknowledged.
 func (w *Writer) Seal(ctx context.Context, m blob.Manifest) (blob.Manifest, blob.Info, error) {
 	m, info, err := w.seal(ctx, m)
 	if err != nil {
@@ -269,7 +271,7 @@ func (w *Writer) seal(ctx context.Context, m blob.Manifest) (blob.Manifest, blob
 	return m, blob.Info{Name: m.Pack, Size: w.offset + int64(len(tail))}, nil
 }
 
-// nonce makes the name of the pack differ from all others, also when the same bytes are packed twice at one time.
+// nonce makes the name of the pack unique, even if the same bytes are packed twice at the same time.
 func (w *Writer) nonce() (string, error) {
 	source := w.opts.Rand
 	if source == nil {
@@ -304,7 +306,7 @@ func (w *Writer) tail(lines []byte) ([]byte, error) {
 	return tail.Bytes(), nil
 }
 
-// checkVersions sees to it that the manifest says of the pack what is so, before it becomes immutable.
+// checkVersions checks that the manifest matches the pack before both become immutable.
 func (w *Writer) checkVersions(versions []blob.Version) error {
 	for _, v := range versions {
 		if v.Number < 1 {

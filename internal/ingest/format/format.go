@@ -25,7 +25,7 @@ type Format interface {
 	Detect(Head) Claim
 	// Parse yields the records of one whole original in file order; of a document that is a tree, the events of one conversation in
 	// the order in which they are read. An event with its parts and their texts lives until the
-	// next record is asked for: see transcript.Keep. The error is the reader's, never about content; it ends the sequence.
+	// next record is asked for: see transcript.Clone. The error is the reader's, never about content; it ends the sequence.
 	Parse(Input) iter.Seq2[transcript.Record, error]
 	// Text gives the text of one part of an event from the event's own bytes (its Origin's range, or the
 	// part's own range where the part states one), the same text that Parse put into Part.Text. role is the

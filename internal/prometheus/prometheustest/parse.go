@@ -1,4 +1,4 @@
-// Package prometheustest reads the text format back, as strictly as it is documented, for tests.
+// Package prometheustest parses the Prometheus text format, as strictly as it is documented, for tests.
 package prometheustest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sample is a line with a figure.
+// Sample is a line with a value.
 type Sample struct {
 	Name   string
 	Labels map[string]string
@@ -21,8 +21,8 @@ var (
 	labelPattern = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*`)
 )
 
-// Parse reads a text and holds it to the whole of the format, more strictly than Prometheus does: every metric has its
-// help and its type before its samples, all in one place, no sample comes twice, and the last line has its end.
+// Parse parses a text and checks it more strictly than Prometheus does: every metric must have its help and its type before
+// its samples, all in one place; no sample may occur twice; and the last line must end in a newline.
 func Parse(text string) ([]Sample, error) {
 	if !utf8.ValidString(text) || text != "" && !strings.HasSuffix(text, "\n") {
 		return nil, fmt.Errorf("not UTF-8, or without an end of its last line")
@@ -95,7 +95,7 @@ func parseSample(line string) (s Sample, key string, err error) {
 	return s, key, err
 }
 
-// parseValue reads ="...", with its three escapes and no other.
+// parseValue parses ="...". It accepts the three escapes of the format and no others.
 func parseValue(text string) (value, rest string, ok bool) {
 	text, ok = strings.CutPrefix(text, `="`)
 	if !ok {

@@ -92,7 +92,7 @@ func (r *Replacer) extent(v *blob.Version, e *blob.Extent, content io.Reader) er
 	if err := r.Begin(); err != nil {
 		return err
 	}
-	of := r.writer.Holds(e)
+	of := r.writer.FindContent(e)
 	if of == nil {
 		return r.writer.Put(v, e, content)
 	}

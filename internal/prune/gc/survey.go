@@ -122,10 +122,10 @@ func (s *walker) gather(ctx context.Context) error {
 func (s *walker) selectSpan(ctx context.Context) error {
 	h := s.holdings
 	for _, v := range h.volumes {
-		if !s.span.Meets(v.first, v.last) {
+		if !s.span.Overlaps(v.first, v.last) {
 			continue
 		}
-		r, err := pack.ReadOf(ctx, s.gc.Packs, v.Name, s.wants)
+		r, err := pack.ReadOriginals(ctx, s.gc.Packs, v.Name, s.wants)
 		if err != nil {
 			return err
 		}

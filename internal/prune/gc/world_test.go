@@ -171,7 +171,7 @@ func (p *packing) copy(of *model, path string) {
 	m.Path, m.Number, m.ModTime = path, 1, p.now
 	v := m.Version
 	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
-	if here := p.w.Holds(&v.Extents[0]); here != nil {
+	if here := p.w.FindContent(&v.Extents[0]); here != nil {
 		p.check(p.w.Link(&v, &v.Extents[0], here))
 	} else {
 		stored, err := p.db.ByRef(p.t.Context(), of.SHA256)
@@ -225,7 +225,7 @@ func (w *world) ingest() {
 				p.copy(all[0], fmt.Sprintf("copy%d", w.words))
 			}
 			for _, k := range slices.Sorted(maps.Keys(p.touched)) {
-				if m := w.files[k]; p.w.Holds(&blob.Extent{SHA256: m.SHA256}) != nil && w.rnd.IntN(4) == 0 {
+				if m := w.files[k]; p.w.FindContent(&blob.Extent{SHA256: m.SHA256}) != nil && w.rnd.IntN(4) == 0 {
 					w.words++
 					p.copy(m, fmt.Sprintf("twin%d", w.words))
 				}

@@ -42,7 +42,7 @@ func parseHistory(in format.Input, out *format.Sink) {
 		if id == "" {
 			id = strings.TrimSuffix(historyFile+"@"+project, "@")
 		}
-		run := &transcript.Run{ID: id, Rank: transcript.Hearsay, Named: true, Project: project}
+		run := &transcript.Run{ID: id, Rank: transcript.RankHistory, Named: true, Project: project}
 		if !titled[id] && !strings.HasPrefix(prompt, "/") { // a command of the program
 			run.Title = shorten(prompt)
 			titled[id] = true

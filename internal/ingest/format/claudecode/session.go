@@ -211,7 +211,7 @@ func (r *reader) emitUncounted(e *transcript.Event) {
 		e.Conversation = ""
 	}
 	if r.run == "" {
-		r.waitingRows = append(r.waitingRows, transcript.Keep(e).(*transcript.Event))
+		r.waitingRows = append(r.waitingRows, transcript.Clone(e).(*transcript.Event))
 		return
 	}
 	r.out.Emit(e)

@@ -33,7 +33,7 @@ func (p *parser) history() {
 		}
 		rank := nameRank
 		if p.in.Role == roleHistory {
-			e.Kind, e.Role, e.Retold, rank = transcript.KindMessage, "user", o.Value.Get("text").Str(), transcript.Hearsay
+			e.Kind, e.Role, e.Retold, rank = transcript.KindMessage, "user", o.Value.Get("text").Str(), transcript.RankHistory
 		}
 		if e.Run == "" {
 			e.Run = p.in.Role // the line names no thread

@@ -45,7 +45,7 @@ func parse(tb testing.TB, f format.Format, in Input, r io.Reader, stop int) []tr
 		if record == nil {
 			tb.Fatalf("%s: Parse gave a nil record", in.Path)
 		}
-		if records = append(records, transcript.Keep(record)); len(records) == stop {
+		if records = append(records, transcript.Clone(record)); len(records) == stop {
 			break
 		}
 	}

@@ -15,7 +15,7 @@ func (p *parser) prompts() {
 		}
 		if !yielded[session] {
 			yielded[session] = true
-			p.Emit(&transcript.Run{ID: session, Rank: transcript.Hearsay, Named: true})
+			p.Emit(&transcript.Run{ID: session, Rank: transcript.RankHistory, Named: true})
 		}
 		p.Emit(&transcript.Event{
 			Run: session, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: entry.Get("type").Str(),

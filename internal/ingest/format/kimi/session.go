@@ -202,7 +202,7 @@ func (p *parser) line(l line) {
 	p.lend.Reset()
 	if p.run == "" {
 		if p.loc.session == "" && !l.at.Valid && l.typ == "metadata" && p.pending == nil {
-			p.pending = transcript.Keep(p.uncountedRow(l, transcript.KindLifecycle)).(*transcript.Event)
+			p.pending = transcript.Clone(p.uncountedRow(l, transcript.KindLifecycle)).(*transcript.Event)
 			return
 		}
 		p.begin(l)

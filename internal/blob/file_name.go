@@ -6,22 +6,22 @@ import (
 	"encoding/hex"
 )
 
-// named is how the value of a fact names a file: as JSON can hold it, and exactly where that is not the same.
-type named struct {
+// fileName is the name of a file in the value of a fact: readable, and also as exact bytes if it is not valid UTF-8.
+type fileName struct {
 	Source    string `json:"source"`
 	SourceRaw []byte `json:"source_b64,omitempty"`
 	Path      string `json:"path"`
 	PathRaw   []byte `json:"path_b64,omitempty"`
 }
 
-func nameFile(source, path string) (n named) {
+func newFileName(source, path string) (n fileName) {
 	n.Source, n.SourceRaw = Readable(source)
 	n.Path, n.PathRaw = Readable(path)
 	return n
 }
 
-// exact are the bytes of the names.
-func (n named) exact() (source, path string) {
+// exact returns the exact bytes of source and path.
+func (n fileName) exact() (source, path string) {
 	source, path = n.Source, n.Path
 	if n.SourceRaw != nil {
 		source = string(n.SourceRaw)
@@ -32,7 +32,7 @@ func (n named) exact() (source, path string) {
 	return source, path
 }
 
-// fileKey is the key of a fact about a file and what else tells it from others.
+// fileKey returns the key of a fact about a file: a hash of its name and of what else identifies the fact.
 func fileKey(source, path string, rest ...[]byte) string {
 	sum := fileHash(source, path, rest...)
 	return hex.EncodeToString(sum[:])

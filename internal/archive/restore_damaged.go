@@ -10,11 +10,11 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// DamagedSuffix ends the names under which a restore writes what is left of originals: nobody takes them for whole.
+// DamagedSuffix is the suffix of names of files that were restored only in part, so that nobody takes them for whole.
 const DamagedSuffix = "@damaged"
 
-// within are those of the losses that touch the first size bytes.
-func within(all []blob.Loss, size int64) (lost []blob.Loss) {
+// lossesWithin returns the losses in the first size bytes, cut to that range.
+func lossesWithin(all []blob.Loss, size int64) (lost []blob.Loss) {
 	for _, l := range all {
 		if l.Offset < size {
 			l.Size = min(l.Size, size-l.Offset)
@@ -24,24 +24,23 @@ func within(all []blob.Loss, size int64) (lost []blob.Loss) {
 	return lost
 }
 
-// remains writes what is left of an original that has lost bytes. Every byte stands where it stood; zeros stand for
-// those that are lost.
-func (r *restorer) remains(ctx context.Context, j job) Restored {
+// restoreDamaged writes what is left of an original that has lost bytes. Every byte keeps its offset; lost bytes are zeros.
+func (r *restorer) restoreDamaged(ctx context.Context, j job) Restored {
 	d := j.outcome(ActionDamaged, lostError(&j.lost[0]))
 	d.Lost = j.lost
 	if r.opts.DryRun {
 		return d
 	}
 	attr := disk.Attributes{Mode: fs.FileMode(j.Mode), ModTime: j.ModTime, Overwrite: r.opts.Overwrite}
-	if err := j.to.root.Create(j.name, attr, func(w io.Writer) error { return j.writeRemains(ctx, w) }); err != nil {
+	if err := j.to.root.Create(j.name, attr, func(w io.Writer) error { return j.writeDamaged(ctx, w) }); err != nil {
 		return j.outcome(ActionFailed, fmt.Errorf("what is left of it: %w", err))
 	}
 	return d
 }
 
-func (j *job) writeRemains(ctx context.Context, w io.Writer) error {
+func (j *job) writeDamaged(ctx context.Context, w io.Writer) error {
 	at := int64(0)
-	sound := func(to int64) error {
+	copyUntil := func(to int64) error {
 		if at >= to {
 			return nil
 		}
@@ -53,7 +52,7 @@ func (j *job) writeRemains(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	for _, l := range j.lost {
-		if err := sound(l.Offset); err != nil {
+		if err := copyUntil(l.Offset); err != nil {
 			return err
 		}
 		n, err := io.CopyN(w, zeros{}, max(0, l.Offset+l.Size-at))
@@ -61,10 +60,10 @@ func (j *job) writeRemains(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
-	return sound(j.Size)
+	return copyUntil(j.Size)
 }
 
-// zeros has no end.
+// zeros is an endless reader of zero bytes.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Pack is a pack that is to be read again from time to time.
+// Pack is a pack to be verified regularly.
 type Pack struct {
 	Name    string
 	Size    int64
-	Created time.Time // zero when its name does not tell
+	Created time.Time // zero if its name does not tell
 }
 
-// ShareOptions say how much is read in a night.
-type ShareOptions struct {
-	Days  int   // within which every byte is read
-	Bytes int64 // at most so many, and one pack at least; 0 is no limit
+// SelectOptions say how much is read in a night.
+type SelectOptions struct {
+	Days  int   // every byte is read at least once in this many days
+	Bytes int64 // limit per night, but at least one pack is read; 0 is no limit
 }
 
-// Share chooses the packs to read tonight. Each night earns one part in Days of all bytes, and those packs that were not
-// read for the longest time are read as far as what was earned goes; so a large pack is not read every night. Besides,
-// all that would be overdue before the night after the next, and those that were damaged. A pack that was never read
-// counts as read when it was written, or when the first night was, so that the first nights are no longer than the
+// SelectPacks selects the packs to read tonight. Each night adds the Days-th part of all bytes to a budget (Earned), and the
+// least recently read packs are read as far as the budget lasts, so that a large pack is not read every night. Packs that would
+// be overdue before the night after the next, and those that were damaged, are read in any case. A pack that was never read
+// counts as read when it was written, or at the time of the first night, so that the first nights take no longer than the
 // others. Times in the future, from a clock that was wrong, count as never.
-func (s *State) Share(packs []Pack, now time.Time, o ShareOptions) []Pack {
+func (s *State) SelectPacks(packs []Pack, now time.Time, o SelectOptions) []Pack {
 	days := max(o.Days, 1)
 	total := int64(0)
 	for _, p := range packs {
@@ -34,18 +34,18 @@ func (s *State) Share(packs []Pack, now time.Time, o ShareOptions) []Pack {
 	}
 	order := slices.Clone(packs)
 	slices.SortStableFunc(order, func(x, y Pack) int {
-		return cmp.Or(s.read(x, now).Compare(s.read(y, now)), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(s.lastRead(x, now).Compare(s.lastRead(y, now)), cmp.Compare(x.Name, y.Name))
 	})
 	// The next night is a day away, and may begin some hours later than this one.
 	limit := now.Add(-time.Duration(days-1)*24*time.Hour + 6*time.Hour)
 	due := func(p Pack) bool {
-		at := s.read(p, now)
+		at := s.lastRead(p, now)
 		if _, read := s.Verified[p.Name]; !read && s.Damaged[p.Name] == "" && s.Since.After(at) {
 			at = s.Since
 		}
 		return !at.After(limit)
 	}
-	if age := now.Sub(s.EarnedAt); age < 0 || age >= 12*time.Hour { // a second job of one night earns nothing
+	if age := now.Sub(s.EarnedAt); age < 0 || age >= 12*time.Hour { // a second job in the same night adds nothing
 		s.Earned, s.EarnedAt = min(s.Earned+(total+int64(days)-1)/int64(days), total), now.UTC()
 	}
 	var chosen []Pack
@@ -61,8 +61,8 @@ func (s *State) Share(packs []Pack, now time.Time, o ShareOptions) []Pack {
 	return chosen
 }
 
-// read is when a pack was last read as a whole and found to be as stored.
-func (s *State) read(p Pack, now time.Time) time.Time {
+// lastRead returns when a pack was last read whole and found undamaged, or when it was written.
+func (s *State) lastRead(p Pack, now time.Time) time.Time {
 	if s.Damaged[p.Name] != "" {
 		return time.Time{}
 	}
@@ -76,8 +76,8 @@ func (s *State) read(p Pack, now time.Time) time.Time {
 	return at
 }
 
-// Found keeps what reading a pack gave: "" is as stored.
-func (s *State) Found(p Pack, now time.Time, reason string) {
+// RecordVerify records the result of reading a pack. reason is what is wrong with it, "" if it is undamaged.
+func (s *State) RecordVerify(p Pack, now time.Time, reason string) {
 	if reason != "" {
 		s.Damaged[p.Name] = reason
 		return
@@ -86,7 +86,7 @@ func (s *State) Found(p Pack, now time.Time, reason string) {
 	s.Verified[p.Name] = now.UTC().Truncate(time.Second)
 }
 
-// Forget drops what is known of packs that are not there any more, and remembers how much those that are take.
+// Forget removes the records of packs that no longer exist, and sets PackBytes to the size of those that do.
 func (s *State) Forget(packs []Pack) {
 	s.PackBytes = 0
 	there := make(map[string]bool, len(packs))
@@ -106,21 +106,21 @@ func (s *State) Forget(packs []Pack) {
 	}
 }
 
-// Coverage says how much of the packs was read lately.
+// Coverage is how much of the packs was read recently.
 type Coverage struct {
 	Days    int        `json:"days"`
 	Bytes   int64      `json:"bytes"`          // of all packs
 	Covered int64      `json:"covered_bytes"`  // read, or written, within Days
-	Oldest  *time.Time `json:"oldest"`         // when the pack was read that was not for the longest time; null when unknown
-	Damaged int64      `json:"damaged_packs"`  // when they were last read
+	Oldest  *time.Time `json:"oldest"`         // when the least recently read pack was read; null if unknown
+	Damaged int64      `json:"damaged_packs"`  // packs that were damaged when last read
 	Missing int64      `json:"never_verified"` // packs that were not read since they were written
 }
 
-// Coverage sums up what was read lately.
+// Coverage returns how much of the packs was read in the last days.
 func (s *State) Coverage(packs []Pack, now time.Time, days int) Coverage {
 	c := Coverage{Days: days}
 	for i, p := range packs {
-		at := s.read(p, now)
+		at := s.lastRead(p, now)
 		c.Bytes += p.Size
 		if now.Sub(at) <= time.Duration(days)*24*time.Hour {
 			c.Covered += p.Size
@@ -141,7 +141,7 @@ func (s *State) Coverage(packs []Pack, now time.Time, days int) Coverage {
 	return c
 }
 
-// Fingerprint tells one list of packs from another: they never change and never come twice.
+// Fingerprint identifies a list of packs by their names, which is enough because packs never change and names are never reused.
 func Fingerprint(packs []Pack) string {
 	h := sha256.New()
 	for _, p := range packs {

@@ -15,15 +15,16 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// asideDir is where packs stay that a repair has replaced: nothing reads them, and only DropAside removes them.
-const asideDir = "quarantine"
+// quarantineDir is the directory for damaged packs that a repair has replaced. Nothing reads them, and only DropQuarantined
+// removes them.
+const quarantineDir = "quarantine"
 
-// Aside is the directory with the packs that were kept aside.
-func (a *Archive) Aside() string { return filepath.Join(a.dir, asideDir) }
+// QuarantineDir returns the directory of quarantined packs.
+func (a *Archive) QuarantineDir() string { return filepath.Join(a.dir, quarantineDir) }
 
-// KeepAside keeps the file of a pack in the archive's quarantine, also when it leaves the packs. A file that is there
-// already is not kept twice.
-func (a *Archive) KeepAside(ctx context.Context, name string) error {
+// Quarantine makes a hard link or a copy of a pack's file in the quarantine, which stays when the pack is removed. A file that
+// is there already is not added twice.
+func (a *Archive) Quarantine(ctx context.Context, name string) error {
 	if a.mode != Write {
 		return ErrReadOnly
 	}
@@ -35,13 +36,13 @@ func (a *Archive) KeepAside(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("keep aside: %w", err)
 	}
-	to := filepath.Join(a.Aside(), filepath.FromSlash(name))
+	to := filepath.Join(a.QuarantineDir(), filepath.FromSlash(name))
 	if err := a.opts.FS.MkdirAll(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("keep aside: %w", err)
 	}
 	for n := 1; ; n++ {
 		path := to + local.Ext
-		if n > 1 { // it was repaired before, and came back damaged otherwise
+		if n > 1 { // a pack of that name was quarantined before, with other damage
 			path = to + "-" + strconv.Itoa(n) + local.Ext
 		}
 		if have, err := os.Stat(path); err == nil && (os.SameFile(have, was) || sameBytes(path, from)) {
@@ -54,7 +55,7 @@ func (a *Archive) KeepAside(ctx context.Context, name string) error {
 		case errors.Is(err, fs.ErrExist):
 			continue
 		case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
-			err = a.copyAside(from, path) // a file system without hard links
+			err = a.copyToQuarantine(from, path) // a file system without hard links
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("keep aside: %w", err)
@@ -65,13 +66,13 @@ func (a *Archive) KeepAside(ctx context.Context, name string) error {
 	}
 }
 
-// DropAside removes a file from quarantine, for good. The path is below the archive's directory.
-func (a *Archive) DropAside(path string) error {
+// DropQuarantined deletes a file from the quarantine. path is relative to the archive's directory.
+func (a *Archive) DropQuarantined(path string) error {
 	if a.mode != Write {
 		return ErrReadOnly
 	}
 	file := filepath.Join(a.dir, filepath.FromSlash(path))
-	if rel, err := filepath.Rel(a.Aside(), file); err != nil || !filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(a.QuarantineDir(), file); err != nil || !filepath.IsLocal(rel) {
 		return fmt.Errorf("drop %s: not in quarantine", path)
 	}
 	if err := a.opts.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +81,7 @@ func (a *Archive) DropAside(path string) error {
 	return a.opts.FS.SyncDir(filepath.Dir(file))
 }
 
-func (a *Archive) copyAside(from, to string) error {
+func (a *Archive) copyToQuarantine(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func (a *Archive) copyAside(from, to string) error {
 	return a.opts.FS.Publish(out, to)
 }
 
-// sameBytes says whether two files have the same content; no when one cannot be read.
+// sameBytes reports whether two files have the same content. It is false if one cannot be read.
 func sameBytes(a, b string) bool {
 	x, err := os.Open(a)
 	if err != nil {
@@ -122,7 +123,8 @@ func sameBytes(a, b string) bool {
 	}
 }
 
-// PacksIn is the packs of another directory: of an archive or a backup, or a copy of packs/ alone. ErrNoArchive when it has none.
+// PacksIn returns the packs in another directory: an archive, a backup, or just a copy of packs/. It returns ErrNoArchive if there
+// are none.
 func PacksIn(dir string) (blob.Store, error) {
 	for _, of := range []string{filepath.Join(dir, packsDir), dir} {
 		months, err := filepath.Glob(filepath.Join(of, "[0-9][0-9][0-9][0-9]", "[0-9][0-9]"))
