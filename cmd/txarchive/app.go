@@ -170,7 +170,7 @@ func closed(store *archive.Archive) error {
 func (a *app) ingester(store *archive.Archive) *ingest.Ingester {
 	return &ingest.Ingester{
 		Packs: store.Packs(), Originals: store.Library(), Index: store.Index(), Formats: all.Formats(), Prices: price.Default(),
-		Writer: store.WriterID(), Own: store.Dir(), Now: a.now, Log: a.log,
+		Writer: store.WriterID(), ArchiveDir: store.Dir(), Now: a.now, Log: a.log,
 	}
 }
 

@@ -49,8 +49,10 @@ var doors = map[string][]string{
 	"archive": {"disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
-	"ingest":                    {"ingest/format", "ingest/dbcopy", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},
+	"ingest":                    {"ingest/format", "ingest/dbcopy", "ingest/payload", "ingest/sourcefs", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},
 	"ingest/dbcopy":             {"disk"},
+	"ingest/payload":            {"ingest/format", "index", "blob", "transcript"},
+	"ingest/sourcefs":           {"blob"},
 	"ingest/zipped":             {},
 	"ingest/format":             {"transcript"},
 	"ingest/format/<name>":      {"ingest/format", "transcript"},
@@ -89,14 +91,14 @@ var fences = map[string][]string{
 	"github.com/klauspost/compress":              {"blob/pack", "ingest/format"},
 	"go.yaml.in/yaml/v4":                         {"policy"},
 	"github.com/BurntSushi/toml":                 {"secret/gen"},
-	"golang.org/x/sys":                           {"disk", "ingest", "index/sqlite/engine"},
+	"golang.org/x/sys":                           {"disk", "ingest/sourcefs", "index/sqlite/engine"},
 	"golang.org/x/sync":                          {"ingest"},
 	"github.com/bmatcuk/doublestar/v4":           {"ingest"},
 }
 
 // testFences are rooms whose tests may use more: some look into the index as others would.
 var testFences = map[string][]string{"github.com/santhosh-tekuri/jsonschema/v6": {"cmd/txarchive"}, "modernc.org/sqlite": {"cmd/txarchive", "cost", "prune"},
-	"golang.org/x/text/unicode/norm": {"search"}}
+	"golang.org/x/text/unicode/norm": {"search"}, "golang.org/x/sys/unix": {"ingest"}}
 
 // impure are packages of the standard library that a format may not use: it is a function of bytes.
 var impure = []string{"os", "net", "context", "database/sql", "log/slog"}

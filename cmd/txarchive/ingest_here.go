@@ -58,7 +58,7 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 			return nil, nil
 		}
 	}
-	found, err := g.Below(ctx, here, store.Dir())
+	found, err := g.FindBelow(ctx, here, store.Dir())
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

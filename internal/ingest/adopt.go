@@ -16,11 +16,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Adopt brings packs into the index that it does not know: those that a crash left between the pack and the
+// Adopt indexes the packs that the index does not know: those that a crash left between the pack and the
 // transaction, and those that came from another machine or a backup. It returns how many there were. A pack that
-// cannot be read is left out and named in the error, after all others were adopted.
+// cannot be read is skipped, and named in the error after all others were adopted.
 func (g *Ingester) Adopt(ctx context.Context) (int, error) {
-	g.prepare()
+	g.applyDefaults()
 	known := map[string]bool{}
 	for name, err := range g.Index.Packs(ctx) {
 		if err != nil {
@@ -35,7 +35,7 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 		known[name] = true
 	}
 	var unknown []blob.Info
-	there := map[string]bool{}
+	present := map[string]bool{}
 	for info, err := range g.Packs.List(ctx) {
 		if err != nil {
 			return 0, err
@@ -43,77 +43,78 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 		if !known[info.Name] {
 			unknown = append(unknown, info)
 		}
-		there[info.Name] = true
+		present[info.Name] = true
 	}
 	n, damaged := g.replay(ctx, unknown)
 	if damaged != nil && !errors.Is(damaged, blob.ErrCorrupt) {
 		return n, damaged
 	}
-	g.missing = map[string]bool{}
-	for name, err := range g.Index.Packs(ctx) { // without those that one of the unknown replaces
+	g.missingPacks = map[string]bool{}
+	for name, err := range g.Index.Packs(ctx) { // read again: replay may have removed packs that others replace
 		if err != nil {
 			return n, err
 		}
-		if !there[name] {
-			g.missing[name] = true
+		if !present[name] {
+			g.missingPacks[name] = true
 		}
 	}
-	if _, err := g.Price(ctx); err != nil { // before anything is parsed, which is priced with the same book
+	if _, err := g.Price(ctx); err != nil { // before parsing, since rows are priced with this book
 		return n, err
 	}
-	if err := g.parseWanted(ctx, nil); err != nil {
+	if err := g.parsePending(ctx, nil); err != nil {
 		return n, err
 	}
 	return n, damaged
 }
 
-// stored is where content lies. ErrNotFound also where a pack with some of it is missing or damaged: then it is stored again.
-func (g *Ingester) stored(ctx context.Context, ref blob.Ref) (index.Stored, error) {
+// findContent returns where content is stored. It returns ErrNotFound also if a pack that holds part of it is missing or damaged, so that the
+// content is stored again.
+func (g *Ingester) findContent(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 	s, err := g.Index.ByRef(ctx, ref)
 	if err == nil && slices.ContainsFunc(s.Extents, func(e blob.Extent) bool {
-		return e.CopyOf != nil && (g.missing[e.CopyOf.Pack] || slices.Contains(g.Damaged, e.CopyOf.Pack))
+		return e.CopyOf != nil && (g.missingPacks[e.CopyOf.Pack] || slices.Contains(g.Damaged, e.CopyOf.Pack))
 	}) {
 		return index.Stored{}, index.ErrNotFound
 	}
 	return s, err
 }
 
-// Reindex fills an empty index from the packs alone, and leaves it as tidy as a Run does. What could not be read, packs or
-// originals in them, is named in a blob.ErrCorrupt, after all else is in.
+// Reindex fills an empty index from the packs alone, and tidies it as Run does. Packs, and originals in them, that could not be
+// read are named in a blob.ErrCorrupt after everything else is indexed.
 func (g *Ingester) Reindex(ctx context.Context) (int, error) {
 	n, damaged := g.Adopt(ctx)
 	if damaged != nil && !errors.Is(damaged, blob.ErrCorrupt) {
 		return n, damaged
 	}
-	if err := g.Index.Tidy(ctx); err != nil { // not one of what is damaged: that is forgiven
+	if err := g.Index.Tidy(ctx); err != nil { // never joined with damaged, which callers tolerate
 		return n, err
 	}
-	return n, errors.Join(damaged, g.unreadError())
+	return n, errors.Join(damaged, g.unreadableError())
 }
 
-// replay commits what the manifests of packs tell, in name order, which is time order. Packs that another one
-// replaces are left out. Versions are read when their turn comes: those of all packs may be millions.
+// replay commits the manifests of packs in the order of their names, which is the order of time. It skips packs that another one
+// replaces. It reads the versions of one pack at a time: all packs together may have millions.
 func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
-	told, bad, err := g.told(ctx, packs)
+	live, bad, err := g.scanManifests(ctx, packs)
 	if err != nil {
 		return 0, err
 	}
-	places, err := g.placesIn(ctx, told)
+	targets, err := g.findCopyTargets(ctx, live)
 	if err != nil {
 		return 0, err
 	}
 	adopted := 0
-	batch := index.Batch{Resolvers: g.resolvers, Prices: g.book}
+	batch := index.Batch{Resolvers: g.resolverOf, Prices: g.book}
 	commit := func(next int) error {
 		if err := g.Index.Commit(ctx, batch); err != nil {
 			return fmt.Errorf("adopt pack %s: %w", batch.Packs[0].Name, err)
 		}
 		batch.Packs, batch.Facts, adopted = nil, nil, next
-		g.progress(Progress{Stage: "adopt", Files: int64(adopted), TotalFiles: int64(len(told))})
+		g.progress(Progress{Stage: "adopt", Files: int64(adopted), TotalFiles: int64(len(live))})
 		return nil
 	}
-	end := 0 // what the packs of the batch name lies before it
-	for i, t := range told {
+	end := 0 // copies of the batch's packs name no pack after this one
+	for i, t := range live {
 		if i > end && len(batch.Packs) > 0 {
 			if err := commit(i); err != nil {
 				return adopted, err
@@ -124,9 +125,9 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 		if err != nil {
 			return adopted, err
 		}
-		end = max(end, places.redirect(&m))
+		end = max(end, targets.redirect(&m))
 		row := index.NewPackRow(&m, t.Size)
-		if row.Dead, err = g.leftOut(ctx, &m); err != nil {
+		if row.Dead, err = g.droppedVersions(ctx, &m); err != nil {
 			return adopted, err
 		}
 		batch.Packs = append(batch.Packs, row)
@@ -135,19 +136,19 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 		}
 	}
 	if len(batch.Packs) > 0 {
-		if err := commit(len(told)); err != nil { // not one of what is bad: that is forgiven
+		if err := commit(len(live)); err != nil { // never joined with bad, which callers tolerate
 			return adopted, err
 		}
 	}
 	return adopted, bad
 }
 
-// told are the packs that no other of them replaces, with what their manifests name; bad are those that cannot be read.
-func (g *Ingester) told(ctx context.Context, packs []blob.Info) (told []toldPack, bad, err error) {
+// scanManifests reads the manifests of packs. It returns the packs that no other one replaces, and in bad an error for those that cannot be read.
+func (g *Ingester) scanManifests(ctx context.Context, packs []blob.Info) (live []scannedPack, bad, err error) {
 	replaced := map[string]bool{}
 	for i, info := range packs {
-		t := toldPack{Info: info, names: map[string]bool{}}
-		m, err := g.manifest(ctx, info.Name, t.look)
+		t := scannedPack{Info: info, names: map[string]bool{}}
+		m, err := g.manifest(ctx, info.Name, t.collectNames)
 		if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
 			bad = errors.Join(bad, fmt.Errorf("%w: %w", blob.ErrCorrupt, err))
 			continue
@@ -158,23 +159,24 @@ func (g *Ingester) told(ctx context.Context, packs []blob.Info) (told []toldPack
 		for _, name := range m.Replaces {
 			replaced[name] = true
 		}
-		told = append(told, t)
+		live = append(live, t)
 		g.progress(Progress{Stage: "manifests", Files: int64(i + 1), TotalFiles: int64(len(packs))})
 	}
-	return slices.DeleteFunc(told, func(t toldPack) bool { return replaced[t.Name] }), bad, nil
+	return slices.DeleteFunc(live, func(t scannedPack) bool { return replaced[t.Name] }), bad, nil
 }
 
-// leftOut are the versions of which a pack of a gc does not tell any more, as far as the packs that it replaces are still there.
-func (g *Ingester) leftOut(ctx context.Context, m *blob.Manifest) (dead []index.VersionKey, err error) {
-	told := map[index.VersionKey]bool{}
+// droppedVersions returns the versions that are in the packs which a pack of gc replaces, but not in that pack, as far as the replaced packs are
+// still there.
+func (g *Ingester) droppedVersions(ctx context.Context, m *blob.Manifest) (dead []index.VersionKey, err error) {
+	kept := map[index.VersionKey]bool{}
 	if len(m.Replaces) > 0 {
 		for i := range m.Versions {
-			told[versionKey(&m.Versions[i])] = true
+			kept[versionKey(&m.Versions[i])] = true
 		}
 	}
 	for _, name := range m.Replaces {
 		_, err := g.manifest(ctx, name, func(v *blob.Version) bool {
-			if k := versionKey(v); !told[k] {
+			if k := versionKey(v); !kept[k] {
 				dead = append(dead, k)
 			}
 			return false
@@ -186,7 +188,7 @@ func (g *Ingester) leftOut(ctx context.Context, m *blob.Manifest) (dead []index.
 	return dead, nil
 }
 
-// manifest reads what a pack tells, of the versions that keep wants: nil is all.
+// manifest reads the manifest of a pack, with the versions that keep selects; nil selects all.
 func (g *Ingester) manifest(ctx context.Context, name string, keep pack.Filter) (blob.Manifest, error) {
 	r, err := pack.Read(ctx, g.Packs, name, keep)
 	if err != nil {
@@ -195,40 +197,40 @@ func (g *Ingester) manifest(ctx context.Context, name string, keep pack.Filter) 
 	return r.Manifest(), nil
 }
 
-// parseWanted parses versions from their packs whose rows the index lacks: adopted ones, those of an older parser,
-// those that came to count after a copy of theirs had been left out, and those with more rows than a scan holds. report, if any, counts them.
-func (g *Ingester) parseWanted(ctx context.Context, report *Report) error {
-	const rounds = 4 // a commit may bring a copy to count; it settles at once in practice
+// parsePending parses, from their packs, the versions whose rows the index lacks: adopted ones, those of an older parser,
+// those that count now because another copy was removed, and those with too many rows for a scan. report, if any, counts them.
+func (g *Ingester) parsePending(ctx context.Context, report *Report) error {
+	const rounds = 4 // a commit may make another copy count; in practice one more round settles it
 	for range rounds {
-		var wanted []index.Unparsed
-		for p, err := range g.Index.Unparsed(ctx, g.parsers()) {
+		var pending []index.Unparsed
+		for p, err := range g.Index.Unparsed(ctx, g.parserVersions()) {
 			if err != nil {
 				return err
 			}
-			wanted = append(wanted, p)
+			pending = append(pending, p)
 		}
-		if len(wanted) == 0 {
+		if len(pending) == 0 {
 			return nil
 		}
-		slices.SortFunc(wanted, byPlace)
-		if err := g.parseAll(ctx, wanted, report); err != nil {
+		slices.SortFunc(pending, byPackPosition)
+		if err := g.parseVersions(ctx, pending, report); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// byPlace puts versions in the order in which packs hold them, so that no member of small files is inflated for each of
+// byPackPosition orders versions as the packs hold them, so that a member that many small files share is not inflated once for each of
 // them. It is nearly the order of time, too.
-func byPlace(a, b index.Unparsed) int {
+func byPackPosition(a, b index.Unparsed) int {
 	return cmp.Or(cmp.Compare(a.Pack, b.Pack), cmp.Compare(a.Raw, b.Raw), cmp.Compare(a.Version, b.Version))
 }
 
-// statesAtOnce is of how many versions everything is known at a time.
-const statesAtOnce = 1 << 11
+// statesPerRead is how many versions are loaded from the index at a time.
+const statesPerRead = 1 << 11
 
-// parseAll parses versions on all cores and commits their rows in batches.
-func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed, report *Report) error {
+// parseVersions parses versions on all cores and commits their rows in batches.
+func (g *Ingester) parseVersions(ctx context.Context, versions []index.Unparsed, report *Report) error {
 	sources, err := g.provenances(ctx)
 	if err != nil {
 		return err
@@ -239,15 +241,15 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed, report
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	states, parsed := make(chan index.State), make(chan *index.Parsed, 1) // no more: a stretch of a large original is many megabytes
+	states, parsed := make(chan index.State), make(chan *index.Parsed, 1) // no larger buffer: a chunk of a large original has many megabytes
 	var readers, writer sync.WaitGroup
 	var lexicon index.Lexicon
-	whole := newWholes() // which of them are, nobody says here
+	budget := newDocumentBudget() // for all originals: which ones are documents is not known here
 	for range workers() {
 		readers.Go(func() {
 			c := index.NewCollector(&lexicon)
 			for s := range states {
-				release, err := whole.hold(ctx, s.Size)
+				release, err := budget.acquire(ctx, s.Size)
 				if err == nil {
 					err = g.parseStored(ctx, c, s, losses.Of(&s.Version), sources[s.Source], parsed)
 					release()
@@ -259,11 +261,11 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed, report
 		})
 	}
 	writer.Go(func() {
-		if err := g.commitParsed(ctx, parsed, int64(len(wanted)), report); err != nil {
+		if err := g.commitParsed(ctx, parsed, int64(len(versions)), report); err != nil {
 			cancel(err)
 		}
 	})
-	for some := range slices.Chunk(wanted, statesAtOnce) {
+	for some := range slices.Chunk(versions, statesPerRead) {
 		all, err := g.statesOf(ctx, some)
 		if err != nil {
 			cancel(err)
@@ -283,30 +285,33 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed, report
 	return context.Cause(ctx)
 }
 
-// statesOf reads all at once: nobody goes on reading while a reader is waited for. What could not be read before is left out.
+// statesOf loads a chunk of versions completely, so that no read of the index is open while a parser is waited for. It leaves out originals that
+// could not be read before.
 func (g *Ingester) statesOf(ctx context.Context, some []index.Unparsed) (all []index.State, err error) {
 	for s, err := range g.Index.StatesOf(ctx, some) {
 		if err != nil {
 			return nil, err
 		}
-		if !g.isUnread(&s) {
+		if !g.isUnreadable(&s) {
 			all = append(all, s)
 		}
 	}
 	return all, nil
 }
 
-// stretch is how much memory the rows of one version take before they are handed on.
-const stretch = 16 << 20
+// chunkRowBytes is the memory that the rows of a version may take before they are sent on.
+const chunkRowBytes = 16 << 20
 
+// parseStored parses a stored version from its packs and sends its rows to out in chunks. Of a version with lost bytes it parses the
+// rest.
 func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, lost []blob.Loss, of provenance, out chan<- *index.Parsed) error {
-	var left *remains
-	if !whole(s.Extents, s.Size) {
-		if left = g.remain(ctx, &s, lost); left == nil {
-			return g.unreadable(ctx, s, fmt.Errorf("bytes of it are in no pack: %w", blob.ErrNotFound))
+	var damaged *damagedOriginal
+	if !isComplete(s.Extents, s.Size) {
+		if damaged = g.openDamaged(ctx, &s, lost); damaged == nil {
+			return g.noteUnreadable(ctx, s, fmt.Errorf("bytes of it are in no pack: %w", blob.ErrNotFound))
 		}
 	}
-	f := g.format(s.Format)
+	f := g.formatNamed(s.Format)
 	from := s.Parsed
 	if s.Reparse || s.Parser != 0 {
 		from = 0
@@ -325,37 +330,37 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 	}
 	in := inputOf(&s.Version, of.dir, g.Originals.Reader(ctx, s.Extents))
 	records := f.Parse(in)
-	if left != nil {
-		in.Reader = left.read
-		records = left.whole(f.Parse(in))
+	if damaged != nil {
+		in.Reader = damaged.reader
+		records = damaged.filter(f.Parse(in))
 	}
-	if left != nil && (g.isDatabase(f, s.Role) || len(s.Extents) == 0) { // SQLite reads no half of a database
-		for _, p := range left.problems() {
+	if damaged != nil && (g.isDatabase(f, s.Role) || len(s.Extents) == 0) { // SQLite cannot read an incomplete database
+		for _, p := range damaged.problems() {
 			c.Add(p)
 		}
 		return send(c.Take(true))
 	}
-	look := func() error {
-		if c.Size() < stretch {
+	flush := func() error {
+		if c.Size() < chunkRowBytes {
 			return nil
 		}
 		return send(c.Take(false))
 	}
-	take := func(record transcript.Record) error { return c.AddInChunks(record, look) }
+	add := func(record transcript.Record) error { return c.AddInChunks(record, flush) }
 	var err error
 	if g.isDatabase(f, s.Role) {
-		err = parseDatabase(ctx, f, in, take)
+		err = parseDatabase(ctx, f, in, add)
 	} else {
-		err = takeAll(records, take)
+		err = eachRecord(records, add)
 	}
 	if err != nil {
-		return g.unreadable(ctx, s, err)
+		return g.noteUnreadable(ctx, s, err)
 	}
 	return send(c.Take(true))
 }
 
-// whole says whether extents give a content from its start to its end.
-func whole(extents []blob.Extent, size int64) bool {
+// isComplete reports whether extents cover a content of the given size without a gap.
+func isComplete(extents []blob.Extent, size int64) bool {
 	end := int64(0)
 	for _, e := range extents {
 		if e.Offset != end {
@@ -366,56 +371,56 @@ func whole(extents []blob.Extent, size int64) bool {
 	return end >= size
 }
 
-// unreadable leaves a version unparsed whose bytes are damaged or gone: verify names them.
-func (g *Ingester) unreadable(ctx context.Context, s index.State, err error) error {
+// noteUnreadable records that a version stays unparsed because its bytes are damaged or missing; verify names them. It returns any other error.
+func (g *Ingester) noteUnreadable(ctx context.Context, s index.State, err error) error {
 	if !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
 	g.Log.WarnContext(ctx, "stored original cannot be read", "path", s.Source+"/"+s.Path, "err", err)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.unread == nil {
-		g.unread = map[index.VersionKey]error{}
+	if g.unreadable == nil {
+		g.unreadable = map[index.VersionKey]error{}
 	}
-	g.unread[versionKey(&s.Version)] = err
+	g.unreadable[versionKey(&s.Version)] = err
 	return nil
 }
 
-func (g *Ingester) isUnread(s *index.State) bool {
+func (g *Ingester) isUnreadable(s *index.State) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.unread[versionKey(&s.Version)] != nil
+	return g.unreadable[versionKey(&s.Version)] != nil
 }
 
-// unreadError is about the originals that could not be read: how many, and where it is that packs are damaged. It is a
-// blob.ErrCorrupt, nil when there are none.
-func (g *Ingester) unreadError() error {
-	if len(g.unread) == 0 {
+// unreadableError returns a blob.ErrCorrupt with the number of originals that could not be read and the reasons, nil if there are
+// none.
+func (g *Ingester) unreadableError() error {
+	if len(g.unreadable) == 0 {
 		return nil
 	}
 	reasons := map[string]bool{}
-	for _, err := range g.unread {
+	for _, err := range g.unreadable {
 		reasons[err.Error()] = true
 	}
-	return fmt.Errorf("%w: stored originals that cannot be read: %d; %s", blob.ErrCorrupt, len(g.unread), strings.Join(sortedKeys(reasons), "; "))
+	return fmt.Errorf("%w: stored originals that cannot be read: %d; %s", blob.ErrCorrupt, len(g.unreadable), strings.Join(sortedKeys(reasons), "; "))
 }
 
-// isDatabase says whether the originals of a role are read through their rows.
+// isDatabase reports whether originals of a role are databases, which are parsed through their rows.
 func (g *Ingester) isDatabase(f format.Format, role string) bool {
 	e, ok := f.(format.Exporter)
 	return ok && len(e.Export(role)) > 0
 }
 
-// commitParsed gathers rows into transactions.
+// commitParsed commits rows in batches. After an error it drains the channel.
 func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, total int64, report *Report) error {
 	var rows []*index.Parsed
-	size, words, done := 0, 0, int64(0)
+	size, held, done := 0, 0, int64(0)
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
-		err := g.Index.Commit(ctx, index.Batch{Parsed: rows, Resolvers: g.resolvers, Prices: g.book})
-		rows, size, words = nil, 0, 0
+		err := g.Index.Commit(ctx, index.Batch{Parsed: rows, Resolvers: g.resolverOf, Prices: g.book})
+		rows, size, held = nil, 0, 0
 		return err
 	}
 	var failed error
@@ -427,8 +432,8 @@ func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, to
 		if report != nil {
 			report.count(p)
 		}
-		size, words = size+p.Bytes+versionRows, words+p.Held
-		if size >= batchRows || words >= batchHeld {
+		size, held = size+p.Bytes+versionOverhead, held+p.Held
+		if size >= batchRowBytes || held >= batchHeldBytes {
 			failed = flush()
 		}
 		if p.Last {

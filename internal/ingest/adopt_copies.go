@@ -6,14 +6,14 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// toldPack is a pack whose manifest was looked through.
-type toldPack struct {
+// scannedPack is a pack whose manifest was read.
+type scannedPack struct {
 	blob.Info
-	names map[string]bool // other packs, which copies say that their bytes stand in
+	names map[string]bool // other packs that its copies name
 }
 
-// look notes what a version names, and does not keep it.
-func (t *toldPack) look(v *blob.Version) bool {
+// collectNames is a pack.Filter that notes the packs a version names, and keeps no version.
+func (t *scannedPack) collectNames(v *blob.Version) bool {
 	for i := range v.Extents {
 		if other := v.Extents[i].Place("").Pack; other != "" {
 			t.names[other] = true
@@ -22,27 +22,26 @@ func (t *toldPack) look(v *blob.Version) bool {
 	return false
 }
 
-// places puts copies right which name packs that are gone: they are made to name the place where the same bytes stand
-// now.
-type places struct {
-	at     map[string]int // packs that are there, by name, in their order
-	stored map[blob.Ref]blob.Copy
+// copyTargets redirects copies whose target pack is gone to a place where the same bytes are stored now.
+type copyTargets struct {
+	index  map[string]int         // packs that are present, and their positions in the order of names
+	stored map[blob.Ref]blob.Copy // where the content that copies in missing packs refer to is stored
 }
 
-// placesIn finds where the contents stand that copies in packs which are gone mean.
-func (g *Ingester) placesIn(ctx context.Context, packs []toldPack) (*places, error) {
-	p := &places{map[string]int{}, map[blob.Ref]blob.Copy{}}
+// findCopyTargets finds where content is stored that copies expect in packs which are gone.
+func (g *Ingester) findCopyTargets(ctx context.Context, packs []scannedPack) (*copyTargets, error) {
+	p := &copyTargets{map[string]int{}, map[blob.Ref]blob.Copy{}}
 	for i, t := range packs {
-		p.at[t.Name] = i
+		p.index[t.Name] = i
 	}
 	wanted := map[blob.Ref]bool{}
 	for _, t := range packs {
-		if p.all(t.names) {
+		if p.hasAll(t.names) {
 			continue
 		}
 		if _, err := g.manifest(ctx, t.Name, func(v *blob.Version) bool {
 			for i := range v.Extents {
-				if other := v.Extents[i].Place("").Pack; other != "" && !p.there(other) {
+				if other := v.Extents[i].Place("").Pack; other != "" && !p.has(other) {
 					wanted[v.Extents[i].SHA256] = true
 				}
 			}
@@ -69,36 +68,36 @@ func (g *Ingester) placesIn(ctx context.Context, packs []toldPack) (*places, err
 	return p, nil
 }
 
-func (p *places) there(pack string) bool {
-	_, ok := p.at[pack]
+func (p *copyTargets) has(pack string) bool {
+	_, ok := p.index[pack]
 	return ok
 }
 
-// all says whether all packs of a list are there.
-func (p *places) all(names map[string]bool) bool {
+// hasAll reports whether all of the named packs are present.
+func (p *copyTargets) hasAll(names map[string]bool) bool {
 	for name := range names {
-		if !p.there(name) {
+		if !p.has(name) {
 			return false
 		}
 	}
 	return true
 }
 
-// redirect puts the copies of a manifest right, and returns the last pack that they name: packs up to that one must be
-// indexed together. Copies name packs that come before theirs, until gc puts these into a later one.
-func (p *places) redirect(m *blob.Manifest) (last int) {
+// redirect corrects the copies of a manifest, and returns the position of the last pack that they name: packs up to that one must be
+// indexed in one batch. Copies name earlier packs, unless gc has rewritten these into a later one.
+func (p *copyTargets) redirect(m *blob.Manifest) (last int) {
 	for j := range m.Versions {
 		for k := range m.Versions[j].Extents {
 			e := &m.Versions[j].Extents[k]
 			if e.CopyOf == nil || e.CopyOf.Pack == "" {
 				continue
 			}
-			if !p.there(e.CopyOf.Pack) {
+			if !p.has(e.CopyOf.Pack) {
 				if now, ok := p.stored[e.SHA256]; ok {
 					e.CopyOf = &now
 				}
 			}
-			last = max(last, p.at[e.CopyOf.Pack])
+			last = max(last, p.index[e.CopyOf.Pack])
 		}
 	}
 	return last

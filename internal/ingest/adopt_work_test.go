@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// readCounter counts what is read of the packs in a store.
+// readCounter is a store that counts the bytes read from its packs.
 type readCounter struct {
 	blob.Store
 	bytes atomic.Int64
@@ -32,8 +32,8 @@ func (p *countedPack) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// TestAdoptWork makes the index of many small files again, whose names are in another order than their times: each member
-// is read about once, though hardly any of them are kept.
+// TestAdoptWork reindexes many small files whose order by name differs from that by time: each member
+// is read about once, although the cache holds hardly any members.
 func TestAdoptWork(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	const files = 200
@@ -57,7 +57,7 @@ func TestAdoptWork(t *testing.T) {
 	if _, err := w.Adopt(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.same("made again", w.dump(), want)
+	w.compareDumps("made again", w.dump(), want)
 	if read := packs.bytes.Load(); read < stored/2 || read > 2*stored {
 		t.Errorf("%d bytes of packs were read, which hold %d", read, stored)
 	}

@@ -13,65 +13,66 @@ import (
 )
 
 const (
-	batchRaw  = 48 << 20      // raw bytes that a pack holds, roughly
-	batchRows = 19 << 20      // memory of the rows and other records that one transaction takes, roughly
-	batchHeld = 2 * batchRows // with their words, which are less than the rows but for texts that hardly say a word twice
-	batchTime = 2 * time.Second
-	// versionRows is the memory that a version takes besides its rows, roughly: itself, its line in the manifest.
-	versionRows = 1000
+	batchRawBytes  = 48 << 20          // raw bytes of a pack, roughly
+	batchRowBytes  = 19 << 20          // memory of the rows and other records of a transaction, roughly
+	batchHeldBytes = 2 * batchRowBytes // that with their terms, which take less than the rows unless texts hardly repeat a word
+	batchMaxAge    = 2 * time.Second
+	// versionOverhead is the memory that a version takes besides its rows, roughly: itself and its line in the manifest.
+	versionOverhead = 1000
 )
 
-// batcher puts deliveries into packs. A batch is one pack and one transaction; while one is committed the next is
-// gathered.
+// batcher puts deliveries into packs. A batch is one pack and one transaction; the next batch fills while the last one is
+// committed.
 type batcher struct {
-	g       *Ingester
-	ctx     context.Context
-	commits chan<- *batch
-	current *batch
-	sealed  *sealed  // the pack before, which may not be committed yet
-	waiting []*piece // copies of content that is still on its way
+	g             *Ingester
+	ctx           context.Context
+	commits       chan<- *batch
+	current       *batch
+	previous      *sealedPack // the pack before, which may not be committed yet; nil at first
+	waitingCopies []*piece    // copies of content that is still in flight
 }
 
-// sealed is a pack that is durable, with what it holds.
-type sealed struct {
+// sealedPack is a durable pack, with what it holds.
+type sealedPack struct {
 	name string
 	*pack.Writer
 }
 
-// batch is one pack in the making, and then its transaction.
+// batch is a pack being written, and then its transaction.
 type batch struct {
-	writer   *pack.Writer
-	began    time.Time
-	versions []blob.Version
-	facts    []blob.Fact
-	pieces   []*piece
-	raw      int64
-	rows     int
-	held     int   // memory of rows and of their words
-	room     int64 // that its deliveries have taken of the load
-	pack     *index.PackRow
+	writer    *pack.Writer
+	started   time.Time
+	versions  []blob.Version
+	facts     []blob.Fact
+	pieces    []*piece
+	rawBytes  int64
+	rowBytes  int
+	heldBytes int   // memory of rows and their terms
+	budget    int64 // that its deliveries have acquired: see rowBudget
+	pack      *index.PackRow
 }
 
-func (b *batcher) begin() error {
+// ensureBatch begins a batch unless there is one.
+func (b *batcher) ensureBatch() error {
 	if b.current != nil {
 		return nil
 	}
-	w, err := b.g.pack(b.ctx)
+	w, err := b.g.beginPack(b.ctx)
 	if err != nil {
 		return err
 	}
-	b.current = &batch{writer: w, began: time.Now()}
+	b.current = &batch{writer: w, started: time.Now()}
 	return nil
 }
 
-// pack begins a pack.
-func (g *Ingester) pack(ctx context.Context) (*pack.Writer, error) {
+// beginPack begins a pack.
+func (g *Ingester) beginPack(ctx context.Context) (*pack.Writer, error) {
 	return pack.Begin(ctx, g.Packs, g.Writer, g.Now(), pack.Options{})
 }
 
 // add puts one delivery into the pack, and seals it when it is full.
 func (b *batcher) add(d delivery) error {
-	if err := b.begin(); err != nil {
+	if err := b.ensureBatch(); err != nil {
 		return err
 	}
 	if d.unit != nil {
@@ -86,41 +87,42 @@ func (b *batcher) add(d delivery) error {
 			return err
 		}
 	}
-	b.current.room += d.room
+	b.current.budget += d.budget
 	for _, p := range d.pieces {
 		if p.copy {
-			b.waiting = append(b.waiting, p)
+			b.waitingCopies = append(b.waitingCopies, p)
 			continue
 		}
-		b.place(p)
+		b.addPiece(p)
 	}
-	if err := b.copies(); err != nil {
+	if err := b.settleCopies(); err != nil {
 		return err
 	}
-	if b.current.raw >= batchRaw || b.current.rows >= batchRows || b.current.held >= batchHeld {
+	if b.current.rawBytes >= batchRawBytes || b.current.rowBytes >= batchRowBytes || b.current.heldBytes >= batchHeldBytes {
 		return b.seal()
 	}
 	return nil
 }
 
-func (b *batcher) place(p *piece) {
+// addPiece adds a piece to the batch, and its memory to the totals.
+func (b *batcher) addPiece(p *piece) {
 	c := b.current
 	c.versions = append(c.versions, p.version)
 	c.pieces = append(c.pieces, p)
-	c.raw += p.size
-	c.rows += versionRows
+	c.rawBytes += p.size
+	c.rowBytes += versionOverhead
 	if p.rows != nil {
-		c.rows += p.rows.Bytes
-		c.held += p.rows.Held
+		c.rowBytes += p.rows.Bytes
+		c.heldBytes += p.rows.Held
 	}
 }
 
-// copies settles the pieces whose content stands in this pack or in an earlier one. Those whose content is still on
-// its way wait for it.
-func (b *batcher) copies() error {
+// settleCopies adds the waiting copies whose content is in this pack or an earlier one. The others keep waiting for their
+// content.
+func (b *batcher) settleCopies() error {
 	var left []*piece
-	for _, p := range b.waiting {
-		ok, err := b.settle(p)
+	for _, p := range b.waitingCopies {
+		ok, err := b.settleCopy(p)
 		if err != nil {
 			return err
 		}
@@ -128,34 +130,35 @@ func (b *batcher) copies() error {
 			left = append(left, p)
 		}
 	}
-	b.waiting = left
+	b.waitingCopies = left
 	return nil
 }
 
-func (b *batcher) settle(p *piece) (bool, error) {
+// settleCopy adds a copy to the batch if its content is found, and reports whether it was.
+func (b *batcher) settleCopy(p *piece) (bool, error) {
 	v := &p.version
 	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
 	c, e := b.current, &v.Extents[0]
 	if of := c.writer.FindContent(e); of != nil {
 		err := c.writer.Link(v, e, of)
-		if errors.Is(err, pack.ErrNameTaken) { // the next pack tells of it
-			if err = errors.Join(b.seal(), b.begin()); err == nil {
+		if errors.Is(err, pack.ErrNameTaken) { // record it in the next pack
+			if err = errors.Join(b.seal(), b.ensureBatch()); err == nil {
 				e.CopyOf = &blob.Copy{Pack: c.pack.Name, Raw: of.Raw}
 			}
 		}
 		if err == nil {
-			b.place(p)
+			b.addPiece(p)
 		}
 		return err == nil, err
 	}
-	if b.sealed != nil {
-		if of := b.sealed.FindContent(e); of != nil {
-			e.CopyOf = &blob.Copy{Pack: b.sealed.name, Raw: of.Raw}
-			b.place(p)
+	if b.previous != nil {
+		if of := b.previous.FindContent(e); of != nil {
+			e.CopyOf = &blob.Copy{Pack: b.previous.name, Raw: of.Raw}
+			b.addPiece(p)
 			return true, nil
 		}
 	}
-	stored, err := b.g.stored(b.ctx, v.SHA256)
+	stored, err := b.g.findContent(b.ctx, v.SHA256)
 	if errors.Is(err, index.ErrNotFound) {
 		return false, nil
 	}
@@ -163,11 +166,11 @@ func (b *batcher) settle(p *piece) (bool, error) {
 		return false, err
 	}
 	v.Root, v.Extents = stored.Root, stored.Extents
-	b.place(p)
+	b.addPiece(p)
 	return true, nil
 }
 
-// seal makes the pack durable and hands the batch on to be committed.
+// seal makes the pack durable and sends the batch on to be committed.
 func (b *batcher) seal() error {
 	c := b.current
 	if c == nil {
@@ -177,10 +180,10 @@ func (b *batcher) seal() error {
 	if len(c.versions) == 0 && len(c.facts) == 0 {
 		return c.writer.Abort()
 	}
-	if err := b.g.seal(b.ctx, c); err != nil {
+	if err := b.g.sealBatch(b.ctx, c); err != nil {
 		return err
 	}
-	b.sealed = &sealed{c.pack.Name, c.writer}
+	b.previous = &sealedPack{c.pack.Name, c.writer}
 	select {
 	case b.commits <- c:
 		return nil
@@ -189,7 +192,8 @@ func (b *batcher) seal() error {
 	}
 }
 
-func (g *Ingester) seal(ctx context.Context, c *batch) error {
+// sealBatch writes the manifest and makes the pack durable.
+func (g *Ingester) sealBatch(ctx context.Context, c *batch) error {
 	if err := g.Index.EnsureNewer(ctx, c.facts); err != nil {
 		return errors.Join(err, c.writer.Abort())
 	}
@@ -201,16 +205,18 @@ func (g *Ingester) seal(ctx context.Context, c *batch) error {
 	return nil
 }
 
-// stale says whether the batch has waited long enough for more.
-func (b *batcher) stale() bool { return b.current != nil && time.Since(b.current.began) >= batchTime }
+// stale reports whether the batch is old enough to be sealed.
+func (b *batcher) stale() bool {
+	return b.current != nil && time.Since(b.current.started) >= batchMaxAge
+}
 
-// commit puts a durable batch into the index.
+// commit commits a durable batch to the index.
 func (g *Ingester) commit(ctx context.Context, c *batch) error {
 	facts := make([]index.FactRow, len(c.facts))
 	for i, f := range c.facts {
 		facts[i] = index.FactRow{Fact: f, Pack: c.pack.Name}
 	}
-	in := index.Batch{Pack: c.pack, Facts: facts, Resolvers: g.resolvers, Prices: g.book}
+	in := index.Batch{Pack: c.pack, Facts: facts, Resolvers: g.resolverOf, Prices: g.book}
 	for _, p := range c.pieces {
 		if p.rows != nil {
 			in.Parsed = append(in.Parsed, p.rows)
@@ -222,18 +228,18 @@ func (g *Ingester) commit(ctx context.Context, c *batch) error {
 	return nil
 }
 
-// WriteFacts stores facts that no original can tell, in a pack of their own.
+// WriteFacts stores facts, which no original holds, in a pack of their own.
 func (g *Ingester) WriteFacts(ctx context.Context, facts []blob.Fact) error {
-	g.prepare()
+	g.applyDefaults()
 	if len(facts) == 0 {
 		return nil
 	}
-	w, err := g.pack(ctx)
+	w, err := g.beginPack(ctx)
 	if err != nil {
 		return err
 	}
 	c := &batch{writer: w, facts: slices.Clone(facts)}
-	if err := g.seal(ctx, c); err != nil {
+	if err := g.sealBatch(ctx, c); err != nil {
 		return err
 	}
 	return g.commit(ctx, c)

@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// TestCopyOfWhatIsBeingCommitted has a copy follow when the pack with its content is sealed and no transaction has told of it yet.
+// TestCopyOfWhatIsBeingCommitted adds a copy of content whose pack is sealed but not committed yet.
 func TestCopyOfWhatIsBeingCommitted(t *testing.T) {
 	ctx := context.Background()
 	db, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "index.db"), sqlite.Options{})
@@ -22,7 +22,7 @@ func TestCopyOfWhatIsBeingCommitted(t *testing.T) {
 	}
 	defer db.Close()
 	g := &Ingester{Packs: blobtest.NewMemory(), Index: db, Writer: "batch1"}
-	g.prepare()
+	g.applyDefaults()
 	const text = "said twice"
 	version := func(path string) blob.Version {
 		ref := blob.RefOf([]byte(text))
@@ -46,7 +46,7 @@ func TestCopyOfWhatIsBeingCommitted(t *testing.T) {
 	if err := b.add(delivery{pieces: []*piece{{version: version("second"), copy: true}}}); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.waiting) > 0 {
+	if len(b.waitingCopies) > 0 {
 		t.Fatal("a copy waits for what is stored already")
 	}
 	if err := b.seal(); err != nil {

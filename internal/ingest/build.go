@@ -8,21 +8,21 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Building is an index that is filled beside the present one.
+// Building is an index that is filled beside the present one, for a first load.
 type Building struct {
 	Index   Index
-	Publish func() (Index, error) // makes it the present one
+	Publish func() (Index, error) // puts it in the place of the present one
 	Abort   func()                // drops it
 
 	before Index
 }
 
-// BuildFrom is how much a first load must bring, in bytes, for an index of its own to be worth the making: 30 ms.
+// BuildFrom is the size, in bytes, from which a first load is worth the 30 ms that a separate index costs.
 const BuildFrom = 16 << 20
 
-// build begins an index beside the present one, which is empty but for facts, for so many bytes. It need not be able to survive a crash
-// before all is in: the packs are durable, and whoever writes next adopts them. What earlier scans remember of files that they left alone
-// is not taken over: those are looked at again.
+// build creates an index beside the present one, which has nothing but facts, if a load of size bytes is worth it. The new index need not
+// survive a crash before the load is complete: the packs are durable, and the next writer adopts them. The metadata of ignored
+// files is not carried over: they are looked at again.
 func (g *Ingester) build(ctx context.Context, size int64) error {
 	if g.Build == nil || g.building != nil || size < g.BuildFrom {
 		return nil
@@ -38,21 +38,21 @@ func (g *Ingester) build(ctx context.Context, size int64) error {
 	}
 	g.Index = b.before
 	b.Abort()
-	if !errors.Is(err, errFewer) {
+	if !errors.Is(err, errFactsMissing) {
 		return err
 	}
-	_, err = g.Price(ctx) // by the facts of the present index
+	_, err = g.Price(ctx) // restores g.book from the facts of the present index
 	return err
 }
 
-// errFewer says that an index has facts of which the packs do not tell any more.
-var errFewer = errors.New("packs of facts are damaged or missing")
+// errFactsMissing is returned when the index has packs of facts that the store no longer has intact.
+var errFactsMissing = errors.New("packs of facts are damaged or missing")
 
-// adoptFacts takes in what packs say beside originals: errFewer if that is less than what the index before knows.
+// adoptFacts adopts the packs, which hold facts only. It returns errFactsMissing if the index before knows more packs than can be read.
 func (g *Ingester) adoptFacts(ctx context.Context, before Index) error {
 	_, err := g.Adopt(ctx)
 	if errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil {
-		return errFewer
+		return errFactsMissing
 	}
 	if err != nil {
 		return err
@@ -69,22 +69,22 @@ func (g *Ingester) adoptFacts(ctx context.Context, before Index) error {
 			return err
 		}
 		if !adopted[name] {
-			return errFewer
+			return errFactsMissing
 		}
 	}
 	return nil
 }
 
-// endBuilding puts the index that was built in the place of the present one, also when the load was interrupted or had to end: what
-// is in is in. An index that could not be written itself is dropped: the packs are there, and the next ingest adopts them.
+// endBuilding publishes the index that was built, also if the load was interrupted or failed: what was committed is kept. If the
+// index itself could not be written it is dropped: the packs are there, and the next ingest adopts them.
 func (g *Ingester) endBuilding(failed error) error {
 	b := g.building
 	if b == nil {
 		return nil
 	}
 	g.building, g.Index = nil, b.before
-	for _, unwritten := range []error{index.ErrFull, index.ErrDisk, index.ErrDamaged} {
-		if errors.Is(failed, unwritten) {
+	for _, cause := range []error{index.ErrFull, index.ErrDisk, index.ErrDamaged} {
+		if errors.Is(failed, cause) {
 			b.Abort()
 			return nil
 		}

@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// said is what an archive counts of a case of a format: by hand, from the lines and the rules in docs/formats. Cost is
-// in micro-USD; what is not said is 0.
-type said struct {
+// caseTotals are the totals of a case of a format, counted by hand from the lines and the rules in docs/formats. Cost is
+// in micro-USD; a total that is not given is 0.
+type caseTotals struct {
 	Runs, Conversations, Links, Problems                               int64
 	User, Assistant, Reasoning, Calls, Results, System                 int64
 	Requests, Input, Output, CacheRead, CacheWrite, CacheWrite1h, Cost int64
 }
 
-// TestCasesOfAgents stores and indexes the cases of the coding agents, some files before the others, and counts them.
+// TestCasesOfAgents ingests the cases of the coding agents, some files before the others, and compares the totals.
 func TestCasesOfAgents(t *testing.T) {
-	for name, want := range map[string]said{
+	for name, want := range map[string]caseTotals{
 		"claude-code/fork": {Runs: 3, Conversations: 5, Links: 4, User: 6, Assistant: 6, Reasoning: 1, Calls: 3, Results: 3, System: 1,
 			Requests: 7, Input: 37, Output: 244, CacheRead: 9200, CacheWrite: 2920, CacheWrite1h: 300},
 		"claude-code/blocks": {Runs: 1, Conversations: 1, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 7, Results: 6,
@@ -175,30 +175,30 @@ func TestCasesOfAgents(t *testing.T) {
 			if err := os.CopyFS(l.dir, os.DirFS(filepath.Join("format", home, "testdata", c, "in"))); err != nil {
 				t.Fatal(err)
 			}
-			l.take()
-			if got := l.said(); got != want {
+			l.ingestShuffled()
+			if got := l.totals(); got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
-			l.w.madeAgain(name)
+			l.world.checkReindex(name)
 		})
 	}
 }
 
-// said asks an archive for what it counts.
-func (l *life) said() (s said) {
+// totals returns the totals of the archive.
+func (l *life) totals() (s caseTotals) {
 	l.t.Helper()
-	sums := l.w.totals().Formats[l.format]
-	s = said{Runs: sums.Runs, Conversations: sums.Conversations, Links: sums.Links, Problems: sums.Problems,
+	sums := l.world.totals().Formats[l.format]
+	s = caseTotals{Runs: sums.Runs, Conversations: sums.Conversations, Links: sums.Links, Problems: sums.Problems,
 		Calls: sums.ToolCalls, Results: sums.ToolResults, Input: value(sums.Input), Output: value(sums.Output),
 		CacheRead: value(sums.CacheRead), CacheWrite: value(sums.CacheCreation), Cost: value(sums.ReportedCost)}
-	rows := l.ask(`SELECT coalesce(sum(kind = 'message' AND role = 'user'), 0), coalesce(sum(kind = 'message' AND role = 'assistant'), 0),
+	rows := l.query(`SELECT coalesce(sum(kind = 'message' AND role = 'user'), 0), coalesce(sum(kind = 'message' AND role = 'assistant'), 0),
 		coalesce(sum(kind = 'reasoning'), 0), coalesce(sum(role IN ('system', 'developer')), 0), count(*) FROM v_events WHERE counted = 1 AND format = '` + l.format + `'`)
 	events := int64(0)
 	fmt.Sscan(rows[0], &s.User, &s.Assistant, &s.Reasoning, &s.System, &events)
 	if sum := s.User + s.Assistant + s.Reasoning + s.System + s.Calls + s.Results; events != sum || events != sums.Events {
 		l.t.Errorf("%d events, %d by kind, %d in stats", events, sum, sums.Events)
 	}
-	rows = l.ask(`SELECT coalesce(sum(requests), 0), coalesce(sum(cache_creation_1h_tokens), 0) FROM v_usage WHERE counted = 1 AND format = '` + l.format + `'`)
+	rows = l.query(`SELECT coalesce(sum(requests), 0), coalesce(sum(cache_creation_1h_tokens), 0) FROM v_usage WHERE counted = 1 AND format = '` + l.format + `'`)
 	fmt.Sscan(rows[0], &s.Requests, &s.CacheWrite1h)
 	return s
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
 
-// TestCasesGrow writes the logs of all cases of all formats piece by piece, cut anywhere, and expects what one go gives.
+// TestCasesGrow writes the logs of all cases of all formats piece by piece, cut anywhere, and expects the result of a single ingest.
 func TestCasesGrow(t *testing.T) {
 	content := caseFiles(t)
 	seed := rand.Uint64()
@@ -39,11 +39,11 @@ func TestCasesGrow(t *testing.T) {
 	}
 	once := newWorld(t)
 	once.ingest("home", s.dir, ".")
-	w.same("grown", w.dump(), once.dump())
+	w.compareDumps("grown", w.dump(), once.dump())
 }
 
-// TestCasesTorn meets the logs of all cases in the middle of their first lines, which tell whose they are, and expects when they are whole
-// what an index says that is made again: nothing is left of what was guessed.
+// TestCasesTorn ingests the logs of all cases cut in the middle of their first lines, which identify them, then the whole logs, and
+// expects the result of a reindex: nothing is left of the first guess.
 func TestCasesTorn(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -62,11 +62,11 @@ func TestCasesTorn(t *testing.T) {
 		s.write(name, whole)
 	}
 	w.ingest("home", s.dir, ".")
-	w.madeAgain("whole")
+	w.checkReindex("whole")
 }
 
-// caseFiles are the files of all cases, each case in a directory of its own, but for those of which a later line may say whose
-// the first ones are.
+// caseFiles returns the files of all cases, each case in its own directory, except those in which a later line may identify
+// the first ones.
 func caseFiles(t *testing.T) map[string]string {
 	cases, err := filepath.Glob("format/*/testdata/*/in")
 	if err != nil || len(cases) == 0 {
@@ -94,8 +94,8 @@ func claimOf(name, content string) (best format.Claim) {
 	return best
 }
 
-// told gives how many lines, in bytes, tell what a file is. Until then it is kept as a file that nothing is known of, and a
-// version of its own.
+// told returns the length of the first lines, in bytes, that identify a file. A shorter file is stored without a format, and as a separate
+// version.
 func told(name, content string) int {
 	for end, c := range content {
 		if c == '\n' && claimOf(name, content[:end+1]) == claimOf(name, content) {
@@ -105,8 +105,8 @@ func told(name, content string) int {
 	return len(content)
 }
 
-// TestCasesLearned archives the files of all cases when no format is known, and expects of the formats that come later what they
-// give at once. Databases and zips, which they take apart, are none of these files, nor is what they leave out.
+// TestCasesLearned archives the files of all cases without any format, then adds the formats, and expects the same result as
+// with formats from the start. It omits databases and zips, which formats split, and files that formats skip.
 func TestCasesLearned(t *testing.T) {
 	s, once, w := newTree(t), newWorld(t), newWorld(t)
 	for name, content := range caseFiles(t) {
@@ -127,7 +127,7 @@ func TestCasesLearned(t *testing.T) {
 	w.ingest("home", s.dir, ".")
 	w.Formats = known
 	w.ingest("home", s.dir, ".")
-	w.same("learned", w.dump(), want)
+	w.compareDumps("learned", w.dump(), want)
 	if r := w.ingest("home", s.dir, "."); r.Unchanged != r.Files {
 		t.Errorf("%d files, %d of them unchanged", r.Files, r.Unchanged)
 	}

@@ -14,10 +14,11 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 	"github.com/txarchive/txarchive/internal/ingest/zipped"
 )
 
-// credentials are whole names of files that hold secrets of programs and are never archived, wherever they lie
+// credentials are the names of files that hold secrets of programs. They are never archived, in whatever directory they are
 // (docs/cli.md lists them).
 var credentials = map[string]bool{
 	"auth.json": true, ".credentials.json": true, "oauth_creds.json": true, "credentials.json": true, ".netrc": true, "_netrc": true,
@@ -26,46 +27,47 @@ var credentials = map[string]bool{
 	"secrets.json": true, // Cline
 }
 
-// claimed is a file with what its format says of it.
+// claimed is a file with its class.
 type claimed struct {
 	*file
-	*stance
+	*class
 }
 
-// stance is what a format says of a file; many files share one, so that a million of them take little. format is nil
-// for files that lie below a root and are claimed by none.
-type stance struct {
+// class is the format and the claim of a file. A classTable interns it, so that a million files with few classes take little memory.
+// format is nil for files that no format claims.
+type class struct {
 	format format.Format
 	claim  format.Claim
-	root   string // of the format, "" for a file that stands alone
-	zip    bool   // it is taken apart into the files in it
+	root   string // the root of a format that the file belongs to, "" for a file that stands alone
+	isZip  bool   // it is stored as the files in it
 }
 
-// stances has one of each, called by their numbers.
-type stances struct {
+// classTable interns classes and numbers them.
+type classTable struct {
 	mu  sync.Mutex
-	ids map[stance]uint32
-	all []*stance
+	ids map[class]uint32
+	all []*class
 }
 
-func (s *stances) of(v stance) uint32 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	id, ok := s.ids[v]
+// intern returns the number of a class.
+func (t *classTable) intern(v class) uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id, ok := t.ids[v]
 	if !ok {
-		if s.ids == nil {
-			s.ids = map[stance]uint32{}
+		if t.ids == nil {
+			t.ids = map[class]uint32{}
 		}
-		id = uint32(len(s.all))
-		s.ids[v], s.all = id, append(s.all, &v)
+		id = uint32(len(t.all))
+		t.ids[v], t.all = id, append(t.all, &v)
 	}
 	return id
 }
 
-func (s *stances) at(id uint32) *stance {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all[id]
+func (t *classTable) get(id uint32) *class {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all[id]
 }
 
 func (c *claimed) formatName() string {
@@ -75,14 +77,14 @@ func (c *claimed) formatName() string {
 	return c.format.Name()
 }
 
-// nobody is the number of a file that could not be opened.
-const nobody = math.MaxUint32
+// notOpened replaces the number of a file that could not be opened.
+const notOpened = math.MaxUint32
 
-// detect asks the formats what the files are that are meant, and gives those that could be opened.
-func (s *scan) detect(ctx context.Context, meant func(uint32, *entry) bool) ([]uint32, error) {
+// detect classifies the files that match, on all cores, and returns the numbers of those that could be opened.
+func (s *scan) detect(ctx context.Context, match func(uint32, *entry) bool) ([]uint32, error) {
 	var todo []uint32
 	for i, e := range s.files.all {
-		if meant(i, e) {
+		if match(i, e) {
 			todo = append(todo, i)
 		}
 	}
@@ -92,7 +94,7 @@ func (s *scan) detect(ctx context.Context, meant func(uint32, *entry) bool) ([]u
 	for range workers() {
 		wait.Go(func() {
 			head := make([]byte, format.HeadSize)
-			files := opener{root: s.dir}
+			files := sourcefs.Opener{Root: s.dir}
 			defer files.Close()
 			for {
 				i := int(next.Add(1)) - 1
@@ -100,13 +102,13 @@ func (s *scan) detect(ctx context.Context, meant func(uint32, *entry) bool) ([]u
 					return
 				}
 				e, f := s.files.at(todo[i]), s.files.file(todo[i])
-				said, err := s.ask(&files, f, head)
-				e.stance = s.stances.of(said)
+				cl, err := s.classify(&files, f, head)
+				e.class = s.classes.intern(cl)
 				if err != nil {
 					mu.Lock()
 					s.problem(f.path, "open", err)
 					mu.Unlock()
-					todo[i] = nobody
+					todo[i] = notOpened
 				}
 				if n := done.Add(1); n%200 == 0 {
 					s.g.progress(Progress{Stage: "detect", Files: n, TotalFiles: int64(len(todo))})
@@ -115,16 +117,16 @@ func (s *scan) detect(ctx context.Context, meant func(uint32, *entry) bool) ([]u
 		})
 	}
 	wait.Wait()
-	return slices.DeleteFunc(todo, func(i uint32) bool { return i == nobody }), ctx.Err()
+	return slices.DeleteFunc(todo, func(i uint32) bool { return i == notOpened }), ctx.Err()
 }
 
-// ask finds the strongest claim on one file.
-func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error) {
+// classify opens a file and returns the strongest claim that a format makes on it.
+func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c class, err error) {
 	if credentials[path.Base(file.path)] {
 		c.claim.Skip = true
 		return c, nil
 	}
-	f, _, err := files.open(file.path)
+	f, _, err := files.Open(file.path)
 	if errors.Is(err, os.ErrNotExist) {
 		c.claim.Skip = true // gone already
 		return c, nil
@@ -139,14 +141,14 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 	}
 	h := s.head(file.path)
 	h.Size, h.Bytes = file.size, head[:n]
-	for _, one := range s.g.Formats {
-		if c.claim.Strength == format.Certain { // nobody claims more
-			if w, ok := one.(format.Withholder); !ok || !w.Withholds(h) {
+	for _, candidate := range s.g.Formats {
+		if c.claim.Strength == format.Certain { // no claim is stronger; only a Withholder may overrule it
+			if w, ok := candidate.(format.Withholder); !ok || !w.Withholds(h) {
 				continue
 			}
 		}
-		if claim := one.Detect(h); claim.Strength > c.claim.Strength || claim.Skip {
-			c.format, c.claim = one, claim
+		if claim := candidate.Detect(h); claim.Strength > c.claim.Strength || claim.Skip {
+			c.format, c.claim = candidate, claim
 		}
 	}
 	c.claim.Root = index.RelPath(h.Dir, c.claim.Root)
@@ -155,38 +157,38 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 	}
 	if c.claim.Strength == format.None && !c.claim.Skip && isZip(file.path) {
 		if list, err := zipped.Open(f, h.Size); err == nil {
-			c.format, c.claim, _ = exported(s.g.Formats, file.path, list)
-			c.zip = c.format != nil
+			c.format, c.claim, _ = exportFormat(s.g.Formats, file.path, list)
+			c.isZip = c.format != nil
 		}
 	}
 	return c, nil
 }
 
-// head is what a format sees of a file by its path alone.
+// head returns the Head of a file with its path alone.
 func (s *scan) head(p string) format.Head {
-	dir := slashed(s.root.Dir)
+	dir := toSlash(s.root.Dir)
 	return format.Head{Path: path.Join(dir, p), Dir: dir}
 }
 
-// here is a directory that a format owns as far as it lies in the source: all of that where the source begins inside of it.
-func here(root string) string {
+// clampRoot limits a root to the source: "." for a root that lies above it.
+func clampRoot(root string) string {
 	if root == ".." || strings.HasPrefix(root, "../") {
 		return "."
 	}
 	return root
 }
 
-// owners are the directories that formats own because of files which were asked, and the names of the formats. Where two
-// formats want one, the first by name has it.
-func (s *scan) owners() map[string]string {
+// ownedRoots returns the directories that the claims of this scan make roots, each with the name of its format. If two formats claim one,
+// the first by name gets it.
+func (s *scan) ownedRoots() map[string]string {
 	all := map[string]string{}
-	for _, said := range s.stances.all {
-		if said.claim.Root == "" || said.claim.Strength <= format.Weak || said.claim.Skip {
+	for _, cl := range s.classes.all {
+		if cl.claim.Root == "" || cl.claim.Strength <= format.Weak || cl.claim.Skip {
 			continue
 		}
-		r, name := here(path.Clean(said.claim.Root)), ""
-		if said.format != nil {
-			name = said.format.Name()
+		r, name := clampRoot(path.Clean(cl.claim.Root)), ""
+		if cl.format != nil {
+			name = cl.format.Name()
 		}
 		if have := all[r]; have == "" || name != "" && name < have {
 			all[r] = name
@@ -195,9 +197,9 @@ func (s *scan) owners() map[string]string {
 	return all
 }
 
-// together returns the directories that formats own in this source, those known before and those that files of this
-// scan make, sorted; and which of them are new.
-func together(known []string, owners map[string]string) (all, fresh []string) {
+// mergeRoots returns all roots of this source, those known before and those that this scan found, sorted; and the ones that are
+// new.
+func mergeRoots(known []string, owners map[string]string) (all, fresh []string) {
 	before := map[string]bool{}
 	for _, r := range known {
 		before[r] = true
@@ -212,50 +214,50 @@ func together(known []string, owners map[string]string) (all, fresh []string) {
 	return all, fresh
 }
 
-// ignored is a file that belongs to nothing known.
+// ignored is a file that belongs to no format.
 type ignored struct {
-	path uint64 // its hash
+	path uint64 // see pathHash
 	stat index.Stat
 }
 
-// settle decides what becomes of each file: with its format, as another file of a root, or not at all.
-func (s *scan) settle(files []uint32, roots []string) []uint32 {
+// selectFiles returns the files to store: those of a format, those below a root (with the role Other), and with All the rest. It settles their classes.
+func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 	return slices.DeleteFunc(files, func(i uint32) bool {
 		e := s.files.at(i)
-		said := *s.stances.at(e.stance)
-		if said.claim.Skip {
+		cl := *s.classes.get(e.class)
+		if cl.claim.Skip {
 			s.report.LeftOut++
-			if p := s.files.path(i); strings.HasSuffix(p, "-wal") { // or its database would be read at each scan: see wake
-				s.leave(p, e)
+			if p := s.files.path(i); strings.HasSuffix(p, "-wal") { // else its database would be read at each scan: see recheckDatabases
+				s.recordIgnored(p, e)
 			}
 			return true
 		}
 		p := s.files.path(i)
-		below := deepest(p, roots)
+		below := deepestRoot(p, roots)
 		switch {
-		case said.format != nil:
-			said.root = said.claim.Root
-			if said.root == "" {
-				said.root = below
+		case cl.format != nil:
+			cl.root = cl.claim.Root
+			if cl.root == "" {
+				cl.root = below
 			}
-		case below != "" || said.claim.Role == format.Other:
-			said.root, said.claim.Role = below, format.Other
+		case below != "" || cl.claim.Role == format.Other:
+			cl.root, cl.claim.Role = below, format.Other
 		case s.g.All:
-			said.claim.Role = format.Other
+			cl.claim.Role = format.Other
 		default:
 			s.report.Ignored++
-			s.leave(p, e)
+			s.recordIgnored(p, e)
 			return true
 		}
-		e.stance = s.stances.of(said)
+		e.class = s.classes.intern(cl)
 		return false
 	})
 }
 
-// leave remembers a file that was left alone as it is now.
-func (s *scan) leave(p string, e *entry) {
+// recordIgnored records the metadata of a file that is not stored, so that the next scan does not open it again.
+func (s *scan) recordIgnored(p string, e *entry) {
 	s.ignored = append(s.ignored, ignored{pathHash(p), index.Stat{Size: e.size, ModTime: e.mtime, Inode: e.inode, Ignored: true}})
 }
 
-// underRoot says whether a path that was skipped matters: only below a root of a format.
-func underRoot(p string, roots []string) bool { return deepest(p, roots) != "" }
+// underRoot reports whether a path lies below a root of a format. Only there does a file that cannot be archived matter.
+func underRoot(p string, roots []string) bool { return deepestRoot(p, roots) != "" }

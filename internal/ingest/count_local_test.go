@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Two homes have a context of one name each, and both asked at the same second for the same number of tokens: these
-// are two requests. A home that moves asks nothing again.
+// Two homes have a context of the same name, and both made a request in the same second with the same number of tokens: these
+// are two requests. A home that is moved has made no new requests.
 func TestUsageOfLocalNames(t *testing.T) {
 	w, s := newWorld(t), newTree(t)
 	const asked = `{"response":{"usage":{"prompt_tokens":100,"completion_tokens":50}},"timestamp":1770000000}` + "\n"

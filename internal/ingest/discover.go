@@ -12,33 +12,33 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Home is whose programs are looked for: a home directory, and the environment that moves files away from it.
+// Home is a user whose programs are looked for: the home directory, and the environment, whose variables may point elsewhere.
 type Home struct {
 	Dir string
 	Env func(string) string
 }
 
-// Found is a place of a program that is there.
+// Found is a default place of a program that exists.
 type Found struct {
 	format.Place
 	Format string
 	Dir    string // real path
-	Source string // the source that it belongs to, "" when none does
-	Days   int    // after which the program deletes what has not changed, as its settings have it; 0: not by age
-	// Files and Bytes are what an ingest takes of it, Transcripts how many of these the format reads. Credentials are
-	// left out.
+	Source string // the source that it belongs to, "" for none
+	Days   int    // after which the program deletes what has not changed, by its settings; 0 if it does not delete by age
+	// Files and Bytes count what an ingest would archive, Transcripts the files of these that the format parses. Credentials are
+	// not counted.
 	Files, Bytes, Transcripts int64
 	NewFiles, NewBytes        int64     // not in the archive as they are now
 	RiskFiles, RiskBytes      int64     // of the new ones: due for deletion within riskDays, or overdue
-	Oldest                    time.Time // last change of the file that has not changed for longest
+	Oldest                    time.Time // modification time of the least recently changed file
 }
 
-// riskDays is how long before a program deletes a file it is told to be at risk.
+// riskDays is how many days before its deletion a file counts as at risk.
 const riskDays = 7
 
-// Discover looks at the default places of all formats, in their order.
+// Discover surveys the default places of all formats, in the order of the formats.
 func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
-	g.prepare()
+	g.applyDefaults()
 	var all []*Found
 	for _, f := range g.Formats {
 		placed, ok := f.(format.Placed)
@@ -49,14 +49,14 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 			for _, path := range p.Expand(filepath.ToSlash(home.Dir), home.Env) {
 				at, err := locate(filepath.FromSlash(path))
 				if err != nil || at.kind == placeMissing || covered(all, at.path) {
-					continue // what cannot be looked at is as good as not there
+					continue // an unreadable place counts as missing
 				}
 				if _, err := os.Stat(filepath.Join(at.path, p.Holds)); err != nil {
 					continue
 				}
 				found := &Found{Place: p, Format: f.Name(), Dir: at.path}
 				if err := g.survey(ctx, found); errors.As(err, new(*ExcludedError)) {
-					continue // nobody wants it
+					continue // the user has excluded it
 				} else if err != nil {
 					return nil, fmt.Errorf("look at %s: %w", at.path, err)
 				}
@@ -67,11 +67,12 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 	return all, nil
 }
 
+// covered reports whether a path lies in a place that was found before.
 func covered(all []*Found, path string) bool {
-	return slices.ContainsFunc(all, func(f *Found) bool { return inside(path, f.Dir) })
+	return slices.ContainsFunc(all, func(f *Found) bool { return isInside(path, f.Dir) })
 }
 
-// survey counts what an ingest of one place would take.
+// survey counts what an ingest of one place would archive.
 func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	roots, err := Roots(ctx, g.Index, []string{found.Dir})
 	if err != nil {
@@ -98,41 +99,41 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	if err := s.walk(ctx); err != nil {
 		return err
 	}
-	work, _, err := s.choose(ctx)
+	work, _, err := s.chooseWork(ctx)
 	if err != nil {
 		return err
 	}
-	s.before = stats // not sooner: all files are looked at, those known as well
+	s.statCache = stats // set only now: chooseWork must return all files, known ones as well
 	var files []surveyed
 	var paths []string
-	shared := belongings{}
+	shared := memberships{}
 	formats := map[string]string{}
-	for c := range work.left {
-		root := here(c.root)
+	for c := range work.drain {
+		root := clampRoot(c.root)
 		if c.format != nil && root != "" {
 			formats[root] = c.formatName()
 		}
-		one := surveyed{number: uint32(len(files)), size: c.size, mtime: c.mtime, belonging: shared.of(belonging{root, c.formatName()})}
+		one := surveyed{number: uint32(len(files)), size: c.size, mtime: c.mtime, membership: shared.intern(membership{root, c.formatName()})}
 		if one.state, one.missing, err = s.stateOf(ctx, c); err != nil {
 			return err
 		}
 		found.count(&one)
 		files, paths = append(files, one), append(paths, c.path)
 	}
-	if cleaner, ok := g.format(found.Format).(format.Cleaner); ok {
+	if cleaner, ok := g.formatNamed(found.Format).(format.Cleaner); ok {
 		for _, c := range cleaner.Cleanings() {
-			found.Days = max(found.Days, days(c, root.Dir))
+			found.Days = max(found.Days, retentionDays(c, root.Dir))
 		}
 	}
 	var o Outlook
-	g.foresee(&o, root, files, func(number uint32) string { return paths[number] }, formats, g.Now().AddDate(0, 0, riskDays))
+	g.predictDeletions(&o, root, files, func(number uint32) string { return paths[number] }, formats, g.Now().AddDate(0, 0, riskDays))
 	found.RiskFiles, found.RiskBytes = o.AtRisk, o.AtRiskBytes
 	return nil
 }
 
-// stateOf says whether a file is archived as it is, and how much of it is not.
+// stateOf returns whether a file is archived in its present state, and how many of its bytes are not.
 func (s *scan) stateOf(ctx context.Context, c *claimed) (archived, int64, error) {
-	if was, _, ok := s.before.Find(pathHash(c.path)); ok && was.Size == c.size && was.ModTime == c.mtime {
+	if was, _, ok := s.statCache.Find(pathHash(c.path)); ok && was.Size == c.size && was.ModTime == c.mtime {
 		return isArchived, 0, nil
 	}
 	switch kind, size, err := s.due(ctx, c); {

@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// TestDiscover looks for programs in a home directory: what is due for deletion is told as long as it is not archived,
-// by the program's own setting, and a list of directories is one.
+// TestDiscover looks for programs in a home directory. Files due for deletion, by the program's own setting, are reported until they are
+// archived; a variable with a list of directories gives several places.
 func TestDiscover(t *testing.T) {
 	home := t.TempDir()
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// exampleRuns tells of the runs of each format what testdata/examples states, which was counted by other means, by its keys.
+// exampleRuns has, for each format, a query for the figures that testdata/examples states of its runs, with the same keys. Those figures were
+// counted by other means.
 var exampleRuns = map[string]string{
 	"awf": `SELECT json_object('id', native_id, 'status', status, 'workflow', flow, 'events', events, 'messages', messages,
 		'tool_calls', tool_calls, 'tool_results', tool_results, 'tokens_in', coalesce(input_tokens, 0), 'tokens_out', coalesce(output_tokens, 0),
@@ -38,10 +39,10 @@ var exampleRuns = map[string]string{
 		'tokens_in', coalesce(input_tokens, 0), 'tokens_out', coalesce(output_tokens, 0), 'cost', coalesce(reported_cost_microusd, 0) / 1e6)`,
 }
 
-// notAsked are keys that the views have no place for.
+// notAsked are keys of figures that no view has.
 var notAsked = map[string][]string{"awf": {"files"}, "chibi": {"layout"}, "devflow": {"transcript"}}
 
-// exampleBases are directories that all runs of a format lie in: named as the source, each gives the same.
+// exampleBases are directories that contain all runs of a format: each gives the same result as a source.
 var exampleBases = map[string][]string{
 	"awf": {".", "storage"}, "flow-studio": {".", "swarm", "swarm/runs"}, "chibi": {".", ".chibi"},
 	"leslie": {".", "shop", "shop/.leslie"}, "devflow": {".", ".devflow"},
@@ -65,7 +66,7 @@ func TestExampleRuns(t *testing.T) {
 				w := newWorld(t)
 				w.ingest(name, filepath.Join(runs(t, name), base), ".")
 				got := map[any]map[string]any{}
-				for _, line := range w.ask(query + " FROM v_runs r WHERE counted") {
+				for _, line := range w.query(query + " FROM v_runs r WHERE counted") {
 					var run map[string]any
 					if err := json.Unmarshal([]byte(line), &run); err != nil {
 						t.Fatal(err)
@@ -79,7 +80,7 @@ func TestExampleRuns(t *testing.T) {
 					checkRun(t, name, base, got[run["id"]], run)
 				}
 				for _, l := range want.Links {
-					said := w.ask("SELECT statements FROM v_links WHERE counted AND from_native_id = ? AND to_native_id = ?", l["parent"], l["child"])
+					said := w.query("SELECT statements FROM v_links WHERE counted AND from_native_id = ? AND to_native_id = ?", l["parent"], l["child"])
 					if len(said) != 1 || l["count"] != nil && said[0] != fmt.Sprint(l["count"]) {
 						t.Errorf("link %v: stated %v times", l, said)
 					}
@@ -89,7 +90,7 @@ func TestExampleRuns(t *testing.T) {
 	}
 }
 
-// checkRun compares by the keys of want.
+// checkRun compares the keys that want has.
 func checkRun(t *testing.T, name, base string, got, want map[string]any) {
 	t.Helper()
 	for _, key := range slices.Sorted(maps.Keys(want)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// CheckPattern says what is wrong with a pattern for Source.Exclude, as far as its form tells.
+// CheckPattern returns an error if a pattern for Source.Exclude is malformed.
 func CheckPattern(pattern string) error {
 	switch bare := strings.Trim(pattern, "/"); {
 	case strings.HasPrefix(pattern, "!"):
@@ -22,23 +22,23 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// excluding is the patterns of a source, which read as those of a .gitignore do: one without a slash is a name at any depth, any
-// other a path from the root on; * and ? stand for characters of one name, ** for directories; one with a slash at its end
-// means directories. What lies in a directory that is left out is left out with it.
-type excluding []string
+// excludePatterns are the exclude patterns of a source, with the syntax of .gitignore: a pattern without a slash matches a name at any depth, any
+// other a path from the root; * and ? match within one name, ** matches directories; a trailing slash matches directories only. A
+// directory is excluded with everything in it.
+type excludePatterns []string
 
-// pattern returns the pattern that leaves out a path below the root, or one of the directories that it lies in; "" when none does.
-func (x excluding) pattern(below string, dir bool) string {
+// match returns the pattern that excludes a path below the root, or one of its parent directories; "" if none does.
+func (x excludePatterns) match(below string, dir bool) string {
 	for at := len(below); len(x) > 0 && at > 0 && below != "."; at = strings.LastIndexByte(below[:at], '/') {
-		if p := x.matching(below[:at], dir || at < len(below)); p != "" {
+		if p := x.matchOne(below[:at], dir || at < len(below)); p != "" {
 			return p
 		}
 	}
 	return ""
 }
 
-// matching is pattern without a look at the directories.
-func (x excluding) matching(below string, dir bool) string {
+// matchOne returns the pattern that excludes the path itself; parent directories are not checked.
+func (x excludePatterns) matchOne(below string, dir bool) string {
 	for _, p := range x {
 		bare, name := strings.TrimSuffix(p, "/"), below
 		if bare != p && !dir {
@@ -56,7 +56,7 @@ func (x excluding) matching(below string, dir bool) string {
 	return ""
 }
 
-// ExcludedError says that what somebody named is left out of its source.
+// ExcludedError is returned for a path, named by the user, that its source excludes.
 type ExcludedError struct {
 	Given   string // as it was named
 	Source  string

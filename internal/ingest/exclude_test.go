@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExcluding has what git says of the same patterns in a .gitignore (but for braces, which it does not know).
+// TestExcluding expects what git does with the same patterns in a .gitignore, except for braces, which git does not support.
 func TestExcluding(t *testing.T) {
 	for _, c := range []struct {
 		pattern string
@@ -35,7 +35,7 @@ func TestExcluding(t *testing.T) {
 		for want, paths := range map[string]string{c.pattern: c.left, "": c.taken} {
 			for _, p := range strings.Fields(paths) {
 				bare := strings.TrimSuffix(p, "/")
-				if got := (excluding{"nothing-like-it", c.pattern}).pattern(bare, bare != p); got != want {
+				if got := (excludePatterns{"nothing-like-it", c.pattern}).match(bare, bare != p); got != want {
 					t.Errorf("%s is left out by %q, want %q", p, got, want)
 				}
 			}

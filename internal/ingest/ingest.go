@@ -1,8 +1,12 @@
-// Package ingest is the way in: it scans sources, recognises what their files are, stores every byte in packs,
-// parses what it understands and commits both to the index.
+// Package ingest brings files into an archive: it scans sources, detects the format of their files, stores every byte in
+// packs, parses the formats it knows and commits packs and records to the index.
 //
 // Its promises: a file is in the index only when its bytes are durable in a pack; a batch is one pack and one
 // transaction; ingesting twice writes nothing; sources are only read; one bad file never stops the rest.
+//
+// A scan runs in stages: walk.go lists the files, claim.go asks the formats about them, list.go queues those to be read; workers (store.go,
+// large.go) read, hash, compress and parse them; pipeline.go and batch.go pack and commit the results. adopt.go indexes packs that are there
+// already.
 package ingest
 
 import (
@@ -22,14 +26,14 @@ import (
 	"github.com/txarchive/txarchive/internal/price"
 )
 
-// Index is what the way in needs of an index.
+// Index is what an Ingester needs of an index.
 type Index interface {
 	index.Writer
 	index.Catalog
 	Reprice(ctx context.Context, book *price.Book) (changed int64, err error)
 }
 
-// Originals reads stored bytes back, to parse them again. Extents name their packs in CopyOf.
+// Originals reads stored bytes back, to parse them again. The extents name their packs in CopyOf.
 type Originals interface {
 	Reader(ctx context.Context, extents []blob.Extent) io.Reader
 }
@@ -40,39 +44,40 @@ type Ingester struct {
 	Originals Originals
 	Index     Index
 	Formats   []format.Format
-	Prices    *price.Book // of the program; facts of the archive add to them
+	Prices    *price.Book // the program's; facts of the archive extend them
 	Writer    string      // id of this writer in pack names: letters and digits
-	Own       string      // directory of the archive, which no scan enters: it would store itself, more each time; "" for none
-	Now       func() time.Time
-	Log       *slog.Logger
-	// All also takes files below the roots that no format knows.
+	// ArchiveDir is the archive's directory. No scan enters it: it would store itself, and more each time. It may be "".
+	ArchiveDir string
+	Now        func() time.Time
+	Log        *slog.Logger
+	// All has a scan take every file of a source, also those that belong to no format.
 	All bool
-	// Pruned also takes what was pruned and is still at its source: it is archived again.
+	// Pruned archives again what was pruned and is still at its source.
 	Pruned bool
-	// DryRun looks and counts, and writes nothing.
+	// DryRun scans and counts, and writes nothing.
 	DryRun bool
-	// Adopted says that Adopt has just been called and found no fault: Run does not look again.
+	// Adopted says that Adopt has just been called and found no damage: Run does not call it again.
 	Adopted bool
-	// Damaged are packs that are not as they were written: content that they have counts as nowhere, and is stored again.
+	// Damaged names packs that are not as they were written. Content in them counts as absent, and is stored again.
 	Damaged []string
-	// Build begins an index beside the present one. A first load of BuildFrom bytes and more fills that, and the present one stays
-	// as it was until the load is in. It may be nil.
+	// Build creates an index beside the present one. A first load of BuildFrom bytes or more goes into it, and the present one stays
+	// unchanged until the load is complete. It may be nil.
 	Build     func(ctx context.Context) (*Building, error)
 	BuildFrom int64
-	// Progress is told how far the work is, often and from several goroutines. It may be nil.
+	// Progress is called often, from several goroutines. It may be nil.
 	Progress func(Progress)
 
-	book     *price.Book // Prices and what facts add, once Adopt has read them
-	building *Building
-	missing  map[string]bool // packs that the index knew and that were not there, once Adopt has looked
+	book         *price.Book // Prices with the facts of the archive, once Adopt has read them
+	building     *Building
+	missingPacks map[string]bool // packs that the index knows and the store lacks, once Adopt has checked
 
-	mu     sync.Mutex
-	unread map[index.VersionKey]error // stored originals that could not be read: each is tried and told once
+	mu         sync.Mutex
+	unreadable map[index.VersionKey]error // stored originals that could not be read: each is tried, and reported, once
 }
 
-// Progress is how far an ingest is. Totals grow while a scan still looks.
+// Progress is how far an ingest has come. Totals grow while the scan runs.
 type Progress struct {
-	Stage             string // scan, store, index
+	Stage             string // manifests, adopt, scan, detect, store, commit or parse
 	Path              string
 	Files, TotalFiles int64
 	Bytes, TotalBytes int64 // raw
@@ -82,43 +87,43 @@ type Progress struct {
 type Root struct {
 	Source string // name of the source
 	Dir    string // real path of the source's root
-	Below  string // path below Dir that is looked at, "." for all
-	Listed bool   // it is one of those that a source is followed for: when it is gone, that is no news
+	Below  string // path below Dir to scan, "." for all of it
+	Listed bool   // the source follows it by name (Source.Only): that it is gone is not reported
 
-	Exclude []string // the source's
+	Exclude []string // patterns of the source: see Source.Exclude
 }
 
-// Report is what an ingest did.
+// Report counts what an ingest did.
 type Report struct {
-	Files       int64       `json:"files"`     // looked at
+	Files       int64       `json:"files"`     // found by the scan
 	Unchanged   int64       `json:"unchanged"` // known by their metadata, not read
 	New         int64       `json:"new"`       // files that the archive had not seen
 	Grown       int64       `json:"grown"`
 	Rewritten   int64       `json:"rewritten"`
 	Copies      int64       `json:"copies"`       // new files whose content was stored already
-	Ignored     int64       `json:"ignored"`      // belong to nothing that is known, left alone
+	Ignored     int64       `json:"ignored"`      // belong to no format: not archived
 	LeftOut     int64       `json:"left_out"`     // credentials
-	Excluded    int64       `json:"excluded"`     // files and directories that their source leaves out; what is in the latter is not counted
-	NotFollowed []Link      `json:"not_followed"` // beside what formats own
-	Pruned      int64       `json:"pruned"`       // read, and left out because they were pruned
+	Excluded    int64       `json:"excluded"`     // files and directories that the source's patterns exclude; files inside such a directory are not counted
+	NotFollowed []Link      `json:"not_followed"` // outside of what formats own
+	Pruned      int64       `json:"pruned"`       // read, and not archived because they were pruned
 	RawBytes    int64       `json:"raw_bytes"`    // read and stored
 	StoredBytes int64       `json:"stored_bytes"` // in new packs
 	Packs       int64       `json:"packs"`
-	Adopted     int64       `json:"adopted"`    // packs that others, or a crash, had left
-	Events      int64       `json:"events"`     // rows of the index that are new
-	Problems    []FileError `json:"problems"`   // files that could not be taken, or only in part
-	Missing     []string    `json:"missing"`    // sources whose root is not there
-	Mended      int64       `json:"mended"`     // damaged packs, all of which were stored again
+	Adopted     int64       `json:"adopted"`    // packs of other writers, or of a crash, that the index lacked
+	Events      int64       `json:"events"`     // new rows of the index
+	Problems    []FileError `json:"problems"`   // files that could not be archived, or only in part
+	Missing     []string    `json:"missing"`    // sources, or followed paths of them, that are not there
+	Mended      int64       `json:"mended"`     // damaged packs whose whole content was stored again
 	Unreadable  int64       `json:"unparsable"` // lines or documents that no parser could read, in files read now
 }
 
-// count adds what a stretch of an original brings.
+// count adds the rows and problems of one chunk of an original.
 func (r *Report) count(p *index.Parsed) {
 	r.Events += int64(len(p.Rows))
 	r.Unreadable += int64(len(p.Problems)) + p.UnlistedProblems
 }
 
-// FileError is why a file was not taken, or not as a whole.
+// FileError says why a file was not archived, or not as a whole.
 type FileError struct {
 	Source string `json:"source"`
 	Path   string `json:"path"`
@@ -133,7 +138,7 @@ func (e FileError) Error() string {
 
 func (e FileError) Unwrap() error { return e.Err }
 
-// Run scans roots and brings in what is new. Bad files are in the report; the error is about the archive itself,
+// Run scans roots and archives what is new. Files that cannot be archived are in the report; the error is about the archive itself,
 // or the context's.
 func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 	report, err := g.run(ctx, roots)
@@ -141,37 +146,37 @@ func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 }
 
 func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
-	g.prepare()
+	g.applyDefaults()
 	report := &Report{Problems: []FileError{}, Missing: []string{}, NotFollowed: []Link{}}
 	if !g.DryRun && !g.Adopted {
 		n, err := g.Adopt(ctx)
 		report.Adopted = int64(n)
-		if errors.Is(err, blob.ErrCorrupt) { // costs what is in it, and nothing else
+		if errors.Is(err, blob.ErrCorrupt) { // a damaged pack costs its own content and nothing else
 			report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 		} else if err != nil {
 			return report, err
 		}
 	}
-	for _, name := range sortedKeys(g.missing) {
+	for _, name := range sortedKeys(g.missingPacks) {
 		err := fmt.Errorf("pack %s is missing: %w", name, blob.ErrCorrupt)
 		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
-	around, err := g.around(ctx, roots)
+	sources, err := g.sourcesWith(ctx, roots)
 	if err != nil {
 		return report, err
 	}
 	for _, root := range roots {
-		if err := g.source(ctx, root, around, report); err != nil {
+		if err := g.scanSource(ctx, root, sources, report); err != nil {
 			return report, err
 		}
 	}
 	if g.DryRun {
 		return report, nil
 	}
-	if err := g.parseWanted(ctx, report); err != nil {
+	if err := g.parsePending(ctx, report); err != nil {
 		return report, err
 	}
-	if err := g.unreadError(); err != nil {
+	if err := g.unreadableError(); err != nil {
 		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
 	if report.Packs+report.Adopted == 0 {
@@ -180,7 +185,8 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 	return report, g.Index.Tidy(ctx)
 }
 
-func (g *Ingester) prepare() {
+// applyDefaults sets the optional fields that are nil.
+func (g *Ingester) applyDefaults() {
 	if g.book == nil {
 		g.book = g.Prices
 	}
@@ -198,8 +204,8 @@ func (g *Ingester) progress(p Progress) {
 	}
 }
 
-// format returns the format of a name, nil where this program has none.
-func (g *Ingester) format(name string) format.Format {
+// formatNamed returns the format of a name, nil if this program has none.
+func (g *Ingester) formatNamed(name string) format.Format {
 	i := slices.IndexFunc(g.Formats, func(f format.Format) bool { return f.Name() == name })
 	if i < 0 {
 		return nil
@@ -207,9 +213,9 @@ func (g *Ingester) format(name string) format.Format {
 	return g.Formats[i]
 }
 
-// resolvers hands the index the resolver of a format.
-func (g *Ingester) resolvers(name string) (r index.Resolver) {
-	f := g.format(name)
+// resolverOf returns the resolver of a format for the index.
+func (g *Ingester) resolverOf(name string) (r index.Resolver) {
+	f := g.formatNamed(name)
 	if resolver, ok := f.(format.Resolver); ok {
 		r.Resolve = resolver.Resolve
 	}
@@ -217,8 +223,8 @@ func (g *Ingester) resolvers(name string) (r index.Resolver) {
 	return r
 }
 
-// parsers is the current version of every parser.
-func (g *Ingester) parsers() map[string]int {
+// parserVersions returns the current version of every parser.
+func (g *Ingester) parserVersions() map[string]int {
 	all := map[string]int{}
 	for _, f := range g.Formats {
 		all[f.Name()] = f.Version()

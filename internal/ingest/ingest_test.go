@@ -20,13 +20,13 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
 
-// world is an archive without its door: packs, index and an ingester.
+// world is an archive without the command line: packs, an index and an ingester.
 type world struct {
 	t     *testing.T
 	dir   string
 	index *sqlite.DB
 	*ingest.Ingester
-	remade int // how often madeAgain was asked
+	reindexes int // calls of checkReindex
 }
 
 func newWorld(t *testing.T) *world {
@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// emptyIndex is the file of an index that was opened and closed: to copy it is a quarter of the time that the tests would take.
+// emptyIndex returns the file of an empty index. Copying it cuts the time of the tests to a quarter.
 var emptyIndex = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "txarchive-empty")
 	if err != nil {
@@ -54,7 +54,7 @@ var emptyIndex = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(name)
 })
 
-// open begins an index beside the packs.
+// open opens an index over the packs, and creates it if it does not exist.
 func (w *world) open(name string) {
 	w.t.Helper()
 	name = filepath.Join(w.dir, name)
@@ -90,7 +90,7 @@ func (w *world) ingest(source, dir, below string) *ingest.Report {
 var views = []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links", "v_files",
 	"v_problems", "v_cost_daily"}
 
-// dump is the content of all views, in the order of their columns.
+// dump returns the content of all views, sorted.
 func (w *world) dump() string {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+w.index.Path()+"?mode=ro")
@@ -132,8 +132,8 @@ func (w *world) dump() string {
 	return out.String()
 }
 
-// same fails with the first line in which two dumps differ.
-func (w *world) same(what, got, want string) {
+// compareDumps fails with the first lines that only one of two dumps has.
+func (w *world) compareDumps(what, got, want string) {
 	w.t.Helper()
 	if got == want {
 		return
@@ -177,7 +177,7 @@ func runs(t *testing.T, name string) string {
 	return dir
 }
 
-// want is what the shipped examples hold, counted independently.
+// want has the totals of the shipped examples, counted independently.
 var want = map[string]index.Sums{
 	"awf":         {Runs: 7, Events: 91, ToolCalls: 14, ToolResults: 4, Input: ptr(1901), Output: ptr(6920), Links: 2},
 	"flow-studio": {Runs: 7, Events: 216, ToolCalls: 41, ToolResults: 41, Input: ptr(42764), Output: ptr(12284), ReportedCost: ptr(548835)},
@@ -186,7 +186,7 @@ var want = map[string]index.Sums{
 	"devflow":     {Runs: 7, Events: 75, ToolCalls: 65, ToolResults: 65, Input: ptr(9845), Output: ptr(10364), ReportedCost: ptr(1295700)},
 }
 
-// wantMessages is how many events of the examples have a message in them, whatever else they have.
+// wantMessages is the number of events with a message, among other parts, in the examples of each format.
 var wantMessages = map[string]string{"awf": "23", "flow-studio": "93", "chibi": "27", "leslie": "14", "devflow": "71"}
 
 func ptr(n int64) *int64 { return &n }
@@ -221,11 +221,11 @@ func TestExamples(t *testing.T) {
 			w := newWorld(t)
 			w.ingest(name, runs(t, name), ".")
 			checkTotals(t, name, w.totals().Formats[name])
-			if got := w.ask("SELECT sum(messages) FROM v_runs WHERE counted"); got[0] != wantMessages[name] {
+			if got := w.query("SELECT sum(messages) FROM v_runs WHERE counted"); got[0] != wantMessages[name] {
 				t.Errorf("%s messages, want %s", got[0], wantMessages[name])
 			}
 			const held = "SELECT sum(events), sum(messages), sum(tool_calls), sum(tool_results) FROM %s WHERE counted"
-			if got, want := w.ask(fmt.Sprintf(held, "v_conversations")), w.ask(fmt.Sprintf(held, "v_runs")); got[0] != want[0] {
+			if got, want := w.query(fmt.Sprintf(held, "v_conversations")), w.query(fmt.Sprintf(held, "v_runs")); got[0] != want[0] {
 				t.Errorf("conversations that count hold %s, runs %s", got[0], want[0])
 			}
 			before := w.dump()
@@ -233,7 +233,7 @@ func TestExamples(t *testing.T) {
 			if r := w.ingest(name, runs(t, name), "."); r.Packs != 0 || r.Unchanged != r.Files {
 				t.Errorf("a second ingest: %+v", r)
 			}
-			w.same("second ingest", w.dump(), before)
+			w.compareDumps("second ingest", w.dump(), before)
 			if w.packs() != packs {
 				t.Error("a second ingest wrote a pack")
 			}
@@ -241,7 +241,7 @@ func TestExamples(t *testing.T) {
 			if _, err := w.Reindex(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			w.same("reindex", w.dump(), before)
+			w.compareDumps("reindex", w.dump(), before)
 		})
 	}
 }
@@ -255,7 +255,7 @@ func (w *world) packs() string {
 	return strings.Join(names, "\n")
 }
 
-// TestAnyOrder takes files of all examples in random order, half of them one by one, and expects what one go gives.
+// TestAnyOrder ingests the files of all examples in random order, half of them one by one, and expects the result of a single ingest.
 func TestAnyOrder(t *testing.T) {
 	whole := newWorld(t)
 	whole.ingest("runs", runs(t, ""), ".")
@@ -288,17 +288,17 @@ func TestAnyOrder(t *testing.T) {
 		files = files[1:]
 	}
 	w.ingest("runs", root, ".")
-	w.same("any order", w.dump(), before)
+	w.compareDumps("any order", w.dump(), before)
 }
 
-// TestOwnArchive has the archive inside of what it takes all of: it does not take itself, and so does not grow by that.
+// TestOwnArchive ingests, with All, a directory that contains the archive: the archive does not store itself.
 func TestOwnArchive(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Dir(w.dir)
 	if err := os.WriteFile(filepath.Join(home, "note.txt"), []byte("a note"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.Own, w.All = w.dir, true
+	w.ArchiveDir, w.All = w.dir, true
 	for range 2 {
 		w.ingest("home", home, ".")
 	}

@@ -10,172 +10,175 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// large stores a file in extents while the parser reads it: each byte is read once, hashed, compressed and parsed.
-// Each extent leaves as a piece of its own, with the rows that its bytes gave: a file of more than one is stored as if it had
-// grown by that much again and again.
-func (st *stored) large() error {
-	if st.kind != pieceGrown {
-		known, err := st.wholeCopy()
+// storeLarge stores a file in extents while the parser reads it: each byte is read once, hashed, compressed and parsed.
+// Each extent is sent as a piece of its own with the rows parsed from its bytes, as if the file had grown by one extent at a
+// time.
+func (vw *versionWriter) storeLarge() error {
+	if vw.kind != pieceGrown {
+		known, err := vw.wholeCopy()
 		if err != nil || known {
 			return err
 		}
 	}
-	st.h = sha256.New()
-	st.first, st.extentLen = st.from == 0, pack.ExtentSize
-	if st.c.format != nil {
-		st.collector.Reset(st.subject())
+	vw.contentHash = sha256.New()
+	vw.firstPiece, vw.extentLen = vw.fromByte == 0, pack.ExtentSize
+	if vw.c.format != nil {
+		vw.collector.Reset(vw.subject())
 	}
-	t := &tee{st: st}
+	t := &extentReader{vw: vw}
 	err := error(nil)
-	if st.c.format != nil {
-		err = st.parse(t)
+	if vw.c.format != nil {
+		err = vw.parse(t)
 	}
 	if err == nil {
-		_, err = io.Copy(io.Discard, t) // what the parser did not need
+		_, err = io.Copy(io.Discard, t) // store what the parser did not read
 	}
 	if err == nil {
-		err = st.cut(true)
+		err = vw.closeExtent(true)
 	}
-	if st.entry != nil {
-		st.entry.Abort()
-		st.entry = nil
+	if vw.extentWriter != nil {
+		vw.extentWriter.Abort()
+		vw.extentWriter = nil
 	}
 	return err
 }
 
-// wholeCopy looks whether some version has this content already, when one has its size.
-func (st *stored) wholeCopy() (bool, error) {
-	if !st.s.hasSize(st.v.Size) {
+// wholeCopy stores the file as a copy if another version has this content, and reports whether it did. It hashes the file only if content of its
+// size is stored.
+func (vw *versionWriter) wholeCopy() (bool, error) {
+	if !vw.s.mayHaveSize(vw.v.Size) {
 		return false, nil
 	}
 	h := sha256.New()
-	n, err := io.Copy(h, io.NewSectionReader(st.f, 0, st.v.Size))
+	n, err := io.Copy(h, io.NewSectionReader(vw.f, 0, vw.v.Size))
 	if err != nil {
 		return false, err
 	}
-	if n < st.v.Size {
+	if n < vw.v.Size {
 		return false, errChanged
 	}
 	ref := blob.Ref(h.Sum(nil))
-	if _, err := st.s.g.stored(st.ctx, ref); errors.Is(err, index.ErrNotFound) {
+	if _, err := vw.s.g.findContent(vw.ctx, ref); errors.Is(err, index.ErrNotFound) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	st.v.SHA256 = ref
-	st.v.Root = ref // replaced by the root of the content that is found
-	rows, err := st.parseWhole(io.NewSectionReader(st.f, 0, st.v.Size))
+	vw.v.SHA256 = ref
+	vw.v.Root = ref // the batcher replaces it by the root of the content it finds
+	rows, err := vw.parseWhole(io.NewSectionReader(vw.f, 0, vw.v.Size))
 	if err != nil {
 		return false, err
 	}
-	return true, st.send(delivery{pieces: []*piece{{version: st.v, copy: true, rows: rows, kind: st.kind, last: true, stat: st.stat, size: st.v.Size}}})
+	return true, vw.send(delivery{pieces: []*piece{{version: vw.v, copy: true, rows: rows, kind: vw.kind, last: true, stat: vw.stat, size: vw.v.Size}}})
 }
 
-// tee gives the parser the file and packs what is new of it on the way.
-type tee struct{ st *stored }
+// extentReader is the parser's reader of a file: it hashes what the parser reads, and packs what is new of it.
+type extentReader struct{ vw *versionWriter }
 
-func (t *tee) Read(p []byte) (int, error) {
-	st := t.st
-	if st.offset >= st.v.Size {
+func (t *extentReader) Read(p []byte) (int, error) {
+	vw := t.vw
+	if vw.offset >= vw.v.Size {
 		return 0, io.EOF
 	}
 	var end int64
-	if st.offset < st.from {
-		end = st.from
+	if vw.offset < vw.fromByte {
+		end = vw.fromByte
 	} else {
-		if st.entry != nil && st.offset == st.extentEnd() {
-			// All that was read so far has been parsed as far as it can be: its rows go with its bytes.
-			if err := st.cut(false); err != nil {
+		if vw.extentWriter != nil && vw.offset == vw.extentEnd() {
+			// The parser asks for more, so it has parsed all that it can of this extent: send its rows with its bytes.
+			if err := vw.closeExtent(false); err != nil {
 				return 0, err
 			}
 		}
-		if st.entry == nil {
-			if err := st.open(); err != nil {
+		if vw.extentWriter == nil {
+			if err := vw.openExtent(); err != nil {
 				return 0, err
 			}
 		}
-		end = st.extentEnd()
+		end = vw.extentEnd()
 	}
-	p = p[:min(int64(len(p)), end-st.offset)]
-	n, err := st.f.ReadAt(p, st.offset)
+	p = p[:min(int64(len(p)), end-vw.offset)]
+	n, err := vw.f.ReadAt(p, vw.offset)
 	if n == 0 && (err == nil || errors.Is(err, io.EOF)) {
 		return 0, errChanged
 	}
 	if n > 0 {
-		st.h.Write(p[:n])
-		if st.offset >= st.from {
-			if st.extentHash != st.h {
-				st.extentHash.Write(p[:n])
+		vw.contentHash.Write(p[:n])
+		if vw.offset >= vw.fromByte {
+			if vw.extentHash != vw.contentHash {
+				vw.extentHash.Write(p[:n])
 			}
-			if _, err := st.entry.Write(p[:n]); err != nil {
+			if _, err := vw.extentWriter.Write(p[:n]); err != nil {
 				return 0, err
 			}
 		}
-		st.offset += int64(n)
+		vw.offset += int64(n)
 		err = nil
 	}
 	return n, err
 }
 
-func (st *stored) extentEnd() int64 { return st.extents[0].Offset + st.extents[0].Size }
+func (vw *versionWriter) extentEnd() int64 { return vw.extents[0].Offset + vw.extents[0].Size }
 
-// extentRows is what the rows of an extent may take in memory, roughly: where they took more, the next extents of the file are smaller.
+// extentRowBytes is the memory that the rows of an extent should take, roughly: if they took more, the file's next extents are smaller, down
+// to minExtentLen.
 const (
-	extentRows  = 16 << 20
-	extentLeast = 1 << 20
+	extentRowBytes = 16 << 20
+	minExtentLen   = 1 << 20
 )
 
-func (st *stored) resize(size int64, rows int) {
-	st.extentLen = min(pack.ExtentSize, max(extentLeast, size*extentRows/int64(max(rows, 1))))
+// adaptExtentLen sets the length of the next extent by the size of the last one and the memory of its rows.
+func (vw *versionWriter) adaptExtentLen(size int64, rows int) {
+	vw.extentLen = min(pack.ExtentSize, max(minExtentLen, size*extentRowBytes/int64(max(rows, 1))))
 }
 
-// open begins an extent. The name of a later version depends on the hash of its first extent, so that one is named
+// openExtent begins an extent. The name of a later version depends on the hash of its first extent, so a first extent gets its name
 // when it is complete.
-func (st *stored) open() (err error) {
-	st.extents = []blob.Extent{{Offset: st.offset, Size: min(st.extentLen, st.v.Size-st.offset)}}
-	st.extentHash = st.h // the first extent is all that was read
-	if st.offset > 0 {
-		st.extentHash = sha256.New()
+func (vw *versionWriter) openExtent() (err error) {
+	vw.extents = []blob.Extent{{Offset: vw.offset, Size: min(vw.extentLen, vw.v.Size-vw.offset)}}
+	vw.extentHash = vw.contentHash // of the first extent: the hash of everything read
+	if vw.offset > 0 {
+		vw.extentHash = sha256.New()
 	}
-	st.entry, err = st.builder.Large(&st.v, &st.extents[0])
+	vw.extentWriter, err = vw.builder.Large(&vw.v, &vw.extents[0])
 	return err
 }
 
-// cut ends an extent and sends it on with the rows that are ready.
-func (st *stored) cut(last bool) error {
-	if st.entry == nil {
+// closeExtent ends the extent and sends it with the rows that are ready.
+func (vw *versionWriter) closeExtent(last bool) error {
+	if vw.extentWriter == nil {
 		return nil
 	}
-	extent := &st.extents[0]
-	extent.SHA256 = blob.Ref(st.extentHash.Sum(nil))
+	extent := &vw.extents[0]
+	extent.SHA256 = blob.Ref(vw.extentHash.Sum(nil))
 	if extent.Offset == 0 {
-		st.v.Root = extent.SHA256
+		vw.v.Root = extent.SHA256
 	}
-	p := &piece{version: st.v, kind: st.kind, last: last, stat: st.stat, size: extent.Size}
-	if !st.first {
+	p := &piece{version: vw.v, kind: vw.kind, last: last, stat: vw.stat, size: extent.Size}
+	if !vw.firstPiece {
 		p.kind = pieceGrown
 	}
-	unit, err := st.entry.Close()
-	st.entry = nil
+	unit, err := vw.extentWriter.Close()
+	vw.extentWriter = nil
 	if err != nil {
 		return err
 	}
-	p.version.Size = st.offset
-	p.version.SHA256 = blob.Ref(st.h.Sum(nil))
-	p.version.Extents = st.extents
-	if st.c.format != nil && !st.dense {
-		p.rows = st.collector.Take(last)
-		p.rows.Size, p.rows.SHA256 = st.offset, p.version.SHA256
-		st.resize(extent.Size, p.rows.Held)
+	p.version.Size = vw.offset
+	p.version.SHA256 = blob.Ref(vw.contentHash.Sum(nil))
+	p.version.Extents = vw.extents
+	if vw.c.format != nil && !vw.tooManyRows {
+		p.rows = vw.collector.Take(last)
+		p.rows.Size, p.rows.SHA256 = vw.offset, p.version.SHA256
+		vw.adaptExtentLen(extent.Size, p.rows.Held)
 	}
-	if last && st.first && st.s.hasContent(p.version.SHA256, p.version.Size) {
-		// A file of this content was stored while this one was read.
+	if last && vw.firstPiece && vw.s.hasContent(p.version.SHA256, p.version.Size) {
+		// Another file with this content was stored meanwhile.
 		unit, p.copy, p.version.Extents = nil, true, nil
 	}
-	st.first = false
-	if err := st.send(delivery{unit: unit, pieces: []*piece{p}}); err != nil {
+	vw.firstPiece = false
+	if err := vw.send(delivery{unit: unit, pieces: []*piece{p}}); err != nil {
 		return err
 	}
-	st.s.g.progress(Progress{Stage: "store", Path: st.v.Path, Bytes: p.size})
+	vw.s.g.progress(Progress{Stage: "store", Path: vw.v.Path, Bytes: p.size})
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// TestEqualLargeFiles: of files that have one content it is stored once, also when none of them is in the index before the
-// others are read, and however many workers read them at the same time.
+// TestEqualLargeFiles expects equal files to be stored once, even if none of them is in the index before the
+// others are read, and several workers read them at the same time.
 func TestEqualLargeFiles(t *testing.T) {
 	for _, size := range []int{pack.DefaultMemberSize, 2 << 20} {
 		s, w := newTree(t), newWorld(t)
@@ -25,7 +25,7 @@ func TestEqualLargeFiles(t *testing.T) {
 				t.Errorf("the %s of %d bytes: %d new and %d copies, want 1 and 2: %v", name, len(text), r.New, r.Copies, r.Problems)
 			}
 			for _, path := range paths {
-				if got := w.stored(path); len(got) != 1 || got[0] != text {
+				if got := w.versions(path); len(got) != 1 || got[0] != text {
 					t.Errorf("%s of %d bytes is stored in %d versions, not as it was written", path, len(text), len(got))
 				}
 			}
@@ -36,12 +36,12 @@ func TestEqualLargeFiles(t *testing.T) {
 		if _, err := again.Reindex(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		w.same("reindex", again.dump(), before)
+		w.compareDumps("reindex", again.dump(), before)
 	}
 }
 
-// TestDense has a document, and a copy of a log, with more rows than a scan holds: they are parsed in stretches from their packs, and all of it
-// is told as if they were not.
+// TestDense ingests a document, and a copy of a log, with more rows than a piece may have: they are parsed in chunks from their packs, with the
+// same result and the same report.
 func TestDense(t *testing.T) {
 	t.Parallel()
 	const turns, lines = 6, 6
@@ -76,5 +76,5 @@ func TestDense(t *testing.T) {
 	if got := w.totals().Totals.Events; got != 2*turns+lines {
 		t.Errorf("%d events, want %d", got, 2*turns+lines)
 	}
-	w.madeAgain("dense")
+	w.checkReindex("dense")
 }

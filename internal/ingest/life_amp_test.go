@@ -32,20 +32,20 @@ func TestLifeAmp(t *testing.T) {
 	l := newLife(t, "amp")
 	first := ampTurn(0, "mend the basket")
 	l.write(ampFile(ampA), ampThread(ampA, "", first))
-	l.meet("begun", counts{runs: 1, conversations: 1, events: 2, in: 1, out: 10})
+	l.ingestAndCheck("begun", counts{runs: 1, conversations: 1, events: 2, in: 1, out: 10})
 	l.write(ampFile(ampA), ampThread(ampA, "", first, ampTurn(2, "with straw")))
-	l.meet("gone on", counts{runs: 1, conversations: 1, events: 4, in: 4, out: 20})
+	l.ingestAndCheck("gone on", counts{runs: 1, conversations: 1, events: 4, in: 4, out: 20})
 	l.write(ampFile(ampA), ampThread(ampA, "", first, ampTurn(4, "with willow")))
-	l.meet("edited", counts{runs: 1, conversations: 1, events: 4, in: 9, out: 30})
-	l.finds("willow", 1)
-	l.finds("straw", 1) // in an earlier version
-	l.copied("laptop", counts{runs: 1, conversations: 1, events: 4, in: 9, out: 30})
+	l.ingestAndCheck("edited", counts{runs: 1, conversations: 1, events: 4, in: 9, out: 30})
+	l.checkSearch("willow", 1)
+	l.checkSearch("straw", 1) // in an earlier version
+	l.checkCopy("laptop", counts{runs: 1, conversations: 1, events: 4, in: 9, out: 30})
 
 	fork := fmt.Sprintf(`,"originThreadID":%q,"forkPointIndex":1`, ampA)
 	l.write(ampFile(ampB), ampThread(ampB, fork, first, ampTurn(0, "and the handle")))
-	l.meet("forked", counts{runs: 2, conversations: 2, events: 6, in: 10, out: 40, links: 1})
+	l.ingestAndCheck("forked", counts{runs: 2, conversations: 2, events: 6, in: 10, out: 40, links: 1})
 	l.remove(ampFile(ampA))
-	l.meet("origin deleted", counts{runs: 2, conversations: 2, events: 6, in: 10, out: 40, links: 1})
+	l.ingestAndCheck("origin deleted", counts{runs: 2, conversations: 2, events: 6, in: 10, out: 40, links: 1})
 }
 
 // TestLifeAmpLedger has a thread that outlives the ledger, and a subagent whose own file comes late.
@@ -56,14 +56,14 @@ func TestLifeAmpLedger(t *testing.T) {
 	ledger := fmt.Sprintf(`,"usageLedger":{"events":[`+entry+`,`+entry+`]}`, 1, 1, `"operationType":"inference","toMessageId":1`,
 		2, 500, fmt.Sprintf(`"operationType":"subagent","toMessageId":1,"toolUseID":"toolu_1","subagentThreadID":%q`, ampC))
 	l.write(ampFile(ampA), ampThread(ampA, "", ampTurn(0, "mend the basket")))
-	l.meet("before it is told", counts{runs: 1, conversations: 1, events: 2, in: 1, out: 10})
+	l.ingestAndCheck("before it is told", counts{runs: 1, conversations: 1, events: 2, in: 1, out: 10})
 	l.write(ampFile(ampA), ampThread(ampA, ledger, ampTurn(0, "mend the basket")))
-	l.meet("with a ledger", counts{runs: 1, conversations: 1, events: 2, in: 501, out: 20, links: 1})
+	l.ingestAndCheck("with a ledger", counts{runs: 1, conversations: 1, events: 2, in: 501, out: 20, links: 1})
 	l.write(ampFile(ampA), ampThread(ampA, ledger, ampTurn(0, "mend the basket"), ampTurn(2, "with straw")))
-	l.meet("after it", counts{runs: 1, conversations: 1, events: 4, in: 504, out: 30, links: 1})
-	l.answers("credits are the program's own", "SELECT sum(attributes ->> 'credits') || ' ' || count(reported_cost_nanousd) FROM v_usage WHERE counted = 1", "4 0")
+	l.ingestAndCheck("after it", counts{runs: 1, conversations: 1, events: 4, in: 504, out: 30, links: 1})
+	l.checkQuery("credits are the program's own", "SELECT sum(attributes ->> 'credits') || ' ' || count(reported_cost_nanousd) FROM v_usage WHERE counted = 1", "4 0")
 
 	l.write(ampFile(ampC), ampThread(ampC, fmt.Sprintf(`,"mainThreadID":%q`, ampA), ampTurn(199, "weave"), ampTurn(299, "weave on")))
-	l.meet("the subagent by itself", counts{runs: 1, conversations: 2, events: 8, in: 504, out: 40, links: 1})
-	l.once("the subagent by itself")
+	l.ingestAndCheck("the subagent by itself", counts{runs: 1, conversations: 2, events: 8, in: 504, out: 40, links: 1})
+	l.checkFresh("the subagent by itself")
 }

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// behind are cases of which a copy that ends sooner counts otherwise.
+// behind are cases of which a shorter copy changes what counts, with the reason.
 var behind = map[string]string{
 	"claudecode/layouts": "a line that tells whose the file is comes too late",
 	"geminicli/replaced": "what the log took back stands in the copy",
 	"kimi/cli":           "a wire without an id is known by its first line",
 }
 
-// TestBehind has a copy of each case that is behind: logs end before those of the original do, and files have other times.
-// Whichever comes first, what is in both counts once. (Of two runs with the same history, which has it is another question.)
+// TestBehind has an outdated copy of each case: its logs are shorter than those of the original, and its files have other times.
+// In either order, what is in both counts once. (In which of two runs with a common history it counts is not tested.)
 func TestBehind(t *testing.T) {
 	t.Parallel()
 	for name, in := range someCases(t) {
@@ -44,14 +44,14 @@ func TestBehind(t *testing.T) {
 				}
 			}
 			whole := newWorld(t)
-			whole.named(filepath.Join(s.dir, "new/ada"))
-			want := whole.sums()
+			whole.ingestNamed(filepath.Join(s.dir, "new/ada"))
+			want := whole.formatTotals()
 			for _, order := range [][]string{{"old/ada", "new/ada"}, {"new/ada", "old/ada"}} {
 				w := newWorld(t)
 				for _, dir := range order {
-					w.named(filepath.Join(s.dir, dir))
+					w.ingestNamed(filepath.Join(s.dir, dir))
 				}
-				if got := w.sums(); !slices.Equal(got, want) {
+				if got := w.formatTotals(); !slices.Equal(got, want) {
 					t.Errorf("%q:\n%s", order, difference(got, want))
 				}
 			}
@@ -59,8 +59,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// sums are what an archive counts of each format.
-func (w *world) sums() (all []string) {
+// formatTotals returns the totals of each format.
+func (w *world) formatTotals() (all []string) {
 	for _, line := range w.counted(false) {
 		if !strings.HasPrefix(line, "[") || strings.HasPrefix(line, `["usage"`) || strings.HasPrefix(line, `["receipts"`) {
 			all = append(all, line)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// chatLine is a request with all that was said before, prompts and answers in turn, and what it took.
+// chatLine returns a request with the whole conversation before it, alternating prompts and answers, and its usage.
 func chatLine(said ...string) string {
 	var messages []string
 	for i, s := range said {
@@ -15,32 +15,32 @@ func chatLine(said ...string) string {
 	return fmt.Sprintf(`{"model":"gpt-4.1","messages":[%s],"usage":{"prompt_tokens":%d,"completion_tokens":1}}`, strings.Join(messages, ","), 10*len(said)) + "\n"
 }
 
-// TestLifeChats has a log in which two chats grow, that is met between lines, in the middle of one, rotated and copied.
+// TestLifeChats has a log in which two chats grow. It is ingested between lines and in the middle of one, rotated and copied.
 func TestLifeChats(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "chat-jsonl")
 	const path = "app/logs/requests.jsonl"
 	l.write(path, chatLine("mend the net"))
-	l.meet("begun", counts{runs: 1, conversations: 1, events: 1, in: 10, out: 1})
+	l.ingestAndCheck("begun", counts{runs: 1, conversations: 1, events: 1, in: 10, out: 1})
 	l.append(path, chatLine("bait the hook"))
-	l.meet("another", counts{runs: 2, conversations: 2, events: 2, in: 20, out: 2})
+	l.ingestAndCheck("another", counts{runs: 2, conversations: 2, events: 2, in: 20, out: 2})
 	l.append(path, chatLine("mend the net", "mended", "and dry it"))
-	l.meet("the first goes on", counts{runs: 2, conversations: 2, events: 4, in: 50, out: 3})
+	l.ingestAndCheck("the first goes on", counts{runs: 2, conversations: 2, events: 4, in: 50, out: 3})
 	next := chatLine("bait the hook", "baited", "cast it")
 	l.append(path, next[:40])
-	l.meet("torn", counts{runs: 2, conversations: 2, events: 4, in: 50, out: 3, problems: 1})
+	l.ingestAndCheck("torn", counts{runs: 2, conversations: 2, events: 4, in: 50, out: 3, problems: 1})
 	l.append(path, next[40:]+chatLine("mend the net", "mended", "and dry it", "dried", "thanks"))
-	l.meet("both go on", counts{runs: 2, conversations: 2, events: 8, in: 130, out: 5})
-	l.answers("in one conversation each", "SELECT count(*) FROM v_events WHERE counted = 1 GROUP BY conversation_id ORDER BY 1", "3", "5")
-	l.once("both go on")
-	l.copied("laptop", counts{runs: 2, conversations: 2, events: 8, in: 130, out: 5})
+	l.ingestAndCheck("both go on", counts{runs: 2, conversations: 2, events: 8, in: 130, out: 5})
+	l.checkQuery("in one conversation each", "SELECT count(*) FROM v_events WHERE counted = 1 GROUP BY conversation_id ORDER BY 1", "3", "5")
+	l.checkFresh("both go on")
+	l.checkCopy("laptop", counts{runs: 2, conversations: 2, events: 8, in: 130, out: 5})
 
 	// It is moved away, and the next begins like it, but goes on otherwise.
 	l.write("app/logs/requests.1.jsonl", chatLine("mend the net")+chatLine("mend the net", "torn again", "oh no"))
-	l.meet("the same first words", counts{runs: 2, conversations: 3, events: 10, in: 160, out: 6})
+	l.ingestAndCheck("the same first words", counts{runs: 2, conversations: 3, events: 10, in: 160, out: 6})
 }
 
-// TestLifeChatMessages has a chat with a message to a line, whose first one says nothing of whose it is.
+// TestLifeChatMessages has a chat with one message per line, of which the first has no id.
 func TestLifeChatMessages(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "chat-jsonl")
@@ -48,24 +48,24 @@ func TestLifeChatMessages(t *testing.T) {
 	for _, name := range []string{"a.jsonl", "b.jsonl"} {
 		l.write(name, said("system", "You fish."))
 	}
-	l.meet("alike so far", counts{runs: 1, conversations: 1, events: 1})
+	l.ingestAndCheck("alike so far", counts{runs: 1, conversations: 1, events: 1})
 	l.append("a.jsonl", said("user", "for pike"))
 	l.append("b.jsonl", said("user", "for perch")+said("assistant", "caught"))
-	l.meet("two", counts{runs: 2, conversations: 2, events: 5})
+	l.ingestAndCheck("two", counts{runs: 2, conversations: 2, events: 5})
 	l.append("a.jsonl", said("assistant", "gone"))
-	l.meet("gone on", counts{runs: 2, conversations: 2, events: 6})
-	l.once("gone on")
+	l.ingestAndCheck("gone on", counts{runs: 2, conversations: 2, events: 6})
+	l.checkFresh("gone on")
 }
 
-// manyID is the id of a chat of very many.
+// manyID returns the id of the n-th chat of TestManyChats.
 func manyID(n int) string { return fmt.Sprintf("chat-of-some-years-%06d", n) }
 
 func manyLine(n int, said ...string) string {
 	return fmt.Sprintf(`{"conversation_id":%q,"timestamp":"2026-11-01T10:00:00Z",`, manyID(n)) + chatLine(said...)[1:]
 }
 
-// TestManyChats has more chats in one log than a parse keeps in mind (8192), of which some go on at its end and when it has grown: with all
-// that was said of them in the beginning. Of so many only those few are compared with what a reindex makes of them.
+// TestManyChats has more chats in one log than a parse remembers (8192). Some continue at the end of the log, and after it has grown, and keep
+// what the log states about them at the beginning. Only these few are compared with a reindex.
 func TestManyChats(t *testing.T) {
 	t.Parallel()
 	const many = 8300
@@ -94,12 +94,12 @@ func TestManyChats(t *testing.T) {
 		}
 	}
 	for _, run := range []int{0, 7, many - 1} {
-		if got := w.ask("SELECT title || ' ' || model FROM v_runs WHERE native_id = ?", manyID(run)); fmt.Sprint(got) != fmt.Sprintf("[bait %d gpt-4.1]", run) {
+		if got := w.query("SELECT title || ' ' || model FROM v_runs WHERE native_id = ?", manyID(run)); fmt.Sprint(got) != fmt.Sprintf("[bait %d gpt-4.1]", run) {
 			t.Errorf("of chat %d is known: %q", run, got)
 		}
 		for _, view := range []string{"v_runs", "v_conversations", "v_events", "v_usage"} {
 			query := "SELECT * FROM " + view + " WHERE run_id = (SELECT run_id FROM v_runs WHERE native_id = ?)"
-			w.same(query, strings.Join(again.ask(query, manyID(run)), "\n"), strings.Join(w.ask(query, manyID(run)), "\n"))
+			w.compareDumps(query, strings.Join(again.query(query, manyID(run)), "\n"), strings.Join(w.query(query, manyID(run)), "\n"))
 		}
 	}
 }

@@ -24,21 +24,21 @@ func TestLifeCline(t *testing.T) {
 	l := newLife(t, "cline")
 	task := clineSay(0, "task", "mend the basket")
 	l.write(clineTask+"ui_messages.json", clineFile(task, clineSay(10, "api_req_started", `{"request":"..."}`)))
-	l.meet("asked", counts{runs: 1, conversations: 1, events: 1})
+	l.ingestAndCheck("asked", counts{runs: 1, conversations: 1, events: 1})
 
 	first, second := clineRequest(10, 100, 20, "api_req_started"), clineRequest(30, 50, 5, "api_req_started")
 	l.write(clineTask+"ui_messages.json", clineFile(task, first, clineSay(20, "text", "wickerwork"), second, clineSay(40, "text", "ropework")))
 	l.write(clineTask+"api_conversation_history.json", `[{"role":"user","content":"the whole prompt"}]`)
 	l.write(clineTask+"task_metadata.json", `{"files_in_context":[],"model_usage":[{"ts":1780000000005,"model_id":"claude-sonnet-4-5-20250929","model_provider_id":"anthropic"}]}`)
-	l.meet("answered", counts{runs: 1, conversations: 1, events: 3, in: 150, out: 25, cost: 20000})
-	l.answers("named", `SELECT count(*) FROM v_usage WHERE verdict = 'counted' AND model = 'claude-sonnet-4-5-20250929'`, "2")
-	l.finds("whole prompt", 1)
+	l.ingestAndCheck("answered", counts{runs: 1, conversations: 1, events: 3, in: 150, out: 25, cost: 20000})
+	l.checkQuery("named", `SELECT count(*) FROM v_usage WHERE verdict = 'counted' AND model = 'claude-sonnet-4-5-20250929'`, "2")
+	l.checkSearch("whole prompt", 1)
 
 	// The second request goes, and a sum takes its place.
 	l.write(clineTask+"ui_messages.json", clineFile(task, first, clineSay(20, "text", "wickerwork"), clineRequest(60, 50, 5, "deleted_api_reqs")))
-	l.meet("rewound", counts{runs: 1, conversations: 1, events: 2, in: 150, out: 25, cost: 20000})
-	l.once("rewound")
-	l.copied("laptop", counts{runs: 1, conversations: 1, events: 2, in: 150, out: 25, cost: 20000})
+	l.ingestAndCheck("rewound", counts{runs: 1, conversations: 1, events: 2, in: 150, out: 25, cost: 20000})
+	l.checkFresh("rewound")
+	l.checkCopy("laptop", counts{runs: 1, conversations: 1, events: 2, in: 150, out: 25, cost: 20000})
 }
 
 // TestLifeCopilot has a session that is written line by line, and resumed.
@@ -53,12 +53,12 @@ func TestLifeCopilot(t *testing.T) {
 	user := `{"type":"user.message","data":{"content":"mend the basket"},"id":"a2","timestamp":"2026-05-04T08:00:01Z","parentId":"a1"}` + "\n"
 	answer := `{"type":"assistant.message","data":{"messageId":"m1","content":"mended","outputTokens":7},"id":"a3","timestamp":"2026-05-04T08:00:02Z","parentId":"a2"}` + "\n"
 	l.write(path, start+user+answer)
-	l.meet("running", counts{runs: 1, conversations: 1, events: 2})
+	l.ingestAndCheck("running", counts{runs: 1, conversations: 1, events: 2})
 	l.append(path, shutdown("a4", 100, 7))
-	l.meet("shut down", counts{runs: 1, conversations: 1, events: 2, in: 100, out: 7})
+	l.ingestAndCheck("shut down", counts{runs: 1, conversations: 1, events: 2, in: 100, out: 7})
 	l.write(".copilot/session-state/0b1c2d3e-0000-4000-8000-00000000000a.jsonl", start+user)
 	l.append(path, strings.ReplaceAll(user, `"a2"`, `"a5"`)+shutdown("a6", 10, 1))
-	l.meet("resumed, and an old file beside", counts{runs: 1, conversations: 1, events: 3, in: 110, out: 8})
-	l.once("as it is now")
-	l.copied("laptop", counts{runs: 1, conversations: 1, events: 3, in: 110, out: 8})
+	l.ingestAndCheck("resumed, and an old file beside", counts{runs: 1, conversations: 1, events: 3, in: 110, out: 8})
+	l.checkFresh("as it is now")
+	l.checkCopy("laptop", counts{runs: 1, conversations: 1, events: 3, in: 110, out: 8})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// TestCallsTakenOver has a log, and then a copy of it that comes first by name, which takes over its rows and grows by itself: calls have
-// their own results, and are found by how long they took.
+// TestCallsTakenOver has a log, and then a copy that sorts before it, takes over its rows and grows separately: calls keep
+// their own results, and are found by their duration.
 func TestCallsTakenOver(t *testing.T) {
 	t.Parallel()
 	const path = "home/.kimi/sessions/0123456789abcdef0123456789abcdef/5a000000-0000-4000-8000-0000000000c1/wire.jsonl"
@@ -47,6 +47,6 @@ func TestCallsTakenOver(t *testing.T) {
 		if found != step.want {
 			t.Errorf("%v: %d found", step, found)
 		}
-		w.madeAgain(fmt.Sprint(step))
+		w.checkReindex(fmt.Sprint(step))
 	}
 }

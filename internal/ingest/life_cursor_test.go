@@ -27,33 +27,33 @@ func cursorTurn(n int) string {
 `, n, n, n)
 }
 
-// TestLifeCursor has a transcript that grows, lies in the directories of two workspaces, moves, and is there as text, too.
+// TestLifeCursor has a transcript that grows, is in the directories of two workspaces, moves, and exists as text, too.
 func TestLifeCursor(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "cursor")
 	file := cursorFile("home-ada-shop", cursorA)
 	l.write(file, cursorTurn(1))
-	l.meet("said", counts{runs: 1, conversations: 1, events: 3, calls: 1})
+	l.ingestAndCheck("said", counts{runs: 1, conversations: 1, events: 3, calls: 1})
 	l.write(cursorFile("empty-window", cursorA), cursorTurn(1))
-	l.meet("also of another window", counts{runs: 1, conversations: 1, events: 3, calls: 1})
+	l.ingestAndCheck("also of another window", counts{runs: 1, conversations: 1, events: 3, calls: 1})
 	l.append(file, cursorTurn(2)+`{"role":"assistant","mess`)
-	l.meet("grown and torn", counts{runs: 1, conversations: 1, events: 6, calls: 2, problems: 1})
+	l.ingestAndCheck("grown and torn", counts{runs: 1, conversations: 1, events: 6, calls: 2, problems: 1})
 	l.append(file, `age":{"content":[{"type":"text","text":"done"}]}}`+"\n")
-	l.meet("complete", counts{runs: 1, conversations: 1, events: 7, calls: 2})
+	l.ingestAndCheck("complete", counts{runs: 1, conversations: 1, events: 7, calls: 2})
 	l.write(strings.TrimSuffix(file, "l")[:len(file)-len(".jsonl")]+".txt", "user:\n<timestamp>Monday, Sep 14, 2026, 8:01 AM (UTC+2)</timestamp>\n<user_query>\nmend basket 1\n</user_query>\n\nassistant:\nmended 1\n")
-	l.meet("as text", counts{runs: 1, conversations: 1, events: 7, calls: 2})
+	l.ingestAndCheck("as text", counts{runs: 1, conversations: 1, events: 7, calls: 2})
 	l.write(strings.Replace(file, cursorA+".jsonl", "subagents/child.jsonl", 1), cursorTurn(3))
-	l.meet("a child", counts{runs: 1, conversations: 2, events: 10, calls: 3, links: 1})
-	l.once("as it is now")
-	l.answers("its place", "SELECT project FROM v_runs WHERE NOT child AND counted", "/home/ada/shop")
-	l.answers("its name", "SELECT title FROM v_conversations WHERE verdict = 'counted' AND NOT child", "mend basket 1")
-	l.answers("its time", "SELECT min(time) FROM v_events WHERE counted", "2026-09-14T06:01:00.000000Z")
-	l.copied("laptop", counts{runs: 1, conversations: 2, events: 10, calls: 3, links: 1})
+	l.ingestAndCheck("a child", counts{runs: 1, conversations: 2, events: 10, calls: 3, links: 1})
+	l.checkFresh("as it is now")
+	l.checkQuery("its place", "SELECT project FROM v_runs WHERE NOT child AND counted", "/home/ada/shop")
+	l.checkQuery("its name", "SELECT title FROM v_conversations WHERE verdict = 'counted' AND NOT child", "mend basket 1")
+	l.checkQuery("its time", "SELECT min(time) FROM v_events WHERE counted", "2026-09-14T06:01:00.000000Z")
+	l.checkCopy("laptop", counts{runs: 1, conversations: 2, events: 10, calls: 3, links: 1})
 	l.move(file, cursorFile("home-ada-barn", cursorA))
-	l.meet("moved", counts{runs: 1, conversations: 2, events: 10, calls: 3, links: 1})
+	l.ingestAndCheck("moved", counts{runs: 1, conversations: 2, events: 10, calls: 3, links: 1})
 }
 
-// cursorBase is the database of the editor.
+// cursorBase is the editor's database.
 type cursorBase struct {
 	*base
 	now   int64
@@ -85,7 +85,7 @@ func (b *cursorBase) composer(id string) {
 		id, b.now, cursorKey, cursorKey, strings.Join(b.heads, ",")))
 }
 
-// bubble writes a message, and names it in the list unless it is there.
+// bubble writes a message, and adds it to the conversation's list unless it is there.
 func (b *cursorBase) bubble(composer, id, body string) {
 	head := fmt.Sprintf(`{"bubbleId":%q}`, id)
 	if !strings.Contains(strings.Join(b.heads, ","), head) {
@@ -94,10 +94,10 @@ func (b *cursorBase) bubble(composer, id, body string) {
 	b.put("bubbleId:"+composer+":"+id, fmt.Sprintf(`{"_v":3,"bubbleId":%q,%s}`, id, body))
 }
 
-// secrets says how often the archive has something that it must not have.
-func (w *world) secrets() {
+// checkNoSecrets fails if a stored version has a token, or is the database itself.
+func (w *world) checkNoSecrets() {
 	w.t.Helper()
-	for path, all := range w.allStored() {
+	for path, all := range w.allVersions() {
 		for _, content := range all {
 			if strings.Contains(content, cursorToken) || strings.Contains(content, cursorKey) || strings.Contains(content, "SQLite format 3") {
 				w.t.Errorf("%s has a secret in it", path)
@@ -106,8 +106,8 @@ func (w *world) secrets() {
 	}
 }
 
-// TestLifeCursorDatabase has a conversation in the editor's database, beside a transcript of it or not: it counts once, and a message
-// more costs no more than its own row.
+// TestLifeCursorDatabase has a conversation in the editor's database, with or without a transcript of it: it counts once, and one more
+// message stores only its own row.
 func TestLifeCursorDatabase(t *testing.T) {
 	for _, beside := range []bool{false, true} {
 		t.Run(fmt.Sprintf("transcript %v", beside), func(t *testing.T) {
@@ -130,8 +130,8 @@ func TestLifeCursorDatabase(t *testing.T) {
 				if got := countsOf(w.totals().Formats["cursor"]); got != want {
 					t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 				}
-				w.secrets()
-				w.madeAgain(what)
+				w.checkNoSecrets()
+				w.checkReindex(what)
 			}
 			meet("said")
 			if r := w.ingest("home", s.dir, "."); r.New+r.Rewritten+r.Grown != 0 {
@@ -140,7 +140,7 @@ func TestLifeCursorDatabase(t *testing.T) {
 			for _, c := range [][2]string{{"SELECT title FROM v_conversations WHERE verdict = 'counted'", "Mend the basket"},
 				{"SELECT model FROM v_conversations WHERE verdict = 'counted'", "claude-4.5-sonnet"}, {"SELECT project FROM v_runs WHERE counted", "/home/ada/shop"},
 				{"SELECT model FROM v_usage WHERE counted", "claude-4.5-sonnet"}} {
-				if got := w.ask(c[0]); len(got) != 1 || got[0] != c[1] {
+				if got := w.query(c[0]); len(got) != 1 || got[0] != c[1] {
 					t.Errorf("%s: %q, want %q", c[0], got, c[1])
 				}
 			}
@@ -184,7 +184,7 @@ func TestLifeCursorDatabase(t *testing.T) {
 	}
 }
 
-// TestLifeCursorBroken damages the database: unlike others it is not kept as it is, for it has tokens in it. It is told of.
+// TestLifeCursorBroken damages the database: unlike others it is not stored as a file, since it has access tokens in it. It is reported.
 func TestLifeCursorBroken(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	b := newCursorBase(s, cursorState)
@@ -203,16 +203,16 @@ func TestLifeCursorBroken(t *testing.T) {
 	if r := w.ingest("home", s.dir, "."); len(r.Problems) != 1 {
 		t.Errorf("a broken database: problems %+v", r.Problems)
 	}
-	w.secrets()
+	w.checkNoSecrets()
 	if got := countsOf(w.totals().Formats["cursor"]); got != (counts{runs: 1, conversations: 1, events: 1}) {
 		t.Errorf("%+v", got)
 	}
-	if n := len(w.stored("Cursor/User/globalStorage/storage.json")); n != 1 {
+	if n := len(w.versions("Cursor/User/globalStorage/storage.json")); n != 1 {
 		t.Errorf("what nobody knows is stored %d times", n)
 	}
 }
 
-// TestLifeCursorChat has a session of the command line, which has the same id in its transcript.
+// TestLifeCursorChat has a session of the command-line program, whose transcript has the same id.
 func TestLifeCursorChat(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	s.write(cursorFile("home-ada-shop", cursorA), cursorTurn(1))
@@ -249,7 +249,7 @@ func TestLifeCursorChat(t *testing.T) {
 		if got := countsOf(w.totals().Formats["cursor"]); got != want {
 			t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 		}
-		w.secrets()
+		w.checkNoSecrets()
 	}
 	meet("said")
 	if r := w.ingest("home", s.dir, "."); r.New+r.Rewritten+r.Grown != 0 {
@@ -262,7 +262,7 @@ func TestLifeCursorChat(t *testing.T) {
 	}
 	want.events += 2
 	meet("two more")
-	if got := w.ask("SELECT title || ', ' || model FROM v_conversations WHERE verdict = 'counted'"); len(got) != 1 || got[0] != "Mend, composer-2.5" {
+	if got := w.query("SELECT title || ', ' || model FROM v_conversations WHERE verdict = 'counted'"); len(got) != 1 || got[0] != "Mend, composer-2.5" {
 		t.Errorf("%q", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 const devflowRun = ".devflow/runs/2026-11-01-implement-0a1b2c3d"
 
-// devflowMeta is a run's metadata: running ones state zero totals.
+// devflowMeta returns a run's metadata. Running runs have totals of zero.
 func devflowMeta(status string, turns int) map[string]any {
 	m := map[string]any{
 		"runId": path.Base(devflowRun), "flowId": "implement", "nodeId": "", "input": map[string]any{"ticket": "TK-421"},
@@ -30,7 +30,7 @@ func devflowMeta(status string, turns int) map[string]any {
 	return m
 }
 
-// devflowTranscript has n turns: a question, then answers with one call and its output each. filler makes answers long.
+// devflowTranscript returns a transcript of n turns: a question, then answers with one call and its output each. filler lengthens the answers.
 func devflowTranscript(n int, filler string) []byte {
 	var turns []map[string]any
 	for i := range n {
@@ -97,22 +97,22 @@ func TestLifeDevflow(t *testing.T) {
 	l := newLife(t, "devflow")
 	l.write(meta, string(devflowJSON(devflowMeta("running", 0))))
 	// Turns are in memory only; zeros of a running run state nothing.
-	l.meet("running", counts{runs: 1})
-	l.once("running")
-	l.finds("tk 421", 1)
+	l.ingestAndCheck("running", counts{runs: 1})
+	l.checkFresh("running")
+	l.checkSearch("tk 421", 1)
 
 	// It ends: the transcript is written first, and metadata over the old ones. The write is met half done.
 	whole := string(devflowTranscript(5, ""))
 	l.write(plain, whole[:300])
-	l.meet("torn", counts{runs: 1, problems: 1})
-	l.once("torn")
+	l.ingestAndCheck("torn", counts{runs: 1, problems: 1})
+	l.checkFresh("torn")
 	l.write(plain, whole)
 	l.write(meta, string(devflowJSON(devflowMeta("completed", 5))))
 	// Five turns, four with a call and its output; totals of the metadata: 500, 50, 5 cents.
 	want := counts{runs: 1, conversations: 1, events: 5, calls: 4, results: 4, in: 500, out: 50, cost: 50000}
-	l.meet("completed", want)
-	l.once("completed")
-	l.answers("completed", "SELECT status, outcome FROM v_runs WHERE counted", "completed succeeded")
+	l.ingestAndCheck("completed", want)
+	l.checkFresh("completed")
+	l.checkQuery("completed", "SELECT status, outcome FROM v_runs WHERE counted", "completed succeeded")
 
 	// Saved again with more turns, over 100 KB: the .gz is written and the .json removed. It is the same
 	// conversation, said at greater length.
@@ -124,32 +124,32 @@ func TestLifeDevflow(t *testing.T) {
 	l.remove(plain)
 	l.write(meta, string(devflowJSON(devflowMeta("completed", 8))))
 	want = counts{runs: 1, conversations: 1, events: 8, calls: 7, results: 7, in: 800, out: 80, cost: 80000}
-	l.meet("compressed", want)
-	l.once("compressed")
-	l.answers("versions", "SELECT verdict, events FROM v_conversations WHERE NOT path LIKE '%metadata%' AND verdict <> 'uncounted' ORDER BY path",
+	l.ingestAndCheck("compressed", want)
+	l.checkFresh("compressed")
+	l.checkQuery("versions", "SELECT verdict, events FROM v_conversations WHERE NOT path LIKE '%metadata%' AND verdict <> 'uncounted' ORDER BY path",
 		"duplicate 5", "counted 8")
 
 	// Retention: the directory becomes an archive, and comes back.
 	kept := map[string]string{meta: l.read(meta), gz: l.read(gz)}
 	l.tarball(devflowRun, tgz)
-	l.meet("archived", want)
-	l.once("archived")
-	l.answers("archived", "SELECT status, input_tokens FROM v_runs WHERE counted", "completed 800")
+	l.ingestAndCheck("archived", want)
+	l.checkFresh("archived")
+	l.checkQuery("archived", "SELECT status, input_tokens FROM v_runs WHERE counted", "completed 800")
 	for name, content := range kept {
 		l.write(name, content)
 	}
-	l.meet("restored", want)
-	l.once("restored")
+	l.ingestAndCheck("restored", want)
+	l.checkFresh("restored")
 	l.remove(tgz)
-	l.meet("archive removed", want)
-	l.once("archive removed")
+	l.ingestAndCheck("archive removed", want)
+	l.checkFresh("archive removed")
 	// The question stands in .json, .gz and archive; the archive's copy and the first .json are found, too, as
 	// what does not count.
-	l.answers("one counts", "SELECT count(*) FROM v_events WHERE counted AND role = 'user'", "1")
+	l.checkQuery("one counts", "SELECT count(*) FROM v_events WHERE counted AND role = 'user'", "1")
 }
 
-// TestLifeDevflowTornAgain saves a run again and dies in the midst: what was there before counts until the file is
-// whole.
+// TestLifeDevflowTornAgain is interrupted while it saves a run again: the earlier version counts until the file is
+// complete.
 func TestLifeDevflowTornAgain(t *testing.T) {
 	t.Parallel()
 	const plain = devflowRun + "/transcript.json"
@@ -157,20 +157,20 @@ func TestLifeDevflowTornAgain(t *testing.T) {
 	l.write(devflowRun+"/metadata.json", string(devflowJSON(devflowMeta("completed", 3))))
 	l.write(plain, string(devflowTranscript(3, "")))
 	want := counts{runs: 1, conversations: 1, events: 3, calls: 2, results: 2, in: 300, out: 30, cost: 30000}
-	l.meet("completed", want)
+	l.ingestAndCheck("completed", want)
 	next := string(devflowTranscript(4, ""))
 	l.write(plain, next[:len(next)/2])
 	want.problems = 1
-	l.meet("torn", want)
-	l.onceIs("torn", counts{runs: 1, in: 300, out: 30, cost: 30000, problems: 1})
+	l.ingestAndCheck("torn", want)
+	l.checkFreshCounts("torn", counts{runs: 1, in: 300, out: 30, cost: 30000, problems: 1})
 	l.write(plain, next)
 	l.write(devflowRun+"/metadata.json", string(devflowJSON(devflowMeta("completed", 4))))
 	want = counts{runs: 1, conversations: 1, events: 4, calls: 3, results: 3, in: 400, out: 40, cost: 40000}
-	l.meet("whole", want)
-	l.once("whole")
+	l.ingestAndCheck("whole", want)
+	l.checkFresh("whole")
 }
 
-// TestLifeDevflowTornArchive meets an archive half written. Artifacts come first in it; a tear in one of them is a tear in the archive.
+// TestLifeDevflowTornArchive ingests a half-written archive. Its artifacts come first; it may be truncated inside one of them.
 func TestLifeDevflowTornArchive(t *testing.T) {
 	t.Parallel()
 	const tgz = ".devflow/archive/2026-11/2026-11-01-implement-0a1b2c3d.tar.gz"
@@ -189,19 +189,19 @@ func TestLifeDevflowTornArchive(t *testing.T) {
 	w.Close()
 	l := newLife(t, "devflow")
 	l.write(tgz, gzipped(out.Bytes()[:900]))
-	l.meet("torn", counts{problems: 1})
-	l.finds("hydra", 1)
+	l.ingestAndCheck("torn", counts{problems: 1})
+	l.checkSearch("hydra", 1)
 	whole := gzipped(out.Bytes())
 	l.write(tgz, whole[:len(whole)-3])
 	want := counts{runs: 1, conversations: 1, events: 3, calls: 2, results: 2, in: 300, out: 30, cost: 30000, problems: 1}
-	l.meet("all but the end", want)
+	l.ingestAndCheck("all but the end", want)
 	l.write(tgz, whole)
 	want.problems = 0
-	l.meet("whole", want)
-	l.once("whole")
+	l.ingestAndCheck("whole", want)
+	l.checkFresh("whole")
 }
 
-// TestLifeDevflowElsewhere keeps runs below a base of another name: what else lies in the project is nobody's.
+// TestLifeDevflowElsewhere has runs below a base directory of another name: other files of the project belong to no format.
 func TestLifeDevflowElsewhere(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "devflow")
@@ -213,20 +213,20 @@ func TestLifeDevflowElsewhere(t *testing.T) {
 	l.write(at(devflowRun)+"/transcript.json", string(devflowTranscript(3, "")))
 	l.write(at(devflowRun)+"/artifacts/spec.md", "# the spec of the hydra")
 	l.write(at(devflowRun)+"/artifacts/files/a.bin", "\x00\x01")
-	r := l.w.ingest("home", l.dir, ".")
+	r := l.world.ingest("home", l.dir, ".")
 	if r.Ignored != 3 {
-		t.Errorf("%d files left alone, want 3: %v", r.Ignored, l.ask("SELECT path FROM v_files"))
+		t.Errorf("%d files left alone, want 3: %v", r.Ignored, l.query("SELECT path FROM v_files"))
 	}
-	l.answers("whole runs", "SELECT path FROM v_files WHERE NOT path LIKE '%.json' ORDER BY path", at(devflowRun)+"/artifacts/files/a.bin", at(devflowRun)+"/artifacts/spec.md")
+	l.checkQuery("whole runs", "SELECT path FROM v_files WHERE NOT path LIKE '%.json' ORDER BY path", at(devflowRun)+"/artifacts/files/a.bin", at(devflowRun)+"/artifacts/spec.md")
 	want := counts{runs: 1, conversations: 1, events: 3, calls: 2, results: 2, in: 300, out: 30, cost: 30000}
-	if got := countsOf(l.w.totals().Formats["devflow"]); got != want {
+	if got := countsOf(l.world.totals().Formats["devflow"]); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	l.finds("hydra", 1)
+	l.checkSearch("hydra", 1)
 	// Archived, its archive is the only thing that is devflow's in there.
 	l.tarball(at(devflowRun), "project/archive/2026-11/2026-11-01-implement-0a1b2c3d.tar.gz")
-	l.w.ingest("home", l.dir, ".")
-	if got := countsOf(l.w.totals().Formats["devflow"]); got != want {
+	l.world.ingest("home", l.dir, ".")
+	if got := countsOf(l.world.totals().Formats["devflow"]); got != want {
 		t.Errorf("archived: got %+v, want %+v", got, want)
 	}
 	late := newWorld(t)
@@ -234,15 +234,15 @@ func TestLifeDevflowElsewhere(t *testing.T) {
 	if got := countsOf(late.totals().Formats["devflow"]); got != want {
 		t.Errorf("archived, met only now: got %+v, want %+v", got, want)
 	}
-	for path := range late.allStored() {
+	for path := range late.allVersions() {
 		if !slices.Contains([]string{"project/archive/old.zip", "project/archive/2026-11/2026-11-01-implement-0a1b2c3d.tar.gz"}, path) {
 			t.Errorf("%s was archived", path)
 		}
 	}
 }
 
-// TestTwoRunsInADirectory: devflow writes one id into both documents of a run, so metadata that state another one are of another run, which
-// has spent what they say, wherever they lie.
+// TestTwoRunsInADirectory: devflow writes one id into both documents of a run, so metadata with another id belongs to another run, whose usage
+// counts wherever the file is.
 func TestTwoRunsInADirectory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "devflow")
@@ -250,6 +250,6 @@ func TestTwoRunsInADirectory(t *testing.T) {
 	other := devflowMeta("completed", 3)
 	other["runId"] = "2026-11-01-implement-ffffffff"
 	l.write(devflowRun+"/metadata.json", string(devflowJSON(other)))
-	l.meet("mixed", counts{runs: 2, conversations: 1, events: 2, calls: 1, results: 1, in: 500, out: 50, cost: 50000})
-	l.once("mixed")
+	l.ingestAndCheck("mixed", counts{runs: 2, conversations: 1, events: 2, calls: 1, results: 1, in: 500, out: 50, cost: 50000})
+	l.checkFresh("mixed")
 }

@@ -2,16 +2,16 @@ package ingest_test
 
 import "testing"
 
-// TestEmptyThenForeign fills a file that was taken for a transcript by its name with what no format knows: the index says of it what one says
-// that is made again, to which both versions come at once.
+// TestEmptyThenForeign has an empty file that is a transcript by its name, and then gets content that no format knows: the index is the same as
+// after a reindex, which sees both versions at once.
 func TestEmptyThenForeign(t *testing.T) {
 	const active, foreign = "notes/transcript/active.jsonl", "{ is no transcript\n"
 	s, w := newTree(t), newWorld(t)
 	w.All = true
 	s.write(active, "")
 	w.ingest("chibi", s.dir, ".")
-	w.expect("empty", active, 0, "")
+	w.checkVersions("empty", active, 0, "")
 	s.write(active, foreign)
 	w.ingest("chibi", s.dir, ".")
-	w.expect("foreign", active, 0, "", foreign)
+	w.checkVersions("foreign", active, 0, "", foreign)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Data exports of chat services repeat all that an earlier one had. What is said in them counts once.
+// Data exports of chat services repeat everything of earlier exports. Each message counts once.
 
-// gptChat is a conversation of ChatGPT: prompts and answers in turn, each with its id and text, behind one another.
+// gptChat returns a ChatGPT conversation of alternating prompts and answers, for which said has an id and a text each.
 func gptChat(id, title string, updated int, said ...string) string {
 	var nodes []string
 	parent := "null"
@@ -30,7 +30,7 @@ func gptChat(id, title string, updated int, said ...string) string {
 		title, 1772000000+updated, strings.Join(nodes, ","), parent, id)
 }
 
-// claudeChat is a conversation of Claude.ai.
+// claudeChat returns a Claude.ai conversation.
 func claudeChat(id, name string, updated int, said ...string) string {
 	var messages []string
 	for i, s := range said {
@@ -51,38 +51,38 @@ func TestLifeExports(t *testing.T) {
 			l := newLife(t, format)
 			first := export(chat("c1", "Sails", 60, "m1 mend the sail", "m2 with thraed"), chat("c2", "Ropes", 60, "n1 which knot"))
 			l.write("jan/conversations.json", first)
-			l.meet("first", counts{runs: 2, conversations: 2, events: 3})
-			l.answers("a title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails")
+			l.ingestAndCheck("first", counts{runs: 2, conversations: 2, events: 3})
+			l.checkQuery("a title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails")
 
 			// The next one has an answer that was written anew, and lacks what was deleted.
 			l.write("feb/conversations-000.json", export(chat("c1", "Sails and masts", 600, "m1 mend the sail", "m2 with thread", "m3 and the mast"), chat("c3", "Oars", 600, "o1 how long")))
-			l.meet("second", counts{runs: 3, conversations: 3, events: 5})
-			l.answers("the later title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails and masts")
-			l.answers("the later words", "SELECT path FROM v_events WHERE counted = 1 AND attributes ->> 'id' = 'm2'", "feb/conversations-000.json")
-			l.finds("thread", 1)
-			l.finds("knot", 1)
-			l.once("second")
+			l.ingestAndCheck("second", counts{runs: 3, conversations: 3, events: 5})
+			l.checkQuery("the later title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails and masts")
+			l.checkQuery("the later words", "SELECT path FROM v_events WHERE counted = 1 AND attributes ->> 'id' = 'm2'", "feb/conversations-000.json")
+			l.checkSearch("thread", 1)
+			l.checkSearch("knot", 1)
+			l.checkFresh("second")
 			numbers := "SELECT event_id FROM v_events WHERE counted = 1 AND attributes ->> 'id' IN ('m1', 'm2', 'm3') ORDER BY attributes ->> 'id'"
-			before := l.ask(numbers)
+			before := l.query(numbers)
 
 			// It is taken over what was there, and the first is thrown away.
 			l.replace("feb/conversations-000.json", export(chat("c1", "Sails and masts", 1200, "m1 mend the sail", "m2 with thread", "m3 and the mast", "m4 splint it")))
 			l.remove("jan/conversations.json")
-			l.meet("third", counts{runs: 3, conversations: 3, events: 6})
-			l.answers("as before", numbers, before...)
-			l.finds("knot", 1)
-			l.finds("how long", 1)
+			l.ingestAndCheck("third", counts{runs: 3, conversations: 3, events: 6})
+			l.checkQuery("as before", numbers, before...)
+			l.checkSearch("knot", 1)
+			l.checkSearch("how long", 1)
 
 			// An old one comes late.
 			l.write("old/conversations.json", first)
-			l.meet("late", counts{runs: 3, conversations: 3, events: 6})
-			l.answers("as before", numbers, before...)
-			l.copied("laptop", counts{runs: 3, conversations: 3, events: 6})
+			l.ingestAndCheck("late", counts{runs: 3, conversations: 3, events: 6})
+			l.checkQuery("as before", numbers, before...)
+			l.checkCopy("laptop", counts{runs: 3, conversations: 3, events: 6})
 		})
 	}
 }
 
-// TestLifeChatGPTBranch has a conversation that goes on with the messages of another one.
+// TestLifeChatGPTBranch has a conversation that continues with the messages of another one.
 func TestLifeChatGPTBranch(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "chatgpt-export")
@@ -90,15 +90,15 @@ func TestLifeChatGPTBranch(t *testing.T) {
 	said := []string{id(1) + " mend the sail", id(2) + " with thread"}
 	branch := append(said[:2:2], id(3)+" and the mast < "+id(91), id(4)+" splint it")
 	l.write("jan/conversations.json", export(gptChat(id(92), "Masts", 900, branch...)))
-	l.meet("branch alone", counts{runs: 1, conversations: 1, events: 4, links: 1})
+	l.ingestAndCheck("branch alone", counts{runs: 1, conversations: 1, events: 4, links: 1})
 	l.write("feb/conversations-000.json", export(gptChat(id(91), "Sails", 60, said...)))
 	l.write("feb/conversations-001.json", export(gptChat(id(92), "Masts", 1200, append(branch, id(5)+" thanks")...)))
-	l.meet("both", counts{runs: 2, conversations: 2, events: 5, links: 1})
-	l.answers("where it was said first", "SELECT r.native_id FROM v_events e JOIN v_runs r USING (run_id) WHERE e.counted = 1 AND e.attributes ->> 'id' = '"+id(1)+"'", id(91))
-	l.once("both")
+	l.ingestAndCheck("both", counts{runs: 2, conversations: 2, events: 5, links: 1})
+	l.checkQuery("where it was said first", "SELECT r.native_id FROM v_events e JOIN v_runs r USING (run_id) WHERE e.counted = 1 AND e.attributes ->> 'id' = '"+id(1)+"'", id(91))
+	l.checkFresh("both")
 }
 
-// TestPayloadsOfMany drops what was attached in two of very many conversations, far apart, and in no other.
+// TestPayloadsOfMany drops the attachments of two conversations, far apart among very many, and of no other.
 func TestPayloadsOfMany(t *testing.T) {
 	t.Parallel()
 	const many, first, second = 20000, 5, 19995

@@ -18,8 +18,8 @@ func geminiTokens(in, out int) string {
 	return fmt.Sprintf(`"tokens":{"input":%d,"output":%d,"cached":0,"thoughts":0,"tool":0,"total":%d}`, in, out, in+out)
 }
 
-// TestLifeGemini has a session of an old version that a newer one goes on with: the document stays beside the log that
-// took it over, and a message is written again each time that it changes.
+// TestLifeGemini has a session of an old version that a newer one continues: the document stays besides the log that
+// replaces it, and a message is written again each time it changes.
 func TestLifeGemini(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "gemini-cli")
@@ -29,34 +29,34 @@ func TestLifeGemini(t *testing.T) {
 	user := geminiMessage("m1", `"type":"user","content":"mend the basket"`)
 	answer := geminiMessage("m2", `"type":"gemini","model":"gemini-3-pro","content":"mended",`+geminiTokens(10, 3))
 	l.write(geminiFile, document(user))
-	l.meet("asked", counts{runs: 1, conversations: 1, events: 1})
+	l.ingestAndCheck("asked", counts{runs: 1, conversations: 1, events: 1})
 	l.write(geminiFile, document(user+","+answer))
-	l.meet("answered", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.ingestAndCheck("answered", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
 	log := geminiFile + "l"
 	head := fmt.Sprintf(`{"sessionId":%q,"projectHash":"h","startTime":"2026-11-03T10:00:00.000Z","kind":"main"}`+"\n", geminiSession)
 	l.write(log, head+user+"\n"+answer+"\n")
-	l.meet("migrated", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.ingestAndCheck("migrated", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
 	l.append(log, geminiMessage("m3", `"type":"gemini","model":"gemini-3-pro","content":"half a bas","thoughts":[{"subject":"wicker"}]`)+"\n")
-	l.meet("half of it", counts{runs: 1, conversations: 1, events: 4, in: 10, out: 3})
+	l.ingestAndCheck("half of it", counts{runs: 1, conversations: 1, events: 4, in: 10, out: 3})
 	l.append(log, geminiMessage("m3", `"type":"gemini","model":"gemini-3-pro","content":"a basket",`+geminiTokens(20, 4))+"\n")
-	l.meet("all of it, without the thought", counts{runs: 1, conversations: 1, events: 3, in: 30, out: 7})
+	l.ingestAndCheck("all of it, without the thought", counts{runs: 1, conversations: 1, events: 3, in: 30, out: 7})
 	l.append(log, `{"$rewindTo":"m3"}`+"\n")
 	all := counts{runs: 1, conversations: 1, events: 3, in: 30, out: 7}
-	l.meet("rewound", all)
-	l.once("rewound")
-	l.copied("laptop", all)
+	l.ingestAndCheck("rewound", all)
+	l.checkFresh("rewound")
+	l.checkCopy("laptop", all)
 }
 
-// TestEmptyAtFirst: a file that has just been made is no session yet, for none has an id.
+// TestEmptyAtFirst: a file that was just created is no session yet, since it has no id.
 func TestEmptyAtFirst(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "gemini-cli")
 	l.write(geminiFile+"l", "")
-	l.meet("made", counts{})
+	l.ingestAndCheck("made", counts{})
 	said := fmt.Sprintf(`{"sessionId":%q,"projectHash":"h","startTime":"2026-11-03T10:00:00.000Z","kind":"main"}`+"\n", geminiSession) +
 		geminiMessage("m1", `"type":"user","content":"mend the basket"`) + "\n"
 	l.write(geminiFile+"l", said)
-	l.meet("begun", counts{runs: 1, conversations: 1, events: 1})
-	l.answers("begun", "SELECT native_id FROM v_runs", geminiSession)
-	l.once("begun")
+	l.ingestAndCheck("begun", counts{runs: 1, conversations: 1, events: 1})
+	l.checkQuery("begun", "SELECT native_id FROM v_runs", geminiSession)
+	l.checkFresh("begun")
 }

@@ -61,15 +61,15 @@ func TestLifeGoose(t *testing.T) {
 	b.gooseSays(gooseA, "user", `[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"wicker"}]}}]`, 2)
 	b.do("UPDATE sessions SET input_tokens = 30, output_tokens = 4, total_tokens = 34, accumulated_input_tokens = 50, accumulated_output_tokens = 9, accumulated_total_tokens = 59 WHERE id = ?", gooseA)
 	want := counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1, in: 50, out: 9}
-	w.meets("schema 1", "goose", s.dir, want, 3, 0, 0)
+	w.ingestAndCheck("schema 1", "goose", s.dir, want, 3, 0, 0)
 
 	b.do(gooseSeventh)
 	b.gooseSays(gooseA, "assistant", gooseText("mended"), 3)
 	b.do(`UPDATE messages SET message_id = 'chatcmpl-1' WHERE message_id IS NULL`)
 	b.do(`UPDATE sessions SET provider_name = 'anthropic', model_config_json = '{"model_name":"claude-sonnet-4-5"}', accumulated_input_tokens = 80, accumulated_total_tokens = 89 WHERE id = ?`, gooseA)
 	want.events, want.in = 5, 80
-	w.meets("schema 7", "goose", s.dir, want)
-	if got := w.ask("SELECT model || ' ' || title FROM v_conversations WHERE verdict = 'counted'"); len(got) != 1 || got[0] != "claude-sonnet-4-5 Mend the basket" {
+	w.ingestAndCheck("schema 7", "goose", s.dir, want)
+	if got := w.query("SELECT model || ' ' || title FROM v_conversations WHERE verdict = 'counted'"); len(got) != 1 || got[0] != "claude-sonnet-4-5 Mend the basket" {
 		t.Errorf("conversation %q", got)
 	}
 
@@ -81,23 +81,23 @@ func TestLifeGoose(t *testing.T) {
 	b.gooseSays(gooseA, "user", gooseText("a summary of the basket"), 4)
 	b.do(`UPDATE messages SET message_id = 'msg_20261001_1_0d9c', metadata_json = '{"userVisible":false,"agentVisible":true}' WHERE message_id IS NULL`)
 	want.events++
-	w.meets("made shorter", "goose", s.dir, want)
-	if got := w.ask("SELECT role FROM v_events WHERE kind = 'system' AND counted"); len(got) != 1 {
+	w.ingestAndCheck("made shorter", "goose", s.dir, want)
+	if got := w.query("SELECT role FROM v_events WHERE kind = 'system' AND counted"); len(got) != 1 {
 		t.Errorf("%d summaries", len(got))
 	}
 
 	// The ledger comes: what was counted before stays, and a session that has requests is counted by them.
 	b.do(gooseLedger)
 	b.do("INSERT INTO usage_ledger VALUES (1, ?, 1790000200, NULL, 80, 9, 89, NULL, NULL, NULL, 'carried_forward', 0)", gooseA)
-	w.meets("carried forward", "goose", s.dir, want)
+	w.ingestAndCheck("carried forward", "goose", s.dir, want)
 	b.do("INSERT INTO usage_ledger VALUES (2, ?, 1790000300, 'claude-sonnet-4-5', 100, 7, 107, 60, 10, 0.0125, 'provider_reported', 0)", gooseA)
 	b.do("UPDATE sessions SET accumulated_input_tokens = 180, accumulated_total_tokens = 196, updated_at = '2026-10-01 10:05:00' WHERE id = ?", gooseA)
 	want.in, want.out, want.cost = 110, 16, 12500
-	w.meets("a request", "goose", s.dir, want)
+	w.ingestAndCheck("a request", "goose", s.dir, want)
 	late := newWorld(t)
 	lateWant := want
 	lateWant.in, lateWant.out = 30, 7
-	late.meets("late", "goose", s.dir, lateWant)
+	late.ingestAndCheck("late", "goose", s.dir, lateWant)
 
 	// A session goes on from a copy of another, and one is its child.
 	b.do("INSERT INTO sessions (id, description, working_dir, created_at, updated_at) VALUES ('20261001_3', 'fork', '/home/ada/shop', '2026-10-01 11:00:00', '2026-10-01 11:00:00')")
@@ -107,22 +107,22 @@ func TestLifeGoose(t *testing.T) {
 	b.do("INSERT INTO sessions (id, session_type, parent_session_id, working_dir, created_at) VALUES ('20261001_4', 'sub_agent', '20261001_3', '/home/ada/shop', '2026-10-01 11:01:00')")
 	b.gooseSays("20261001_4", "user", gooseText("look around"), 9)
 	want.runs, want.conversations, want.links, want.events = 2, 3, 2, 8
-	w.meets("copied", "goose", s.dir, want)
+	w.ingestAndCheck("copied", "goose", s.dir, want)
 
 	// An edit cuts the conversation off, and a session is deleted.
 	b.do("DELETE FROM messages WHERE session_id = '20261001_3' AND created_timestamp >= 1790000008")
 	b.gooseSays("20261001_3", "user", gooseText("and the floor"), 10)
-	w.meets("edited", "goose", s.dir, want)
+	w.ingestAndCheck("edited", "goose", s.dir, want)
 	b.do("DELETE FROM messages WHERE session_id = ?", gooseA)
 	b.do("DELETE FROM sessions WHERE id = ?", gooseA)
-	w.meets("deleted", "goose", s.dir, want, 0, 0, 0)
+	w.ingestAndCheck("deleted", "goose", s.dir, want, 0, 0, 0)
 
 	// Another machine has sessions of the same names.
 	other := newBase(s, "laptop/goose/sessions/sessions.db", gooseFirst)
 	other.gooseSession(gooseA, "2026-10-01 15:00:00")
 	other.gooseSays(gooseA, "user", gooseText("another basket"), 20)
 	want.runs, want.conversations, want.events = 3, 4, 9
-	w.meets("another machine", "goose", s.dir, want)
+	w.ingestAndCheck("another machine", "goose", s.dir, want)
 }
 
 // TestLifeGooseClash has sessions that are called so that no tar could extract all of them beside each other, or as another one is.
@@ -134,7 +134,7 @@ func TestLifeGooseClash(t *testing.T) {
 		b.gooseSays(id, "user", gooseText("mend the basket"), i)
 	}
 	b.do("INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES (CAST(? AS BLOB), 'user', '[]', 0)", gooseA)
-	w.meets("clash", "goose", s.dir, counts{runs: 3, conversations: 3, events: 3})
+	w.ingestAndCheck("clash", "goose", s.dir, counts{runs: 3, conversations: 3, events: 3})
 }
 
 // TestLifeGooseFiles has a session in a file, which is written anew with each message, taken over into the database, and goes on there.
@@ -150,10 +150,10 @@ func TestLifeGooseFiles(t *testing.T) {
 	}
 	file(1, 10)
 	want := counts{runs: 1, conversations: 1, events: 1, in: 10, out: 2}
-	w.meets("a message", "goose", s.dir, want, 1, 0, 0)
+	w.ingestAndCheck("a message", "goose", s.dir, want, 1, 0, 0)
 	file(2, 25)
 	want.events, want.in = 2, 25
-	w.meets("two", "goose", s.dir, want, 0, 0, 1)
+	w.ingestAndCheck("two", "goose", s.dir, want, 0, 0, 1)
 	b := newBase(s, gooseDir+"sessions.db", gooseFirst+";"+gooseSeventh)
 	b.do(`INSERT INTO sessions (id, name, working_dir, created_at, updated_at, accumulated_input_tokens, accumulated_output_tokens) VALUES ('20250916_061500', 'Mend the basket', '/home/ada/shop',
 		'2025-09-16 04:15:00', '2025-09-16 04:16:00', 25, 2)`)
@@ -161,14 +161,14 @@ func TestLifeGooseFiles(t *testing.T) {
 		b.do("INSERT INTO messages (session_id, message_id, role, content_json, created_timestamp) VALUES ('20250916_061500', ?, ?, ?, ?)", fmt.Sprintf("msg_20250916_061500_%d-aa", i),
 			[]string{"user", "assistant"}[i], fmt.Sprintf(`[{"type":"text","text":"message %d","annotations":null}]`, i), 1758000000+i)
 	}
-	w.meets("taken over", "goose", s.dir, want)
+	w.ingestAndCheck("taken over", "goose", s.dir, want)
 	b.gooseSays("20250916_061500", "user", gooseText("goes on"), 5)
 	want.events++
-	w.meets("goes on", "goose", s.dir, want)
+	w.ingestAndCheck("goes on", "goose", s.dir, want)
 	b.do("VACUUM INTO ?", filepath.Join(s.dir, gooseDir+"backup.db"))
-	w.meets("a backup", "goose", s.dir, want)
+	w.ingestAndCheck("a backup", "goose", s.dir, want)
 	late := newWorld(t)
-	late.meets("late", "goose", s.dir, want)
+	late.ingestAndCheck("late", "goose", s.dir, want)
 }
 
 // TestLifeGooseFew has a database with no more columns than the format needs.
@@ -182,5 +182,5 @@ func TestLifeGooseFew(t *testing.T) {
 		b.do("INSERT INTO messages VALUES (?, 'user', ?, 1790000000)", id, gooseText("mend "+id))
 	}
 	b.do("INSERT INTO usage_ledger VALUES ('s1', 1790000001, 'gpt-5', 10, 2), ('s1', 1790000002, 'gpt-5', 20, 3)")
-	w.meets("few columns", "goose", s.dir, counts{runs: 2, conversations: 2, events: 2, in: 37, out: 5}, 5, 0, 0)
+	w.ingestAndCheck("few columns", "goose", s.dir, counts{runs: 2, conversations: 2, events: 2, in: 37, out: 5}, 5, 0, 0)
 }

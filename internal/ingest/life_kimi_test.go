@@ -17,7 +17,7 @@ func kimiFile(session, agent string) string {
 	return kimiStore + session + "/agents/" + agent + "/wire.jsonl"
 }
 
-// kimiTurn is a prompt and its answer, with its tokens told twice.
+// kimiTurn returns a prompt and its answer, with its tokens stated twice.
 func kimiTurn(n int) string {
 	line := func(at int, rest string) string {
 		return fmt.Sprintf(`{%s,"time":%d}`, rest, 1790000000000+int64(1000*n+at)) + "\n"
@@ -33,57 +33,57 @@ func kimiState(title, more string) string {
 	return fmt.Sprintf(`{"createdAt":"2026-11-01T10:00:00.000Z","title":%q,"isCustomTitle":true,"workDir":"/home/ada/shop","agents":{"main":{"parentAgentId":null},"agent-0":{"parentAgentId":"main"}}%s}`, title, more)
 }
 
-// TestLifeKimi has a session that goes on, is named, written anew by a newer version, and forked with its subagent.
+// TestLifeKimi has a session that grows, gets a title, is rewritten by a newer version, and is forked with its subagent.
 func TestLifeKimi(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "kimi")
 	l.write(kimiFile(kimiA, "main"), kimiHead+kimiTurn(1))
-	l.meet("said", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.ingestAndCheck("said", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
 	l.write(kimiStore+kimiA+"/state.json", kimiState("Basket", ""))
 	l.append(kimiFile(kimiA, "main"), kimiTurn(2))
-	l.meet("named", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
-	l.answers("named", "SELECT c.title || ' ' || r.title || ' ' || r.project FROM v_conversations c JOIN v_runs r USING (run_id) WHERE r.child = 0 AND c.events > 0", "Basket Basket /home/ada/shop")
+	l.ingestAndCheck("named", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
+	l.checkQuery("named", "SELECT c.title || ' ' || r.title || ' ' || r.project FROM v_conversations c JOIN v_runs r USING (run_id) WHERE r.child = 0 AND c.events > 0", "Basket Basket /home/ada/shop")
 	for _, title := range []string{"Zinc bucket", "Amber basket"} {
 		l.write(kimiStore+kimiA+"/state.json", kimiState(title, ""))
-		l.meet("renamed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
-		l.answers("renamed", "SELECT c.title || ' ' || r.title FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.events > 0", title+" "+title)
+		l.ingestAndCheck("renamed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
+		l.checkQuery("renamed", "SELECT c.title || ' ' || r.title FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.events > 0", title+" "+title)
 	}
 	l.write(kimiFile(kimiA, "main"), strings.ReplaceAll(kimiHead, "1.4", "1.5")+kimiTurn(1)+kimiTurn(2)+kimiTurn(3))
-	l.meet("written anew", counts{runs: 1, conversations: 1, events: 6, in: 30, out: 9})
+	l.ingestAndCheck("written anew", counts{runs: 1, conversations: 1, events: 6, in: 30, out: 9})
 	l.write(kimiFile(kimiA, "agent-0"), kimiHead+kimiTurn(4))
 	all := counts{runs: 1, conversations: 2, events: 8, in: 40, out: 12, links: 1}
-	l.meet("a subagent", all)
+	l.ingestAndCheck("a subagent", all)
 	const mark = `{"type":"forked","time":1790000009000}` + "\n"
 	forked := kimiHead + kimiTurn(1) + kimiTurn(2) + kimiTurn(3) + mark
 	l.write(kimiFile(kimiB, "main"), forked)
 	l.write(kimiFile(kimiB, "agent-0"), kimiHead+kimiTurn(4)+mark)
 	l.write(kimiStore+kimiB+"/state.json", kimiState("Basket", `,"forkedFrom":"`+kimiA+`"`))
 	all.runs, all.conversations, all.links = 2, 4, 3
-	l.meet("forked", all)
+	l.ingestAndCheck("forked", all)
 	l.append(kimiFile(kimiB, "main"), kimiTurn(10))
 	all.events, all.in, all.out = 10, 50, 15
-	l.meet("the fork went on", all)
+	l.ingestAndCheck("the fork went on", all)
 	l.write(kimiFile(kimiB, "main"), kimiHead+strings.ReplaceAll(strings.TrimPrefix(forked, kimiHead), ",\"inputCacheCreation\":0", "")+kimiTurn(10)+kimiTurn(11))
 	all.events, all.in, all.out = 12, 60, 18
-	l.meet("the fork was written anew", all)
-	l.copied("laptop", all)
+	l.ingestAndCheck("the fork was written anew", all)
+	l.checkCopy("laptop", all)
 }
 
-// TestKimiOriginComesLate: the fork is met first, and has all there is; then what it was copied from.
+// TestKimiOriginComesLate ingests a fork first, which then counts in full, and its origin later.
 func TestKimiOriginComesLate(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "kimi")
 	l.write(kimiFile(kimiB, "main"), kimiHead+kimiTurn(1)+`{"type":"forked","time":1790000009000}`+"\n"+kimiTurn(10))
 	l.write(kimiStore+kimiB+"/state.json", kimiState("Basket", `,"forkedFrom":"`+kimiA+`"`))
-	l.meet("the fork", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, links: 1})
+	l.ingestAndCheck("the fork", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, links: 1})
 	l.write(kimiFile(kimiA, "main"), kimiHead+kimiTurn(1)+kimiTurn(2))
 	both := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1}
-	l.meet("both", both)
-	l.answers("both", "SELECT r.native_id || ' ' || count(*) FROM v_events e JOIN v_runs r USING (run_id) WHERE e.counted = 1 GROUP BY r.native_id ORDER BY r.native_id", kimiA+" 4", kimiB+" 2")
-	l.once("both")
+	l.ingestAndCheck("both", both)
+	l.checkQuery("both", "SELECT r.native_id || ' ' || count(*) FROM v_events e JOIN v_runs r USING (run_id) WHERE e.counted = 1 GROUP BY r.native_id ORDER BY r.native_id", kimiA+" 4", kimiB+" 2")
+	l.checkFresh("both")
 }
 
-// TestLifeKimiCLI has a session of the first program: what is sent to the model comes first, then the wire; a fork repeats lines of it.
+// TestLifeKimiCLI has a session of the older program: the context file is written first, then the wire log; a fork repeats lines of it.
 func TestLifeKimiCLI(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "kimi")
@@ -97,13 +97,13 @@ func TestLifeKimiCLI(t *testing.T) {
 			line(3, "StatusUpdate", fmt.Sprintf(`"token_usage":{"input_other":10,"output":3,"input_cache_read":0,"input_cache_creation":0},"message_id":"m%d"`, n))
 	}
 	l.write(dir+session(1)+"context.jsonl", `{"role":"user","content":"stack the crates"}`+"\n")
-	l.meet("context", counts{runs: 1, conversations: 1, events: 1})
+	l.ingestAndCheck("context", counts{runs: 1, conversations: 1, events: 1})
 	l.write(dir+session(1)+"wire.jsonl", `{"type":"metadata","protocol_version":"1.3"}`+"\n"+turn(1))
-	l.meet("wire", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.ingestAndCheck("wire", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
 	l.append(dir+session(1)+"wire.jsonl", turn(2))
 	l.write(dir+session(2)+"wire.jsonl", `{"type":"metadata","protocol_version":"1.3"}`+"\n"+turn(1)+turn(3))
 	all := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1}
-	l.meet("forked", all)
-	l.once("forked")
-	l.copied("laptop", all)
+	l.ingestAndCheck("forked", all)
+	l.checkFresh("forked")
+	l.checkCopy("laptop", all)
 }

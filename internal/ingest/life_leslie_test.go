@@ -34,7 +34,7 @@ type leslieThread struct {
 // leslieRelations writes thread_relations.json as the program does: what was there becomes the .bak.
 func (l *life) leslieRelations(threads ...leslieThread) {
 	const name = workspace + "thread_relations.json"
-	if _, ok := l.met[name]; ok {
+	if _, ok := l.contents[name]; ok {
 		l.write(name+".bak", l.read(name))
 	}
 	var records, relations []string
@@ -63,12 +63,12 @@ func TestLifeLeslieFifty(t *testing.T) {
 	}
 	// Fifty files are fifty runs with four entries each.
 	fifty := counts{runs: 50, conversations: 50, events: 200, calls: 50, results: 50}
-	l.meet("fifty", fifty)
+	l.ingestAndCheck("fifty", fifty)
 	l.write(leslieFile(threadA, 50, "fix-the-cart"), leslieChat(threadA, "chat-1", 50, "round50"))
 	l.remove(leslieFile(threadA, 0, "fix-the-cart"))
-	l.meet("fifty-one", counts{runs: 51, conversations: 51, events: 204, calls: 51, results: 51})
-	l.onceIs("fifty-one", fifty)
-	l.finds("round0", 1)
+	l.ingestAndCheck("fifty-one", counts{runs: 51, conversations: 51, events: 204, calls: 51, results: 51})
+	l.checkFreshCounts("fifty-one", fifty)
+	l.checkSearch("round0", 1)
 }
 
 // TestLifeLeslieOverwrite begins two chats in one minute with the same words: the second replaces the file of the
@@ -80,23 +80,23 @@ func TestLifeLeslieOverwrite(t *testing.T) {
 	first, second := leslieChat(threadA, "chat-1", 7, "first"), leslieChat(threadA, "chat-2", 7, "second")
 	l.write(file, first)
 	one := counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1}
-	l.meet("first", one)
-	l.once("first")
+	l.ingestAndCheck("first", one)
+	l.checkFresh("first")
 	l.write(file, second)
 	two := counts{runs: 2, conversations: 2, events: 8, calls: 2, results: 2}
-	l.meet("second", two)
-	l.onceIs("second", one)
-	l.answers("both count", "SELECT counted, version, events FROM v_conversations WHERE path LIKE '%.txt' ORDER BY version", "1 1 4", "1 2 4")
+	l.ingestAndCheck("second", two)
+	l.checkFreshCounts("second", one)
+	l.checkQuery("both count", "SELECT counted, version, events FROM v_conversations WHERE path LIKE '%.txt' ORDER BY version", "1 1 4", "1 2 4")
 	// A plain write may be met half done; the whole file says more of the same run.
 	l.write(leslieFile(threadA, 8, "torn"), leslieChat(threadA, "chat-3", 8, "third")[:190])
-	l.meet("torn", counts{runs: 3, conversations: 3, events: 9, calls: 2, results: 2})
+	l.ingestAndCheck("torn", counts{runs: 3, conversations: 3, events: 9, calls: 2, results: 2})
 	l.write(leslieFile(threadA, 8, "torn"), leslieChat(threadA, "chat-3", 8, "third"))
-	l.meet("whole", counts{runs: 3, conversations: 3, events: 12, calls: 3, results: 3})
+	l.ingestAndCheck("whole", counts{runs: 3, conversations: 3, events: 12, calls: 3, results: 3})
 	// A copy of the chat that was overwritten is that chat, whatever stands in its old file now.
 	l.write(leslieFile(threadB, 7, "fix-the-cart"), first)
-	l.meet("copied", counts{runs: 3, conversations: 3, events: 12, calls: 3, results: 3})
-	l.once("copied")
-	l.finds("first", 1)
+	l.ingestAndCheck("copied", counts{runs: 3, conversations: 3, events: 12, calls: 3, results: 3})
+	l.checkFresh("copied")
+	l.checkSearch("first", 1)
 }
 
 // TestLifeLeslieThreads spawns a thread that inherits, freezes references to threads that hold copies themselves, and
@@ -108,19 +108,19 @@ func TestLifeLeslieThreads(t *testing.T) {
 	l.write(workspace+"threads/"+threadA+"/plan.md", "# Plan\nrefactor the pegasus\n")
 	l.leslieRelations(leslieThread{id: threadA, status: "active"})
 	want := counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1}
-	l.meet("one thread", want)
-	l.once("one thread")
+	l.ingestAndCheck("one thread", want)
+	l.checkFresh("one thread")
 
 	// Spawned with inheritance: the child begins with its parent's transcripts, and says more of its own.
 	l.copyDir(workspace+"threads/"+threadA+"/.meta/transcripts", workspace+"threads/"+threadB+"/.meta/transcripts")
 	l.leslieRelations(leslieThread{id: threadA, status: "active"}, leslieThread{id: threadB, parent: threadA, status: "active"})
 	want.links = 1
-	l.meet("spawned", want)
-	l.once("spawned")
+	l.ingestAndCheck("spawned", want)
+	l.checkFresh("spawned")
 	l.write(leslieFile(threadB, 2, "fix-more"), leslieChat(threadB, "chat-2", 2, "griffin"))
 	want.runs, want.conversations, want.events, want.calls, want.results = 2, 2, 8, 2, 2
-	l.meet("child chat", want)
-	l.once("child chat")
+	l.ingestAndCheck("child chat", want)
+	l.checkFresh("child chat")
 
 	// Frozen: C takes all of B, with the copy of A in it; D takes all of C, with both in that. Four links now: parent
 	// A-B, references B-C, C-D, and A-C, whose directory is copied, too.
@@ -134,49 +134,49 @@ func TestLifeLeslieThreads(t *testing.T) {
 	}
 	l.leslieRelations(frozen...)
 	want.links = 4
-	l.meet("frozen", want)
-	l.once("frozen")
+	l.ingestAndCheck("frozen", want)
+	l.checkFresh("frozen")
 	// Six files hold A's chat, one row has its words; a copied plan is a document of the thread that holds it.
-	l.answers("copies", "SELECT copies FROM v_files WHERE path LIKE '%/threads/thread-aaaaaaaa/.meta/transcripts/%'", "6")
-	l.finds("unicorn", 1)
-	l.finds("griffin", 1)
-	l.answers("one counts", "SELECT path FROM v_conversations WHERE counted ORDER BY path",
+	l.checkQuery("copies", "SELECT copies FROM v_files WHERE path LIKE '%/threads/thread-aaaaaaaa/.meta/transcripts/%'", "6")
+	l.checkSearch("unicorn", 1)
+	l.checkSearch("griffin", 1)
+	l.checkQuery("one counts", "SELECT path FROM v_conversations WHERE counted ORDER BY path",
 		leslieFile(threadA, 1, "fix-the-cart"), leslieFile(threadB, 2, "fix-more"))
 
 	// The original goes, copies survive; then the whole thread.
 	l.remove(leslieFile(threadA, 1, "fix-the-cart"))
-	l.meet("original deleted", want)
-	l.once("original deleted")
+	l.ingestAndCheck("original deleted", want)
+	l.checkFresh("original deleted")
 	l.remove(workspace + "threads/" + threadA)
 	l.remove(workspace + "threads/" + threadB)
-	l.meet("threads deleted", want)
-	l.once("threads deleted")
+	l.ingestAndCheck("threads deleted", want)
+	l.checkFresh("threads deleted")
 
 	// The list is rewritten: a status changes, and the .bak has the version before. No edge is new.
 	frozen[0].status = "archived"
 	l.leslieRelations(frozen...)
-	l.meet("relations rewritten", want)
-	l.once("relations rewritten")
-	l.answers("status", "SELECT status FROM v_runs WHERE native_id = 'thread:thread-aaaaaaaa'", "archived")
+	l.ingestAndCheck("relations rewritten", want)
+	l.checkFresh("relations rewritten")
+	l.checkQuery("status", "SELECT status FROM v_runs WHERE native_id = 'thread:thread-aaaaaaaa'", "archived")
 	// A reference is taken back: the .bak has it still. After the next operation no file has it; it was there.
 	frozen[3].references = nil
 	l.leslieRelations(frozen...)
-	l.meet("reference removed", want)
-	l.once("reference removed")
+	l.ingestAndCheck("reference removed", want)
+	l.checkFresh("reference removed")
 	l.leslieRelations(frozen...)
-	l.meet("backup overwritten", want)
+	l.ingestAndCheck("backup overwritten", want)
 	late := want
 	late.links = 3
-	l.onceIs("backup overwritten", late)
+	l.checkFreshCounts("backup overwritten", late)
 
 	// The write was torn: a problem until the program copies the .bak back.
 	whole := l.read(workspace + "thread_relations.json")
 	l.write(workspace+"thread_relations.json", whole[:100])
 	want.problems = 1
-	l.meet("torn relations", want)
+	l.ingestAndCheck("torn relations", want)
 	l.write(workspace+"thread_relations.json", whole)
 	want.problems = 0
-	l.meet("copied back", want)
+	l.ingestAndCheck("copied back", want)
 }
 
 // TestLifeLeslieWorker lets the log of a thread's workers grow: every attempt costs once, failures too.
@@ -190,26 +190,26 @@ func TestLifeLeslieWorker(t *testing.T) {
 	l.write(leslieFile(threadA, 1, "fix-the-cart"), leslieChat(threadA, "chat-1", 1, "unicorn"))
 	l.write(log, line(1, "worker_started", ""))
 	want := counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1}
-	l.meet("started", want)
+	l.ingestAndCheck("started", want)
 	l.append(log, line(1, "worker_failed", `,"cost_usd":0.0101,"duration_ms":900,"num_turns":2,"error":"out of turns"`))
 	want.cost = 10100
-	l.meet("failed", want)
-	l.once("failed")
+	l.ingestAndCheck("failed", want)
+	l.checkFresh("failed")
 	again := line(2, "worker_started", "") + line(2, "worker_finished", `,"cost_usd":0.25,"duration_ms":1900,"num_turns":7,"success":true`)
 	l.append(log, again[:len(again)-30])
 	want.problems = 1
-	l.meet("torn", want)
+	l.ingestAndCheck("torn", want)
 	l.append(log, again[len(again)-30:])
 	want.cost, want.problems = 260100, 0
-	l.meet("finished", want)
-	l.once("finished")
-	l.answers("attempts", "SELECT attempt, outcome, error FROM v_steps WHERE counted ORDER BY attempt", "1 failed out of turns", "2 succeeded <nil>")
+	l.ingestAndCheck("finished", want)
+	l.checkFresh("finished")
+	l.checkQuery("attempts", "SELECT attempt, outcome, error FROM v_steps WHERE counted ORDER BY attempt", "1 failed out of turns", "2 succeeded <nil>")
 	// Two attempts of one instant, then the log is cut at its head: what is left was paid for once.
 	twice := line(3, "worker_failed", `,"cost_usd":0.5`)
 	l.append(log, twice+twice)
 	want.cost = 1260100
-	l.meet("twice", want)
-	l.once("twice")
+	l.ingestAndCheck("twice", want)
+	l.checkFresh("twice")
 	l.write(log, again[strings.Index(again, "\n")+1:]+twice+twice)
-	l.meet("cut", want)
+	l.ingestAndCheck("cut", want)
 }

@@ -41,9 +41,9 @@ func (b *base) do(query string, args ...any) {
 	}
 }
 
-// meets ingests and expects the totals of a format, how many originals were new, grown and rewritten, that nothing is stored the second
-// time, and that the index can be made again.
-func (w *world) meets(what, format, dir string, want counts, stored ...int64) {
+// ingestAndCheck ingests and expects the totals of a format, the numbers of new, grown and rewritten originals, that a second ingest
+// stores nothing, and that a reindex gives the same index.
+func (w *world) ingestAndCheck(what, format, dir string, want counts, stored ...int64) {
 	w.t.Helper()
 	r := w.ingest("home", dir, ".")
 	if got := []int64{r.New, r.Grown, r.Rewritten}; len(stored) > 0 && fmt.Sprint(got) != fmt.Sprint(stored) {
@@ -58,7 +58,7 @@ func (w *world) meets(what, format, dir string, want counts, stored ...int64) {
 	if r := w.ingest("home", dir, "."); r.New+r.Rewritten+r.Grown != 0 {
 		w.t.Errorf("%s: nothing changed, and %+v was stored", what, r)
 	}
-	w.madeAgain(what)
+	w.checkReindex(what)
 }
 
 // The tables of llm 0.5, what 0.13 to 0.27 added, and those of 0.32.
@@ -131,7 +131,7 @@ func TestLifeLLM(t *testing.T) {
 	b := newBase(s, llmDir+"logs.db", llmFirst)
 	b.response("r1", "c1", "mend the basket", "mended")
 	want := counts{runs: 1, conversations: 1, events: 2}
-	w.meets("0.5", "llm-logs", s.dir, want, 1, 0, 0)
+	w.ingestAndCheck("0.5", "llm-logs", s.dir, want, 1, 0, 0)
 	b.do(llmLater)
 	b.response("r2", "c1", "and the shelf?", "")
 	b.do("UPDATE responses SET input_tokens = 20, output_tokens = 5 WHERE id = 'r2'")
@@ -143,7 +143,7 @@ func TestLifeLLM(t *testing.T) {
 	b.do("INSERT INTO fragments VALUES (7, 'sha2', 'Of the walrus, a novel.', NULL, 'walrus.txt')")
 	b.do("INSERT INTO prompt_fragments VALUES ('r2', 7, 0)")
 	want.events, want.calls, want.results, want.in, want.out = 6, 1, 1, 20, 5
-	w.meets("tools", "llm-logs", s.dir, want, 2, 0, 1)
+	w.ingestAndCheck("tools", "llm-logs", s.dir, want, 2, 0, 1)
 	b.do(llmTools)
 	b.response("r4", "c2", "fly", "")
 	b.response("r5", "c2", "", "it fell")
@@ -151,11 +151,11 @@ func TestLifeLLM(t *testing.T) {
 	b.do("INSERT INTO tool_results VALUES (2, 'r5', NULL, 'fly', '', 'k2', NULL, 'TypeError: no wings')")
 	b.do("INSERT INTO responses (id, model, prompt, response, datetime_utc) VALUES ('r6', 'gpt-5', 'of no conversation', 'yes', '2026-05-01T10:00:06+00:00')")
 	want.runs, want.conversations, want.events, want.calls, want.results = 3, 3, 12, 2, 2
-	w.meets("exceptions", "llm-logs", s.dir, want, 2, 0, 0)
+	w.ingestAndCheck("exceptions", "llm-logs", s.dir, want, 2, 0, 0)
 	for query, answer := range map[string]string{
 		"SELECT count(*) FROM v_tool_calls WHERE failed": "1", "SELECT count(*) FROM v_events WHERE path LIKE '%fragment-0.ndjson' AND NOT counted": "1",
 	} {
-		if got := w.ask(query); len(got) != 1 || got[0] != answer {
+		if got := w.query(query); len(got) != 1 || got[0] != answer {
 			t.Errorf("%s: %q, want %q", query, got, answer)
 		}
 	}
@@ -166,37 +166,37 @@ func TestLifeLLM(t *testing.T) {
 	tip := b.messages(asked, "assistant:thanks")
 	b.turn("t1", "c1", asked, tip)
 	want.events, want.in, want.out = 14, 26, 8
-	w.meets("0.32", "llm-logs", s.dir, want, 1, 0, 0)
+	w.ingestAndCheck("0.32", "llm-logs", s.dir, want, 1, 0, 0)
 	asked = b.messages(tip, "user:once more")
 	b.turn("t2", "c1", asked, b.messages(asked, "assistant:and again"))
 	want.events, want.in, want.out = 16, 32, 11
-	w.meets("grown", "llm-logs", s.dir, want, 0, 1, 0)
+	w.ingestAndCheck("grown", "llm-logs", s.dir, want, 0, 1, 0)
 
 	// A fork shares what was said before; another conversation that begins alike does, too, and asked for it again.
 	b.do("INSERT INTO threads VALUES ('c3', 'fork', ?, 'c1', '2026-08-01 10:00:03+00:00')", tip)
 	asked = b.messages(tip, "user:otherwise")
 	b.turn("t3", "c3", asked, b.messages(asked, "assistant:so"))
 	want.runs, want.conversations, want.links, want.events, want.in, want.out = 4, 4, 1, 18, 38, 14
-	w.meets("forked", "llm-logs", s.dir, want, 1, 0, 0)
+	w.ingestAndCheck("forked", "llm-logs", s.dir, want, 1, 0, 0)
 	hi := b.messages("", "user:hi")
 	ho := b.messages(hi, "assistant:ho")
 	b.turn("t4", "c4", hi, ho)
 	b.turn("t5", "c5", hi, ho)
 	want.runs, want.conversations, want.links, want.events, want.in, want.out = 6, 6, 2, 20, 50, 20
-	w.meets("alike", "llm-logs", s.dir, want, 2, 0, 0)
+	w.ingestAndCheck("alike", "llm-logs", s.dir, want, 2, 0, 0)
 
 	// A prompt is asked again, and the first answer is left: it was paid for, and is found.
 	other := b.messages(hi, "assistant:hm")
 	b.turn("t6", "c5", hi, other)
 	want.events, want.in, want.out = 21, 56, 23
-	w.meets("asked again", "llm-logs", s.dir, want, 0, 0, 1)
+	w.ingestAndCheck("asked again", "llm-logs", s.dir, want, 0, 0, 1)
 	b.do("INSERT INTO turns (id, model, input_tokens, output_tokens, datetime_utc) VALUES ('t7', 'gpt-5', 1, 1, '2026-08-01T10:00:07+00:00')")
 	want.in, want.out = 57, 24
 	want.runs++
 	want.conversations++
-	w.meets("of no thread", "llm-logs", s.dir, want, 1, 0, 0)
+	w.ingestAndCheck("of no thread", "llm-logs", s.dir, want, 1, 0, 0)
 
-	for path, all := range w.allStored() {
+	for path, all := range w.allVersions() {
 		for _, content := range all {
 			if strings.Contains(content, "sk-of-ada") || strings.Contains(content, "SQLite format 3") {
 				t.Errorf("%s should not be stored", path)
@@ -204,7 +204,7 @@ func TestLifeLLM(t *testing.T) {
 		}
 	}
 	late := newWorld(t)
-	late.meets("late", "llm-logs", s.dir, want)
+	late.ingestAndCheck("late", "llm-logs", s.dir, want)
 }
 
 // TestLifeLLMTwice has responses that were written to both kinds of tables, as some versions did, and a copy that the program made.
@@ -219,16 +219,16 @@ func TestLifeLLMTwice(t *testing.T) {
 	tip := b.messages(asked, "assistant:dusty")
 	b.turn("t2", "c1", asked, tip)
 	want := counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6}
-	w.meets("both", "llm-logs", s.dir, want, 2, 0, 0)
+	w.ingestAndCheck("both", "llm-logs", s.dir, want, 2, 0, 0)
 	asked = b.messages(tip, "user:thanks")
 	b.turn("t3", "c1", asked, b.messages(asked, "assistant:welcome"))
 	want.events, want.in, want.out = 6, 26, 9
-	w.meets("only the new", "llm-logs", s.dir, want, 0, 1, 0)
+	w.ingestAndCheck("only the new", "llm-logs", s.dir, want, 0, 1, 0)
 	b.do("VACUUM INTO ?", filepath.Join(s.dir, "backup.db"))
 	if r := w.ingest("home", s.dir, "."); r.Copies != 2 {
 		t.Errorf("a backup has %d copies, want 2", r.Copies)
 	}
-	w.meets("a copy", "llm-logs", s.dir, want)
+	w.ingestAndCheck("a copy", "llm-logs", s.dir, want)
 }
 
 // TestLifeLLMFew has a database with the new tables alone, and no more columns than the format needs.
@@ -243,7 +243,7 @@ func TestLifeLLMFew(t *testing.T) {
 	b.do("INSERT INTO messages VALUES ('a', NULL, 'user'), ('b', 'a', 'assistant')")
 	b.do("INSERT INTO parts VALUES ('a', 0, 'text', NULL, 'mend the basket', NULL), ('b', 0, 'text', NULL, 'mended', NULL)")
 	b.do("INSERT INTO turns VALUES ('t1', 'c1', 'a', 'b', 'gpt-5', NULL, 10, 3, NULL, '2026-08-01T10:00:00+00:00')")
-	w.meets("few columns", "llm-logs", s.dir, counts{runs: 2, conversations: 2, events: 2, in: 10, out: 3, links: 1}, 2, 0, 0)
+	w.ingestAndCheck("few columns", "llm-logs", s.dir, counts{runs: 2, conversations: 2, events: 2, in: 10, out: 3, links: 1}, 2, 0, 0)
 }
 
 // TestLifeLLMLongIDs has conversations whose ids no file system takes for a name.
@@ -254,8 +254,8 @@ func TestLifeLLMLongIDs(t *testing.T) {
 		b.do("INSERT INTO conversations VALUES (?, 'Baskets', 'gpt-5')", id)
 		b.do("INSERT INTO responses (id, model, prompt, response, conversation_id, datetime_utc) VALUES (?, 'gpt-5', 'mend the basket', 'mended', ?, '2026-08-01T10:00:00')", id, id)
 	}
-	w.meets("long ids", "llm-logs", s.dir, counts{runs: 4, conversations: 4, events: 8}, 4, 0, 0)
-	for _, path := range w.ask("SELECT path FROM v_files") {
+	w.ingestAndCheck("long ids", "llm-logs", s.dir, counts{runs: 4, conversations: 4, events: 8}, 4, 0, 0)
+	for _, path := range w.query("SELECT path FROM v_files") {
 		for _, step := range strings.Split(path, "/") {
 			if len(step) > 255 || len(path) > 2000 {
 				t.Errorf("a path of %d bytes with a step of %d: %.60s", len(path), len(step), path)

@@ -17,7 +17,7 @@ import (
 
 var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one")
 
-// someCases are cases of every format, by name.
+// someCases returns cases of every format, by name.
 func someCases(t *testing.T) map[string]string {
 	all, err := filepath.Glob("format/*/testdata/*/in")
 	if err != nil || len(all) < 150 {
@@ -33,18 +33,18 @@ func someCases(t *testing.T) map[string]string {
 	return taken
 }
 
-// unlike are cases of which a copy in a directory of another name counts beside the original: nothing in the files says whose they are.
+// unlike are cases of which a copy in a directory of another name counts besides the original, since nothing in the files identifies the run.
 var unlike = map[string]string{
 	"chibi/destroyed": "an inbox alone", "chibi/empty": "empty logs", "chibi/oldest": "a context without messages", "chibi/places": "an empty log",
 	"chibi/readable": "entries without ids or times", "devflow/bases": "a run without an id is called as its directory",
 	"flowstudio/elsewhere": "a run is called as its directory",
 }
 
-// guessed are cases where the names of directories do not tell the programs apart: what a file is taken for depends on where the source begins.
+// guessed are cases whose directories do not identify the program: the detected format depends on where the source begins.
 var guessed = map[string]string{"openclaw/places": "sessions of an agent, in no directory agents, are like those of Pi"}
 
-// TestNestedSources names each file of each case as a source, or each directory that lies in it, before the whole, which is copied and moved
-// then: what is in several sources counts once.
+// TestNestedSources ingests each file of each case, or each directory in it, as a source before the whole case, which is then copied and
+// moved: what is in several sources counts once.
 func TestNestedSources(t *testing.T) {
 	t.Parallel()
 	for name, in := range someCases(t) {
@@ -54,15 +54,15 @@ func TestNestedSources(t *testing.T) {
 			if guessed[name] != "" {
 				return
 			}
-			n.before("directories", n.levels...)
-			w := n.before("files", n.files)
-			n.elsewhere(w, unlike[name] == "")
-			w.madeAgain(name)
+			n.checkAfter("directories", n.levels...)
+			w := n.checkAfter("files", n.files)
+			n.checkElsewhere(w, unlike[name] == "")
+			w.checkReindex(name)
 		})
 	}
 }
 
-// nest is a directory, alone in the one of a user, and what an archive of it tells.
+// nest is a directory tree, alone in a home directory, and what an archive of it counts.
 type nest struct {
 	t                *testing.T
 	home, tree       string
@@ -93,40 +93,40 @@ func newNest(t *testing.T, in string) *nest {
 	}
 	slices.Reverse(n.levels)
 	w := newWorld(t)
-	w.named(append(slices.Concat(append(n.levels, n.files)...), n.tree)...) // together they are one source
+	w.ingestNamed(append(slices.Concat(append(n.levels, n.files)...), n.tree)...) // together they are one source
 	n.counted, n.tallied = w.counted(true), w.counted(false)
 	link := filepath.Join(n.home, "link")
 	if err := os.Symlink(n.tree, link); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range append(slices.Concat(n.levels...), link) {
-		w.named(p)
+		w.ingestNamed(p)
 	}
 	if got := w.counted(true); !slices.Equal(got, n.counted) {
 		t.Errorf("what lies in it later:\n%s", difference(got, n.counted))
 	}
-	if sources := w.ask("SELECT DISTINCT source FROM v_files"); len(sources) > 1 {
+	if sources := w.query("SELECT DISTINCT source FROM v_files"); len(sources) > 1 {
 		t.Errorf("sources %q", sources)
 	}
 	return n
 }
 
-// before has sources that lie in the tree first.
-func (n *nest) before(what string, places ...[]string) *world {
+// checkAfter ingests the tree after sources inside it, and expects what the tree alone counts.
+func (n *nest) checkAfter(what string, places ...[]string) *world {
 	n.t.Helper()
 	w := newWorld(n.t)
 	for _, some := range places {
 		if len(some) > 0 {
-			w.named(some...)
+			w.ingestNamed(some...)
 		}
 	}
-	w.named(n.tree)
+	w.ingestNamed(n.tree)
 	if got := w.counted(true); !slices.Equal(got, n.counted) {
 		n.t.Errorf("%s first:\n%s", what, difference(got, n.counted))
 		for _, p := range slices.Concat(places...) {
 			one := newWorld(n.t)
-			one.named(p)
-			one.named(n.tree)
+			one.ingestNamed(p)
+			one.ingestNamed(n.tree)
 			if got := one.counted(true); !slices.Equal(got, n.counted) {
 				n.t.Errorf("%s first:\n%s", strings.TrimPrefix(p, n.tree), difference(got, n.counted))
 			}
@@ -135,8 +135,8 @@ func (n *nest) before(what string, places ...[]string) *world {
 	return w
 }
 
-// elsewhere copies the tree and moves the home that it lies in.
-func (n *nest) elsewhere(w *world, same bool) {
+// checkElsewhere ingests a copy of the tree, and the tree after its home directory was moved.
+func (n *nest) checkElsewhere(w *world, same bool) {
 	n.t.Helper()
 	copied := filepath.Join(filepath.Dir(filepath.Dir(n.home)), "mnt", "copy")
 	if err := os.CopyFS(copied, os.DirFS(n.tree)); err != nil {
@@ -147,7 +147,7 @@ func (n *nest) elsewhere(w *world, same bool) {
 		n.t.Fatal(err)
 	}
 	for _, p := range []string{copied, filepath.Join(moved, filepath.Base(n.tree))} {
-		w.named(p)
+		w.ingestNamed(p)
 		if got := w.counted(false); same && !slices.Equal(got, n.tallied) {
 			n.t.Errorf("%s:\n%s", p, difference(got, n.tallied))
 		}
@@ -157,8 +157,8 @@ func (n *nest) elsewhere(w *world, same bool) {
 	}
 }
 
-// named ingests what somebody names.
-func (w *world) named(places ...string) {
+// ingestNamed ingests paths as the command line does.
+func (w *world) ingestNamed(places ...string) {
 	w.t.Helper()
 	roots, err := ingest.Roots(w.t.Context(), w.index, places)
 	if err != nil {
@@ -169,7 +169,7 @@ func (w *world) named(places ...string) {
 	}
 }
 
-// countedRows is what views count, without ids that are made of places.
+// countedRows selects the counted rows of the views, without ids that depend on paths.
 const countedRows = `SELECT json_array('run', format, native_id, conversations, events, messages, tool_calls, tool_results, input_tokens, output_tokens, cost_microusd)
 		FROM v_runs WHERE counted
 	UNION ALL SELECT json_array('conversation', c.format, r.native_id, c.native_id) FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.counted
@@ -177,7 +177,7 @@ const countedRows = `SELECT json_array('run', format, native_id, conversations, 
 	UNION ALL SELECT json_array('receipts', format, kind, count(*)) FROM v_receipts WHERE counted GROUP BY format, kind
 	UNION ALL SELECT json_array('link', format, kind, from_native_id, to_native_id) FROM v_links WHERE counted`
 
-// counted is what an archive counts, by itself and in its views, wherever it lies; with problems where these are asked for.
+// counted returns the totals and the counted rows of the views, without ids that depend on paths; problems includes the number of problems.
 func (w *world) counted(problems bool) (all []string) {
 	w.t.Helper()
 	for name, sums := range w.totals().Formats {
@@ -189,12 +189,12 @@ func (w *world) counted(problems bool) (all []string) {
 			all = append(all, fmt.Sprintf("%s %+v", name, c))
 		}
 	}
-	all = append(all, w.ask(countedRows)...)
+	all = append(all, w.query(countedRows)...)
 	slices.Sort(all)
 	return all
 }
 
-// difference shows the lines that only one of two has.
+// difference lists the lines that only one of two lists has.
 func difference(got, want []string) string {
 	var b strings.Builder
 	left := map[string]int{}

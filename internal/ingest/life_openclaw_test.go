@@ -34,22 +34,22 @@ func TestLifeOpenClawBase(t *testing.T) {
 	b.clawSays(claudeA, 0, piHead(claudeA, 0, "")+piTurn("a", 1))
 	b.clawSays(claudeB, 0, piHead(claudeB, 1, "")+piTurn("b", 100))
 	want := counts{runs: 2, conversations: 2, events: 4, in: 20, out: 6, cost: 20000}
-	w.meets("said", "openclaw", s.dir, want)
-	if got := w.ask("SELECT DISTINCT agent || ' ' || title FROM v_runs WHERE native_id = '" + claudeA + "'"); len(got) != 1 || got[0] != "main mend basket 1" {
+	w.ingestAndCheck("said", "openclaw", s.dir, want)
+	if got := w.query("SELECT DISTINCT agent || ' ' || title FROM v_runs WHERE native_id = '" + claudeA + "'"); len(got) != 1 || got[0] != "main mend basket 1" {
 		t.Errorf("run %q", got)
 	}
 
 	b.clawSays(claudeA, 3, piTurn("a", 2))
 	want.events, want.in, want.out, want.cost = 6, 30, 9, 30000
-	w.meets("gone on", "openclaw", s.dir, want, 0, 1, 0)
+	w.ingestAndCheck("gone on", "openclaw", s.dir, want, 0, 1, 0)
 
 	b.do(clawPacked)
 	long := strings.TrimSuffix(piEntry("a9", 40, `"role":"user","content":"a basket of `+strings.Repeat("willow ", 200)+`"`), "\n")
 	b.do("INSERT INTO transcript_events VALUES (?, 9, NULL, 1793700000009, ?, ?, '{}')", claudeA, zstdFrame(long), len(long))
 	want.events++
-	w.meets("a long one", "openclaw", s.dir, want)
+	w.ingestAndCheck("a long one", "openclaw", s.dir, want)
 	legible := false
-	for _, all := range w.allStored() {
+	for _, all := range w.allVersions() {
 		for _, content := range all {
 			legible = legible || strings.Contains(content, "a basket of willow willow")
 		}
@@ -59,17 +59,17 @@ func TestLifeOpenClawBase(t *testing.T) {
 	}
 
 	b.do("DELETE FROM transcript_events WHERE session_id = ? AND seq IN (3, 4)", claudeA) // what was asked and paid stays
-	w.meets("a turn less", "openclaw", s.dir, want, 0, 0, 1)
+	w.ingestAndCheck("a turn less", "openclaw", s.dir, want, 0, 0, 1)
 	b.do("INSERT INTO session_nodes VALUES ('agent:main:main', ?, '{}', 1), ('agent:main:subagent:x', ?, ?, 2)", claudeA, claudeB,
 		`{"label":"Weave the lid","spawnedBy":"agent:main:main"}`)
 	want.runs, want.links = 1, 1
-	w.meets("chats", "openclaw", s.dir, want, 1, 0, 0)
-	if got := w.ask("SELECT DISTINCT title || ' ' || group_id FROM v_runs WHERE native_id = '" + claudeB + "'"); len(got) != 1 || got[0] != "Weave the lid agent:main:subagent:x" {
+	w.ingestAndCheck("chats", "openclaw", s.dir, want, 1, 0, 0)
+	if got := w.query("SELECT DISTINCT title || ' ' || group_id FROM v_runs WHERE native_id = '" + claudeB + "'"); len(got) != 1 || got[0] != "Weave the lid agent:main:subagent:x" {
 		t.Errorf("child %q", got)
 	}
 	b.do("UPDATE session_nodes SET updated_at = 9, entry_json = json_set(entry_json, '$.totalTokens', 7)")
-	w.meets("what is not kept has changed", "openclaw", s.dir, want, 0, 0, 0)
+	w.ingestAndCheck("what is not kept has changed", "openclaw", s.dir, want, 0, 0, 0)
 	s.write(clawHouse+claudeB+".jsonl", piHead(claudeB, 1, "")+piTurn("b", 100)) // as the program left it when it made the database
-	w.meets("a file of before", "openclaw", s.dir, want, 1, 0, 0)
-	w.secrets()
+	w.ingestAndCheck("a file of before", "openclaw", s.dir, want, 1, 0, 0)
+	w.checkNoSecrets()
 }

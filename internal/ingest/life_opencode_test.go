@@ -68,7 +68,7 @@ func (w *world) opencode(what string, want counts) {
 	if got := countsOf(w.totals().Formats["opencode"]); got != want {
 		w.t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 	}
-	w.madeAgain(what)
+	w.checkReindex(what)
 }
 
 // TestLifeOpenCodeTree has a session whose records are rewritten while it runs.
@@ -77,21 +77,21 @@ func TestLifeOpenCodeTree(t *testing.T) {
 	l := newLife(t, "opencode")
 	l.openTree("running")
 	// the message's own tokens until there is a step
-	l.meet("running", counts{runs: 1, conversations: 1, events: 2, calls: 1, in: 10, out: 25, cost: 250000})
+	l.ingestAndCheck("running", counts{runs: 1, conversations: 1, events: 2, calls: 1, in: 10, out: 25, cost: 250000})
 	l.openTree("completed")
-	l.meet("completed", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000})
-	l.answers("a step has the time of its message", "SELECT time FROM v_usage WHERE counted", "2026-05-28T20:26:41.000000Z")
-	l.answers("also by day", "SELECT day FROM v_cost_daily", "2026-05-28")
+	l.ingestAndCheck("completed", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000})
+	l.checkQuery("a step has the time of its message", "SELECT time FROM v_usage WHERE counted", "2026-05-28T20:26:41.000000Z")
+	l.checkQuery("also by day", "SELECT day FROM v_cost_daily", "2026-05-28")
 	l.write(openStore+"session/p/ses_b.json", `{"id":"ses_b","projectID":"p","parentID":"ses_a","directory":"/home/ada/shop","title":"look","version":"1.1.0","time":{"created":1780000002000}}`)
 	l.write(openStore+"part/msg_3/prt_4.json", `{"id":"prt_4","type":"text","text":"a part that names nothing"}`)
-	l.meet("part first", counts{runs: 1, conversations: 2, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
-	l.answers("whose words, as a guess", "SELECT role FROM v_events WHERE kind = 'message' AND path LIKE '%prt_4.json'", "user")
+	l.ingestAndCheck("part first", counts{runs: 1, conversations: 2, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
+	l.checkQuery("whose words, as a guess", "SELECT role FROM v_events WHERE kind = 'message' AND path LIKE '%prt_4.json'", "user")
 	l.write(openStore+"message/ses_b/msg_3.json", `{"id":"msg_3","sessionID":"ses_b","role":"assistant","time":{"created":1780000002000}}`)
-	l.meet("message later", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
-	l.once("as it is now")
-	l.answers("whose words", "SELECT role FROM v_events WHERE kind = 'message' AND path LIKE '%prt_4.json'", "assistant")
-	l.finds("names nothing", 1)
-	l.copied("laptop", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
+	l.ingestAndCheck("message later", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
+	l.checkFresh("as it is now")
+	l.checkQuery("whose words", "SELECT role FROM v_events WHERE kind = 'message' AND path LIKE '%prt_4.json'", "assistant")
+	l.checkSearch("names nothing", 1)
+	l.checkCopy("laptop", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
 }
 
 // TestLifeOpenCodeDatabase has the same session in a database, before, after and beside the tree: it counts once, and a
@@ -110,7 +110,7 @@ func TestLifeOpenCodeDatabase(t *testing.T) {
 			w.ingest("home", s.dir, ".")
 			want := counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000}
 			w.opencode("migrated", want)
-			if n := len(w.stored("opencode/opencode.db")); n != 0 {
+			if n := len(w.versions("opencode/opencode.db")); n != 0 {
 				t.Errorf("the database itself is stored %d times", n)
 			}
 			if r := w.ingest("home", s.dir, "."); r.New+r.Rewritten+r.Grown != 0 {
@@ -132,7 +132,7 @@ func TestLifeOpenCodeDatabase(t *testing.T) {
 				t.Errorf("one part rewritten: %d new, %d rewritten", r.New, r.Rewritten)
 			}
 			w.opencode("rewritten", want)
-			if n := len(w.stored("opencode/opencode.db/ses_a/msg_3.ndjson")); n != 2 {
+			if n := len(w.versions("opencode/opencode.db/ses_a/msg_3.ndjson")); n != 2 {
 				t.Errorf("%d versions of a message, want 2", n)
 			}
 
@@ -261,7 +261,7 @@ func TestLifeOpenCodeBroken(t *testing.T) {
 		}
 	}
 	for path, content := range map[string]string{"opencode/opencode.db/opencode.db": string(bad), "opencode/opencode.db/opencode.db-wal": log} {
-		if all := w.stored(path); len(all) != 1 || all[0] != content {
+		if all := w.versions(path); len(all) != 1 || all[0] != content {
 			t.Errorf("%s is stored %d times, or with other bytes", path, len(all))
 		}
 	}

@@ -41,25 +41,25 @@ func TestLifePi(t *testing.T) {
 	l := newLife(t, "pi")
 	said := piHead(piA, 0, "") + piTurn("a", 1) + piTurn("a", 2)
 	l.write(piFile(piA), said)
-	l.meet("said", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, cost: 20000})
+	l.ingestAndCheck("said", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, cost: 20000})
 	fork := piHead(piB, 30, `,"parentSession":"/home/ada/`+piFile(piA)+`"`)
 	l.write(piFile(piB), fork+piTurn("a", 1)+piTurn("b", 200))
-	l.meet("forked", counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, cost: 30000, links: 1})
+	l.ingestAndCheck("forked", counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, cost: 30000, links: 1})
 	l.append(piFile(piA), piTurn("a", 3))
-	l.meet("gone on", counts{runs: 2, conversations: 2, events: 8, in: 40, out: 12, cost: 40000, links: 1})
-	l.once("gone on")
-	l.answers("gone on", "SELECT sum(u.input_tokens) FROM v_usage u JOIN v_runs r USING (run_id) WHERE u.counted = 1 AND r.native_id = '"+piA+"'", "30")
+	l.ingestAndCheck("gone on", counts{runs: 2, conversations: 2, events: 8, in: 40, out: 12, cost: 40000, links: 1})
+	l.checkFresh("gone on")
+	l.checkQuery("gone on", "SELECT sum(u.input_tokens) FROM v_usage u JOIN v_runs r USING (run_id) WHERE u.counted = 1 AND r.native_id = '"+piA+"'", "30")
 	// Another session has entries with the same short ids.
 	l.write(piShop+"2026-11-04T10-00-00-000Z_other.jsonl", piHead("other", 0, "")+piTurn("a", 300))
-	l.meet("the same ids", counts{runs: 3, conversations: 3, events: 10, in: 50, out: 15, cost: 50000, links: 1})
+	l.ingestAndCheck("the same ids", counts{runs: 3, conversations: 3, events: 10, in: 50, out: 15, cost: 50000, links: 1})
 	l.write("backup/"+piFile(piA), l.read(piFile(piA)))
 	l.append("backup/"+piFile(piA), piTurn("c", 400))
-	l.meet("copied, and gone on there", counts{runs: 3, conversations: 3, events: 12, in: 60, out: 18, cost: 60000, links: 1})
+	l.ingestAndCheck("copied, and gone on there", counts{runs: 3, conversations: 3, events: 12, in: 60, out: 18, cost: 60000, links: 1})
 	l.append(piFile(piA), piTurn("a", 4))
 	all := counts{runs: 3, conversations: 4, events: 14, in: 70, out: 21, cost: 70000, links: 1}
-	l.meet("gone on in both", all)
-	l.once("gone on in both")
-	l.copied("laptop", all)
+	l.ingestAndCheck("gone on in both", all)
+	l.checkFresh("gone on in both")
+	l.checkCopy("laptop", all)
 }
 
 // TestLifePiParentLate has a fork that does not say of what, and another file of the same session, with none of its entries, that does.
@@ -68,11 +68,11 @@ func TestLifePiParentLate(t *testing.T) {
 	l := newLife(t, "pi")
 	l.write(piFile(piA), piHead(piA, 0, "")+piTurn("a", 1)+piTurn("a", 2))
 	l.write(piFile(piB), piHead(piB, 30, "")+piTurn("a", 1)+piTurn("b", 200))
-	l.meet("copied", counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, cost: 30000, links: 1})
-	l.answers("copied", "SELECT statements, path FROM v_links", "1 "+piFile(piB))
+	l.ingestAndCheck("copied", counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, cost: 30000, links: 1})
+	l.checkQuery("copied", "SELECT statements, path FROM v_links", "1 "+piFile(piB))
 	l.write("later/"+piFile(piB), piHead(piB, 30, `,"parentSession":"/home/ada/`+piFile(piA)+`"`)+piTurn("c", 400))
-	l.meet("stated", counts{runs: 2, conversations: 3, events: 8, in: 40, out: 12, cost: 40000, links: 1})
-	l.answers("stated", "SELECT statements, path FROM v_links", "1 later/"+piFile(piB))
+	l.ingestAndCheck("stated", counts{runs: 2, conversations: 3, events: 8, in: 40, out: 12, cost: 40000, links: 1})
+	l.checkQuery("stated", "SELECT statements, path FROM v_links", "1 later/"+piFile(piB))
 }
 
 // TestLifePiFirst has a session of version 1, without ids, and a branch of it. A newer program opens the session and writes it
@@ -87,18 +87,18 @@ func TestLifePiFirst(t *testing.T) {
 		return strings.ReplaceAll(s, `"version":3,`, "")
 	}
 	l.write(piFile(piA), first(piHead(piA, 0, "")+piTurn("a", 1)+piTurn("a", 2)))
-	l.meet("said", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, cost: 20000})
+	l.ingestAndCheck("said", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, cost: 20000})
 	branch := strings.NewReplacer("10:00:1", "10:40:1").Replace(first(piTurn("a", 1)))
 	l.write(piFile(piB), first(piHead(piB, 40, `,"branchedFrom":"/home/ada/`+piFile(piA)+`"`))+branch)
-	l.meet("branched", counts{runs: 2, conversations: 2, events: 4, in: 20, out: 6, cost: 20000, links: 1})
+	l.ingestAndCheck("branched", counts{runs: 2, conversations: 2, events: 4, in: 20, out: 6, cost: 20000, links: 1})
 	l.write(piFile(piA), piHead(piA, 0, "")+piTurn("x", 1)+piTurn("x", 2))
 	// Nothing tells any more that the branch has the same prompts; it is known that nobody was asked twice.
-	l.meet("written anew", counts{runs: 2, conversations: 2, events: 6, in: 20, out: 6, cost: 20000, links: 1})
+	l.ingestAndCheck("written anew", counts{runs: 2, conversations: 2, events: 6, in: 20, out: 6, cost: 20000, links: 1})
 	l.append(piFile(piA), piTurn("x", 3))
 	all := counts{runs: 2, conversations: 2, events: 8, in: 30, out: 9, cost: 30000, links: 1}
-	l.meet("gone on", all)
-	l.once("gone on")
-	l.copied("laptop", all)
+	l.ingestAndCheck("gone on", all)
+	l.checkFresh("gone on")
+	l.checkCopy("laptop", all)
 }
 
 // TestLifeOpenClaw has a session that is written anew without what it cut short, and put aside by a reset; under the same name
@@ -112,32 +112,32 @@ func TestLifeOpenClaw(t *testing.T) {
 		return piEntry(id, 16, `"role":"toolResult","toolCallId":"c1","toolName":"exec","content":[{"type":"text","text":"`+text+`"}],"isError":false`)
 	}
 	l.write(live, head+piTurn("a", 1)+result("r1", "drip drip drip")+piTurn("a", 2))
-	l.meet("said", counts{runs: 1, conversations: 1, events: 5, results: 1, in: 20, out: 6, cost: 20000})
+	l.ingestAndCheck("said", counts{runs: 1, conversations: 1, events: 5, results: 1, in: 20, out: 6, cost: 20000})
 	l.append(live, result("r2", "drip")+strings.ReplaceAll(piTurn("b", 2), "10:00:2", "10:50:2"))
-	l.meet("said again behind a shorter result", counts{runs: 1, conversations: 1, events: 5, results: 1, in: 20, out: 6, cost: 20000})
+	l.ingestAndCheck("said again behind a shorter result", counts{runs: 1, conversations: 1, events: 5, results: 1, in: 20, out: 6, cost: 20000})
 	l.write(live, head+piTurn("a", 1)+result("r2", "drip")+strings.ReplaceAll(piTurn("b", 2), "10:00:2", "10:50:2"))
-	l.meet("what was first is gone", counts{runs: 1, conversations: 1, events: 5, results: 1, in: 20, out: 6, cost: 20000})
-	l.once("what was first is gone")
+	l.ingestAndCheck("what was first is gone", counts{runs: 1, conversations: 1, events: 5, results: 1, in: 20, out: 6, cost: 20000})
+	l.checkFresh("what was first is gone")
 	l.append(live, piTurn("b", 3))
 	l.write(clawHouse+claudeA+".jsonl.full.bak", head+piTurn("a", 1))
-	l.meet("gone on, with a copy beside", counts{runs: 1, conversations: 1, events: 7, results: 1, in: 30, out: 9, cost: 30000})
+	l.ingestAndCheck("gone on, with a copy beside", counts{runs: 1, conversations: 1, events: 7, results: 1, in: 30, out: 9, cost: 30000})
 	reset := live + ".reset.2026-11-03T11-00-00.000Z"
 	l.move(live, reset)
-	l.meet("reset", counts{runs: 1, conversations: 1, events: 7, results: 1, in: 30, out: 9, cost: 30000})
-	l.once("reset")
+	l.ingestAndCheck("reset", counts{runs: 1, conversations: 1, events: 7, results: 1, in: 30, out: 9, cost: 30000})
+	l.checkFresh("reset")
 	l.write(live, piHead(claudeA, 59, "")+piTurn("d", 500))
 	all := counts{runs: 1, conversations: 1, events: 9, results: 1, in: 40, out: 12, cost: 40000}
-	l.meet("begun anew", all)
-	l.once("begun anew")
+	l.ingestAndCheck("begun anew", all)
+	l.checkFresh("begun anew")
 	l.compress(reset)
-	l.meet("compressed", all)
+	l.ingestAndCheck("compressed", all)
 	l.move(live, live+".deleted.2026-11-04T11-00-00.000Z")
-	l.meet("deleted", all)
-	l.once("deleted")
-	l.copied("laptop", all)
+	l.ingestAndCheck("deleted", all)
+	l.checkFresh("deleted")
+	l.checkCopy("laptop", all)
 	// A session that goes on from it copies the last turn.
 	l.write(clawHouse+"2026-11-05T10-00-00-000Z_"+claudeB+".jsonl", piHead(claudeB, 59, `,"parentSession":"/home/ada/`+live+`"`)+piTurn("d", 500)+piTurn("e", 600))
-	l.meet("followed", counts{runs: 2, conversations: 2, events: 11, results: 1, in: 50, out: 15, cost: 50000, links: 1})
+	l.ingestAndCheck("followed", counts{runs: 2, conversations: 2, events: 11, results: 1, in: 50, out: 15, cost: 50000, links: 1})
 }
 
 // TestLifePiUnreadable has a session with more lines that cannot be read than are told one by one, which goes on among them.
@@ -148,20 +148,20 @@ func TestLifePiUnreadable(t *testing.T) {
 	broken := func(n int) string { return strings.Repeat("{x\n", n) }
 	want := counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3, cost: 10000, problems: index.MaxProblems}
 	l.write(piFile(piA), piHead(piA, 0, "")+piTurn("a", 1)+broken(index.MaxProblems))
-	l.meet("all are told", want)
-	l.answers("all are told", rest)
+	l.ingestAndCheck("all are told", want)
+	l.checkQuery("all are told", rest)
 	want.problems++
 	l.append(piFile(piA), broken(3)+"{to")
-	l.meet("some are not", want)
-	l.answers("some are not", rest, "10004 4 problems from here on, beyond the first 10000 of this file")
+	l.ingestAndCheck("some are not", want)
+	l.checkQuery("some are not", rest, "10004 4 problems from here on, beyond the first 10000 of this file")
 	l.append(piFile(piA), "rn\n"+piTurn("a", 2))
 	want.events, want.in, want.out, want.cost = 4, 20, 6, 20000
-	l.meet("gone on", want)
+	l.ingestAndCheck("gone on", want)
 	l.append(piFile(piA), piTurn("a", 3)+broken(1))
 	want.events, want.in, want.out, want.cost = 6, 30, 9, 30000
-	l.meet("and on", want)
-	l.answers("and on", rest, "10004 5 problems from here on, beyond the first 10000 of this file")
-	l.once("and on")
+	l.ingestAndCheck("and on", want)
+	l.checkQuery("and on", rest, "10004 5 problems from here on, beyond the first 10000 of this file")
+	l.checkFresh("and on")
 	l.write("backup/"+piFile(piA), l.read(piFile(piA))+broken(1))
-	l.meet("a copy that has grown", want)
+	l.ingestAndCheck("a copy that has grown", want)
 }

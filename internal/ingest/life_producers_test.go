@@ -17,96 +17,96 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// life is a producer's directory and the archive that meets it now and then. A test changes the directory as the
-// program would; meet ingests it and checks what must hold at every moment.
+// life replays the life of a program's directory against an archive. A test changes the directory as the
+// program would; ingestAndCheck ingests it and checks what must hold at any time.
 type life struct {
 	*tree
-	w      *world
-	format string
-	met    map[string][]string // contents that an ingest has met, by path
-	rand   *rand.Rand
+	world    *world
+	format   string
+	contents map[string][]string // every content that was ingested, by path
+	rand     *rand.Rand
 }
 
-// counts are the numbers of stats that a life is judged by. Cost is in micro-USD.
+// counts are the totals of a format that tests compare. Cost is in micro-USD.
 type counts struct{ runs, conversations, events, calls, results, in, out, cost, links, problems int64 }
 
 func newLife(t *testing.T, format string) *life {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	return &life{tree: newTree(t), w: newWorld(t), format: format, met: map[string][]string{}, rand: rand.New(rand.NewPCG(seed, 2))}
+	return &life{tree: newTree(t), world: newWorld(t), format: format, contents: map[string][]string{}, rand: rand.New(rand.NewPCG(seed, 2))}
 }
 
 func countsOf(s index.Sums) counts {
 	return counts{s.Runs, s.Conversations, s.Events, s.ToolCalls, s.ToolResults, value(s.Input), value(s.Output), value(s.ReportedCost), s.Links, s.Problems}
 }
 
-// meet takes what is there and expects the totals; that whatever an ingest has ever met is still stored, byte for byte;
-// and that the index can be made again from the packs, to the last column.
-func (l *life) meet(what string, want counts) {
+// ingestAndCheck ingests the directory and expects the given totals; that every content ever ingested is still stored, byte for byte;
+// and that a reindex from the packs gives the same index, in every column.
+func (l *life) ingestAndCheck(what string, want counts) {
 	l.t.Helper()
-	l.take()
-	if got := countsOf(l.w.totals().Formats[l.format]); got != want {
+	l.ingestShuffled()
+	if got := countsOf(l.world.totals().Formats[l.format]); got != want {
 		l.t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 	}
-	l.remember()
-	l.keepsAll(what)
-	l.w.madeAgain(what)
+	l.recordContents()
+	l.checkStored(what)
+	l.world.checkReindex(what)
 }
 
-// take ingests, some files before the others.
-func (l *life) take() {
+// ingestShuffled ingests up to three random files by themselves, then the whole directory.
+func (l *life) ingestShuffled() {
 	l.t.Helper()
 	paths := slices.Sorted(maps.Keys(l.files()))
 	l.rand.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
 	for _, p := range paths[:min(len(paths), l.rand.IntN(4))] {
-		l.w.ingest("home", l.dir, p)
+		l.world.ingest("home", l.dir, p)
 	}
-	l.w.ingest("home", l.dir, ".")
+	l.world.ingest("home", l.dir, ".")
 }
 
-// madeAgain expects the index to be the same when it is made again.
-func (w *world) madeAgain(what string) {
+// checkReindex expects a reindex to give the same index.
+func (w *world) checkReindex(what string) {
 	w.t.Helper()
-	w.remade++
+	w.reindexes++
 	before := w.dump()
-	again := &world{t: w.t, dir: w.dir}
-	again.open(fmt.Sprintf("again-%d.db", w.remade))
-	if _, err := again.Reindex(context.Background()); err != nil {
+	fresh := &world{t: w.t, dir: w.dir}
+	fresh.open(fmt.Sprintf("again-%d.db", w.reindexes))
+	if _, err := fresh.Reindex(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.same(what+": reindex", again.dump(), before)
-	if _, err := w.index.Differences(context.Background(), again.index, func(problem string) { w.t.Errorf("%s: %s", what, problem) }); err != nil {
+	w.compareDumps(what+": reindex", fresh.dump(), before)
+	if _, err := w.index.Differences(context.Background(), fresh.index, func(problem string) { w.t.Errorf("%s: %s", what, problem) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// once expects the same totals of an archive that only sees how the directory is now.
-func (l *life) once(what string) {
+// checkFresh expects the same totals from a new archive that ingests only the present state of the directory.
+func (l *life) checkFresh(what string) {
 	l.t.Helper()
-	l.onceIs(what, countsOf(l.w.totals().Formats[l.format]))
+	l.checkFreshCounts(what, countsOf(l.world.totals().Formats[l.format]))
 }
 
-// onceIs expects totals of an archive that comes too late.
-func (l *life) onceIs(what string, want counts) {
+// checkFreshCounts expects the given totals from a new archive that ingests only the present state, after something was lost.
+func (l *life) checkFreshCounts(what string, want counts) {
 	l.t.Helper()
-	late := newWorld(l.t)
-	late.ingest("home", l.dir, ".")
-	if got := countsOf(late.totals().Formats[l.format]); got != want {
-		l.t.Errorf("%s, met only now:\n got %+v\nwant %+v", what, got, want)
+	fresh := newWorld(l.t)
+	fresh.ingest("home", l.dir, ".")
+	if got := countsOf(fresh.totals().Formats[l.format]); got != want {
+		l.t.Errorf("%s, fresh archive:\n got %+v\nwant %+v", what, got, want)
 	}
 }
 
-// remember notes the contents that there are now.
-func (l *life) remember() {
+// recordContents adds the present content of all files to contents.
+func (l *life) recordContents() {
 	l.t.Helper()
 	for p, content := range l.files() {
-		if all := l.met[p]; len(all) == 0 || all[len(all)-1] != content {
-			l.met[p] = append(all, content)
+		if all := l.contents[p]; len(all) == 0 || all[len(all)-1] != content {
+			l.contents[p] = append(all, content)
 		}
 	}
 }
 
-// files gives the contents of all files.
+// files returns the content of all files by path.
 func (s *tree) files() map[string]string {
 	s.t.Helper()
 	all := map[string]string{}
@@ -128,12 +128,12 @@ func (s *tree) files() map[string]string {
 	return all
 }
 
-// keepsAll looks for each content among the stored versions of its path. One that has grown since is the beginning
+// checkStored expects each recorded content among the stored versions of its path. A content that has grown since is a prefix
 // of a version.
-func (l *life) keepsAll(what string) {
+func (l *life) checkStored(what string) {
 	l.t.Helper()
-	stored := l.w.allStored()
-	for path, contents := range l.met {
+	stored := l.world.allVersions()
+	for path, contents := range l.contents {
 		for i, content := range contents {
 			kept := false
 			for _, s := range stored[path] {
@@ -146,8 +146,8 @@ func (l *life) keepsAll(what string) {
 	}
 }
 
-// allStored returns the bytes of every version of every path.
-func (w *world) allStored() map[string][]string {
+// allVersions returns the content of every version of every path.
+func (w *world) allVersions() map[string][]string {
 	w.t.Helper()
 	all := map[string][]string{}
 	for s, err := range w.index.States(context.Background()) {
@@ -163,13 +163,13 @@ func (w *world) allStored() map[string][]string {
 	return all
 }
 
-func (l *life) ask(query string, args ...any) []string {
+func (l *life) query(query string, args ...any) []string {
 	l.t.Helper()
-	return l.w.ask(query, args...)
+	return l.world.query(query, args...)
 }
 
-// ask gives the rows of a query, columns parted by spaces.
-func (w *world) ask(query string, args ...any) []string {
+// query returns the rows of an SQL query, with columns separated by spaces.
+func (w *world) query(query string, args ...any) []string {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+w.index.Path()+"?mode=ro")
 	if err != nil {
@@ -202,28 +202,28 @@ func (w *world) ask(query string, args ...any) []string {
 	return all
 }
 
-// answers expects rows of a query.
-func (l *life) answers(what, query string, want ...string) {
+// checkQuery expects the rows of an SQL query.
+func (l *life) checkQuery(what, query string, want ...string) {
 	l.t.Helper()
-	if got := l.ask(query); strings.Join(got, "\n") != strings.Join(want, "\n") {
+	if got := l.query(query); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		l.t.Errorf("%s: %s\n got %q\nwant %q", what, query, got, want)
 	}
 }
 
-// finds expects words to be found in so many events, counted or not.
-func (l *life) finds(words string, want int) {
+// checkSearch expects a full-text search for words to match a number of rows, counted or not.
+func (l *life) checkSearch(words string, want int) {
 	l.t.Helper()
 	var quoted []string
 	for _, word := range strings.Fields(words) {
 		quoted = append(quoted, `"`+word+`"`)
 	}
-	got := l.ask("SELECT count(*) FROM fts WHERE fts MATCH ?", "t: ("+strings.Join(quoted, " ")+")")
+	got := l.query("SELECT count(*) FROM fts WHERE fts MATCH ?", "t: ("+strings.Join(quoted, " ")+")")
 	if got[0] != fmt.Sprint(want) {
 		l.t.Errorf("%q: found in %s rows, want %d", words, got[0], want)
 	}
 }
 
-// read gives a file's content.
+// read returns the content of a file.
 func (s *tree) read(name string) string {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(name)))
@@ -233,13 +233,13 @@ func (s *tree) read(name string) string {
 	return string(b)
 }
 
-// append writes at the end of a file.
+// append appends to a file.
 func (s *tree) append(name, more string) {
 	s.t.Helper()
 	s.write(name, s.read(name)+more)
 }
 
-// replace writes a file beside and renames it over the old one.
+// replace writes a new file and renames it over the old one.
 func (s *tree) replace(name, content string) {
 	s.t.Helper()
 	s.write(name+".new", content)
@@ -258,7 +258,7 @@ func (s *tree) move(from, to string) {
 	}
 }
 
-// remove deletes a file, or a directory with all that is in it.
+// remove deletes a file, or a directory with everything in it.
 func (s *tree) remove(name string) {
 	s.t.Helper()
 	if err := os.RemoveAll(filepath.Join(s.dir, filepath.FromSlash(name))); err != nil {

@@ -2,8 +2,8 @@ package ingest_test
 
 import "testing"
 
-// TestReceiptVersions rewrites a receipt beside the transcript that it belongs to: what the index says of the earlier ones does not depend
-// on which of them counted when the transcript came.
+// TestReceiptVersions rewrites the receipt of a transcript: the index's verdict on the earlier versions does not depend
+// on which of them counted when the transcript was ingested.
 func TestReceiptVersions(t *testing.T) {
 	const receipt, talk = "copy/old-run/build/receipts/fix-coder.json", "copy/old-run/build/llm/fix-coder-claude.jsonl"
 	body := func(prompt string) string {
@@ -16,8 +16,8 @@ func TestReceiptVersions(t *testing.T) {
 	s.write(receipt, body("20"))
 	s.write(talk, `{"timestamp":"2026-11-20T10:00:01Z","type":"user","role":"user","content":"hi"}`+"\n")
 	w.ingest("flow", s.dir, ".")
-	w.expect("second", receipt, 0, body("1"), body("20"))
+	w.checkVersions("second", receipt, 0, body("1"), body("20"))
 	s.write(receipt, body("300"))
 	w.ingest("flow", s.dir, ".")
-	w.expect("third", receipt, 0, body("1"), body("20"), body("300"))
+	w.checkVersions("third", receipt, 0, body("1"), body("20"), body("300"))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// tree is a source whose files a test writes as a producer would.
+// tree is a source whose files a test writes as a program would.
 type tree struct {
 	t   *testing.T
 	dir string
@@ -28,7 +28,7 @@ func newTree(t *testing.T) *tree {
 	return &tree{t: t, dir: t.TempDir(), now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 }
 
-// write gives a file its content and a time of its own, old enough to be trusted.
+// write writes a file and gives it a new modification time, old enough to be trusted.
 func (s *tree) write(name, content string) {
 	s.t.Helper()
 	p := filepath.Join(s.dir, filepath.FromSlash(name))
@@ -49,7 +49,7 @@ const (
 	runB = "22222222-2222-4222-8222-222222222222"
 )
 
-// awfLine is one event of an AWF transcript.
+// awfLine returns one event of an AWF transcript.
 func awfLine(run string, seq int, text string) string {
 	return fmt.Sprintf(`{"seq":%d,"run_id":%q,"type":"message.user","path":"flow","iteration":0,"timestamp":"2026-11-01T10:%02d:%02d.5Z","payload":{"role":"user","blocks":[{"type":"text","fidelity":"router","text":%q}]}}`,
 		seq, run, seq/60, seq%60, text) + "\n"
@@ -63,8 +63,8 @@ func awfLines(run string, from, to int) string {
 	return b.String()
 }
 
-// stored returns the bytes of every version of a path, oldest first.
-func (w *world) stored(path string) []string {
+// versions returns the content of every version of a path, oldest first.
+func (w *world) versions(path string) []string {
 	w.t.Helper()
 	var all []string
 	for s, err := range w.index.States(context.Background()) {
@@ -83,15 +83,16 @@ func (w *world) stored(path string) []string {
 	return all
 }
 
-func (w *world) expect(what, path string, events int64, versions ...string) {
+// checkVersions expects a number of AWF events, the content of each version of a path, and that a reindex gives the same index.
+func (w *world) checkVersions(what, path string, events int64, versions ...string) {
 	w.t.Helper()
 	if got := w.totals().Formats["awf"].Events; got != events {
 		w.t.Errorf("%s: %d events, want %d", what, got, events)
 	}
-	if got := w.stored(path); strings.Join(got, "\x00") != strings.Join(versions, "\x00") {
+	if got := w.versions(path); strings.Join(got, "\x00") != strings.Join(versions, "\x00") {
 		w.t.Errorf("%s: %d versions stored of %s, want %d with the bytes that were written", what, len(got), path, len(versions))
 	}
-	w.madeAgain(what)
+	w.checkReindex(what)
 }
 
 const transcriptA = "storage/transcripts/" + runA + ".jsonl"
@@ -101,7 +102,7 @@ func TestGrowth(t *testing.T) {
 	ten := awfLines(runA, 1, 10)
 	s.write(transcriptA, ten)
 	w.ingest("awf", s.dir, ".")
-	w.expect("ten", transcriptA, 10, ten)
+	w.checkVersions("ten", transcriptA, 10, ten)
 
 	torn := ten + awfLines(runA, 11, 15) + awfLine(runA, 16, "half a line")[:60]
 	s.write(transcriptA, torn)
@@ -112,7 +113,7 @@ func TestGrowth(t *testing.T) {
 	if n := w.totals().Formats["awf"].Problems; n != 1 {
 		t.Errorf("%d problems for a torn line, want 1", n)
 	}
-	w.expect("torn", transcriptA, 15, torn)
+	w.checkVersions("torn", transcriptA, 15, torn)
 
 	whole := ten + awfLines(runA, 11, 15) + awfLine(runA, 16, "half a line")
 	s.write(transcriptA, whole)
@@ -122,11 +123,11 @@ func TestGrowth(t *testing.T) {
 	if n := w.totals().Formats["awf"].Problems; n != 0 {
 		t.Errorf("%d problems after the line was completed", n)
 	}
-	w.expect("whole", transcriptA, 16, whole)
+	w.checkVersions("whole", transcriptA, 16, whole)
 
 	once := newWorld(t)
 	once.ingest("awf", s.dir, ".")
-	w.same("growth against one go", w.dump(), once.dump())
+	w.compareDumps("growth against one go", w.dump(), once.dump())
 }
 
 func TestRewriteTruncateDeleteRename(t *testing.T) {
@@ -139,11 +140,11 @@ func TestRewriteTruncateDeleteRename(t *testing.T) {
 	if r := w.ingest("awf", s.dir, "."); r.Rewritten != 1 {
 		t.Errorf("a rewrite: %+v", r)
 	}
-	w.expect("rewritten", transcriptA, 12, first, rewritten)
+	w.checkVersions("rewritten", transcriptA, 12, first, rewritten)
 	truncated := awfLines(runA, 1, 3)
 	s.write(transcriptA, truncated)
 	w.ingest("awf", s.dir, ".")
-	w.expect("truncated", transcriptA, 3, first, rewritten, truncated)
+	w.checkVersions("truncated", transcriptA, 3, first, rewritten, truncated)
 
 	moved := "storage/transcripts/" + runB + ".jsonl"
 	if err := os.Rename(filepath.Join(s.dir, transcriptA), filepath.Join(s.dir, moved)); err != nil {
@@ -153,13 +154,13 @@ func TestRewriteTruncateDeleteRename(t *testing.T) {
 	if r.Copies != 1 || r.StoredBytes > 2000 {
 		t.Errorf("a renamed file was stored anew: %+v", r)
 	}
-	w.expect("renamed", moved, 3, truncated)
+	w.checkVersions("renamed", moved, 3, truncated)
 	if err := os.RemoveAll(filepath.Join(s.dir, "storage")); err != nil {
 		t.Fatal(err)
 	}
 	before := w.dump()
 	w.ingest("awf", s.dir, ".")
-	w.same("deleted", w.dump(), before)
+	w.compareDumps("deleted", w.dump(), before)
 	if err := os.RemoveAll(s.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestRewriteTruncateDeleteRename(t *testing.T) {
 	if len(r.Missing) != 1 || r.Packs != 0 {
 		t.Errorf("a missing root: %+v", r)
 	}
-	w.same("missing", w.dump(), before)
+	w.compareDumps("missing", w.dump(), before)
 }
 
 // TestMirror grows a transcript and its debug mirror in turn: whoever is ahead counts, and nothing counts twice.
@@ -186,14 +187,14 @@ func TestMirror(t *testing.T) {
 		s.write(step.file, step.content)
 		w.ingest("awf", s.dir, ".")
 		events := int64([]int{3, 3, 6, 8, 9, 9}[i])
-		w.expect(fmt.Sprint("step ", i), step.file, events, step.content)
+		w.checkVersions(fmt.Sprint("step ", i), step.file, events, step.content)
 	}
 	if n := w.totals().Formats["awf"].Problems; n != 1 {
 		t.Errorf("%d problems for a bad line that stands in a file and its mirror, want 1", n)
 	}
 	once := newWorld(t)
 	once.ingest("awf", s.dir, ".")
-	w.same("mirror against one go", w.dump(), once.dump())
+	w.compareDumps("mirror against one go", w.dump(), once.dump())
 }
 
 // TestLargeFile stores a file of several extents, which leaves in several packs, and grows it.
@@ -216,7 +217,7 @@ func TestLargeFile(t *testing.T) {
 	if r := w.ingest("awf", s.dir, "."); r.RawBytes > 1000 || r.Events != 1 {
 		t.Errorf("growth of a large file: %+v", r)
 	}
-	w.expect("large", transcriptA, int64(n+1), b.String())
+	w.checkVersions("large", transcriptA, int64(n+1), b.String())
 }
 
 // TestAdopt loses the index's knowledge of a pack, as a crash between pack and transaction does.
@@ -236,7 +237,7 @@ func TestAdopt(t *testing.T) {
 	if r := other.ingest("awf", s.dir, "."); r.Adopted != 1 || r.Packs != 0 {
 		t.Errorf("the other index: %+v", r)
 	}
-	w.same("adopted", other.dump(), w.dump())
+	w.compareDumps("adopted", other.dump(), w.dump())
 }
 
 // TestDamagedUnknownPack gives an archive a pack that the index does not know and that is damaged: it is named, and the

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// growing is a file as its program leaves it again and again: the last time with all figures.
+// growing has the successive states of a file, the last one with all figures.
 type growing struct {
 	format, path string
 	states       []string
 }
 
-// cutAnywhere has a log as it is while it is written.
+// cutAnywhere returns the states of a log that is being written, cut at random.
 func cutAnywhere(t *testing.T, r *rand.Rand, format, tree, path string) growing {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("format", tree, path))
@@ -30,7 +30,7 @@ func cutAnywhere(t *testing.T, r *rand.Rand, format, tree, path string) growing 
 	return g
 }
 
-// growingThread is an answer of Amp that is not over.
+// growingThread returns the states of an Amp thread whose answer is being written.
 func growingThread() growing {
 	g := growing{format: "amp", path: ampFile(ampA)}
 	for _, out := range []int{0, 3, 7, 10} {
@@ -39,7 +39,7 @@ func growingThread() growing {
 	return g
 }
 
-// growingSession is a session of Goose, of which only sums are kept.
+// growingSession returns the states of a Goose session, which has only totals of usage.
 func growingSession(t *testing.T) growing {
 	t.Helper()
 	g := growing{format: "goose", path: gooseDir + "sessions.db"}
@@ -59,7 +59,7 @@ func growingSession(t *testing.T) growing {
 	return g
 }
 
-// TestUsageGrows has a file that grows, and copies of it from any time elsewhere, met in any order: each request counts once, as it was told last.
+// TestUsageGrows has a file that grows, and copies of any of its states at other paths, ingested in any order: each request counts once, with its last figures.
 func TestUsageGrows(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -100,13 +100,13 @@ func TestUsageGrows(t *testing.T) {
 			if got := spentOf(w, g.format); got != want {
 				t.Errorf("%s, round %d (%s):\n got %s\nwant %s", g.path, round, strings.Join(told, ", "), got, want)
 			}
-			w.madeAgain(g.format)
+			w.checkReindex(g.format)
 		}
 	}
 }
 
-// spentOf is what counts of a format: how many requests, and all that they took.
+// spentOf returns the counted requests of a format, and the sums of their usage.
 func spentOf(w *world, format string) string {
-	return strings.Join(w.ask(`SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_microusd)
+	return strings.Join(w.query(`SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_microusd)
 		FROM v_usage WHERE counted AND format = ?`, format), "")
 }

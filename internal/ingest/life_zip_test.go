@@ -17,7 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
 
-// zipOf makes a zip of names and contents in turn.
+// zipOf returns a zip of alternating names and contents.
 func zipOf(t *testing.T, files ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -37,8 +37,8 @@ func zipOf(t *testing.T, files ...string) string {
 	return b.String()
 }
 
-// holds expects just these originals, by their paths, of each as many contents as are given.
-func (w *world) holds(what string, want map[string][]string) {
+// checkOriginals expects exactly these originals, by path, with the given versions.
+func (w *world) checkOriginals(what string, want map[string][]string) {
 	w.t.Helper()
 	paths := map[string]bool{}
 	for s, err := range w.index.States(context.Background()) {
@@ -50,13 +50,13 @@ func (w *world) holds(what string, want map[string][]string) {
 		}
 	}
 	for path, contents := range want {
-		if got := w.stored(path); !slices.Equal(got, contents) {
+		if got := w.versions(path); !slices.Equal(got, contents) {
 			w.t.Errorf("%s: %d contents stored of %s, want %d as they were", what, len(got), path, len(contents))
 		}
 	}
 }
 
-// TestLifeZips has exports as they come: each a zip, with all that the one before had.
+// TestLifeZips has successive exports: each is a zip with everything that the one before had.
 func TestLifeZips(t *testing.T) {
 	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt-export": gptChat, "claude-ai-export": claudeChat} {
 		t.Run(format, func(t *testing.T) {
@@ -70,31 +70,31 @@ func TestLifeZips(t *testing.T) {
 				"file-a.json", export(chat("c9", "Another's", 9, "z1 attached")), "work/.env", "A=1"))
 			want := map[string][]string{"jan.zip/conversations.json": {first}, "jan.zip/dalle/boat.webp": {image}, "jan.zip/chat.html": {"<p>which knot"},
 				"jan.zip/user.json": {"{}"}, "jan.zip/file-a.json": {export(chat("c9", "Another's", 9, "z1 attached"))}}
-			w.meets("first", format, s.dir, counts{runs: 2, conversations: 2, events: 3}, 5, 0, 0)
-			w.holds("first", want)
+			w.ingestAndCheck("first", format, s.dir, counts{runs: 2, conversations: 2, events: 3}, 5, 0, 0)
+			w.checkOriginals("first", want)
 
 			// The next is larger, in two shards, below a directory, and has the same image.
 			second := []string{export(chat("c1", "Sails and masts", 600, "m1 mend the sail", "m2 with thread", "m3 and the mast")), export(chat("c3", "Oars", 600, "o1 how long"))}
 			s.write("feb.ZIP", zipOf(t, "export/conversations-000.json", second[0], "export/conversations-001.json", second[1], "export/dalle/boat.webp", image))
-			w.meets("second", format, s.dir, counts{runs: 3, conversations: 3, events: 5}, 2, 0, 0)
+			w.ingestAndCheck("second", format, s.dir, counts{runs: 3, conversations: 3, events: 5}, 2, 0, 0)
 			want["feb.ZIP/export/conversations-000.json"], want["feb.ZIP/export/conversations-001.json"], want["feb.ZIP/export/dalle/boat.webp"] = second[:1], second[1:], []string{image}
-			w.holds("second", want)
+			w.checkOriginals("second", want)
 
 			// A later one takes the place of the first, as some browsers do, and the rest of it is as it was.
 			third := export(chat("c1", "Sails and masts", 900, "m1 mend the sail", "m2 with thread", "m3 and the mast", "m4 splint it"), chat("c2", "Ropes", 60, "n1 which knot"))
 			s.write("jan.zip", zipOf(t, "conversations.json", third, "dalle/boat.webp", image))
-			w.meets("third", format, s.dir, counts{runs: 3, conversations: 3, events: 6}, 0, 0, 1)
+			w.ingestAndCheck("third", format, s.dir, counts{runs: 3, conversations: 3, events: 6}, 0, 0, 1)
 			want["jan.zip/conversations.json"] = []string{first, third}
-			w.holds("third", want)
+			w.checkOriginals("third", want)
 
 			// Unpacked beside it nothing counts twice.
 			s.write("unpacked/conversations.json", third)
-			w.meets("unpacked", format, s.dir, counts{runs: 3, conversations: 3, events: 6}, 0, 0, 0)
+			w.ingestAndCheck("unpacked", format, s.dir, counts{runs: 3, conversations: 3, events: 6}, 0, 0, 0)
 		})
 	}
 }
 
-// TestDamagedZips has zips of which not all can be read: what can be is, and the zip itself is kept until it is sound.
+// TestDamagedZips has zips that are readable in part: the readable files are stored, and the zip itself as well until it is intact.
 func TestDamagedZips(t *testing.T) {
 	chats := export(gptChat("c1", "Sails", 60, "m1 mend the sail", "m2 with thread"))
 	good := zipOf(t, "conversations.json", chats, "a.txt", strings.Repeat("all work and no play ", 100))
@@ -113,7 +113,7 @@ func TestDamagedZips(t *testing.T) {
 				if len(r.Problems) != 1 || r.Problems[0].Path != "export.zip" || !strings.Contains(r.Problems[0].Reason, " in it: ") {
 					t.Errorf("%+v", r.Problems)
 				}
-				w.holds(name, map[string][]string{"export.zip/conversations.json": {chats}, "export.zip/export.zip": {bad}})
+				w.checkOriginals(name, map[string][]string{"export.zip/conversations.json": {chats}, "export.zip/export.zip": {bad}})
 			}
 			if got := countsOf(w.totals().Formats["chatgpt-export"]); got != (counts{runs: 1, conversations: 1, events: 2}) {
 				t.Errorf("%+v", got)
@@ -126,7 +126,7 @@ func TestDamagedZips(t *testing.T) {
 	}
 }
 
-// TestOtherZips has zips that are no exports: a scan leaves them alone, and who names one is told why.
+// TestOtherZips has zips that are no exports: a scan ignores them, and CheckZip says why for one that a user names.
 func TestOtherZips(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	chats := export(gptChat("c1", "Sails", 60, "m1 mend the sail"))
@@ -169,7 +169,7 @@ func TestOtherZips(t *testing.T) {
 	}
 }
 
-// TestLongZip has an export whose files leave in several packs, and one with many files.
+// TestLongZip has an export whose files go into several packs, and one with many files.
 func TestLongZip(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	var chats []string
@@ -181,10 +181,10 @@ func TestLongZip(t *testing.T) {
 		files = append(files, fmt.Sprintf("file-%d.dat", i), strings.Repeat(fmt.Sprint(i), i))
 	}
 	s.write("export.zip", zipOf(t, files...))
-	w.meets("long", "chatgpt-export", s.dir, counts{runs: 40, conversations: 40, events: 40})
+	w.ingestAndCheck("long", "chatgpt-export", s.dir, counts{runs: 40, conversations: 40, events: 40})
 	want := map[string][]string{}
 	for i := 0; i < len(files); i += 2 {
 		want["export.zip/"+files[i]] = []string{files[i+1]}
 	}
-	w.holds("long", want)
+	w.checkOriginals("long", want)
 }

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Link is a symbolic link out of a source, to what no source has. It is not followed: it may lead to all of a disk.
+// Link is a symbolic link to a file or directory that no source covers. A scan does not follow it: it may lead to a whole disk.
 type Link struct {
 	Source string `json:"source"`
 	Path   string `json:"path"`
 	To     string `json:"to"` // real path of a directory or a file
 }
 
-// around are the sources of the archive, and what is scanned now.
-func (g *Ingester) around(ctx context.Context, roots []Root) ([]Named, error) {
+// sourcesWith returns the sources of the archive and, as sources, the roots that are scanned now.
+func (g *Ingester) sourcesWith(ctx context.Context, roots []Root) ([]Named, error) {
 	known, err := Sources(ctx, g.Index)
 	if err != nil {
 		return nil, err
@@ -30,12 +30,12 @@ func (g *Ingester) around(ctx context.Context, roots []Root) ([]Named, error) {
 	return known, nil
 }
 
-// judgeLinks says of each link that was met what it hides. One that leads nowhere, or to what a source has anyway, hides nothing. What a
-// format owns is archived whole, so below its roots any other is a problem; elsewhere it is told.
-func (s *scan) judgeLinks(roots []string) {
+// reportLinks reports the links that hide something: those that lead to a file or directory which no source covers. What a format owns is
+// archived as a whole, so below its roots such a link is a problem; elsewhere it is listed in Report.NotFollowed.
+func (s *scan) reportLinks(roots []string) {
 	slices.Sort(s.links)
 	for _, rel := range s.links {
-		to, ok := s.hidden(rel)
+		to, ok := s.unfollowedTarget(rel)
 		switch {
 		case !ok:
 		case s.g.All || underRoot(rel, roots):
@@ -46,8 +46,8 @@ func (s *scan) judgeLinks(roots []string) {
 	}
 }
 
-// hidden returns what a link leads to, when that is a directory or a file which no source has.
-func (s *scan) hidden(rel string) (to string, ok bool) {
+// unfollowedTarget returns the target of a link, and whether it is a directory or a file that no source covers.
+func (s *scan) unfollowedTarget(rel string) (to string, ok bool) {
 	to, err := filepath.EvalSymlinks(filepath.Join(s.root.Dir, filepath.FromSlash(rel)))
 	if err != nil {
 		return "", false
@@ -56,7 +56,7 @@ func (s *scan) hidden(rel string) (to string, ok bool) {
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return "", false
 	}
-	return to, !slices.ContainsFunc(s.around, func(n Named) bool {
+	return to, !slices.ContainsFunc(s.sources, func(n Named) bool {
 		below, err := filepath.Rel(n.Root, to)
 		return err == nil && filepath.IsLocal(below) && n.Follows(filepath.ToSlash(below))
 	})

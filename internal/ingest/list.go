@@ -9,50 +9,50 @@ import (
 	"sync"
 )
 
-// file is a regular file that a scan met.
+// file is a regular file of a source.
 type file struct {
 	path  string // below the source's root, with slashes
 	size  int64
 	mtime int64 // nanoseconds
 }
 
-// entry is what a listing keeps of a file.
+// entry is a file in a listing.
 type entry struct {
 	size, mtime int64
 	inode       uint64
 	dir         uint32
-	name        uint32 // where it begins
-	stance      uint32 // once its format was asked
-	known       bool   // metadata as last time
-	alone       bool   // and left alone then
-	named       byte   // of an outlook: what the path alone says, see byPath
+	name        uint32 // offset in the names of its piece
+	class       uint32 // in the classTable, once detect has run
+	known       bool   // its metadata is unchanged since the last scan
+	ignored     bool   // and the last scan ignored it
+	pathFormat  byte   // set by surveyFiles: see classifyByPath
 }
 
-// listing is all files that a scan met. There may be millions, of which each takes forty bytes and its name; a directory
-// is kept once. Files are called by their numbers.
+// listing is all files that a scan found, numbered in that order. There may be millions: a file takes forty bytes and its name, and
+// a directory is stored once.
 type listing struct {
-	pieces []listed
+	pieces []listingPiece
 	dirs   []string
 	count  uint32
 }
 
-// listed is some entries and their names, each of which stands behind its length in two bytes. Pieces are never copied to grow.
-type listed struct {
+// listingPiece is a number of entries and their names, each prefixed with its length in two bytes. A full piece is followed by another and never copied.
+type listingPiece struct {
 	entries []entry
 	names   []byte
 }
 
-const listPiece = 1 << 12 // entries
+const entriesPerPiece = 1 << 12 // entries
 
-// add takes in a file; what it returns is to be filled.
+// add appends a file and returns its entry for the caller to fill.
 func (l *listing) add(p string) *entry {
 	dir, name := path.Split(p)
 	dir = strings.TrimSuffix(dir, "/")
 	if n := len(l.dirs); n == 0 || l.dirs[n-1] != dir {
 		l.dirs = append(l.dirs, strings.Clone(dir))
 	}
-	if l.count%listPiece == 0 {
-		l.pieces = append(l.pieces, listed{entries: make([]entry, 0, listPiece)})
+	if l.count%entriesPerPiece == 0 {
+		l.pieces = append(l.pieces, listingPiece{entries: make([]entry, 0, entriesPerPiece)})
 	}
 	piece := &l.pieces[len(l.pieces)-1]
 	piece.entries = append(piece.entries, entry{dir: uint32(len(l.dirs) - 1), name: uint32(len(piece.names))})
@@ -61,16 +61,16 @@ func (l *listing) add(p string) *entry {
 	return &piece.entries[len(piece.entries)-1]
 }
 
-func (l *listing) at(i uint32) *entry { return &l.pieces[i/listPiece].entries[i%listPiece] }
+func (l *listing) at(i uint32) *entry { return &l.pieces[i/entriesPerPiece].entries[i%entriesPerPiece] }
 
 func (l *listing) name(i uint32) []byte {
-	rest := l.pieces[i/listPiece].names[l.at(i).name:]
+	rest := l.pieces[i/entriesPerPiece].names[l.at(i).name:]
 	return rest[2:][:binary.LittleEndian.Uint16(rest)]
 }
 
 func (l *listing) path(i uint32) string { return joined(l.dirs[l.at(i).dir], l.name(i)) }
 
-// joined is the path of a file in a directory, "" for the root of the source.
+// joined returns the path of a file in a directory; dir is "" for the root of the source.
 func joined(dir string, name []byte) string {
 	if dir == "" {
 		return string(name)
@@ -83,7 +83,7 @@ func (l *listing) file(i uint32) *file {
 	return &file{path: l.path(i), size: e.size, mtime: e.mtime}
 }
 
-// all yields the numbers of all files, in the order in which they were met.
+// all yields all files with their numbers.
 func (l *listing) all(yield func(uint32, *entry) bool) {
 	for i := range l.count {
 		if !yield(i, l.at(i)) {
@@ -92,7 +92,7 @@ func (l *listing) all(yield func(uint32, *entry) bool) {
 	}
 }
 
-// compare sorts files by their times, and then by their paths.
+// compare orders files by modification time, then by path.
 func (l *listing) compare(i, j uint32) int {
 	a, b := l.at(i), l.at(j)
 	switch {
@@ -104,29 +104,29 @@ func (l *listing) compare(i, j uint32) int {
 	return cmp.Compare(l.path(i), l.path(j))
 }
 
-// queue is the files that are to be read, in order. It forgets those that were taken: a long scan holds less and less.
-// Of each it has: size, time since the one before, directory, stance, length of the name, all as varints, and the name.
+// queue is the files to read, in order. It releases the memory of those that were popped, so a long scan holds less and less.
+// A file is encoded as varints (size, time since the previous file, directory, class, length of the name) and its name.
 type queue struct {
 	mu      sync.Mutex
 	pieces  [][]byte
 	dirs    []string
-	stances *stances
+	classes *classTable
 	count   int64
 	bytes   int64 // of all files
-	last    int64 // time of the one that was put in, or taken out, last
+	last    int64 // modification time of the file that was pushed, or popped, last
 }
 
-// queue makes what is to be read of a listing.
-func (l *listing) queue(files []uint32, stances *stances) *queue {
-	q := &queue{dirs: l.dirs, stances: stances, count: int64(len(files))}
+// queue returns a queue of the given files of a listing.
+func (l *listing) queue(files []uint32, classes *classTable) *queue {
+	q := &queue{dirs: l.dirs, classes: classes, count: int64(len(files))}
 	for _, i := range files {
-		q.put(l.at(i), l.name(i))
+		q.push(l.at(i), l.name(i))
 	}
 	q.last = 0
 	return q
 }
 
-func (q *queue) put(e *entry, name []byte) {
+func (q *queue) push(e *entry, name []byte) {
 	const piece = 64 << 10
 	n, need := len(q.pieces), 5*binary.MaxVarintLen64+len(name)
 	if n == 0 || cap(q.pieces[n-1])-len(q.pieces[n-1]) < need {
@@ -136,14 +136,14 @@ func (q *queue) put(e *entry, name []byte) {
 	b := binary.AppendVarint(q.pieces[n-1], e.size)
 	b = binary.AppendVarint(b, e.mtime-q.last)
 	b = binary.AppendUvarint(b, uint64(e.dir))
-	b = binary.AppendUvarint(b, uint64(e.stance))
+	b = binary.AppendUvarint(b, uint64(e.class))
 	b = binary.AppendUvarint(b, uint64(len(name)))
 	q.pieces[n-1] = append(b, name...)
 	q.last, q.bytes = e.mtime, q.bytes+e.size
 }
 
-// take gives the next file, nil when all were taken. Several may ask at a time.
-func (q *queue) take() *claimed {
+// pop removes and returns the next file, nil at the end. It may be called from several goroutines.
+func (q *queue) pop() *claimed {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.pieces) > 0 && len(q.pieces[0]) == 0 {
@@ -159,18 +159,18 @@ func (q *queue) take() *claimed {
 	b = b[n:]
 	dir, n := binary.Uvarint(b)
 	b = b[n:]
-	stance, n := binary.Uvarint(b)
+	class, n := binary.Uvarint(b)
 	b = b[n:]
-	long, n := binary.Uvarint(b)
+	nameLen, n := binary.Uvarint(b)
 	b = b[n:]
 	q.last += since
-	f := &file{path: joined(q.dirs[dir], b[:long]), size: size, mtime: q.last}
-	q.pieces[0] = b[long:]
-	return &claimed{f, q.stances.at(uint32(stance))}
+	f := &file{path: joined(q.dirs[dir], b[:nameLen]), size: size, mtime: q.last}
+	q.pieces[0] = b[nameLen:]
+	return &claimed{f, q.classes.get(uint32(class))}
 }
 
-// left yields all files that were not taken yet, and takes them.
-func (q *queue) left(yield func(*claimed) bool) {
-	for c := q.take(); c != nil && yield(c); c = q.take() {
+// drain pops and yields the remaining files.
+func (q *queue) drain(yield func(*claimed) bool) {
+	for c := q.pop(); c != nil && yield(c); c = q.pop() {
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// losses are what repairs have said to be lost.
+// losses returns the bytes that repairs have recorded as lost.
 func (g *Ingester) losses(ctx context.Context) (*blob.Losses, error) {
 	var all blob.Losses
 	for f, err := range g.Index.Facts(ctx, blob.FactLost) {
@@ -24,39 +24,39 @@ func (g *Ingester) losses(ctx context.Context) (*blob.Losses, error) {
 	return &all, nil
 }
 
-// remains is an original of which bytes are lost. A parser reads it with line ends and NULs in place of them, which are in
-// no text and no JSON, so that it finds its way again at the next line; what it says of lines that are not whole
-// is left out. What stands in a layer (gzip, a database) ends where the first byte is lost.
-type remains struct {
-	size  int64
-	holes []*hole
-	read  io.Reader
-	layer bool
+// damagedOriginal is an original with lost bytes. A parser reads line feeds and NULs in their place, which no text
+// and no JSON contains, so it recovers at the next line; records of lines that are incomplete are dropped. An original with a
+// layer (gzip, a database) ends at its first lost byte.
+type damagedOriginal struct {
+	size    int64
+	holes   []*hole
+	reader  io.Reader
+	layered bool
 }
 
-// hole is a run of lost bytes, and what is known of the lines that it cuts.
+// hole is a range of lost bytes, and what is known of the lines that it cuts.
 type hole struct {
 	from, to int64
-	before   line // the last one before it
-	after    line // the first one behind it
+	before   lineEdge // the line that ends in it
+	after    lineEdge // the line that begins in it
 }
 
-// line is a stretch of a line at the edge of a hole.
-type line struct {
+// lineEdge is the readable part of a line that a hole cuts.
+type lineEdge struct {
 	from, to int64
-	first    byte
-	ended    bool
+	first    byte // at from
+	ended    bool // its line feed was read
 }
 
-// layered are the first bytes of originals in which the text lies below a layer, and where they stand.
-var layered = []struct {
+// layerMagics are the magic numbers, and their offsets, of originals whose text is inside a layer.
+var layerMagics = []struct {
 	at    int
 	magic string
 }{{0, "\x1f\x8b"}, {0, "\x28\xb5\x2f\xfd"}, {0, "SQLite format 3\x00"}, {257, "ustar"}}
 
-// remain returns what is left of an original, nil when bytes lack of which nobody has said that they are lost.
-func (g *Ingester) remain(ctx context.Context, s *index.State, losses []blob.Loss) *remains {
-	r := &remains{size: s.Size}
+// openDamaged opens an original with lost bytes. It returns nil if bytes are missing that no repair has recorded as lost.
+func (g *Ingester) openDamaged(ctx context.Context, s *index.State, losses []blob.Loss) *damagedOriginal {
+	r := &damagedOriginal{size: s.Size}
 	var readers []io.Reader
 	at := int64(0)
 	gap := func(to int64) bool {
@@ -69,24 +69,25 @@ func (g *Ingester) remain(ctx context.Context, s *index.State, losses []blob.Los
 		if e.Offset > at && !gap(e.Offset) {
 			return nil
 		}
-		readers = append(readers, &edges{r: g.Originals.Reader(ctx, []blob.Extent{e}), at: e.Offset, holes: &r.holes})
+		readers = append(readers, &edgeScanner{r: g.Originals.Reader(ctx, []blob.Extent{e}), at: e.Offset, holes: &r.holes})
 		at = e.Offset + e.Size
 	}
 	if at < s.Size && !gap(s.Size) {
 		return nil
 	}
-	r.layer = len(r.holes) > 0 && r.holes[0].from > 0 && g.isLayered(ctx, s)
-	if r.layer {
+	r.layered = len(r.holes) > 0 && r.holes[0].from > 0 && g.isLayered(ctx, s)
+	if r.layered {
 		readers = []io.Reader{io.LimitReader(g.Originals.Reader(ctx, s.Extents), r.holes[0].from)}
 	}
-	r.read = io.MultiReader(readers...)
+	r.reader = io.MultiReader(readers...)
 	return r
 }
 
+// isLayered reports whether the text of an original is inside a layer, by its first bytes.
 func (g *Ingester) isLayered(ctx context.Context, s *index.State) bool {
 	head := make([]byte, 512)
 	n, _ := io.ReadFull(g.Originals.Reader(ctx, s.Extents[:1]), head)
-	for _, l := range layered {
+	for _, l := range layerMagics {
 		if bytes.HasPrefix(head[min(l.at, n):n], []byte(l.magic)) {
 			return true
 		}
@@ -94,7 +95,7 @@ func (g *Ingester) isLayered(ctx context.Context, s *index.State) bool {
 	return false
 }
 
-// filler stands for lost bytes: a line end, NULs, a line end.
+// filler is read in place of lost bytes: a line feed, NULs, a line feed.
 type filler struct{ at, size int64 }
 
 func (f *filler) Read(p []byte) (int, error) {
@@ -113,29 +114,29 @@ func (f *filler) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// edges looks at the lines next to holes while they are read.
-type edges struct {
+// edgeScanner notes the lines next to holes while they are read.
+type edgeScanner struct {
 	r     io.Reader
 	at    int64
 	holes *[]*hole
 }
 
-func (e *edges) Read(p []byte) (int, error) {
+func (e *edgeScanner) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
 	for _, h := range *e.holes {
 		if e.at >= h.to && !h.after.ended {
-			h.behind(e.at, p[:n])
+			h.scanAfter(e.at, p[:n])
 		}
 		if e.at < h.from {
-			h.ahead(e.at, p[:n])
+			h.scanBefore(e.at, p[:n])
 		}
 	}
 	e.at += int64(n)
 	return n, err
 }
 
-// behind takes in bytes behind the hole, until the first line end.
-func (h *hole) behind(at int64, b []byte) {
+// scanAfter takes in bytes after the hole, up to the first line feed.
+func (h *hole) scanAfter(at int64, b []byte) {
 	if len(b) > 0 && h.after.to == 0 {
 		h.after.from, h.after.first = at, b[0]
 	}
@@ -146,10 +147,10 @@ func (h *hole) behind(at int64, b []byte) {
 	h.after.to = at + int64(i)
 }
 
-// ahead takes in bytes before the hole: what counts is where its last line begins.
-func (h *hole) ahead(at int64, b []byte) {
+// scanBefore takes in bytes before the hole, to find where the last line before it begins.
+func (h *hole) scanBefore(at int64, b []byte) {
 	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
-		h.before = line{from: at + int64(i) + 1}
+		h.before = lineEdge{from: at + int64(i) + 1}
 		at, b = at+int64(i)+1, b[i+1:]
 	}
 	if len(b) > 0 && h.before.to <= h.before.from { // its first byte
@@ -158,10 +159,10 @@ func (h *hole) ahead(at int64, b []byte) {
 	h.before.to = at + int64(len(b))
 }
 
-// touches says whether a stretch of the original has lost bytes in it, or is a part of a line that may have. No proper part
-// of a line that holds one JSON object is an object, so these tell by themselves that they are whole.
-func (r *remains) touches(o transcript.Origin) bool {
-	if r.layer || o.Inner != "" {
+// affects reports whether a record's bytes include lost ones, or may be part of a line that does. Lines that begin as a JSON object need no
+// such care: no proper part of a line with one object is an object, so the parser rejects it.
+func (r *damagedOriginal) affects(o transcript.Origin) bool {
+	if r.layered || o.Inner != "" {
 		return false
 	}
 	for _, h := range r.holes {
@@ -179,12 +180,12 @@ func (r *remains) touches(o transcript.Origin) bool {
 	return false
 }
 
-// whole leaves out the records that lost bytes have touched, and says what is lost.
-func (r *remains) whole(records iter.Seq2[transcript.Record, error]) iter.Seq2[transcript.Record, error] {
+// filter drops the records that lost bytes affect, and appends a problem for each hole.
+func (r *damagedOriginal) filter(records iter.Seq2[transcript.Record, error]) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		for record, err := range records {
 			o := originOf(record)
-			if err == nil && o != nil && r.touches(*o) {
+			if err == nil && o != nil && r.affects(*o) {
 				continue
 			}
 			if !yield(record, err) || err != nil {
@@ -199,7 +200,7 @@ func (r *remains) whole(records iter.Seq2[transcript.Record, error]) iter.Seq2[t
 	}
 }
 
-func (r *remains) problems() (all []*transcript.Problem) {
+func (r *damagedOriginal) problems() (all []*transcript.Problem) {
 	for _, h := range r.holes {
 		all = append(all, &transcript.Problem{
 			Kind: "lost", Reason: fmt.Sprintf("%d bytes are lost by damage of the archive", h.to-h.from),
@@ -209,7 +210,7 @@ func (r *remains) problems() (all []*transcript.Problem) {
 	return all
 }
 
-// originOf is the place of a record, nil when it has none.
+// originOf returns the origin of a record, nil if it has none.
 func originOf(r transcript.Record) *transcript.Origin {
 	switch r := r.(type) {
 	case *transcript.Event:

@@ -11,24 +11,24 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// remainsOf is a text of which the bytes between from and to are lost.
-func remainsOf(text string, from, to int64) *remains {
-	r := &remains{size: int64(len(text)), holes: []*hole{{from: from, to: to}}}
+// remainsOf returns a text whose bytes in [from, to) are lost.
+func remainsOf(text string, from, to int64) *damagedOriginal {
+	r := &damagedOriginal{size: int64(len(text)), holes: []*hole{{from: from, to: to}}}
 	part := func(from, to int64) io.Reader {
-		return &edges{r: iotest.OneByteReader(strings.NewReader(text[from:to])), at: from, holes: &r.holes}
+		return &edgeScanner{r: iotest.OneByteReader(strings.NewReader(text[from:to])), at: from, holes: &r.holes}
 	}
-	r.read = io.MultiReader(part(0, from), &filler{size: to - from}, part(to, r.size))
+	r.reader = io.MultiReader(part(0, from), &filler{size: to - from}, part(to, r.size))
 	return r
 }
 
-// TestRemains loses every stretch of a text, byte by byte: what is read has its length, none of the lost bytes and all others,
-// and of the lines exactly those are whole that are.
+// TestRemains loses every possible range of a text: what is read has the length of the text, all bytes but the lost ones,
+// and exactly the lines without lost bytes count as whole.
 func TestRemains(t *testing.T) {
 	for _, text := range []string{`{"a":1}` + "\n" + `{"b":[2]}` + "\n\n" + `{"c":"d"}` + "\n", "plain one\nplain two\n\nthree", "{\n", "x"} {
 		for from := range int64(len(text)) {
 			for to := from + 1; to <= int64(len(text)); to++ {
 				r := remainsOf(text, from, to)
-				got, err := io.ReadAll(r.read)
+				got, err := io.ReadAll(r.reader)
 				if err != nil || int64(len(got)) != r.size || string(got[:from]) != text[:from] || string(got[to:]) != text[to:] {
 					t.Fatalf("%q without %d to %d is read as %q: %v", text, from, to, got, err)
 				}
@@ -41,14 +41,14 @@ func TestRemains(t *testing.T) {
 	}
 }
 
-// check looks at every line that a parser would see.
-func check(t *testing.T, r *remains, text string, got []byte) {
+// check checks every line that a parser would see.
+func check(t *testing.T, r *damagedOriginal, text string, got []byte) {
 	h, at := r.holes[0], int64(0)
 	for line := range bytes.Lines(got) {
 		n := int64(len(bytes.TrimSuffix(line, []byte("\n"))))
 		whole := (at == 0 || text[at-1] == '\n') && at+n <= int64(len(text)) && (at+n == int64(len(text)) || text[at+n] == '\n') &&
 			text[at:at+n] == string(line[:n]) && (at+n <= h.from || at >= h.to)
-		touched := r.touches(transcript.Origin{Offset: at, Length: n})
+		touched := r.affects(transcript.Origin{Offset: at, Length: n})
 		what := fmt.Sprintf("%q without %d to %d: line %q at %d", text, h.from, h.to, line, at)
 		if object := n > 1 && line[0] == '{' && line[n-1] == '}' && bytes.Count(line, []byte("{")) == 1; object && whole && touched {
 			t.Errorf("%s is left out", what)

@@ -12,27 +12,27 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Outlook is what stands at a source and is not archived yet, and what its program will soon delete, as far as
-// names, sizes and times of files tell: nothing is opened.
+// Outlook counts the files of a source that are not archived yet, and those that its program will soon delete, as far as paths,
+// sizes and times tell: no file is opened.
 type Outlook struct {
-	Missing bool  // the root is not there
-	Files   int64 // that were met
-	New     int64 // files that the archive does not have, and that belong to what is known
-	Changed int64 // files that are not as they were stored
-	Bytes   int64 // that are not archived yet
-	Oldest  time.Time
-	Unknown int64 // files that belong to nothing known, as far as their paths tell
+	Missing bool      // the root does not exist
+	Files   int64     // found
+	New     int64     // files of a format, or below a root, that the archive does not have
+	Changed int64     // files that differ from what is stored
+	Bytes   int64     // that are not archived yet
+	Oldest  time.Time // modification time of the oldest new or changed file
+	Unknown int64     // files that belong to no format, as far as their paths tell
 
-	Doomed      int64     // files that their program will delete before Until
-	DoomedBytes int64     //
-	AtRisk      int64     // of them, those that are not archived as they are
-	AtRiskBytes int64     // that are missing of these
-	First       time.Time // when the first of those at risk goes; zero when none is
+	Doomed      int64 // files that their program will delete before the given time
+	DoomedBytes int64
+	AtRisk      int64     // doomed files that are not archived in their present state
+	AtRiskBytes int64     // bytes of these that are not archived
+	First       time.Time // when the first file at risk will be deleted; zero if there is none
 }
 
-// Outlook looks at one source. It needs no lock, and the index only to read.
+// Outlook scans one root of a source by metadata alone, and predicts deletions before until. It needs no lock and only reads the index.
 func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Outlook, error) {
-	g.prepare()
+	g.applyDefaults()
 	var o Outlook
 	dir, err := os.OpenRoot(root.Dir)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
@@ -47,14 +47,14 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	if err != nil {
 		return o, err
 	}
-	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), report: &Report{}}
+	s := &scan{g: g, root: root, dir: dir, statCache: before, seen: make([]bool, before.Len()), report: &Report{}}
 	if err := s.walk(ctx); errors.Is(err, os.ErrNotExist) {
 		o.Missing = true
 		return o, nil
 	} else if err != nil {
 		return o, err
 	}
-	s.before, s.seen = nil, nil // it takes as much as what follows
+	s.statCache, s.seen = nil, nil // frees as much memory as the rest of this function needs
 	known, err := s.knownRoots(ctx)
 	if err != nil {
 		return o, err
@@ -63,12 +63,12 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	if err != nil {
 		return o, err
 	}
-	// Of files that nobody will delete there is nothing more to say: there may be a million of them.
-	cleaned := g.cleaned()
+	// Keep only files that a program deletes: there may be a million others.
+	withCleaner := g.formatsWithCleaner()
 	var files []surveyed
-	if err := s.survey(ctx, known, func(f *surveyed) {
+	if err := s.surveyFiles(ctx, known, func(f *surveyed) {
 		o.add(f)
-		if cleaned[cmp.Or(formats[f.root], f.format)] {
+		if withCleaner[cmp.Or(formats[f.root], f.format)] {
 			if files == nil {
 				files = make([]surveyed, 0, s.files.count)
 			}
@@ -77,27 +77,27 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	}); err != nil {
 		return o, err
 	}
-	g.foresee(&o, root, files, s.files.path, formats, until)
+	g.predictDeletions(&o, root, files, s.files.path, formats, until)
 	return o, nil
 }
 
-// Join adds what is said of another part of the same source.
+// Join adds the outlook of another root of the same source.
 func (o *Outlook) Join(p Outlook) {
 	o.Files, o.New, o.Changed, o.Bytes, o.Unknown = o.Files+p.Files, o.New+p.New, o.Changed+p.Changed, o.Bytes+p.Bytes, o.Unknown+p.Unknown
 	o.Doomed, o.DoomedBytes, o.AtRisk, o.AtRiskBytes = o.Doomed+p.Doomed, o.DoomedBytes+p.DoomedBytes, o.AtRisk+p.AtRisk, o.AtRiskBytes+p.AtRiskBytes
-	o.Oldest, o.First = sooner(o.Oldest, p.Oldest), sooner(o.First, p.First)
+	o.Oldest, o.First = earlier(o.Oldest, p.Oldest), earlier(o.First, p.First)
 }
 
-// sooner is the earlier of two times, of which none may be known.
-func sooner(a, b time.Time) time.Time {
+// earlier returns the earlier of two times; a zero time is unknown.
+func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a
 }
 
-// cleaned are the formats of which programs delete files.
-func (g *Ingester) cleaned() map[string]bool {
+// formatsWithCleaner returns the names of the formats whose programs delete files.
+func (g *Ingester) formatsWithCleaner() map[string]bool {
 	all := map[string]bool{}
 	for _, f := range g.Formats {
 		if _, ok := f.(format.Cleaner); ok {
@@ -107,33 +107,35 @@ func (g *Ingester) cleaned() map[string]bool {
 	return all
 }
 
-// surveyed is a file of which is known whether it is archived. Its path, which takes three times as much memory, stands in the listing.
+// surveyed is a file with its state in the archive. Its path, which takes three times as much memory, is in the listing under number.
 type surveyed struct {
-	*belonging
-	size    int64
-	mtime   int64 // nanoseconds
-	missing int64 // bytes
-	number  uint32
-	state   archived
-	doomed  bool  // its program will delete it
-	end     int64 // then, in nanoseconds
+	*membership
+	size           int64
+	mtime          int64 // nanoseconds
+	missing        int64 // bytes
+	number         uint32
+	state          archived
+	dueForDeletion bool  // its program will delete it before the given time
+	deletedAt      int64 // when, in nanoseconds, if dueForDeletion
 }
 
-// belonging is where a file belongs; many files share one.
-type belonging struct {
-	root   string // of the format it belongs to
-	format string // by its path, "" when that does not tell
+// membership is the root and format that a file belongs to; many files share one.
+type membership struct {
+	root   string // the root of a format, "" for none
+	format string // by the path alone, "" if that does not tell
 }
 
-type belongings map[belonging]*belonging
+// memberships interns values of membership.
+type memberships map[membership]*membership
 
-func (b belongings) of(x belonging) *belonging {
+func (b memberships) intern(x membership) *membership {
 	if b[x] == nil {
 		b[x] = &x
 	}
 	return b[x]
 }
 
+// archived is the state of a file against the archive.
 type archived uint8
 
 const (
@@ -143,6 +145,7 @@ const (
 	isUnknown
 )
 
+// add counts a file.
 func (o *Outlook) add(f *surveyed) {
 	o.Files++
 	switch f.state {
@@ -162,27 +165,27 @@ func (o *Outlook) add(f *surveyed) {
 	}
 }
 
-// survey says of every file whether it is archived as it is. What the last scan saw just so is; of others the archive
-// says. Paths are gone through twice, since any may make a directory above others a root.
-func (s *scan) survey(ctx context.Context, known []string, each func(*surveyed)) error {
+// surveyFiles calls each with every file and its state. A file with the metadata of the last scan is archived; for others it asks
+// the index. It goes through the paths twice, since any path may make a directory above others a root.
+func (s *scan) surveyFiles(ctx context.Context, known []string, each func(*surveyed)) error {
 	roots := map[string]bool{}
 	for _, r := range known {
 		roots[r] = true
 	}
 	for i, e := range s.files.all {
 		var root string
-		if e.named, root = s.byPath(s.files.path(i)); root != "" {
+		if e.pathFormat, root = s.classifyByPath(s.files.path(i)); root != "" {
 			roots[root] = true
 		}
 	}
-	shared := belongings{}
+	shared := memberships{}
 	for i, e := range s.files.all {
-		if e.named == leftOut {
+		if e.pathFormat == skippedByPath {
 			continue
 		}
-		f, to, p := surveyed{number: i, size: e.size, mtime: e.mtime}, belonging{}, s.files.path(i)
-		if e.named > 0 {
-			to.format = s.g.Formats[e.named-1].Name()
+		f, to, p := surveyed{number: i, size: e.size, mtime: e.mtime}, membership{}, s.files.path(i)
+		if e.pathFormat > 0 {
+			to.format = s.g.Formats[e.pathFormat-1].Name()
 		}
 		for dir := path.Dir(p); ; dir = path.Dir(dir) {
 			if roots[dir] {
@@ -192,13 +195,13 @@ func (s *scan) survey(ctx context.Context, known []string, each func(*surveyed))
 				break
 			}
 		}
-		f.belonging = shared.of(to)
+		f.membership = shared.intern(to)
 		if !e.known {
-			if err := s.compare(ctx, &f, p); err != nil {
+			if err := s.compareWithIndex(ctx, &f, p); err != nil {
 				return err
 			}
 		}
-		if e.alone || f.state == isNew && f.root == "" && f.format == "" {
+		if e.ignored || f.state == isNew && f.root == "" && f.format == "" {
 			f.state = isUnknown
 		}
 		each(&f)
@@ -206,31 +209,32 @@ func (s *scan) survey(ctx context.Context, known []string, each func(*surveyed))
 	return nil
 }
 
-// leftOut is a file that is never archived; else entry.named is the place of a format, counted from 1, or 0.
-const leftOut = 255
+// skippedByPath is the entry.pathFormat of a file that is never archived. Other values are the position of a format, counted from 1, or 0 for none.
+const skippedByPath = 255
 
-// byPath asks the formats about a path alone.
-func (s *scan) byPath(p string) (named byte, root string) {
+// classifyByPath returns the format that claims a path, as in entry.pathFormat, and the root that it states.
+func (s *scan) classifyByPath(p string) (pathFormat byte, root string) {
 	if credentials[path.Base(p)] {
-		return leftOut, ""
+		return skippedByPath, ""
 	}
 	var best format.Claim
 	h := s.head(p)
 	for i, f := range s.g.Formats {
 		if c := f.Detect(h); c.Skip || c.Strength > max(best.Strength, format.Weak) {
-			best, named = c, byte(i+1)
+			best, pathFormat = c, byte(i+1)
 		}
 	}
 	if best.Skip {
-		return leftOut, ""
+		return skippedByPath, ""
 	}
 	if best.Root == "" {
-		return named, ""
+		return pathFormat, ""
 	}
-	return named, here(path.Clean(index.RelPath(h.Dir, best.Root)))
+	return pathFormat, clampRoot(path.Clean(index.RelPath(h.Dir, best.Root)))
 }
 
-func (s *scan) compare(ctx context.Context, f *surveyed, p string) error {
+// compareWithIndex sets the state of a file by its newest version.
+func (s *scan) compareWithIndex(ctx context.Context, f *surveyed, p string) error {
 	state, err := s.g.Index.Newest(ctx, s.root.Source, p)
 	switch {
 	case errors.Is(err, index.ErrNotFound):

@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// touch sets the time of a file.
+// touch sets the modification time of a file.
 func (s *tree) touch(name string, at time.Time) {
 	s.t.Helper()
 	if err := os.Chtimes(filepath.Join(s.dir, filepath.FromSlash(name)), at, at); err != nil {
@@ -27,7 +27,7 @@ func (w *world) outlook(dir string, until time.Time) ingest.Outlook {
 	return o
 }
 
-// TestOutlookPending counts what is not archived as it is, also when the scan cache is lost.
+// TestOutlookPending expects files to be counted that are not archived in their present state, also after the scan cache is lost.
 func TestOutlookPending(t *testing.T) {
 	w, s := newWorld(t), newTree(t)
 	until := s.now.AddDate(0, 1, 0)
@@ -60,7 +60,7 @@ func TestOutlookPending(t *testing.T) {
 	}
 }
 
-// TestOutlookDoomed is what programs delete, counted by hand.
+// TestOutlookDoomed compares predicted deletions with counts made by hand.
 func TestOutlookDoomed(t *testing.T) {
 	now := time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 	old := func(days int) time.Time { return now.AddDate(0, 0, -days).Add(12 * time.Hour) } // so goes in the half day after

@@ -20,26 +20,26 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// taker takes one record after the other; its error ends the parse.
-type taker func(transcript.Record) error
+// recordFunc is called with each record; an error ends the parse.
+type recordFunc func(transcript.Record) error
 
-// takeAll hands records to a taker. The error is its own or the reader's; what is wrong with the content is a problem among the records.
-func takeAll(records iter.Seq2[transcript.Record, error], take taker) error {
+// eachRecord calls fn with each record. The error is that of fn or the reader; bad content is a problem among the records.
+func eachRecord(records iter.Seq2[transcript.Record, error], fn recordFunc) error {
 	for record, err := range records {
 		if err != nil {
 			return err
 		}
-		if err := take(record); err != nil {
+		if err := fn(record); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inputOf is a version for its parser, dir the root of its source.
+// inputOf returns the parser's input for a version; dir is the root of its source, slash-separated.
 func inputOf(v *blob.Version, dir string, r io.Reader) format.Input {
 	if _, ok := r.(interface{ Len() int }); !ok {
-		r = &sized{r, v.Size}
+		r = &sizedReader{r, v.Size}
 	}
 	in := format.Input{Path: path.Join(dir, v.Path), Dir: dir, Role: v.Role, Size: v.Size, Reader: r}
 	if v.Claim != "" {
@@ -48,25 +48,25 @@ func inputOf(v *blob.Version, dir string, r io.Reader) format.Input {
 	return in
 }
 
-// sized says how much there is to read: whoever reads all of it makes room for that at once, and what is too large is not begun.
-type sized struct {
+// sizedReader is a reader of known length: format.ReadAll allocates its buffer at once, and rejects what is too large before reading.
+type sizedReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (s *sized) Len() int { return int(max(s.left, 0)) }
+func (s *sizedReader) Len() int { return int(max(s.left, 0)) }
 
-func (s *sized) Read(p []byte) (int, error) {
+func (s *sizedReader) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.left -= int64(n)
 	return n, err
 }
 
-// rowsLayer is the name of the layer that the rows of a database make: "rows:<format>:<role>".
+// rowsLayer begins the name of the layer that has a database's rows as JSON lines: "rows:<format>:<role>".
 const rowsLayer = "rows:"
 
-// Layer opens the layer of an original that a record's Origin names: those of package format, and the rows of
-// databases.
+// Layer returns a function that opens the layer of an original which a record's Origin.Inner names: the layers of format.Layer, and the
+// rows of databases.
 func Layer(formats []format.Format) func(inner string, r io.Reader) (io.Reader, error) {
 	return func(inner string, r io.Reader) (io.Reader, error) {
 		name, ok := strings.CutPrefix(inner, rowsLayer)
@@ -88,10 +88,10 @@ func Layer(formats []format.Format) func(inner string, r io.Reader) (io.Reader, 
 	}
 }
 
-// Compress writes a layer of an original that Layer opens again: gzip or zstd.
+// Compress returns a writer of a layer that Layer opens again: gzip or zstd.
 func Compress(inner string, w io.Writer) (io.WriteCloser, error) { return format.Compress(inner, w) }
 
-// exportRows writes the rows of the database that r holds as JSON lines.
+// exportRows reads a database from r and writes its rows as JSON lines. An error of the database itself is a databaseError.
 func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader, w io.Writer) error {
 	dir, remove, err := disk.Scratch("db")
 	if err != nil {
@@ -124,14 +124,14 @@ func queriesOf(all []format.Query) (queries []dbcopy.Query) {
 	return queries
 }
 
-// databaseError is what SQLite says of a database's content.
+// databaseError is an error of SQLite about the content of a database.
 type databaseError struct{ error }
 
 func (e *databaseError) Unwrap() error { return e.error }
 
-// parseDatabase gives the parser the rows of a database as JSON lines. in.Reader has the database itself. What SQLite
-// cannot read is a problem of the original; the rows before it count.
-func parseDatabase(ctx context.Context, f format.Format, in format.Input, take taker) error {
+// parseDatabase parses the rows of the database in in.Reader, as JSON lines. What SQLite cannot read becomes a problem of the original; the
+// rows before that count.
+func parseDatabase(ctx context.Context, f format.Format, in format.Input, add recordFunc) error {
 	e, ok := f.(format.Exporter)
 	if !ok {
 		return nil
@@ -145,7 +145,7 @@ func parseDatabase(ctx context.Context, f format.Format, in format.Input, take t
 	}()
 	in.Reader = pr
 	layer := rowsLayer + f.Name() + ":" + in.Role
-	if err := takeAll(f.Parse(in), func(r transcript.Record) error { return take(inLayer(r, layer)) }); err != nil {
+	if err := eachRecord(f.Parse(in), func(r transcript.Record) error { return add(inLayer(r, layer)) }); err != nil {
 		pr.CloseWithError(err)
 		<-failed
 		return err
@@ -154,12 +154,12 @@ func parseDatabase(ctx context.Context, f format.Format, in format.Input, take t
 	err := <-failed
 	var bad *databaseError
 	if errors.As(err, &bad) && ctx.Err() == nil {
-		return take(&transcript.Problem{Kind: "bad database", Reason: "SQLite cannot read it: " + reason(err), Origin: transcript.Origin{Inner: layer}})
+		return add(&transcript.Problem{Kind: "bad database", Reason: "SQLite cannot read it: " + reason(err), Origin: transcript.Origin{Inner: layer}})
 	}
 	return errors.Join(err, drained, ctx.Err())
 }
 
-// inLayer says of a record that its place is in a layer of the original.
+// inLayer sets the layer of a record's origin.
 func inLayer(r transcript.Record, layer string) transcript.Record {
 	if o := originOf(r); o != nil {
 		o.Inner = layer
@@ -167,7 +167,7 @@ func inLayer(r transcript.Record, layer string) transcript.Record {
 	return r
 }
 
-// reason is the text of an error without what it may quote from a path below the temporary directory.
+// reason returns the text of the innermost error, since the outer ones may quote the path of the temporary copy.
 func reason(err error) string {
 	for {
 		inner := errors.Unwrap(err)

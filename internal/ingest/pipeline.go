@@ -16,30 +16,32 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
 func workers() int { return max(2, runtime.GOMAXPROCS(0)) }
 
-// keeper is what the workers of one scan share.
-type keeper struct {
-	mu       sync.Mutex
-	stats    map[uint64]index.Stat // to remember once everything before them is committed
-	saved    bool                  // some of it is written
-	distrust map[string]bool
-	sizes    map[int64]bool    // of content that is stored or on its way
-	content  map[blob.Ref]bool // on its way
-	facts    []blob.Fact       // that came up while files were read
-	met      []uint64          // of an index that was empty: a bit for each content of this scan, and for those that look like it
+// sharedState is what the workers of one scan share. mu guards it.
+type sharedState struct {
+	mu           sync.Mutex
+	pendingStats map[uint64]index.Stat // metadata to save once everything before it is committed
+	statsFlushed bool                  // some of it is saved already
+	untrusted    map[string]bool       // paths that the next scan must read whatever their metadata says
+	sizes        map[int64]bool        // of content that is stored or in flight
+	inFlight     map[blob.Ref]bool     // content that a worker has and the index lacks
+	facts        []blob.Fact           // found while files were read
+	// contentFilter is a bit set over the hashes of this scan's content, used if the index was empty: see addIfAbsent.
+	contentFilter []uint64
 }
 
-// store sends the files through workers, packs and commits, and ends with the facts of the scan.
-func (s *scan) store(ctx context.Context, work *queue, facts []blob.Fact) error {
+// storeAll runs the files through workers, packs and commits, then writes the facts and the metadata of the scan.
+func (s *scan) storeAll(ctx context.Context, work *queue, facts []blob.Fact) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.load, s.wholes = newLoad(), newWholes()
-	s.keeper = &keeper{stats: map[uint64]index.Stat{}, distrust: map[string]bool{}, sizes: map[int64]bool{}, content: map[blob.Ref]bool{}}
-	if s.empty {
-		s.keeper.met = make([]uint64, metContents/64)
+	s.rowBudget, s.documentBudget = newRowBudget(), newDocumentBudget()
+	s.shared = &sharedState{pendingStats: map[uint64]index.Stat{}, untrusted: map[string]bool{}, sizes: map[int64]bool{}, inFlight: map[blob.Ref]bool{}}
+	if s.emptyIndex {
+		s.shared.contentFilter = make([]uint64, contentFilterBits/64)
 	}
 	deliveries, commits := make(chan delivery, 2), make(chan *batch)
 	var group sync.WaitGroup
@@ -48,9 +50,9 @@ func (s *scan) store(ctx context.Context, work *queue, facts []blob.Fact) error 
 			cancel(err)
 		}
 	}
-	group.Go(func() { fail(s.commits(ctx, commits)) })
-	group.Go(func() { fail(s.gather(ctx, deliveries, commits, facts)) })
-	s.read(ctx, work, deliveries, fail)
+	group.Go(func() { fail(s.commitBatches(ctx, commits)) })
+	group.Go(func() { fail(s.packDeliveries(ctx, deliveries, commits, facts)) })
+	s.runWorkers(ctx, work, deliveries, fail)
 	close(deliveries)
 	group.Wait()
 	if err := context.Cause(ctx); err != nil {
@@ -59,21 +61,21 @@ func (s *scan) store(ctx context.Context, work *queue, facts []blob.Fact) error 
 	return s.saveStats(ctx)
 }
 
-// read runs the workers until every file was looked at.
-func (s *scan) read(ctx context.Context, work *queue, out chan<- delivery, fail func(error)) {
+// runWorkers runs the workers until the queue is empty, and collects problems of files.
+func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery, fail func(error)) {
 	var files, bytes atomic.Int64
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var lexicon index.Lexicon
 	for range workers() {
 		wait.Go(func() {
-			w := &worker{s: s, ctx: ctx, out: out, files: opener{root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector(&lexicon)}
+			w := &worker{s: s, ctx: ctx, deliveries: out, files: sourcefs.Opener{Root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector(&lexicon)}
 			defer w.files.Close()
-			for c := range work.left {
+			for c := range work.drain {
 				if ctx.Err() != nil {
 					break
 				}
-				if err := w.take(c); err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrNotExist) {
+				if err := w.process(c); err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrNotExist) {
 					mu.Lock()
 					s.problem(c.path, "read", err)
 					mu.Unlock()
@@ -88,11 +90,11 @@ func (s *scan) read(ctx context.Context, work *queue, out chan<- delivery, fail 
 	wait.Wait()
 }
 
-// gather puts what the workers deliver into packs.
-func (s *scan) gather(ctx context.Context, deliveries <-chan delivery, commits chan<- *batch, facts []blob.Fact) error {
+// packDeliveries puts what the workers deliver into packs, and seals a pack when it is full or old.
+func (s *scan) packDeliveries(ctx context.Context, deliveries <-chan delivery, commits chan<- *batch, facts []blob.Fact) error {
 	defer close(commits)
 	b := &batcher{g: s.g, ctx: ctx, commits: commits}
-	tick := time.NewTicker(batchTime / 4)
+	tick := time.NewTicker(batchMaxAge / 4)
 	defer tick.Stop()
 	for open := true; open; {
 		select {
@@ -116,29 +118,28 @@ func (s *scan) gather(ctx context.Context, deliveries <-chan delivery, commits c
 	return s.finish(ctx, b, facts)
 }
 
-// finish seals the last pack with the facts of the scan in it: the source and its roots, and the files that could
-// not be taken.
+// finish seals the last pack with the facts of the scan: the source, its roots, and the files that could not be archived.
 func (s *scan) finish(ctx context.Context, b *batcher, facts []blob.Fact) error {
-	for _, p := range b.waiting {
+	for _, p := range b.waitingCopies {
 		s.skipped = append(s.skipped, FileError{Source: p.version.Source, Path: p.version.Path, Stage: "store",
 			Reason: "has the content of a file that could not be stored; the next scan takes it"})
-		s.distrust(p.version.Path)
+		s.markUntrusted(p.version.Path)
 	}
 	s.report.Problems = append(s.report.Problems, s.skipped...)
 	problems, err := s.problemFacts(ctx, s.skipped)
 	if err != nil {
 		return errors.Join(err, b.abort())
 	}
-	facts = append(append(facts, problems...), s.keeper.facts...)
+	facts = append(append(facts, problems...), s.shared.facts...)
 	source, err := s.sourceFact(ctx)
 	if err != nil {
 		return errors.Join(err, b.abort())
 	}
-	if b.current != nil || len(facts) > 0 || !s.first { // of a directory without anything there is nothing to follow
+	if b.current != nil || len(facts) > 0 || !s.newSource { // an empty directory does not become a source
 		facts = append(source, facts...)
 	}
 	if len(facts) > 0 {
-		if err := b.begin(); err != nil {
+		if err := b.ensureBatch(); err != nil {
 			return err
 		}
 		b.current.facts = facts
@@ -153,8 +154,8 @@ func (b *batcher) abort() error {
 	return b.current.writer.Abort()
 }
 
-// commits puts batches into the index, one after another.
-func (s *scan) commits(ctx context.Context, batches <-chan *batch) error {
+// commitBatches commits batches to the index, one after another.
+func (s *scan) commitBatches(ctx context.Context, batches <-chan *batch) error {
 	for c := range batches {
 		if ctx.Err() != nil {
 			continue // the packs are durable; the next writer adopts them
@@ -162,18 +163,18 @@ func (s *scan) commits(ctx context.Context, batches <-chan *batch) error {
 		if err := s.g.commit(ctx, c); err != nil {
 			return err
 		}
-		s.committed(c)
-		s.load.give(c.room)
-		if err := s.saveSome(ctx, c); err != nil {
+		s.recordCommitted(c)
+		s.rowBudget.release(c.budget)
+		if err := s.flushStats(ctx, c); err != nil {
 			return err
 		}
-		s.g.progress(Progress{Stage: "commit", Bytes: c.raw})
+		s.g.progress(Progress{Stage: "commit", Bytes: c.rawBytes})
 	}
 	return nil
 }
 
-// committed counts what a batch brought, and remembers the metadata of files that are complete.
-func (s *scan) committed(c *batch) {
+// recordCommitted counts what a batch brought, and records the metadata of files that are complete.
+func (s *scan) recordCommitted(c *batch) {
 	r := s.report
 	r.Packs++
 	r.StoredBytes += c.pack.Size
@@ -195,88 +196,89 @@ func (s *scan) committed(c *batch) {
 		case p.kind == pieceNew:
 			r.New++
 		}
-		s.remember(p.version.Path, p.stat)
+		s.recordStat(p.version.Path, p.stat)
 	}
 }
 
-// remember keeps the metadata of a file for the next scan.
-func (s *scan) remember(p string, stat index.Stat) {
-	s.keeper.mu.Lock()
-	defer s.keeper.mu.Unlock()
-	s.keeper.stats[pathHash(p)] = stat
+// recordStat keeps the metadata of a file, which lets the next scan skip the file if it is unchanged.
+func (s *scan) recordStat(p string, stat index.Stat) {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	s.shared.pendingStats[pathHash(p)] = stat
 }
 
-// distrust makes the next scan read a file again whatever its metadata say.
-func (s *scan) distrust(p string) {
-	s.keeper.mu.Lock()
-	defer s.keeper.mu.Unlock()
-	s.keeper.distrust[p] = true
+// markUntrusted makes the next scan read a file again whatever its metadata says.
+func (s *scan) markUntrusted(p string) {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	s.shared.untrusted[p] = true
 }
 
-// statsKept is how much of the metadata of files is kept in memory.
-const statsKept = 1 << 16
+// maxPendingStats is the number of files whose metadata is kept in memory before it is saved.
+const maxPendingStats = 1 << 16
 
-// saveSome makes room where many files are scanned: what is committed the index knows, and of metadata a part is
-// written early.
-func (s *scan) saveSome(ctx context.Context, c *batch) error {
-	k := s.keeper
+// flushStats bounds the memory of a scan of many files after a commit: it drops the batch's content from inFlight, since the index has it now,
+// and saves the metadata early once there is much of it.
+func (s *scan) flushStats(ctx context.Context, c *batch) error {
+	k := s.shared
 	k.mu.Lock()
 	for _, p := range c.pieces {
-		delete(k.content, p.version.SHA256)
+		delete(k.inFlight, p.version.SHA256)
 	}
-	if len(k.stats) < statsKept {
+	if len(k.pendingStats) < maxPendingStats {
 		k.mu.Unlock()
 		return nil
 	}
-	k.mark()
-	stats := k.stats
-	k.stats, k.saved = map[uint64]index.Stat{}, true
+	k.invalidateUntrusted()
+	stats := k.pendingStats
+	k.pendingStats, k.statsFlushed = map[uint64]index.Stat{}, true
 	k.mu.Unlock()
 	return s.g.Index.SaveStats(ctx, s.root.Source, stats, nil)
 }
 
-// mark makes the metadata of what is not trusted worthless, also of what was written early.
-func (k *keeper) mark() {
-	for p := range k.distrust {
+// invalidateUntrusted overwrites the metadata of untrusted files with a value that matches nothing, also where it was saved early.
+func (k *sharedState) invalidateUntrusted() {
+	for p := range k.untrusted {
 		hash := pathHash(p)
-		if stat, ok := k.stats[hash]; ok || k.saved {
+		if stat, ok := k.pendingStats[hash]; ok || k.statsFlushed {
 			stat.ModTime = -1
-			k.stats[hash] = stat
+			k.pendingStats[hash] = stat
 		}
 	}
 }
 
-// saveStats writes what the next scan may skip: what was stored, and what was left alone.
+// saveStats saves the metadata of the files that the next scan may skip, stored and ignored ones, and removes that of files which are gone.
+// A scan of part of a source removes nothing.
 func (s *scan) saveStats(ctx context.Context) error {
-	k := s.keeper
-	k.mark()
+	k := s.shared
+	k.invalidateUntrusted()
 	for _, f := range s.ignored {
-		k.stats[f.path] = f.stat
-		if len(k.stats) < statsKept {
+		k.pendingStats[f.path] = f.stat
+		if len(k.pendingStats) < maxPendingStats {
 			continue
 		}
-		if err := s.g.Index.SaveStats(ctx, s.root.Source, k.stats, nil); err != nil {
+		if err := s.g.Index.SaveStats(ctx, s.root.Source, k.pendingStats, nil); err != nil {
 			return err
 		}
-		k.stats = map[uint64]index.Stat{}
+		k.pendingStats = map[uint64]index.Stat{}
 	}
 	var gone []uint64
 	if s.root.Below == "." {
 		for i, seen := range s.seen {
-			if hash, stat := s.before.At(i); !seen && stat.Inode != partInode {
+			if hash, stat := s.statCache.At(i); !seen && stat.Inode != partInode {
 				gone = append(gone, hash)
 			}
 		}
 	}
-	return s.g.Index.SaveStats(ctx, s.root.Source, k.stats, gone)
+	return s.g.Index.SaveStats(ctx, s.root.Source, k.pendingStats, gone)
 }
 
-// hasSize says whether content of this size may be stored already, or on its way.
-func (s *scan) hasSize(size int64) bool {
-	s.keeper.mu.Lock()
-	known := s.keeper.sizes[size]
-	s.keeper.sizes[size] = true
-	s.keeper.mu.Unlock()
+// mayHaveSize reports whether content of this size may be stored or in flight, and notes that it now is.
+func (s *scan) mayHaveSize(size int64) bool {
+	s.shared.mu.Lock()
+	known := s.shared.sizes[size]
+	s.shared.sizes[size] = true
+	s.shared.mu.Unlock()
 	if known {
 		return true
 	}
@@ -284,47 +286,48 @@ func (s *scan) hasSize(size int64) bool {
 	return err == nil && has
 }
 
-// hasContent says whether content is stored or on its way, and notes that it is now.
+// hasContent reports whether content is stored or in flight, and notes that it now is.
 func (s *scan) hasContent(ref blob.Ref, size int64) bool {
 	if size == 0 {
-		return false // an entry of no bytes costs no more than a link
+		return false // an empty tar entry costs no more than a link
 	}
-	s.keeper.mu.Lock()
-	fresh := s.keeper.meet(ref)
-	known := s.keeper.content[ref]
-	s.keeper.content[ref] = true
-	s.keeper.mu.Unlock()
-	if known || fresh || !s.hasSize(size) {
+	s.shared.mu.Lock()
+	isNew := s.shared.addIfAbsent(ref)
+	known := s.shared.inFlight[ref]
+	s.shared.inFlight[ref] = true
+	s.shared.mu.Unlock()
+	if known || isNew || !s.mayHaveSize(size) {
 		return known
 	}
-	_, err := s.g.stored(context.Background(), ref)
+	_, err := s.g.findContent(context.Background(), ref)
 	return err == nil
 }
 
-// metContents is how many contents of a first scan are told apart, in 2 MiB: of a million, the index is asked for each sixteenth.
-const metContents = 1 << 24
+// contentFilterBits is the size of contentFilter: 2 MiB. With a million contents, the index is asked for one in sixteen.
+const contentFilterBits = 1 << 24
 
-// meet says that content is nowhere in the archive yet, as far as that needs no look, and notes that it is now.
-func (k *keeper) meet(ref blob.Ref) (fresh bool) {
-	if k.met == nil {
+// addIfAbsent records a content hash and reports whether it was certainly new to the archive. The filter has one hash function, like a Bloom
+// filter with k = 1: false means "unknown, ask the index".
+func (k *sharedState) addIfAbsent(ref blob.Ref) (isNew bool) {
+	if k.contentFilter == nil {
 		return false
 	}
-	at := binary.LittleEndian.Uint64(ref[:]) % metContents
+	at := binary.LittleEndian.Uint64(ref[:]) % contentFilterBits
 	bit := uint64(1) << (at % 64)
-	fresh = k.met[at/64]&bit == 0
-	k.met[at/64] |= bit
-	return fresh
+	isNew = k.contentFilter[at/64]&bit == 0
+	k.contentFilter[at/64] |= bit
+	return isNew
 }
 
-// snapshot copies a database that may be in use and returns the copy.
-func snapshot(ctx context.Context, files *opener, c *claimed) (*os.File, func(), error) {
+// snapshot copies a database that may be in use to a scratch directory, and returns the open copy and a function that removes it.
+func snapshot(ctx context.Context, files *sourcefs.Opener, c *claimed) (*os.File, func(), error) {
 	dir, remove, err := disk.Scratch("db")
 	if err != nil {
 		return nil, nil, err
 	}
-	clean := func() { _ = remove() } // what stays is removed by the next that is made
+	clean := func() { _ = remove() } // a leftover is removed by the next Scratch
 	copied, err := dbcopy.Snapshot(ctx, dir, func(suffix string) (*os.File, error) {
-		f, _, err := files.openFile(c.path + suffix)
+		f, _, err := files.OpenFile(c.path + suffix)
 		return f, err
 	})
 	if err != nil {

@@ -11,12 +11,13 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// tombstones are those that stand. There may be a million of them: of most only the key is held.
+// tombstones are the tombstones in force. There may be a million: of most only a short key is kept.
 type tombstones struct {
-	forgotten map[[16]byte]bool             // by blob.ShortKey; false: it was pruned
-	marked    map[blob.Ref][]blob.Tombstone // of what was redacted, by the beginning of what took its place
+	forgotten map[[16]byte]bool             // by blob.ShortKey; false if it was pruned and not forgotten
+	redacted  map[blob.Ref][]blob.Tombstone // tombstones of redacted content, by the root of the content that replaced it
 }
 
+// tombstones loads the tombstones in force.
 func (g *Ingester) tombstones(ctx context.Context) (tombstones, error) {
 	all := tombstones{map[[16]byte]bool{}, map[blob.Ref][]blob.Tombstone{}}
 	for f, err := range g.Index.Facts(ctx, blob.FactTombstone) {
@@ -25,28 +26,28 @@ func (g *Ingester) tombstones(ctx context.Context) (tombstones, error) {
 		}
 		t, err := blob.ParseTombstone(f)
 		if err != nil {
-			continue // says nothing: verify tells of packs that are wrong
+			continue // verify reports malformed facts
 		}
 		all.forgotten[blob.ShortKey(f.Key)] = t.Plan == blob.PlanForget
 		if t.Redacted != nil {
-			all.marked[t.Redacted.Root] = append(all.marked[t.Redacted.Root], t)
+			all.redacted[t.Redacted.Root] = append(all.redacted[t.Redacted.Root], t)
 		}
 	}
 	return all, nil
 }
 
-// on looks for the tombstone of a key.
-func (all tombstones) on(key string) (buried, forgotten bool) {
-	forgotten, buried = all.forgotten[blob.ShortKey(key)]
-	return buried, forgotten
+// lookup reports whether there is a tombstone with a key, and whether it is one of forget.
+func (t tombstones) lookup(key string) (found, forgotten bool) {
+	forgotten, found = t.forgotten[blob.ShortKey(key)]
+	return found, forgotten
 }
 
-// redacted is the file with the marks that its newest version has: a file that still has, or has grown from, what was
-// redacted is then known for what it is.
-func (st *stored) redacted(state index.State) io.ReaderAt {
-	var layers []*blob.Redaction // the first marks last
+// applyRedactions returns the file as it reads with the marks of its newest version: a file that still has the redacted content, or has
+// grown from it, then compares equal to that version.
+func (vw *versionWriter) applyRedactions(state index.State) io.ReaderAt {
+	var layers []*blob.Redaction // latest redaction first
 	for root := state.Root; ; {
-		all := st.s.graves.marked[root]
+		all := vw.s.tombstones.redacted[root]
 		i := slices.IndexFunc(all, func(t blob.Tombstone) bool {
 			return t.Source == state.Source && t.Path == state.Path && t.Number == state.Number && t.Root != root
 		})
@@ -55,72 +56,72 @@ func (st *stored) redacted(state index.State) io.ReaderAt {
 		}
 		layers, root = append(layers, all[i].Redacted), all[i].Root
 	}
-	f := st.f
+	f := vw.f
 	for _, marks := range slices.Backward(layers) {
 		f = blob.Redacted(f, marks)
 	}
 	return f
 }
 
-// buried says whether a tombstone lies on what the file is now.
-func (st *stored) buried() (buried bool, err error) {
-	if len(st.s.graves.forgotten) == 0 || st.asked {
+// isTombstoned reports whether the present content of the file has a tombstone.
+func (vw *versionWriter) isTombstoned() (found bool, err error) {
+	if len(vw.s.tombstones.forgotten) == 0 || vw.rearchive {
 		return false, nil
 	}
 	h := sha256.New()
-	n, err := io.Copy(h, io.NewSectionReader(st.f, 0, st.v.Size))
+	n, err := io.Copy(h, io.NewSectionReader(vw.f, 0, vw.v.Size))
 	if err != nil {
 		return false, err
 	}
-	if n < st.v.Size {
+	if n < vw.v.Size {
 		return false, errChanged
 	}
-	buried, st.forgotten = st.s.graves.on(blob.Tombstone{Source: st.v.Source, Path: st.v.Path, SHA256: blob.Ref(h.Sum(nil))}.Key())
-	return buried, nil
+	found, vw.forgotten = vw.s.tombstones.lookup(blob.Tombstone{Source: vw.v.Source, Path: vw.v.Path, SHA256: blob.Ref(h.Sum(nil))}.Key())
+	return found, nil
 }
 
-// leaveOut does nothing with a content that was pruned, unless it is asked for. Then its tombstone is taken back: the
-// next parse finds the bytes where they were, or they are stored as a new version when gc has taken them.
-func (st *stored) leaveOut(state index.State) error {
-	s := st.s
+// skipPruned counts a content that was pruned and does not store it, unless Ingester.Pruned is set and it was not forgotten. Then it retracts
+// the tombstone: the bytes are parsed from where they are, or stored as a new version if gc has removed them.
+func (vw *versionWriter) skipPruned(state index.State) error {
+	s := vw.s
 	if state.Source != "" {
-		_, st.forgotten = s.graves.on(blob.NewTombstone(&state.Version, "").Key())
+		_, vw.forgotten = s.tombstones.lookup(blob.NewTombstone(&state.Version, "").Key())
 	}
-	if !s.g.Pruned || st.forgotten {
-		s.keeper.mu.Lock()
+	if !s.g.Pruned || vw.forgotten {
+		s.shared.mu.Lock()
 		s.report.Pruned++
-		s.keeper.mu.Unlock()
-		s.remember(st.c.path, st.stat)
+		s.shared.mu.Unlock()
+		s.recordStat(vw.c.path, vw.stat)
 		return nil
 	}
 	v := state.Version
 	if v.Source == "" {
-		v = st.v
+		v = vw.v
 	}
 	now := s.g.Now().UTC().Truncate(time.Microsecond)
 	facts := []blob.Fact{blob.NewTombstone(&v, "").Retract(now)}
-	there := int64(-1) // even an empty content has a place
+	stored := int64(-1) // below any size: no bytes at all, not even an empty extent
 	if len(state.Extents) > 0 {
-		there = 0
+		stored = 0
 	}
 	for _, e := range state.Extents {
-		there += e.Size
+		stored += e.Size
 	}
-	again := there < v.Size || state.Source == ""
-	if !again {
+	storeAgain := stored < v.Size || state.Source == ""
+	if !storeAgain {
 		facts = append(facts, blob.Fact{Kind: index.FactLedger, Key: index.LedgerKey(&v), Time: now, Value: []byte("null")})
 	}
-	s.keeper.mu.Lock()
-	s.keeper.facts = append(s.keeper.facts, facts...)
-	s.keeper.mu.Unlock()
-	if !again {
-		s.remember(st.c.path, st.stat)
+	s.shared.mu.Lock()
+	s.shared.facts = append(s.shared.facts, facts...)
+	s.shared.mu.Unlock()
+	if !storeAgain {
+		s.recordStat(vw.c.path, vw.stat)
 		return nil
 	}
-	st.asked = true
-	if st.kind == piecePruned {
-		st.kind = pieceRewritten
-		st.v.Number++
+	vw.rearchive = true
+	if vw.kind == piecePruned {
+		vw.kind = pieceRewritten
+		vw.v.Number++
 	}
-	return st.store()
+	return vw.store()
 }

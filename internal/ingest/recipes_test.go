@@ -20,13 +20,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// recipe is one statement of docs/recipes.md. Its name is its heading, and its number where there are several.
+// recipe is one SQL statement of docs/recipes.md. Its name is its heading, with a number if there are several.
 type recipe struct {
 	name, sql string
 	params    map[string]any
 }
 
-// recipes reads the fenced statements of the document, and the parameters that their comments give.
+// recipes returns the fenced statements of the document, with the parameters in their comments.
 func recipes(t *testing.T) []recipe {
 	t.Helper()
 	b, err := os.ReadFile("../../docs/recipes.md")
@@ -56,7 +56,7 @@ func recipes(t *testing.T) []recipe {
 	return found
 }
 
-// recipeAnswers are what some of the statements say of the examples, as jq and wc count them in the files.
+// recipeAnswers are the results of some statements for the examples, as counted with jq and wc in the files.
 var recipeAnswers = map[string][]string{
 	"How many events of each type 2":       {"tool.call 4", "tool.result 4", "message.assistant 2", "message.user 2", "step.completed 2", "step.started 2"},
 	"Router against agent-emitted calls 1": {"agent_emitted 10 0", "router 4 4"},
@@ -80,7 +80,7 @@ var recipeAnswers = map[string][]string{
 func TestRecipes(t *testing.T) {
 	w := newWorld(t)
 	w.ingest("runs", runs(t, ""), ".")
-	// One run that was saved again, for what is asked of earlier versions.
+	// A run that was saved again, for the statements about earlier versions.
 	s := newTree(t)
 	for _, turns := range []int{3, 4} {
 		s.write(devflowRun+"/transcript.json", string(devflowTranscript(turns, "")))
@@ -124,7 +124,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// TestRecipeTexts looks at what the statements say that read the packs.
+// TestRecipeTexts checks the statements that read texts from the packs.
 func TestRecipeTexts(t *testing.T) {
 	w := newWorld(t)
 	w.ingest("runs", runs(t, ""), ".")
@@ -198,7 +198,7 @@ func byDriver(t *testing.T, path string, r recipe) (rows []string) {
 	return rows
 }
 
-// text serves the functions of the console from the packs, the plain way: it reads the whole original.
+// text implements the SQL functions of the console naively: it reads the whole original.
 func (w *world) text(ctx context.Context, kind, id string) (string, error) {
 	if kind == "receipt_json" {
 		at, err := w.index.Receipt(ctx, id)

@@ -17,27 +17,27 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Named is a source that an archive knows.
+// Named is a source of an archive with its name.
 type Named struct {
 	Name string
 	Source
 }
 
-// Roots are what is scanned of a source.
+// Roots returns what is scanned of a source.
 func (n *Named) Roots() []Root {
 	if len(n.Only) == 0 {
 		return []Root{{Source: n.Name, Dir: n.Root, Below: ".", Exclude: n.Exclude}}
 	}
 	var roots []Root
 	for _, below := range n.Only {
-		if excluding(n.Exclude).pattern(below, false) == "" {
+		if excludePatterns(n.Exclude).match(below, false) == "" {
 			roots = append(roots, Root{Source: n.Name, Dir: n.Root, Below: below, Listed: true, Exclude: n.Exclude})
 		}
 	}
 	return roots
 }
 
-// Sources returns the sources that an archive knows, removed ones included, by name.
+// Sources returns the sources of an archive, removed ones included, sorted by name.
 func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
 	var all []Named
 	for f, err := range catalog.Facts(ctx, FactSource) {
@@ -54,13 +54,13 @@ func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
 	return all, nil
 }
 
-// provenance is what a source tells of all files in it.
+// provenance is what a source states about all of its files.
 type provenance struct {
-	host string // the machine, for those that are copies from elsewhere
+	host string // the machine, for copies from another one; else ""
 	dir  string // its root: see format.Head
 }
 
-// provenances are those of all sources, by name.
+// provenances returns the provenance of each source, by name.
 func (g *Ingester) provenances(ctx context.Context) (map[string]provenance, error) {
 	known, err := Sources(ctx, g.Index)
 	if err != nil {
@@ -68,7 +68,7 @@ func (g *Ingester) provenances(ctx context.Context) (map[string]provenance, erro
 	}
 	all := map[string]provenance{}
 	for _, s := range known {
-		of := provenance{dir: slashed(s.Root)}
+		of := provenance{dir: toSlash(s.Root)}
 		if s.Away {
 			of.host = s.Host
 		}
@@ -77,19 +77,19 @@ func (g *Ingester) provenances(ctx context.Context) (map[string]provenance, erro
 	return all, nil
 }
 
-// slashed is a root with slashes, whatever system it is of: all say the same of it.
-func slashed(root string) string { return strings.ReplaceAll(root, `\`, "/") }
+// toSlash returns a root with slashes, whatever system it comes from, so that all systems give the same result.
+func toSlash(root string) string { return strings.ReplaceAll(root, `\`, "/") }
 
-// Roots says what to scan for directories, or single files, that somebody named. A directory in a source that the
-// archive knows belongs to it; any other is a new source with its base name, and a file one with that of its directory,
-// of which nothing else is followed. What lies inside another of dirs is scanned with it. The error is fs.ErrNotExist for what is neither there nor inside a known source,
-// and an ExcludedError for what its source leaves out.
+// Roots returns what to scan for directories or single files that the user named. A path inside a source that the archive
+// knows belongs to it. Any other directory is a new source with its base name; any other file belongs to a new source with the name of its
+// directory, which follows nothing else. A path inside another of dirs is scanned with that. The error is fs.ErrNotExist for a path that is
+// neither there nor inside a known source, and an ExcludedError for one that its source excludes.
 func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, error) {
 	known, err := Sources(ctx, catalog)
 	if err != nil {
 		return nil, err
 	}
-	r := resolver{known: known}
+	r := rootResolver{known: known}
 	places := make([]place, 0, len(dirs))
 	for _, dir := range dirs {
 		p, err := locate(dir)
@@ -98,7 +98,7 @@ func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, e
 		}
 		places = append(places, p)
 	}
-	// Outer directories first: a nested root joins the outer one whatever the order of the arguments.
+	// Outer directories first: a nested root joins the outer one in any order of the arguments.
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(len(a.path), len(b.path)) })
 	for _, p := range places {
 		if err := r.add(p); err != nil {
@@ -108,7 +108,7 @@ func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, e
 	return r.roots, nil
 }
 
-// Configured returns the roots of all sources that are scanned of themselves.
+// Configured returns the roots of all sources that are scanned by default: those not removed.
 func Configured(ctx context.Context, catalog index.Catalog) ([]Root, error) {
 	known, err := Sources(ctx, catalog)
 	if err != nil {
@@ -123,7 +123,7 @@ func Configured(ctx context.Context, catalog index.Catalog) ([]Root, error) {
 	return roots, nil
 }
 
-// place is a real path and what is there.
+// place is a real path and the kind of file it names.
 type place struct {
 	given string
 	path  string
@@ -138,7 +138,7 @@ const (
 	placeFile
 )
 
-// locate resolves links. Of a path that is not there, as much as is there.
+// locate resolves the symbolic links of a path. If the path does not exist, it resolves the part that does.
 func locate(given string) (place, error) {
 	abs, err := filepath.Abs(given)
 	if err != nil {
@@ -175,12 +175,13 @@ func realPath(abs string) (string, error) {
 	return filepath.Join(real, filepath.Base(abs)), nil
 }
 
-type resolver struct {
+// rootResolver assigns places to sources. It adds new sources to known.
+type rootResolver struct {
 	known []Named
 	roots []Root
 }
 
-func (r *resolver) add(p place) error {
+func (r *rootResolver) add(p place) error {
 	s, ok := r.owner(p)
 	if !ok {
 		dir := p.path
@@ -190,7 +191,7 @@ func (r *resolver) add(p place) error {
 		case placeFile:
 			dir = filepath.Dir(p.path)
 		}
-		s = Named{Name: r.free(filepath.Base(dir)), Source: Source{Root: dir}}
+		s = Named{Name: FreeName(r.known, filepath.Base(dir)), Source: Source{Root: dir}}
 		if p.kind == placeFile {
 			s.Only = []string{filepath.Base(p.path)}
 		}
@@ -201,7 +202,7 @@ func (r *resolver) add(p place) error {
 		return err
 	}
 	root := Root{Source: s.Name, Dir: s.Root, Below: filepath.ToSlash(below), Exclude: s.Exclude}
-	if pattern := excluding(s.Exclude).pattern(root.Below, p.kind == placeDir); pattern != "" {
+	if pattern := excludePatterns(s.Exclude).match(root.Below, p.kind == placeDir); pattern != "" {
 		return &ExcludedError{p.given, s.Name, pattern}
 	}
 	if !slices.ContainsFunc(r.roots, func(o Root) bool {
@@ -212,9 +213,9 @@ func (r *resolver) add(p place) error {
 	return nil
 }
 
-// owner is the innermost source that a place lies in. Where only some files of a directory are followed, others of them belong to the
-// same source, and what lies in its other directories to none.
-func (r *resolver) owner(p place) (Named, bool) {
+// owner returns the innermost source that a place lies in. If a source follows single files of its root only, other files of that
+// directory belong to it as well, and what lies in subdirectories does not.
+func (r *rootResolver) owner(p place) (Named, bool) {
 	var best Named
 	found := false
 	for _, s := range r.known {
@@ -229,17 +230,15 @@ func (r *resolver) owner(p place) (Named, bool) {
 	return best, found
 }
 
-func inside(path, dir string) bool {
+// isInside reports whether a path is dir or lies below it. Both have the separators of the system.
+func isInside(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// free is a name like base that no source has, not even a removed one.
-func (r *resolver) free(base string) string { return FreeName(r.known, base) }
-
-// FreeName is a name like base that none of the known sources has, not even a removed one.
+// FreeName returns base, with a number if needed, as a name that no source has, not even a removed one.
 func FreeName(known []Named, base string) string {
 	if strings.ContainsAny(base, `/\:`) || base == "." || base == ".." || base == "" {
-		base = "root" // the root of a file system, or of a drive
+		base = "root" // the root of a file system or drive
 	}
 	name := base
 	for n := 2; slices.ContainsFunc(known, func(s Named) bool { return s.Name == name }); n++ {

@@ -16,7 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// factsOnly is a catalog of sources.
+// factsOnly is a catalog that has facts of sources only.
 type factsOnly struct {
 	index.Catalog
 	facts []blob.Fact

@@ -10,56 +10,56 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
-// scan is one walk over a source.
+// scan is a scan of one root of a source.
 type scan struct {
-	g       *Ingester
-	root    Root
-	dir     *os.Root
-	around  []Named // the sources of the archive, and what is scanned now
-	before  *index.StatCache
-	seen    []bool // of before
-	files   listing
-	total   int64
-	report  *Report
-	stances stances
-	skipped []FileError // devices, what could not be listed
-	links   []string    // symbolic ones
-	ignored []ignored   // files that belong to nothing known
-	keeper  *keeper
-	load    load
-	wholes  wholes
-	first   bool // the index has no version of a file of this source
-	empty   bool // nor of any other
-	graves  tombstones
-	learned []string        // roots below which not all files were looked at since they are known
-	news    bool            // learned holds some that are not remembered yet
-	host    string          // that runs are given which name none
-	relearn bool            // the formats are not those of the last scan: look at what belonged to none
-	other   map[uint64]bool // then, what was archived all the same, by the hashes of their paths
+	g                   *Ingester
+	root                Root
+	dir                 *os.Root
+	sources             []Named // of the archive, and those scanned now
+	statCache           *index.StatCache
+	seen                []bool // which entries of statCache the walk found
+	files               listing
+	total               int64
+	report              *Report
+	classes             classTable
+	skipped             []FileError // special files, and what could not be listed or read
+	links               []string    // symbolic links
+	ignored             []ignored   // files that belong to no format
+	shared              *sharedState
+	rowBudget           rowBudget
+	documentBudget      documentBudget
+	newSource           bool // the index has no version of a file of this source
+	emptyIndex          bool // nor of any other
+	tombstones          tombstones
+	pendingRoots        []string        // roots of formats of which no scan has covered everything since they were detected
+	pendingRootsChanged bool            // pendingRoots has some that are not saved yet
+	host                string          // given to runs that name none
+	formatsChanged      bool            // formats differ from those of the last scan: detect ignored and unclaimed files again
+	unclaimed           map[uint64]bool // if formatsChanged: archived files without a format, by the hashes of their paths
 
-	prepared   chan struct{} // closed when the index has told what it knows of the source; nil when nobody asks it
-	unprepared error         // that it could not, once prepared is closed
+	loaded  chan struct{} // closed when loadKnown has finished; nil when it is not called
+	loadErr error         // of loadKnown, once loaded is closed
 }
 
-// begin asks the index beside the walk.
-func (s *scan) begin(ctx context.Context) {
-	s.prepared = make(chan struct{})
+// loadInBackground starts loadKnown, which runs while the walk does.
+func (s *scan) loadInBackground(ctx context.Context) {
+	s.loaded = make(chan struct{})
 	go func() {
-		defer close(s.prepared)
-		s.unprepared = s.prepare(ctx)
+		defer close(s.loaded)
+		s.loadErr = s.loadKnown(ctx)
 	}()
 }
 
-// wait ends when the index has told what it knows.
-func (s *scan) wait() error {
-	if s.prepared != nil {
-		<-s.prepared
+// waitLoaded waits for loadKnown and returns its error.
+func (s *scan) waitLoaded() error {
+	if s.loaded != nil {
+		<-s.loaded
 	}
-	return s.unprepared
+	return s.loadErr
 }
 
 // pathHash is the key of a file in the scan cache.
@@ -69,38 +69,29 @@ func pathHash(p string) uint64 {
 	return h.Sum64()
 }
 
-// metadata is what a scan asks of a file before it opens any.
-type metadata struct {
-	mode        fs.FileMode // only the type of what is no regular file
-	size, mtime int64
-	inode       uint64
-}
-
-func metadataOf(info fs.FileInfo) metadata {
-	return metadata{mode: info.Mode().Type(), size: info.Size(), mtime: blob.Nano(info.ModTime()), inode: inode(info)}
-}
-
-func (s *scan) meet(rel string, is metadata) {
-	if !is.mode.IsRegular() {
-		s.special(rel, is.mode)
+// visit takes in a file that the walk has found, and marks it as known if its metadata is what the last scan recorded.
+func (s *scan) visit(rel string, info sourcefs.Info) {
+	if !info.Type.IsRegular() {
+		s.visitSpecial(rel, info.Type)
 		return
 	}
 	s.total++
 	f := s.files.add(rel)
-	f.size, f.mtime, f.inode = is.size, is.mtime, is.inode
-	was, at, ok := s.before.Find(pathHash(rel))
+	f.size, f.mtime, f.inode = info.Size, info.ModTime, info.Inode
+	last, at, ok := s.statCache.Find(pathHash(rel))
 	if ok {
 		s.seen[at] = true
 	}
-	if ok && !(was.Ignored && s.relearn) && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
-		f.known, f.alone = !s.g.Pruned || was.Ignored, was.Ignored
+	if ok && !(last.Ignored && s.formatsChanged) && last.Size == f.size && last.ModTime == f.mtime && last.Inode == f.inode {
+		f.known, f.ignored = !s.g.Pruned || last.Ignored, last.Ignored
 	}
 	if s.total%1000 == 0 {
 		s.g.progress(Progress{Stage: "scan", Path: rel, TotalFiles: s.total})
 	}
 }
 
-func (s *scan) special(rel string, mode fs.FileMode) {
+// visitSpecial takes in what is not a regular file: a link, or something that is not read.
+func (s *scan) visitSpecial(rel string, mode fs.FileMode) {
 	reason := "not a regular file"
 	switch mode.Type() {
 	case fs.ModeSymlink:
@@ -116,11 +107,12 @@ func (s *scan) special(rel string, mode fs.FileMode) {
 	s.skipped = append(s.skipped, FileError{Source: s.root.Source, Path: rel, Stage: "scan", Reason: reason})
 }
 
+// problem records that a file could not be listed, opened or read.
 func (s *scan) problem(rel, stage string, err error) {
 	s.skipped = append(s.skipped, fileError(s.root.Source, rel, stage, err))
 }
 
-// fileError says what is wrong with a file, without the paths and names of calls that the system's errors repeat.
+// fileError describes an error of a file, without the path and the name of the system call that an fs.PathError repeats.
 func fileError(source, rel, stage string, err error) FileError {
 	reason := err.Error()
 	var pe *fs.PathError
@@ -130,13 +122,13 @@ func fileError(source, rel, stage string, err error) FileError {
 	return FileError{Source: source, Path: rel, Stage: stage, Reason: reason, Err: err}
 }
 
-// within says whether a path lies below a root of a format ("." is the source itself).
+// within reports whether a path lies below a root; "." is the source itself.
 func within(p, root string) bool {
 	return root == "." || strings.HasPrefix(p, root) && len(p) > len(root) && p[len(root)] == '/'
 }
 
-// deepest returns the root that a path lies directly below, "" for none. roots are sorted.
-func deepest(p string, roots []string) string {
+// deepestRoot returns the innermost of the sorted roots that a path lies below, "" for none.
+func deepestRoot(p string, roots []string) string {
 	for dir := path.Dir(p); ; dir = path.Dir(dir) {
 		if _, ok := slices.BinarySearch(roots, dir); ok {
 			return dir

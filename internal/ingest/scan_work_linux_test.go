@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestListWork lists a directory: of each file there is its name, its entry and its path, and nothing that the system is asked by
-// a path of its own.
+// TestListWork bounds the allocations of listing a directory: each file has its name, its directory entry and its path, and no path is
+// made for a system call.
 func TestListWork(t *testing.T) {
 	const files = 2000
 	dir := t.TempDir()

@@ -15,9 +15,10 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
-// The kinds of facts that the way in writes.
+// The kinds of facts that an Ingester writes.
 const (
 	FactSource  = "source"  // key: name of the source; value: Source
 	FactRoot    = "root"    // key: source/dir; value: {"format": name}: a directory that a format owns
@@ -27,27 +28,27 @@ const (
 // Source is the value of a source's fact.
 type Source struct {
 	Root string `json:"root"` // real path
-	// Only says what of it is followed, as paths below the root: files that were named, whose directory nobody named. Empty is all.
+	// Only lists the files to follow, as paths below the root, where single files were added and not their directory. Empty means all.
 	Only []string `json:"only,omitempty"`
-	// Exclude says what is left out, by patterns: see excluding. What was stored of it before stays.
+	// Exclude has the patterns of what is not archived: see excludePatterns. What was stored of it before stays.
 	Exclude []string `json:"exclude,omitempty"`
-	// Host is the machine that the files are of. Away says that this is another than the archive's: runs in them that
-	// name no host are given it.
+	// Host is the machine that the files come from. Away says that it is not the archive's: runs that name no host are given this
+	// one.
 	Host    string    `json:"host,omitempty"`
 	Away    bool      `json:"away,omitempty"`
 	Added   time.Time `json:"added"`
 	Command string    `json:"added_by,omitempty"`
-	// Removed says since when the source is no longer scanned of itself. Its name stays its own: what was stored
-	// under it stays.
+	// Removed is when the source was removed: it is no longer scanned by default. Its name stays reserved, since what was stored under it
+	// stays.
 	Removed *time.Time `json:"removed,omitempty"`
 }
 
-// Follows says whether a path below the root is followed, "." being the root itself.
+// Follows reports whether a path below the root is followed; "." is the root itself.
 func (s *Source) Follows(below string) bool {
 	return len(s.Only) == 0 || slices.ContainsFunc(s.Only, func(o string) bool { return o == below || within(below, o) })
 }
 
-// Follow has a path below the root be followed as well, and says whether that is news.
+// Follow adds a path below the root to what is followed, and reports whether it was not followed before.
 func (s *Source) Follow(below string) bool {
 	if s.Follows(below) {
 		return false
@@ -59,13 +60,16 @@ func (s *Source) Follow(below string) bool {
 	return true
 }
 
+// OpenOriginal opens a file of a source, named by its path below the source's root, as a scan does.
+func OpenOriginal(root, p string) (*os.File, error) { return sourcefs.Open(root, p) }
+
 type problemFact struct {
 	Kind   string `json:"kind"`
 	Reason string `json:"reason"`
 }
 
-// source scans one root and brings in what is new.
-func (g *Ingester) source(ctx context.Context, root Root, around []Named, report *Report) error {
+// scanSource scans one root and archives what is new.
+func (g *Ingester) scanSource(ctx context.Context, root Root, sources []Named, report *Report) error {
 	dir, err := os.OpenRoot(root.Dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
@@ -75,10 +79,10 @@ func (g *Ingester) source(ctx context.Context, root Root, around []Named, report
 		return err
 	}
 	defer dir.Close()
-	s := &scan{g: g, root: root, dir: dir, around: around, report: report}
-	s.begin(ctx)
+	s := &scan{g: g, root: root, dir: dir, sources: sources, report: report}
+	s.loadInBackground(ctx)
 	if err := s.walk(ctx); err != nil {
-		if err := s.wait(); err != nil {
+		if err := s.waitLoaded(); err != nil {
 			return err
 		}
 		if root.Listed && errors.Is(err, os.ErrNotExist) {
@@ -91,48 +95,48 @@ func (g *Ingester) source(ctx context.Context, root Root, around []Named, report
 		return err
 	}
 	report.Files += s.total
-	work, facts, err := s.choose(ctx)
+	work, facts, err := s.chooseWork(ctx)
 	if err != nil {
 		return err
 	}
 	if g.DryRun {
 		return s.countWork(ctx, work)
 	}
-	if s.empty {
+	if s.emptyIndex {
 		if err := g.build(ctx, work.bytes); err != nil {
 			return err
 		}
 	}
-	if s.news {
-		if err := s.rememberLearned(ctx, s.learned); err != nil {
+	if s.pendingRootsChanged {
+		if err := s.savePendingRoots(ctx, s.pendingRoots); err != nil {
 			return err
 		}
 	}
-	if err := s.store(ctx, work, facts); err != nil {
+	if err := s.storeAll(ctx, work, facts); err != nil {
 		return err
 	}
-	if err := s.unlearn(ctx); err != nil || !s.relearn || root.Below != "." {
+	if err := s.clearPendingRoots(ctx); err != nil || !s.formatsChanged || root.Below != "." {
 		return err
 	}
 	return g.Index.Remember(ctx, formatsKey+root.Source, g.formatsName())
 }
 
-// prepare finds out what the index knows of the source.
-func (s *scan) prepare(ctx context.Context) (err error) {
+// loadKnown loads what the index knows of the source.
+func (s *scan) loadKnown(ctx context.Context) (err error) {
 	g, source := s.g, s.root.Source
-	if s.before, err = g.Index.Stats(ctx, source); err != nil {
+	if s.statCache, err = g.Index.Stats(ctx, source); err != nil {
 		return err
 	}
-	s.seen = make([]bool, s.before.Len())
-	if s.graves, err = g.tombstones(ctx); err != nil {
+	s.seen = make([]bool, s.statCache.Len())
+	if s.tombstones, err = g.tombstones(ctx); err != nil {
 		return err
 	}
 	sources, err := g.Index.Sources(ctx)
 	if err != nil {
 		return err
 	}
-	s.first, s.empty = !slices.Contains(sources, source), len(sources) == 0
-	if err = s.prepareAgain(ctx); err != nil {
+	s.newSource, s.emptyIndex = !slices.Contains(sources, source), len(sources) == 0
+	if err = s.loadUnclaimed(ctx); err != nil {
 		return err
 	}
 	all, err := g.provenances(ctx)
@@ -140,51 +144,51 @@ func (s *scan) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// prepareAgain finds out what other formats than those of the last scan may know.
-func (s *scan) prepareAgain(ctx context.Context) (err error) {
-	if s.relearn, err = s.g.newFormats(ctx, s.root.Source); err != nil || !s.relearn {
+// loadUnclaimed finds the archived files that formats added or changed since the last scan may claim.
+func (s *scan) loadUnclaimed(ctx context.Context) (err error) {
+	if s.formatsChanged, err = s.g.newFormats(ctx, s.root.Source); err != nil || !s.formatsChanged {
 		return err
 	}
-	s.other = map[uint64]bool{}
-	for p, err := range s.g.Index.Unclaimed(ctx, s.root.Source, s.g.parsers()) {
+	s.unclaimed = map[uint64]bool{}
+	for p, err := range s.g.Index.Unclaimed(ctx, s.root.Source, s.g.parserVersions()) {
 		if err != nil {
 			return err
 		}
-		s.other[pathHash(p)] = true
+		s.unclaimed[pathHash(p)] = true
 	}
 	return nil
 }
 
-// learnedKey is where the index remembers roots that were recognised by scans which did not see all that lies below
-// them: a JSON array of paths.
-const learnedKey = "roots learned in "
+// pendingRootsKey is the key, with the name of a source appended, under which the index remembers pending roots: a JSON array of
+// paths.
+const pendingRootsKey = "roots learned in "
 
-// learn takes note of roots that are new, and of those that earlier scans have left: until a scan has been through all
-// of a root, files that were met before it was known are what they were then.
-func (s *scan) learn(ctx context.Context, fresh []string) error {
-	text, err := s.g.Index.Recall(ctx, learnedKey+s.root.Source)
+// loadPendingRoots sets pendingRoots to the new roots and those that earlier scans left pending. Files below a root that were scanned before
+// the root was detected keep their old class until a scan covers the whole root.
+func (s *scan) loadPendingRoots(ctx context.Context, fresh []string) error {
+	text, err := s.g.Index.Recall(ctx, pendingRootsKey+s.root.Source)
 	if err != nil {
 		return err
 	}
 	if text != "" {
-		if err := json.Unmarshal([]byte(text), &s.learned); err != nil {
+		if err := json.Unmarshal([]byte(text), &s.pendingRoots); err != nil {
 			return fmt.Errorf("what was learned of %s: %w", s.root.Source, err)
 		}
 	}
-	s.learned, s.news = append(s.learned, fresh...), len(fresh) > 0
+	s.pendingRoots, s.pendingRootsChanged = append(s.pendingRoots, fresh...), len(fresh) > 0
 	return nil
 }
 
-// unlearn forgets the roots that this scan has been through.
-func (s *scan) unlearn(ctx context.Context) error {
-	left := slices.DeleteFunc(slices.Clone(s.learned), func(r string) bool { return r == s.root.Below || within(r, s.root.Below) })
-	if len(left) == len(s.learned) {
+// clearPendingRoots removes the roots that this scan has covered.
+func (s *scan) clearPendingRoots(ctx context.Context) error {
+	left := slices.DeleteFunc(slices.Clone(s.pendingRoots), func(r string) bool { return r == s.root.Below || within(r, s.root.Below) })
+	if len(left) == len(s.pendingRoots) {
 		return nil
 	}
-	return s.rememberLearned(ctx, left)
+	return s.savePendingRoots(ctx, left)
 }
 
-func (s *scan) rememberLearned(ctx context.Context, roots []string) error {
+func (s *scan) savePendingRoots(ctx context.Context, roots []string) error {
 	text := ""
 	if len(roots) > 0 {
 		b, err := json.Marshal(roots)
@@ -193,12 +197,13 @@ func (s *scan) rememberLearned(ctx context.Context, roots []string) error {
 		}
 		text = string(b)
 	}
-	return s.g.Index.Remember(ctx, learnedKey+s.root.Source, text)
+	return s.g.Index.Remember(ctx, pendingRootsKey+s.root.Source, text)
 }
 
-// formatsKey is where the index remembers which formats a source was scanned for.
+// formatsKey is the key, with the name of a source appended, under which the index remembers the formats of the last scan.
 const formatsKey = "formats of "
 
+// formatsName identifies the formats of this program, with their versions.
 func (g *Ingester) formatsName() string {
 	var name strings.Builder
 	for _, f := range g.Formats {
@@ -210,55 +215,56 @@ func (g *Ingester) formatsName() string {
 	return name.String()
 }
 
+// newFormats reports whether the last scan of a source was made with other formats.
 func (g *Ingester) newFormats(ctx context.Context, source string) (bool, error) {
 	last, err := g.Index.Recall(ctx, formatsKey+source)
 	return last != g.formatsName(), err
 }
 
-// choose finds the files to read, and the facts about the source that are new.
-func (s *scan) choose(ctx context.Context) (*queue, []blob.Fact, error) {
+// chooseWork returns the files to read, and the new facts about the source.
+func (s *scan) chooseWork(ctx context.Context) (*queue, []blob.Fact, error) {
 	known, err := s.knownRoots(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.wake()
+	s.recheckDatabases()
 	files, err := s.detect(ctx, func(i uint32, e *entry) bool {
-		return !e.known || len(s.other) > 0 && s.other[pathHash(s.files.path(i))]
+		return !e.known || len(s.unclaimed) > 0 && s.unclaimed[pathHash(s.files.path(i))]
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	files = slices.DeleteFunc(files, func(i uint32) bool { // what still is no format's was read
+	files = slices.DeleteFunc(files, func(i uint32) bool { // still without a format: nothing to read again
 		e := s.files.at(i)
-		e.known = e.known && s.stances.at(e.stance).format == nil
+		e.known = e.known && s.classes.get(e.class).format == nil
 		return e.known
 	})
-	owners := s.owners()
-	roots, fresh := together(known, owners)
-	// A root that is recognised now means that what lies below it may be something else than it was without.
-	if err := s.learn(ctx, fresh); err != nil {
+	owners := s.ownedRoots()
+	roots, fresh := mergeRoots(known, owners)
+	// Files below a new root may be classified differently than they were without it.
+	if err := s.loadPendingRoots(ctx, fresh); err != nil {
 		return nil, nil, err
 	}
-	again, err := s.detect(ctx, func(i uint32, e *entry) bool {
-		return e.known && (e.alone && (s.g.All || underRoot(s.files.path(i), roots)) ||
-			len(s.learned) > 0 && slices.ContainsFunc(s.learned, func(r string) bool { return within(s.files.path(i), r) }))
+	reclassified, err := s.detect(ctx, func(i uint32, e *entry) bool {
+		return e.known && (e.ignored && (s.g.All || underRoot(s.files.path(i), roots)) ||
+			len(s.pendingRoots) > 0 && slices.ContainsFunc(s.pendingRoots, func(r string) bool { return within(s.files.path(i), r) }))
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	s.report.Unchanged += s.total - int64(len(files)+len(again))
-	files = s.settle(append(files, again...), roots)
-	owners = s.owners()
+	s.report.Unchanged += s.total - int64(len(files)+len(reclassified))
+	files = s.selectFiles(append(files, reclassified...), roots)
+	owners = s.ownedRoots()
 	var facts []blob.Fact
 	for _, r := range fresh {
 		facts = append(facts, s.fact(FactRoot, r, map[string]string{"format": owners[r]}))
 	}
 	s.skipped = slices.DeleteFunc(s.skipped, func(e FileError) bool { return !underRoot(e.Path, roots) && !s.g.All && e.Err == nil })
-	s.judgeLinks(roots)
+	s.reportLinks(roots)
 	slices.SortStableFunc(s.skipped, func(a, b FileError) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(files, s.files.compare)
-	work := s.files.queue(files, &s.stances)
-	s.files = listing{} // of what is to be read the queue knows all
+	work := s.files.queue(files, &s.classes)
+	s.files = listing{} // the queue has all that is to be read
 	return work, facts, nil
 }
 
@@ -267,7 +273,7 @@ func (s *scan) fact(kind, p string, value any) blob.Fact {
 	return blob.Fact{Kind: kind, Key: path.Join(s.root.Source, p), Time: s.g.Now(), Value: b}
 }
 
-// knownRoots returns the directories of this source that formats own.
+// knownRoots returns the roots of formats in this source that the index knows.
 func (s *scan) knownRoots(ctx context.Context) ([]string, error) {
 	var all []string
 	for f, err := range s.g.Index.Facts(ctx, FactRoot) {
@@ -283,8 +289,8 @@ func (s *scan) knownRoots(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// problemFacts compares what could not be taken with what was known of it: facts for what is new, and null for what
-// is over. Only paths that this scan covered can be over.
+// problemFacts compares the files that could not be archived with those that the index knows, and returns a fact for each new problem and a
+// null fact for each that is solved. Only paths that this scan covered can be solved.
 func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, error) {
 	now := map[string]problemFact{}
 	for _, e := range bad {
@@ -313,27 +319,27 @@ func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, 
 	return facts, nil
 }
 
-// sourceFact is the fact of the source itself, when the archive does not know it yet or does not follow all that is scanned now.
+// sourceFact returns the fact of the source, if the archive does not know it yet or does not follow all that is scanned now.
 func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
 	known, err := Sources(ctx, s.g.Index)
 	if err != nil {
 		return nil, err
 	}
-	is := Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)}
+	src := Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)}
 	if s.root.Below != "." {
-		is.Only = []string{s.root.Below}
+		src.Only = []string{s.root.Below}
 	}
 	if i := slices.IndexFunc(known, func(k Named) bool { return k.Name == s.root.Source }); i >= 0 {
-		if is = known[i].Source; is.Removed != nil || !is.Follow(s.root.Below) {
+		if src = known[i].Source; src.Removed != nil || !src.Follow(s.root.Below) {
 			return nil, nil
 		}
 	}
-	return []blob.Fact{s.fact(FactSource, "", is)}, nil
+	return []blob.Fact{s.fact(FactSource, "", src)}, nil
 }
 
-// countWork says what an ingest would do, as far as sizes tell.
+// countWork counts what an ingest would do, as far as sizes tell.
 func (s *scan) countWork(ctx context.Context, work *queue) error {
-	for c := range work.left {
+	for c := range work.drain {
 		if splits := splitsOf(c); splits != nil {
 			if err := s.countParts(ctx, c, splits); err != nil {
 				s.problem(c.path, "open", err)
@@ -360,10 +366,10 @@ func (s *scan) countWork(ctx context.Context, work *queue) error {
 	return nil
 }
 
-// due says what a file is against the archive, as far as its size and time tell, and how many bytes of it are new.
+// due compares a file with the archive by size and time, and returns its kind and how many of its bytes are new.
 func (s *scan) due(ctx context.Context, c *claimed) (pieceKind, int64, error) {
-	if _, _, ok := s.before.Find(pathHash(c.path)); ok && (c.zip || splitsOf(c) != nil) {
-		return pieceRewritten, 0, nil // it has changed, and nobody knows how much without its parts
+	if _, _, ok := s.statCache.Find(pathHash(c.path)); ok && (c.isZip || splitsOf(c) != nil) {
+		return pieceRewritten, 0, nil // it has changed; by how much is unknown without looking at its parts
 	}
 	state, err := s.newest(ctx, c.path, false)
 	switch {

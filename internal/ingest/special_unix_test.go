@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// TestSpecialFiles meets links, pipes and odd names below a root: what is a file is taken, the rest is said, but for links that hide
+// TestSpecialFiles scans links, pipes and odd names below a root: files are archived, and the rest is reported, except for links that hide
 // nothing.
 func TestSpecialFiles(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
@@ -36,10 +36,10 @@ func TestSpecialFiles(t *testing.T) {
 	if len(r.Problems) != 2 || r.Ignored != 1 || r.LeftOut != 1 {
 		t.Errorf("special files: %+v", r)
 	}
-	if got := w.stored("storage/new\nline\xff"); len(got) != 1 || got[0] != "odd name" {
+	if got := w.versions("storage/new\nline\xff"); len(got) != 1 || got[0] != "odd name" {
 		t.Errorf("a file with an odd name: %q", got)
 	}
-	if got := w.stored("storage/.hidden/note.txt"); len(got) != 1 {
+	if got := w.versions("storage/.hidden/note.txt"); len(got) != 1 {
 		t.Error("a hidden directory was not archived")
 	}
 	if n := w.totals().Totals.Problems; n != 2 {
@@ -58,10 +58,10 @@ func TestSpecialFiles(t *testing.T) {
 	if _, err := w.Reindex(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	w.same("reindex", w.dump(), before)
+	w.compareDumps("reindex", w.dump(), before)
 }
 
-// TestLinksOut meets links beside what a format owns: told is what they hide, until it is a source of its own.
+// TestLinksOut scans links outside of what a format owns: their targets are reported until they are sources.
 func TestLinksOut(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	s.write(transcriptA, awfLines(runA, 1, 2))
@@ -87,7 +87,7 @@ func TestLinksOut(t *testing.T) {
 	if r := w.ingest("awf", s.dir, "."); len(r.NotFollowed) != 1 {
 		t.Errorf("%+v is told of what is a source", r.NotFollowed)
 	}
-	// Of a directory of which one file is a source, others are none.
+	// A source that follows one file of a directory does not cover the others.
 	files := newTree(t)
 	files.write("one.jsonl", awfLines(runB, 1, 2))
 	files.write("two.jsonl", awfLines(runB, 1, 2))

@@ -20,13 +20,14 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
-// partInode marks the entries of the scan cache that stand for parts of a database, or of a zip, and for no file: a scan does not meet
-// them, and they are not gone for that.
+// partInode marks entries of the scan cache that stand for a part of a database or zip and not for a file: the walk does not find
+// them, which does not mean that they are gone.
 const partInode = 1 << 62
 
-// splitsOf says how the database that a file is will be taken apart, nil when it is kept as it is.
+// splitsOf returns how a database is split into originals, nil for a file that is stored as it is.
 func splitsOf(c *claimed) []format.Split {
 	if s, ok := c.format.(format.Splitter); ok && c.claim.Database {
 		return s.Split(c.claim.Role)
@@ -34,45 +35,46 @@ func splitsOf(c *claimed) []format.Split {
 	return nil
 }
 
-// parts stores the rows of a database that changed since the last scan, each part an original of its own. The database
-// itself is not stored, for every message changes it, unless SQLite cannot read it any more: that is told of at each scan.
-func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) error {
-	err := w.split(c, info, splits)
+// storeParts stores the parts of a database whose rows changed since the last scan, each as an original. The database
+// itself is not stored, since every message changes it, unless SQLite cannot read it: then each scan reports the error.
+func (w *worker) storeParts(c *claimed, info fs.FileInfo, splits []format.Split) error {
+	err := w.splitDatabase(c, info, splits)
 	if !dbcopy.Malformed(err) || c.claim.Secret {
 		return err
 	}
 	for _, suffix := range []string{"", "-wal"} {
-		if failed := w.broken(c, suffix); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+		if failed := w.storeBroken(c, suffix); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
 			return errors.Join(err, failed)
 		}
 	}
 	return err
 }
 
-// broken stores a file of a database as it is.
-func (w *worker) broken(c *claimed, suffix string) error {
-	return w.kept(c.path+suffix, c.within(inItself(c.path)+suffix, c.claim.Role))
+// storeBroken stores a file of an unreadable database (suffix "" or "-wal") as it is.
+func (w *worker) storeBroken(c *claimed, suffix string) error {
+	return w.storeFileAs(c.path+suffix, c.derived(selfPath(c.path)+suffix, c.claim.Role))
 }
 
-// inItself is where the whole of a file stands that was taken apart: among its parts, for where these are restored its own name is a directory.
-func inItself(p string) string { return path.Join(p, path.Base(p)) }
+// selfPath returns the path under which the whole of a split file is stored: among its parts, because its own name is a directory when they are restored.
+func selfPath(p string) string { return path.Join(p, path.Base(p)) }
 
-// kept stores a file as an original that is not called as it is.
-func (w *worker) kept(p string, own *claimed) error {
-	f, info, err := w.files.open(p)
+// storeFileAs stores the file at p as the original own, which has another path.
+func (w *worker) storeFileAs(p string, own *claimed) error {
+	f, info, err := w.files.Open(p)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: partInode}
-	if w.s.was(own, stat) {
+	if w.s.isUnchanged(own, stat) {
 		return nil
 	}
 	own.size, own.mtime = stat.Size, stat.ModTime
-	return w.apart(own, f, info.Mode(), stat)
+	return w.storeDerived(own, f, info.Mode(), stat)
 }
 
-func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) error {
+// splitDatabase stores the changed parts of a database from a consistent copy of it.
+func (w *worker) splitDatabase(c *claimed, info fs.FileInfo, splits []format.Split) error {
 	f, done, err := snapshot(w.ctx, &w.files, c)
 	if err != nil {
 		return err
@@ -88,63 +90,63 @@ func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) erro
 		return err
 	}
 	defer rows.Close()
-	if splits, err = present(w.ctx, db, splits); err != nil {
+	if splits, err = applicableSplits(w.ctx, db, splits); err != nil {
 		return err
 	}
-	var lacks error // what cannot be read of one kind of original keeps none of the others away
+	var failed error // one kind of original that cannot be read does not stop the others
 	for _, split := range splits {
 		all, err := db.Parts(w.ctx, split.Keys)
 		if err != nil {
-			lacks = errors.Join(lacks, err)
+			failed = errors.Join(failed, err)
 			continue
 		}
 		for _, p := range all {
-			if err := w.part(c, info, db, split, p, rows); err != nil {
+			if err := w.storePart(c, info, db, split, p, rows); err != nil {
 				return err
 			}
 		}
 	}
-	if lacks != nil {
-		return lacks
+	if failed != nil {
+		return failed
 	}
-	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: inode(info)}
-	w.s.remember(c.path, stat)
-	if w.s.g.Now().Sub(info.ModTime()) < youngAge {
-		w.s.distrust(c.path)
+	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)}
+	w.s.recordStat(c.path, stat)
+	if w.s.g.Now().Sub(info.ModTime()) < minTrustedAge {
+		w.s.markUntrusted(c.path)
 	}
 	return nil
 }
 
-// present leaves out the splits that a database has no table for; where none of Any's is there, reading it says what it
-// lacks.
-func present(ctx context.Context, db *dbcopy.Copy, splits []format.Split) ([]format.Split, error) {
+// applicableSplits returns the splits that a database has the tables for. If it has none of the tables in any Any, it returns those splits, so
+// that reading them reports which table is missing.
+func applicableSplits(ctx context.Context, db *dbcopy.Copy, splits []format.Split) ([]format.Split, error) {
 	tables, err := db.Tables(ctx)
 	if err != nil {
 		return nil, err
 	}
 	has := func(t string) bool { return tables[t] }
-	hasNot := func(t string) bool { return !tables[t] }
-	var there, lacking []format.Split
+	lacks := func(t string) bool { return !tables[t] }
+	var applicable, lacking []format.Split
 	for _, split := range splits {
 		switch {
-		case slices.ContainsFunc(split.With, hasNot), slices.ContainsFunc(split.Without, has):
+		case slices.ContainsFunc(split.With, lacks), slices.ContainsFunc(split.Without, has):
 		case len(split.Any) == 0 || slices.ContainsFunc(split.Any, has):
-			there = append(there, split)
+			applicable = append(applicable, split)
 		default:
 			lacking = append(lacking, split)
 		}
 	}
-	if len(there) == 0 {
+	if len(applicable) == 0 {
 		return lacking, nil
 	}
-	return there, nil
+	return applicable, nil
 }
 
-// part stores one part unless it is as it was at the last scan.
-func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
-	own := c.within(partPath(c.path, p.Name), split.Role)
+// storePart writes the rows of one part to the scratch file rows and stores it, unless it is unchanged since the last scan.
+func (w *worker) storePart(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
+	own := c.derived(partPath(c.path, p.Name), split.Role)
 	own.claim.Log = split.Log
-	if w.s.was(own, partStat(p)) {
+	if w.s.isUnchanged(own, partStat(p)) {
 		return nil
 	}
 	if err := rows.Truncate(0); err != nil {
@@ -164,38 +166,38 @@ func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split forma
 	if p.Changed > 0 {
 		own.mtime = blob.Nano(time.UnixMilli(p.Changed))
 	}
-	return w.apart(own, rows, info.Mode(), partStat(p))
+	return w.storeDerived(own, rows, info.Mode(), partStat(p))
 }
 
-// within is an original below the path of a database that is none of its files.
-func (c *claimed) within(name, role string) *claimed {
-	return &claimed{&file{path: name}, &stance{format: c.format, root: c.root,
+// derived returns an original that is made from c, with the given path: a part of a database or a member of a zip.
+func (c *claimed) derived(name, role string) *claimed {
+	return &claimed{&file{path: name}, &class{format: c.format, root: c.root,
 		claim: format.Claim{Strength: c.claim.Strength, Role: role, Root: c.claim.Root}}}
 }
 
-// was says whether an original was the same at the last scan.
-func (s *scan) was(c *claimed, stat index.Stat) bool {
-	before, _, _ := s.before.Find(pathHash(c.path))
+// isUnchanged reports whether an original had the same metadata at the last scan.
+func (s *scan) isUnchanged(c *claimed, stat index.Stat) bool {
+	before, _, _ := s.statCache.Find(pathHash(c.path))
 	return before == stat
 }
 
-// apart stores such an original.
-func (w *worker) apart(own *claimed, f io.ReaderAt, mode fs.FileMode, stat index.Stat) error {
-	return w.bring(own, f, blob.Version{
+// storeDerived stores an original that derived returned.
+func (w *worker) storeDerived(own *claimed, f io.ReaderAt, mode fs.FileMode, stat index.Stat) error {
+	return w.storeVersion(own, f, blob.Version{
 		Source: w.s.root.Source, Path: own.path, Number: 1, Size: own.size, ModTime: time.Unix(0, own.mtime), Mode: uint32(mode.Perm()),
 		Format: own.formatName(), Role: own.claim.Role, Claim: own.root,
 	}, stat)
 }
 
-// partStat is what the scan cache holds of a part: whatever else changes, one of the two does.
+// partStat returns the metadata of a part for the scan cache. Changed and Rows together change whenever the rows do.
 func partStat(p dbcopy.Part) index.Stat {
 	return index.Stat{Size: p.Rows, ModTime: p.Changed, Inode: partInode}
 }
 
-// countParts says what an ingest would do with the parts of a database. How many bytes it would bring is only known of a
-// database of which nothing is stored: no more than it has.
+// countParts counts what an ingest would do with the parts of a database. It counts bytes only for a database of which nothing is
+// stored, and then the size of the database, which is an upper bound.
 func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split) error {
-	files := opener{root: s.dir}
+	files := sourcefs.Opener{Root: s.dir}
 	defer files.Close()
 	f, done, err := snapshot(ctx, &files, c)
 	if err != nil {
@@ -207,7 +209,7 @@ func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split
 		return err
 	}
 	defer db.Close()
-	if splits, err = present(ctx, db, splits); err != nil {
+	if splits, err = applicableSplits(ctx, db, splits); err != nil {
 		return err
 	}
 	stored := int64(0)
@@ -217,7 +219,7 @@ func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split
 			return err
 		}
 		for _, p := range parts {
-			switch was, _, ok := s.before.Find(pathHash(partPath(c.path, p.Name))); {
+			switch was, _, ok := s.statCache.Find(pathHash(partPath(c.path, p.Name))); {
 			case !ok:
 				s.report.New++
 			case was == partStat(p):
@@ -235,24 +237,24 @@ func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split
 	return nil
 }
 
-// longestName is how long the name of a part may be, longestStep each step of it: no file system takes longer ones at a restore.
-const longestName, longestStep = 1024, 192
+// maxPartName is the longest name of a part, and maxPartStep the longest element of it, in bytes: file systems would not take longer ones at a restore.
+const maxPartName, maxPartStep = 1024, 192
 
-// partPath is the path of a part: below that of its database, whatever its name is made of. What is too long for a name ends in its hash.
+// partPath returns the path of a part, below that of its database for any name. A name that is too long is cut, and ends in its hash.
 func partPath(database, name string) string {
-	own := name
+	file := name
 	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") {
-		own = url.PathEscape(name)
+		file = url.PathEscape(name)
 	}
-	if len(own) > longestName || slices.ContainsFunc(strings.Split(own, "/"), func(step string) bool { return len(step) > longestStep }) {
-		own = fmt.Sprintf("%s~%x", url.PathEscape(name[:min(len(name), longestStep/4)]), sha256.Sum256([]byte(name)))
+	if len(file) > maxPartName || slices.ContainsFunc(strings.Split(file, "/"), func(element string) bool { return len(element) > maxPartStep }) {
+		file = fmt.Sprintf("%s~%x", url.PathEscape(name[:min(len(name), maxPartStep/4)]), sha256.Sum256([]byte(name)))
 	}
-	return database + "/" + own + ".ndjson"
+	return database + "/" + file + ".ndjson"
 }
 
-// wake looks again at databases whose write-ahead log has changed: it has what they themselves do not show yet. Where the
-// source is nothing but a database the scan does not meet its log; then it is enough that there is one.
-func (s *scan) wake() {
+// recheckDatabases marks databases as changed whose write-ahead log has changed: it has rows that the database file lacks. If the root of the
+// scan is the database itself, the walk does not find the log; then any log counts as changed.
+func (s *scan) recheckDatabases() {
 	if s.files.count == 1 && s.files.path(0) == s.root.Below {
 		if info, err := s.dir.Stat(s.root.Below + "-wal"); err == nil && info.Size() > 0 {
 			s.files.at(0).known = false
@@ -274,7 +276,7 @@ func (s *scan) wake() {
 	}
 }
 
-// Apart says of stored originals whether they were never files where they stand: what was read of a database or a zip.
+// Apart returns a function that reports whether an original was never a file at its path: a part of a database or a member of a zip.
 func Apart(formats []format.Format) func(blob.Version) bool {
 	return func(v blob.Version) bool {
 		if isZip(v.Claim) {

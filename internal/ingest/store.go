@@ -16,22 +16,23 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// youngAge is how old a file's time must be for its metadata to be trusted: a write within the clock's
-// resolution leaves size and time as they were.
-const youngAge = 2 * time.Second
+// minTrustedAge is how old a modification time must be for the metadata to be trusted: another write within the clock's
+// resolution may leave size and time as they are.
+const minTrustedAge = 2 * time.Second
 
-// piece is one version, or a stretch of one, with its bytes and its rows: what a worker hands to the batch.
+// piece is a version, or an extent of one, with its rows: what a worker delivers to the batch.
 type piece struct {
 	version blob.Version
-	copy    bool // the content may be found by version.SHA256
+	copy    bool // the content is stored or in flight elsewhere, under version.SHA256
 	rows    *index.Parsed
 	kind    pieceKind
-	last    bool // the version is complete with it
+	last    bool // it completes the version
 	stat    index.Stat
-	size    int64 // raw bytes that it brings
+	size    int64 // raw bytes that it adds
 }
 
 type pieceKind int
@@ -40,38 +41,38 @@ const (
 	pieceNew pieceKind = iota
 	pieceGrown
 	pieceRewritten
-	pieceTouched // other metadata, or another claim, for the same content
+	pieceTouched // same content, with other metadata or another claim
 	piecePruned  // under a tombstone
 )
 
-// delivery is a unit of a pack with the pieces that lie in it; pieces without bytes come with a nil unit.
+// delivery is a unit of a pack with the pieces in it. For pieces without bytes of their own the unit is nil.
 type delivery struct {
 	unit   *pack.Unit
 	pieces []*piece
-	room   int64 // that it has taken of the load
+	budget int64 // that it has acquired: see rowBudget
 }
 
 // worker reads, hashes, compresses and parses files, one after another.
 type worker struct {
-	s         *scan
-	ctx       context.Context
-	out       chan<- delivery
-	files     opener
-	builder   *pack.Builder
-	collector *index.Collector
-	pending   []*piece // with their content in the builder's shared member
-	buffer    []byte
-	again     bool // the file became shorter: some of it may be stored
+	s          *scan
+	ctx        context.Context
+	deliveries chan<- delivery
+	files      sourcefs.Opener
+	builder    *pack.Builder
+	collector  *index.Collector
+	pending    []*piece // whose content is in the builder's shared member
+	buffer     []byte
+	retry      bool // second attempt: part of the file may be stored already
 }
 
-// errChanged says that a file became shorter while it was read.
+// errChanged is returned when a file became shorter while it was read.
 var errChanged = errors.New("became shorter while it was read")
 
-// take brings in one file.
-func (w *worker) take(c *claimed) error {
+// process archives one file. It tries once more if the file became shorter meanwhile.
+func (w *worker) process(c *claimed) error {
 	for attempt := 0; ; attempt++ {
-		w.again = attempt > 0
-		err := w.once(c)
+		w.retry = attempt > 0
+		err := w.processOnce(c)
 		if errors.Is(err, errChanged) && attempt == 0 {
 			continue
 		}
@@ -79,140 +80,142 @@ func (w *worker) take(c *claimed) error {
 	}
 }
 
-func (w *worker) once(c *claimed) error {
-	f, info, err := w.files.open(c.path)
+func (w *worker) processOnce(c *claimed) error {
+	f, info, err := w.files.Open(c.path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if c.zip {
-		return w.unzip(c, f, info)
+	if c.isZip {
+		return w.storeZip(c, f, info)
 	}
 	if splits := splitsOf(c); splits != nil {
-		return w.parts(c, info, splits)
+		return w.storeParts(c, info, splits)
 	}
 	v := blob.Version{
 		Source: w.s.root.Source, Path: c.path, Number: 1, Size: info.Size(), ModTime: time.Unix(0, blob.Nano(info.ModTime())), Mode: uint32(info.Mode().Perm()),
 		Format: c.formatName(), Role: c.claim.Role, Claim: c.root,
 	}
-	content, done, err := w.content(c, f)
+	content, done, err := w.openContent(c, f)
 	if err != nil {
 		return err
 	}
 	defer done()
 	if content != f {
-		inside, err := content.Stat()
+		info, err := content.Stat()
 		if err != nil {
 			return err
 		}
-		v.Size = inside.Size()
+		v.Size = info.Size()
 	}
-	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: inode(info)}
-	if w.s.g.Now().Sub(info.ModTime()) < youngAge {
-		w.s.distrust(c.path)
+	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)}
+	if w.s.g.Now().Sub(info.ModTime()) < minTrustedAge {
+		w.s.markUntrusted(c.path)
 	}
-	if err := w.bring(c, content, v, stat); err != nil {
+	if err := w.storeVersion(c, content, v, stat); err != nil {
 		return err
 	}
 	after, err := f.Stat()
 	if err != nil || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) {
-		w.s.distrust(c.path)
+		w.s.markUntrusted(c.path)
 	}
 	return nil
 }
 
-// content is the file itself, or a consistent copy of a database.
-func (w *worker) content(c *claimed, f original) (original, func(), error) {
+// openContent returns the file itself or, for a database, a consistent copy, and a function that releases it.
+func (w *worker) openContent(c *claimed, f sourcefs.File) (sourcefs.File, func(), error) {
 	if !c.claim.Database {
 		return f, func() {}, nil
 	}
 	content, done, err := snapshot(w.ctx, &w.files, c)
-	if dbcopy.Malformed(err) { // by its log: the file is kept as it is, and reading it will say so
+	if dbcopy.Malformed(err) { // because of its log: the file is stored as it is, and parsing it reports the problem
 		return f, func() {}, nil
 	}
 	return content, done, err
 }
 
-// bring stores what is new of one content, and parses it.
-func (w *worker) bring(c *claimed, f io.ReaderAt, v blob.Version, stat index.Stat) error {
-	st := &stored{worker: w, c: c, f: f, v: v, stat: stat, kind: pieceNew}
-	state, err := w.s.newest(w.ctx, v.Path, w.again)
+// storeVersion compares a content with the newest version of its file, then stores and parses what is new of it.
+func (w *worker) storeVersion(c *claimed, f io.ReaderAt, v blob.Version, stat index.Stat) error {
+	vw := &versionWriter{worker: w, c: c, f: f, v: v, stat: stat, kind: pieceNew}
+	state, err := w.s.newest(w.ctx, v.Path, w.retry)
 	switch {
 	case errors.Is(err, index.ErrNotFound):
 	case err != nil:
 		return err
 	default:
-		if err := st.compare(state); err != nil {
+		if err := vw.compare(state); err != nil {
 			return err
 		}
 	}
-	switch st.kind {
+	switch vw.kind {
 	case pieceTouched:
-		return st.touch(state)
+		return vw.recordTouched(state)
 	case piecePruned:
-		return st.leaveOut(state)
+		return vw.skipPruned(state)
 	}
-	if st.from == 0 {
-		dead, err := st.buried()
+	if vw.fromByte == 0 {
+		tombstoned, err := vw.isTombstoned()
 		if err != nil {
 			return err
 		}
-		if dead {
-			return st.leaveOut(index.State{})
+		if tombstoned {
+			return vw.skipPruned(index.State{})
 		}
 	}
-	return st.store()
+	return vw.store()
 }
 
-// store stores what is new of the content.
-func (st *stored) store() error {
-	if st.from == 0 && st.v.Size < (pack.Options{}).Member() {
-		return st.small()
+// store stores and parses what is new of the content.
+func (vw *versionWriter) store() error {
+	if vw.fromByte == 0 && vw.v.Size < (pack.Options{}).Member() {
+		return vw.storeSmall()
 	}
-	return st.large()
+	return vw.storeLarge()
 }
 
-// newest returns the newest version of a file. Of a source that the index did not know there is none, unless this scan has met
-// the file before.
-func (s *scan) newest(ctx context.Context, path string, again bool) (index.State, error) {
-	if s.first && !again {
+// newest returns the newest version of a file, or index.ErrNotFound. It does not ask the index about a source that is new to it, unless
+// this is the second attempt at the file.
+func (s *scan) newest(ctx context.Context, path string, retry bool) (index.State, error) {
+	if s.newSource && !retry {
 		return index.State{}, index.ErrNotFound
 	}
 	return s.g.Index.Newest(ctx, s.root.Source, path)
 }
 
-// stored is one file on its way into packs.
-type stored struct {
+// versionWriter stores one content of a file as a version, or as the extension of one.
+type versionWriter struct {
 	*worker
-	c    *claimed
-	f    io.ReaderAt
-	v    blob.Version
-	stat index.Stat
-	kind pieceKind
-	from int64 // bytes before it are stored
-	rows int64 // records before it are indexed
+	c          *claimed
+	f          io.ReaderAt
+	v          blob.Version
+	stat       index.Stat
+	kind       pieceKind
+	fromByte   int64 // bytes before it are stored
+	fromRecord int64 // records before it are indexed
 
-	h          hash.Hash         // of all that was read
-	offset     int64             // where the reading is
-	entry      *pack.LargeWriter // of the extent that is being written
-	extents    []blob.Extent     // that alone
-	extentLen  int64             // of the next
-	extentHash hash.Hash
-	first      bool // no piece was sent yet
-	dense      bool // its rows, from here on, are too many
-	asked      bool // it was pruned and is to be archived again
-	forgotten  bool // it was pruned and must never be archived again
+	// Of a file that is stored in extents, see storeLarge.
+	contentHash  hash.Hash         // of everything read so far
+	offset       int64             // of the next byte to read
+	extentWriter *pack.LargeWriter // of the current extent; nil between extents
+	extents      []blob.Extent     // the current extent only
+	extentLen    int64             // length of the next extent
+	extentHash   hash.Hash
+	firstPiece   bool // no piece of the version was sent yet
+
+	tooManyRows bool // rows from here on do not fit: see maxPieceRowBytes
+	rearchive   bool // it was pruned, and is to be archived again
+	forgotten   bool // it was pruned by forget: it must never be archived again
 }
 
-// compare finds out what the file is against its newest version: the same, grown, or rewritten.
-func (st *stored) compare(state index.State) error {
-	st.v.Number = state.Number
-	plain := st.f
-	// Of what has lost bytes the whole is stored once more, as the next version.
-	if st.v.Size >= state.Size && (state.Tombstoned || whole(state.Extents, state.Size)) {
-		st.f = st.redacted(state)
+// compare sets kind by comparing the file with its newest version: same content, grown, rewritten or pruned.
+func (vw *versionWriter) compare(state index.State) error {
+	vw.v.Number = state.Number
+	plain := vw.f
+	// A version with lost bytes is not compared: the whole file is stored as the next version.
+	if vw.v.Size >= state.Size && (state.Tombstoned || isComplete(state.Extents, state.Size)) {
+		vw.f = vw.applyRedactions(state)
 		h := sha256.New()
-		n, err := io.Copy(h, io.NewSectionReader(st.f, 0, state.Size))
+		n, err := io.Copy(h, io.NewSectionReader(vw.f, 0, state.Size))
 		if err != nil {
 			return err
 		}
@@ -220,88 +223,88 @@ func (st *stored) compare(state index.State) error {
 			return errChanged
 		}
 		if bytes.Equal(h.Sum(nil), state.SHA256[:]) {
-			sameClaim := state.Format == st.v.Format && state.Role == st.v.Role && state.Claim == st.v.Claim
+			sameClaim := state.Format == vw.v.Format && state.Role == vw.v.Role && state.Claim == vw.v.Claim
 			switch {
-			case st.v.Size == state.Size && state.Tombstoned:
-				st.kind = piecePruned
+			case vw.v.Size == state.Size && state.Tombstoned:
+				vw.kind = piecePruned
 				return nil
-			case st.v.Size == state.Size:
-				st.kind = pieceTouched
+			case vw.v.Size == state.Size:
+				vw.kind = pieceTouched
 				return nil
-			case state.Tombstoned: // what it has grown from is not here any more
-			case sameClaim && (st.c.claim.Log || st.c.format == nil) && state.Size > 0:
-				st.kind, st.from, st.v.Root, st.rows = pieceGrown, state.Size, state.Root, state.Parsed
+			case state.Tombstoned: // the content that it extends was pruned: rewritten
+			case sameClaim && (vw.c.claim.Log || vw.c.format == nil) && state.Size > 0:
+				vw.kind, vw.fromByte, vw.v.Root, vw.fromRecord = pieceGrown, state.Size, state.Root, state.Parsed
 				return nil
 			}
 		}
 	}
-	st.f = plain
-	st.kind = pieceRewritten
-	st.v.Number++
+	vw.f = plain
+	vw.kind = pieceRewritten
+	vw.v.Number++
 	return nil
 }
 
-// touch keeps new metadata for content that is stored, if there is any.
-func (st *stored) touch(state index.State) error {
-	same := state.Format == st.v.Format && state.Role == st.v.Role && state.Claim == st.v.Claim
-	if same && state.ModTime.Equal(st.v.ModTime) && state.Mode == st.v.Mode {
-		st.s.remember(st.c.path, st.stat)
+// recordTouched records new metadata, or another claim, for content that is stored. Where neither is new, it only notes the stat.
+func (vw *versionWriter) recordTouched(state index.State) error {
+	same := state.Format == vw.v.Format && state.Role == vw.v.Role && state.Claim == vw.v.Claim
+	if same && state.ModTime.Equal(vw.v.ModTime) && state.Mode == vw.v.Mode {
+		vw.s.recordStat(vw.c.path, vw.stat)
 		return nil
 	}
-	st.v.Root, st.v.SHA256 = state.Root, state.SHA256
-	p := &piece{version: st.v, kind: pieceTouched, last: true, stat: st.stat}
-	if (!same || state.Parsed == 0) && st.c.format != nil { // rows that state no time may stand at that of the file
-		rows, err := st.parseWhole(io.NewSectionReader(st.f, 0, st.v.Size))
+	vw.v.Root, vw.v.SHA256 = state.Root, state.SHA256
+	p := &piece{version: vw.v, kind: pieceTouched, last: true, stat: vw.stat}
+	if (!same || state.Parsed == 0) && vw.c.format != nil { // parse again: events without a time of their own take the file's
+		rows, err := vw.parseWhole(io.NewSectionReader(vw.f, 0, vw.v.Size))
 		if err != nil {
 			return err
 		}
 		p.rows = rows
 	}
-	return st.send(delivery{pieces: []*piece{p}})
+	return vw.send(delivery{pieces: []*piece{p}})
 }
 
-// small stores a whole file in memory, beside others in one member.
-func (st *stored) small() error {
-	st.buffer = slices.Grow(st.buffer[:0], int(st.v.Size))[:st.v.Size]
-	if n, err := st.f.ReadAt(st.buffer, 0); n < len(st.buffer) {
+// storeSmall stores a file that fits into memory, in a member that it shares with others.
+func (vw *versionWriter) storeSmall() error {
+	vw.buffer = slices.Grow(vw.buffer[:0], int(vw.v.Size))[:vw.v.Size]
+	if n, err := vw.f.ReadAt(vw.buffer, 0); n < len(vw.buffer) {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return errChanged
 		}
 		return err
 	}
-	content := st.buffer
-	st.v.SHA256 = blob.RefOf(content)
-	st.v.Root = st.v.SHA256
-	p := &piece{version: st.v, kind: st.kind, last: true, stat: st.stat, size: st.v.Size}
-	rows, err := st.parseWhole(format.InMemory(content))
+	content := vw.buffer
+	vw.v.SHA256 = blob.RefOf(content)
+	vw.v.Root = vw.v.SHA256
+	p := &piece{version: vw.v, kind: vw.kind, last: true, stat: vw.stat, size: vw.v.Size}
+	rows, err := vw.parseWhole(format.InMemory(content))
 	if err != nil {
 		return err
 	}
 	p.rows = rows
-	if st.s.hasContent(st.v.SHA256, st.v.Size) {
+	if vw.s.hasContent(vw.v.SHA256, vw.v.Size) {
 		p.copy = true
-		return st.send(delivery{pieces: []*piece{p}})
+		return vw.send(delivery{pieces: []*piece{p}})
 	}
-	p.version.Extents = []blob.Extent{{Size: st.v.Size, SHA256: st.v.SHA256}}
+	p.version.Extents = []blob.Extent{{Size: vw.v.Size, SHA256: vw.v.SHA256}}
 	r := bytes.NewReader(content)
-	unit, err := st.builder.Put(&p.version, &p.version.Extents[0], r)
-	if errors.Is(err, pack.ErrNameTaken) { // two parts of a database may be called so
-		if err = st.flush(); err == nil {
-			unit, err = st.builder.Put(&p.version, &p.version.Extents[0], r)
+	unit, err := vw.builder.Put(&p.version, &p.version.Extents[0], r)
+	if errors.Is(err, pack.ErrNameTaken) { // two parts of a database may have one name
+		if err = vw.flush(); err == nil {
+			unit, err = vw.builder.Put(&p.version, &p.version.Extents[0], r)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	st.worker.pending = append(st.worker.pending, p)
-	return st.shared(unit)
+	vw.worker.pending = append(vw.worker.pending, p)
+	return vw.sendShared(unit)
 }
 
-// flush ends the shared unit.
-func (w *worker) flush() error { return w.shared(w.builder.Flush()) }
+// flush completes the shared unit and sends it.
+func (w *worker) flush() error { return w.sendShared(w.builder.Flush()) }
 
-// shared sends on the shared unit, when it is complete.
-func (w *worker) shared(unit *pack.Unit) error {
+// sendShared sends the shared unit with its pieces if it is complete; unit is nil while it is not.
+func (w *worker) sendShared(unit *pack.Unit) error {
 	if unit == nil {
 		return nil
 	}
@@ -310,74 +313,74 @@ func (w *worker) shared(unit *pack.Unit) error {
 	return w.send(d)
 }
 
+// send delivers d once the row budget has room for it.
 func (w *worker) send(d delivery) error {
-	if err := w.s.load.take(w.ctx, &d); err != nil {
+	if err := w.s.rowBudget.acquire(w.ctx, &d); err != nil {
 		return err
 	}
 	select {
-	case w.out <- d:
+	case w.deliveries <- d:
 		return nil
 	case <-w.ctx.Done():
 		return w.ctx.Err()
 	}
 }
 
-// parseWhole parses content that is stored in one piece. nil when no format claims it, and when its rows are too many.
-func (st *stored) parseWhole(r io.Reader) (*index.Parsed, error) {
-	if st.c.format == nil {
+// parseWhole parses content that is stored in one piece. It returns nil if no format claims it, or if it has too many rows.
+func (vw *versionWriter) parseWhole(r io.Reader) (*index.Parsed, error) {
+	if vw.c.format == nil {
 		return nil, nil
 	}
-	if st.v.SHA256 == (blob.Ref{}) {
+	if vw.v.SHA256 == (blob.Ref{}) {
 		return nil, fmt.Errorf("parse before hash")
 	}
-	st.collector.Reset(st.subject())
-	if err := st.parse(r); err != nil || st.dense {
+	vw.collector.Reset(vw.subject())
+	if err := vw.parse(r); err != nil || vw.tooManyRows {
 		return nil, err
 	}
-	return st.collector.Take(true), nil
+	return vw.collector.Take(true), nil
 }
 
-func (st *stored) subject() index.Subject {
+func (vw *versionWriter) subject() index.Subject {
 	return index.Subject{
-		VersionKey: index.VersionKey{Source: st.v.Source, Path: st.v.Path, Number: st.v.Number},
-		Format:     st.v.Format, Role: st.v.Role, Parser: st.c.format.Version(), Claim: st.v.Claim,
-		Size: st.v.Size, SHA256: st.v.SHA256, From: st.rows, ModTime: st.v.ModTime.UnixMicro(), Host: st.s.host,
+		VersionKey: index.VersionKey{Source: vw.v.Source, Path: vw.v.Path, Number: vw.v.Number},
+		Format:     vw.v.Format, Role: vw.v.Role, Parser: vw.c.format.Version(), Claim: vw.v.Claim,
+		Size: vw.v.Size, SHA256: vw.v.SHA256, From: vw.fromRecord, ModTime: vw.v.ModTime.UnixMicro(), Host: vw.s.host,
 	}
 }
 
-// mostRows is how much memory the rows of one piece may take, roughly. A document, or a copy of a long log, has more: all of them come
-// at once, since all of its bytes were read before. Such a piece is stored without rows, and parsed in stretches from its pack
-// when the scan is over.
-const mostRows = 2 * extentRows
+// maxPieceRowBytes is the memory that the rows of one piece may take, roughly. A large document, or a copy of a long log, exceeds it, since
+// its rows are delivered all at once. Such a piece is stored without rows, and parsed in chunks from its pack after the scan.
+const maxPieceRowBytes = 2 * extentRowBytes
 
-// errDense ends a parse that has given mostRows.
-var errDense = errors.New("more rows than are held at once")
+// errTooManyRows ends a parse whose rows exceed maxPieceRowBytes.
+var errTooManyRows = errors.New("more rows than are held at once")
 
-// parse hands the records of a content to the collector, and says in dense that there were too many.
-func (st *stored) parse(r io.Reader) (err error) {
-	if !st.c.claim.Log && !st.c.claim.Database {
-		release, err := st.s.wholes.hold(st.ctx, st.v.Size)
+// parse collects the records of a content. If there are too many it drops them and sets tooManyRows.
+func (vw *versionWriter) parse(r io.Reader) (err error) {
+	if !vw.c.claim.Log && !vw.c.claim.Database {
+		release, err := vw.s.documentBudget.acquire(vw.ctx, vw.v.Size)
 		if err != nil {
 			return err
 		}
 		defer release()
 	}
-	in := inputOf(&st.v, slashed(st.s.root.Dir), r)
-	look := func() error {
-		if st.collector.Size() >= mostRows {
-			return errDense
+	in := inputOf(&vw.v, toSlash(vw.s.root.Dir), r)
+	checkSize := func() error {
+		if vw.collector.Size() >= maxPieceRowBytes {
+			return errTooManyRows
 		}
 		return nil
 	}
-	take := func(record transcript.Record) error { return st.collector.AddInChunks(record, look) }
-	if st.c.claim.Database {
-		err = parseDatabase(st.ctx, st.c.format, in, take)
+	add := func(record transcript.Record) error { return vw.collector.AddInChunks(record, checkSize) }
+	if vw.c.claim.Database {
+		err = parseDatabase(vw.ctx, vw.c.format, in, add)
 	} else {
-		err = takeAll(st.c.format.Parse(in), take)
+		err = eachRecord(vw.c.format.Parse(in), add)
 	}
-	if errors.Is(err, errDense) {
-		st.dense, err = true, nil
-		st.collector.Reset(index.Subject{}) // which lets go of them
+	if errors.Is(err, errTooManyRows) {
+		vw.tooManyRows, err = true, nil
+		vw.collector.Reset(index.Subject{}) // releases the rows
 	}
 	return err
 }

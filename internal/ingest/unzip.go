@@ -13,26 +13,27 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 	"github.com/txarchive/txarchive/internal/ingest/zipped"
 )
 
-// isZip says whether a file is called a zip. Others that are one inside (documents, programs) are nobody's export.
+// isZip reports whether a path ends in .zip. Other files with the format of a zip (documents, programs) are no exports.
 func isZip(p string) bool { return strings.EqualFold(path.Ext(p), ".zip") }
 
-// mostAsked is how many files of a zip are looked into to find out whose it is.
-const mostAsked = 16
+// maxProbed is how many files of a zip are opened to detect its format.
+const maxProbed = 16
 
-// exported finds the format of the transcripts in a zip, by the first of them; p is the path of the zip. Without one the error says
-// why, or is nil.
-func exported(formats []format.Format, p string, list []zipped.File) (format.Format, format.Claim, error) {
-	asked, failed := 0, error(nil)
+// exportFormat returns the format of the transcripts in a zip, by the first one that a format claims, with its claim; p is the path of the zip.
+// If there is none, the error is that of a file that could not be read, or nil.
+func exportFormat(formats []format.Format, p string, list []zipped.File) (format.Format, format.Claim, error) {
+	probed, failed := 0, error(nil)
 	for i := range list {
 		for _, f := range formats {
-			if asked >= mostAsked || !named(f, &list[i]) {
+			if probed >= maxProbed || !isTranscriptName(f, &list[i]) {
 				continue
 			}
-			asked++
-			claim, err := inZip(f, p, &list[i])
+			probed++
+			claim, err := detectInZip(f, p, &list[i])
 			if claim.Strength > format.None {
 				return f, claim, nil
 			}
@@ -42,90 +43,91 @@ func exported(formats []format.Format, p string, list []zipped.File) (format.For
 	return nil, format.Claim{}, failed
 }
 
-// named says whether a file in a zip is called as transcripts of a format are.
-func named(f format.Format, file *zipped.File) bool {
+// isTranscriptName reports whether a file in a zip is named as a format's transcripts are.
+func isTranscriptName(f format.Format, file *zipped.File) bool {
 	z, ok := f.(format.Zipped)
 	return ok && z.InZip(path.Base(file.Path))
 }
 
-// inZip asks a format what a file in a zip is.
-func inZip(f format.Format, p string, file *zipped.File) (format.Claim, error) {
+// detectInZip returns a format's claim on a file in a zip.
+func detectInZip(f format.Format, p string, file *zipped.File) (format.Claim, error) {
 	head, err := file.Head(format.HeadSize)
 	if err != nil {
-		return format.Claim{}, faultOf(file, err)
+		return format.Claim{}, memberError(file, err)
 	}
 	return f.Detect(format.Head{Path: path.Join(p, file.Path), Size: file.Size, Bytes: head}), nil
 }
 
-// faultOf says why a file in a zip could not be read.
-func faultOf(file *zipped.File, err error) error {
+// memberError returns an error about a file in a zip, with its name.
+func memberError(file *zipped.File, err error) error {
 	return fmt.Errorf("%.100q in it: %w", file.Name, err)
 }
 
-// faults are why some of the files in a zip could not be read.
-type faults struct {
+// zipErrors is the error of a zip of which some files, or the list, could not be read.
+type zipErrors struct {
 	first error
 	count int
 }
 
-func (f *faults) Error() string {
+func (f *zipErrors) Error() string {
 	if f.count > 1 {
 		return fmt.Sprintf("%s, and %d more", f.first, f.count-1)
 	}
 	return f.first.Error()
 }
 
-func (f *faults) Unwrap() error { return f.first }
+func (f *zipErrors) Unwrap() error { return f.first }
 
-// errInItself is a file that stands where the zip itself would.
-var errInItself = errors.New("it is called as the zip")
+// errNamedAsZip is returned for a file in a zip that has the path under which the zip itself would be stored: see selfPath.
+var errNamedAsZip = errors.New("it is called as the zip")
 
-// unzip stores the files in a zip, each an original of its own. The zip itself is not stored, unless one of them could not be
-// read: that is told of at each scan.
-func (w *worker) unzip(c *claimed, f original, info fs.FileInfo) error {
-	err := w.unpack(c, f, info)
-	var bad *faults
+// storeZip stores the files in a zip, each as an original. The zip itself is not stored, unless one of them could not be
+// read: then each scan reports the error.
+func (w *worker) storeZip(c *claimed, f sourcefs.File, info fs.FileInfo) error {
+	err := w.storeMembers(c, f, info)
+	var bad *zipErrors
 	if errors.As(err, &bad) {
-		own := c.within(inItself(c.path), format.Other)
+		own := c.derived(selfPath(c.path), format.Other)
 		own.format, own.root = nil, c.path
-		return errors.Join(w.kept(c.path, own), err)
+		return errors.Join(w.storeFileAs(c.path, own), err)
 	}
 	if err != nil {
 		return err
 	}
-	w.s.remember(c.path, index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: inode(info)})
+	w.s.recordStat(c.path, index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)})
 	after, err := f.Stat()
-	if err != nil || w.s.g.Now().Sub(info.ModTime()) < youngAge || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) {
-		w.s.distrust(c.path)
+	if err != nil || w.s.g.Now().Sub(info.ModTime()) < minTrustedAge || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) {
+		w.s.markUntrusted(c.path)
 	}
 	return nil
 }
 
-func (w *worker) unpack(c *claimed, f original, info fs.FileInfo) error {
+// storeMembers stores the files in a zip that can be read. It returns a *zipErrors for the others.
+func (w *worker) storeMembers(c *claimed, f sourcefs.File, info fs.FileInfo) error {
 	list, err := zipped.Open(f, info.Size())
 	if err != nil {
-		return &faults{err, 1}
+		return &zipErrors{err, 1}
 	}
-	bad := &faults{}
+	bad := &zipErrors{}
 	for i := range list {
 		file := &list[i]
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
 		if credentials[path.Base(file.Path)] {
-			w.s.leaveOut()
+			w.s.countLeftOut()
 			continue
 		}
 		own := c.member(file)
-		if all := inItself(c.path); own.path == all || within(own.path, all) {
-			file.Err = errInItself
+		if all := selfPath(c.path); own.path == all || within(own.path, all) {
+			file.Err = errNamedAsZip
 		}
 		if err := file.Check(); err != nil {
 			bad.count++
-			bad.first = cmp.Or(bad.first, faultOf(file, err))
+			bad.first = cmp.Or(bad.first, memberError(file, err))
 			continue
 		}
-		if err := w.member(own, file, info); err != nil {
+		if err := w.storeMember(own, file, info); err != nil {
 			return err
 		}
 	}
@@ -135,19 +137,19 @@ func (w *worker) unpack(c *claimed, f original, info fs.FileInfo) error {
 	return nil
 }
 
-// leaveOut counts a file that is not archived while others are.
-func (s *scan) leaveOut() {
-	s.keeper.mu.Lock()
-	defer s.keeper.mu.Unlock()
+// countLeftOut counts a credential, from a worker.
+func (s *scan) countLeftOut() {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
 	s.report.LeftOut++
 }
 
-// member is a file in a zip with what its format says of it. Only that which has the zip is asked: what people have attached is no transcript.
+// member returns the original that a file in a zip becomes. Only the format of the zip is asked about it: files that users attached are no transcripts.
 func (c *claimed) member(file *zipped.File) *claimed {
-	own := c.within(path.Join(c.path, file.Path), format.Other)
+	own := c.derived(path.Join(c.path, file.Path), format.Other)
 	own.root = c.path
-	if named(c.format, file) {
-		if claim, _ := inZip(c.format, c.path, file); claim.Strength > format.None {
+	if isTranscriptName(c.format, file) {
+		if claim, _ := detectInZip(c.format, c.path, file); claim.Strength > format.None {
 			own.claim = claim
 			return own
 		}
@@ -156,18 +158,19 @@ func (c *claimed) member(file *zipped.File) *claimed {
 	return own
 }
 
-func (w *worker) member(own *claimed, file *zipped.File, zip fs.FileInfo) error {
+// storeMember stores a file in a zip.
+func (w *worker) storeMember(own *claimed, file *zipped.File, zip fs.FileInfo) error {
 	content := file.Content()
 	defer content.Close()
 	at := file.ModTime
 	if at.IsZero() || at.After(zip.ModTime()) {
-		at = zip.ModTime() // nothing in it is newer, whatever zone its time is meant in
+		at = zip.ModTime() // no member is newer than its zip: times in a zip lack a zone
 	}
 	own.size, own.mtime = file.Size, blob.Nano(at)
-	return w.apart(own, content, zip.Mode(), index.Stat{Size: own.size, ModTime: own.mtime, Inode: partInode})
+	return w.storeDerived(own, content, zip.Mode(), index.Stat{Size: own.size, ModTime: own.mtime, Inode: partInode})
 }
 
-// CheckZip says why a scan takes nothing out of a zip, or out of what is called one; nil when it does.
+// CheckZip returns an error that says why a scan takes nothing out of the zip at name, nil if it does.
 func CheckZip(formats []format.Format, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -182,7 +185,7 @@ func CheckZip(formats []format.Format, name string) error {
 	if err != nil {
 		return err
 	}
-	whose, _, err := exported(formats, filepath.Base(name), list)
+	whose, _, err := exportFormat(formats, filepath.Base(name), list)
 	if whose != nil || err != nil {
 		return err
 	}

@@ -11,10 +11,12 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
-// walk lists the tree. It follows no link, so no loop and nothing outside of the root is met (judgeLinks says what that hides); what else
-// is neither a file nor a directory is a problem of the scan.
+// walk lists the tree. It follows no symbolic link, so it neither loops nor leaves the root; reportLinks reports what that hides. Anything
+// else that is neither a file nor a directory is a problem of the scan.
 func (s *scan) walk(ctx context.Context) error {
 	start := filepath.Join(s.root.Dir, filepath.FromSlash(s.root.Below))
 	info, err := os.Lstat(start)
@@ -22,74 +24,74 @@ func (s *scan) walk(ctx context.Context) error {
 		return err
 	}
 	if info.Mode().IsRegular() {
-		if err := s.wait(); err != nil {
+		if err := s.waitLoaded(); err != nil {
 			return err
 		}
-		s.meet(s.root.Below, metadataOf(info))
+		s.visit(s.root.Below, sourcefs.InfoOf(info))
 		return nil
 	}
-	w := walker{scan: s, todo: []string{path.Clean(s.root.Below)}, own: s.own()}
+	w := walker{scan: s, todo: []string{path.Clean(s.root.Below)}, archiveDir: s.archivePath()}
 	w.more.L = &w.mu
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() { w.work(ctx) })
 	}
 	all.Wait()
-	if err := s.wait(); err != nil {
+	if err := s.waitLoaded(); err != nil {
 		return err
 	}
-	w.meet()
+	w.deliver()
 	return ctx.Err()
 }
 
-// walker reads directories on all cores: the system is asked for each file, and of a scan without news that is nearly all.
+// walker reads directories on all cores. It stats every file, which is nearly all the work of a scan that finds nothing new.
 type walker struct {
-	scan *scan
-	mu   sync.Mutex // for all below, and for what the scan has met
-	more sync.Cond
-	todo []string // directories, the next one last
-	busy int      // how many are being read
-	own  string   // the archive's directory, "" where that lies elsewhere
-	met  []seen   // before the index has told what it knows
+	scan       *scan
+	mu         sync.Mutex // guards the fields below, and the scan's files and problems
+	more       sync.Cond
+	todo       []string      // directories, a stack
+	busy       int           // directories being read
+	archiveDir string        // see archivePath
+	pending    []visitedFile // files not given to the scan yet, see deliver
 }
 
-// seen is a file that was looked at.
-type seen struct {
+// visitedFile is a file with its metadata, or the error of reading that.
+type visitedFile struct {
 	name string
-	is   metadata
+	meta sourcefs.Info
 	err  error
 }
 
-// mostEarly is how many files are looked at before the index has told what it knows: they take more memory than those that the scan has met.
-const mostEarly = 1 << 16
+// maxPendingFiles is how many files are listed before the scan's data from the index is loaded: a pending file takes more memory than one in a listing.
+const maxPendingFiles = 1 << 16
 
-// meet has the scan meet what was looked at, as soon as the index has told what it knows.
-func (w *walker) meet() {
-	if w.scan.prepared != nil && len(w.met) < mostEarly {
+// deliver gives the pending files to the scan if the scan's data is loaded, or waits for that if too many are pending. It needs w.mu.
+func (w *walker) deliver() {
+	if w.scan.loaded != nil && len(w.pending) < maxPendingFiles {
 		select {
-		case <-w.scan.prepared:
+		case <-w.scan.loaded:
 		default:
 			return
 		}
 	}
-	failed := w.scan.wait() != nil // then there is nothing to compare with, and the scan ends
-	for _, f := range w.met {
+	failed := w.scan.waitLoaded() != nil // then there is nothing to compare with; walk returns the error
+	for _, f := range w.pending {
 		switch {
 		case failed:
 		case f.err != nil:
 			w.scan.problem(f.name, "scan", f.err)
 		default:
-			w.scan.meet(f.name, f.is)
+			w.scan.visit(f.name, f.meta)
 		}
 	}
-	clear(w.met)
-	w.met = w.met[:0]
+	clear(w.pending)
+	w.pending = w.pending[:0]
 }
 
-// own is the path of the archive's directory below the root, "" when it lies elsewhere.
-func (s *scan) own() string {
-	dir, err := filepath.Abs(s.g.Own)
-	if s.g.Own == "" || err != nil {
+// archivePath returns the path of the archive's directory below the root, "" if it lies elsewhere.
+func (s *scan) archivePath() string {
+	dir, err := filepath.Abs(s.g.ArchiveDir)
+	if s.g.ArchiveDir == "" || err != nil {
 		return ""
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
@@ -102,10 +104,10 @@ func (s *scan) own() string {
 	return filepath.ToSlash(rel)
 }
 
-// walkPiece is how many files of a directory are looked at before the scan meets them. A directory may have a million.
-const walkPiece = 1024
+// readDirBatch is how many entries are read of a directory at a time. A directory may have a million.
+const readDirBatch = 1024
 
-// work reads directories until none is left.
+// work reads directories until none is left. All goroutines of the walk run it.
 func (w *walker) work(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +123,7 @@ func (w *walker) work(ctx context.Context) {
 		w.todo = w.todo[:last]
 		w.busy++
 		w.mu.Unlock()
-		below, err := w.read(dir)
+		below, err := w.readDir(dir)
 		w.mu.Lock()
 		w.busy--
 		if err != nil {
@@ -135,16 +137,16 @@ func (w *walker) work(ctx context.Context) {
 	}
 }
 
-// read meets the files of a directory, and returns the directories in it. An error may come after some of both.
-func (w *walker) read(rel string) (below []string, err error) {
-	dir, err := openDir(filepath.Join(w.scan.root.Dir, filepath.FromSlash(rel)))
+// readDir delivers the files of a directory and returns the directories in it. With an error it may have done part of both.
+func (w *walker) readDir(rel string) (below []string, err error) {
+	dir, err := sourcefs.OpenDir(filepath.Join(w.scan.root.Dir, filepath.FromSlash(rel)))
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
 	for {
-		entries, err := dir.ReadDir(walkPiece) // in no particular order
-		below = w.look(dir, rel, entries, below)
+		entries, err := dir.ReadDir(readDirBatch) // in no particular order
+		below = w.visitEntries(dir, rel, entries, below)
 		if errors.Is(err, io.EOF) {
 			return below, nil
 		}
@@ -154,34 +156,34 @@ func (w *walker) read(rel string) (below []string, err error) {
 	}
 }
 
-// look meets the files among entries of a directory, and adds the directories to others.
-func (w *walker) look(dir *os.File, rel string, entries []fs.DirEntry, below []string) []string {
-	files := make([]seen, 0, len(entries))
-	exclude, excluded := excluding(w.scan.root.Exclude), int64(0)
+// visitEntries delivers the files among the entries of a directory, and appends the directories to below.
+func (w *walker) visitEntries(dir *os.File, rel string, entries []fs.DirEntry, below []string) []string {
+	files := make([]visitedFile, 0, len(entries))
+	exclude, excluded := excludePatterns(w.scan.root.Exclude), int64(0)
 	for _, e := range entries {
 		name := e.Name()
 		if rel != "." {
 			name = rel + "/" + name
 		}
-		if exclude.matching(name, e.IsDir()) != "" {
+		if exclude.matchOne(name, e.IsDir()) != "" {
 			excluded++
 			continue
 		}
 		if e.IsDir() {
-			if name != w.own {
+			if name != w.archiveDir {
 				below = append(below, name)
 			}
 			continue
 		}
-		is, err := lookAt(dir, e)
-		if !errors.Is(err, fs.ErrNotExist) { // gone between listing and looking: nothing to archive
-			files = append(files, seen{name, is, err})
+		info, err := sourcefs.Stat(dir, e)
+		if !errors.Is(err, fs.ErrNotExist) { // else it was removed after it was listed: nothing to archive
+			files = append(files, visitedFile{name, info, err})
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.scan.report.Excluded += excluded
-	w.met = append(w.met, files...)
-	w.meet()
+	w.pending = append(w.pending, files...)
+	w.deliver()
 	return below
 }

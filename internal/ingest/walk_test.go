@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// TestWalkBesideIndex walks a source while nobody knows yet what the index has of it.
+// TestWalkBesideIndex walks a source before the scan's data is loaded from the index.
 func TestWalkBesideIndex(t *testing.T) {
 	dir := t.TempDir()
 	const files = 50
@@ -26,15 +26,15 @@ func TestWalkBesideIndex(t *testing.T) {
 	}
 	for _, unprepared := range []error{nil, errors.New("no index")} {
 		for _, below := range []string{".", "3/3"} {
-			s := &scan{g: &Ingester{}, root: Root{Dir: dir, Below: below}, report: &Report{}, before: &index.StatCache{}, prepared: make(chan struct{}), unprepared: unprepared}
+			s := &scan{g: &Ingester{}, root: Root{Dir: dir, Below: below}, report: &Report{}, statCache: &index.StatCache{}, loaded: make(chan struct{}), loadErr: unprepared}
 			ended := make(chan error)
 			go func() { ended <- s.walk(context.Background()) }()
 			select {
 			case err := <-ended:
 				t.Fatalf("it ended before the index had told what it knows: %v", err)
-			case s.prepared <- struct{}{}: // somebody waits
+			case s.loaded <- struct{}{}: // somebody waits
 			}
-			close(s.prepared)
+			close(s.loaded)
 			want := int64(files)
 			if below != "." {
 				want = 1

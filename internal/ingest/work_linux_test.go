@@ -20,7 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// asked counts what an ingest asks of the index for single files.
+// asked counts the queries of an ingest to the index that are about a single file.
 type asked struct {
 	ingest.Index
 	n atomic.Int64
@@ -46,7 +46,7 @@ func (a *asked) Commit(ctx context.Context, b index.Batch) error {
 	return a.Index.Commit(ctx, b)
 }
 
-// watch has the kernel tell of every file below a directory that is opened or read.
+// watch is an inotify watch for files below a directory that are opened or read.
 type watch struct {
 	t    *testing.T
 	fd   int
@@ -101,7 +101,7 @@ func (w *watch) files() map[string]bool {
 	}
 }
 
-// bytesRead is how much this process has read until now, from wherever.
+// bytesRead returns how many bytes this process has read so far, from anywhere.
 func bytesRead(t *testing.T) (n int64) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/io")
@@ -114,8 +114,8 @@ func bytesRead(t *testing.T) (n int64) {
 	return n
 }
 
-// TestScanWork counts what an ingest does when nothing is new, and when one file has grown: no file is opened that has
-// not changed, nothing is written, and the index is asked as often for many files as for few. When all is new, it is not asked at all.
+// TestScanWork counts the work of an ingest when nothing is new, and when one file has grown: it opens no unchanged file,
+// writes nothing, and queries the index as often for many files as for few. When everything is new, it queries nothing per file.
 func TestScanWork(t *testing.T) {
 	const lines = 150
 	var quiet []int64 // calls of the index when nothing is new

@@ -1,6 +1,6 @@
-// Package dbcopy reads SQLite databases that other programs own: a consistent copy of one that may be in use, and
-// rows of tables as JSON lines. It writes nothing beside the source, not even the files that SQLite itself would
-// put there for readers.
+// Package dbcopy reads SQLite databases that other programs own: it makes a consistent copy of one that may be in use, and
+// writes rows of tables as JSON lines. It writes nothing next to the source, not even the -wal and -shm files that SQLite
+// creates for readers.
 package dbcopy
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// ErrBusy says that a database did not stand still long enough to be copied.
+// ErrBusy is returned by Snapshot if the database changed during every attempt to copy it.
 var ErrBusy = errors.New("database is being written")
 
-// Malformed says of an error that SQLite cannot make sense of the database itself.
+// Malformed reports whether an error is SQLite's SQLITE_CORRUPT or SQLITE_NOTADB: the database itself is unreadable.
 func Malformed(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
@@ -35,10 +35,11 @@ func Malformed(err error) bool {
 
 const attempts = 5
 
-// Snapshot copies the database open as db, with its write-ahead log where there is one, into dir and returns the
-// path of a single file that holds both. open opens a file beside the database by its suffix ("", "-wal").
+// Snapshot copies a database, with its write-ahead log if there is one, into dir and returns the path of a single file that
+// has the content of both. open opens a file of the database by its suffix ("", "-wal", "-journal").
 //
-// A database without a log is copied byte for byte. ErrBusy when it changed during every attempt.
+// A database without a log is copied byte for byte. Snapshot compares sizes and times of the files before and after the copy, and returns
+// ErrBusy if they changed in each of five attempts.
 func Snapshot(ctx context.Context, dir string, open func(suffix string) (*os.File, error)) (string, error) {
 	target := filepath.Join(dir, "copy.db")
 	for range attempts {
@@ -75,7 +76,7 @@ func Snapshot(ctx context.Context, dir string, open func(suffix string) (*os.Fil
 
 type stat struct{ size, mtime int64 }
 
-// state is the size and time of the database, its log and its rollback journal.
+// state returns the sizes and times of the database, its write-ahead log and its rollback journal.
 func state(open func(string) (*os.File, error)) (all [3]stat, err error) {
 	for i, suffix := range []string{"", "-wal", "-journal"} {
 		f, err := open(suffix)
@@ -109,7 +110,7 @@ func copyFile(target, suffix string, open func(string) (*os.File, error)) error 
 	return errors.Join(err, to.Close())
 }
 
-// checkpoint moves the log of a copy into its database.
+// checkpoint moves the write-ahead log of a copy into its database file.
 func checkpoint(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", dsn(path, "rw"))
 	if err != nil {
@@ -121,16 +122,16 @@ func checkpoint(ctx context.Context, path string) error {
 
 func dsn(path, mode string) string { return disk.URI(path, "mode="+mode) }
 
-// Query is one table to read: each row becomes a JSON object with "table" first and then the columns.
+// Query is a table to read: each row becomes a JSON object, whose first member is "table" with the Name, followed by the columns.
 type Query struct {
 	Name, SQL string
-	JSON      []string // columns whose text is JSON, and is written as such where it is valid
-	Packed    []string // columns whose bytes are written as the text that Unpack makes of them, where it can
+	JSON      []string // columns whose text is JSON: written as JSON where it is valid
+	Packed    []string // columns whose bytes Unpack decodes to text: written as that text, or unchanged where Unpack fails
 	Unpack    func([]byte) ([]byte, error)
 }
 
-// Rows writes the rows of a copy, one JSON object a line. A table that does not exist gives an error; what is no
-// database at all does, too.
+// Rows writes the rows of a copy, one JSON object per line. It returns an error if a table does not exist or the file is no
+// database.
 func Rows(ctx context.Context, path string, queries []Query, w io.Writer) error {
 	db, err := sql.Open("sqlite", dsn(path, "ro")+"&immutable=1&_pragma=query_only(1)")
 	if err != nil {
@@ -146,6 +147,7 @@ func Rows(ctx context.Context, path string, queries []Query, w io.Writer) error 
 	return out.Flush()
 }
 
+// table writes the rows of one query.
 func table(ctx context.Context, db *sql.DB, q Query, out *bufio.Writer, args []any) error {
 	rows, err := db.QueryContext(ctx, q.SQL, args...)
 	if err != nil {
@@ -172,7 +174,7 @@ func table(ctx context.Context, db *sql.DB, q Query, out *bufio.Writer, args []a
 	return rows.Err()
 }
 
-// row writes one object with its columns in order. Bytes that are no text become base64, as encoding/json does.
+// row writes one object with its columns in order. A []byte value becomes base64, as in encoding/json.
 func row(out *bufio.Writer, q Query, columns []string, values []any) error {
 	b, err := json.Marshal(q.Name)
 	if err != nil {
@@ -199,14 +201,14 @@ func row(out *bufio.Writer, q Query, columns []string, values []any) error {
 	return err
 }
 
-// cell is one value as JSON, on one line.
+// cell returns one value as JSON, on one line.
 func cell(v any, isJSON bool) ([]byte, error) {
 	if isJSON {
 		var text []byte
 		switch v := v.(type) {
 		case string:
 			text = []byte(v)
-		case []byte: // where the column has another type
+		case []byte: // a column that is not declared as text
 			text = v
 		}
 		var one bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Copy is a copy of a database that is open for reading.
+// Copy is a copy of a database, open for reading.
 type Copy struct{ db *sql.DB }
 
 // Open opens a copy that Snapshot made.
@@ -23,15 +23,15 @@ func Open(path string) (*Copy, error) {
 // Close closes the copy.
 func (c *Copy) Close() error { return c.db.Close() }
 
-// Part is some rows of a database that belong together.
+// Part is a group of rows that are stored as one original.
 type Part struct {
-	Name    string
-	Changed int64 // Changed and Rows together change whenever the rows do
+	Name    string // of the part
+	Changed int64  // Changed and Rows together change whenever the rows do
 	Rows    int64
-	Key     string
+	Key     string // argument ?1 of the queries for its rows
 }
 
-// Tables names the tables of a copy.
+// Tables returns the names of the tables and views of a copy.
 func (c *Copy) Tables(ctx context.Context) (map[string]bool, error) {
 	rows, err := c.db.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Copy) Tables(ctx context.Context) (map[string]bool, error) {
 	return all, rows.Err()
 }
 
-// Parts gives what a query with the columns name, changed, rows and key tells, in its order.
+// Parts runs a query with the columns name, changed, rows and key, and returns a Part for each row, in order. A null changed or rows is 0.
 func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
 	rows, err := c.db.QueryContext(ctx, query)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
 	return all, rows.Err()
 }
 
-// Write writes the rows of one part, one JSON object a line. ?1 of the queries is its key.
+// Write writes the rows of one part, one JSON object per line. Parameter ?1 of the queries is its key.
 func (c *Copy) Write(ctx context.Context, p Part, queries []Query, w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, q := range queries {

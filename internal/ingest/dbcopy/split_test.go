@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestParts takes apart a database in use, whose last rows are in its log alone.
+// TestParts splits a database in use, whose last rows are in its write-ahead log only.
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	live := filepath.Join(dir, "live.db")

@@ -9,17 +9,17 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Elements yields the elements of the JSON array that r holds, one after the other, in memory bounded by the longest and
-// MaxLine; an object alone as if it were the only element of one. Of an element that is no JSON ("bad json") or longer than
-// MaxLine ("element too long") it calls problem and goes on, as far as it can be told where the next one begins; the same where
-// there is no array, or its end is missing. The error is r's and ends the sequence.
+// Elements yields the elements of the JSON array in r, in memory bounded by the longest element and MaxLine. A bare object
+// counts as an array of one element. For an element that is invalid ("bad json") or longer than MaxLine ("element too long") it calls
+// problem and continues with the next element, if that can be found. It also calls problem if there is no array or its end is
+// missing. The error is r's and ends the sequence.
 func Elements(r io.Reader, problem func(*transcript.Problem)) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		a := &array{splitter: splitter{r: r, buf: *buffers.Get().(*[]byte)}}
+		a := &array{splitter: splitter{r: r, buf: *bufferPool.Get().(*[]byte)}}
 		defer a.release()
-		d := spare.Get().(*document)
+		d := documentPool.Get().(*document)
 		defer func() { d.release() }()
-		more, reason := a.open()
+		more, reason := a.openArray()
 		for more {
 			at, b, long := a.element()
 			if b == nil && !long {
@@ -27,15 +27,15 @@ func Elements(r io.Reader, problem func(*transcript.Problem)) iter.Seq2[Object, 
 				break
 			}
 			if long {
-				said := fmt.Sprintf("%d bytes, more than %d", at.Length, MaxLine)
-				problem(&transcript.Problem{Kind: "element too long", Reason: said, Origin: at})
+				reason := fmt.Sprintf("%d bytes, more than %d", at.Length, MaxLine)
+				problem(&transcript.Problem{Kind: "element too long", Reason: reason, Origin: at})
 			} else if i, bad := d.parse(b); bad != "" {
-				problem(&transcript.Problem{Kind: "bad json", Reason: fmt.Sprintf("byte %d: %s", i+1, bad), Origin: at, Sum: sum(b)})
+				problem(&transcript.Problem{Kind: "bad json", Reason: fmt.Sprintf("byte %d: %s", i+1, bad), Origin: at, Sum: hashOf(b)})
 			} else if !yield(Object{at, Value{doc: d}}, nil) {
 				return
 			}
-			spoil(b)
-			d = spoilDocument(d)
+			poisonBytes(b)
+			d = poisonDocument(d)
 			more, reason = a.more()
 		}
 		switch {
@@ -47,14 +47,14 @@ func Elements(r io.Reader, problem func(*transcript.Problem)) iter.Seq2[Object, 
 	}
 }
 
-// array is a splitter that cuts between the elements of an array.
+// array is a splitter that splits between the elements of a JSON array.
 type array struct {
 	splitter
-	alone bool // one object without an array
+	bareObject bool // the input is one object without an array
 }
 
-// next gives the next byte that is no space, 0 at the end. It stays where it is.
-func (a *array) next() byte {
+// peekByte skips white space and returns the next byte without consuming it, 0 at the end.
+func (a *array) peekByte() byte {
 	for {
 		n := skipSpace(a.buf[a.start:a.end], 0)
 		a.skip(n)
@@ -73,69 +73,70 @@ func (a *array) skip(n int) {
 	a.offset += int64(n)
 }
 
-// open goes behind the bracket that the array begins with, and before its first element if there is one, or before an object alone.
-func (a *array) open() (more bool, reason string) {
+// openArray consumes the opening bracket, or nothing of a bare object. more reports whether an element follows; reason says what is wrong.
+func (a *array) openArray() (more bool, reason string) {
 	for a.err == nil && a.end-a.start < len(bom) {
 		a.fill()
 	}
 	if bytes.HasPrefix(a.buf[a.start:a.end], []byte(bom)) {
 		a.skip(len(bom))
 	}
-	switch a.next() {
+	switch a.peekByte() {
 	case '[':
 	case '{':
-		a.alone = true
+		a.bareObject = true
 		return true, ""
 	default:
 		return false, "no array"
 	}
-	if a.skip(1); a.next() == ']' {
-		return false, a.closed()
+	if a.skip(1); a.peekByte() == ']' {
+		return false, a.checkEnd()
 	}
 	return true, ""
 }
 
-// closed goes behind the array, where nothing may stand.
-func (a *array) closed() (reason string) {
-	if a.skip(1); a.next() != 0 {
+// checkEnd consumes the closing bracket. reason is set if anything follows it.
+func (a *array) checkEnd() (reason string) {
+	if a.skip(1); a.peekByte() != 0 {
 		return "bytes after the array"
 	}
 	return ""
 }
 
 func (a *array) cutOff() (reason string) {
-	if a.alone {
+	if a.bareObject {
 		return "the object is cut off"
 	}
 	return "the array is cut off"
 }
 
-// more goes behind the comma after an element. Without one the array ends.
+// more consumes the comma after an element and reports whether another element follows; reason says what is wrong.
 func (a *array) more() (more bool, reason string) {
-	switch c := a.next(); {
-	case a.alone && c != 0:
+	switch c := a.peekByte(); {
+	case a.bareObject && c != 0:
 		return false, "bytes after the object"
-	case a.alone:
+	case a.bareObject:
 		return false, ""
 	}
-	switch a.next() {
+	switch a.peekByte() {
 	case ',':
 		a.skip(1)
 		return true, ""
 	case ']':
-		return false, a.closed()
+		return false, a.checkEnd()
 	case 0:
 		return false, "the array is cut off"
 	}
 	return false, "no comma between elements"
 }
 
-// element cuts the next element off, which lives until the next call: nil when it does not end. One that is too long is passed over.
+// element consumes the next element and returns its bytes, which are valid until the next call. b is nil if the input ends first, or if the
+// element is longer than MaxLine (long).
 func (a *array) element() (at transcript.Origin, b []byte, long bool) {
-	a.next()
+	a.peekByte()
 	at.Offset = a.offset
-	for s := (span{}); ; a.fill() {
-		if s.goOn(a.buf[a.start:a.end]) {
+	for s := (valueScanner{}); ; a.fill() {
+		if s.scan(a.buf[a.start:a.end]) {
 			long = long || s.at > MaxLine
 			at.Length = a.offset + int64(s.at) - at.Offset
 			if !long {
@@ -154,20 +155,19 @@ func (a *array) element() (at transcript.Origin, b []byte, long bool) {
 	}
 }
 
-// span is how far a value goes: what was looked at, and what is open there.
-type span struct {
+// valueScanner finds the end of a JSON value in bytes that arrive in pieces. It does not validate the value.
+type valueScanner struct {
 	at      int
 	depth   int
 	quoted  bool
 	escaped bool // by a backslash before at
 }
 
-// goOn looks at the bytes from at on, and reports whether the value ends among them: there is at, then. That the value is one is
-// not said.
-func (s *span) goOn(b []byte) bool {
+// scan scans b from s.at on, and reports whether the value ends in b; s.at is its end then. b begins where the value does.
+func (s *valueScanner) scan(b []byte) bool {
 	for s.at < len(b) {
 		if s.quoted {
-			s.text(b)
+			s.scanString(b)
 			continue
 		}
 		switch b[s.at] {
@@ -192,8 +192,8 @@ func (s *span) goOn(b []byte) bool {
 	return false
 }
 
-// text goes behind the quote that ends a string, or to the end of what is there.
-func (s *span) text(b []byte) {
+// scanString moves behind the closing quote of a string, or to the end of b.
+func (s *valueScanner) scanString(b []byte) {
 	rest := b[s.at:]
 	n := bytes.IndexByte(rest, '"')
 	if n >= 0 {
@@ -213,8 +213,8 @@ func (s *span) text(b []byte) {
 	s.at++
 }
 
-// FirstElement gives what a file's first bytes show of the first object that [Elements] yields, which may stand alone; absent when
-// they begin otherwise.
+// FirstElement returns what the first bytes of a file have of the first object that [Elements] would yield, and whether that is a bare
+// object. The value is absent if the file begins otherwise.
 func FirstElement(head []byte) (v Value, alone bool) {
 	head = TrimBOM(head)
 	head = head[skipSpace(head, 0):]

@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// elements gives the elements of an array with their places, and the problems behind them.
+// elements returns the elements of an array with their places, followed by the problems.
 func elements(r io.Reader) (out string, err error) {
 	var problems []string
 	for o, err := range Elements(r, func(p *transcript.Problem) {
@@ -60,7 +60,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestElementsAreThoseOfJSON cuts arrays of random values as encoding/json does.
+// TestElementsAreThoseOfJSON compares the elements of arrays of random values with those of encoding/json.
 func TestElementsAreThoseOfJSON(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -112,7 +112,7 @@ func TestElementsAreThoseOfJSON(t *testing.T) {
 	}
 }
 
-// TestElementTooLong passes over an element that memory should not hold, whatever it ends with, and goes on.
+// TestElementTooLong skips an element longer than MaxLine, whatever it ends with, and continues.
 func TestElementTooLong(t *testing.T) {
 	quoted := `"` + strings.Repeat(`\\\"`, MaxLine/4+1) + `"`
 	got, err := elements(strings.NewReader(`[1,{"a":` + quoted + `},2]`))

@@ -12,23 +12,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// DocumentLimit is the largest document, in bytes, that a parser should read whole: with what is noted of it, and what it says, it takes
-// three times that.
+// DocumentLimit is the largest document, in bytes, that a parser should read whole. With its parsed nodes and its texts it takes three
+// times that in memory.
 const DocumentLimit = 128 << 20
 
-// What a compressed original may grow to: freely up to freeOutput, then up to maxRatio times what was read, and
-// never beyond maxOutput. Real transcripts stay under a ratio of 100.
+// Limits of decompression: any ratio up to freeOutput bytes, then maxRatio times the bytes read, and
+// never more than maxOutput. Real transcripts stay below a ratio of 100.
 const (
 	freeOutput = 64 << 20
 	maxRatio   = 1000
 	maxOutput  = 64 << 30
 )
 
-// ErrTooLarge says that content is larger than a limit, or grows by more than any honest compression.
+// ErrTooLarge is returned for content that exceeds a limit, or inflates by an implausible ratio.
 var ErrTooLarge = errors.New("content is too large")
 
-// ContentError is an error of a layer's content (not gzip, cut off, bad checksum) and not of the reader below it:
-// for a parser it is a problem to report, not an error to return.
+// ContentError is an error in the content of a layer (not gzip, truncated, bad checksum) and not of the underlying reader:
+// a parser reports it as a problem and does not return it.
 type ContentError struct {
 	Layer string // gzip, zstd or tar
 	Err   error
@@ -36,7 +36,7 @@ type ContentError struct {
 
 func (e *ContentError) Error() string { return e.Layer + ": " + e.Err.Error() }
 
-// Unwrap gives the error of the decoder.
+// Unwrap returns the error of the decoder.
 func (e *ContentError) Unwrap() error { return e.Err }
 
 // IsContent reports whether err is about the content of an original (a ContentError or ErrTooLarge) and not
@@ -49,23 +49,23 @@ func IsContent(err error) bool {
 	return errors.As(err, &c) || errors.Is(err, ErrTooLarge)
 }
 
-// Gunzip inflates gzip of one or several members. Bad content gives a *ContentError, also when r is empty; content
-// that inflates without measure gives ErrTooLarge; errors of r come as they are.
+// Gunzip returns a reader that inflates gzip of one or several members. It returns a *ContentError for bad content, which an empty r is
+// as well, ErrTooLarge for content beyond the limits, and errors of r unchanged.
 func Gunzip(r io.Reader) io.Reader {
 	return &inflater{layer: "gzip", in: counter{r: r}, open: func(r io.Reader) (io.Reader, error) {
 		return gzip.NewReader(bufio.NewReaderSize(r, 32<<10))
 	}}
 }
 
-// Zstd is Gunzip for zstd frames.
+// Zstd is like Gunzip, for zstd frames.
 func Zstd(r io.Reader) io.Reader {
 	return &inflater{layer: "zstd", in: counter{r: r}, open: func(r io.Reader) (io.Reader, error) {
-		// One at a time: no goroutines that would have to be ended.
+		// A concurrency of one starts no goroutines, which would have to be closed.
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	}}
 }
 
-// counter counts what is read and keeps the reader's own error.
+// counter counts the bytes read and remembers the error of the reader.
 type counter struct {
 	r   io.Reader
 	n   int64
@@ -81,6 +81,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// inflater reads from a decoder, opened at the first Read, and applies the limits.
 type inflater struct {
 	layer string
 	in    counter
@@ -96,7 +97,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 	}
 	if z.out == nil {
 		if z.out, z.err = z.open(&z.in); z.err != nil {
-			z.err = z.blame(z.err)
+			z.err = z.wrapError(z.err)
 			return 0, z.err
 		}
 	}
@@ -106,17 +107,17 @@ func (z *inflater) Read(p []byte) (int, error) {
 	case z.n > maxOutput || z.n > freeOutput && z.n/maxRatio > z.in.n:
 		z.err = fmt.Errorf("%s: %w", z.layer, ErrTooLarge)
 	case err == io.EOF && z.in.n == 0:
-		z.err = z.blame(io.ErrUnexpectedEOF)
+		z.err = z.wrapError(io.ErrUnexpectedEOF)
 	case err == io.EOF:
 		z.err = io.EOF
 	case err != nil:
-		z.err = z.blame(err)
+		z.err = z.wrapError(err)
 	}
 	return n, z.err
 }
 
-// blame tells an error of the source from one of the content.
-func (z *inflater) blame(err error) error {
+// wrapError returns the error of the underlying reader if there is one, else err as a ContentError.
+func (z *inflater) wrapError(err error) error {
 	switch {
 	case z.in.err != nil:
 		return z.in.err
@@ -126,9 +127,9 @@ func (z *inflater) blame(err error) error {
 	return &ContentError{z.layer, err}
 }
 
-// ReadAll reads r to its end, or gives ErrTooLarge when that lies beyond limit bytes. With any other error comes what was read before it.
+// ReadAll reads r to its end, or returns ErrTooLarge if there are more than limit bytes. With any other error it returns what was read before.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
-	if known, ok := r.(interface{ Len() int }); ok { // in memory: no room need be found step by step
+	if known, ok := r.(interface{ Len() int }); ok { // known length: allocate once
 		if int64(known.Len()) > limit {
 			return nil, ErrTooLarge
 		}
@@ -148,11 +149,11 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 
 // TarFile is one regular file of a tar archive.
 type TarFile struct {
-	Name   string    // as written: data, never a path to open
+	Name   string    // as written; it is data, never a path to open
 	Reader io.Reader // valid until the next file
 }
 
-// TarFiles yields the regular files of a tar archive. An error that IsContent is about the archive, others are
+// TarFiles yields the regular files of a tar archive. An error is about the archive if IsContent reports so, else it is
 // r's; either ends the sequence.
 func TarFiles(r io.Reader) iter.Seq2[TarFile, error] {
 	return func(yield func(TarFile, error) bool) {
@@ -161,14 +162,14 @@ func TarFiles(r io.Reader) iter.Seq2[TarFile, error] {
 		for {
 			header, err := files.Next()
 			if err == io.EOF && in.n > 0 {
-				// A layer below has its checksum behind the last file.
+				// Read on: a compressed layer below has its checksum at the end.
 				if _, err := io.Copy(io.Discard, in); err != nil {
-					yield(TarFile{}, blameTar(in, err))
+					yield(TarFile{}, tarError(in, err))
 				}
 				return
 			}
 			if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
-				yield(TarFile{}, blameTar(in, err))
+				yield(TarFile{}, tarError(in, err))
 				return
 			}
 			if header.Typeflag != tar.TypeReg {
@@ -181,6 +182,7 @@ func TarFiles(r io.Reader) iter.Seq2[TarFile, error] {
 	}
 }
 
+// tarContent reads the content of one file.
 type tarContent struct {
 	in    *counter
 	files *tar.Reader
@@ -189,12 +191,12 @@ type tarContent struct {
 func (c *tarContent) Read(p []byte) (int, error) {
 	n, err := c.files.Read(p)
 	if err != nil && err != io.EOF {
-		err = blameTar(c.in, err)
+		err = tarError(c.in, err)
 	}
 	return n, err
 }
 
-func blameTar(in *counter, err error) error {
+func tarError(in *counter, err error) error {
 	switch {
 	case in.err != nil:
 		return in.err

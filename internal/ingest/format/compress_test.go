@@ -124,7 +124,7 @@ func TestTarFiles(t *testing.T) {
 	}
 }
 
-// TestTarFilesToTheEnd damages what comes after the last byte that a reader of the files asks for.
+// TestTarFilesToTheEnd damages bytes after the last one that a reader of the files needs.
 func TestTarFilesToTheEnd(t *testing.T) {
 	whole := gzipped(t, bytes.NewReader(tarred(t)))
 	flipped := bytes.Clone(whole)

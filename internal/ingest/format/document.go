@@ -8,9 +8,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Document reads all of r, which is one JSON value and maybe a byte order mark before it, and gives the place of the value. When it is
-// none ("bad json"), or longer than DocumentLimit ("too large"), it calls problem, and the value is absent, as with an error of r, which
-// ends the parse.
+// Document reads all of r, which is one JSON value with an optional byte order mark, and returns the value and its place. If r is
+// invalid ("bad json"), or longer than DocumentLimit ("too large"), it calls problem and returns an absent value. After an error of r it
+// calls Fail and returns an absent value, too.
 func (s *Sink) Document(r io.Reader, problem func(*transcript.Problem)) (Value, transcript.Origin) {
 	file, err := ReadAll(r, DocumentLimit)
 	whole := transcript.Origin{Length: int64(len(file))}

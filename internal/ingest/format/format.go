@@ -1,9 +1,9 @@
-// Package format is the contract between the archive and the systems whose files it keeps, and the few
-// things that all of them share: readers of lines, JSON, times, gzip, zstd and tar, a sink for records, and room for them.
+// Package format is the contract between the archive and the formats of agent systems, and what all of these share:
+// readers of lines, JSON, times, gzip, zstd and tar, and a sink for records with reusable memory for them.
 //
-// A format is a pure function from bytes to records. It opens no file, asks no clock and keeps no state: the
-// same bytes at the same path give the same records on every machine, and the bytes of one event alone give
-// its text back (Text). What it cannot read it says in a transcript.Problem; the bytes are stored either way.
+// A format is a pure function from bytes to records. It opens no file, reads no clock and keeps no state: the
+// same bytes at the same path give the same records on every machine, and the bytes of an event alone give
+// its text (Text). What it cannot read it reports as a transcript.Problem; the bytes are stored in any case.
 package format
 
 import (
@@ -13,76 +13,77 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Format is one transcript layout with its parser.
+// Format is a transcript layout with its parser.
 type Format interface {
 	// Name is the format's name in facets, views and stats: "awf", "flow-studio".
 	Name() string
-	// Version counts changes of Parse that give other records for the same bytes. A higher one makes the
+	// Version is the version of Parse. It increases with each change that gives other records for the same bytes, and makes the
 	// archive parse the originals of this format again, from its packs.
 	Version() int
-	// Detect says what a file is from its path and first bytes, without I/O. The zero Claim means that it
-	// is none of this format's.
+	// Detect returns the format's claim on a file, from its path and first bytes, without I/O. The zero Claim means
+	// that the file is not of this format.
 	Detect(Head) Claim
-	// Parse yields the records of one whole original in file order; of a document that is a tree, the events of one conversation in
-	// the order in which they are read. An event with its parts and their texts lives until the
-	// next record is asked for: see transcript.Clone. The error is the reader's, never about content; it ends the sequence.
+	// Parse yields the records of one whole original in file order. In a document that is a tree, the events of a conversation come in
+	// reading order. An event, with its parts and their texts, is valid until the next record
+	// is yielded: see transcript.Clone. The error is the reader's, never about content; it ends the sequence.
 	Parse(Input) iter.Seq2[transcript.Record, error]
-	// Text gives the text of one part of an event from the event's own bytes (its Origin's range, or the
-	// part's own range where the part states one), the same text that Parse put into Part.Text. role is the
+	// Text returns the text of one part of an event from the event's own bytes (its Origin's range, or the
+	// part's range if the part states one): the same text that Parse put into Part.Text. role is the
 	// Claim's.
 	Text(role string, raw []byte, part int) (string, error)
 }
 
-// Withholder is a Format that leaves files out of the archive, whoever else claims them: its claim on such a file has Skip set. It is asked
-// this alone of a file that another format is certain of.
+// Withholder is a Format that keeps files out of the archive even if another format claims them: its own claim on such a file has Skip
+// set.
 type Withholder interface {
+	// Withholds reports whether Detect is to be called on a file that another format claims as Certain.
 	Withholds(Head) bool
 }
 
-// Head is what Detect may look at.
+// Head is what Detect knows of a file.
 type Head struct {
-	Path  string // slash-separated, from the root of the file system: what lies above the source tells whose a file is, too
-	Dir   string // the source's root, which Path begins with; "" where nobody knows it, and Path is relative to it
+	Path  string // slash-separated, from the root of the file system: directories above the source may identify the format, too
+	Dir   string // the source's root, a prefix of Path; "" if it is unknown, and then Path is relative to it
 	Size  int64
-	Bytes []byte // up to HeadSize first bytes
+	Bytes []byte // the first bytes, up to HeadSize
 }
 
-// HeadSize is how many first bytes of a file Detect gets to see.
+// HeadSize is the number of bytes at the start of a file that Detect sees.
 const HeadSize = 8 << 10
 
-// Strength orders claims on one file: the strongest wins, then the format that comes first in the registry.
+// Strength orders the claims on one file: the strongest wins; of equal ones, the format that is first in the registry.
 type Strength int
 
 // The strengths of a claim.
 const (
 	None    Strength = iota
-	Weak             // content that others write too, or an extension
+	Weak             // content that other programs write too, or a file extension
 	Likely           // content with this format's fields
 	Certain          // a path that only this format uses, or path and content together
 )
 
-// Claim is what Detect says of a file.
+// Claim is what Detect states about a file.
 type Claim struct {
 	Strength Strength
-	// Role tells Parse and Text which of the format's kinds of file this is.
+	// Role tells Parse and Text which kind of file of the format this is.
 	Role string
-	// Root is the directory that this file makes a root of the format: every file below it is archived,
-	// with the role Other where no format claims it. It is the beginning of the Path, "." where that is relative and all of it is meant, and ""
-	// when the file stands alone. It may lie above the source.
+	// Root is a directory that belongs to the format because of this file: every file below it is archived,
+	// with the role Other if no format claims it. It is a prefix of Path, "." for the whole of a relative Path, or ""
+	// for a file that stands alone. It may lie above the source.
 	Root string
-	// Database marks an SQLite file: Parse reads the rows that Export names, one JSON object per line; those of a
-	// Splitter become originals of their own.
+	// Database marks an SQLite file: Parse reads the rows that Export selects, one JSON object per line. The database of a
+	// Splitter is stored as originals of its rows instead.
 	Database bool
-	// Secret marks a database that holds credentials beside its rows: it is never kept as a file, not even when SQLite cannot read it.
+	// Secret marks a database that also holds credentials: it is never stored as a file, not even if SQLite cannot read it.
 	Secret bool
-	// Log marks an original that its program only appends to: when it grows, only the records beyond what is
-	// indexed are new. Without it every change makes a new version, parsed as a whole.
+	// Log marks an append-only original: when it grows, only the records after the indexed ones are
+	// new. Without it every change makes a new version, which is parsed as a whole.
 	Log bool
-	// Skip leaves the file out of the archive (a lock that changes all the time, a credential).
+	// Skip keeps the file out of the archive (a lock file that changes all the time, a credential).
 	Skip bool
 }
 
-// Other is the role of files below a root that no format claims: stored, found by name, not parsed.
+// Other is the role of files below a root that no format claims: they are stored and found by name, but not parsed.
 const Other = "other"
 
 // Input is one original to parse.
@@ -91,70 +92,74 @@ type Input struct {
 	Dir  string // as in Head
 	Root string // the claim's root
 	Role string
-	Size int64 // bytes that Reader will give
-	// Reader gives the whole original from its start. Compressed originals come as stored; see Gzip and Zstd.
+	Size int64 // bytes that Reader has
+	// Reader has the whole original from its start. Compressed originals come as stored: see Gunzip and Zstd.
 	Reader io.Reader
 }
 
-// Resolver is a format that needs several originals of a run to name or judge what stands in them. It edits
-// the Family in place and looks at nothing else.
+// Resolver is a Format that needs several originals of a run to name its records or to decide which of them count.
 type Resolver interface {
+	// Resolve edits the family in place. It is a pure function of the family.
 	Resolve(*transcript.Family)
 }
 
-// UsageResolver is a Resolver that looks at usage, too: for these formats alone the index keeps, beside each row, what the
-// original states.
+// UsageResolver is a Resolver that edits usage, too. Only for these formats the index keeps, with each usage row, what the original
+// states.
 type UsageResolver interface {
 	Resolver
+	// ResolvesUsage does nothing: it marks the type.
 	ResolvesUsage()
 }
 
-// Query is one table of a database original: its rows reach Parse as JSON objects, one a line, with the
-// key "table" set to Name before the columns.
+// Query is one table of a database original. Parse reads its rows as JSON objects, one per line, whose first member is "table" with the
+// Name, followed by the columns.
 type Query struct {
 	Name string
 	SQL  string
-	// JSON names columns whose text is JSON: where it is valid it becomes a value of the row, not a string.
+	// JSON names columns whose text is JSON. Where it is valid it becomes a JSON value in the row and not a string.
 	JSON []string
-	// Zstd names columns whose bytes are a zstd frame, of text: that is what the row has.
+	// Zstd names columns whose bytes are a zstd frame of text. The row has that text.
 	Zstd []string
 }
 
-// Exporter is a format with originals that are SQLite databases.
+// Exporter is a Format with originals that are SQLite databases.
 type Exporter interface {
+	// Export returns the tables to read of a database with the given role; none for other roles.
 	Export(role string) []Query
 }
 
-// Zipped is a format whose transcripts come to people in a zip, among other files: what an account has exported. Such a zip is not kept
-// as a file: what is in it is, each file an original of its own below the path of the zip.
+// Zipped is a Format whose transcripts users download in a zip, among other files: the data export of an account. Such a zip is not stored
+// as a file: each file in it becomes an original below the path of the zip.
 type Zipped interface {
-	// InZip reports whether transcripts have such a name there, without the directory. Whether it is one Detect says, as of a file
-	// that lies there. All else in the zip has the role Other.
+	// InZip reports whether a file in the zip, by its name without the directory, may be a transcript. Detect, called with the path of the
+	// file in the zip, decides. All other files in the zip have the role Other.
 	InZip(name string) bool
 }
 
-// Splitter is a format with databases that change with every message. Such a database is not kept as a file: its rows
-// are, taken apart into originals of their own below its path, each stored again only when its rows have changed.
+// Splitter is a Format with databases that change with every message. Such a database is not stored as a file: its rows
+// are split into originals below its path, each of which is stored again only when its rows have changed.
 type Splitter interface {
-	// Split says how, nil for roles of databases that are kept whole.
+	// Split returns how databases of a role are split, nil for a role that is stored whole.
 	Split(role string) []Split
-	// Apart says whether originals of a role were never files where they stand: rows that a database was taken apart into, or
-	// one that could not be.
+	// Apart reports whether originals of a role were never files at their paths: the rows of a split database, or a database that
+	// could not be split.
 	Apart(role string) bool
 }
 
-// Split is one kind of original that a database is taken apart into.
+// Split is one kind of original that a database is split into.
 type Split struct {
 	Role string // of the originals; they are no databases
-	Log  bool   // rows are only ever added to the end of one: see Claim.Log
-	// Any are tables of which a database that has such originals has one: another generation of the program wrote others.
+	Log  bool   // rows are only ever appended to an original: see Claim.Log
+	// Any lists tables, of which a database with such originals has at least one: different generations of the program use different tables.
+	// None means any database.
 	Any []string
-	// With are tables that came with a later version of the program: without them there are none, and nothing is amiss.
+	// With lists tables that a later version of the program added. If one is missing there are no such originals, which is no
+	// problem.
 	With []string
-	// Without are tables that say the same in another Split: where one is there, this one is left out.
+	// Without lists tables whose rows another Split covers: if one exists, this Split is not used.
 	Without []string
-	// Keys is SQL that gives a row for each: its name (a path below the database's, to which ".ndjson" is added), a time
-	// in milliseconds and a number of rows, which together change whenever its rows do, and the key of its rows.
+	// Keys is an SQL query with a row for each original and four columns: its name (a path below the database's, to which ".ndjson" is
+	// added), a time in milliseconds and a number of rows, which together change whenever the original's rows do, and the key of these rows.
 	Keys string
-	Rows []Query // of one original; ?1 is the key
+	Rows []Query // the rows of one original; parameter ?1 is the key
 }

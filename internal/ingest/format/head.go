@@ -8,7 +8,7 @@ import (
 
 const bom = "\xef\xbb\xbf"
 
-// TrimBOM takes the byte order mark away that may begin a file.
+// TrimBOM removes a byte order mark from the start of a file.
 func TrimBOM[T string | []byte](file T) T {
 	if len(file) >= len(bom) && string(file[:len(bom)]) == bom {
 		return file[len(bom):]
@@ -16,8 +16,8 @@ func TrimBOM[T string | []byte](file T) T {
 	return file
 }
 
-// AnyLine reports whether a test holds for one of the lines in a file's first bytes, without the space around them: a
-// blank, torn or bad line at the start says nothing of the file. The last line may be cut.
+// AnyLine reports whether test is true for one of the lines in a file's first bytes, trimmed of white space. It is not enough to look at
+// the first line, which may be blank, torn or bad. The last line may be cut.
 func AnyLine(head []byte, test func(line []byte) bool) bool {
 	for line := range bytes.Lines(TrimBOM(head)) {
 		if test(bytes.TrimSpace(line)) {
@@ -27,8 +27,8 @@ func AnyLine(head []byte, test func(line []byte) bool) bool {
 	return false
 }
 
-// MayHave reports whether a line may hold one of some keys, as far as that is told without parsing it: a key stands there, or an
-// escape that may hide one.
+// MayHave reports, without parsing, whether a line may have one of the keys: it contains one of them, or an escape that may hide
+// one.
 func MayHave(line []byte, keys ...string) bool {
 	for _, key := range keys {
 		if bytes.Contains(line, []byte(key)) {
@@ -38,7 +38,7 @@ func MayHave(line []byte, keys ...string) bool {
 	return bytes.Contains(line, []byte(`\u`))
 }
 
-// HasKeys reports whether all of some keys stand in a file's first bytes, or in a line of them, without parsing it: as keys or as strings.
+// HasKeys reports, without parsing, whether a file's first bytes, or a line of them, contain all of the keys as JSON strings.
 func HasKeys(head []byte, keys ...string) bool {
 	for _, key := range keys {
 		if !bytes.Contains(head, []byte(`"`+key+`"`)) {
@@ -48,15 +48,15 @@ func HasKeys(head []byte, keys ...string) bool {
 	return true
 }
 
-// BeginsObject reports whether a line begins as a JSON object does, space aside. To ask is cheap: most lines of files that are no
-// JSON need not be parsed to be told from one.
+// BeginsObject reports whether a line begins with a brace, after white space. It is a cheap test that saves parsing most lines that are no
+// JSON.
 func BeginsObject(line []byte) bool {
 	i := skipSpace(line, 0)
 	return i < len(line) && line[i] == '{'
 }
 
-// ObjectLines yields the lines in a file's first bytes for which that holds, and whether they end there. Only lines with a brace are looked
-// at: every file is asked for such lines, and most that are no JSON have few.
+// ObjectLines yields the lines in a file's first bytes for which BeginsObject is true, and whether each is complete. It searches for braces and
+// looks only at lines with one, since it is called for every file, and files that are no JSON have few.
 func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
 	return func(yield func(line []byte, whole bool) bool) {
 		for rest := TrimBOM(head); ; {
@@ -74,18 +74,18 @@ func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
 	}
 }
 
-// IsText reports whether content begins as UTF-8 without NUL, as far as Detect sees of it; an empty one does not.
+// IsText reports whether the first HeadSize bytes of content are UTF-8 without NUL. It is false for empty content.
 func IsText(b []byte) bool {
 	if len(b) >= HeadSize {
 		b = b[:HeadSize]
-		for i := 0; i < utf8.UTFMax && len(b) > 0 && !utf8.Valid(b); i++ { // the cut may have gone through a character
+		for i := 0; i < utf8.UTFMax && len(b) > 0 && !utf8.Valid(b); i++ { // HeadSize may cut a character
 			b = b[:len(b)-1]
 		}
 	}
 	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
 }
 
-// IsUUID reports whether a name is 32 hexadecimal digits with dashes, in letters of either case.
+// IsUUID reports whether s is a UUID: 32 hexadecimal digits of either case, with dashes.
 func IsUUID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -103,12 +103,12 @@ func IsUUID(s string) bool {
 	return true
 }
 
-// IsSQLite reports whether a file begins as an SQLite database does.
+// IsSQLite reports whether a file has the header of an SQLite database.
 func IsSQLite(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
-// ShowsSchema reports whether the first page of an SQLite database has its schema, or the beginning of it: not when that is too long for
-// a page and stands on others, and not when the log of the database alone has it.
+// ShowsSchema reports whether the first page of an SQLite database is a leaf with entries of the schema. It is false if the schema does not fit on
+// one page, or is only in the write-ahead log.
 func ShowsSchema(head []byte) bool {
-	const first, leaf, cells = 100, 13, 3 // the page behind the header: its kind, and how many tables
+	const first, leaf, cells = 100, 13, 3 // offset of the b-tree page header, type of a table leaf, offset of the cell count in the header
 	return len(head) > first+cells+1 && head[first] == leaf && (head[first+cells] != 0 || head[first+cells+1] != 0)
 }

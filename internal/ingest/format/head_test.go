@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestObjectLines compares with a look at each line.
+// TestObjectLines compares ObjectLines with a test of each line.
 func TestObjectLines(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -12,16 +12,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Value is one JSON value of a document, from ParseJSON, ParseStart or Objects; the zero Value is "absent". It lives as long as
-// the bytes that were parsed, and one that came with an Object until the next.
+// Value is one JSON value of a document, from ParseJSON, ParseStart, Objects or Elements; the zero Value is "absent". It is valid as
+// long as the parsed bytes are unchanged, and one that came with an Object until the next Object.
 //
-// The zero allocations that reading costs end where a Go string is asked for: Str, Text and AllStrings copy.
+// Reading values allocates nothing, except where a Go string is made: Str, Text and AllStrings copy.
 type Value struct {
 	doc *document
-	at  uint32 // its node
+	at  uint32 // index of its node
 }
 
-// SyntaxError says where bytes stop being JSON. Reason never quotes them.
+// SyntaxError says where bytes stop being valid JSON. Reason never quotes them.
 type SyntaxError struct {
 	Offset int64 // bytes from the start of what was parsed
 	Reason string
@@ -32,33 +32,33 @@ func (e *SyntaxError) Error() string {
 }
 
 // ParseJSON checks that b is exactly one JSON value (RFC 8259, at most MaxDepth deep, with at most MaxValues values) and
-// gives it without the space around it. The error is a *SyntaxError. Like encoding/json it accepts bytes in strings that are no
-// UTF-8 and escaped surrogates that stand alone; Str turns both into U+FFFD.
+// returns it. The error is a *SyntaxError. Like encoding/json it accepts invalid UTF-8 in strings and unpaired escaped
+// surrogates; Str replaces both with U+FFFD.
 func ParseJSON(b []byte) (Value, error) {
-	d := &document{once: true, nodes: make([]node, 0, min(4+len(b)/32, 1024))}
+	d := &document{singleUse: true, nodes: make([]node, 0, min(4+len(b)/32, 1024))}
 	if at, reason := d.parse(b); reason != "" {
 		return Value{}, &SyntaxError{Offset: int64(at), Reason: reason}
 	}
 	return Value{doc: d}, nil
 }
 
-// ParseStart gives what ParseJSON would as far as b is JSON: of a document that is cut off, what stands before the cut.
-// It is absent when b does not begin with a value.
+// ParseStart is ParseJSON for a truncated document: it returns the value as far as b is valid JSON.
+// The value is absent if b does not begin with one.
 func ParseStart(b []byte) Value {
-	d := &document{once: true}
+	d := &document{singleUse: true}
 	if d.parse(b); len(d.nodes) == 0 {
 		return Value{}
 	}
-	d.cut()
+	d.closeOpenNodes()
 	return Value{doc: d}
 }
 
 func (v Value) node() *node { return &v.doc.nodes[v.at] }
 
-// Exists reports whether there is a value, be it null.
+// Exists reports whether there is a value; null is one.
 func (v Value) Exists() bool { return v.doc != nil }
 
-// Raw gives the value as its original wrote it, without surrounding space; nil when absent. It must not be changed.
+// Raw returns the bytes of the value in the original, nil if it is absent. They must not be changed.
 func (v Value) Raw() []byte {
 	if v.doc == nil {
 		return nil
@@ -67,7 +67,7 @@ func (v Value) Raw() []byte {
 	return v.doc.bytes[n.start:n.end]
 }
 
-// Len gives the bytes that the value takes in its original, 0 when absent.
+// Len returns the length of the value in the original, in bytes; 0 if it is absent.
 func (v Value) Len() int {
 	if v.doc == nil {
 		return 0
@@ -76,10 +76,10 @@ func (v Value) Len() int {
 	return int(n.end - n.start)
 }
 
-// Offset gives where the value begins in what was parsed, in bytes. An absent value must not be asked.
+// Offset returns the byte offset of the value in what was parsed. It panics for an absent value.
 func (v Value) Offset() int64 { return int64(v.node().start) }
 
-// OffsetIn gives where the value begins in a file that ends with what was parsed, in bytes.
+// OffsetIn returns the byte offset of the value in a file whose end was parsed: the whole file, or the part after its byte order mark.
 func (v Value) OffsetIn(file []byte) int64 {
 	if v.doc == nil {
 		return 0
@@ -87,13 +87,13 @@ func (v Value) OffsetIn(file []byte) int64 {
 	return int64(len(file)-len(v.doc.bytes)) + v.Offset()
 }
 
-// IsDataURL reports whether v is a string with a file in it.
+// IsDataURL reports whether v is a string with a base64 data URL.
 func (v Value) IsDataURL() bool {
 	raw := v.Raw()
 	return bytes.HasPrefix(raw, []byte(`"data:`)) && bytes.Contains(raw[:min(len(raw), 100)], []byte(";base64,"))
 }
 
-// IsBase64 reports whether v is a string of 64 bytes or more that looks like base64: a file, a signature, nothing that was said.
+// IsBase64 reports whether v is a string of 64 bytes or more that looks like base64: a file or a signature and not text. It looks at the first KiB.
 func (v Value) IsBase64() bool {
 	if !v.IsString() || v.Len() < 64+len(`""`) {
 		return false
@@ -108,7 +108,7 @@ func (v Value) IsBase64() bool {
 	return true
 }
 
-// IsBlank reports whether v is no string, or one of nothing but space.
+// IsBlank reports whether v is no string, or one of white space only.
 func (v Value) IsBlank() bool {
 	if !v.IsString() {
 		return true
@@ -116,7 +116,7 @@ func (v Value) IsBlank() bool {
 	for _, c := range v.Raw()[1 : v.Len()-1] {
 		switch {
 		case c == ' ':
-		case c == '\\' || c >= utf8.RuneSelf: // may be space as well
+		case c == '\\' || c >= utf8.RuneSelf: // may be white space, too
 			return strings.TrimSpace(v.Str()) == ""
 		default:
 			return false
@@ -125,7 +125,7 @@ func (v Value) IsBlank() bool {
 	return true
 }
 
-// Clone gives a value that lives by itself.
+// Clone returns a copy of the value with its own bytes.
 func (v Value) Clone() Value {
 	if v.doc == nil {
 		return Value{}
@@ -134,8 +134,8 @@ func (v Value) Clone() Value {
 	return own
 }
 
-// Type gives the kind of value by one letter: '{', '[', '"', '0' for numbers, 't', 'f', 'n' for null, 0 when
-// absent.
+// Type returns the type of the value as a byte: '{', '[', '"', '0' for numbers, 't', 'f', 'n' for null, and 0 for an
+// absent value.
 func (v Value) Type() byte {
 	if v.doc == nil {
 		return 0
@@ -160,7 +160,7 @@ func (v Value) IsString() bool { return v.Type() == '"' }
 // IsNull reports whether v is JSON null or absent.
 func (v Value) IsNull() bool { t := v.Type(); return t == 'n' || t == 0 }
 
-// Fields yields the members of an object in order, keys decoded, duplicates included; nothing for other types.
+// Fields yields the members of an object in order, with decoded keys, duplicates included; it yields nothing for other types.
 func (v Value) Fields() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if !v.IsObject() {
@@ -170,14 +170,14 @@ func (v Value) Fields() iter.Seq2[string, Value] {
 		for i := v.at + 1; i+1 < end; {
 			key := i
 			i = d.nodes[key+1].next()
-			if !yield(d.name(key), Value{d, key + 1}) {
+			if !yield(d.intern(key), Value{d, key + 1}) {
 				return
 			}
 		}
 	}
 }
 
-// Items yields the elements of an array in order; nothing for other types.
+// Items yields the elements of an array in order; it yields nothing for other types.
 func (v Value) Items() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if !v.IsArray() {
@@ -194,8 +194,8 @@ func (v Value) Items() iter.Seq[Value] {
 	}
 }
 
-// Get follows keys into objects. It gives an absent value where a key is absent or something on the way is no object; of
-// duplicate keys the last wins, as in most readers.
+// Get follows keys into nested objects. It returns an absent value if a key is absent or a value on the path is no object. Of
+// duplicate keys the last one wins, as in most parsers.
 func (v Value) Get(path ...string) Value {
 	for _, key := range path {
 		if !v.IsObject() {
@@ -203,7 +203,7 @@ func (v Value) Get(path ...string) Value {
 		}
 		d, end, found := v.doc, v.node().next(), Value{}
 		for i := v.at + 1; i+1 < end; i = d.nodes[i+1].next() {
-			if d.isNamed(i, key) {
+			if d.keyIs(i, key) {
 				found = Value{d, i + 1}
 			}
 		}
@@ -212,65 +212,65 @@ func (v Value) Get(path ...string) Value {
 	return v
 }
 
-// Is reports whether v is this string, which has nothing to escape, and is written without escapes.
+// Is reports whether v is the string s, written without escapes. s must not need any.
 func (v Value) Is(s string) bool {
 	raw := v.Raw()
-	return len(raw) == len(s)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == s && v.node().what&isEscaped == 0
+	return len(raw) == len(s)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == s && v.node().nextAndFlags&isEscaped == 0
 }
 
-// Str gives the decoded string, "" for any other type. Lone surrogates and invalid UTF-8 become U+FFFD.
+// Str returns the decoded string, "" for any other type. Unpaired surrogates and invalid UTF-8 become U+FFFD.
 func (v Value) Str() string {
 	if !v.IsString() {
 		return ""
 	}
 	n := v.node()
-	if n.what&(isEscaped|isWide) == 0 {
+	if n.nextAndFlags&(isEscaped|isWide) == 0 {
 		return string(v.doc.body(n))
 	}
 	return Build(func(b []byte) []byte { return v.doc.appendString(b, v.at) })
 }
 
-// Word is Str for what a few values are written with again and again, as types and roles are: their strings are made once.
+// Word is Str for fields with few distinct values, such as types and roles: it interns the strings.
 func (v Value) Word() string {
 	if !v.IsString() {
 		return ""
 	}
-	return v.doc.name(v.at)
+	return v.doc.intern(v.at)
 }
 
-// Inside gives the JSON that a string holds; absent for what is none. It lives, and takes room, as long as the string.
+// Inside returns the JSON value in a string, absent if the string is no JSON. It is valid, and takes memory, as long as the string.
 func (v Value) Inside() Value {
 	if !v.IsString() {
 		return Value{}
 	}
 	outer := v.doc
-	if outer.used == len(outer.inside) {
-		outer.inside = append(outer.inside, new(document))
+	if outer.innerUsed == len(outer.inner) {
+		outer.inner = append(outer.inner, new(document))
 	}
-	d := outer.inside[outer.used]
-	outer.used++
-	d.own = outer.appendString(d.own[:0], v.at)
-	if _, reason := d.parse(d.own); reason != "" {
+	d := outer.inner[outer.innerUsed]
+	outer.innerUsed++
+	d.innerBytes = outer.appendString(d.innerBytes[:0], v.at)
+	if _, reason := d.parse(d.innerBytes); reason != "" {
 		return Value{}
 	}
 	return Value{doc: d}
 }
 
-// Time reads a string as Time does.
+// Time parses a string with the function Time.
 func (v Value) Time() transcript.Time {
-	if !v.IsString() || v.node().what&isEscaped != 0 {
+	if !v.IsString() || v.node().nextAndFlags&isEscaped != 0 {
 		return Time(v.Str())
 	}
 	return Time(string(v.doc.body(v.node())))
 }
 
-// UnixTime reads a number of seconds since 1970, with or without decimals, as UnixSeconds does.
+// UnixTime returns a number of seconds since 1970, with or without decimals, as a time; see UnixSeconds.
 func (v Value) UnixTime() transcript.Time {
 	n, _, _ := v.scaled(9)
 	return UnixNano(n)
 }
 
-// Text gives Str for a string, "" for null and absent, and the raw JSON of anything else.
+// Text returns Str for a string, "" for null and absent, and the raw JSON for anything else.
 func (v Value) Text() string {
 	switch v.Type() {
 	case '"':
@@ -281,7 +281,7 @@ func (v Value) Text() string {
 	return string(v.Raw())
 }
 
-// Int gives an integer, also when written as 12.0 or 1e3; 0 and false for other types, fractions and numbers that
+// Int returns an integer, which may be written as 12.0 or 1e3. It returns false for other types, fractions and numbers that
 // do not fit.
 func (v Value) Int() (int64, bool) {
 	if n, ok := digits(v.Raw()); ok {
@@ -293,7 +293,7 @@ func (v Value) Int() (int64, bool) {
 	return 0, false
 }
 
-// Count is Int as a Count: unknown where Int is false.
+// Count is Int as a Count, unknown if Int returns false.
 func (v Value) Count() transcript.Count {
 	if n, ok := v.Int(); ok {
 		return transcript.Known(n)
@@ -301,7 +301,7 @@ func (v Value) Count() transcript.Count {
 	return transcript.Count{}
 }
 
-// Float gives a number as the nearest float64; false for other types and numbers that do not fit.
+// Float returns a number as the nearest float64, and false for other types and numbers that do not fit.
 func (v Value) Float() (float64, bool) {
 	if v.Type() != '0' {
 		return 0, false
@@ -310,7 +310,7 @@ func (v Value) Float() (float64, bool) {
 	return f, err == nil
 }
 
-// Bool gives true or false as a Truth, anything else as Unstated.
+// Bool returns true and false as Yes and No, and anything else as Unstated.
 func (v Value) Bool() transcript.Truth {
 	switch v.Type() {
 	case 't':
@@ -321,8 +321,8 @@ func (v Value) Bool() transcript.Truth {
 	return transcript.Unstated
 }
 
-// NanoUSD gives a dollar amount in nano-USD, from the decimal digits and not through a float; what lies beyond
-// nine decimals is rounded half away from zero. Unknown for other types and amounts that do not fit.
+// NanoUSD returns a dollar amount in nano-USD. It converts the decimal digits and uses no float; more than
+// nine decimals are rounded half away from zero. It is unknown for other types and amounts that do not fit.
 func (v Value) NanoUSD() transcript.Count {
 	if n, _, ok := v.scaled(9); ok {
 		return transcript.Known(n)
@@ -330,8 +330,8 @@ func (v Value) NanoUSD() transcript.Count {
 	return transcript.Count{}
 }
 
-// AppendStrings appends every string value in v at any depth, decoded and in order, to dst. Keys are left out,
-// empty strings too; '\n' parts one string from the next and from what dst held before.
+// AppendStrings appends every string value in v at any depth, decoded and in order, to dst. It skips keys and
+// empty strings; '\n' separates the strings from each other and from what dst has already.
 func AppendStrings(dst []byte, v Value) []byte {
 	if !v.Exists() {
 		return dst
@@ -340,7 +340,7 @@ func AppendStrings(dst []byte, v Value) []byte {
 	nodes := d.nodes[v.at:v.node().next()]
 	for i := range nodes {
 		n := &nodes[i]
-		if n.what&isKey != 0 || n.end-n.start <= 2 || d.bytes[n.start] != '"' {
+		if n.nextAndFlags&isKey != 0 || n.end-n.start <= 2 || d.bytes[n.start] != '"' {
 			continue
 		}
 		if len(dst) > 0 {
@@ -351,26 +351,27 @@ func AppendStrings(dst []byte, v Value) []byte {
 	return dst
 }
 
-// AllStrings is AppendStrings as a string.
+// AllStrings returns what AppendStrings appends, as a string.
 func AllStrings(v Value) string { return Build(func(b []byte) []byte { return AppendStrings(b, v) }) }
 
-// Build makes a string of what fill appends to a buffer, which is used again for others.
+// Build returns what fill appends to a pooled buffer, as a string.
 func Build(fill func([]byte) []byte) string {
-	b := scratch.Get().(*[]byte)
+	b := scratchPool.Get().(*[]byte)
 	*b = fill((*b)[:0])
 	s := string(*b)
-	spoil((*b)[:cap(*b)])
-	if cap(*b) <= maxScratch {
-		scratch.Put(b)
+	poisonBytes((*b)[:cap(*b)])
+	if cap(*b) <= maxPooled {
+		scratchPool.Put(b)
 	}
 	return s
 }
 
-const maxScratch = 1 << 20
+// maxPooled is the largest buffer, in bytes, that goes back to a pool.
+const maxPooled = 1 << 20
 
-var scratch = sync.Pool{New: func() any { return new([]byte) }}
+var scratchPool = sync.Pool{New: func() any { return new([]byte) }}
 
-// OffsetIn gives the byte offset of inner in the outer value that it is a part of, -1 when it is not.
+// OffsetIn returns the byte offset of inner in the outer value that contains it, -1 if outer does not.
 func OffsetIn(outer, inner Value) int64 {
 	if outer.doc == nil || outer.doc != inner.doc || inner.at < outer.at || inner.at >= outer.node().next() {
 		return -1

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// plain turns a Value into what encoding/json gives with UseNumber.
+// plain converts a Value to what encoding/json returns with UseNumber.
 func plain(v Value) any {
 	switch v.Type() {
 	case '{':
@@ -38,7 +38,7 @@ func plain(v Value) any {
 	return nil
 }
 
-// allStrings is AllStrings in the slow way.
+// allStrings is a naive AllStrings.
 func allStrings(v Value, to *[]string) {
 	for _, item := range v.Fields() {
 		allStrings(item, to)
@@ -51,10 +51,10 @@ func allStrings(v Value, to *[]string) {
 	}
 }
 
-// used is a document that is used again and again.
+// used is a document that is reused.
 var used = new(document)
 
-// checkAgainst compares everything a Value says with encoding/json.
+// checkAgainst compares all methods of a Value with encoding/json.
 func checkAgainst(t *testing.T, b []byte) {
 	t.Helper()
 	v, err := ParseJSON(b)
@@ -141,7 +141,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// walk asks everything of what stands before a cut or an error: nothing may panic or hang.
+// walk calls all methods on the values before a cut or an error: none may panic or hang.
 func walk(v Value, depth int) {
 	if depth > 50 {
 		return
@@ -225,7 +225,7 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// sampleLines are the examples shipped with the repository, as lines.
+// sampleLines returns the lines of the examples in the repository.
 func sampleLines(tb testing.TB) [][]byte {
 	tb.Helper()
 	names, _ := filepath.Glob("../../../testdata/runs/awf/storage/transcripts/*.jsonl")
@@ -306,7 +306,7 @@ func ExampleValue_Get() {
 	// Output: 12 café
 }
 
-// TestStrings puts what ends or interrupts a run of a string's bytes at every place of the eight that are looked at at once.
+// TestStrings puts quotes, escapes and control bytes at every position of the eight bytes that are scanned at once.
 func TestStrings(t *testing.T) {
 	for _, special := range []string{
 		`\"`, `\\`, `\/`, `\n`, `\u0041`, `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\u12`, `\x`, `\`, `"`, "\x1f", "\x00", "\t", " ", "!", "#", "\x7f", "\x80", "é", "\xc3", "😀",
@@ -321,15 +321,15 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// TestLongStrings asks for strings with escapes of a document that is too long for them to be decoded when they are checked.
+// TestLongStrings reads strings with escapes in a document too long for them to be decoded during the scan.
 func TestLongStrings(t *testing.T) {
-	long := strings.Repeat(`line\n\t\"é\u00e9\ud83d\ude00`, maxScratch/20)
+	long := strings.Repeat(`line\n\t\"é\u00e9\ud83d\ude00`, maxPooled/20)
 	checkAgainst(t, []byte(`{"a":"`+long+`","b\n":["`+long+`\x"]}`))
 	checkAgainst(t, []byte(`{"a":"`+long+`","b\n":["`+long+`",1,"\ud83d"]}`))
 }
 
-// TestReadingByNotes overwrites what stands inside of strings and objects after they were noted: whoever looked for their
-// ends again would lose his way.
+// TestReadingByNotes overwrites the inside of strings and objects after the parse: a reader that searched for their ends again would
+// fail.
 func TestReadingByNotes(t *testing.T) {
 	b := []byte(`{"first":"aaaaaaaaaaaaaaaa","second":{"deep":["bbbbbbbb",{"deeper":12}]},"third":true}`)
 	v, err := ParseJSON(b)
@@ -374,7 +374,7 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestParseStart reads what a head has of a document that goes on.
+// TestParseStart reads the truncated start of a document.
 func TestParseStart(t *testing.T) {
 	const doc = `{"a":"b","c":{"d":[1,{"e":"f"}],"g":2},"h":null}`
 	for n := range len(doc) {
@@ -386,7 +386,7 @@ func TestParseStart(t *testing.T) {
 	}
 }
 
-// TestBlank knows every kind of space, written as an escape or not.
+// TestBlank has every kind of white space, escaped or not.
 func TestBlank(t *testing.T) {
 	for text, want := range map[string]bool{
 		`""`: true, `"  "`: true, `"\n\t"`: true, `"\u2028"`: true, "\"\u2028\u00a0\u3000\"": true, `3`: true, `null`: true, `["a"]`: true,

@@ -7,67 +7,67 @@ import (
 	"slices"
 )
 
-// MaxDepth is how deep objects and arrays may nest; encoding/json draws the same line.
+// MaxDepth is how deep objects and arrays may nest; encoding/json has the same limit.
 const MaxDepth = 10000
 
-// MaxValues is how many values and keys one document may hold, so that what is noted of it takes some 100 MB at most.
+// MaxValues is how many values and keys one document may have, so that its nodes take some 100 MB at most.
 // Transcripts have one in some thirty bytes.
 const MaxValues = 1 << 23
 
-// document is JSON that was gone over once: bytes are checked, and where what stands in them is noted. All reading of
-// values goes by the notes; no byte is looked at again but those of strings and numbers that are asked for.
+// document is JSON that was parsed in one pass, which validates the bytes and records the position of each value and key as a
+// node. Values are read through the nodes; the bytes are read again only for strings and numbers that are requested.
 type document struct {
-	bytes []byte
-	nodes []node
-	once  bool // it is not used again for other bytes
+	bytes     []byte
+	nodes     []node
+	singleUse bool // it is not used again for other bytes
 
-	decoded []byte      // strings with escapes, one after the other
-	strings []decodedAt // where, rising by their nodes
-	nowhere [16]byte    // for what is not kept
+	decoded []byte      // decoded strings that have escapes, one after the other
+	strings []decodedAt // their positions, in the order of nodes
+	discard [16]byte    // written to where decoded strings are not kept
 
-	own    []byte      // room for bytes that were decoded: of a document inside of another
-	inside []*document // documents in strings of this one
-	used   int         // of them
+	innerBytes []byte      // decoded bytes of this document, if it is one in a string of another document
+	inner      []*document // documents in strings of this one
+	innerUsed  int         // how many of inner are in use
 }
 
-// decodedAt says where the string of a node stands in decoded.
+// decodedAt is the position of a node's string in document.decoded.
 type decodedAt struct{ node, start, end uint32 }
 
-// node notes one value, or the key of a member, whose value is the node behind it. What an object or array holds
-// follows it, in the order of the bytes.
+// node is one value, or the key of a member, whose value is the next node. The members or elements of an object or array
+// follow its node, in the order of the bytes.
 type node struct {
-	start, end uint32 // in bytes, quotes and brackets included
-	what       uint32 // the node behind it and all that it holds, and how a string is written
+	start, end   uint32 // offsets in the bytes, including quotes and brackets
+	nextAndFlags uint32 // index of the node after this one and everything in it, and the flags below
 }
 
-// How a string is written. A string without any of these is its own decoded form.
+// Flags of a node: isKey, and how a string is written. The body of a string with neither isEscaped nor isWide is its decoded form.
 const (
 	isKey     = 1 << (31 - iota)
-	isEscaped // with backslashes
-	isWide    // with bytes beyond ASCII, which may be no UTF-8
+	isEscaped // it has backslashes
+	isWide    // it has bytes beyond ASCII, which may be invalid UTF-8
 
 	nextBits = 1<<29 - 1
 )
 
-// size is the room that a document has, in bytes.
+// size returns the memory of a document's buffers, in bytes.
 func (d *document) size() int {
-	size := 12*(cap(d.nodes)+cap(d.strings)) + cap(d.own) + cap(d.decoded)
-	for _, inner := range d.inside {
+	size := 12*(cap(d.nodes)+cap(d.strings)) + cap(d.innerBytes) + cap(d.decoded)
+	for _, inner := range d.inner {
 		size += inner.size()
 	}
 	return size
 }
 
-func (n *node) next() uint32 { return n.what & nextBits }
+func (n *node) next() uint32 { return n.nextAndFlags & nextBits }
 
-// parse goes over all of b, which is to be one value. When reason is not "", at is where it went wrong.
+// parse parses b as one value. If reason is not "", b is invalid at the offset at.
 func (d *document) parse(b []byte) (at int, reason string) {
-	d.bytes, d.nodes, d.used = b, d.nodes[:0], 0
+	d.bytes, d.nodes, d.innerUsed = b, d.nodes[:0], 0
 	d.decoded, d.strings = d.decoded[:0], d.strings[:0]
 	if uint64(len(b)) > math.MaxUint32 {
 		return 0, "too long"
 	}
-	at, reason = d.value(skipSpace(b, 0), 0)
+	at, reason = d.scanValue(skipSpace(b, 0), 0)
 	if reason != "" {
 		return at, reason
 	}
@@ -77,19 +77,19 @@ func (d *document) parse(b []byte) (at int, reason string) {
 	return at, ""
 }
 
-// cut closes what is open where parse stopped.
-func (d *document) cut() {
+// closeOpenNodes closes the objects and arrays that are open where parse stopped.
+func (d *document) closeOpenNodes() {
 	for i := range d.nodes {
 		if n := &d.nodes[i]; n.end == 0 {
-			n.end, n.what = uint32(len(d.bytes)), uint32(len(d.nodes))
+			n.end, n.nextAndFlags = uint32(len(d.bytes)), uint32(len(d.nodes))
 		}
 	}
 }
 
-// note adds a node for what stands at [start, end), 0 for an end that is not known yet.
-func (d *document) note(start, end int, how uint32) (at int) {
+// addNode appends a node for the bytes [start, end), with flags, and returns its index. An end that is not known yet is 0.
+func (d *document) addNode(start, end int, flags uint32) (at int) {
 	at = len(d.nodes)
-	d.nodes = append(d.nodes, node{uint32(start), uint32(end), uint32(at+1) | how})
+	d.nodes = append(d.nodes, node{uint32(start), uint32(end), uint32(at+1) | flags})
 	return at
 }
 
@@ -100,19 +100,19 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// value checks and notes the value at i and gives its end; when reason is not "", end is where it went wrong.
-func (d *document) value(i, depth int) (end int, reason string) {
+// scanValue validates the value at i, adds its nodes and returns its end. If reason is not "", the bytes are invalid at end.
+func (d *document) scanValue(i, depth int) (end int, reason string) {
 	b := d.bytes
 	if i >= len(b) {
 		return i, "value is missing"
 	}
 	switch c := b[i]; {
 	case c == '"':
-		return d.text(i, 0)
+		return d.scanString(i, 0)
 	case c == '{':
-		return d.object(i, depth+1)
+		return d.scanObject(i, depth+1)
 	case c == '[':
-		return d.array(i, depth+1)
+		return d.scanArray(i, depth+1)
 	case c == '-' || c-'0' <= 9:
 		end, reason = checkNumber(b, i)
 	case c == 't':
@@ -125,48 +125,49 @@ func (d *document) value(i, depth int) (end int, reason string) {
 		return i, "not the start of a value"
 	}
 	if reason == "" {
-		d.note(i, end, 0)
+		d.addNode(i, end, 0)
 	}
 	return end, reason
 }
 
-// open notes the start of an object or array.
-func (d *document) open(i, depth int) (at int, reason string) {
+// openNode adds a node for the object or array that begins at i.
+func (d *document) openNode(i, depth int) (at int, reason string) {
 	switch {
 	case depth > MaxDepth:
 		return 0, "nested too deep"
 	case len(d.nodes) >= MaxValues:
 		return 0, "too many values"
 	}
-	return d.note(i, 0, 0), ""
+	return d.addNode(i, 0, 0), ""
 }
 
-func (d *document) close(at, end int) (int, string) {
-	d.nodes[at].end, d.nodes[at].what = uint32(end), uint32(len(d.nodes))
+// closeNode sets the end of the object or array of node at.
+func (d *document) closeNode(at, end int) (int, string) {
+	d.nodes[at].end, d.nodes[at].nextAndFlags = uint32(end), uint32(len(d.nodes))
 	return end, ""
 }
 
-func (d *document) object(i, depth int) (end int, reason string) {
-	at, reason := d.open(i, depth)
+func (d *document) scanObject(i, depth int) (end int, reason string) {
+	at, reason := d.openNode(i, depth)
 	if reason != "" {
 		return i, reason
 	}
 	b := d.bytes
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
-		return d.close(at, i+1)
+		return d.closeNode(at, i+1)
 	}
 	for {
 		if i >= len(b) || b[i] != '"' {
 			return i, "key is missing"
 		}
-		if i, reason = d.text(i, isKey); reason != "" {
+		if i, reason = d.scanString(i, isKey); reason != "" {
 			return i, reason
 		}
 		if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
 			return i, "colon is missing"
 		}
-		if i, reason = d.value(skipSpace(b, i+1), depth); reason != "" {
+		if i, reason = d.scanValue(skipSpace(b, i+1), depth); reason != "" {
 			return i, reason
 		}
 		if i = skipSpace(b, i); i >= len(b) {
@@ -176,7 +177,7 @@ func (d *document) object(i, depth int) (end int, reason string) {
 		case ',':
 			i = skipSpace(b, i+1)
 		case '}':
-			return d.close(at, i+1)
+			return d.closeNode(at, i+1)
 		default:
 			return i, "comma is missing in an object"
 		}
@@ -186,18 +187,18 @@ func (d *document) object(i, depth int) (end int, reason string) {
 	}
 }
 
-func (d *document) array(i, depth int) (end int, reason string) {
-	at, reason := d.open(i, depth)
+func (d *document) scanArray(i, depth int) (end int, reason string) {
+	at, reason := d.openNode(i, depth)
 	if reason != "" {
 		return i, reason
 	}
 	b := d.bytes
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
-		return d.close(at, i+1)
+		return d.closeNode(at, i+1)
 	}
 	for {
-		if i, reason = d.value(i, depth); reason != "" {
+		if i, reason = d.scanValue(i, depth); reason != "" {
 			return i, reason
 		}
 		if i = skipSpace(b, i); i >= len(b) {
@@ -207,7 +208,7 @@ func (d *document) array(i, depth int) (end int, reason string) {
 		case ',':
 			i = skipSpace(b, i+1)
 		case ']':
-			return d.close(at, i+1)
+			return d.closeNode(at, i+1)
 		default:
 			return i, "comma is missing in an array"
 		}
@@ -217,14 +218,14 @@ func (d *document) array(i, depth int) (end int, reason string) {
 	}
 }
 
-// text checks and notes the string whose opening quote is at i.
-func (d *document) text(i int, how uint32) (end int, reason string) {
+// scanString validates the string whose opening quote is at i, and adds its node with flags.
+func (d *document) scanString(i int, flags uint32) (end int, reason string) {
 	b, seen := d.bytes, uint64(0)
-	// Eight bytes at a time, up to the first quote, backslash or control byte.
+	// Scan eight bytes at a time, up to the first quote, backslash or control byte.
 	rest := b[i+1:]
 	for len(rest) >= 8 {
 		x := binary.LittleEndian.Uint64(rest)
-		if stop := stops(x); stop != 0 {
+		if stop := stopBits(x); stop != 0 {
 			seen |= x & (stop&-stop - 1)
 			rest = rest[bits.TrailingZeros64(stop)>>3:]
 			break
@@ -238,43 +239,44 @@ func (d *document) text(i int, how uint32) (end int, reason string) {
 	}
 	switch end = len(b) - len(rest); {
 	case len(rest) == 0:
-		how, reason = how|isEscaped|isWide, "string is not closed"
+		flags, reason = flags|isEscaped|isWide, "string is not closed"
 	case rest[0] == '\\':
 		var escaped uint32
-		end, escaped, reason = d.decode(i+1, end, seen)
-		how |= escaped
+		end, escaped, reason = d.scanEscaped(i+1, end, seen)
+		flags |= escaped
 	case rest[0] != '"':
 		reason = "control byte in a string"
 	default:
-		if seen&highs != 0 {
-			how |= isWide
+		if seen&highBits != 0 {
+			flags |= isWide
 		}
 		end++
 	}
-	d.note(i, end, how)
+	d.addNode(i, end, flags)
 	return end, reason
 }
 
-// The string scanner looks at eight bytes at once; these are the usual masks.
+// Masks for scanning eight bytes in a word (SWAR).
 const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
+	ones     = 0x0101010101010101
+	highBits = 0x8080808080808080
 )
 
-// stops flags the quotes, backslashes and control bytes among eight bytes, by the highest bit of each. With one bit turned
-// over, a quote comes next to the control bytes. The lowest flag is exact: a borrow only ever runs upwards.
-func stops(x uint64) uint64 {
+// stopBits sets the highest bit of each byte that is a quote, a backslash or a control byte. Flipping one bit maps the quote to
+// 0x20, next to the control bytes, so that one comparison finds both. The lowest bit set is exact: a borrow only carries upwards.
+func stopBits(x uint64) uint64 {
 	slash := x ^ (ones * '\\')
-	return ((((x ^ ones*('"'^0x20)) - ones*0x21) &^ x) | ((slash - ones) &^ slash)) & highs
+	return ((((x ^ ones*('"'^0x20)) - ones*0x21) &^ x) | ((slash - ones) &^ slash)) & highBits
 }
 
-// decode goes on with a string that begins at start, from its first backslash on, and decodes it on the way: who has looked
-// for the escapes knows where they are, and texts of several lines, which are most of what is asked for, are full of them.
-// What is read once and long documents keep nothing: room for them would have to be made each time.
-func (d *document) decode(start, i int, seen uint64) (end int, how uint32, reason string) {
-	b, keep, from, out := d.bytes, 0, 0, d.nowhere[:]
-	if !d.once && len(b) <= maxScratch {
-		d.decoded = slices.Grow(d.decoded, len(b)-start+8) // nothing grows by being decoded; the last bytes are written eight at a time
+// scanEscaped continues the scan of a string, whose body begins at start, at its first backslash, and decodes the string on the way: the scan
+// has found the escapes already, and texts of several lines, which are most of what is requested, are full of them.
+// Single-use and long documents do not keep the decoded string, since its buffer would have to be allocated each time.
+func (d *document) scanEscaped(start, i int, seen uint64) (end int, flags uint32, reason string) {
+	// keep masks the increments of w: -1 advances it, 0 writes every byte to the start of discard.
+	b, keep, from, out := d.bytes, 0, 0, d.discard[:]
+	if !d.singleUse && len(b) <= maxPooled {
+		d.decoded = slices.Grow(d.decoded, len(b)-start+8) // decoding never lengthens; 8 more because bytes are written eight at a time
 		keep, from, out = -1, len(d.decoded), d.decoded[:cap(d.decoded)]
 	}
 	w := from + copy(out[from:], b[start:i])&keep
@@ -283,7 +285,7 @@ func (d *document) decode(start, i int, seen uint64) (end int, how uint32, reaso
 		for len(rest) >= 8 {
 			x := binary.LittleEndian.Uint64(rest)
 			binary.LittleEndian.PutUint64(out[w:], x)
-			if stop := stops(x); stop != 0 {
+			if stop := stopBits(x); stop != 0 {
 				seen |= x & (stop&-stop - 1)
 				n := bits.TrailingZeros64(stop) >> 3
 				rest, w = rest[n:], w+n&keep
@@ -297,14 +299,14 @@ func (d *document) decode(start, i int, seen uint64) (end int, how uint32, reaso
 		}
 		switch c := rest[0]; {
 		case c == '"':
-			if how = isEscaped; seen&highs != 0 {
-				how |= isWide
+			if flags = isEscaped; seen&highBits != 0 {
+				flags |= isWide
 			}
 			if keep != 0 {
 				d.strings = append(d.strings, decodedAt{uint32(len(d.nodes)), uint32(from), uint32(w)})
 				d.decoded = out[:w]
 			}
-			return i + 1, how, ""
+			return i + 1, flags, ""
 		case c == '\\' && len(rest) > 1 && unescaped[rest[1]] != 0:
 			out[w] = unescaped[rest[1]]
 			i, w = i+2, w+1&keep
@@ -324,7 +326,7 @@ func (d *document) decode(start, i int, seen uint64) (end int, how uint32, reaso
 	}
 }
 
-// escapeLen gives the length of the escape by number that b starts with, 0 when it is none.
+// escapeLen returns the length of the \u escape that b begins with, 0 if there is none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 || b[1] != 'u' {
 		return 0

@@ -11,26 +11,26 @@ import (
 	"unicode/utf8"
 )
 
-// body gives what stands between the quotes of a string, as it is written.
+// body returns the bytes between the quotes of a string, undecoded.
 func (d *document) body(n *node) []byte {
 	return d.bytes[n.start+1 : max(n.end, n.start+2)-1]
 }
 
-// appendString appends the decoded form of the string of a node.
+// appendString appends the decoded string of a node.
 func (d *document) appendString(dst []byte, at uint32) []byte {
 	n, from := &d.nodes[at], len(dst)
-	if n.what&isEscaped != 0 {
+	if n.nextAndFlags&isEscaped != 0 {
 		dst = d.appendDecoded(dst, at)
 	} else {
 		dst = append(dst, d.body(n)...)
 	}
-	if n.what&isWide != 0 && !utf8.Valid(dst[from:]) {
+	if n.nextAndFlags&isWide != 0 && !utf8.Valid(dst[from:]) {
 		dst = appendRepaired(dst[:from], bytes.Clone(dst[from:]))
 	}
 	return dst
 }
 
-// appendDecoded appends a string with escapes, which was decoded when it was checked unless it is bad.
+// appendDecoded appends a string with escapes. scanEscaped has decoded it already, unless the document does not keep decoded strings.
 func (d *document) appendDecoded(dst []byte, at uint32) []byte {
 	i, ok := slices.BinarySearchFunc(d.strings, at, func(s decodedAt, at uint32) int { return cmp.Compare(s.node, at) })
 	if !ok {
@@ -39,17 +39,17 @@ func (d *document) appendDecoded(dst []byte, at uint32) []byte {
 	return append(dst, d.decoded[d.strings[i].start:d.strings[i].end]...)
 }
 
-// appendUnescaped appends a string's body with its escapes decoded. What an escape stands for is UTF-8, so bytes that are
-// none stay so, and may be looked for afterwards.
+// appendUnescaped appends a string's body with its escapes decoded. Escapes decode to valid UTF-8, so invalid bytes of the body stay
+// recognisable, and the caller can repair them afterwards.
 func appendUnescaped(dst, body []byte) []byte {
-	dst = slices.Grow(dst, len(body)+8) // nothing grows by being decoded; the last bytes are written eight at a time
+	dst = slices.Grow(dst, len(body)+8) // decoding never lengthens; 8 more because bytes are written eight at a time
 	out, w := dst[len(dst):cap(dst)], 0
 	for r := 0; r < len(body); {
 		if r+8 <= len(body) {
 			x := binary.LittleEndian.Uint64(body[r:])
 			binary.LittleEndian.PutUint64(out[w:], x)
 			slash := x ^ (ones * '\\')
-			stop := ((slash - ones) &^ slash) & highs
+			stop := ((slash - ones) &^ slash) & highBits
 			if stop == 0 {
 				r, w = r+8, w+8
 				continue
@@ -72,16 +72,16 @@ func appendUnescaped(dst, body []byte) []byte {
 	return dst[:len(dst)+w]
 }
 
-// Unquote decodes a JSON string that is part of no document, as far as it is one.
+// Unquote decodes a quoted JSON string that is not part of a document. It returns "" for less than two bytes, and does not validate.
 func Unquote(quoted string) string {
 	if len(quoted) < len(`""`) {
 		return ""
 	}
-	d := document{bytes: []byte(quoted), nodes: []node{{end: uint32(len(quoted)), what: isEscaped | isWide}}}
+	d := document{bytes: []byte(quoted), nodes: []node{{end: uint32(len(quoted)), nextAndFlags: isEscaped | isWide}}}
 	return string(d.appendString(nil, 0))
 }
 
-// appendRepaired replaces each byte that belongs to no valid UTF-8 sequence by U+FFFD.
+// appendRepaired appends run with each byte that is not part of valid UTF-8 replaced by U+FFFD.
 func appendRepaired(dst, run []byte) []byte {
 	for len(run) > 0 {
 		r, n := utf8.DecodeRune(run)
@@ -91,8 +91,8 @@ func appendRepaired(dst, run []byte) []byte {
 	return dst
 }
 
-// appendEscape decodes the escape by number that body starts with and gives the rest. A backslash that starts none (not
-// possible in validated bytes) stands for itself.
+// appendEscape decodes the \u escape, or surrogate pair, that body begins with and returns the rest of body. A backslash that begins no escape (not
+// possible in validated bytes) is copied.
 func appendEscape(dst, body []byte) ([]byte, []byte) {
 	n := escapeLen(body)
 	if n == 0 {
@@ -111,10 +111,10 @@ func appendEscape(dst, body []byte) ([]byte, []byte) {
 	return utf8.AppendRune(dst, utf8.RuneError), body
 }
 
-// unescaped gives what the letter of a short escape stands for, 0 for others.
+// unescaped maps the letter of a short escape to its character, and other bytes to 0.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// digits reads a number of nothing but digits, so few that it fits.
+// digits parses a number of 1 to 18 digits, which fits an int64. It returns false for anything else.
 func digits(b []byte) (n int64, ok bool) {
 	for _, c := range b {
 		if c -= '0'; c > 9 {
@@ -125,8 +125,8 @@ func digits(b []byte) (n int64, ok bool) {
 	return n, 0 < len(b) && len(b) <= 18
 }
 
-// scaled gives v times ten to the power of scale, rounded half away from zero. exact says that nothing was
-// rounded, ok that v is a number and fits.
+// scaled returns v times ten to the power of scale, rounded half away from zero. exact reports whether nothing was
+// rounded, ok whether v is a number and the result fits.
 func (v Value) scaled(scale int) (n int64, exact, ok bool) {
 	if v.Type() != '0' {
 		return 0, false, false
@@ -136,7 +136,7 @@ func (v Value) scaled(scale int) (n int64, exact, ok bool) {
 	if negative {
 		b = b[1:]
 	}
-	// point is how many of the digits, counted without the dot, belong to the result's integer part.
+	// point is how many digits, not counting the dot, are in the integer part of the result.
 	mantissa, point := b, scale
 	if e := bytes.IndexAny(b, "eE"); e >= 0 {
 		mantissa = b[:e]
@@ -147,7 +147,7 @@ func (v Value) scaled(scale int) (n int64, exact, ok bool) {
 	} else {
 		point += len(mantissa)
 	}
-	sum, exact, ok := gather(mantissa, point)
+	sum, exact, ok := roundDigits(mantissa, point)
 	switch {
 	case !ok:
 		return 0, false, false
@@ -159,9 +159,9 @@ func (v Value) scaled(scale int) (n int64, exact, ok bool) {
 	return 0, false, false
 }
 
-// gather reads the first point digits of a mantissa as a number, with zeros where digits are missing, and
-// rounds by the next one.
-func gather(mantissa []byte, point int) (sum uint64, exact, ok bool) {
+// roundDigits returns the first point digits of a mantissa as a number, padded with zeros, and rounded by the next
+// digit.
+func roundDigits(mantissa []byte, point int) (sum uint64, exact, ok bool) {
 	const most = 1 << 63
 	exact, ok = true, true
 	up, at := false, 0
@@ -195,7 +195,7 @@ func gather(mantissa []byte, point int) (sum uint64, exact, ok bool) {
 	return sum, exact, ok
 }
 
-// exponent reads a signed decimal number, cut off where it is beyond any use.
+// exponent parses a signed decimal number. Beyond 1<<20 it ignores further digits.
 func exponent(b []byte) int {
 	const enough = 1 << 20
 	sign, n := 1, 0
@@ -210,45 +210,45 @@ func exponent(b []byte) int {
 	return sign * n
 }
 
-// isNamed says whether a key is this one.
-func (d *document) isNamed(key uint32, name string) bool {
+// keyIs reports whether the key of a node is name.
+func (d *document) keyIs(key uint32, name string) bool {
 	n := &d.nodes[key]
-	if n.what&(isEscaped|isWide) == 0 {
+	if n.nextAndFlags&(isEscaped|isWide) == 0 {
 		return string(d.body(n)) == name
 	}
-	return d.name(key) == name
+	return d.intern(key) == name
 }
 
-// name gives a decoded key or word. Transcripts repeat a few of them millions of times; a small table of those seen first spares
-// the copies.
-func (d *document) name(key uint32) string {
+// intern returns the decoded string of a node. Transcripts repeat a few keys and words millions of times; a small table of the first ones
+// saves the copies.
+func (d *document) intern(key uint32) string {
 	n := &d.nodes[key]
-	if n.what&(isEscaped|isWide) != 0 {
+	if n.nextAndFlags&(isEscaped|isWide) != 0 {
 		return string(d.appendString(nil, key))
 	}
 	body := d.body(n)
-	place := nameHash(body) % uint64(len(names)/2)
-	two := names[2*place : 2*place+2]
+	place := internHash(body) % uint64(len(internTable)/2)
+	two := internTable[2*place : 2*place+2]
 	for i := range two {
 		if s := two[i].Load(); s != nil && *s == string(body) {
 			return *s
 		}
 	}
 	s := string(body)
-	if len(s) <= longestName && !two[0].CompareAndSwap(nil, &s) {
+	if len(s) <= maxInterned && !two[0].CompareAndSwap(nil, &s) {
 		two[1].Store(&s)
 	}
 	return s
 }
 
-// names is a cache and nothing else: what it holds changes no result. A key is in one of two places.
-var names [2048]atomic.Pointer[string]
+// internTable is a cache of two-way buckets. Its content affects no result.
+var internTable [2048]atomic.Pointer[string]
 
-// longestName is the length of keys that are kept, in bytes.
-const longestName = 32
+// maxInterned is the length of the longest string in internTable, in bytes.
+const maxInterned = 32
 
-// nameHash is made of the first and the last eight bytes of a key.
-func nameHash(key []byte) uint64 {
+// internHash hashes the length and the first and last eight bytes of a key.
+func internHash(key []byte) uint64 {
 	var first, last uint64
 	if len(key) >= 8 {
 		first, last = binary.LittleEndian.Uint64(key), binary.LittleEndian.Uint64(key[len(key)-8:])

@@ -10,13 +10,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrNoLayer says that an original has no such layer: an unknown name, or a member that the archive lacks.
+// ErrNoLayer is returned for an unknown layer, or a member that a tar does not have.
 var ErrNoLayer = errors.New("no such layer")
 
-// Layer opens what an Origin's Inner names over a stored original: "" is the original itself, "gzip" and "zstd"
-// its inflated content, "tar:<member>" the (first) member of that name, "tar+gzip:<member>" that member inflated,
-// "gzip+tar:<member>", "gzip+tar+gzip:<member>" and the same with "zstd+" the layers one by one. Offsets of the
-// Origin count in what it gives.
+// Layer opens the layer of a stored original that an Origin's Inner names: "" is the original itself, "gzip" and "zstd"
+// its inflated content, "tar:<member>" the first member of that name, "tar+gzip:<member>" that member inflated. A prefix
+// "gzip+" or "zstd+" inflates the original first, as in "gzip+tar:<member>" and "gzip+tar+gzip:<member>". Offsets of the
+// Origin count in the returned content.
 func Layer(inner string, r io.Reader) (io.Reader, error) {
 	rest := inner
 	for rest != "" {
@@ -44,7 +44,7 @@ func Layer(inner string, r io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// Compress writes a layer that Layer opens: gzip or zstd.
+// Compress returns a writer of a layer that Layer opens: gzip or zstd.
 func Compress(inner string, w io.Writer) (io.WriteCloser, error) {
 	switch inner {
 	case "gzip":
@@ -55,6 +55,7 @@ func Compress(inner string, w io.Writer) (io.WriteCloser, error) {
 	return nil, fmt.Errorf("compress layer %q: %w", inner, ErrNoLayer)
 }
 
+// tarMember returns the content of the first member of a name.
 func tarMember(r io.Reader, name string) (io.Reader, error) {
 	for file, err := range TarFiles(r) {
 		if err != nil {

@@ -8,30 +8,30 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Lender makes events, and the texts of their parts, in room that is used again for the next line, since most of what a parser allocates
-// would be these, which are cut into words and forgotten at once. The zero Lender is ready.
+// Lender allocates events, and the texts of their parts, from memory that is reused for the next line. They would be most of what a parser
+// allocates, and the caller tokenises and drops them at once. The zero Lender is ready.
 type Lender struct {
-	buf    []byte // of texts
-	events []*single
-	lent   int // of events
+	buf    []byte // texts
+	events []*eventWithPart
+	lent   int // events in use
 }
 
-// single is an event with room for its part: all but few have one.
-type single struct {
+// eventWithPart is an event with one part, which most events have.
+type eventWithPart struct {
 	event transcript.Event
 	part  [1]transcript.Part
 }
 
-// Reset takes back what was lent. Nobody may read it any more.
+// Reset takes back all events and texts. They must not be used any more.
 func (l *Lender) Reset() {
-	spoil(l.buf[:cap(l.buf)])
+	poisonBytes(l.buf[:cap(l.buf)])
 	l.buf, l.lent = l.buf[:0], 0
 }
 
-// Event is e with one part, which is empty, until Reset.
+// Event returns a copy of e with one empty part. It is valid until Reset.
 func (l *Lender) Event(e transcript.Event) *transcript.Event {
 	if l.lent == len(l.events) {
-		l.events = append(l.events, new(single))
+		l.events = append(l.events, new(eventWithPart))
 	}
 	s := l.events[l.lent]
 	l.lent++
@@ -40,35 +40,35 @@ func (l *Lender) Event(e transcript.Event) *transcript.Event {
 	return &s.event
 }
 
-// Text is what fill appends, until Reset.
+// Text returns what fill appends, as a string without a copy. It is valid until Reset.
 func (l *Lender) Text(fill func([]byte) []byte) string {
-	room := l.buf[len(l.buf):]
-	text := fill(room)
+	free := l.buf[len(l.buf):]
+	text := fill(free)
 	if len(text) == 0 {
 		return ""
 	}
-	if cap(text) == cap(room) {
+	if cap(text) == cap(free) {
 		l.buf = l.buf[:len(l.buf)+len(text)]
-	} else { // it did not fit; what was lent before stays where it is
+	} else { // fill has allocated a larger buffer; earlier texts keep the old one
 		l.buf = text
 	}
 	return asString(text)
 }
 
-// Memory reads content that is in memory, and stays as it is until the parse is over.
+// Memory is a Reader of content in memory, which must not change until the parse is over.
 type Memory struct {
 	bytes.Reader
 	content []byte
 }
 
-// InMemory returns a Reader of all of some content.
+// InMemory returns a Reader of content.
 func InMemory(content []byte) *Memory {
 	m := &Memory{content: content}
 	m.Reset(content)
 	return m
 }
 
-// ReadText is ReadAll as a string. Nobody may read it, or a part of it, once the parse is over: of content that is in memory it is no copy.
+// ReadText is ReadAll with a string as its result. For a Memory the string is no copy, so neither it nor a part of it may be used after the parse.
 func ReadText(r io.Reader, limit int64) (string, error) {
 	if m, ok := r.(*Memory); ok && m.Len() == len(m.content) && int64(m.Len()) <= limit {
 		return asString(m.content), nil
@@ -77,5 +77,5 @@ func ReadText(r io.Reader, limit int64) (string, error) {
 	return asString(b), err
 }
 
-// asString gives bytes as a string, which nobody may read once they are changed.
+// asString returns b as a string without a copy. It must not be used after b has changed.
 func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

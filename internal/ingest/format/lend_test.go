@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReadTextInMemory reads content that is in memory: without a copy where all of it is asked for.
+// TestReadTextInMemory reads content in memory: without a copy if all of it is read.
 func TestReadTextInMemory(t *testing.T) {
 	content := []byte("some text that is read as it stands")
 	if text, err := ReadText(InMemory(content), 100); text != string(content) || err != nil {

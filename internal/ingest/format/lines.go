@@ -14,19 +14,19 @@ import (
 // MaxLine is the longest line, in bytes, that Lines keeps in memory.
 const MaxLine = 64 << 20
 
-// Line is one line of a text, without its line end and without the byte order mark of the file.
+// Line is one line of a text, without its line ending (LF or CRLF) and without the byte order mark of the file.
 type Line struct {
 	Origin transcript.Origin // of Bytes
-	Bytes  []byte            // valid until the next line; nil when Long
-	Torn   bool              // the text ends here without a line feed
-	Long   bool              // longer than MaxLine; Origin.Length says how long
+	Bytes  []byte            // valid until the next line; nil if Long
+	Torn   bool              // the last line, without a line feed
+	Long   bool              // longer than MaxLine; Origin.Length has its length
 }
 
-// Lines yields every line of r, blank ones too, in memory bounded by the longest line and MaxLine. inner is
-// what Origin.Inner says. The error is r's and ends the sequence.
+// Lines yields every line of r, blank ones included, in memory bounded by the longest line and MaxLine. inner becomes
+// Origin.Inner. The error is r's and ends the sequence.
 func Lines(r io.Reader, inner string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		s := &splitter{r: r, buf: *buffers.Get().(*[]byte)}
+		s := &splitter{r: r, buf: *bufferPool.Get().(*[]byte)}
 		defer s.release()
 		for n := 1; ; n++ {
 			line, err := s.next(n == 1)
@@ -38,7 +38,7 @@ func Lines(r io.Reader, inner string) iter.Seq2[Line, error] {
 			}
 			line.Origin.Inner, line.Origin.Line = inner, n
 			more := yield(line, nil)
-			spoil(line.Bytes)
+			poisonBytes(line.Bytes)
 			if !more {
 				return
 			}
@@ -46,25 +46,25 @@ func Lines(r io.Reader, inner string) iter.Seq2[Line, error] {
 	}
 }
 
-// Object is one line that holds a JSON object. Origin is the place of the object's own bytes.
+// Object is a JSON object on a line, or an element of an array. Origin is the place of the object's own bytes.
 type Object struct {
 	Origin transcript.Origin
 	Value  Value // valid until the next object
 }
 
-// Objects yields the lines of r that are JSON objects. For every other line that is not blank it calls problem:
-// "bad json", "torn line" (bad, and the last one without a line feed), "not an object" or "line too long".
+// Objects yields the lines of r that are JSON objects. It skips blank lines, and calls problem for every other line:
+// "bad json", "torn line" (bad JSON in a last line without a line feed), "not an object" or "line too long".
 // The error is r's and ends the sequence.
 func Objects(r io.Reader, inner string, problem func(*transcript.Problem)) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		d := spare.Get().(*document)
+		d := documentPool.Get().(*document)
 		defer func() { d.release() }()
 		for line, err := range Lines(r, inner) {
 			if err != nil {
 				yield(Object{}, err)
 				return
 			}
-			v, p := object(d, line)
+			v, p := parseLine(d, line)
 			if p != nil {
 				problem(p)
 			}
@@ -75,7 +75,7 @@ func Objects(r io.Reader, inner string, problem func(*transcript.Problem)) iter.
 			at.Offset += v.Offset()
 			at.Length = int64(v.Len())
 			more := yield(Object{at, v}, nil)
-			d = spoilDocument(d)
+			d = poisonDocument(d)
 			if !more {
 				return
 			}
@@ -83,17 +83,17 @@ func Objects(r io.Reader, inner string, problem func(*transcript.Problem)) iter.
 	}
 }
 
-// spare documents are used again for other originals, unless a line has made them large.
-var spare = sync.Pool{New: func() any { return new(document) }}
+// documentPool has documents for reuse; those that a long line has made large are dropped.
+var documentPool = sync.Pool{New: func() any { return new(document) }}
 
 func (d *document) release() {
-	if d.bytes = nil; d.size() <= maxScratch {
-		spare.Put(d)
+	if d.bytes = nil; d.size() <= maxPooled {
+		documentPool.Put(d)
 	}
 }
 
-// object gives the object in a line, or a problem, or neither for a blank line.
-func object(d *document, line Line) (Value, *transcript.Problem) {
+// parseLine returns the object in a line, or a problem, or neither for a blank line.
+func parseLine(d *document, line Line) (Value, *transcript.Problem) {
 	if line.Long {
 		reason := fmt.Sprintf("%d bytes, more than %d", line.Origin.Length, MaxLine)
 		return Value{}, &transcript.Problem{Kind: "line too long", Reason: reason, Origin: line.Origin}
@@ -110,20 +110,21 @@ func object(d *document, line Line) (Value, *transcript.Problem) {
 			kind = "torn line"
 		}
 		reason = fmt.Sprintf("column %d: %s", at+1, reason)
-		return Value{}, &transcript.Problem{Kind: kind, Reason: reason, Origin: line.Origin, Sum: sum(line.Bytes)}
+		return Value{}, &transcript.Problem{Kind: kind, Reason: reason, Origin: line.Origin, Sum: hashOf(line.Bytes)}
 	case !v.IsObject():
-		return Value{}, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: line.Origin, Sum: sum(line.Bytes)}
+		return Value{}, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: line.Origin, Sum: hashOf(line.Bytes)}
 	}
 	return v, nil
 }
 
-func sum(b []byte) int64 {
+// hashOf returns the FNV-1a hash of bad bytes: see transcript.Problem.Sum.
+func hashOf(b []byte) int64 {
 	h := fnv.New64a()
 	h.Write(b)
 	return int64(h.Sum64())
 }
 
-// splitter cuts a reader into lines. buf[start:end] is read and not yet given out, offset is where start lies.
+// splitter splits a reader into lines. buf[start:end] has been read and not yet returned; offset is the offset of start in the reader.
 type splitter struct {
 	r          io.Reader
 	buf        []byte
@@ -132,16 +133,16 @@ type splitter struct {
 	err        error // of r, io.EOF included
 }
 
-// next gives the next line. Its bytes lie in the buffer until the next call.
+// next returns the next line. Its bytes are in the buffer and valid until the next call.
 func (s *splitter) next(first bool) (Line, error) {
 	scanned := 0
 	for {
 		if n := bytes.IndexByte(s.buf[s.start+scanned:s.end], '\n'); n >= 0 {
-			return s.take(scanned+n, 1, first), nil
+			return s.cutLine(scanned+n, 1, first), nil
 		}
 		scanned = s.end - s.start
 		if s.err == nil && scanned > MaxLine {
-			return s.skim(first)
+			return s.skipLongLine(first)
 		}
 		if s.err != nil {
 			if s.err != io.EOF {
@@ -150,7 +151,7 @@ func (s *splitter) next(first bool) (Line, error) {
 			if scanned == 0 || first && bytes.Equal(s.buf[s.start:s.end], []byte(bom)) {
 				return Line{}, io.EOF
 			}
-			line := s.take(scanned, 0, first)
+			line := s.cutLine(scanned, 0, first)
 			line.Torn = true
 			return line, nil
 		}
@@ -158,8 +159,8 @@ func (s *splitter) next(first bool) (Line, error) {
 	}
 }
 
-// take cuts n bytes, and a line end of the given length after them, from the buffer.
-func (s *splitter) take(n, end int, first bool) Line {
+// cutLine consumes n bytes and a line feed of the given length, 1 or 0, and returns the line.
+func (s *splitter) cutLine(n, end int, first bool) Line {
 	b := s.buf[s.start : s.start+n]
 	line := Line{Origin: transcript.Origin{Offset: s.offset}}
 	s.start += n + end
@@ -178,8 +179,8 @@ func (s *splitter) take(n, end int, first bool) Line {
 	return line
 }
 
-// skim passes over the rest of a line that is too long to keep.
-func (s *splitter) skim(first bool) (Line, error) {
+// skipLongLine consumes the rest of a line that is longer than MaxLine.
+func (s *splitter) skipLongLine(first bool) (Line, error) {
 	line := Line{Long: true, Origin: transcript.Origin{Offset: s.offset}}
 	if first && bytes.HasPrefix(s.buf[s.start:s.end], []byte(bom)) {
 		line.Origin.Offset += int64(len(bom))
@@ -216,17 +217,17 @@ func (s *splitter) skim(first bool) (Line, error) {
 	}
 }
 
-// buffers are used again for other originals, unless a long line has made them large.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// bufferPool has buffers for reuse; those that a long line has made large are dropped.
+var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
 func (s *splitter) release() {
-	spoil(s.buf)
-	if len(s.buf) <= maxScratch {
-		buffers.Put(&s.buf)
+	poisonBytes(s.buf)
+	if len(s.buf) <= maxPooled {
+		bufferPool.Put(&s.buf)
 	}
 }
 
-// fill reads once more, behind what is still needed.
+// fill reads once more into the buffer, after the unread bytes, and enlarges the buffer if it is full.
 func (s *splitter) fill() {
 	if s.start > 0 {
 		copy(s.buf, s.buf[s.start:s.end])

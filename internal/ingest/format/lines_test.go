@@ -91,7 +91,7 @@ type stuck struct{}
 
 func (stuck) Read([]byte) (int, error) { return 0, nil }
 
-// letters gives n bytes without holding them.
+// letters is a reader of n bytes that takes no memory.
 func letters(n int64) io.Reader { return io.LimitReader(same('x'), n) }
 
 type same byte

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// longestPath is what Linux takes, in bytes: what is longer is content.
-const longestPath = 4096
+// maxPathBytes is PATH_MAX of Linux: a longer string is content and no path.
+const maxPathBytes = 4096
 
-// Paths gives the files that the input of a call names, in its order: by the strings of members called as in names, and by those in
-// the arrays of members called as in lists.
+// Paths returns the file paths in the input of a tool call, in order: the string members whose keys are in names, and the strings in
+// array members whose keys are in lists.
 func Paths(input Value, names, lists []string) (paths []string) {
 	add := func(v Value) {
-		if s := v.Str(); s != "" && len(s) <= longestPath && !strings.ContainsAny(s, "\n\x00") {
+		if s := v.Str(); s != "" && len(s) <= maxPathBytes && !strings.ContainsAny(s, "\n\x00") {
 			paths = append(paths, s)
 		}
 	}

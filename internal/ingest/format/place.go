@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Place is a directory, or a file, where a program keeps what a format reads.
+// Place is a directory or file where a program keeps files of a format by default.
 type Place struct {
-	Name string // of the source that it makes: "claude-code"
-	// Path begins with ~ for the home directory or with a $VARIABLE, which the program reads to find its files. It has
-	// slashes on every system.
+	Name string // of the source that it becomes: "claude-code"
+	// Path begins with ~ for the home directory or with a $VARIABLE that the program reads to find its files. It is
+	// slash-separated on every system.
 	Path string
-	// List says that the variable may name several directories, with commas between them.
+	// List says that the variable may have several directories, separated by commas.
 	List bool
-	// Holds is a file in it without which it is nobody's: others keep files in the same directory. "" if none do.
+	// Holds is a file that identifies the place, if other programs use the same directory; else "".
 	Holds string
-	// Deletes is what the program itself deletes and when, for people; "" if nothing.
+	// Deletes describes to users what the program itself deletes and when; "" if nothing.
 	Deletes string
 }
 
-// ConfigHomes are where programs keep their settings: Linux, macOS, Windows.
+// ConfigHomes are the directories of user settings on Linux, macOS and Windows.
 var ConfigHomes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "~/AppData/Roaming", "$APPDATA"}
 
-// At gives the same for several paths.
+// At returns copies of the place with the given paths.
 func (p Place) At(paths ...string) (all []Place) {
 	for _, p.Path = range paths {
 		all = append(all, p)
@@ -32,14 +32,15 @@ func (p Place) At(paths ...string) (all []Place) {
 	return all
 }
 
-// Placed is a format whose program has default places.
+// Placed is a Format whose program has default places.
 type Placed interface {
+	// Places returns the default places, for all systems.
 	Places() []Place
 }
 
-// Expand gives the paths that a place stands for with a home directory and an environment, slash-separated: none when it
-// begins with a variable that is not set. A variable that already ends in what would follow it is the path itself: some
-// programs take both their directory and the one inside of it.
+// Expand returns the paths of a place for a home directory and an environment, slash-separated; none if the path
+// begins with a variable that is not set. If the variable already ends in the rest of the path, the rest is not appended: some
+// programs accept both their directory and the one inside it.
 func (p Place) Expand(home string, env func(string) string) []string {
 	first, rest, _ := strings.Cut(p.Path, "/")
 	var tops []string
@@ -70,16 +71,16 @@ func (p Place) Expand(home string, env func(string) string) []string {
 	return all
 }
 
-// Top is the root of the source as a Path has it: a directory that may be called otherwise than its program does.
+// Top returns the root of the source, in the form of Path. The user may have named this directory differently than the program does.
 func (h Head) Top() string { return cmp.Or(h.Dir, ".") }
 
-// Top is as that of a Head.
+// Top is like Head.Top.
 func (in Input) Top() string { return cmp.Or(in.Dir, ".") }
 
-// Below is the path of a file in its source.
+// Below returns the path of the file relative to its source.
 func (h Head) Below() string { return below(h.Dir, h.Path) }
 
-// Below is as that of a Head.
+// Below is like Head.Below.
 func (in Input) Below() string { return below(in.Dir, in.Path) }
 
 func below(dir, file string) string { return strings.TrimPrefix(strings.TrimPrefix(file, dir), "/") }

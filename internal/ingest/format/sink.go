@@ -6,27 +6,27 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Sink takes the records of one parse, and hands them to who asked for them until that is enough. Yield is what Parse was given.
+// Sink passes the records of one parse to Yield, the function that the sequence of Parse gets, until Yield returns false.
 type Sink struct {
 	Yield func(transcript.Record, error) bool
 
-	done  bool
-	early []*transcript.Problem // that wait for Settle
+	done    bool
+	pending []*transcript.Problem // waiting for Settle
 }
 
-// mostEarly bounds what a file of nothing but bad lines holds in memory.
-const mostEarly = 1000
+// maxPending bounds the memory of problems that wait, in a file of bad lines only.
+const maxPending = 1000
 
-// Done reports whether no more is wanted.
+// Done reports whether the consumer has stopped.
 func (s *Sink) Done() bool { return s.done }
 
-// Emit hands on a record, and reports whether more is wanted.
+// Emit yields a record, and reports whether the consumer wants more.
 func (s *Sink) Emit(r transcript.Record) bool {
 	s.done = s.done || !s.Yield(r, nil)
 	return !s.done
 }
 
-// Fail hands on the reader's error, which ends the parse.
+// Fail yields the reader's error, which ends the parse.
 func (s *Sink) Fail(err error) {
 	if !s.done {
 		s.Yield(nil, err)
@@ -34,7 +34,7 @@ func (s *Sink) Fail(err error) {
 	}
 }
 
-// Each yields what Objects or Elements find until no more is wanted; their error ends the parse.
+// Each yields the objects of Objects or Elements until the consumer stops. Their error goes to Fail.
 func (s *Sink) Each(objects iter.Seq2[Object, error]) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		for o, err := range objects {
@@ -48,24 +48,24 @@ func (s *Sink) Each(objects iter.Seq2[Object, error]) iter.Seq[Object] {
 	}
 }
 
-// Problem hands on what could not be read as a problem of a run. Before it is known whose the file is, run is "": then problems wait
-// for Settle, so that a copy has the same ones. Those beyond a thousand do not wait.
+// Problem yields a problem of a run. As long as the run of the file is unknown, run is "": then problems wait
+// for Settle, so that a copy of the file has the same ones. Problems beyond a thousand do not wait, and have no run.
 func (s *Sink) Problem(run string, p *transcript.Problem) {
 	switch {
 	case run != "":
 		p.Run = run
-	case len(s.early) < mostEarly:
-		s.early = append(s.early, p)
+	case len(s.pending) < maxPending:
+		s.pending = append(s.pending, p)
 		return
 	}
 	s.Emit(p)
 }
 
-// Settle hands on the problems that waited, as those of a run.
+// Settle yields the problems that wait, as problems of a run.
 func (s *Sink) Settle(run string) {
-	for _, p := range s.early {
+	for _, p := range s.pending {
 		p.Run = run
 		s.Emit(p)
 	}
-	s.early = nil
+	s.pending = nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// TextOf is what Text of most formats does: the text of a piece that is a JSON value. what names the piece in an error.
+// TextOf implements Text for most formats: it parses raw as a JSON value and returns its text. what names the value in an error.
 func TextOf(what string, raw []byte, text func(Value) string) (string, error) {
 	v, err := ParseJSON(raw)
 	if err != nil {
@@ -15,9 +15,9 @@ func TextOf(what string, raw []byte, text func(Value) string) (string, error) {
 	return text(v), nil
 }
 
-// AppendText is AppendStrings with a say in it. visit gets each value on the way down, v itself first, with its depth in v and its key, ""
-// for what is no member. It appends what is text of the value and is done with it, or leaves it as it is: then what the value holds is
-// gone into, and a string appended.
+// AppendText is AppendStrings with a callback. visit is called for each value in depth-first order, v itself first, with its depth and its
+// key, which is "" for what is no member. It either appends the text of the value and returns done, or returns dst unchanged and not done: then
+// AppendText descends into the value, or appends it if it is a string.
 func AppendText(dst []byte, v Value, visit func(dst []byte, depth int, key string, v Value) (grown []byte, done bool)) []byte {
 	return appendText(dst, 0, "", v, visit)
 }
@@ -40,7 +40,7 @@ func appendText(dst []byte, depth int, key string, v Value, visit func([]byte, i
 	return dst
 }
 
-// LooseText is the text of a file that may be anything: all strings of a JSON object or array, else the file as it stands.
+// LooseText returns the text of a file of unknown type: all strings of a JSON object or array, else the file as valid UTF-8.
 func LooseText(b []byte) string {
 	b = TrimBOM(b)
 	if t := bytes.TrimSpace(b); len(t) > 0 && (t[0] == '{' || t[0] == '[') {

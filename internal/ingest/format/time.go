@@ -7,26 +7,26 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// latest is the first second that no time is valid at: the year 10000.
-const latest = 253402300800
+// maxUnixSeconds is the first second of the year 10000: times from there on are invalid.
+const maxUnixSeconds = 253402300800
 
-// Time reads a date and time as RFC 3339 and its relatives write them: "T", "t" or a space between the two, any
-// number of decimals (cut at microseconds) or none, seconds or none, an offset as Z, +hh:mm, +hhmm or +hh, an
-// offset and a Z (the Z is dropped), or neither (UTC). Anything else is invalid, and so are Go's and other
-// programs' zero times (before the year 2).
+// Time parses a date and time in RFC 3339 or a similar form: "T", "t" or a space between date and time, any
+// number of decimals (truncated to microseconds) or none, seconds or none, an offset as Z, +hh:mm, +hhmm or +hh, an
+// offset and a Z (which is ignored), or neither (UTC). Anything else is invalid, and so are the zero times of Go and other
+// programs (before the year 2).
 func Time(s string) transcript.Time {
-	p := clock{s: strings.TrimSpace(s), ok: true}
+	p := timeParser{s: strings.TrimSpace(s), ok: true}
 	year := p.number(4)
-	month := p.after('-')
-	day := p.after('-')
-	if p.ok = p.ok && p.one("Tt "); !p.ok {
+	month := p.twoDigitsAfter('-')
+	day := p.twoDigitsAfter('-')
+	if p.ok = p.ok && p.accept("Tt "); !p.ok {
 		return transcript.Time{}
 	}
 	hour := p.number(2)
-	minute := p.after(':')
+	minute := p.twoDigitsAfter(':')
 	second, micro := 0, 0
 	if p.peek() == ':' {
-		second = p.after(':')
+		second = p.twoDigitsAfter(':')
 		micro = p.micros()
 	}
 	offset := p.offset()
@@ -38,14 +38,14 @@ func Time(s string) transcript.Time {
 	return transcript.Time{UnixMicro: t.UnixMicro(), Offset: int16(offset), Valid: true}
 }
 
-// UnixSeconds reads seconds since 1970. What is not after 1970 or not before the year 10000 is invalid: programs
-// write 0 and worse for "never".
+// UnixSeconds converts seconds since 1970. A number that is not positive, or not before the year 10000, is invalid: programs
+// write 0 and negative numbers for "never".
 func UnixSeconds(n int64) transcript.Time { return unix(n, 1, 1e6) }
 
-// UnixMilli reads milliseconds since 1970, as UnixSeconds does seconds.
+// UnixMilli is UnixSeconds for milliseconds.
 func UnixMilli(n int64) transcript.Time { return unix(n, 1e3, 1e3) }
 
-// UnixNano reads nanoseconds since 1970, as UnixSeconds does seconds.
+// UnixNano is UnixSeconds for nanoseconds.
 func UnixNano(n int64) transcript.Time {
 	t := unix(n, 1e9, 1)
 	t.UnixMicro /= 1e3
@@ -53,7 +53,7 @@ func UnixNano(n int64) transcript.Time {
 }
 
 func unix(n, perSecond, scale int64) transcript.Time {
-	if n <= 0 || n/perSecond >= latest {
+	if n <= 0 || n/perSecond >= maxUnixSeconds {
 		return transcript.Time{}
 	}
 	return transcript.Time{UnixMicro: n * scale, Valid: true}
@@ -63,29 +63,30 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// clock eats a time from the left.
-type clock struct {
+// timeParser consumes a time from the left. ok turns false at the first error.
+type timeParser struct {
 	s  string
 	ok bool
 }
 
-func (p *clock) peek() byte {
+func (p *timeParser) peek() byte {
 	if p.s == "" {
 		return 0
 	}
 	return p.s[0]
 }
 
-func (p *clock) one(of string) bool {
-	if p.s == "" || strings.IndexByte(of, p.s[0]) < 0 {
+// accept consumes one byte if it is in set, and reports whether it did.
+func (p *timeParser) accept(set string) bool {
+	if p.s == "" || strings.IndexByte(set, p.s[0]) < 0 {
 		return false
 	}
 	p.s = p.s[1:]
 	return true
 }
 
-// number reads exactly so many digits.
-func (p *clock) number(digits int) int {
+// number consumes a number of exactly so many digits.
+func (p *timeParser) number(digits int) int {
 	if len(p.s) < digits {
 		p.ok = false
 		return 0
@@ -102,8 +103,8 @@ func (p *clock) number(digits int) int {
 	return n
 }
 
-// after reads a separator and two digits.
-func (p *clock) after(separator byte) int {
+// twoDigitsAfter consumes a separator and a number of two digits.
+func (p *timeParser) twoDigitsAfter(separator byte) int {
 	if p.peek() != separator {
 		p.ok = false
 		return 0
@@ -112,8 +113,9 @@ func (p *clock) after(separator byte) int {
 	return p.number(2)
 }
 
-func (p *clock) micros() int {
-	if !p.one(".,") {
+// micros consumes the decimals of a second, if any, and returns microseconds.
+func (p *timeParser) micros() int {
+	if !p.accept(".,") {
 		return 0
 	}
 	n, digits := 0, 0
@@ -130,8 +132,8 @@ func (p *clock) micros() int {
 	return n
 }
 
-// offset reads the zone, in minutes east of UTC.
-func (p *clock) offset() int {
+// offset consumes the zone and returns it in minutes east of UTC.
+func (p *timeParser) offset() int {
 	sign := 1
 	switch c := p.peek(); c {
 	case '+', '-':
@@ -140,17 +142,17 @@ func (p *clock) offset() int {
 		}
 		p.s = p.s[1:]
 	default:
-		p.one("Zz")
+		p.accept("Zz")
 		return 0
 	}
 	hours, minutes := p.number(2), 0
 	switch c := p.peek(); {
 	case c == ':':
-		minutes = p.after(':')
+		minutes = p.twoDigitsAfter(':')
 	case c-'0' <= 9:
 		minutes = p.number(2)
 	}
 	p.ok = p.ok && hours < 24 && minutes < 60
-	p.one("Zz")
+	p.accept("Zz")
 	return sign * (hours*60 + minutes)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FileURI is the path that a URI of a file names, "" for any other.
+// FileURI returns the path of a file: URI, "" for any other URI.
 func FileURI(uri string) string {
 	dir, ok := strings.CutPrefix(uri, "file://")
 	if !ok {
@@ -23,7 +23,7 @@ func FileURI(uri string) string {
 		b.WriteByte(dir[i])
 	}
 	if dir = b.String(); len(dir) > 2 && dir[0] == '/' && dir[2] == ':' {
-		dir = dir[1:] // of a drive
+		dir = dir[1:] // a Windows drive
 	}
 	return strings.ToValidUTF8(dir, "\uFFFD")
 }

@@ -1,9 +1,8 @@
-// Package zipped reads zips that others have written: what they list, and one file after the other. It does not know what the
-// files are for.
+// Package zipped reads untrusted zips: their central directory, and one file after the other.
 //
-// Its promises: what a zip says of itself is believed only as far as it costs little. The list of its files is read up to a bound, and so
-// is memory bounded; what would unpack to far more than it has is refused before anything of it is inflated; of a file no byte is given
-// that it does not state to have, and Check says whether all are there, with the checksum that the list has. A name is data: Path is made of it.
+// Its promises: the central directory is read up to a bound, which bounds memory as well; a zip that states to unpack to far more than its own
+// size is refused before anything is inflated; of a file no more bytes are read than it states; Check verifies its size and CRC-32. A name is
+// data and never a path: Path is derived from it.
 package zipped
 
 import (
@@ -23,9 +22,9 @@ import (
 )
 
 const (
-	mostListed  = 8 << 20 // bytes of the list, of which each file takes 46 and its name; in memory it is about five times that
-	longestName = 1 << 10 // bytes
-	// What the files of a zip may have together: freely up to freeOutput, and up to maxRatio times what the zip has.
+	maxDirectory = 8 << 20 // bytes of the central directory, where a file takes 46 and its name; about five times that in memory
+	maxName      = 1 << 10 // bytes
+	// The total stated size of the files may be up to freeOutput, or maxRatio times the size of the zip if that is more.
 	freeOutput = 64 << 20
 	maxRatio   = 200
 )
@@ -37,26 +36,26 @@ var (
 	ErrTooLarge = errors.New("its files would take more than 200 times what it has")
 )
 
-// Why a file is left out: see File.Err.
+// Why a file is skipped: see File.Err.
 var (
 	errEncrypted = errors.New("it is encrypted")
 	errName      = errors.New("its name is too long")
 	errTwice     = errors.New("another file, or a directory, has its name")
 )
 
-// File is a file in a zip. Directories are none.
+// File is a file in a zip. Entries of directories are not listed.
 type File struct {
-	Name string // as it is written
-	// Path is a path of its own, with slashes, that leads nowhere but down, and to no directory that another file lies in. Names that do not
-	// are escaped as in a URL.
+	Name string // as written
+	// Path is a slash-separated path that is local and unique: no other file without an Err has it or a path below it. A name that is no such
+	// path is escaped as in a URL.
 	Path    string
-	Size    int64     // as it is stated
-	ModTime time.Time // as it is stated, zero when that is no time of a file
-	Err     error     // why it cannot be read: it is encrypted, or another one has its path
+	Size    int64     // as stated
+	ModTime time.Time // as stated; zero if it is unset or out of range
+	Err     error     // why it cannot be read: it is encrypted, its name is too long, or its path collides
 	f       *zip.File
 }
 
-// Open lists the files of a zip, in the order of its list. It reads nothing else. The errors are those above, or r's.
+// Open lists the files of a zip, in the order of its central directory, and reads nothing else. The error is one of the above, or r's.
 func Open(r io.ReaderAt, size int64) ([]File, error) {
 	in := &bounded{r: r}
 	list, err := zip.NewReader(in, size)
@@ -69,7 +68,7 @@ func Open(r io.ReaderAt, size int64) ([]File, error) {
 		}
 		return nil, ErrFormat
 	}
-	in.free = true
+	in.open = true
 	total, all := uint64(0), make([]File, 0, len(list.File))
 	for _, f := range list.File {
 		if f.UncompressedSize64 == 0 && strings.HasSuffix(f.Name, "/") {
@@ -79,28 +78,28 @@ func Open(r io.ReaderAt, size int64) ([]File, error) {
 			return nil, ErrTooLarge
 		}
 		file := File{Name: f.Name, Path: pathOf(f.Name), Size: int64(f.UncompressedSize64), f: f}
-		if at := f.Modified; at.Year() > 1980 && at.Year() <= 9999 { // where a zip has no time it has the first day of 1980
+		if at := f.Modified; at.Year() > 1980 && at.Year() <= 9999 { // a zip without times has the first day of 1980
 			file.ModTime = at
 		}
 		switch {
 		case f.Flags&1 != 0:
 			file.Err = errEncrypted
-		case len(f.Name) > longestName:
+		case len(f.Name) > maxName:
 			file.Err = errName
 		}
 		all = append(all, file)
 	}
-	tellApart(all)
+	markCollisions(all)
 	return all, nil
 }
 
-// tellApart leaves files out that another one stands in the way of.
-func tellApart(all []File) {
+// markCollisions sets Err on a file whose path an earlier file has as well, or another file has as a directory.
+func markCollisions(all []File) {
 	order := make([]*File, len(all))
 	for i := range all {
 		order[i] = &all[i]
 	}
-	// The first of equal ones comes first: the sort is stable.
+	// The sort is stable: of equal paths the first in the zip stays usable.
 	slices.SortStableFunc(order, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
 	for i, f := range order {
 		below := f.Path + "/"
@@ -111,7 +110,7 @@ func tellApart(all []File) {
 	}
 }
 
-// pathOf makes a path of a name.
+// pathOf returns the Path for a name: the name itself if it is a local path, else the name escaped.
 func pathOf(name string) string {
 	if fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\:\x00") {
 		return name
@@ -126,16 +125,16 @@ func pathOf(name string) string {
 	return escaped
 }
 
-// bounded gives no more of a zip, before it is open, than a list of files may have.
+// bounded limits how much of a zip is read before its central directory is.
 type bounded struct {
 	r    io.ReaderAt
-	n    int
+	n    int   // bytes read
 	err  error // of r
-	free bool  // it is open
+	open bool  // the directory is read: no limit any more
 }
 
-// most is what else is read of a zip before it is open: its end, in two steps, and what a buffer holds.
-const most = mostListed + 128<<10
+// maxBeforeOpen adds to the directory what else is read before: the end records, in two steps, and read-ahead of a buffer.
+const maxBeforeOpen = maxDirectory + 128<<10
 
 func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
@@ -145,21 +144,21 @@ func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
 	if err != nil && err != io.EOF {
 		b.err = err
 	}
-	if b.free {
+	if b.open {
 		return n, err
 	}
-	// The standard library makes room for as many files as the end of a large zip says that there are.
-	if end := []byte("PK\x06\x06"); n >= 56 && bytes.HasPrefix(p, end) && binary.LittleEndian.Uint64(p[32:]) > mostListed/46 {
+	// archive/zip allocates for as many files as the zip64 end record states.
+	if end := []byte("PK\x06\x06"); n >= 56 && bytes.HasPrefix(p, end) && binary.LittleEndian.Uint64(p[32:]) > maxDirectory/46 {
 		return 0, ErrTooMany
 	}
-	if b.n += n; b.n > most {
+	if b.n += n; b.n > maxBeforeOpen {
 		return 0, ErrTooMany
 	}
 	return n, err
 }
 
-// Head reads up to most first bytes.
-func (f *File) Head(most int64) ([]byte, error) {
+// Head returns the first n bytes, or all if there are fewer.
+func (f *File) Head(n int64) ([]byte, error) {
 	if f.Err != nil {
 		return nil, f.Err
 	}
@@ -168,10 +167,10 @@ func (f *File) Head(most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(io.LimitReader(r, min(most, f.Size)))
+	return io.ReadAll(io.LimitReader(r, min(n, f.Size)))
 }
 
-// Check reads a file to its end. The error says why it cannot be read, or is not what the zip's list says.
+// Check reads a file to its end. It returns an error if the file cannot be read, or does not have the stated size and checksum.
 func (f *File) Check() error {
 	if f.Err != nil {
 		return f.Err
@@ -188,8 +187,8 @@ func (f *File) Check() error {
 	return err
 }
 
-// Content gives the bytes of a file that is as its Check says. It is for those who read from its start on: a step back begins
-// anew, and nothing is kept. It serves one goroutine.
+// Content returns a reader of a file that Check accepts. It is meant for sequential reads: reading at a lower offset inflates the file from its
+// start again. It is for one goroutine.
 func (f *File) Content() *Content { return &Content{f: f} }
 
 // Content is the bytes of a file.
@@ -199,7 +198,7 @@ type Content struct {
 	at int64
 }
 
-// ReadAt reads as io.ReaderAt has it.
+// ReadAt implements io.ReaderAt.
 func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	if c.r == nil || off < c.at {
 		c.Close()
@@ -224,7 +223,7 @@ func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	return read, err
 }
 
-// Close lets go of what ReadAt keeps open.
+// Close releases the decompressor.
 func (c *Content) Close() {
 	if c.r != nil {
 		c.r.Close()

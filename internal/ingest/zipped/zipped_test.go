@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// packed makes a zip of names and contents in turn. A content that begins with "stored:" is not compressed.
+// packed returns a zip of alternating names and contents. A content that begins with "stored:" is not compressed.
 func packed(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,7 +41,7 @@ func packed(t testing.TB, files ...string) []byte {
 	return b.Bytes()
 }
 
-// listed is where the list of a zip's files begins.
+// listed returns a zip from its central directory on.
 func listed(b []byte) []byte { return b[bytes.Index(b, []byte("PK\x01\x02")):] }
 
 func open(t testing.TB, b []byte) []File {
@@ -84,7 +84,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNames has names that lead elsewhere, and some that stand in one another's way.
+// TestNames has names that lead out of the zip, and names that collide.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"../../etc/passwd": "..%2F..%2Fetc%2Fpasswd", "/etc/passwd": "%2Fetc%2Fpasswd", "..": "%2E%2E", ".": "%2E", "": "%", "a//b": "a%2F%2Fb",
@@ -95,7 +95,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	var left []string
-	b := packed(t, "a", "1", "b", "2", "a", "3", "b/c", "4", "b-", "5", "../x", "6", "..%2Fx", "7", strings.Repeat("n", longestName+1), "8")
+	b := packed(t, "a", "1", "b", "2", "a", "3", "b/c", "4", "b-", "5", "../x", "6", "..%2Fx", "7", strings.Repeat("n", maxName+1), "8")
 	for _, f := range open(t, b) {
 		if (f.Err == nil) != (f.Check() == nil) {
 			t.Errorf("%+v: %v", f, f.Check())
@@ -111,7 +111,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestHostile has zips that cannot be opened.
+// TestHostile has zips that Open must refuse.
 func TestHostile(t *testing.T) {
 	good := packed(t, "conversations.json", strings.Repeat("[1] ", 9999))
 	large := func(size uint32) []byte { // than it is
@@ -159,7 +159,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// behind is bytes that stand behind so many zeros.
+// behind reads bytes at an offset, after zeros.
 type behind struct {
 	b  []byte
 	at int64
@@ -179,7 +179,7 @@ type failing struct{ err error }
 
 func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }
 
-// TestDamaged has files that are not what the list says of them.
+// TestDamaged has files that differ from their entries in the central directory.
 func TestDamaged(t *testing.T) {
 	for name, change := range map[string]func(b []byte){
 		"encrypted":  func(b []byte) { listed(b)[8] |= 1 },
@@ -199,7 +199,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestMemory opens a zip with as many files as may be, and reads a long one: neither takes memory by what is in it.
+// TestMemory opens a zip with as many files as allowed, and reads a long file: neither takes memory in proportion to the content.
 func TestMemory(t *testing.T) {
 	files := make([]string, 0, 200000)
 	for i := range 80000 {
@@ -221,8 +221,8 @@ func TestMemory(t *testing.T) {
 	runtime.KeepAlive(all)
 }
 
-// FuzzOpen holds whatever may be in a zip to the promises: paths lead down and are told apart, and what is read is what is stated and
-// what Check has seen.
+// FuzzOpen checks the promises for arbitrary zips: paths are local and unique, and what is read is what is stated and
+// what Check accepted.
 func FuzzOpen(f *testing.F) {
 	f.Add(packed(f, "conversations.json", `[{"a":1}]`, "dir/", "", "dir/a", "stored:xyz"))
 	f.Add(packed(f, "../a", "1", "a", "2", "a", "3", "a/b", "4"))

@@ -1,4 +1,4 @@
-package ingest
+package sourcefs
 
 import (
 	"io"
@@ -12,9 +12,9 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// openBelow opens a regular file below a directory by one call, which follows no link and never leaves the directory. nil when that
-// fails, for whatever reason: older systems do not have it, and some sandboxes forbid it.
-func openBelow(dir *os.File, p string) (original, fs.FileInfo) {
+// openBelow opens a regular file below a directory with openat2, which neither follows a link nor leaves the directory. It returns nil
+// on any failure: older kernels lack the call, and some sandboxes forbid it.
+func openBelow(dir *os.File, p string) (File, fs.FileInfo) {
 	fd, err := unix.Openat2(int(dir.Fd()), p, &unix.OpenHow{
 		Flags: unix.O_RDONLY | unix.O_CLOEXEC | openFlags, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
@@ -29,8 +29,8 @@ func openBelow(dir *os.File, p string) (original, fs.FileInfo) {
 	return f, info
 }
 
-// descriptor is an open file that no read waits for. To an os.File each read might wait: it asks twice whether one would, when it is
-// made, and needs four allocations and a finalizer, a third of what opening a small file costs.
+// descriptor is a File on a bare file descriptor. Creating an os.File probes twice whether reads may block, and takes four allocations
+// and a finalizer, together a third of the cost of opening a small file. Reads of a regular file do not block.
 type descriptor int
 
 func (f descriptor) ReadAt(b []byte, at int64) (read int, err error) {
@@ -60,7 +60,8 @@ func (f descriptor) Stat() (fs.FileInfo, error) {
 	}
 }
 
-// descriptorInfo is what the system says of a file: without a name, and of its mode the permissions and whether it is a regular file.
+// descriptorInfo is the result of fstat as an fs.FileInfo. Name is empty, and Mode has only the permission bits and whether the file is
+// regular.
 type descriptorInfo struct{ stat syscall.Stat_t }
 
 func (i *descriptorInfo) Name() string       { return "" }
@@ -77,9 +78,9 @@ func (i *descriptorInfo) Mode() fs.FileMode {
 	return mode
 }
 
-// openDir opens a directory to be listed. os.Open would have it watched for more to come, four calls for each of many small
-// directories; it is asked whenever something is in the way, and says what.
-func openDir(dir string) (*os.File, error) {
+// OpenDir opens a directory for listing. It avoids os.Open, which registers the descriptor with the poller: four system calls for each of
+// many small directories. If the direct call fails, os.Open is tried, and its error is returned.
+func OpenDir(dir string) (*os.File, error) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return os.Open(dir)
@@ -87,16 +88,16 @@ func openDir(dir string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), dir), nil
 }
 
-// lookAt returns what stands in a directory under a name. The system goes from the directory, and not from the root: half of
-// what a second scan took was to find the same directory again for each file in it.
-func lookAt(dir *os.File, e fs.DirEntry) (metadata, error) {
+// Stat returns the metadata of an entry of an open directory, without following a link. The kernel resolves the name relative to the
+// directory and not from the root: resolving the same directory again for each file took half the time of a second scan.
+func Stat(dir *os.File, e fs.DirEntry) (Info, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(dir.Fd()), e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
-		return metadata{size: st.Size, mtime: blob.Nano(time.Unix(st.Mtim.Unix())), inode: st.Ino}, nil
+		return Info{Size: st.Size, ModTime: blob.Nano(time.Unix(st.Mtim.Unix())), Inode: st.Ino}, nil
 	}
 	info, err := e.Info()
 	if err != nil {
-		return metadata{}, err
+		return Info{}, err
 	}
-	return metadataOf(info), nil
+	return InfoOf(info), nil
 }

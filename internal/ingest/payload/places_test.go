@@ -1,4 +1,4 @@
-package ingest
+package payload
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TestPayloadPlaces finds what goes, and nothing that somebody said.
+// TestPayloadPlaces finds tool output and base64, and nothing that a user or a model wrote.
 func TestPayloadPlaces(t *testing.T) {
 	long, code := strings.Repeat("a \\\"word\\\" ", 20), strings.Repeat("QUJD", 40)
 	for _, c := range []struct {
@@ -37,10 +37,10 @@ func TestPayloadPlaces(t *testing.T) {
 		if c.want != "" {
 			want = fmt.Sprint([][2]int64{{int64(strings.LastIndex(c.doc, c.want)), int64(len(c.want))}})
 		}
-		if got := fmt.Sprint(payloadPlaces(p, "", []byte(c.doc), map[string]int64{"r": 100})); got != want {
+		if got := fmt.Sprint(findPlaces(p, "", []byte(c.doc), map[string]int64{"r": 100})); got != want {
 			t.Errorf("%.60s: %s, want %s", c.doc, got, want)
 		}
-		if got := payloadPlaces(p, "", []byte(c.doc), map[string]int64{"other": 100}); len(got) > 0 {
+		if got := findPlaces(p, "", []byte(c.doc), map[string]int64{"other": 100}); len(got) > 0 {
 			t.Errorf("%.60s: of another run %v", c.doc, got)
 		}
 	}

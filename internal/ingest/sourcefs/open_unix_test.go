@@ -1,6 +1,6 @@
 //go:build unix
 
-package ingest
+package sourcefs
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestOpenStaysInside opens what a scan may find in the place of a file: nothing outside of the root is opened, and nothing
-// blocks.
+// TestOpenStaysInside opens paths that lead outside of the root, through links, or to something other than a regular file: all fail, and
+// none blocks.
 func TestOpenStaysInside(t *testing.T) {
 	top := t.TempDir()
 	at := func(p string) string { return filepath.Join(top, p) }
@@ -26,14 +26,14 @@ func TestOpenStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	o := opener{root: root}
+	o := Opener{Root: root}
 	defer o.Close()
 	for _, p := range []string{"up/file", "../file", "a/../../file", "a/link", "a/pipe", "a", "a/none"} {
-		if _, info, err := o.open(p); err == nil {
+		if _, info, err := o.Open(p); err == nil {
 			t.Errorf("%s was opened as %v", p, info)
 		}
 	}
-	f, info, err := o.open("a/b/file")
+	f, info, err := o.Open("a/b/file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +42,8 @@ func TestOpenStaysInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Size() != int64(len("inside")) || !info.ModTime().Equal(want.ModTime()) || info.Mode() != want.Mode() || inode(info) != inode(want) {
-		t.Errorf("%d bytes, of %v, %v, %d", info.Size(), info.ModTime(), info.Mode(), inode(info))
+	if info.Size() != int64(len("inside")) || !info.ModTime().Equal(want.ModTime()) || info.Mode() != want.Mode() || Inode(info) != Inode(want) {
+		t.Errorf("%d bytes, of %v, %v, %d", info.Size(), info.ModTime(), info.Mode(), Inode(info))
 	}
 	b := make([]byte, 9)
 	if n, err := f.ReadAt(b, 2); string(b[:n]) != "side" || err != io.EOF {

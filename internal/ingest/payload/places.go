@@ -1,4 +1,4 @@
-package ingest
+package payload
 
 import (
 	"bytes"
@@ -11,60 +11,60 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// loss is what may go of the bytes of some rows.
+// loss is what a thinning may replace in the bytes of a row.
 type loss int
 
 const (
 	loseNothing loss = iota
 	loseBase64
-	loseOutput // what stands under a key that means output, because a call has the same bytes
+	loseOutput // values under a key that means output: a call shares these bytes
 	loseAll
 )
 
-// outputKeys hold what a tool gave back, in objects that hold its input, too.
+// outputKeys are the keys of tool output, in objects that hold the input as well.
 var outputKeys = map[string]bool{"output": true, "result": true, "results": true, "stdout": true, "stderr": true, "response": true,
 	"aggregated_output": true, "formatted_output": true, "tool_output": true, "tool_result": true, "tool_response": true, "toolUseResult": true}
 
-// inputKeys hold what a tool was given: nothing below them is output.
+// inputKeys are the keys of tool input: nothing below them is output.
 var inputKeys = map[string]bool{"input": true, "tool_input": true, "arguments": true, "args": true, "parameters": true, "params": true}
 
-// region is the bytes of a row.
+// region is the bytes of a row, and what may be replaced in them.
 type region struct {
 	from, to int64
 	loss     loss
-	over     int64
-	call     bool
+	limit    int64 // a payload is longer than this, in bytes
+	call     bool  // a tool call has these bytes
 }
 
-func (r *region) least() int64 { return max(r.over, blob.MinPayload) }
+func (r *region) threshold() int64 { return max(r.limit, blob.MinPayload) }
 
-// payloadPlaces finds the insides of the strings that go in a layer of an original. Of the rows that have a byte the one
-// with the fewest bytes decides.
-func payloadPlaces(p *index.Parsed, inner string, data []byte, over map[string]int64) (places [][2]int64) {
-	for _, r := range regions(p, inner, data, over) {
+// findPlaces returns the bodies of the strings to replace in a layer of an original, as offsets and lengths in rising order. Where several
+// rows share a byte, the one with the fewest bytes decides.
+func findPlaces(p *index.Parsed, inner string, data []byte, limits map[string]int64) (places [][2]int64) {
+	for _, r := range regions(p, inner, data, limits) {
 		if r.to > int64(len(data)) || r.from < 0 {
 			continue
 		}
 		stringValues(data[r.from:r.to], func(from, to int, output bool) {
 			at, end := r.from+int64(from), r.from+int64(to)
 			places = slices.DeleteFunc(places, func(p [2]int64) bool { return p[0] < end && p[0]+p[1] > at })
-			if int64(to-from) > r.least() && (r.loss == loseAll || r.loss == loseOutput && output || r.loss >= loseBase64 && base64Run(data[at:end])) {
+			if int64(to-from) > r.threshold() && (r.loss == loseAll || r.loss == loseOutput && output || r.loss >= loseBase64 && base64Run(data[at:end])) {
 				places = append(places, [2]int64{at, end - at})
 			}
 		})
 	}
 	byOffset(places)
 	least := int64(blob.MinPayload)
-	for _, limit := range over {
+	for _, limit := range limits {
 		least = max(least, limit)
 	}
 	var all [][2]int64
 	for len(places) > 0 {
-		n := 1 // of one line
+		n := 1 // places on one line
 		for n < len(places) && bytes.IndexByte(data[places[n-1][0]:places[n][0]], '\n') < 0 {
 			n++
 		}
-		all = append(all, likewise(data, places[:n], least)...)
+		all = append(all, alignRepeats(data, places[:n], least)...)
 		places = places[n:]
 	}
 	byOffset(all)
@@ -75,44 +75,44 @@ func byOffset(places [][2]int64) {
 	slices.SortFunc(places, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
 }
 
-// regions are the bytes of all rows, the longest first; of equal ones there is one, which loses what all may lose. What
-// stands around a result in its line loses what is output by its key: some formats say there again what was given back.
-func regions(p *index.Parsed, inner string, data []byte, over map[string]int64) []region {
-	at, around := map[bytesAt]*region{}, map[bytesAt]*region{}
+// regions returns the bytes of all rows, the longest first. Rows with the same bytes share a region, which loses only what each of them may
+// lose. The line around a tool result is a region that loses output by key: some formats repeat the result there.
+func regions(p *index.Parsed, inner string, data []byte, limits map[string]int64) []region {
+	rows, lines := map[span]*region{}, map[span]*region{}
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		if r.Inner != inner || r.Length == 0 {
 			continue
 		}
 		x := region{from: r.Offset, to: r.Offset + r.Length, loss: lossOf(r), call: r.Call != nil}
-		limit, thinned := over[p.Conversations[r.Conversation].Run]
+		limit, thinned := limits[p.Conversations[r.Conversation].Run]
 		if !thinned {
 			x.loss = loseNothing
 		}
-		x.over = limit
-		if line := lineOf(data, x.from, x.to); line != (bytesAt{x.from, x.to}) && (x.loss == loseAll || !thinned) {
-			if have := around[line]; have == nil || have.loss != loseNothing {
-				around[line] = &region{from: line.from, to: line.to, loss: min(x.loss, loseOutput), over: limit}
+		x.limit = limit
+		if line := lineOf(data, x.from, x.to); line != (span{x.from, x.to}) && (x.loss == loseAll || !thinned) {
+			if have := lines[line]; have == nil || have.loss != loseNothing {
+				lines[line] = &region{from: line.from, to: line.to, loss: min(x.loss, loseOutput), limit: limit}
 			}
 		}
-		have := at[bytesAt{x.from, x.to}]
+		have := rows[span{x.from, x.to}]
 		switch {
 		case have == nil:
-			at[bytesAt{x.from, x.to}] = &x
+			rows[span{x.from, x.to}] = &x
 		case thinned && have.loss != loseNothing && x.loss == have.loss:
-			have.over = max(have.over, x.over)
+			have.limit = max(have.limit, x.limit)
 		case thinned && (x.call && have.loss >= loseOutput || have.call && x.loss == loseAll):
-			have.loss, have.call, have.over = loseOutput, true, max(have.over, x.over)
+			have.loss, have.call, have.limit = loseOutput, true, max(have.limit, x.limit)
 		default:
 			have.loss = loseNothing
 		}
 	}
-	all := make([]region, 0, len(at)+len(around))
-	for _, x := range at {
+	all := make([]region, 0, len(rows)+len(lines))
+	for _, x := range rows {
 		all = append(all, *x)
 	}
-	for line, x := range around {
-		if at[line] == nil {
+	for line, x := range lines {
+		if rows[line] == nil {
 			all = append(all, *x)
 		}
 	}
@@ -122,18 +122,19 @@ func regions(p *index.Parsed, inner string, data []byte, over map[string]int64) 
 	return all
 }
 
-// lineOf is the line in which a record stands, or the record when it has several.
-func lineOf(data []byte, from, to int64) bytesAt {
+// lineOf returns the line around the bytes [from, to), or these bytes if they span several lines.
+func lineOf(data []byte, from, to int64) span {
 	if from < 0 || from >= to || to > int64(len(data)) || bytes.IndexByte(data[from:to-1], '\n') >= 0 {
-		return bytesAt{from, to}
+		return span{from, to}
 	}
 	end := bytes.IndexByte(data[to-1:], '\n')
 	if end < 0 {
 		end = len(data) - int(to-1)
 	}
-	return bytesAt{int64(bytes.LastIndexByte(data[:from], '\n') + 1), max(to, to-1+int64(end))}
+	return span{int64(bytes.LastIndexByte(data[:from], '\n') + 1), max(to, to-1+int64(end))}
 }
 
+// lossOf returns what may be replaced in a row of a run that is thinned.
 func lossOf(r *index.Row) loss {
 	switch {
 	case r.Kind == transcript.KindToolResult:
@@ -141,26 +142,26 @@ func lossOf(r *index.Row) loss {
 	case r.Kind == transcript.KindMessage && r.Role != "assistant":
 		return loseBase64
 	case r.Kind == transcript.KindLifecycle || r.Kind == transcript.KindSystem:
-		return loseOutput // some say again there what a tool gave back
+		return loseOutput // some formats repeat tool output there
 	}
 	return loseNothing
 }
 
-// likewise has what stands in several strings of one record go alike, for some formats compare them: a mark depends on
-// the length of what is under it, so a string with more around what another one has gets several marks.
-func likewise(data []byte, places [][2]int64, least int64) (all [][2]int64) {
-	const few = 16
-	if len(places) < 2 || len(places) > few {
+// alignRepeats gives the same marks to text that is repeated in several strings of one record, since some formats compare these strings. A
+// mark depends on the length of what it replaces, so a string that contains another one and more gets several marks.
+func alignRepeats(data []byte, places [][2]int64, least int64) (all [][2]int64) {
+	const maxPlaces = 16 // the search is quadratic
+	if len(places) < 2 || len(places) > maxPlaces {
 		return places
 	}
 	slices.SortStableFunc(places, func(a, b [2]int64) int { return cmp.Compare(a[1], b[1]) })
 	for i, p := range places {
-		var inside [][2]int64 // of p, what shorter ones have, too
+		var inside [][2]int64 // parts of p that shorter places have as well
 		for k := range i {
 			body := bytes.TrimSuffix(data[places[k][0]:places[k][0]+places[k][1]], []byte(`\n`))
 			at := p[0] + int64(bytes.Index(data[p[0]:p[0]+p[1]], body))
 			found := [2]int64{at, int64(len(body))}
-			if at < p[0] || found[1] < least || !uncut(data, at) || !uncut(data, at+found[1]) || overlaps(inside, at, at+found[1]) {
+			if at < p[0] || found[1] < least || !isBoundary(data, at) || !isBoundary(data, at+found[1]) || overlaps(inside, at, at+found[1]) {
 				continue
 			}
 			inside = append(inside, found)
@@ -188,16 +189,17 @@ func likewise(data []byte, places [][2]int64, least int64) (all [][2]int64) {
 	return all
 }
 
-// uncut says whether no escape and no rune is cut at an offset.
-func uncut(data []byte, at int64) bool {
+// isBoundary reports whether an offset cuts neither a JSON escape nor a UTF-8 sequence.
+func isBoundary(data []byte, at int64) bool {
 	return at >= int64(len(data)) || utf8.RuneStart(data[at]) && blob.WholeEscape(data, int(at)) == int(at)
 }
 
-// stringValues gives the insides of all string values of some JSON, and whether a key above says that they are output.
+// stringValues calls value with the body of each string value in some JSON, and whether the nearest key above that names input or output
+// names output.
 func stringValues(b []byte, value func(from, to int, output bool)) {
-	const neither, given, printed = 0, 1, 2
-	var stack []int // of open objects and arrays: what they hold
-	key := neither  // what the last key says
+	const neither, input, result = 0, 1, 2
+	var stack []int // for each open object and array, what it holds
+	key := neither  // what the last key names
 	holds := func() int {
 		if n := len(stack); n > 0 && stack[n-1] != neither {
 			return stack[n-1]
@@ -225,26 +227,26 @@ func stringValues(b []byte, value func(from, to int, output bool)) {
 				end++
 			}
 			if end >= len(b) {
-				return // half a string
+				return // the string is cut off
 			}
 			if next := bytes.TrimLeft(b[end+1:min(end+17, len(b))], " \t\r\n"); len(next) > 0 && next[0] == ':' {
 				switch name := b[i+1 : end]; {
 				case outputKeys[string(name)]:
-					key = printed
+					key = result
 				case inputKeys[string(name)]:
-					key = given
+					key = input
 				default:
 					key = neither
 				}
 			} else {
-				value(i+1, end, holds() == printed)
+				value(i+1, end, holds() == result)
 			}
 			i = end
 		}
 	}
 }
 
-// base64Run says whether a string is base64 as a whole, with or without the head of a data URL.
+// base64Run reports whether a string is entirely base64, with or without the prefix of a data URL.
 func base64Run(b []byte) bool {
 	const mark = ";base64,"
 	if at := bytes.Index(b[:min(len(b), 200)], []byte(mark)); at > 0 && bytes.HasPrefix(b, []byte("data:")) {
@@ -261,10 +263,11 @@ func base64Run(b []byte) bool {
 	return true
 }
 
-// middles leaves both ends of places as they are.
+// middles returns the places without their first and last 512 bytes, give or take a rune or an escape. Places under three times that are
+// dropped.
 func middles(data []byte, places [][2]int64) (all [][2]int64) {
 	const end = 512
-	whole := func(at int64) int64 { // no half of a rune or an escape
+	boundary := func(at int64) int64 { // back to a whole rune and escape
 		for at > 0 && !utf8.RuneStart(data[at]) {
 			at--
 		}
@@ -274,7 +277,7 @@ func middles(data []byte, places [][2]int64) (all [][2]int64) {
 		if p[1] < 3*end {
 			continue
 		}
-		from, to := whole(p[0]+end), whole(p[0]+p[1]-end)
+		from, to := boundary(p[0]+end), boundary(p[0]+p[1]-end)
 		all = append(all, [2]int64{from, to - from})
 	}
 	return all

@@ -22,12 +22,12 @@ func TestBelow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What a format keeps aside beside its runs makes roots too, of files that it does not read.
+	// Files that a format archives but does not parse make roots, too.
 	if err := os.CopyFS(filepath.Join(top, "work/with-aside"), os.DirFS("format/flowstudio/testdata/aside/in")); err != nil {
 		t.Fatal(err)
 	}
 	g := &Ingester{Formats: all.Formats()}
-	found, err := g.Below(t.Context(), top, filepath.Join(top, "archive"))
+	found, err := g.FindBelow(t.Context(), top, filepath.Join(top, "archive"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +47,10 @@ func TestBelow(t *testing.T) {
 		t.Errorf("found %v, want %v", found, want)
 	}
 	run := filepath.Join(top, "work/runs/flow-studio/swarm/runs")
-	if found, err = g.Below(t.Context(), run, ""); err != nil || len(found) != 1 || found[0].Dir != run {
+	if found, err = g.FindBelow(t.Context(), run, ""); err != nil || len(found) != 1 || found[0].Dir != run {
 		t.Errorf("where the runs lie: %v, %v", found, err)
 	}
-	if found, err = g.Below(t.Context(), t.TempDir(), ""); err != nil || len(found) != 0 {
+	if found, err = g.FindBelow(t.Context(), t.TempDir(), ""); err != nil || len(found) != 0 {
 		t.Errorf("in nothing: %v, %v", found, err)
 	}
 }

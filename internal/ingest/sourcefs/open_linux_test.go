@@ -1,4 +1,4 @@
-package ingest
+package sourcefs
 
 import (
 	"io/fs"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOpeningAllocates bounds what opening and reading a small file allocates: its path for the system, and what that says of it.
+// TestOpeningAllocates bounds the allocations of opening and reading a small file: its path as a C string, and its metadata.
 func TestOpeningAllocates(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("inside"), 0o600); err != nil {
@@ -18,11 +18,11 @@ func TestOpeningAllocates(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	o := opener{root: root}
+	o := Opener{Root: root}
 	defer o.Close()
 	b := make([]byte, len("inside"))
-	read := func() (f original, info fs.FileInfo) {
-		f, info, err := o.open("file")
+	read := func() (f File, info fs.FileInfo) {
+		f, info, err := o.Open("file")
 		if err == nil {
 			_, err = f.ReadAt(b, 0)
 		}
@@ -33,7 +33,7 @@ func TestOpeningAllocates(t *testing.T) {
 	}
 	f, _ := read()
 	if _, ok := f.(descriptor); !ok {
-		t.Skip("the system does not open files at once")
+		t.Skip("openat2 is not available")
 	}
 	f.Close()
 	if n := testing.AllocsPerRun(10, func() {

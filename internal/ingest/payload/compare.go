@@ -1,4 +1,4 @@
-package ingest
+package payload
 
 import (
 	"reflect"
@@ -8,15 +8,15 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// bytesAt is bytes of an original.
-type bytesAt struct{ from, to int64 }
+// span is the bytes [from, to) of an original.
+type span struct{ from, to int64 }
 
-// differences compares two parses of one original: all but the text of events and how long it is. It gives the records
-// that tell something else, as far as that can be told of records.
-func differences(a, b *index.Parsed) (bad []bytesAt, same bool) {
+// differences compares two parses of one original in everything but the text of events and its length. bad has the records that differ, as
+// far as a difference belongs to a record; same is false for any difference.
+func differences(a, b *index.Parsed) (bad []span, same bool) {
 	bad = append(bad, compare(a.Rows, b.Rows, func(r *index.Row) transcript.Origin {
 		return transcript.Origin{Offset: r.Offset, Length: r.Length}
-	}, plainRow)...)
+	}, withoutText)...)
 	bad = append(bad, compare(a.Usage, b.Usage, func(r **transcript.Usage) transcript.Origin { return (*r).Origin }, nil)...)
 	bad = append(bad, compare(a.Receipts, b.Receipts, func(r **transcript.Receipt) transcript.Origin { return (*r).Origin }, nil)...)
 	bad = append(bad, compare(a.Links, b.Links, func(r **transcript.Link) transcript.Origin { return (*r).Origin }, nil)...)
@@ -35,8 +35,8 @@ func differences(a, b *index.Parsed) (bad []bytesAt, same bool) {
 	return nil, a.Until == b.Until && reflect.DeepEqual(a.Conversations, b.Conversations) && reflect.DeepEqual(a.Steps, b.Steps)
 }
 
-// plainRow is a row without its text and how long that is.
-func plainRow(r index.Row) index.Row {
+// withoutText returns a row without its terms and text lengths.
+func withoutText(r index.Row) index.Row {
 	r.T, r.TextBytes = nil, 0
 	if r.Result != nil {
 		result := *r.Result
@@ -46,40 +46,42 @@ func plainRow(r index.Row) index.Row {
 	return r
 }
 
-// compare finds the places at which two lists of records tell different things.
-func compare[T any](a, b []T, origin func(*T) transcript.Origin, plain func(T) T) (bad []bytesAt) {
+// compare returns the spans at which two lists of records differ. Records are grouped by offset; strip, if any, removes what is not to be
+// compared.
+func compare[T any](a, b []T, origin func(*T) transcript.Origin, strip func(T) T) (bad []span) {
 	type at = map[int64][]T
 	group := func(all []T) at {
 		m := make(at, len(all))
 		for _, r := range all {
 			o := origin(&r).Offset
-			if plain != nil {
-				r = plain(r)
+			if strip != nil {
+				r = strip(r)
 			}
 			m[o] = append(m[o], r)
 		}
 		return m
 	}
-	was, is := group(a), group(b)
+	inA, inB := group(a), group(b)
 	for _, r := range append(a[:len(a):len(a)], b...) {
 		o := origin(&r)
-		if x, y := was[o.Offset], is[o.Offset]; x != nil || y != nil {
+		if x, y := inA[o.Offset], inB[o.Offset]; x != nil || y != nil {
 			if !reflect.DeepEqual(x, y) {
-				bad = append(bad, bytesAt{o.Offset, o.End()})
+				bad = append(bad, span{o.Offset, o.End()})
 			}
-			delete(was, o.Offset)
-			delete(is, o.Offset)
+			delete(inA, o.Offset)
+			delete(inB, o.Offset)
 		}
 	}
 	return bad
 }
 
-func touches(p [2]int64, bad []bytesAt) bool {
-	return slices.ContainsFunc(bad, func(s bytesAt) bool { return p[0] < s.to && p[0]+p[1] > s.from })
+// touches reports whether a place has bytes in one of the spans.
+func touches(p [2]int64, bad []span) bool {
+	return slices.ContainsFunc(bad, func(s span) bool { return p[0] < s.to && p[0]+p[1] > s.from })
 }
 
-// without leaves out the places that lie in something.
-func without(places [][2]int64, bad []bytesAt) (rest [][2]int64) {
+// dropPlaces returns the places that touch none of the spans.
+func dropPlaces(places [][2]int64, bad []span) (rest [][2]int64) {
 	for _, p := range places {
 		if !touches(p, bad) {
 			rest = append(rest, p)
@@ -88,8 +90,8 @@ func without(places [][2]int64, bad []bytesAt) (rest [][2]int64) {
 	return rest
 }
 
-// shorter leaves both ends of the places alone that lie in something.
-func shorter(data []byte, places [][2]int64, bad []bytesAt) (all [][2]int64) {
+// shortenPlaces takes both ends off the places that touch one of the spans.
+func shortenPlaces(data []byte, places [][2]int64, bad []span) (all [][2]int64) {
 	for _, p := range places {
 		if touches(p, bad) {
 			all = append(all, middles(data, [][2]int64{p})...)
