@@ -7,13 +7,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// seenFilters tell which events, usage records, files, names of runs and runs the index may have. Most of a first load is new: what no
-// filter has seen needs no lookup in the index, and lookups are most of what resolving costs. A filter is nil, and sees
-// everything, for a table that had rows when this connection first wrote to the index, or if another connection has written since.
+// seenFilters say which events, usage records, files, run names and runs the index may have. In a first load most are new: what
+// no filter has seen needs no lookup, and lookups are most of what resolving costs. A filter is nil, which contains everything,
+// for a table that had rows when this connection first wrote to the index, and after another connection has written.
 type seenFilters struct{ events, usage, files, names, runs bloomFilter }
 
-// bloomFilter is a Bloom filter with one hash function: a bit for each hash modulo its size. Nil contains everything. What a transaction
-// adds that fails stays in it.
+// bloomFilter is a Bloom filter with one hash function: a bit for each hash modulo its size. Nil contains everything. What a
+// failed transaction has added stays in it.
 type bloomFilter []uint64
 
 // add adds a hash and reports whether it may have been there before.
@@ -71,7 +71,7 @@ func (t *tx) loadFilters() (*seenFilters, error) {
 	return known, nil
 }
 
-// seeEvent notes the event of a row as one to judge, unless nobody has said its id before but other parts of it.
+// seeEvent marks the event of a row to be judged, unless nothing but other parts of the same event has had its id before.
 func (c *commit) seeEvent(row int) {
 	r := &c.rows[row]
 	alone := r.Verdict == transcript.CopiedHistory || r.Verdict == transcript.DuplicateOf
@@ -89,8 +89,8 @@ func (c *commit) seeEvent(row int) {
 	c.eids[r.EID] = c.eids[r.EID] || alone
 }
 
-// seeUsage notes the number of a usage_id as one to judge, unless no row has said it before. Rows say their own, and one for which
-// they speak.
+// seeUsage marks the number of a usage_id to be judged, unless no row has had it before. A row has its own usage_id, and may
+// have an alias, for which it speaks.
 func (c *commit) seeUsage(number int64, speaks bool) {
 	if !c.seen.usage.add(number) {
 		return

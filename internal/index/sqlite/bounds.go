@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The numbers that events are asked for by.
+// The numbers that queries compare.
 const (
 	costBound = iota
 	inputBound
@@ -34,12 +34,12 @@ func (b *bound) add(n int64) {
 	b.least, b.most = min(b.least, n), max(b.most, n)
 }
 
-// holds says whether all numbers of another lie within.
+// holds reports whether it includes another bound.
 func (b bound) holds(o bound) bool {
 	return !o.known || b.known && b.least <= o.least && o.most <= b.most
 }
 
-// columns is the greatest, and the least where that is another.
+// columns returns the greatest, and the least where that differs.
 func (b bound) columns() (most, least any) {
 	if b.known {
 		most = b.most
@@ -50,10 +50,10 @@ func (b bound) columns() (most, least any) {
 	return most, least
 }
 
-// bounds are those of a version: between which numbers its usage and its calls lie.
+// bounds are the ranges of the numbers of a version's usage and calls.
 type bounds struct {
 	of     [boundNumbers]bound
-	single int // calls and results that have met no other half
+	single int // calls and results whose counterpart was not met
 }
 
 func (c *commit) boundsOf(version int64) *bounds {
@@ -65,7 +65,7 @@ func (c *commit) boundsOf(version int64) *bounds {
 	return b
 }
 
-// spent takes the numbers of a record of usage, as where.Events compares them.
+// spent adds the numbers of a usage record, as where.Events compares them.
 func (b *bounds) spent(u *transcript.Usage, calculated any) {
 	if n, ok := calculated.(int64); ok && !u.Cost.Known {
 		b.of[costBound].add(n)
@@ -78,7 +78,7 @@ func (b *bounds) spent(u *transcript.Usage, calculated any) {
 	}
 }
 
-// plus is the sum of what is known.
+// plus returns the sum of the known counts.
 func plus(a, b transcript.Count) transcript.Count {
 	sum := transcript.Count{N: a.N + b.N, Known: a.Known || b.Known}
 	switch {
@@ -90,18 +90,18 @@ func plus(a, b transcript.Count) transcript.Count {
 	return sum
 }
 
-// halves finds how long calls took whose results stand in the same transcript. Rows come in the order of their times.
+// halves measures the calls whose results are in the same transcript. Rows come in the order of their times.
 type halves map[halfKey]callHalf
 
 type halfKey struct{ transcript, call int64 }
 
-// callHalf is what was met of a call: the times of its first and its last, and whether there were calls and results.
+// callHalf is what was met of a call: the times of the first call and the last result, and whether there were any.
 type callHalf struct {
 	first, last          int64
 	timed, called, ended bool
 }
 
-// called takes a call.
+// called adds a call.
 func (all halves) called(b *bounds, r *pendingRow, call int64) {
 	key := halfKey{r.transcript, call}
 	h := all[key]
@@ -112,14 +112,14 @@ func (all halves) called(b *bounds, r *pendingRow, call int64) {
 		}
 		h.last = r.Near
 	}
-	if h.ended { // in the same instant, if not before
+	if h.ended { // at the same time, if not before
 		b.of[durationBound].add(0)
 	}
 	all[key] = h
 	b.single += int(flag(h.called != h.ended) - flag(alone))
 }
 
-// ended takes a result.
+// ended adds a result.
 func (all halves) ended(b *bounds, r *pendingRow, call int64) {
 	key := halfKey{r.transcript, call}
 	h := all[key]
@@ -134,7 +134,7 @@ func (all halves) ended(b *bounds, r *pendingRow, call int64) {
 	b.single += int(flag(h.called != h.ended) - flag(alone))
 }
 
-// pairsSQL is the calls and results of some calls that stand in one transcript.
+// pairsSQL selects the calls and results of some calls in one transcript.
 const pairsSQL = `SELECT t.version, coalesce(x.duration, CASE WHEN b.time >= e.time THEN b.time - e.time END) FROM json_each(?) j
 	CROSS JOIN calls k ON k.call = j.value CROSS JOIN results x ON x.call = k.call AND x.transcript = k.transcript
 	CROSS JOIN events e ON e.id = k.event CROSS JOIN events b ON b.id = x.event CROSS JOIN transcripts t ON t.id = k.transcript LIMIT ?`
@@ -173,7 +173,7 @@ func (c *commit) writeBounds() error {
 	return rows.flush()
 }
 
-// widen takes in other bounds and says whether anything is another.
+// widen merges other bounds and reports whether any changed.
 func (b *bounds) widen(o *bounds) (wider bool) {
 	if o.single > 0 && b.single <= 0 {
 		b.single, wider = o.single, true
@@ -188,7 +188,7 @@ func (b *bounds) widen(o *bounds) (wider bool) {
 	return wider
 }
 
-// boundsBefore are the bounds that some of the versions, which rise, have already.
+// boundsBefore returns the stored bounds of some versions, which are in ascending order.
 func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
 	before := map[int64]*bounds{}
 	var last int64
@@ -218,8 +218,8 @@ func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
 	}, numbers(versions))
 }
 
-// pairBefore looks for the other halves of calls and results of versions that may have had some before. Where a producer gives
-// the same id to very many calls, their durations may be any.
+// pairBefore looks for the counterparts of calls and results in versions that had some before. Where a producer gives very many
+// calls the same id, their durations may be anything.
 func (c *commit) pairBefore(before map[int64]*bounds) error {
 	if len(before) == 0 {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Most runs are new, and only originals of this commit speak of them. They are resolved from what is in memory: to write those rows, to
-// read and parse them again and to update them took longer than everything else that is done to resolve them.
+// Most runs are new, and only originals of this commit state anything of them. They are resolved from memory: writing those
+// rows, reading and parsing them again, and updating them took longer than everything else in resolving them.
 
-// claimCache holds the claims and transcripts under a name of a run that this commit has added.
+// claimCache holds the claims and transcripts under a run name that this commit has added.
 type claimCache struct {
 	claims     []claim
 	candidates []*candidate
@@ -47,12 +47,12 @@ func (c *commit) cacheCandidate(o *owner, id, name int64, native, stated string,
 
 func (c *commit) fileOf(o *owner) int64 { return c.files[fileKey{c.sources[o.Source], o.Path}] }
 
-// roundTrip makes attributes what they are after being written as JSON and read again. It reports whether everything that is stated
-// survives that unchanged.
+// roundTrip turns attributes into what they are after being written as JSON and read again. It reports whether everything that
+// is stated survives that unchanged.
 func roundTrip(stated string, a *transcript.Attributes) bool {
-	const exact = 1 << 53 // of the numbers that JSON gives back as they were
+	const exact = 1 << 53 // bound of the integers that JSON preserves
 	if strings.Contains(stated, `\ufffd`) {
-		return false // of bytes that are no text
+		return false // bytes that are not UTF-8
 	}
 	if *a == nil {
 		return true
@@ -74,7 +74,7 @@ func roundTrip(stated string, a *transcript.Attributes) bool {
 	return true
 }
 
-// roundTripTime is a time after being written and read again: of an unknown one nothing is left.
+// roundTripTime returns a time as it is after being written and read again: nothing is left of an unknown one.
 func roundTripTime(t transcript.Time) transcript.Time {
 	if !t.Valid {
 		return transcript.Time{}
@@ -106,14 +106,14 @@ func (c *commit) allCached(names []int64) bool {
 
 // cachedCandidates are the transcripts of a run that is in memory.
 func (c *commit) cachedCandidates(run int64, lossy map[index.VersionKey]bool) (all []*candidate, err error) {
-	born := c.addedRuns[run]
-	format, err := c.formatName(born.format)
+	isNew := c.addedRuns[run]
+	format, err := c.formatName(isNew.format)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range c.namesOf[run] {
 		for _, t := range c.claimCache[name].candidates {
-			t.run, t.key.format, t.key.native, t.key.anchor = run, format, born.key, born.anchor
+			t.run, t.key.format, t.key.native, t.key.anchor = run, format, isNew.key, isNew.anchor
 			t.lossy = lossy[index.VersionKey{Source: t.source, Path: t.path, Number: int(t.number)}]
 			t.was.indexed = t.indexed
 			all = append(all, t)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -28,11 +29,11 @@ func TestHeardAsRead(t *testing.T) {
 		{"type", transcript.Attributes{"a": []string{"b"}}, false},
 	} {
 		run := &transcript.Run{ID: "r", Rank: 3, Title: k.title, Started: at, Child: true, Attributes: k.attributes}
-		stated, err := marshalRun(run)
+		stated, err := schema.MarshalRun(run)
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := unmarshalRun([]byte(stated), run.ID, run.Rank)
+		read, err := schema.UnmarshalRun([]byte(stated), run.ID, run.Rank)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,11 +42,11 @@ func TestHeardAsRead(t *testing.T) {
 			t.Errorf("%d: a run is known by heart: %v, as\n%+v\nand not\n%+v", i, ok, heard, read)
 		}
 		v := transcript.Conversation{ID: "c", Title: k.title, Ended: at, Silent: true, Attributes: k.attributes}
-		if stated, err = marshalConversation(&v, false); err != nil {
+		if stated, err = schema.MarshalConversation(&v, false); err != nil {
 			t.Fatal(err)
 		}
 		back := transcript.Conversation{ID: v.ID}
-		if err := unmarshalConversation([]byte(stated), &back); err != nil {
+		if err := schema.UnmarshalConversation([]byte(stated), &back); err != nil {
 			t.Fatal(err)
 		}
 		if ok := roundTrip(stated, &v.Attributes); ok != k.heard || ok && !reflect.DeepEqual(v, back) {

@@ -6,26 +6,21 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 var _ index.Writer = (*DB)(nil)
 
-// Commit adds a batch in one transaction: what the pack stores, what its originals say, and then whatever
-// follows from it for the runs that were touched.
+// Commit adds a batch in one transaction: what the pack stores, what its originals state, and then what follows from both for
+// the runs that were touched.
 func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	t, err := db.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{
-		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, indexed: db.words.take(), indexing: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
-		runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, addedVersions: map[index.VersionKey]int64{},
-		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, addedRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, groups: map[int64]bool{}, claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{}, namesOf: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, truncated: map[int64]bool{}, hearsay: map[int64]bool{}, bounds: map[int64]*bounds{}, callHalves: halves{},
-	}
-	t.buffer = newWriteBuffer(t)
-	c.runRows = &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
+	c := newCommit(db, t, batch)
 	if c.seen, err = t.loadFilters(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -39,21 +34,21 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	if !c.bulk {
 		return nil
 	}
-	// Large batches come one after the other: if they all waited for Tidy, there would be too many segments by then.
+	// Large batches follow each other: if merging were left to Tidy, there would be too many segments by then.
 	if _, err := db.mergeSegments(ctx, segmentsKept); err != nil {
 		return fmt.Errorf("merge segments: %w", engine.Damage(err))
 	}
 	return nil
 }
 
-// commit is the work of one Commit. Maps from names to ids hold what was looked up or added so far.
+// commit is the state of one Commit. Maps from names to ids hold what was looked up or added so far.
 type commit struct {
 	*tx
 	batch index.Batch
 	sites index.Sites // of all sources
 
-	// What must be resolved: run_names; usage, by the number of its id, and native ids of events. A value of true says that even
-	// what only one row has must be looked at, because other rows may have gone.
+	// What must be resolved: rows of run_names; usage, by the number of its id; events, by the hash of their native ids. A
+	// value of true has an entry looked at even if a single row has it, because other rows may have gone.
 	touched map[int64]bool
 	keys    map[int64]bool
 	eids    map[int64]bool
@@ -75,8 +70,8 @@ type commit struct {
 	runRows       *pendingRows               // of addedRuns
 
 	namesOf    map[int64][]int64 // touched names by run
-	groups     map[int64]bool    // names of runs that tell of their group
-	hearsay    map[int64]bool    // runs with originals of transcript.RankHistory
+	groups     map[int64]bool    // names of runs that describe their group
+	hearsay    map[int64]bool    // runs with originals of transcript.Hearsay
 	claimCache map[int64]*claimCache
 	candidates map[int64]*candidate // in claimCache
 	cachedRuns map[int64]bool       // runs that are resolved from claimCache
@@ -103,13 +98,31 @@ type commit struct {
 	rootsNamed    map[uint64]bool // by tombstones: see tombstonedRoots
 }
 
+func newCommit(db *DB, t *tx, batch index.Batch) *commit {
+	t.buffer = newWriteBuffer(t)
+	return &commit{
+		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots,
+		touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{},
+		usages: usageRows(t), usageBefore: -1,
+		sources: map[string]int64{}, formats: map[int64]string{}, files: map[fileKey]int64{}, knownNames: map[runName]int64{},
+		runs: map[string]int64{}, identified: map[int64]int64{},
+		addedRuns: map[int64]*touchedName{}, addedVersions: map[index.VersionKey]int64{},
+		runRows: &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}},
+		namesOf: map[int64][]int64{}, groups: map[int64]bool{}, hearsay: map[int64]bool{},
+		claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{},
+		bounds: map[int64]*bounds{}, callHalves: halves{},
+		runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, truncated: map[int64]bool{},
+		indexed: db.words.take(), indexing: map[*index.Words][]uint64{},
+	}
+}
+
 func (c *commit) run() error {
 	fresh, err := c.unknown()
 	if err != nil || len(fresh) == 0 && len(c.batch.All()) > 0 {
 		return err
 	}
-	// Tombstones come before the packs, because a version that they hide gives way to its replacement; and so do losses,
-	// because nobody looks for what is lost.
+	// Tombstones come before packs, because a version that they hide gives way to its replacement. Losses do too, because lost
+	// bytes are not looked for.
 	if err := c.facts(true); err != nil {
 		return err
 	}
@@ -120,8 +133,8 @@ func (c *commit) run() error {
 		return err
 	}
 	for i, p := range c.batch.Parsed {
-		if i%lookLot == 0 {
-			if err := c.lookUpNames(c.batch.Parsed[i:min(i+lookLot, len(c.batch.Parsed))]); err != nil {
+		if i%lookupBatch == 0 {
+			if err := c.lookUpNames(c.batch.Parsed[i:min(i+lookupBatch, len(c.batch.Parsed))]); err != nil {
 				return err
 			}
 		}
@@ -150,7 +163,8 @@ func (c *commit) run() error {
 	return c.flushBuffer()
 }
 
-// facts takes in the sources, tombstones and losses of the batch, or all other facts: what a run is called may hang on where its source lies.
+// facts applies either the sources, tombstones and losses of the batch (first), or all other facts. Sources come first because
+// the identity of a run may depend on where its source lies.
 func (c *commit) facts(first bool) error {
 	var fresh []blob.Fact
 	for _, f := range c.batch.Facts {
@@ -170,7 +184,7 @@ func (c *commit) facts(first bool) error {
 	}
 	if first {
 		var err error
-		if c.sites, err = sitesOf(c.unending, c.tx); err != nil {
+		if c.sites, err = ask.Sites(c.unending, c.tx); err != nil {
 			return fmt.Errorf("sites: %w", err)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Two originals may have one source, path and number: what was redacted takes the place of what lies under a tombstone,
-// and two machines may have called two files alike. The index has room for one, and keeps the same one whatever the
-// order in which packs come; the other stays in the packs, where verify names it. When the one gets a tombstone, only a
-// reindex brings the other in, because its rows were left out before.
+// Two originals may have the same source, path and number: a redacted one replaces what is under a tombstone, and two machines
+// may give two files the same name. The index has room for one, and keeps the same one whatever the order in which packs come.
+// The other stays in the packs, where verify names it. When the kept one gets a tombstone, only a reindex brings in the other,
+// whose rows were left out before.
 
 // wins reports whether a version replaces another that has its name and number.
 func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, error) {
@@ -36,9 +36,9 @@ func (c *commit) hasTombstone(v *blob.Version) (bool, error) {
 		AND value ->> '$.size' >= ?`, []any{v.Root.String(), v.Number, v.Size}, &n)
 }
 
-// tombstonedRoots are the first bytes of the roots that tombstones name. A replacement mostly has a root of its own, and to scan
-// all tombstones for each would take quadratic time when much is redacted at once. The tombstones of a batch are written before
-// its packs.
+// tombstonedRoots are the first bytes of the roots that tombstones name. A replacement mostly has a root of its own, and
+// scanning all tombstones for each would take quadratic time when much is redacted at once. The tombstones of a batch are
+// written before its packs.
 func (c *commit) tombstonedRoots() (map[uint64]bool, error) {
 	if c.rootsNamed != nil {
 		return c.rootsNamed, nil
@@ -60,7 +60,7 @@ func (c *commit) tombstonedRoots() (map[uint64]bool, error) {
 
 func rootStart(root blob.Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
 
-// replaceVersion puts a version in the place of another. Its extents and its rows follow.
+// replaceVersion replaces one version by another of the same name. Its extents and rows follow.
 func (c *commit) replaceVersion(id, chain int64, v *blob.Version) error {
 	if err := c.deleteStatements(id); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (c *commit) replaceVersion(id, chain int64, v *blob.Version) error {
 		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, id)
 }
 
-// coverVersion hides a version if its present content has a tombstone.
+// coverVersion hides a version whose present content has a tombstone.
 func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) error {
 	key, yes, err := c.tombstoneOf(v.Source, v.Path, v.SHA256)
 	if err != nil || !yes {
@@ -94,7 +94,7 @@ func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) erro
 		var n int
 		open, err := c.get("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", []any{id, v.SHA256[:]}, &n)
 		if err != nil || !open {
-			return err // it is hidden already, or has grown beyond
+			return err // it is hidden already, or has grown beyond the tombstone
 		}
 		return c.hideVersion(id, key)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/console"
 )
 
 // ask runs a statement and prints its rows as text.
@@ -177,7 +178,7 @@ func TestConsoleFunctions(t *testing.T) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		case "big":
-			return strings.Repeat("x", consoleValue+1), nil
+			return strings.Repeat("x", console.MaxValue+1), nil
 		}
 		return kind + " of " + id, nil
 	}})

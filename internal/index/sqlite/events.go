@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// pendingRow is a row with the transcript that owns it, its terms and, once sorted, its id.
+// pendingRow is an event row with its transcript, its terms and, once rows are sorted, its id.
 type pendingRow struct {
 	*index.Row
 	words      *index.Words
@@ -20,8 +20,8 @@ type pendingRow struct {
 	id         int64
 }
 
-// writeRows gives the rows of the batch their ids, in time order, and writes them: events first, then the
-// words, since the full-text table would take a row id twice.
+// writeRows assigns row ids in the order of time and writes the rows: events before words, because the full-text table would
+// accept a row id twice.
 func (c *commit) writeRows() error {
 	if len(c.rows) == 0 {
 		return nil
@@ -54,9 +54,9 @@ func (c *commit) writeRows() error {
 	return c.writeWords()
 }
 
-// writeWords lets FTS5 index the rows.
+// writeWords has FTS5 index the rows.
 func (c *commit) writeWords() error {
-	// One row a statement: a statement of several opens a savepoint, and FTS5 writes a segment at every savepoint.
+	// One row per statement: a statement of several rows opens a savepoint, and FTS5 writes a segment at every savepoint.
 	var b []byte
 	for i := range c.rows {
 		r := &c.rows[i]
@@ -134,7 +134,7 @@ func (c *commit) writeCalls() error {
 	return c.writePaths()
 }
 
-// writePaths writes the lists of paths that calls of the batch have and none had before.
+// writePaths writes the lists of paths that calls of the batch have and no earlier call had.
 func (c *commit) writePaths() error {
 	lists := inserter{t: c.tx, into: "OR IGNORE INTO call_paths", columns: columnList("id, paths")}
 	var b []byte
@@ -184,15 +184,15 @@ func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
 		nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut))
 }
 
-// callScope is what call ids are unique in: the conversation for pairing, the run for keys.
+// callScope is where call ids are unique: the conversation when pairing calls with results, the run for keys.
 type callScope struct {
 	run, conversation string
 	high              int64 // the number of the run's name
 	bounds            *bounds
 }
 
-// call is the identity of a call: 16 bits of the number of its run, so that what is written together stands together in the
-// indexes, those of runs that are new at their end, and 48 of its own.
+// call returns the identity of a call: 16 bits of the number of its run's name and 48 bits of hash. So what is written together
+// is neighbours in the indexes, and new runs are at their end.
 func (s callScope) call(id string) int64 {
 	const own = 1<<48 - 1
 	return s.high<<48 | index.Hash("call", s.conversation, id)&own
@@ -225,13 +225,13 @@ func scopeOf(t heldTranscript, n runName) callScope {
 	return s
 }
 
-// countRows adds what was written to the counters of the transcripts.
+// countRows adds the rows that were written to the counters of their transcripts.
 func (c *commit) countRows() error {
 	type counts struct {
 		events, messages, calls, results int64
 		first, last                      *int64
 		from, to                         int64 // row ids
-		message                          int64 // seq of the last event with a message in it: its rows stand together
+		message                          int64 // seq of the last event with a message in it; its rows are consecutive
 	}
 	all := map[int64]*counts{}
 	for i := range c.rows {

@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// indexedWords tells which words of the last lists are in the table of terms, a bit for each number. It only ever knows what is
-// committed: a commit takes it, and gives it back when it is done.
+// indexedWords keeps which words of the last lists are in the table of terms, one bit per number. It holds only what is
+// committed: a commit takes it, and puts it back when it is done.
 type indexedWords struct {
 	mu    sync.Mutex
 	lists map[*index.Words][]uint64
@@ -28,15 +28,15 @@ func (t *indexedWords) put(lists map[*index.Words][]uint64) {
 	t.lists = lists
 }
 
-// terms adds the words of some rows that are not in the table of terms yet, as a run of their own.
+// terms adds the words of some rows that are not in the table of terms yet, as a run.
 func (c *commit) terms(rows *fts5.Builder) error {
-	var told [][]uint64
+	var lists [][]uint64
 	for _, list := range rows.Lists() {
-		told = append(told, c.indexedBits(list.(*index.Words)))
+		lists = append(lists, c.indexedBits(list.(*index.Words)))
 	}
 	run := runWriter{t: c.tx}
 	err := rows.Terms(func(list int, n uint32, term []byte) error {
-		if bits := &told[list][n/64]; *bits&(1<<(n%64)) == 0 && index.IsWord(term) {
+		if bits := &lists[list][n/64]; *bits&(1<<(n%64)) == 0 && index.IsWord(term) {
 			*bits |= 1 << (n % 64)
 			return run.add(term)
 		}
@@ -48,7 +48,7 @@ func (c *commit) terms(rows *fts5.Builder) error {
 	return run.flush()
 }
 
-// indexedBits returns the bits of a list. A list of which a commit has no rows is forgotten.
+// indexedBits returns the bits of a list. Lists of which a commit has no rows are forgotten.
 func (c *commit) indexedBits(words *index.Words) []uint64 {
 	bits := c.indexing[words]
 	if bits == nil {

@@ -9,46 +9,50 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// inserter gathers rows and gives them to one statement, which costs a third of single ones.
+// inserter collects rows of a table and inserts them with one statement, at a third of the cost of single inserts.
 //
-// A statement that undoes itself when it fails in the middle keeps a copy of each page that it touches. Here the transaction
-// is undone instead, or the index dropped that is built: into says OR FAIL, unless it says what else to do with a row that is there.
+// A statement that must undo itself when it fails midway keeps a copy of each page that it touches. Here the whole transaction
+// is undone instead, or the index that is being built is dropped: so into says OR FAIL, unless it says what else to do with a
+// row that exists.
 type inserter struct {
 	t    *tx
 	into string // OR FAIL INTO and a table
 	columns
 	values     []engine.Value
-	stated     uint64            // columns in which some row has another value than the usual one
-	statements map[uint64]string // by what is stated
+	stated     uint64            // bit set of the columns in which some row has another value than the default
+	statements map[uint64]string // by stated
 }
 
-// columns are those of a table.
+// columns are the columns that an inserter writes.
 type columns struct {
-	names  []string       // at most engine.MaxColumns
-	usual  []any          // what a row has that says nothing of a column: the defaults of the schema
-	unsaid []engine.Value // the same
+	names         []string       // at most engine.MaxColumns
+	defaults      []any          // the schema's defaults, which a row has where nothing is stated
+	defaultValues []engine.Value // the same
 }
 
-// insertRows is how many rows wait for each other. Where rows have ids of their own a statement keeps a copy of each page that it touches
-// all the same. In a large index each row touches other pages of each of the table's indexes: with 512 rows the copies were more than the
-// allocator keeps, and two thirds of all page faults of a reindex of a million files were memory given back and asked for again.
+// insertRows is how many rows one statement inserts. For tables whose rows have ids of their own, a statement keeps a copy of
+// each page that it touches even with OR FAIL. In a large index each row touches other pages of each index of the table: with
+// 512 rows the copies were more than the allocator keeps, and two thirds of all page faults of a reindex of a million files
+// were memory given back and asked for again.
 const insertRows = 128
 
-// columnList is the columns in a list as SQL has it. Behind an = stands the number that is a default, where that is not NULL.
+// columnList parses a list of columns as in SQL. name=n gives a column whose default in the schema is the digit n; all others
+// default to NULL.
 func columnList(list string) (c columns) {
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
-		name, usual, ok := strings.Cut(name, "=")
-		c.names, c.usual = append(c.names, name), append(c.usual, nil)
+		name, digit, ok := strings.Cut(name, "=")
+		c.names, c.defaults = append(c.names, name), append(c.defaults, nil)
 		if ok {
-			c.usual[len(c.usual)-1] = int64(usual[0] - '0')
+			c.defaults[len(c.defaults)-1] = int64(digit[0] - '0')
 		}
-		value, _ := engine.ValueOf(c.usual[len(c.usual)-1])
-		c.unsaid = append(c.unsaid, value)
+		value, _ := engine.ValueOf(c.defaults[len(c.defaults)-1])
+		c.defaultValues = append(c.defaultValues, value)
 	}
 	return c
 }
 
-// add takes a row. What it is handed values in stays with the caller: boxes of numbers would be a third of what a commit allocates.
+// add adds a row. It keeps none of the values, so callers may reuse them: boxed numbers would be a third of what a commit
+// allocates.
 func (b *inserter) add(values ...any) error {
 	before := len(b.values)
 	for i, v := range values {
@@ -57,7 +61,7 @@ func (b *inserter) add(values ...any) error {
 			b.values = b.values[:before]
 			return fmt.Errorf("INSERT %s: a value of %s that is none", b.into, b.names[i])
 		}
-		if value != b.unsaid[i] {
+		if value != b.defaultValues[i] {
 			b.stated |= 1 << i
 		}
 		b.values = append(b.values, value)
@@ -80,7 +84,7 @@ func (b *inserter) flush() error {
 	return err
 }
 
-// statement leaves out the columns that are in all rows as in most: a third of many tables.
+// statement returns the INSERT without the columns that have their default in all rows: a third of the columns of many tables.
 func (b *inserter) statement() string {
 	if s := b.statements[b.stated]; s != "" {
 		return s
@@ -99,8 +103,8 @@ func (b *inserter) statement() string {
 	return s
 }
 
-// withConn does something on the connection of the engine. It is not interrupted, only left out, when the context ends: to wait
-// for that takes a goroutine each time.
+// withConn calls do with the engine's connection. A context that has ended keeps it from starting but does not interrupt it:
+// waiting for that would take a goroutine each time.
 func (t *tx) withConn(do func(*engine.CachingConn) error) error {
 	if err := t.ctx.Err(); err != nil {
 		return err

@@ -49,12 +49,12 @@ func TestUsualValues(t *testing.T) {
 	for table, list := range map[string]string{"events": eventColumns, "calls": callColumns, "results": resultColumns, "usage": usageFields} {
 		c := columnList(list)
 		for i, name := range c.names {
-			var usual *int64
-			if err := db.r.Get(&usual, "SELECT CAST(dflt_value AS INTEGER) FROM pragma_table_info(?) WHERE name = ?", table, name); err != nil {
+			var defaults *int64
+			if err := db.r.Get(&defaults, "SELECT CAST(dflt_value AS INTEGER) FROM pragma_table_info(?) WHERE name = ?", table, name); err != nil {
 				t.Fatalf("%s.%s: %v", table, name, err)
 			}
-			if n, ok := c.usual[i].(int64); ok != (usual != nil) || ok && n != *usual {
-				t.Errorf("%s.%s: left out for %v, the default is %v", table, name, c.usual[i], usual)
+			if n, ok := c.defaults[i].(int64); ok != (defaults != nil) || ok && n != *defaults {
+				t.Errorf("%s.%s: left out for %v, the default is %v", table, name, c.defaults[i], defaults)
 			}
 		}
 	}

@@ -9,17 +9,18 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// ledger puts what a fact keeps of runs in the place of what their version says of them.
+// ledger replaces what a version states of runs by what a ledger keeps of them.
 func (c *commit) ledger(f blob.Fact) error {
-	if takenBack(f) {
+	if isRetraction(f) {
 		return c.reopen(f.Key, nil)
 	}
 	l, err := index.ParseLedger(f)
 	if err != nil {
-		return nil // as in tombstone
+		return nil // ignored, as in applyTombstone
 	}
 	version, err := c.ledgerVersion(l)
 	if err != nil {
@@ -38,7 +39,7 @@ func (c *commit) ledger(f blob.Fact) error {
 			return err
 		}
 	} else if l.Tombstoned {
-		return nil // the version came back since
+		return nil // the version has come back since
 	} else if err := c.reopen(f.Key, l); err != nil {
 		return err
 	}
@@ -53,8 +54,8 @@ func (c *commit) ledger(f blob.Fact) error {
 	return c.ledgerLinks(o, l.Links)
 }
 
-// ledgerVersion is the version that a ledger tells of. gc may have dropped it from the manifests: then the ledger is
-// all that is left.
+// ledgerVersion returns the version that a ledger is about. gc may have dropped it from the manifests: then the ledger is all
+// that is left, and its row is added.
 func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	v := &l.Version
 	delete(c.addedVersions, versionKey(v))
@@ -73,8 +74,8 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	return id, err
 }
 
-// reopen takes back what a ledger of a version that is there said. Unless the next one says it again, the version must
-// be parsed as a whole: parser -1, which is that of no program, says that rows of another parse are there.
+// reopen undoes the ledger of a version that still exists. Unless the next ledger repeats it, the version must be parsed as a
+// whole: parser -1, which no program has, says that its rows are those of another parse.
 func (c *commit) reopen(fact string, next *index.Ledger) error {
 	type part struct {
 		version, name int64
@@ -113,7 +114,7 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 	return nil
 }
 
-// ledgerRun writes what stays of one run.
+// ledgerRun writes what a ledger keeps of one run.
 func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned bool) error {
 	scope := r.Scope
 	if r.Local {
@@ -138,7 +139,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 		}
 	}
 	if r.Claim != nil {
-		stated, err := marshalRun(r.Claim)
+		stated, err := schema.MarshalRun(r.Claim)
 		if err != nil {
 			return err
 		}
@@ -163,7 +164,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 	return nil
 }
 
-// dropRun removes what a version that stays says of a run, or only its words.
+// dropRun deletes what a version that stays states of a run, or only its words.
 func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 	var transcripts []int64
 	if err := c.each("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", func(r *sql.Rows) error {
@@ -202,7 +203,7 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 	return nil
 }
 
-// dropWords makes rows of a transcript that no search finds: each keeps an entry without words.
+// dropWords makes the rows of a transcript unsearchable: each keeps a full-text entry without words.
 func (c *commit) dropWords(transcript, until int64) error {
 	ids := map[int64]bool{}
 	if err := c.each("SELECT id FROM events WHERE transcript = ?1 AND (?2 = 0 OR inner IS NOT NULL OR offset < ?2)", intoSet(ids), transcript, until); err != nil {
@@ -219,13 +220,13 @@ func (c *commit) dropWords(transcript, until int64) error {
 	return nil
 }
 
-// runName is what makes a name one.
+// runName identifies a name of a run.
 type runName struct {
 	format        int64
 	native, scope string
 }
 
-// namedRun is the row of a name.
+// namedRun returns the row of a name.
 func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh bool, err error) {
 	format, err := c.nameID(formatName)
 	if err != nil {
@@ -251,7 +252,7 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 	return id, fresh, nil
 }
 
-// lookUpNames finds the rows of the names by which originals call runs, as far as they say all that makes it one.
+// lookUpNames looks up the names that originals call runs by, as far as the originals state all that identifies one.
 func (c *commit) lookUpNames(originals []*index.Parsed) error {
 	var missing []runName
 	for _, p := range originals {
@@ -272,8 +273,8 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 			}
 		}
 	}
-	args := make([]any, 3*lookLot)
-	for lot := range slices.Chunk(missing, lookLot) {
+	args := make([]any, 3*lookupBatch)
+	for lot := range slices.Chunk(missing, lookupBatch) {
 		clear(args)
 		for i, key := range lot {
 			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
@@ -292,11 +293,11 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 }
 
 var lookUpNames = sync.OnceValue(func() string {
-	return "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookLot-1) + `)
+	return "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookupBatch-1) + `)
 	SELECT n.id, n.format, n.native_id, n.scope FROM k CROSS JOIN run_names n ON n.format = k.format AND n.native_id = k.native AND n.scope = k.scope`
 })
 
-// ledgerUsage writes usage that outlives what stated it, under the identity that it had.
+// ledgerUsage writes usage that outlives the original that stated it, under the identity that it had.
 func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 	name, err := c.runName(o, u.Run)
 	if err != nil {
@@ -349,10 +350,10 @@ func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
 	return nil
 }
 
-// exceptGraves leaves out of a parse what was pruned of its version, and the words of what was thinned.
+// exceptGraves removes from a parse what was pruned of its version, and the words of what was thinned.
 func (c *commit) exceptGraves(o *owner) error {
-	if o.born {
-		return nil // a ledger would have told of it
+	if o.isNew {
+		return nil // a ledger would have added the version
 	}
 	graves, err := c.prunedRuns(o.version)
 	if err != nil || len(graves) == 0 {
@@ -364,7 +365,7 @@ func (c *commit) exceptGraves(o *owner) error {
 		g := graves[run]
 		return g.covers(at.Inner, at.Offset) && g.drops()
 	}
-	back := map[string]bool{} // runs that go on behind their grave
+	back := map[string]bool{} // runs that continue behind what was pruned
 	p.Usage = except(p.Usage, back, func(u *transcript.Usage) (string, bool) { return u.Run, over(u.Run, u.Origin) })
 	p.Receipts = except(p.Receipts, back, func(r *transcript.Receipt) (string, bool) { return r.Run, over(r.Run, r.Origin) })
 	p.Steps = except(p.Steps, back, func(s *transcript.Step) (string, bool) { return s.Run, over(s.Run, s.Origin) })
@@ -384,15 +385,15 @@ func (c *commit) exceptGraves(o *owner) error {
 	p.Rows = rows
 	gone := func(run string) bool { g := graves[run]; return g != nil && g.drops() && !back[run] }
 	p.Runs = except(p.Runs, map[string]bool{}, func(r *transcript.Run) (string, bool) { return r.ID, gone(r.ID) })
-	o.gone, o.cut = gone, graves
+	o.gone, o.pruned = gone, graves
 	return nil
 }
 
-// except returns all without those that lies names, and notes in back the runs of the others.
-func except[T any](all []*T, back map[string]bool, lies func(*T) (string, bool)) []*T {
+// except returns all records but those that pruned reports, and adds the runs of the others to back.
+func except[T any](all []*T, back map[string]bool, pruned func(*T) (string, bool)) []*T {
 	var left []*T
 	for _, x := range all {
-		run, yes := lies(x)
+		run, yes := pruned(x)
 		if yes {
 			continue
 		}
@@ -402,7 +403,7 @@ func except[T any](all []*T, back map[string]bool, lies func(*T) (string, bool))
 	return left
 }
 
-// countPartial counts the rows of transcripts whose beginning was pruned: their versions speak of more.
+// countPartial recounts the rows of transcripts whose beginning was pruned: the counts that their versions state include it.
 func (c *commit) countPartial() error {
 	for _, id := range sorted(c.truncated) {
 		if err := c.exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {

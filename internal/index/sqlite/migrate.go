@@ -35,7 +35,7 @@ var latest = sync.OnceValues(func() (int64, error) {
 	return newest, nil
 })
 
-// version reads the version of the schema, 0 for a file without any. The database is a Pool of the engine.
+// version reads the version of the schema, 0 for a file that has none. db must be a Pool of the engine.
 func version(ctx context.Context, db *sql.DB) (v int64, err error) {
 	err = db.QueryRowContext(engine.Polled(ctx), schemaVersion).Scan(&v)
 	if engine.Code(err) == sqlite3.SQLITE_ERROR { // no such table: nothing was ever applied
@@ -44,7 +44,7 @@ func version(ctx context.Context, db *sql.DB) (v int64, err error) {
 	return v, err
 }
 
-// current is nil when the schema is exactly the one that this program knows.
+// current returns nil if the schema is exactly the one that this program knows.
 func current(ctx context.Context, db *sql.DB) error {
 	want, err := latest()
 	if err != nil {
@@ -62,7 +62,7 @@ func current(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// migrate brings the schema up to date. When it is, that costs one SELECT.
+// migrate brings the schema up to date. If it is, that costs one SELECT.
 func migrate(ctx context.Context, db *sql.DB) error {
 	err := current(ctx, db)
 	if !errors.Is(err, index.ErrTooOld) {

@@ -1,8 +1,9 @@
-// Package sqlite keeps the index in one SQLite file. All SQL of the house is here and in migrations/sqlite.
+// Package sqlite keeps the index in one SQLite file. It owns the file, its schema (migrations/sqlite) and its connections: one
+// that writes, a pool that only reads, and one for the console.
 //
-// It owns the file, its schema and its connections: one that writes, a pool that only reads, and the fenced
-// ones of the console. It promises what package index promises, and that nothing it does is visible outside
-// of its own driver values.
+// What writes is here: commits, upkeep (Tidy, Optimize, Purge) and the state of this machine. What only reads is in the
+// sub-packages, by contract: ask, catalog, retention, stats, usage, verify and console. DB embeds their readers. All SQL of the
+// program is in this tree.
 package sqlite
 
 import (
@@ -20,14 +21,32 @@ import (
 	driver "modernc.org/sqlite"
 
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
+	"github.com/txarchive/txarchive/internal/index/sqlite/catalog"
+	"github.com/txarchive/txarchive/internal/index/sqlite/console"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/retention"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/stats"
+	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
+)
+
+// The other readers are embedded under names of their own.
+type (
+	catalogReader   = catalog.Reader
+	retentionReader = retention.Reader
+	statsReader     = stats.Reader
+	usageReader     = usage.Reader
 )
 
 // DB is an open index. It is safe for use by several goroutines.
 type DB struct {
-	*ask.Reader // what only reads; over r
+	*ask.Reader // the readers ask r
+	*catalogReader
+	*retentionReader
+	*statsReader
+	*usageReader
 
 	w       *sqlx.DB // one connection; nil when opened to read
 	r       *sqlx.DB
@@ -36,7 +55,7 @@ type DB struct {
 
 	immutable bool        // nothing can be written beside the file, so nothing will change
 	torn      atomic.Bool // a transaction was given up
-	console   console
+	console   *console.Console
 
 	bulkRows int   // batches of as many rows become segments
 	slots    int64 // rows that one hour takes
@@ -45,17 +64,17 @@ type DB struct {
 
 // Options says how to open an index.
 type Options struct {
-	// ReadOnly opens an index that exists, changes nothing and never waits for a writer.
+	// ReadOnly opens an index that exists. It changes nothing and never waits for a writer.
 	ReadOnly bool
-	// Text serves the SQL functions of the console; without it they give an error.
+	// Text gives the texts that SQL functions of the console return; without it they fail.
 	Text TextFunc
-	// Unlogged makes an index that nobody else knows of yet. What is written goes into the file alone, once instead of twice, and
-	// nothing is undone: transactions go on when their context ends, one that fails costs the index (Torn), and so does
-	// a crash until the file was closed and made durable.
+	// Unlogged writes an index that nobody else knows of yet, without any journal: every page is written once instead of twice,
+	// and nothing can be undone. Transactions ignore the end of their context, and one that fails costs the index (Torn), as
+	// does a crash before the file has been closed and made durable.
 	Unlogged bool
 }
 
-// Torn says of an Unlogged index whether part of a transaction stands in it, so that it is worth nothing.
+// Torn reports whether an Unlogged index holds part of a transaction and must be dropped.
 func (db *DB) Torn() bool { return db.options.Unlogged && db.torn.Load() }
 
 // Open opens the index at path, creates it when there is none, and brings an older schema up to date.
@@ -68,6 +87,7 @@ func Open(ctx context.Context, path string, options Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{path: path, options: options, bulkRows: bulkRows, slots: 1 << schema.SlotBits}
+	db.console = console.New(db.dsn, options.Text)
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", path, engine.Damage(err)), db.Close())
 	}
@@ -106,8 +126,8 @@ func (db *DB) open(ctx context.Context) error {
 	return db.openBoth(ctx)
 }
 
-// create makes the schema of an empty file. What finds no room is tried again by goose, so it has to be undone here even where nothing else
-// can be: it would say that the file is damaged.
+// create applies the schema to an empty file. goose tries a migration again that found the disk full, so it must be possible to
+// undo one even in an Unlogged index: the second attempt would report the file as damaged.
 func (db *DB) create(ctx context.Context) error {
 	if !db.options.Unlogged {
 		return migrate(ctx, db.w.DB)
@@ -122,8 +142,9 @@ func (db *DB) create(ctx context.Context) error {
 	return err
 }
 
-// openBoth opens the connection that writes and one that reads beside each other: nearly all of it is that each reads the schema.
-// A reader that finds it too old, or nothing to share yet, is opened again when the writer has seen to that.
+// openBoth opens the writing connection and a reading one concurrently, because nearly all of the time goes into each of them
+// reading the schema. A reader that finds the schema too old, or no shared memory yet, is opened again once the writer has seen
+// to that.
 func (db *DB) openBoth(ctx context.Context) error {
 	db.read()
 	var reader error
@@ -142,32 +163,39 @@ func (db *DB) openReader(ctx context.Context) error {
 	if err == nil || !engine.CannotOpen(err) || hasLog(db.path) {
 		return err
 	}
-	// Nothing can be written there, not even what readers of a log share. So nobody else can have the index open.
+	// Nothing can be written there, not even the shared memory that readers of a WAL need. So nobody else can have the index
+	// open.
 	closing := db.r.Close()
 	db.immutable = true
 	db.read()
 	return errors.Join(current(ctx, db.r.DB), closing)
 }
 
-// read opens the connections that only read.
+// read opens the pool of connections that only read.
 func (db *DB) read() {
 	pragmas := readerPragmas
 	if db.options.Unlogged {
 		pragmas = unloggedReaderPragmas
 	}
-	db.r = readers(db.dsn(pragmas, url.Values{"mode": {"ro"}}))
-	db.Reader = ask.New(db.r)
+	db.readBy(readers(db.dsn(pragmas, url.Values{"mode": {"ro"}})))
 }
 
-// hasLog says whether some of the index stands in the log beside it.
+// readBy makes a pool the one that every reader asks.
+func (db *DB) readBy(pool *sqlx.DB) {
+	db.r = pool
+	db.Reader, db.usageReader, db.retentionReader = ask.New(pool), usage.New(pool), retention.New(pool)
+	db.catalogReader, db.statsReader = catalog.New(pool), stats.New(pool)
+}
+
+// hasLog reports whether the write-ahead log beside the file holds any of the index.
 func hasLog(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
 }
 
-// Close closes every connection. It is an error to use the index afterwards.
+// Close closes all connections. The index must not be used afterwards.
 func (db *DB) Close() error {
-	errs := []error{db.console.close()}
+	errs := []error{db.console.Close()}
 	if db.r != nil {
 		errs = append(errs, db.r.Close())
 	}
@@ -178,9 +206,9 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// Rest gives back the memory that writing took, when there is little or nothing left to write: the writer's cache, the room in it that
-// another index in this process could take for its own (what SQLite keeps is bounded by the sum of all caches), and what the collector
-// holds.
+// Rest gives back the memory that writing took, for when little or nothing is left to write: the writer's page cache, the spare
+// builder and the collector's free pages. SQLite bounds what it keeps by the sum of all caches, so the share of this cache
+// would otherwise go to another index in the process.
 func (db *DB) Rest(ctx context.Context) error {
 	_, err := db.w.ExecContext(ctx, "PRAGMA cache_size = -1024; PRAGMA shrink_memory")
 	spare.Store(nil)
@@ -188,21 +216,31 @@ func (db *DB) Rest(ctx context.Context) error {
 	return engine.Damage(err)
 }
 
-// Path is where the index lies.
+// TextFunc gives the texts that SQL functions of the console ask for: see console.TextFunc.
+type TextFunc = console.TextFunc
+
+// Query runs one statement that reads, on a connection of its own: see console.Console.
+func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string) error, row func([]any) error) error {
+	return db.console.Query(ctx, q, columns, row)
+}
+
+// Path returns the path of the index file.
 func (db *DB) Path() string { return db.path }
 
-// Pragmas stand in the DSN, so that every connection of a pool has them. More of the writer's cache has not made large ingests faster;
-// of less, 16 MB, an ingest of 500 MB writes 8 % more pages and reads 40 % more.
+// Pragmas are in the DSN, so that every connection of a pool has them. A larger writer cache has not made large ingests faster;
+// with a smaller one of 16 MB an ingest of 500 MB writes 8 % more pages and reads 40 % more.
 var (
 	writerPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-40960)",
 		"temp_store(MEMORY)", "wal_autocheckpoint(8000)", "foreign_keys(0)", "secure_delete(FAST)"}
-	// returnsPages is for a file that is made: it shall become smaller without being written anew (giveBack). Said of one that is
-	// there, it would be written into it each time.
+	// returnsPages is for new files: it lets them shrink without VACUUM (giveBack). On an existing file, each connection would
+	// write it to the file again.
 	returnsPages = "auto_vacuum(INCREMENTAL)"
-	// unloggedPragmas are for an index that is built. Without a log its readers wait while a transaction is written, and it waits for them.
+	// unloggedPragmas are for an index that is built. Without a log its readers wait for a transaction to be written, and the
+	// writer waits for readers.
 	unloggedPragmas = []string{"busy_timeout(600000)", "journal_mode(OFF)", "synchronous(OFF)", "cache_size(-40960)",
 		"temp_store(MEMORY)", "foreign_keys(0)", "secure_delete(FAST)"}
-	// Readers map nothing and keep little: the system has the file in memory, and what one process takes stays bounded.
+	// Readers map no memory and keep small caches: the operating system caches the file, and the memory of one process stays
+	// bounded.
 	readerPragmas         = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
 	unloggedReaderPragmas = []string{"busy_timeout(600000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
 )
@@ -217,14 +255,14 @@ func (db *DB) dsn(pragmas []string, values url.Values) string {
 	return disk.URI(db.path, values.Encode())
 }
 
-// How many statements each connection keeps prepared. Preparing one costs a tenth to half a millisecond, more than most of
-// them take to run. A commit has some 180.
+// Prepared statements that each connection keeps. Preparing one takes 0.1 to 0.5 ms, more than most of them take to run. A
+// commit has some 180.
 const (
 	readStatements  = 96
 	writeStatements = 256
 )
 
-// writer is a pool of one.
+// writer returns a pool of one connection.
 func writer(dsn string) *sqlx.DB {
 	db := engine.Pool(engine.TableConnector(new(driver.Driver), dsn), writeStatements)
 	db.SetMaxOpenConns(1)

@@ -8,10 +8,11 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/catalog"
 )
 
-// packs adds packs that are not there yet: their rows first, because their versions may lie in each other, then what
-// their manifests tell of, then what follows from it for the packs that they replace.
+// packs adds packs that are new: first the rows of all, because their versions may lie in each other, then what their manifests
+// state, then what follows for the packs that they replace.
 func (c *commit) packs(all []*index.PackRow) error {
 	ids := make([]int64, len(all))
 	for i, p := range all {
@@ -22,8 +23,8 @@ func (c *commit) packs(all []*index.PackRow) error {
 	}
 	for i, p := range all {
 		for j := range p.Versions {
-			if j%lookLot == 0 {
-				if err := c.lookUpFiles(p.Versions[j:min(j+lookLot, len(p.Versions))]); err != nil {
+			if j%lookupBatch == 0 {
+				if err := c.lookUpFiles(p.Versions[j:min(j+lookupBatch, len(p.Versions))]); err != nil {
 					return fmt.Errorf("pack %s: %w", p.Name, err)
 				}
 			}
@@ -54,7 +55,7 @@ func (c *commit) pack(p *index.PackRow) (int64, error) {
 	return id, members.flush()
 }
 
-// version adds a version or prolongs it, with the extents that the pack brought.
+// version adds a version, or extends one, with the extents that the pack holds.
 func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	file, fresh, err := c.file(v.Source, v.Path)
 	if err != nil {
@@ -81,7 +82,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 			return err
 		}
 	case known:
-		if tombstone.Valid && v.Size > size { // what grew lies under no tombstone
+		if tombstone.Valid && v.Size > size { // the tombstone does not cover what it has grown to
 			if err := c.deleteStatements(id); err != nil {
 				return err
 			}
@@ -100,10 +101,10 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.extents(pack, p, chain, v, known); err != nil || !tombstone.Valid {
 		return err
 	}
-	return c.liftEndedTombstone(tombstone.String, v)
+	return c.liftRetractedTombstone(tombstone.String, v)
 }
 
-// extents says where the pack has the bytes of a chain; known is whether the chain was there before.
+// extents records where the pack has the bytes of a chain. known says that the chain existed before.
 func (c *commit) extents(pack int64, p *index.PackRow, chain int64, v *blob.Version, known bool) (err error) {
 	alone := !known && len(v.Extents) == 1
 	for _, e := range v.Extents {
@@ -135,8 +136,8 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 	if err != nil {
 		return err
 	}
-	// What grew, or is another format's now, must be parsed: parser 0 says so until its rows follow.
-	const moved = "(mtime <> ?2 AND " + atFile + " OR format IS NOT ?5 OR role IS NOT ?6 OR root_dir <> ?7)"
+	// A version that has grown, or that another format claims now, must be parsed: parser 0 until its rows follow.
+	const moved = "(mtime <> ?2 AND " + catalog.AtFile + " OR format IS NOT ?5 OR role IS NOT ?6 OR root_dir <> ?7)"
 	if err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
 		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?3, mode = ?4,
 		format = ?5, role = ?6, root_dir = ?7 WHERE id = ?8 AND size <= ?1`, v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
@@ -174,7 +175,7 @@ func versionKey(v *blob.Version) index.VersionKey {
 	return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
 }
 
-// supersede marks what older versions of a file say as to be judged again, and lets those that are empty say nothing (filled).
+// supersede has the statements of older versions of a file judged again, and drops those of empty versions (filled).
 func (c *commit) supersede(file int64, number int) error {
 	empty := map[int64]bool{}
 	if err := c.each(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
@@ -224,7 +225,7 @@ func (c *commit) source(name string) (id int64, err error) {
 	return id, nil
 }
 
-// file returns the row of a file, and whether it was made now.
+// file returns the row of a file, and whether it is new.
 func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
 	src, err := c.source(source)
 	if err != nil {
@@ -247,16 +248,16 @@ func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
 	return id, true, c.buffer.files.add(id, src, path)
 }
 
-// fileKey is what makes a file one.
+// fileKey identifies a file.
 type fileKey struct {
 	source int64
 	path   string
 }
 
-// lookLot is how many keys one statement looks up.
-const lookLot = 64
+// lookupBatch is how many keys one statement looks up.
+const lookupBatch = 64
 
-// lookUpFiles finds the rows of the files of some versions.
+// lookUpFiles looks up the rows of the files of some versions.
 func (c *commit) lookUpFiles(versions []blob.Version) error {
 	var missing []fileKey
 	for i := range versions {
@@ -275,7 +276,7 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	args := make([]any, 2*lookLot)
+	args := make([]any, 2*lookupBatch)
 	for i, key := range missing {
 		args[2*i], args[2*i+1] = key.source, key.path
 	}
@@ -289,12 +290,12 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 }
 
 var lookUpFiles = sync.OnceValue(func() string {
-	return "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookLot-1) + `)
+	return "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookupBatch-1) + `)
 	SELECT f.id, f.source, f.path FROM k CROSS JOIN files f ON f.path = k.path AND f.source = k.source`
 })
 
-// fact keeps the newest fact of a kind and key, by time, then by pack name, and says whether it is news: gc tells again
-// what older packs have told. Of a ledger it keeps that there is one: the rest becomes rows.
+// fact stores the newest fact of a kind and key, by time and then by pack name, and reports whether it is news: gc repeats the
+// facts of older packs. Of a ledger it stores only that there is one: the rest becomes rows.
 func (c *commit) fact(f index.FactRow) (news bool, err error) {
 	if f.Kind == "source" {
 		if _, err := c.source(f.Key); err != nil {
@@ -303,19 +304,19 @@ func (c *commit) fact(f index.FactRow) (news bool, err error) {
 	}
 	var value any
 	switch {
-	case takenBack(f.Fact):
+	case isRetraction(f.Fact):
 	case f.Kind == index.FactLedger:
 		value = "{}"
 	default:
 		value = string(f.Value)
 	}
 	var last int64
-	told, err := c.getDirect("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
+	known, err := c.getDirect("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
 	if err != nil {
 		return false, err
 	}
 	err = c.execDirect(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
 		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
-	return !told || f.Time.UnixMicro() > last, err
+	return !known || f.Time.UnixMicro() > last, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -18,21 +19,20 @@ type owner struct {
 	*index.Parsed
 	version int64
 	names   map[string]int64 // run_names by native id
-	local   map[string]bool  // native ids of runs that are unique only here, once somebody has asked
+	local   map[string]bool  // native ids of runs that are unique only here; nil until asked for
 	wanted  map[string]bool  // transcripts that must have rows although a copy has them, by native id
-	born    bool             // nothing is said of it yet
-	first   map[int64]bool   // names that nothing was called by before it
+	isNew   bool             // it is new: the index has no statements of it
+	first   map[int64]bool   // names that this version is the first to use
 
-	cut  map[string]*prunedRun // runs of which something was pruned, by native id
-	gone func(run string) bool // of which nothing is left here
+	pruned map[string]*prunedRun // runs of which something was pruned, by native id
+	gone   func(run string) bool // reports whether nothing of a run is left here
 }
 
-// parsed writes what one stretch of a parse says. Rows of events wait for writeRows, which sorts those of the
-// whole batch by time.
+// parsed writes one stretch of a parse. Event rows wait for writeRows, which sorts the rows of the whole batch by time.
 func (c *commit) parsed(p *index.Parsed) error {
 	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}, first: map[int64]bool{}}
 	var tombstone sql.NullString
-	if o.version, o.born = c.addedVersions[p.VersionKey]; !o.born {
+	if o.version, o.isNew = c.addedVersions[p.VersionKey]; !o.isNew {
 		ok, err := c.get(`SELECT v.id, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
 			WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &tombstone)
 		if err != nil {
@@ -49,8 +49,8 @@ func (c *commit) parsed(p *index.Parsed) error {
 	if err := c.exceptGraves(o); err != nil {
 		return err
 	}
-	if p.First && !o.born {
-		if err := c.unsay(o); err != nil {
+	if p.First && !o.isNew {
+		if err := c.retract(o); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (c *commit) parsed(p *index.Parsed) error {
 		}
 	}
 	parser, until := int64(p.Parser), p.Until
-	if !p.Last { // should no more come, all of it is parsed again
+	if !p.Last { // if the rest never comes, all of it is parsed again
 		parser, until = 0, 0
 	}
 	if row := c.buffer.versions.row(o.version); row != nil {
@@ -78,11 +78,11 @@ func (c *commit) parsed(p *index.Parsed) error {
 	return c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.version)
 }
 
-// nothing is the content of an empty file.
+// nothing is the hash of an empty file.
 var nothing = blob.Ref(sha256.Sum256(nil))
 
-// filled says of an empty version that there is a newer one: whose a file is that has just begun was a guess from its name. What
-// the newer one is makes no difference, see supersede.
+// filled reports whether an empty version has a newer one. Which run an empty file belongs to was only a guess from its name.
+// The content of the newer version makes no difference: see supersede.
 func (c *commit) filled(o *owner) (bool, error) {
 	if o.SHA256 != nothing {
 		return false, nil
@@ -92,11 +92,11 @@ func (c *commit) filled(o *owner) (bool, error) {
 		[]any{o.version}, &newer)
 }
 
-// unsay takes back what a parse replaces: everything when it starts from the beginning (of an original that grew, too: its
-// first line may have been torn, and what was said of the run a guess), else the problems of the torn end that it reads again,
-// and how many were not told.
-func (c *commit) unsay(o *owner) error {
-	if o.From == 0 { // before its problems go: a run may have been named by them alone
+// retract deletes what a parse replaces. A parse from the beginning replaces everything, also for an original that has grown:
+// its first line may have been torn, and what it stated of the run a guess. Any other replaces the problems of the torn end
+// that it reads again, and the count of problems that were left out.
+func (c *commit) retract(o *owner) error {
+	if o.From == 0 { // before its problems go: they alone may name a run
 		if err := c.usages.flush(); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (c *commit) unsay(o *owner) error {
 	return c.exec("DELETE FROM bounds WHERE version = ?1 AND NOT EXISTS (SELECT 1 FROM usage WHERE version = ?1)", o.version)
 }
 
-// deleteRows removes the event rows of a transcript, words included.
+// deleteRows deletes the event rows of a transcript and their words.
 func (c *commit) deleteRows(transcript int64) error {
 	if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), transcript); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 		o.first[id] = true
 		c.claimCache[id] = &claimCache{}
 	}
-	if h := c.claimCache[id]; h != nil && !o.born {
+	if h := c.claimCache[id]; h != nil && !o.isNew {
 		h.unsure = true
 	}
 	o.names[native] = id
@@ -196,7 +196,7 @@ func (c *commit) claims(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if tellsOfGroup(r) {
+		if describesGroup(r) {
 			c.groups[name] = true
 		}
 		if o.Continued[r.ID] {
@@ -204,11 +204,11 @@ func (c *commit) claims(o *owner) error {
 				return err
 			}
 		}
-		stated, err := marshalRun(r)
+		stated, err := schema.MarshalRun(r)
 		if err != nil {
 			return err
 		}
-		if o.born {
+		if o.isNew {
 			c.cacheClaim(o, name, r, stated)
 			if err := c.buffer.claims.add(name, o.version, r.Rank, stated, flag(onlyNames(r))); err != nil {
 				return err
@@ -224,12 +224,12 @@ func (c *commit) claims(o *owner) error {
 	return nil
 }
 
-// completeRun adds to what a stretch says of a run what earlier ones of the parse have said.
+// completeRun merges what earlier stretches of the parse have stated of a run into what this one states.
 func (c *commit) completeRun(o *owner, name int64, r *transcript.Run) (*transcript.Run, error) {
 	all, stated, rank := &transcript.Run{}, []byte(nil), 0
 	known, err := c.get("SELECT stated, rank FROM run_claims WHERE run_name = ? AND version = ?", []any{name, o.version}, &stated, &rank)
 	if known {
-		all, err = unmarshalRun(stated, r.ID, rank)
+		all, err = schema.UnmarshalRun(stated, r.ID, rank)
 	}
 	if err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func (c *commit) completeRun(o *owner, name int64, r *transcript.Run) (*transcri
 	return all, nil
 }
 
-// onlyNames says whether a claim states nothing but that there is such a run: its original goes without it.
+// onlyNames reports whether a claim states nothing but that the run exists, which needs no claim of this original.
 func onlyNames(r *transcript.Run) bool {
 	if !r.Named {
 		return false
@@ -253,8 +253,8 @@ func onlyNames(r *transcript.Run) bool {
 	return reflect.DeepEqual(&said, bare)
 }
 
-// transcripts writes the conversations of a version and hands their rows on, unless another version with the
-// same bytes has them already.
+// transcripts writes the conversations of a version and passes their rows on, unless another version with the same bytes has
+// them already.
 func (c *commit) transcripts(o *owner) error {
 	ids := make([]int64, len(o.Conversations))
 	for i := range o.Conversations {
@@ -269,7 +269,7 @@ func (c *commit) transcripts(o *owner) error {
 		if indexed {
 			ids[i] = id
 		}
-		if g := o.cut[v.Run]; g != nil && g.drops() {
+		if g := o.pruned[v.Run]; g != nil && g.drops() {
 			c.truncated[id] = true
 		}
 	}
@@ -281,7 +281,7 @@ func (c *commit) transcripts(o *owner) error {
 	return nil
 }
 
-// heldTranscript is what makes a transcript one.
+// heldTranscript identifies a transcript.
 type heldTranscript struct {
 	name, version int64
 	native        string
@@ -302,12 +302,12 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 			return 0, false, err
 		}
 	}
-	stated, err := marshalConversation(&v.Conversation, v.Uncounted)
+	stated, err := schema.MarshalConversation(&v.Conversation, v.Uncounted)
 	if err != nil {
 		return 0, false, err
 	}
 	var rows int
-	known := !o.born
+	known := !o.isNew
 	if known {
 		if known, err = c.get("SELECT id, indexed FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
 			[]any{o.version, name, native, v.Uncounted}, &id, &rows); err != nil {
@@ -315,13 +315,13 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 		}
 	}
 	if known {
-		indexed = rows == 1 // what is wanted is made again as a whole
+		indexed = rows == 1 // a wanted transcript is made again as a whole
 		c.held[id] = heldTranscript{name, o.version, native, v.Shared}
 		err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
 			v.LastSeq, v.TotalRows, stated, v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
 	}
-	same, err := c.twin(o, name, native, v.Uncounted)
+	same, err := c.hasIdenticalCopy(o, name, native, v.Uncounted)
 	if err != nil {
 		return 0, false, err
 	}
@@ -345,7 +345,7 @@ func (c *commit) completeConversation(o *owner, name int64, native string, v *in
 	if err != nil || !known {
 		return err
 	}
-	if err := unmarshalConversation(stated, &all); err != nil {
+	if err := schema.UnmarshalConversation(stated, &all); err != nil {
 		return err
 	}
 	index.Overlay(&all, &v.Conversation)
@@ -353,8 +353,8 @@ func (c *commit) completeConversation(o *owner, name int64, native string, v *in
 	return nil
 }
 
-// twin says whether another version with the same bytes has the rows of a transcript already.
-func (c *commit) twin(o *owner, name int64, native string, aside bool) (bool, error) {
+// hasIdenticalCopy reports whether another version with the same bytes already has the rows of a transcript.
+func (c *commit) hasIdenticalCopy(o *owner, name int64, native string, aside bool) (bool, error) {
 	if o.first[name] {
 		return false, nil
 	}
@@ -363,7 +363,7 @@ func (c *commit) twin(o *owner, name int64, native string, aside bool) (bool, er
 		return false, err
 	}
 	same := false
-	// Those with the same bytes are few, those of one conversation may be thousands; and of many copies the first has the rows.
+	// Few versions have the same bytes, but thousands may have the same conversation. Of many copies the first has the rows.
 	err = c.eachBrief(`SELECT s.name, f.path, v.number FROM versions mine CROSS JOIN versions v INDEXED BY versions_sha256 ON v.sha256 = mine.sha256 AND v.size = mine.size
 		CROSS JOIN transcripts t ON t.version = v.id AND t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE mine.id = ? LIMIT ?`, func(r *sql.Rows) error {
@@ -414,16 +414,17 @@ func (c *commit) problems(o *owner) error {
 		}
 	}
 	if len(o.Problems) == 0 && o.From == 0 && (o.First || !o.Last) {
-		return nil // else those of before are known by what the original has become
+		return nil // else what the original has become identifies the earlier ones
 	}
 	return c.identifyProblems(o)
 }
 
-// identifyProblems gives the problems of a version their identity: what and where it is in which content, for which
-// run, so that those of a copy are the same ones: of a copy of the bytes that could not be read, where the run is this
-// original alone, else of the whole. What names no run is known by the name of the file, and so is a file of fewer than alike bytes with those
-// of the directories that it lies in: many of one run can be empty. No more of the path: it is another where sources lie in each other, and in copies.
-// What is known by its own bytes stays known as the original grows: an original may be nothing but lines that cannot be read.
+// identifyProblems gives the problems of a version their identity: kind, place and content, and the run. A copy has the same
+// problems. The content is that of the unreadable bytes themselves where this original alone makes up the run, else that of the
+// whole original. Where no run is named, the name of the file stands in for it. For files of fewer than alike bytes the last
+// directories of the path are added, because a run may have many empty files; no more of the path, because it differs where
+// sources contain each other, and in copies. What its own bytes identify stays the same problem as the original grows, which
+// may be nothing but unreadable lines.
 func (c *commit) identifyProblems(o *owner) error {
 	const alike = 16
 	type problem struct {
@@ -460,7 +461,7 @@ func (c *commit) identifyProblems(o *owner) error {
 	return nil
 }
 
-// lastOf are so many names at the end of a path.
+// lastOf returns the last names of a path.
 func lastOf(file string, names int) string {
 	all := strings.Split(file, "/")
 	return strings.Join(all[max(0, len(all)-names):], "/")
@@ -475,7 +476,7 @@ func jsonOrNil(a transcript.Attributes) (any, error) {
 	return string(b), err
 }
 
-// place is the columns line, offset, length and inner of a record.
+// place returns the columns line, offset, length and inner of a record.
 func (c *commit) place(o transcript.Origin) ([]any, error) {
 	inner, err := c.name(o.Inner)
 	return []any{o.Line, o.Offset, o.Length, inner}, err

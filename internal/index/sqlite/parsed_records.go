@@ -11,8 +11,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// usageIdentity is what makes a request one over the whole archive: what the producer calls it, else all that it
-// says and its place in the original, so that a copy of the file says the same again.
+// usageIdentity identifies a request over the whole archive: by the producer's own id, else by all that it states and its place
+// in the original, so that a copy of the file has the same identity.
 func usageIdentity(o *owner, u *transcript.Usage, ordinal int) []string {
 	if u.Key != "" {
 		return []string{"usage", o.Format, u.Key}
@@ -58,7 +58,7 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 	return c.insertUsage(o.version, name, u, usageID(key), alias, stated, false)
 }
 
-// A usage_id is told by its number as well. Rows have the text, because that is what people look for.
+// A usage_id is also known by its number. Rows hold the text, because that is what people search for.
 func usageID(key int64) string { return index.FormatID("u", key) }
 
 func usageKey(id string) (int64, error) {
@@ -99,7 +99,7 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID s
 	c.boundsOf(version).spent(u, calculated)
 	verdict := schema.VerdictNumber[u.Verdict]
 	if verdict == schema.Counted {
-		c.spends(name, version, texts, u, calculated)
+		c.addPendingSum(name, version, texts, u, calculated)
 	}
 	conversation := any(u.Conversation)
 	if u.Conversation == u.Run {
@@ -112,17 +112,17 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID s
 		u.Origin.Line, u.Origin.Offset, u.Origin.Length, inner)
 }
 
-// usageRows takes rows of usage until they are flushed, which happens before anything asks for them.
+// usageRows returns the inserter of usage, which is flushed before anything reads the table.
 func usageRows(t *tx) *inserter {
 	return &inserter{t: t, into: "OR FAIL INTO usage", columns: columnList(usageFields)}
 }
 
-// SQLite gives the ids: rows with one of their own may fail one by one, so it would keep a copy of each page for that.
+// SQLite assigns the ids: rows with given ids may fail one by one, for which it would keep a copy of each page.
 const usageFields = `usage_id, alias, version, run_name, native_conversation, texts, stated_verdict=0, verdict=0, rank,
 	time, tz, request_id, input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, estimated=0,
 	calculated, receipt, stated, attributes, ledger=0, line, offset, length, inner`
 
-// priced is the columns calculated and texts.
+// priced returns the columns calculated and texts.
 func (c *commit) priced(u *transcript.Usage) (calculated any, texts int64, err error) {
 	said := textsOf(u)
 	if c.batch.Prices != nil {
@@ -132,7 +132,7 @@ func (c *commit) priced(u *transcript.Usage) (calculated any, texts int64, err e
 	return calculated, texts, err
 }
 
-// price sets what the texts say of the price, which it returns.
+// price sets the texts that say how a record was priced, and returns the price.
 func (s *usageTexts) price(book *price.Book, u *transcript.Usage) (calculated any) {
 	r := book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning,
@@ -241,7 +241,7 @@ func (c *commit) links(o *owner) error {
 		if err != nil {
 			return err
 		}
-		statement := index.Hash("statement", l.ID) // only ever compared inside an edge
+		statement := index.Hash("statement", l.ID) // only compared within one edge
 		if l.ID == "" {
 			statement = index.Hash("statement", fmt.Sprint(l.Time), fmt.Sprint(l.Origin.Offset))
 		}
@@ -261,8 +261,8 @@ func (c *commit) links(o *owner) error {
 	return nil
 }
 
-// end is the type, scope, id and conversation of one end. An end that is named in a place where run ids are
-// local means the run of that place.
+// end returns type, scope, id and conversation of one end of a link. An end that is named where run ids are local means the run
+// of that place.
 func (c *commit) end(o *owner, e transcript.End) []string {
 	scope := ""
 	if e.Type == "run" || e.Type == "conversation" {

@@ -22,27 +22,27 @@ import (
 
 var _ index.Cleaner = (*DB)(nil)
 
-// The file is written anew when so much of it is free. When less is, but more than the next commits are likely to take, pages
-// from its end go where others were.
+// The file is rewritten when vacuumShare of it is free. When less is, but more than the next commits are likely to take, pages
+// are moved from its end into free ones.
 const (
 	vacuumShare = 0.05
 	vacuumPages = 1 << 20 / 4096
 	spareShare  = 0.005
 )
 
-// purgedKey is where the index remembers what had been taken out of it when it was last purged, rebuiltKey how many pages it had
-// when its file was last written anew.
+// purgedKey is the key under which local_state keeps what had been taken out of the index when it was last purged (takenOut),
+// rebuiltKey that of the number of pages when the file was last rewritten.
 const (
 	purgedKey  = "purged"
 	rebuiltKey = "rebuilt"
 )
 
-// takenOut changes whenever facts take something out of the index.
+// takenOut is a value that changes whenever facts take something out of the index.
 const takenOut = "SELECT count(*) || ' ' || coalesce(max(time), 0) FROM facts WHERE kind IN ('tombstone', 'ledger')"
 
-// Purge gives space back. Of what was taken out of the index since the last Purge nothing stays: segments that have
-// deleted rows are written anew, words that no row has any more go, and then the whole file is written anew, because
-// pages that once held words may be free since long ago.
+// Purge gives space back. Nothing remains of what was taken out of the index since the last Purge: it rewrites segments with
+// deleted rows, deletes words that no row has any more, and then rewrites the whole file, because pages that once held words
+// may have been free for long.
 func (db *DB) Purge(ctx context.Context, all bool) (p index.Purged, err error) {
 	if p.Before, err = db.fileSize(); err != nil {
 		return p, err
@@ -81,7 +81,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 			return err
 		}
 	}
-	if err := db.tidy(ctx, segmentsPurged); err != nil && !errors.Is(err, index.ErrFull) { // joining them may wait for room
+	if err := db.tidy(ctx, segmentsPurged); err != nil && !errors.Is(err, index.ErrFull) { // merging may wait for disk space
 		return err
 	}
 	free, err := db.free(ctx, vacuumShare)
@@ -112,7 +112,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 	return nil
 }
 
-// rewriteSegments writes segments that have deleted rows anew.
+// rewriteSegments rewrites the segments that have deleted rows.
 func (db *DB) rewriteSegments(ctx context.Context, p *index.Purged) error {
 	for {
 		t, err := db.begin(ctx)
@@ -146,7 +146,7 @@ func (t *tx) rewriteSegment() (bool, error) {
 	return true, t.mergeSegments(s, run)
 }
 
-// fragmented are the first segments that have deleted rows, neighbours: when each must be written anew they may as well become one.
+// fragmented returns the first neighbours that have deleted rows: since each must be rewritten, they may as well become one.
 func fragmented(all []fts5.Segment) (run []fts5.Segment) {
 	pages := 0
 	for i, g := range all {
@@ -163,7 +163,7 @@ func fragmented(all []fts5.Segment) (run []fts5.Segment) {
 	return run
 }
 
-// dropTerms removes words that no row has any more.
+// dropTerms deletes the words that no row has any more.
 func (db *DB) dropTerms(ctx context.Context) error {
 	t, err := db.begin(ctx)
 	if err != nil {
@@ -176,7 +176,7 @@ func (db *DB) dropTerms(ctx context.Context) error {
 	return t.Commit()
 }
 
-// dropTerms writes one run of the words that the full-text index has. Segments have no deleted rows any more.
+// dropTerms writes one run of the words that the full-text index has. Its segments must not have deleted rows.
 func (t *tx) dropTerms() error {
 	runs, err := t.runs()
 	if err != nil {
@@ -207,7 +207,7 @@ func (t *tx) dropTerms() error {
 	return t.dropRuns(runs)
 }
 
-// free says whether so much of the file is, and 1 MB at least.
+// free reports whether at least a share of the file is free, and at least 1 MB.
 func (db *DB) free(ctx context.Context, share float64) (bool, error) {
 	var pages, free int64
 	if err := db.w.GetContext(ctx, &pages, "PRAGMA page_count"); err != nil {
@@ -219,8 +219,8 @@ func (db *DB) free(ctx context.Context, share float64) (bool, error) {
 	return free >= vacuumPages && float64(free) >= share*float64(pages), nil
 }
 
-// grown says whether the file has grown by half since it was last written anew: rows that came in between others have split
-// their pages, and left a fifth of them empty. As long as less than 1 MB could be had, it has not.
+// grown reports whether the file has grown by half since it was last rewritten. Rows that were inserted between others have
+// split their pages by then, and left a fifth of them empty. It has not as long as less than 1 MB could be gained.
 func (db *DB) grown(ctx context.Context) (bool, error) {
 	var pages, then int64
 	err := db.w.GetContext(ctx, &pages, "PRAGMA page_count")
@@ -234,7 +234,7 @@ func (db *DB) grown(ctx context.Context) (bool, error) {
 	return 2*pages > 3*then, err
 }
 
-// giveBack makes the file as much smaller as is free in it, when that is worth it.
+// giveBack shrinks the file by its free pages, if that is worth it.
 func (db *DB) giveBack(ctx context.Context) error {
 	some, err := db.free(ctx, spareShare)
 	if err == nil && some {
@@ -251,12 +251,12 @@ func (db *DB) giveBack(ctx context.Context) error {
 	return nil
 }
 
-// vacuumPragmas are no additions to others: the driver sorts them, so of two values of one pragma that holds which comes last in
-// the alphabet. A page is read once and written once: more cache has not made it faster.
+// vacuumPragmas replace the writer's pragmas instead of adding to them: the driver sorts them, so of two values of one pragma
+// the alphabetically last would hold. A page is read once and written once, so a larger cache has not made it faster.
 var vacuumPragmas = []string{returnsPages, "busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-8192)", "temp_store(FILE)", "wal_autocheckpoint(8000)",
 	"foreign_keys(0)", "secure_delete(FAST)"}
 
-// vacuum writes the file anew, with the copy on disk: an index may be larger than the memory.
+// vacuum rewrites the file, with its copy on disk: an index may be larger than the memory.
 func (db *DB) vacuum(ctx context.Context) error {
 	w, err := db.vacuumer(ctx)
 	if err == nil {
@@ -272,15 +272,15 @@ func (db *DB) vacuum(ctx context.Context) error {
 	return db.Remember(ctx, rebuiltKey, pages)
 }
 
-// vacuumer is a connection of its own for that. What it puts aside lies beside the index, in files without a name: nobody else can
-// read them, and nothing of them is left when the program is killed.
+// vacuumer opens a connection for that. Its temporary files are beside the index and unnamed: nobody else can read them, and
+// nothing is left of them if the program is killed.
 func (db *DB) vacuumer(ctx context.Context) (*sqlx.DB, error) {
 	w := writer(db.dsn(vacuumPragmas, url.Values{}))
 	_, err := w.ExecContext(ctx, "PRAGMA temp_store_directory = '"+strings.ReplaceAll(filepath.Dir(db.path), "'", "''")+"'")
 	return w, err
 }
 
-// fileSize is the size of the index and its log.
+// fileSize returns the size of the index and its log.
 func (db *DB) fileSize() (int64, error) {
 	total := int64(0)
 	for _, side := range []string{"", "-wal"} {
@@ -296,8 +296,8 @@ func (db *DB) fileSize() (int64, error) {
 	return total, nil
 }
 
-// dropNames removes what rows tell by number and none does any more: names, texts and paths may be of one run alone.
-// UNION ALL, since UNION sorts every row in memory, and IN has each number once anyway.
+// dropNames deletes interned names, texts and paths that no row refers to any more: they may be of one run alone. It uses UNION
+// ALL because UNION would sort all rows in memory, and IN keeps each number once anyway.
 func (db *DB) dropNames(ctx context.Context) error {
 	for _, query := range []string{"DELETE FROM usage_texts WHERE id NOT IN (SELECT texts FROM usage UNION ALL SELECT texts FROM usage_threads)",
 		"DELETE FROM call_paths WHERE id NOT IN (SELECT paths FROM calls WHERE paths IS NOT NULL)",

@@ -16,13 +16,12 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// replacedKey is where the index remembers packs whose content others have, while their files are still there.
+// replacedKey is the prefix under which local_state keeps the packs that others have replaced and whose files still exist.
 const replacedKey = "replaced pack "
 
-// extent says where bytes of a chain are. Of two statements about one place the one with more bytes holds, then that
-// of the newer pack, and those that lie within it go, because gc has joined them; one that comes later, in a pack of
-// another machine, is not needed at all. The last pack of a gc knows better than any: its extents take the place of
-// whatever they overlap.
+// extent records where bytes of a chain are. Of two statements about one place the one with more bytes wins, then that of the
+// newer pack. Extents within a longer one go, because gc has joined them; one that comes later, in a pack of another machine,
+// is not added at all. What a gc has moved wins over everything: it replaces whatever it overlaps.
 func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, alone, moved bool) error {
 	if alone {
 		return c.buffer.extents.add(chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
@@ -48,7 +47,7 @@ func (c *commit) putExtent(chain int64, e blob.Extent, pack, raw int64) error {
 		chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
 }
 
-// within says whether bytes of a chain lie in an extent that begins before them.
+// within reports whether bytes of a chain are in an extent that begins before them.
 func (c *commit) within(chain, offset, size int64) (bool, error) {
 	if offset == 0 {
 		return false, nil
@@ -57,8 +56,8 @@ func (c *commit) within(chain, offset, size int64) (bool, error) {
 	return c.get("SELECT 1 FROM extents WHERE chain = ? AND offset < ? AND offset + size >= ? LIMIT 1", []any{chain, offset, offset + size}, &n)
 }
 
-// placeOf returns where a copy lies: in the pack that it names, or, when gc has replaced that, where the same bytes are
-// now. It is nowhere when the pack is lost, or when the version that needs it is tombstoned.
+// placeOf returns where a copy is: in the pack that it names or, when gc has replaced that, where the same bytes are now. It is
+// nowhere when the pack is lost, or when the version that needs it has a tombstone.
 func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
 	ok, err = c.get("SELECT id FROM packs WHERE name = ?", []any{e.CopyOf.Pack}, &pack)
 	if err != nil || ok {
@@ -68,8 +67,8 @@ func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
 	return pack, raw, ok, err
 }
 
-// replace takes the packs that others replace out of the index: what still lies in them, copies mostly, is found by
-// its hash.
+// replace removes packs that others replace from the index. What still lies in them, mostly copies, is found elsewhere by its
+// hash.
 func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	for _, p := range all {
 		if err := c.deleteDeadExtents(p.Dead); err != nil {
@@ -87,8 +86,8 @@ func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	return nil
 }
 
-// deleteDeadExtents takes the places of tombstoned versions away of which no pack tells any more. Their bytes may still be there for the sake of
-// another version; brought back by these, they would be in the index alone.
+// deleteDeadExtents deletes the places of tombstoned versions that no pack states any more. Their bytes may still exist for
+// another version; if these places brought a version back, it would be in the index alone.
 func (c *commit) deleteDeadExtents(dead []index.VersionKey) error {
 	for _, k := range dead {
 		if err := c.exec(`DELETE FROM extents WHERE chain IN (SELECT v.chain FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?
@@ -99,9 +98,10 @@ func (c *commit) deleteDeadExtents(dead []index.VersionKey) error {
 	return nil
 }
 
-// moveFacts says that a pack tells the facts of those which it replaces, of all at once: every fact is looked at. There may be a million.
-// So the names are no subquery, with which SQLite would first gather the keys of all, and the statement does not undo itself, for which it
-// would keep a copy of every page: both in memory, 120 MB of 900,000 tombstones. The transaction is undone instead.
+// moveFacts assigns the facts of replaced packs to the pack that replaces them, for all at once, since it looks at every fact,
+// and there may be a million. The names are not a subquery, for which SQLite would first collect the keys of all facts, and the
+// statement does not undo itself, for which SQLite would keep a copy of every page: both in memory, 120 MB for 900,000
+// tombstones. The transaction is undone instead.
 func (c *commit) moveFacts(p *index.PackRow) error {
 	for names := range slices.Chunk(p.Replaces, movedPacks) {
 		args := make([]any, 0, 1+movedPacks)
@@ -119,7 +119,7 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 	return nil
 }
 
-// movedPacks is of how many packs the facts move at a time.
+// movedPacks is how many packs' facts one statement moves.
 const movedPacks = 64
 
 func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) error {
@@ -142,20 +142,20 @@ func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) erro
 	return nil
 }
 
-// lying is an extent, and spot is where bytes are.
+// chainExtent is bytes of a chain, and packPlace is where bytes are.
 type (
-	lying struct {
+	chainExtent struct {
 		chain, offset, size int64
 		sum                 blob.Ref
 	}
-	spot struct{ pack, raw, size int64 }
+	packPlace struct{ pack, raw, size int64 }
 )
 
-// repoint finds other places for what lies in a pack.
+// repoint finds other places for what is in a pack.
 func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
-	var rows []lying
+	var rows []chainExtent
 	if err := c.each("SELECT chain, offset, size, sha256 FROM extents WHERE pack = ?", func(r *sql.Rows) error {
-		var x lying
+		var x chainExtent
 		var sum []byte
 		err := r.Scan(&x.chain, &x.offset, &x.size, &sum)
 		copy(x.sum[:], sum)
@@ -164,28 +164,28 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 	}, old); err != nil || len(rows) == 0 {
 		return err
 	}
-	places := map[blob.Ref]spot{}
+	places := map[blob.Ref]packPlace{}
 	for i, p := range all {
 		for _, v := range p.Versions {
 			for _, e := range v.Extents {
 				if e.CopyOf == nil {
-					places[e.SHA256] = spot{ids[i], e.Raw, e.Size}
+					places[e.SHA256] = packPlace{ids[i], e.Raw, e.Size}
 				}
 			}
 		}
 	}
-	if err := c.elsewhere(old, rows, places); err != nil {
+	if err := c.findElsewhere(old, rows, places); err != nil {
 		return err
 	}
 	for i := range rows {
 		x := &rows[i]
 		at, ok := places[x.sum]
 		if !ok {
-			needless, err := c.needless(x)
+			unneeded, err := c.isUnneeded(x)
 			if err != nil {
 				return err
 			}
-			if needless {
+			if unneeded {
 				if err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
 					return err
 				}
@@ -202,9 +202,9 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 	return nil
 }
 
-// elsewhere adds places in packs that are not replaced now. Extents have no index by hash: all of them are looked
-// through, once.
-func (c *commit) elsewhere(old int64, rows []lying, places map[blob.Ref]spot) error {
+// findElsewhere adds places in packs that this commit does not replace. Extents have no index by hash: it scans all of them,
+// once.
+func (c *commit) findElsewhere(old int64, rows []chainExtent, places map[blob.Ref]packPlace) error {
 	missing := []string{}
 	for i := range rows {
 		if _, ok := places[rows[i].sum]; !ok {
@@ -222,7 +222,7 @@ func (c *commit) elsewhere(old int64, rows []lying, places map[blob.Ref]spot) er
 		AND pack IN (SELECT id FROM packs)`, func(r *sql.Rows) error {
 		var sum []byte
 		var key blob.Ref
-		var at spot
+		var at packPlace
 		err := r.Scan(&sum, &at.pack, &at.raw, &at.size)
 		copy(key[:], sum)
 		places[key] = at
@@ -230,10 +230,10 @@ func (c *commit) elsewhere(old int64, rows []lying, places map[blob.Ref]spot) er
 	}, string(sums), old)
 }
 
-// needless says whether nobody needs an extent whose bytes are in no pack any more.
-func (c *commit) needless(x *lying) (bool, error) {
+// isUnneeded reports whether an extent whose bytes are in no pack any more is not needed.
+func (c *commit) isUnneeded(x *chainExtent) (bool, error) {
 	for _, is := range []func() (bool, error){
-		func() (bool, error) { return c.buriedChain(x.chain) },
+		func() (bool, error) { return c.allTombstoned(x.chain) },
 		func() (bool, error) { return c.lost(x.chain, x.offset, x.size) },
 		func() (bool, error) { return c.within(x.chain, x.offset, x.size) },
 	} {
@@ -244,8 +244,8 @@ func (c *commit) needless(x *lying) (bool, error) {
 	return false, nil
 }
 
-// buriedChain says whether no version needs the bytes of a chain any more.
-func (c *commit) buriedChain(chain int64) (bool, error) {
+// allTombstoned reports whether all versions of a chain have tombstones.
+func (c *commit) allTombstoned(chain int64) (bool, error) {
 	tombstoned := true
 	var keys []string
 	if err := c.each(`SELECT s.name, f.path, v.sha256 FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
@@ -270,13 +270,13 @@ func (c *commit) buriedChain(chain int64) (bool, error) {
 	return tombstoned, nil
 }
 
-// Replaced yields the packs that others have replaced and whose files may still be there.
+// Replaced yields the packs that others have replaced and whose files may still exist.
 func (db *DB) Replaced(ctx context.Context) iter.Seq2[string, error] {
 	return engine.Stream(ctx, db.r, "SELECT substr(key, ?) FROM local_state WHERE substr(key, 1, ?) = ? ORDER BY key",
 		[]any{len(replacedKey) + 1, len(replacedKey), replacedKey}, func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) })
 }
 
-// Removed forgets packs that were replaced and are gone.
+// Removed forgets replaced packs whose files are gone.
 func (db *DB) Removed(ctx context.Context, packs []string) error {
 	t, err := db.begin(ctx)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -15,12 +16,12 @@ const repriceRows = 2000
 
 func selectPriced() string {
 	return `SELECT u.id, u.time, u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.calculated, ` +
-		textList("x") + ` FROM usage u ` + textsOfUsage + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
+		textList("x") + ` FROM usage u ` + schema.JoinUsageTexts + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
 }
 
 const updatePriced = "UPDATE usage SET calculated = ?, texts = ? WHERE id = ?"
 
-// repriced is a record with the price that it has.
+// repriced is a record with its present price.
 type repriced struct {
 	id         int64
 	u          transcript.Usage
@@ -28,7 +29,7 @@ type repriced struct {
 	texts      usageTexts
 }
 
-// Reprice walks all records, counted or not, and writes those whose price by the book is another than before.
+// Reprice walks all records, counted or not, and updates those whose price by the book differs. It returns how many.
 func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err error) {
 	t, err := db.begin(ctx)
 	if err != nil {
@@ -66,7 +67,7 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 	return changed, nil
 }
 
-// priced reads the records after an id, so many at a time.
+// priced reads the next records after an id.
 func (t *tx) priced(last int64) (batch []repriced, err error) {
 	err = t.each(selectPriced(), func(rows *sql.Rows) error {
 		var r repriced

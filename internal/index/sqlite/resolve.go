@@ -8,10 +8,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// resolve brings everything that follows from more than one original into the state that it would have if the
-// archive had been indexed in any other order: which run a name means, what is known of a run, which of several
-// transcripts of a conversation counts, what is said twice. It looks at the runs that the batch touched and at
-// nothing else.
+// resolve derives everything that follows from more than one original: which run a name means, what is known of a run, which of
+// several transcripts of a conversation counts, and what is stated twice. The result is as if the archive had been indexed in
+// any other order. It looks only at the runs that the batch touched.
 func (c *commit) resolve() error {
 	if len(c.touched) == 0 && len(c.keys) == 0 {
 		return nil
@@ -32,7 +31,7 @@ func (c *commit) resolve() error {
 	if err := c.joinEdges(); err != nil {
 		return err
 	}
-	if err := c.judgeReceipts(); err != nil { // resolvers get those that count
+	if err := c.judgeReceipts(); err != nil { // resolvers are given those that count
 		return err
 	}
 	merged, err := c.mergeRuns()
@@ -66,5 +65,5 @@ func (c *commit) resolve() error {
 
 func sorted[V any](set map[int64]V) []int64 { return slices.Sorted(maps.Keys(set)) }
 
-// groupOf is the group of a row that has a textual key inside a run.
+// groupOf returns the group of a row with a textual key inside a run.
 func groupOf(run int64, key string) int64 { return index.Hash("group", fmt.Sprint(run), key) }

@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// candidate is a transcript, what one version holds of one conversation, while it is judged.
+// candidate is a transcript, which is what one version holds of one conversation, while it is judged.
 type candidate struct {
 	id, run, runName, version, file, number int64
 	native                                  string
@@ -41,10 +41,10 @@ type candidate struct {
 	}
 }
 
-// bytesOf is equal for transcripts of versions with the same content, of which nothing is lost.
+// bytesOf is equal for transcripts of versions with the same content, of which no bytes are lost.
 type bytesOf struct {
 	sha   string
-	alone *candidate // some of its bytes are lost: it is like no other
+	alone *candidate // some of its bytes are lost: it equals no other
 }
 
 func (t *candidate) bytes() bytesOf {
@@ -92,13 +92,13 @@ func (c *commit) loadCandidates() (map[int64][]*candidate, error) {
 		if !t.aside {
 			t.ID = t.native
 		}
-		return unmarshalConversation(stated, &t.Conversation)
+		return schema.UnmarshalConversation(stated, &t.Conversation)
 	})
 	return all, err
 }
 
-// elect decides for every conversation of the touched runs which of its transcripts counts, gives each its
-// place, and moves rows to where they belong.
+// elect decides for every conversation of the touched runs which of its transcripts counts, places each of them, and moves rows
+// to the transcripts that are to have them.
 func (c *commit) elect(families map[int64]*family) error {
 	all, err := c.loadCandidates()
 	if err != nil {
@@ -182,8 +182,8 @@ func (c *commit) electRun(run int64, takes []*candidate) error {
 	return nil
 }
 
-// pinUnfinished keeps originals that are parsed in stretches from passing rows to each other while they are on their way: of those with the same
-// bytes, one that is not parsed to its end takes no rows of another, and keeps its own. When all are, the place decides.
+// pinUnfinished keeps originals that are parsed in stretches from passing rows to each other midway: of those with the same
+// bytes, one that is not parsed to its end takes no rows of another and keeps its own. Once all are, the place decides.
 func pinUnfinished(group []*candidate) {
 	for _, t := range group {
 		t.reach = t.lastSeq
@@ -213,7 +213,7 @@ func pinUnfinished(group []*candidate) {
 	}
 }
 
-// byMerit orders the transcripts of one conversation: the one that counts first.
+// byMerit orders the transcripts of one conversation, the one that counts first.
 func byMerit(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), compareBool(a.superseded, b.superseded), cmp.Compare(a.judged, b.judged),
 		cmp.Compare(b.reach, a.reach), bytes.Compare(a.sha, b.sha), compareBool(a.behind, b.behind),
@@ -222,9 +222,9 @@ func byMerit(a, b *candidate) int {
 
 func compareBool(a, b bool) int { return cmp.Compare(flag(a), flag(b)) }
 
-// electOne lets the first transcript count. The others are earlier versions or copies of it, each a conversation of
-// its own; of those with the same bytes only the first holds rows. A copy that went on by itself counts as well: what
-// it shares with others is judged by event.
+// electOne makes the first transcript count. The others are earlier versions or copies of it, each a conversation of its own;
+// of those with the same bytes only the first has rows. A copy that was continued independently counts as well: what it shares
+// with others is judged by event.
 func (c *commit) electOne(run int64, group []*candidate, id func(...string) string) error {
 	winner := group[0]
 	count := []*candidate{winner}
@@ -276,13 +276,13 @@ func (c *commit) electOne(run int64, group []*candidate, id func(...string) stri
 	return nil
 }
 
-// ownEvent gives the id of the first event of a copy that none of the transcripts that count has, "" when it says nothing that
-// they do not say. Only ids that mean the same event wherever they stand can tell.
+// ownEvent returns the id of the first event of a copy that none of the counting transcripts has, "" if there is none. Only ids
+// that mean the same event in every conversation can tell.
 func (c *commit) ownEvent(t *candidate, count []*candidate) (first string, err error) {
 	if t.verdict != schema.Duplicate || t.judged != schema.Counted || t.indexed != 1 {
 		return "", nil
 	}
-	// What was a copy stays one while the other only grows.
+	// A copy remains one while only the other transcript grows.
 	if _, fresh := c.held[t.id]; !fresh && !c.deleted && len(count) == 1 && t.was.verdict == schema.Duplicate && t.was.conversation.Valid &&
 		count[0].was.verdict == schema.Counted && count[0].was.conversation.Valid {
 		return "", nil
@@ -303,7 +303,7 @@ func (c *commit) ownEvent(t *candidate, count []*candidate) (first string, err e
 // wanted marks a transcript whose rows must be made again from its pack (index.Catalog.ToReparse).
 const wanted = 2
 
-// electShared joins all transcripts to one conversation, in their order; what is said twice is judged by event.
+// electShared joins all transcripts into one conversation, in their order; what is stated twice is judged by event.
 func (c *commit) electShared(run int64, group []*candidate, id func(...string) string) error {
 	for _, t := range group {
 		t.verdict = t.judged
@@ -365,7 +365,8 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 	return nil
 }
 
-// rejudgeBefore has the events judged anew of what was the newest version of a file until now: another file's are preferred to them.
+// rejudgeBefore has the events of what was the newest version of a file until now judged again: those of another file are
+// preferred to them.
 func (c *commit) rejudgeBefore(group []*candidate) error {
 	newest, before := map[int64]*candidate{}, map[int64]*candidate{}
 	for _, t := range group {
@@ -399,7 +400,7 @@ func (c *commit) writeCandidate(t *candidate) error {
 		return nil
 	}
 	if t.was.conversation.Valid && t.was.conversation != t.conversation {
-		// Its events stand beside others now.
+		// Its events are among others now.
 		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
 			return err
 		}

@@ -2,11 +2,12 @@ package sqlite
 
 import "database/sql"
 
-// What follows for links from events that were found to be copied. All that stand in the same place as very many others are looked
-// through once, and not once for each.
+// What follows for links from events that were found to be copied. Where very many are at the same place they are scanned once,
+// not once for each.
 
-// judgeLinks says of links that events state which are judged whether they count: a link that a copied event states is none (the
-// event of its run: the rows of an original may be those of another with the same bytes; what a ledger says of one stays said).
+// judgeLinks decides whether links count whose events are judged: a link that a copied event states does not. The event is that
+// of the link's own run, because the rows of an original may be those of another with the same bytes. What a ledger says of a
+// link holds.
 func (c *commit) judgeLinks() error {
 	return c.exec(`WITH stating AS MATERIALIZED (SELECT DISTINCT l.event AS eid, l.event_native AS native FROM (SELECT DISTINCT eid FROM temp.twice) x CROSS JOIN links l ON l.event = x.eid),
 		spoken AS MATERIALIZED (SELECT s.eid, s.native, t.run_name, min(e.verdict) = 2 AS copied FROM stating s CROSS JOIN events e ON e.eid = s.eid AND e.native = s.native
@@ -16,15 +17,15 @@ func (c *commit) judgeLinks() error {
 		WHERE event IN (SELECT eid FROM temp.twice) AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = links.version AND v.grave IS NOT NULL)`)
 }
 
-// copied says that a run has events of another one.
+// copied says that a run has events of another run.
 type copied struct {
 	version, format, at                int64 // which original has them, the first of them at which offset
 	name, fromScope, from, toScope, to string
 	fromRun, toRun                     int64
 }
 
-// copyLinks gives transcripts with copied events a link to where they come from, unless the two runs are linked already. Of two
-// that each have events of the other, one is the copy: they have one link.
+// copyLinks links transcripts with copied events to the run that they come from, unless the two runs are linked already. Where
+// two runs have events of each other, one of them is the copy: they get one link.
 func (c *commit) copyLinks(transcripts map[int64]bool) error {
 	if len(transcripts) == 0 {
 		return nil
@@ -46,7 +47,7 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 			continue
 		}
 		edge := edgeOf(k.name, "fork", []string{"run", k.fromScope, k.from, ""}, []string{"run", k.toScope, k.to, ""})
-		// A run that many are copied from has as many links: those of the other end are looked through.
+		// A run that many are copied from has as many links, so those of the other end are scanned.
 		if err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
 			to_conversation, format, statement, uncounted, derived, line, offset, length) SELECT ?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0
 			WHERE NOT EXISTS (SELECT 1 FROM links l WHERE l.to_id = ?6 AND +l.from_id = ?4 AND l.derived = 0 AND l.uncounted = 0 AND l.format = ?7)
@@ -58,7 +59,7 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 	return nil
 }
 
-// mutual gives of runs with events of another the pairs, from and to, that may have events of each other.
+// mutual returns the pairs of runs, from and to, that may have events of each other.
 func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 	runs := map[int64]bool{}
 	for _, k := range all {
@@ -84,7 +85,7 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 	return pairs, err
 }
 
-// copiedIn tells of transcripts which runs their copied events come from.
+// copiedIn returns the runs that the copied events of transcripts come from.
 func (c *commit) copiedIn(transcripts []int64) (all []copied, err error) {
 	if err := c.fillTemp("copying", transcripts); err != nil {
 		return nil, err

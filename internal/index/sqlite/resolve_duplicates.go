@@ -10,9 +10,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// What is said twice: events with one id in a shared conversation, calls with one key in a run, requests with
-// one key anywhere, receipts and steps with one key in a run. In each group exactly one row counts, and which
-// one does not depend on when it came.
+// What is stated twice: events with one id in a shared conversation, calls with one key in a run, requests with one key
+// anywhere, receipts and steps with one key in a run. In each group exactly one row counts, and which one does not depend on
+// the order in which they came.
 
 // duplicate is one row of such a group.
 type duplicate struct {
@@ -49,7 +49,7 @@ func byPreference(a, b duplicate) int {
 }
 
 // groups calls judge for every run of rows with one group id, best first. Of versions of one file the last that has a row is
-// preferred; those of others say nothing about it, for how often a file was archived is nobody's merit.
+// preferred. Version numbers of different files are not compared: how often a file was archived says nothing about its rows.
 func groups(rows []duplicate, judge func([]duplicate) error) error {
 	type said struct{ group, file int64 }
 	last := map[said]int64{}
@@ -78,9 +78,9 @@ func groups(rows []duplicate, judge func([]duplicate) error) error {
 	return nil
 }
 
-// judgeEvents lets one of several events with one native id count: inside a conversation, or in the whole format
-// where the id is unique there. What was said last counts, at the conversation that wrote it first. If that is an
-// uncounted row, no event of the id counts.
+// judgeEvents makes one of several events with one native id count: inside a conversation, or in the whole format where the id
+// is unique there. The last statement counts, in the conversation that wrote the event first. If that is an uncounted row, no
+// event of the id counts.
 func (c *commit) judgeEvents() error {
 	if len(c.eids) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (c *commit) judgeEvents() error {
 	if err := c.fillTemp("new_eids", sorted(c.eids)); err != nil {
 		return err
 	}
-	// Most ids stand once and count: only the others are looked at more closely. The index alone tells which stand more often.
+	// Most ids occur once and count: only the others are looked at more closely. The index alone tells which occur more often.
 	several := map[int64]bool{}
 	if err := c.each(`SELECT x.id FROM temp.new_eids x CROSS JOIN events e INDEXED BY events_eid ON e.eid = x.id GROUP BY x.id HAVING count(*) > 1`,
 		intoSet(several)); err != nil {
@@ -131,10 +131,11 @@ func (c *commit) judgeEvents() error {
 	return c.copyLinks(copies)
 }
 
-// twiceLot is how many events are judged at a time: more only if as many have one id.
-const twiceLot = 8192
+// duplicateBatch is how many events are judged at a time; more only if as many have one id.
+const duplicateBatch = 8192
 
-// findTwice notes in temp.twice which ids stand more than once where they mean the same event, and gives their hashes in lots.
+// findTwice fills temp.twice with the ids that occur more than once where they mean the same event, and returns their hashes in
+// lots.
 func (c *commit) findTwice() (lots [][]int64, err error) {
 	if err := c.execDirect(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, PRIMARY KEY (eid, native, conversation)) WITHOUT ROWID`); err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (c *commit) findTwice() (lots [][]int64, err error) {
 	if err := c.execDirect("DELETE FROM temp.twice"); err != nil {
 		return nil, err
 	}
-	if err := c.exec(`INSERT INTO temp.twice SELECT x.id, e.native, ` + meantIn + ` AS meant, count(*)
+	if err := c.exec(`INSERT INTO temp.twice SELECT x.id, e.native, ` + idScope + ` AS meant, count(*)
 		FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript GROUP BY x.id, e.native, meant
 		HAVING min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`); err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (c *commit) findTwice() (lots [][]int64, err error) {
 		var eid, rows int64
 		err := r.Scan(&eid, &rows)
 		if left < rows {
-			lots, left = append(lots, nil), twiceLot
+			lots, left = append(lots, nil), duplicateBatch
 		}
 		lots[len(lots)-1] = append(lots[len(lots)-1], eid)
 		left -= rows
@@ -161,8 +162,8 @@ func (c *commit) findTwice() (lots [][]int64, err error) {
 	return lots, err
 }
 
-// meantIn is the conversation in which an event's id means it, 0 for one that means the same in the whole format.
-const meantIn = "CASE e.global WHEN 0 THEN t.conversation ELSE 0 END"
+// idScope is the conversation in which the id of an event is unique, 0 for ids that are unique in the whole format.
+const idScope = "CASE e.global WHEN 0 THEN t.conversation ELSE 0 END"
 
 // loadTwice reads the events of a lot.
 func (c *commit) loadTwice() ([]duplicate, error) {
@@ -170,7 +171,7 @@ func (c *commit) loadTwice() ([]duplicate, error) {
 	err := c.each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
 		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, f.id, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
 		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
-		CROSS JOIN temp.twice d ON d.eid = x.id AND d.native = e.native AND d.conversation = `+meantIn+`
+		CROSS JOIN temp.twice d ON d.eid = x.id AND d.native = e.native AND d.conversation = `+idScope+`
 		CROSS JOIN conversations n ON n.id = t.conversation
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
 		WHERE e.verdict IN (0, 1) OR e.global > 0 AND e.verdict = 2 OR e.global = 0 AND e.verdict = 6`, func(r *sql.Rows) error {
@@ -195,8 +196,8 @@ func (c *commit) loadTwice() ([]duplicate, error) {
 	return rows, err
 }
 
-// countFirst lets the first event of each group count, and says of the others what they are. It notes the transcripts
-// whose counts changed, and those with an event that may be a copy of another one than before.
+// countFirst makes the first event of each group count, and sets the verdicts of the others. It collects the transcripts whose
+// counts changed, and those with an event that may be a copy of another one than before.
 func (c *commit) countFirst(rows []duplicate, changed, copies map[int64]bool) error {
 	return groups(rows, func(group []duplicate) error {
 		first, moved := group[0], false
@@ -236,7 +237,7 @@ func (c *commit) recountAll(transcripts map[int64]bool) error {
 	return nil
 }
 
-// recount counts the rows of a transcript again.
+// recount recomputes the counters of a transcript.
 func (c *commit) recount(transcript int64) error {
 	return c.exec(`UPDATE transcripts SET
 		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
@@ -246,8 +247,8 @@ func (c *commit) recount(transcript int64) error {
 		WHERE id = ?1`, transcript)
 }
 
-// judgeCalls lets one of several calls with one key count, in each touched run that has any. Most keys have one call, which
-// is left alone when it counts.
+// judgeCalls makes one of several calls with one key count, in each touched run that has any. Most keys have one call, which is
+// left alone if it counts.
 func (c *commit) judgeCalls() error {
 	var rows []duplicate
 	err := c.each(`SELECT c.event, c.key, c.transcript, c.verdict, t.verdict = 0 AND e.verdict = 0, c.rank, v.conversation_id, t.seq_base + e.seq, e.part
@@ -291,7 +292,8 @@ func (c *commit) judgeCalls() error {
 	return c.recountAll(changed)
 }
 
-// judgeReceipts lets one receipt and one step of a key count in each touched run: the highest rank, then the newest version.
+// judgeReceipts makes one receipt and one step of each key count in each touched run: the highest rank, then the newest
+// version.
 func (c *commit) judgeReceipts() error {
 	// What resolvers are not given is left as it was stated: they may have seen it before, when it counted still.
 	const unresolved = ", native_conversation = CASE WHEN ?1 = 0 OR stated IS NULL THEN native_conversation ELSE coalesce(stated ->> 'Conversation', '') END"

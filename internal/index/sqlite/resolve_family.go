@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// family is a run whose format resolves it, with the rows that its members came from.
+// family is a run whose format resolves it, with the rows of its members.
 type family struct {
 	transcript.Family
 	run      int64
@@ -22,25 +22,25 @@ type family struct {
 	steps    []int64
 }
 
-// familyUsage is the row of a usage record of a family, and what it says now.
+// familyUsage is the row of a usage record of a family, and what it states now.
 type familyUsage struct {
 	id, key int64
-	said    usageSaid
+	said    usageStatement
 }
 
-// usageSaid is the columns of a usage row that a resolver decides.
-type usageSaid struct {
+// usageStatement has the columns of a usage row that a resolver decides.
+type usageStatement struct {
 	verdict                                                  int
 	conversation, agent, engine, flow, step, model, provider string
 	time                                                     transcript.Time
 }
 
-func saidOf(u *transcript.Usage) usageSaid {
-	return usageSaid{schema.VerdictNumber[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model, u.Provider, u.Time}
+func usageStatementOf(u *transcript.Usage) usageStatement {
+	return usageStatement{schema.VerdictNumber[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model, u.Provider, u.Time}
 }
 
-// families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
-// what the originals say of the runs.
+// families loads the touched runs whose formats have a resolver. elect resolves them, once the claims of the originals on the
+// runs are merged.
 func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, error) {
 	all := map[int64]*family{}
 	if c.batch.Resolvers == nil {
@@ -83,8 +83,8 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 	return all, c.loadRelated(all)
 }
 
-// statedRows is the rest of a query for the stated records of a table in families, in an order that does not depend on when
-// they came.
+// statedRows returns the rest of a query for the stated records of a table in families, in an order that does not depend on
+// when they came.
 func statedRows(table, join, where string) string {
 	return ` FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN ` + table + ` x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file
@@ -113,7 +113,7 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 	})
 }
 
-// loadUsage reads what the originals state as usage for families, and what the rows say of it now.
+// loadUsage reads the usage that the originals of families state, and what the rows have now.
 func (c *commit) loadUsage(all map[int64]*family) error {
 	return c.eachBeside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
 		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, ''), x.time, x.tz`+
@@ -132,7 +132,7 @@ func (c *commit) loadUsage(all map[int64]*family) error {
 			return nil
 		}
 		if local {
-			c.keys[row.key] = true // which request it is depends on what run its name means
+			c.keys[row.key] = true // the request's identity depends on which run its name means
 		}
 		u := &transcript.Usage{}
 		if err := json.Unmarshal(stated, u); err != nil {
@@ -158,8 +158,8 @@ func (c *commit) loadHints(all map[int64]*family) error {
 	})
 }
 
-// loadRelated reads the hints of the runs that families were forked from or are children of. What a fork has copied of a run stays a copy
-// when that run is pruned: its ledger has the hints, and its usage counts there.
+// loadRelated reads the hints of the runs that families were forked from or are children of. What a fork has copied from a run
+// remains a copy when that run is pruned: its ledger has the hints, and its usage counts there.
 func (c *commit) loadRelated(all map[int64]*family) error {
 	return c.eachBeside(`SELECT t.id, p.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN links l ON l.to_id = n.native_id AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') AND l.kind IN ('fork', 'parent')
@@ -188,8 +188,8 @@ func (c *commit) loadRelated(all map[int64]*family) error {
 	})
 }
 
-// relatives fills temp.touched_runs with touched runs, and adds those of which something follows from what is known of a touched one now: the members of a
-// group, and children and forks, of whose events it may say which are copies.
+// relatives fills temp.touched_runs with the touched runs and those that depend on what is now known of them: the members of a
+// group, and children and forks, whose copied events it may decide. It returns all of them.
 func (c *commit) relatives(runs []int64) ([]int64, error) {
 	if err := c.fillTemp("touched_runs", runs); err != nil {
 		return runs, err
@@ -201,15 +201,15 @@ func (c *commit) relatives(runs []int64) ([]int64, error) {
 	if err := c.members(all); err != nil {
 		return runs, err
 	}
-	if err := c.kin(all); err != nil || len(all) == len(runs) {
+	if err := c.addChildren(all); err != nil || len(all) == len(runs) {
 		return runs, err
 	}
 	runs = sorted(all)
 	return runs, c.fillTemp("touched_runs", runs)
 }
 
-// kin adds the children and forks of touched runs whose format resolves them.
-func (c *commit) kin(all map[int64]bool) error {
+// addChildren adds the children and forks of touched runs whose format resolves them.
+func (c *commit) addChildren(all map[int64]bool) error {
 	if c.batch.Resolvers == nil {
 		return nil
 	}
@@ -229,8 +229,8 @@ func (c *commit) kin(all map[int64]bool) error {
 	})
 }
 
-// resolveFamily lets the format name and judge the members of one run and writes what it said. The transcripts
-// get their new statements in place.
+// resolveFamily has the format name and judge the members of one run, and writes the result. The transcripts get their new
+// statements in place.
 func (c *commit) resolveFamily(f *family, transcripts []*candidate) error {
 	slices.SortFunc(transcripts, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.source, b.source), cmp.Compare(a.number, b.number), cmp.Compare(a.native, b.native))
@@ -271,12 +271,13 @@ func (c *commit) resolveFamily(f *family, transcripts []*candidate) error {
 	return nil
 }
 
-// copied marks the events before the offset that a resolver named as copied history, and those behind it as none.
+// copied marks the events before the offset that a resolver gave as copied history, and unmarks those behind it.
 func (c *commit) copied(t *candidate) error {
 	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
 		return nil
 	}
-	// One that was held against another is a copy, too, and who was held against one that is a copy now may count: all are judged after this.
+	// An event that was judged a duplicate of another is a copy, too, and those judged duplicates of one that is a copy now may
+	// count. All are judged after this.
 	const before = " WHERE transcript = ?1 AND offset < ?2 AND verdict IN (0, 1) AND global = 0"
 	const behind = " WHERE transcript = ?1 AND offset >= ?2 AND verdict = 2 AND global = 0"
 	if err := c.each("SELECT eid FROM events"+before+" AND eid IS NOT NULL UNION SELECT eid FROM events"+behind+" AND eid IS NOT NULL",
@@ -291,7 +292,8 @@ func (c *commit) copied(t *candidate) error {
 	if err := c.exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
 		return err
 	}
-	// What a copied line says that this run did, the original did. What does not count for another reason, too, is told apart.
+	// What a copied line states of this run, the original did. What does not count for another reason as well is told apart by
+	// its bit.
 	if err := c.exec(`UPDATE links SET uncounted = (uncounted & 1) | 2 * (offset < ?2) WHERE version = ?1
 		AND from_id = (SELECT native_id FROM run_names WHERE id = ?3)`, t.version, t.copiedUntil, t.runName); err != nil {
 		return err
@@ -299,7 +301,7 @@ func (c *commit) copied(t *candidate) error {
 	return c.recount(t.id)
 }
 
-// copiedUsage marks the usage before the offset that a resolver named as copied history, and that behind it as none.
+// copiedUsage marks the usage before the offset that a resolver gave as copied history, and unmarks that behind it.
 func (c *commit) copiedUsage(t *candidate) error {
 	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
 		return nil
@@ -320,7 +322,7 @@ func (c *commit) copiedUsage(t *candidate) error {
 
 func (c *commit) writeFamily(f *family) error {
 	for i, u := range f.Usage {
-		row, said := f.usage[i], saidOf(u)
+		row, said := f.usage[i], usageStatementOf(u)
 		if said == row.said {
 			continue
 		}

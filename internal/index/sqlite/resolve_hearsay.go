@@ -6,7 +6,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// judgeHearsay finds the uncounted prompts of hearsay (transcript.RankHistory) that a conversation of their run has, too: they are copies.
+// judgeHearsay finds the uncounted prompts of secondary accounts (transcript.Hearsay) that a conversation of their run has as
+// well: they are copies.
 func (c *commit) judgeHearsay() error {
 	if len(c.hearsay) == 0 {
 		return nil

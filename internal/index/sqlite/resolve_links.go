@@ -7,9 +7,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated. A child that
-// began as a copy of its parent has one link: the two kinds are one there. An end that no run is known of is looked for
-// where the run at the other end lies: in a copied home it is still the same.
+// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated. A child that began
+// as a copy of its parent has one link, so fork and parent are one kind there. An end of which no run is known is looked up
+// where the run at the other end is: in a copied home it remains the same.
 func (c *commit) edge(format, kind string, from, to []string) (int64, error) {
 	a, known, err := c.canonical(format, from)
 	if err != nil {
@@ -36,8 +36,8 @@ func edgeOf(format, kind string, from, to []string) int64 {
 	return index.Hash(slices.Concat([]string{"link", format, kind}, from, to)...)
 }
 
-// canonical gives an end by the first of the names of its run, if one is known. Only runs whose ids are unique in their
-// place have several: they were renamed, or lie in a copied home.
+// canonical returns an end under the first name of its run, if that is known. Only runs whose ids are unique in their place
+// have several names: they were renamed, or lie in a copied home.
 func (c *commit) canonical(format string, end []string) (canonical []string, known bool, err error) {
 	typ, scope, id, conversation := end[0], end[1], end[2], end[3]
 	if scope != "" {
@@ -48,7 +48,7 @@ func (c *commit) canonical(format string, end []string) (canonical []string, kno
 	return []string{typ, scope, id, conversation}, known, err
 }
 
-// joinEdges gives the links that name a touched run their edge again: the run may have got another name.
+// joinEdges recomputes the edges of links that name a touched run, whose name may have changed.
 func (c *commit) joinEdges() error {
 	type link struct {
 		id, was      int64
@@ -83,8 +83,8 @@ func (c *commit) joinEdges() error {
 	return nil
 }
 
-// statedLinks takes back the links that follow from copied events where the commit has brought one that an original states, as copyLinks
-// would not have made them had it come first.
+// statedLinks deletes links that follow from copied events where the commit has brought one that an original states: copyLinks
+// would not have added them, had it come first.
 func (c *commit) statedLinks() error {
 	if len(c.linking) == 0 {
 		return nil

@@ -2,9 +2,10 @@ package sqlite
 
 import "github.com/txarchive/txarchive/internal/transcript"
 
-// What a group is about tells a run that is only named and called as the group is: runs of it of which no original states a project have its.
+// A run that is only named, and has the name of a group, carries the project of the group: runs of the group of which no
+// original states a project have its.
 
-func tellsOfGroup(r *transcript.Run) bool { return r.Named && r.Group != "" && r.Group == r.ID }
+func describesGroup(r *transcript.Run) bool { return r.Named && r.Group != "" && r.Group == r.ID }
 
 // members adds the runs of groups of which something else is known now.
 func (c *commit) members(all map[int64]bool) error {
@@ -20,6 +21,6 @@ func (c *commit) members(all map[int64]bool) error {
 	return nil
 }
 
-// giveProject is for touched runs, after all that is said of groups was written.
+// giveProject sets the projects of touched runs, once everything stated of groups is written.
 const giveProject = `UPDATE OR FAIL runs SET project = (SELECT g.project FROM run_names n CROSS JOIN runs g ON g.id = n.run AND g."group" = g.native_id AND g.counted = 0
 	WHERE n.format = runs.format AND n.native_id = runs."group" AND n.scope = '') WHERE id IN temp.touched_runs AND project IS NULL AND "group" <> native_id`

@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// touchedName is a name of a run that is touched, with the run that it meant before and what makes the one that it means now. A
-// run that is known by its anchor alone has no native id in its key; finishRuns gives it the name that it goes by.
+// touchedName is the name of a touched run, with the run that it meant before, and the key and anchor of the one that it means
+// now. A run that its anchor alone identifies has no native id in its key; finishRuns gives it the name that it is shown by.
 type touchedName struct {
 	id int64
 	runName
@@ -19,7 +19,7 @@ type touchedName struct {
 	key, anchor string
 }
 
-// identifyNew finds the runs that names mean which are not written yet, where those mean the same everywhere.
+// identifyNew finds the runs of names that are still buffered, where those mean the same run everywhere.
 func (c *commit) identifyNew() error {
 	var fresh []touchedName
 	for _, id := range sorted(c.touched) {
@@ -33,8 +33,8 @@ func (c *commit) identifyNew() error {
 	})
 }
 
-// identify finds the run that every touched name means, makes runs that are new, and returns all that are
-// concerned: those that names mean now, and those that they meant before.
+// identify finds the run of every touched name, adds runs that are new, and returns all runs concerned: those that names mean
+// now, and those that they meant before.
 func (c *commit) identify() ([]int64, error) {
 	runs := map[int64]bool{}
 	var rest []int64
@@ -64,7 +64,7 @@ func (c *commit) identify() ([]int64, error) {
 	return sorted(runs), err
 }
 
-// touchedNames reads names that were written, with what their originals say that makes their runs.
+// touchedNames reads names that are written, with the anchors that their originals state.
 func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -92,12 +92,12 @@ func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 	return all, err
 }
 
-// anchors returns the smallest anchor that any original states for the touched names of local ids, and which of
-// these names may change while the run stays the same. Where a run has the name now, those that only name one do not count: it may have been
-// another's before.
+// anchors returns the smallest anchor that any original states for the touched names of local ids, and which of these names may
+// change while the run remains the same. Where an original says that the run has the name now, those that only mention an
+// anchor do not count: it may have been another run's before.
 func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, err error) {
 	smallest, anchored = map[int64]string{}, map[int64]bool{}
-	only := map[int64]bool{} // named so far
+	only := map[int64]bool{} // anchors so far are only mentioned
 	err = c.each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0), coalesce(k.stated ->> 'Named', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
 		CROSS JOIN run_claims k ON k.run_name = n.id WHERE n.scope <> '' AND k.stated ->> 'Anchor' <> ''`, func(r *sql.Rows) error {
 		var id int64
@@ -120,12 +120,12 @@ func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, 
 	return smallest, anchored, err
 }
 
-// eachRun finds the rows of the runs that names mean, and makes those that are missing: they wait until what is said of them
-// is known (mergeRuns).
+// eachRun finds the runs of names, and adds those that are missing to runRows, where they wait until what is stated of them is
+// known (mergeRuns).
 func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int64) error) error {
-	for lot := range slices.Chunk(names, lookLot) {
-		var public [lookLot]string
-		args, asked := make([]any, lookLot), 0
+	for lot := range slices.Chunk(names, lookupBatch) {
+		var public [lookupBatch]string
+		args, asked := make([]any, lookupBatch), 0
 		for i := range lot {
 			format, err := c.formatName(lot[i].format)
 			if err != nil {
@@ -161,7 +161,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 	return nil
 }
 
-// lookUpRuns finds the rows of the runs that are asked for.
+// lookUpRuns looks up runs by their public ids.
 func (c *commit) lookUpRuns(public []any, asked int) error {
 	if asked == 0 {
 		return nil
@@ -176,7 +176,7 @@ func (c *commit) lookUpRuns(public []any, asked int) error {
 }
 
 var runsByID = sync.OnceValue(func() string {
-	return "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", lookLot-1) + ")"
+	return "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", lookupBatch-1) + ")"
 })
 
 func (c *commit) formatName(id int64) (name string, err error) {

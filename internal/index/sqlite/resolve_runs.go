@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,8 +18,8 @@ type claim struct {
 	stated string
 }
 
-// loadClaims returns the valid claims on the touched runs: a version that was replaced by one that speaks of
-// the same run is silent.
+// loadClaims returns the valid claims on the touched runs. A version has none if a newer version of the file has claims on the
+// same run.
 func (c *commit) loadClaims() (map[int64][]claim, error) {
 	all := map[int64][]claim{}
 	for run := range c.cachedRuns {
@@ -53,7 +54,7 @@ func (c *commit) readClaims(all map[int64][]claim) error {
 		var rank int
 		err := r.Scan(&run, &k.name, &native, &k.file, &k.number, &rank, &k.stated)
 		if err == nil {
-			k.Run, err = unmarshalRun([]byte(k.stated), native, rank)
+			k.Run, err = schema.UnmarshalRun([]byte(k.stated), native, rank)
 		}
 		if err != nil {
 			return err
@@ -63,7 +64,7 @@ func (c *commit) readClaims(all map[int64][]claim) error {
 	})
 }
 
-// mergeRuns writes what the originals together say of each touched run.
+// mergeRuns merges and writes what the originals state of each touched run.
 func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 	claims, err := c.loadClaims()
 	if err != nil {
@@ -93,8 +94,8 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 	return all, c.runRows.flush()
 }
 
-// mergeClaims joins statements field by field: the highest rank that states a field wins; among equals the
-// earliest start, the latest end, and of other values the larger, so that no order of files matters.
+// mergeClaims merges claims field by field: the highest rank that states a field wins; among equal ranks the earliest start,
+// the latest end, and of other values the larger, so that the order of files does not matter.
 func mergeClaims(claims []claim) *transcript.Run {
 	slices.SortFunc(claims, func(a, b claim) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(b.stated, a.stated)) })
 	merged := &transcript.Run{}
@@ -126,7 +127,8 @@ func mergeClaims(claims []claim) *transcript.Run {
 	return merged
 }
 
-// errorOf is the error of a run that ended in such a way: what is told of another end, as by a copy from before the run was resumed, is past.
+// errorOf returns the error of a run that ended in a given way. An error that was stated with another end is past, as in a copy
+// from before the run was resumed.
 func errorOf(claims []claim, outcome transcript.Outcome) (text string) {
 	rank := 0
 	for _, k := range claims { // by rank
@@ -158,7 +160,7 @@ func preferEqual(to, from *transcript.Run, field string) {
 	}
 }
 
-// forgetNames removes the names of runs that no original says any more.
+// forgetNames deletes the names of runs that no original uses any more.
 const forgetNames = `DELETE FROM run_names WHERE run IN temp.touched_runs
 	AND NOT EXISTS (SELECT 1 FROM run_claims x WHERE x.run_name = run_names.id)
 	AND NOT EXISTS (SELECT 1 FROM transcripts x WHERE x.run_name = run_names.id)
@@ -169,11 +171,12 @@ const forgetNames = `DELETE FROM run_names WHERE run IN temp.touched_runs
 	AND NOT EXISTS (SELECT 1 FROM graves x WHERE x.run_name = run_names.id)
 	AND id NOT IN (SELECT run_name FROM problems WHERE run_name IS NOT NULL)`
 
-// hasGrave says that a run r was pruned, at least in part.
+// hasGrave is the condition that at least a part of a run r was pruned.
 const hasGrave = `EXISTS (SELECT 1 FROM run_names n CROSS JOIN graves g ON g.run_name = n.id WHERE n.run = r.id AND g.action = 'prune')`
 
-// finishRuns fills in what only the events tell, and removes runs that nothing means any more. Nothing is taken back of a statement that
-// fails, since the transaction is: else SQLite would keep each page that it changes in memory as it was.
+// finishRuns fills in what only events tell, and deletes runs that nothing means any more. Its statements do not undo
+// themselves when they fail, since the transaction is undone: else SQLite would keep each page that it changes in memory as it
+// was.
 func (c *commit) finishRuns() error {
 	if c.deleted {
 		if err := c.exec(forgetNames); err != nil {
@@ -195,7 +198,7 @@ func (c *commit) finishRuns() error {
 		queries = append(queries,
 			`DELETE FROM conversations WHERE run IN temp.unread_runs AND NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.conversation = conversations.id)`,
 			`DELETE FROM runs WHERE id IN temp.unread_runs AND NOT EXISTS (SELECT 1 FROM run_names n WHERE n.run = runs.id)`,
-			// Of what was pruned only the ledger speaks, and it only names the run.
+			// Only the ledger speaks of what was pruned, and it only names the run.
 			`UPDATE OR FAIL runs AS r SET pruned = counted = 0 AND `+hasGrave+` WHERE id IN temp.unread_runs`)
 	}
 	for _, query := range queries {

@@ -1,11 +1,15 @@
 package sqlite
 
-import "database/sql"
+import (
+	"database/sql"
 
-// notItsOwn says of the rows of a version v that w, which has the same bytes, would have others: they stand at the time of the file, and
-// w's has another; they are of v as it was before; or one of both was thinned, and the other has more words.
-const notItsOwn = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
-	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + atFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
+	"github.com/txarchive/txarchive/internal/index/sqlite/catalog"
+)
+
+// rowsDiffer asks whether a version w with the same bytes as v would have other rows than v has: those of v are at the time of
+// its file, and that of w differs; they are of v as it was before; or one of the two was thinned, and the other has more words.
+const rowsDiffer = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
+	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + catalog.AtFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
 
 // takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
 func (c *commit) takeOver(t *candidate, from []*candidate) error {
@@ -14,7 +18,7 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 			continue
 		}
 		var n int
-		if others, err := c.get(notItsOwn, []any{o.version, t.version}, &n); err != nil {
+		if others, err := c.get(rowsDiffer, []any{o.version, t.version}, &n); err != nil {
 			return err
 		} else if others {
 			break
@@ -35,7 +39,7 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 		if err := c.ownCalls(t, o); err != nil {
 			return err
 		}
-		// They lie elsewhere now, and of several copies of an event the place decides.
+		// They are elsewhere now, and of several copies of an event the place decides.
 		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
 			return err
 		}
@@ -51,7 +55,7 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 	return nil
 }
 
-// release drops the rows of a transcript that a copy holds, and the links that follow from them.
+// release deletes the rows of a transcript that a copy has, and the links that follow from them.
 func (c *commit) release(t *candidate) error {
 	if t.indexed == 0 {
 		return nil
@@ -63,15 +67,15 @@ func (c *commit) release(t *candidate) error {
 	return c.deleteRows(t.id)
 }
 
-// widenBounds says of a version that it may have what another has: calls between whose numbers all of them lie.
+// widenBounds widens the bounds of a version by those of another, whose calls it may have.
 const widenBounds = `INSERT INTO bounds (version, astray, duration_most, duration_least) SELECT ?1, astray, duration_most, duration_least FROM bounds WHERE version = ?2
 	ON CONFLICT (version) DO UPDATE SET astray = max(astray, excluded.astray),
 		duration_least = min(coalesce(duration_least, duration_most, excluded.duration_least, excluded.duration_most),
 			coalesce(excluded.duration_least, excluded.duration_most, duration_least, duration_most)),
 		duration_most = max(coalesce(duration_most, excluded.duration_most), coalesce(excluded.duration_most, duration_most))`
 
-// ownCalls has the calls and results that t has taken over from o found as its own: by their numbers, and by those of the same calls in what
-// its file will grow by.
+// ownCalls makes the calls and results that t has taken over from o its own: in its bounds, and in their identity, by which
+// calls that its file will grow by are paired with them.
 func (c *commit) ownCalls(t, o *candidate) error {
 	if err := c.exec(widenBounds, t.version, o.version); err != nil {
 		return err

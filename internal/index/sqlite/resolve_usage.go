@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// toJudge takes the usage_id of a row as one to judge, whether rows that were there have it or not.
+// toJudge marks the usage_id of a row to be judged, whether other rows have it or not.
 func (c *commit) toJudge(r *sql.Rows) error {
 	var key int64
 	err := r.Scan(usageIDScanner{&key})
@@ -17,14 +17,14 @@ func (c *commit) toJudge(r *sql.Rows) error {
 	return err
 }
 
-// usageLot is how many keys one statement asks for.
-const usageLot = 64
+// usageBatch is how many keys one statement looks up.
+const usageBatch = 64
 
 // inLots runs a query that begins with a table k of keys: usage_id and its number.
 func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) error {
-	query = "WITH k (id, number) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", usageLot-1) + ") " + query
-	args := make([]any, 2*usageLot)
-	for lot := range slices.Chunk(keys, usageLot) {
+	query = "WITH k (id, number) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", usageBatch-1) + ") " + query
+	args := make([]any, 2*usageBatch)
+	for lot := range slices.Chunk(keys, usageBatch) {
 		clear(args)
 		for i, key := range lot {
 			args[2*i], args[2*i+1] = usageID(key), key
@@ -36,8 +36,8 @@ func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) e
 	return nil
 }
 
-// judgeUsage lets one of several usage rows of one request count. Most keys have one row, which is new and was written as
-// what it states: only the others are looked at more closely.
+// judgeUsage makes one of several usage rows of one request count. Most keys have one row, which is new and was written as it
+// states itself: only the others are looked at more closely.
 func (c *commit) judgeUsage() error {
 	var fresh, known []int64
 	for _, key := range sorted(c.keys) {
@@ -88,11 +88,11 @@ func (c *commit) judgeUsage() error {
 	if err != nil {
 		return err
 	}
-	return c.judgeSpoken(append(fresh, sorted(there)...))
+	return c.judgeAliases(append(fresh, sorted(there)...))
 }
 
-// judgeSpoken makes duplicates of what rows that count speak for beside their own key.
-func (c *commit) judgeSpoken(keys []int64) error {
+// judgeAliases makes rows duplicates whose key is an alias of a row that counts.
+func (c *commit) judgeAliases(keys []int64) error {
 	by := map[int64]int64{}
 	if err := c.inLots(`SELECT k.number, u.id FROM k CROSS JOIN usage u INDEXED BY usage_alias ON u.alias >> 36 = k.number >> 36 AND u.alias = k.number WHERE u.verdict = 0
 		ORDER BY u.usage_id DESC`, keys, func(r *sql.Rows) error {
@@ -125,7 +125,7 @@ func (c *commit) loadJudgedUsage(keys []int64) (rows []duplicate, stated map[int
 		if err := r.Scan(&j.id, usageIDScanner{&j.group}, &j.was, &said, &rank, &newest, &j.number, &j.file, &time, &path, &offset, &run); err != nil {
 			return err
 		}
-		// Where a run's id is unique only in its place, so is what it calls its requests.
+		// Where a run's id is unique only in its place, so are its request ids.
 		j.group ^= run << 20
 		stated[j.id] = said
 		j.prefer = []int64{flag(said == schema.Counted), rank, newest}

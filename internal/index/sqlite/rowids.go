@@ -6,8 +6,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// assignRowIDs gives the rows of the batch, which are sorted by time, their ids: the next free slots of each hour, and when it is
-// full those of the next hour that is not.
+// assignRowIDs assigns row ids to the rows of the batch, which are sorted by time: the next free slots of each hour, and of the
+// next hour that has any when it is full.
 func (c *commit) assignRowIDs() error {
 	f := hourFill{hour: -1}
 	if _, err := c.getDirect("SELECT max(coalesce((SELECT max(id) FROM events) >> ?, -1), coalesce((SELECT max(hour) FROM spilled), -1))",
@@ -35,7 +35,7 @@ func (c *commit) assignRowIDs() error {
 	return c.note(&f)
 }
 
-// hourFill is an hour that takes rows.
+// hourFill is an hour whose slots are being assigned.
 type hourFill struct {
 	known       int64 // no later hour had rows before the commit
 	hour        int64

@@ -10,20 +10,20 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// From this size on the words of a batch become a segment of the full-text index in Go, which costs half of what
-// FTS5 takes (DESIGN.md). Below it the cost of a segment of one's own outweighs that.
+// From this size on, the words of a batch become a segment of the full-text index in Go, at half the cost of FTS5 (DESIGN.md).
+// Below it, the cost of one more segment outweighs that.
 const (
 	bulkRows  = 256
 	bulkTerms = 40_000
 )
 
-// bulkMemory is what the making of one segment may take. A larger batch becomes several segments.
+// bulkMemory bounds the memory of one builder. A larger batch becomes several segments.
 const bulkMemory = 96 << 20
 
 const ftsColumns = 1
 
-// isBulk says whether rows are worth a segment, or need one: FTS5 itself cannot be told that two terms stand in the same
-// place.
+// isBulk reports whether rows are worth a segment, or need one: FTS5 itself cannot be told that two terms are at the same
+// position.
 func isBulk(rows []pendingRow, from int) bool {
 	n := 0
 	for i := range rows {
@@ -35,7 +35,7 @@ func isBulk(rows []pendingRow, from int) bool {
 	return len(rows) >= from || n >= bulkTerms
 }
 
-// bulk puts the words of rows in order. The first ones are beside the writing of events.
+// bulk builds segments of rows. The first one is built concurrently with the writing of events.
 type bulk struct {
 	builder *fts5.Builder
 	rows    []pendingRow // not in builder
@@ -44,7 +44,7 @@ type bulk struct {
 	err     error
 }
 
-// startBulk begins to build a segment of rows, which have their ids and are in the order of those.
+// startBulk starts to build a segment of rows, which have their ids and are in the order of those.
 func startBulk(rows []pendingRow) *bulk {
 	b := &bulk{builder: spare.Swap(nil), rows: rows, memory: bulkMemory, filled: make(chan struct{})}
 	if b.builder == nil {
@@ -57,11 +57,11 @@ func startBulk(rows []pendingRow) *bulk {
 	return b
 }
 
-// spare is the builder of the batch before, kept for its memory while something writes: a pool loses it to the collector before the
-// next batch, and then every third page that an ingest touches for the first time is one of a builder.
+// spare is the builder of the last batch, kept for its memory while anything writes. A sync.Pool lost it to the collector
+// before the next batch, and then every third page that an ingest touched for the first time was one of a builder.
 var spare atomic.Pointer[fts5.Builder]
 
-// close waits until nothing is being built any more, and gives back the builder.
+// close waits until nothing is being built any more, and gives the builder back.
 func (b *bulk) close() {
 	<-b.filled
 	b.builder.Reset() // it holds the terms of rows
@@ -69,7 +69,7 @@ func (b *bulk) close() {
 	b.builder, b.rows = nil, nil
 }
 
-// fill adds rows until the memory is used up.
+// fill adds rows until the builder has used up its memory.
 func (b *bulk) fill() {
 	b.builder.Reset()
 	for b.err == nil && len(b.rows) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
@@ -82,7 +82,7 @@ func (b *bulk) fill() {
 	}
 }
 
-// each calls do for the rows, all at once or as many as the memory has room for.
+// each calls do with each segment: one, or as many as the memory bound makes.
 func (b *bulk) each(do func(*fts5.Builder) error) error {
 	<-b.filled
 	for {
@@ -99,8 +99,8 @@ func (b *bulk) each(do func(*fts5.Builder) error) error {
 	}
 }
 
-// addSegment writes what the builder holds as the newest segment. FTS5 is told to write what it has pending first,
-// and to forget the structure that it has read last.
+// addSegment writes what the builder holds as the newest segment. Before that, FTS5 must write its pending rows, and after it,
+// forget the structure record that it has cached.
 func (t *tx) addSegment(b *fts5.Builder) error {
 	if err := t.settleFTS(); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (t *tx) addSegment(b *fts5.Builder) error {
 	return t.forgetFTS()
 }
 
-// addSizes writes what ranking needs: the tokens of each row and of all rows.
+// addSizes writes what ranking needs: the token counts of each row and of all rows.
 func (t *tx) addSizes(b *fts5.Builder, origin uint64) error {
 	sizes := inserter{t: t, into: "OR FAIL INTO fts_docsize", columns: columnList("id, sz, origin")}
 	for id, size := range b.Sizes {
@@ -159,11 +159,11 @@ func (t *tx) addSizes(b *fts5.Builder, origin uint64) error {
 
 // settleFTS makes FTS5 write the rows that it has pending in this transaction.
 func (t *tx) settleFTS() error {
-	return t.execDirect("INSERT INTO fts (fts) VALUES ('flush')") // words have nothing to do with what waits, here and below
+	return t.execDirect("INSERT INTO fts (fts) VALUES ('flush')") // buffered rows have no words, here and below
 }
 
-// forgetFTS makes FTS5 read the structure record again: a merge of no pages drops what it remembers of it and does
-// nothing else. FTS5 notices by itself only what other connections have written.
+// forgetFTS makes FTS5 read the structure record again. A merge of no pages drops the cached one and does nothing else; by
+// itself FTS5 notices only what other connections have written.
 func (t *tx) forgetFTS() error {
 	return t.execDirect("INSERT INTO fts (fts, rank) VALUES ('merge', 0)")
 }
@@ -190,7 +190,7 @@ func (t *tx) putRecord(id int, b []byte) error {
 type segmentSink struct {
 	segment           int
 	pages, separators inserter
-	buffers           [64][]byte // of pages that wait in the inserter
+	buffers           [64][]byte // of the pages in the inserter
 	next              int
 	indexes           []indexPage // of doclists
 }
@@ -203,8 +203,8 @@ func newSegmentSink(t *tx, segment int) *segmentSink {
 	}
 }
 
-// indexPage is a page of the index of a doclist. They are few and small, and stand behind all leaves: what is written in the
-// order of its keys is put at the end of the table, which takes half of finding its place and making room there.
+// indexPage is a page of a doclist index. There are few, they are small, and their ids are behind those of all leaves: writing
+// them last makes all inserts appends, for which SQLite need not find a place and make room.
 type indexPage struct {
 	id   int64
 	data []byte

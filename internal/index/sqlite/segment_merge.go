@@ -10,14 +10,14 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// A query asks every segment, so there should be few; merging writes them anew, so it should happen rarely. When there
-// are more than segmentsKept, segmentsQuiet in a quiet hour, or segmentsPurged where space is given back, a run of at most
-// mergeRun neighbours becomes one, of at most mergePages (128 MB, about a second). What is larger than half of that is left
-// alone: a very large archive has a segment more for each.
+// A query reads every segment, so there should be few; a merge rewrites them, so it should be rare. When there are more than
+// segmentsKept (segmentsQuiet in a quiet hour, segmentsPurged in a purge), a run of at most mergeRun neighbours becomes one, of
+// at most mergePages (128 MB, about a second). Segments larger than half of that are left alone: a very large archive has one
+// more for each.
 const (
 	segmentsKept   = 8
 	segmentsQuiet  = 4
-	segmentsPurged = 1 // of the words that they share each has its own list
+	segmentsPurged = 1 // each segment has its own list of a word that they share
 	mergeRun       = 8
 	mergePages     = 32 << 10
 )
@@ -25,7 +25,8 @@ const (
 // nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
 const nativePages = 4000
 
-// Tidy merges segments of the full-text index and runs of words until there are few again, and gives back the room that they took.
+// Tidy merges segments of the full-text index and runs of words until there are few again, and gives back the space that
+// becomes free.
 func (db *DB) Tidy(ctx context.Context) error {
 	if err := db.tidy(ctx, segmentsKept); err != nil {
 		return err
@@ -60,7 +61,7 @@ func (db *DB) joinTerms(ctx context.Context) error {
 	return t.Commit()
 }
 
-// mergeSegments does one merge, when there are more segments than are kept, or one is due for itself.
+// mergeSegments performs one merge if there are more segments than kept, or one is due for itself. It reports whether it did.
 func (db *DB) mergeSegments(ctx context.Context, kept int) (bool, error) {
 	t, err := db.begin(ctx)
 	if err != nil {
@@ -87,8 +88,8 @@ func (db *DB) mergeSegments(ctx context.Context, kept int) (bool, error) {
 	return true, t.Commit()
 }
 
-// continueMerge lets FTS5 go on with a merge that it was once told to begin, whose segments nobody else may touch.
-// It may find another level more urgent for ever: then it shall do everything at once.
+// continueMerge lets FTS5 continue a merge that somebody once told it to begin, whose segments nobody else may touch. FTS5 may
+// prefer another level forever: then it is told to merge everything.
 func (t *tx) continueMerge() error {
 	before, err := t.record(fts5.StructureID)
 	if err != nil {
@@ -104,7 +105,7 @@ func (t *tx) continueMerge() error {
 	return t.execLong("INSERT INTO fts (fts) VALUES ('optimize')")
 }
 
-// dueMerge chooses what to merge among segments, oldest first: one of which half is deleted, or else neighbours, when
+// dueMerge chooses what to merge among segments, oldest first: one of which half the rows are deleted, else neighbours, if
 // there are too many.
 func dueMerge(all []fts5.Segment, kept int) []fts5.Segment {
 	for i, g := range all {
@@ -128,8 +129,8 @@ func dueMerge(all []fts5.Segment, kept int) []fts5.Segment {
 	return run
 }
 
-// cheapestRun chooses the run that costs the fewest pages for each segment that it saves. Balanced ones have none that
-// is larger than all the others together, so that no row is written over and over for the sake of a few new ones.
+// cheapestRun chooses the run with the fewest pages for each segment that merging it saves. A balanced run has no segment
+// larger than all its others together, so that no row is rewritten over and over for the sake of a few new ones.
 func cheapestRun(all []fts5.Segment, balanced bool) (best []fts5.Segment) {
 	cost := 0
 	for i := range all {
@@ -151,7 +152,7 @@ func cheapestRun(all []fts5.Segment, balanced bool) (best []fts5.Segment) {
 	return best
 }
 
-// mergeSegments puts one segment in the place of a run of others.
+// mergeSegments replaces a run of segments by one.
 func (t *tx) mergeSegments(s *fts5.Structure, run []fts5.Segment) error {
 	if err := t.settleFTS(); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (t *tx) mergeSegments(s *fts5.Structure, run []fts5.Segment) error {
 	return t.forgetFTS()
 }
 
-// firstTombstone numbers tombstone pages as pages of a segment that far away.
+// firstTombstone is added to the number of a segment to number its tombstone pages.
 const firstTombstone = 1 << 16
 
 func (t *tx) dropSegment(g fts5.Segment) error {
@@ -215,8 +216,8 @@ func (s segmentSource) pages(first, last int64) ([][]byte, error) {
 	return pages, err
 }
 
-// emptiedSource removes the leaves that it gives, so that what is merged takes their room: else a file has the room of a
-// whole merge to spare.
+// emptiedSource deletes the leaves that it returns, so that the merged segment reuses their pages. Otherwise the file would
+// grow by a whole merge.
 type emptiedSource struct{ segmentSource }
 
 func (s emptiedSource) Leaves(segment, first, last int) ([][]byte, error) {
@@ -227,8 +228,8 @@ func (s emptiedSource) Leaves(segment, first, last int) ([][]byte, error) {
 	return pages, err
 }
 
-// Optimize does what may wait for a quiet hour: merges that are due, and moving the log into the file. Of an index
-// that has not changed it costs next to nothing.
+// Optimize does what may wait for a quiet hour: due merges, and moving the log into the file. For an index that has not changed
+// it costs next to nothing.
 func (db *DB) Optimize(ctx context.Context) error {
 	if err := db.tidy(ctx, segmentsQuiet); err != nil {
 		return err

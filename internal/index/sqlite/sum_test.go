@@ -11,7 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
-	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -42,18 +42,18 @@ func rollupRows(t *testing.T, db *DB) (have, want []string) {
 	t.Helper()
 	const columns = "model || '|' || format || '|' || reason || '|' || has_reported || '|' || day || '|' || hour || '|' || "
 	numbers := func(sum string) (s string) {
-		for i, m := range measures() {
+		for i, m := range usage.Measures() {
 			if i > 0 {
 				s += " || '|' || "
 			}
-			s += sum + "(" + m.name + ")"
+			s += sum + "(" + m.Name + ")"
 		}
 		return s
 	}
 	if err := db.r.Select(&have, "SELECT "+columns+numbers("")+" FROM usage_days d JOIN usage_series s ON s.id = d.series ORDER BY 1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.r.Select(&want, "SELECT "+columns+numbers("sum")+" FROM "+usageSpent+" GROUP BY model, format, reason, has_reported, day, hour ORDER BY 1"); err != nil {
+	if err := db.r.Select(&want, "SELECT "+columns+numbers("sum")+" FROM "+usage.Spent+" GROUP BY model, format, reason, has_reported, day, hour ORDER BY 1"); err != nil {
 		t.Fatal(err)
 	}
 	return have, want
@@ -122,7 +122,7 @@ func TestFreshSums(t *testing.T) {
 		var all []indextest.Original
 		for n := range 4 {
 			var usage []*transcript.Usage
-			for range fewFresh {
+			for range maxSQLRows {
 				count := func() transcript.Count {
 					return transcript.Count{N: []int64{r.Int64N(1e6), -r.Int64N(100), math.MaxInt64, math.MinInt64}[min(r.IntN(40), 3)], Known: r.IntN(3) > 0}
 				}
@@ -158,18 +158,47 @@ func TestFreshSums(t *testing.T) {
 	}
 }
 
-// sameAsScan asks for sums in many ways, of the rollup and of the records themselves.
+// sameAsScan asks for sums in many ways: of the rollup, and of the records themselves, which Sum reads while the sums of any run are
+// behind.
 func sameAsScan(t *testing.T, db *DB) {
 	t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := engine.BeginRead(t.Context(), db.r)
-	if err != nil {
-		t.Fatal(err)
+	sum := func(q index.SumQuery) map[string]index.Spent {
+		all := map[string]index.Spent{}
+		for s, err := range db.Sum(t.Context(), q) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := fmt.Sprint(s.Keys, s.Time, s.Model, s.Reason, s.HasReported, s.Twin)
+			if all[id] = all[id].Plus(s.Spent); all[id] == (index.Spent{}) {
+				delete(all, id)
+			}
+		}
+		return all
 	}
-	defer tx.Rollback()
+	var have, want []map[string]index.Spent
+	questions := rollupQuestions(t, berlin)
+	for _, q := range questions {
+		have = append(have, sum(q))
+	}
+	mustExec(t, db, "INSERT INTO usage_touched (run_name) VALUES (-1)")
+	for _, q := range questions {
+		want = append(want, sum(q))
+	}
+	mustExec(t, db, "DELETE FROM usage_touched")
+	for i, q := range questions {
+		if !maps.Equal(have[i], want[i]) {
+			t.Fatalf("%v by %v and unit %d:\n%v, not\n%v", q.Query, q.By, q.Unit, have[i], want[i])
+		}
+	}
+}
+
+// rollupQuestions are questions that a rollup answers: see TestRollupOf in package usage.
+func rollupQuestions(t *testing.T, loc *time.Location) (all []index.SumQuery) {
+	t.Helper()
 	from := time.UnixMicro(indextest.At(-3 * 86400).UnixMicro).Add(17 * time.Minute)
 	for _, text := range []string{"", "model:claude-sonnet-4-5", "agent:coder", "flow:build OR step:test", "-status:failed", "run:file-3"} {
 		tree, err := query.Parse(text, indextest.Epoch, nil)
@@ -179,33 +208,11 @@ func sameAsScan(t *testing.T, db *DB) {
 		for _, by := range [][]index.Dimension{nil, {index.ByModel}, {index.ByFormat, index.ByAgent}, {index.ByProject}, {index.ByRun}, {index.ByConversation},
 			{index.ByStep, index.ByFlow}, {index.ByStatus, index.ByModel}, {index.BySource}} {
 			for _, unit := range []index.Unit{index.NoTime, index.Day, index.Hour} {
-				q := index.SumQuery{By: by, Unit: unit, Location: berlin, UsageFilter: index.UsageFilter{Query: tree, From: from}}
-				c, err := newClock(t.Context(), tx, q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				have, want := map[string]index.Spent{}, map[string]index.Spent{}
-				into := func(m map[string]index.Spent) func(index.Sum) bool {
-					return func(s index.Sum) bool {
-						id := fmt.Sprint(s.Keys, s.Time, s.Model, s.Reason, s.HasReported, s.Twin)
-						if m[id] = m[id].Plus(s.Spent); m[id] == (index.Spent{}) {
-							delete(m, id)
-						}
-						return true
-					}
-				}
-				if err := db.sum(t.Context(), q, into(have)); err != nil {
-					t.Fatal(err)
-				}
-				if err := scan(t.Context(), tx, q, c, into(want)); err != nil {
-					t.Fatal(err)
-				}
-				if _, ok := rollupOf(q, c); !ok || !maps.Equal(have, want) {
-					t.Fatalf("%q by %v and unit %d (by a rollup: %v):\n%v, not\n%v", text, by, unit, ok, have, want)
-				}
+				all = append(all, index.SumQuery{By: by, Unit: unit, Location: loc, UsageFilter: index.UsageFilter{Query: tree, From: from}})
 			}
 		}
 	}
+	return all
 }
 
 // Numbers that nothing can cost, and times of no calendar, in one original must not spoil the sums of others.
@@ -270,45 +277,6 @@ func TestViewsRoundHalfUp(t *testing.T) {
 		for i, row := range rows {
 			if want := fmt.Sprint(micro[i], " ", micro[i]); row != want {
 				t.Errorf("%s: %d nano-USD are %s micro-USD, want %s", q, nano[i], row, want)
-			}
-		}
-	}
-}
-
-// Package time has days that end before they began; a clock over all years must come to an end.
-func TestZoneClockEnds(t *testing.T) {
-	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca"} {
-		loc, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c := zoneClock(loc, time.Date(firstYear, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC)); len(c.offset) < 100 {
-			t.Errorf("%s: only %d changes", name, len(c.offset))
-		}
-	}
-}
-
-func TestZoneClock(t *testing.T) {
-	for name, want := range map[string]int{"UTC": 1, "Europe/Berlin": 4, "Asia/Kolkata": 1, "America/New_York": 4} {
-		loc, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		c := zoneClock(loc, from, from.AddDate(1, 4, 0))
-		if len(c.offset) != want || c.wholeHours() != (name != "Asia/Kolkata") {
-			t.Errorf("%s: %+v", name, c)
-		}
-		for at := from; at.Before(from.AddDate(1, 4, 0)); at = at.Add(997 * time.Minute) {
-			_, offset := at.In(loc).Zone()
-			got := c.offset[0]
-			for i, begin := range c.from {
-				if i > 0 && at.Unix() >= begin {
-					got = c.offset[i]
-				}
-			}
-			if got != int64(offset) {
-				t.Fatalf("%s at %v: %d, want %d", name, at, got, offset)
 			}
 		}
 	}

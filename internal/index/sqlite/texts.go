@@ -10,14 +10,14 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// usageTexts are the texts of a record of usage, in the order of textColumns. Many records have the same ones, and a row
-// holds the number of all of them together.
+// usageTexts are the texts of a usage record, in the order of textColumns. Many records have the same ones, so a row has one
+// number for all of them.
 type usageTexts [15]string
 
 var textColumns = []string{"model", "provider", "tier", "speed", "geo", "reported_by", "agent", "engine", "flow", "step", "status", "outcome",
 	"price_model", "price_table", "price_note"}
 
-// Places of those that follow from a table of prices.
+// Positions of the texts that say how a record was priced.
 const (
 	priceModel = 12 + iota
 	priceTable
@@ -28,7 +28,7 @@ func textsOf(u *transcript.Usage) usageTexts {
 	return usageTexts{u.Model, u.Provider, u.Tier, u.Speed, u.Geo, u.CostSource, u.Agent, u.Engine, u.Flow, u.Step, u.Status, string(u.Outcome)}
 }
 
-// textsID returns the row of texts, a new one where there is none yet.
+// textsID returns the row of texts, which it adds if there is none.
 func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 	if id, ok := t.texts[texts]; ok {
 		return id, nil
@@ -58,7 +58,7 @@ var insertTexts = sync.OnceValue(func() string {
 	return "INSERT INTO usage_texts (id, hash, " + strings.Join(textColumns, ", ") + ") VALUES (?, ?" + strings.Repeat(", ?", len(textColumns)) + ")"
 })
 
-// textList is the columns of texts, which stand in a table.
+// textList returns the columns of texts in a table.
 func textList(table string) string {
 	list := slices.Clone(textColumns)
 	for i := range list {
@@ -67,17 +67,10 @@ func textList(table string) string {
 	return strings.Join(list, ", ")
 }
 
-// dest is where a row of textList goes.
+// dest returns what to scan a row of textList into.
 func (s *usageTexts) dest() (to []any) {
 	for i := range s {
 		to = append(to, engine.Text(&s[i]))
 	}
 	return to
 }
-
-// textsOfUsage are the texts (x) of records u, and usageConversation is how those call their conversation, beside the name of
-// their run (n).
-const (
-	textsOfUsage      = "CROSS JOIN usage_texts x ON x.id = u.texts "
-	usageConversation = "coalesce(u.native_conversation, n.native_id)"
-)

@@ -27,11 +27,11 @@ func (c *commit) settleFacts(fresh []blob.Fact) error {
 	return nil
 }
 
-func takenBack(f blob.Fact) bool { return len(f.Value) == 0 || string(f.Value) == "null" }
+func isRetraction(f blob.Fact) bool { return len(f.Value) == 0 || string(f.Value) == "null" }
 
-// applyTombstone hides the versions that a tombstone names, or brings them back when it is taken back and their bytes are still there.
+// applyTombstone hides the versions that a tombstone names, or brings them back when it is retracted and their bytes still exist.
 func (c *commit) applyTombstone(f blob.Fact) error {
-	if takenBack(f) {
+	if isRetraction(f) {
 		return c.liftTombstone(f.Key, c.deleteStatements)
 	}
 	t, err := blob.ParseTombstone(f)
@@ -52,8 +52,8 @@ func (c *commit) applyTombstone(f blob.Fact) error {
 	return nil
 }
 
-// liftTombstone has versions under a tombstone parsed again; before is called for each, to clear what the index has of it. Versions
-// of which no bytes are left stay hidden.
+// liftTombstone has the versions under a tombstone parsed again. It calls before for each, to clear what the index has of it.
+// Versions of which no bytes are left stay hidden.
 func (c *commit) liftTombstone(key string, before func(version int64) error) error {
 	found := map[int64]bool{}
 	if err := c.each(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`,
@@ -71,20 +71,20 @@ func (c *commit) liftTombstone(key string, before func(version int64) error) err
 	return nil
 }
 
-// liftEndedTombstone brings back a version whose tombstone was taken back before its bytes came: gc moves them to packs that are younger
-// than both. A ledger that is no older than that retraction says what some runs have lost all the same.
-func (c *commit) liftEndedTombstone(key string, v *blob.Version) error {
+// liftRetractedTombstone brings back a version whose tombstone was retracted before its bytes came: gc moves them to packs that are
+// younger than both. A ledger that is no older than the retraction still says what some runs have lost.
+func (c *commit) liftRetractedTombstone(key string, v *blob.Version) error {
 	var n int
 	stands, err := c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
 	if err != nil || stands {
 		return err
 	}
-	told, err := c.get(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
+	kept, err := c.get(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
 		WHERE t.kind = 'tombstone' AND t.key = ?`, []any{index.LedgerKey(v), key}, &n)
 	if err != nil {
 		return err
 	}
-	if told {
+	if kept {
 		return c.liftTombstone(key, c.touchVersion)
 	}
 	return c.liftTombstone(key, c.deleteStatements)
@@ -98,7 +98,7 @@ func (c *commit) hideVersion(version int64, key string) error {
 	return c.exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
 }
 
-// touchVersion has the runs and the usage that a version states resolved again.
+// touchVersion has the runs and the usage of a version resolved again.
 func (c *commit) touchVersion(version int64) error {
 	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
 		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1
@@ -162,7 +162,7 @@ type prunedRun struct {
 	action, tier string
 }
 
-// covers reports whether what stands at a place was pruned.
+// covers reports whether what is at a place was pruned.
 func (g *prunedRun) covers(inner string, offset int64) bool {
 	return g != nil && (g.until == 0 || inner != "" || offset < g.until)
 }
@@ -172,8 +172,8 @@ func (g *prunedRun) drops() bool {
 	return r.Drops()
 }
 
-// prunedRuns reads what was pruned in a version, by the native id of the run. Facts come before what is parsed: none are added
-// between two calls.
+// prunedRuns returns what was pruned in a version, by the native id of the run. Facts are applied before anything is parsed, so
+// none are added between two calls.
 func (c *commit) prunedRuns(version int64) (all map[string]*prunedRun, err error) {
 	if c.nothingPruned == nil {
 		var n int

@@ -15,7 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// tx is one write transaction with its caches: interned names, next row ids.
+// tx is a write transaction with its caches: interned names, the next row ids, and rows and sums that are not written yet.
 type tx struct {
 	*sqlx.Tx
 	conn        *sql.Conn    // that the transaction is on
@@ -39,8 +39,8 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", engine.Damage(err))
 	}
-	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
-	// that would stand outside of any transaction.
+	// database/sql rolls back by itself when the context of a transaction ends. Rows that inserters hand to the driver after
+	// that would be written outside of any transaction.
 	unending := context.WithoutCancel(ctx)
 	if db.options.Unlogged { // what is written could not be undone: it ends before there is a transaction, or not at all
 		if err := ctx.Err(); err != nil {
@@ -56,7 +56,7 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 		names: &names{ids: map[string]int64{}, scenes: map[index.Labels]int64{}, sayings: map[*index.Labels]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, pendingSums: map[pendingSumKey]*pendingSum{}}, nil
 }
 
-// Rollback ends the transaction, unless that was done, and gives the connection back.
+// Rollback rolls back unless the transaction was committed, and releases the connection.
 func (t *tx) Rollback() error {
 	if !t.ended {
 		t.torn.Store(true)
@@ -64,14 +64,15 @@ func (t *tx) Rollback() error {
 	return errors.Join(t.Tx.Rollback(), t.conn.Close())
 }
 
-// end commits, and gives the connection back.
+// end commits without updating sums, and releases the connection.
 func (t *tx) end() error {
 	err := t.Tx.Commit()
 	t.ended = err == nil
 	return errors.Join(engine.Damage(err), t.conn.Close())
 }
 
-// exec runs a statement past database/sql. It is not interrupted, only left out, when the context ends: see execLong.
+// exec runs a statement, bypassing database/sql. A context that has ended keeps it from starting but does not interrupt it: see
+// execLong.
 func (t *tx) exec(query string, args ...any) error {
 	if err := t.flushBuffer(); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (t *tx) exec(query string, args ...any) error {
 	return t.execDirect(query, args...)
 }
 
-// execDirect is exec for tables of which no row is buffered.
+// execDirect is exec for statements that touch no table with buffered rows.
 func (t *tx) execDirect(query string, args ...any) error {
 	t.args = t.args[:0]
 	for i, v := range args {
@@ -92,7 +93,7 @@ func (t *tx) execDirect(query string, args ...any) error {
 	return t.withConn(func(c *engine.CachingConn) error { return c.Run(t.unending, query, t.args) })
 }
 
-// execLong runs a statement that may take long, until the context ends.
+// execLong runs a statement that may take long. The end of the context interrupts it.
 func (t *tx) execLong(query string, args ...any) error {
 	if err := t.flushBuffer(); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (t *tx) execLong(query string, args ...any) error {
 	return engine.Damage(err)
 }
 
-// get scans one row into dest and says whether there was one.
+// get scans one row into dest and reports whether there was one.
 func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
 	if err := t.flushBuffer(); err != nil {
 		return false, err
@@ -109,7 +110,7 @@ func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
 	return t.getDirect(query, args, dest...)
 }
 
-// getDirect is get for tables of which no row is buffered.
+// getDirect is get for queries that read no table with buffered rows.
 func (t *tx) getDirect(query string, args []any, dest ...any) (bool, error) {
 	if err := t.ctx.Err(); err != nil {
 		return false, err
@@ -121,12 +122,12 @@ func (t *tx) getDirect(query string, args []any, dest ...any) (bool, error) {
 	return err == nil, engine.Damage(err)
 }
 
-// each scans every row of a query by calling row with the cursor.
+// each calls row for every row of a query.
 func (t *tx) each(query string, row func(*sql.Rows) error, args ...any) error {
 	return t.scan(t.ctx, query, row, args)
 }
 
-// eachBrief is each for a query that is over at once: to make it interruptible would take longer.
+// eachBrief is each for short queries, which it does not interrupt: making them interruptible would cost more than they do.
 func (t *tx) eachBrief(query string, row func(*sql.Rows) error, args ...any) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, 
 	return t.eachDirect(ctx, query, row, args)
 }
 
-// eachDirect is scan for tables of which no row is buffered.
+// eachDirect is scan for queries that read no table with buffered rows.
 func (t *tx) eachDirect(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -156,7 +157,7 @@ func (t *tx) eachDirect(ctx context.Context, query string, row func(*sql.Rows) e
 	return engine.Damage(rows.Err())
 }
 
-// id returns the next free row id of a table.
+// id returns the next free row id of a table. All row ids of a commit come from here.
 func (t *tx) id(table string) (int64, error) {
 	n, ok := t.next[table]
 	if !ok {
@@ -169,7 +170,7 @@ func (t *tx) id(table string) (int64, error) {
 	return n, nil
 }
 
-// eachBeside is each for queries that are over at once and do not read run_claims, transcripts or conversations.
+// eachBeside is each for short queries that do not read run_claims, transcripts or conversations.
 func (t *tx) eachBeside(query string, row func(*sql.Rows) error, args ...any) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (t *tx) eachBeside(query string, row func(*sql.Rows) error, args ...any) er
 	return t.eachDirect(t.unending, query, row, args)
 }
 
-// fillTemp empties a temporary table of one integer column and puts values in.
+// fillTemp replaces the content of a temporary table of one integer column.
 func (t *tx) fillTemp(table string, values []int64) error {
 	if err := t.execDirect("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
 		return err
@@ -197,14 +198,14 @@ func (t *tx) fillTemp(table string, values []int64) error {
 	return b.flush()
 }
 
-// names interns what repeats.
+// names caches the ids of interned strings and scenes.
 type names struct {
 	ids     map[string]int64
 	scenes  map[index.Labels]int64
-	sayings map[*index.Labels]int64 // the same, as far as rows were met that share one
+	sayings map[*index.Labels]int64 // the same by pointer, for labels that rows share
 }
 
-// name returns the id of a string, nil for "".
+// name returns the id of an interned string, nil for "".
 func (t *tx) name(s string) (any, error) {
 	if s == "" {
 		return nil, nil
@@ -233,7 +234,7 @@ func (t *tx) nameID(s string) (int64, error) {
 	return id, nil
 }
 
-// scene returns the id of what a row says as many others do.
+// scene returns the id of the labels that a row shares with many others.
 func (t *tx) scene(r *index.Row) (id int64, err error) {
 	if id, ok := t.names.sayings[r.Labels]; ok {
 		return id, nil
@@ -264,7 +265,7 @@ func (t *tx) sceneNamed(s *index.Labels) (id int64, err error) {
 	return id, err
 }
 
-// sceneOf returns the id of a scene, by its columns; one that is new is written.
+// sceneOf returns the id of the scene with these columns, and inserts one that is new.
 func (t *tx) sceneOf(columns ...any) (id int64, err error) {
 	ok, err := t.getDirect("SELECT id FROM scenes WHERE kind = ? AND role = ? AND type = ? AND tool = ? AND agent = ? AND model = ? AND flow = ? AND step = ?", columns, &id)
 	if ok || err != nil {
@@ -277,7 +278,7 @@ func (t *tx) sceneOf(columns ...any) (id int64, err error) {
 	return id, err
 }
 
-// null turns the zero value of text into NULL.
+// null returns nil, which is NULL, for "".
 func null(s string) any {
 	if s == "" {
 		return nil
@@ -320,7 +321,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// eventOf is how a link names the event that states it: the hash and the native id of its rows, nothing for "".
+// eventOf returns how a link refers to the event that states it: the hash and the native id of its rows, nils for "".
 func eventOf(format, id string) (event, native any) {
 	if id == "" {
 		return nil, nil

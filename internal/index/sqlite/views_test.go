@@ -15,6 +15,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/console"
 )
 
 // views are the views with the number of columns that make their keys.
@@ -25,7 +26,7 @@ var views = map[string]int{"v_runs": 1, "v_conversations": 1, "v_steps": 5, "v_e
 func smallDB(t *testing.T, order func([]indextest.Original)) *DB {
 	t.Helper()
 	db := newDB(t)
-	db.options.Text = func(_ context.Context, kind, id string) (string, error) { return kind + " of " + id, nil }
+	db.console = console.New(db.dsn, func(_ context.Context, kind, id string) (string, error) { return kind + " of " + id, nil })
 	world := indextest.Small()
 	order(world)
 	for _, o := range world {

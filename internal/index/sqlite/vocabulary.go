@@ -9,9 +9,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// The table of terms holds the words of all rows for those who look inside of words. Each commit adds the words that
-// may be new as one run: blocks of words in order, packed. Words stand in several runs, but in
-// each once; joining keeps the runs few. A row for each word would cost ten times as much.
+// The table terms holds all words, for substring search. Each commit adds the words that may be new as one run: packed blocks
+// of words in order. A word may be in several runs, but once in each; joining keeps the runs few. A row for each word would
+// cost ten times as much.
 const (
 	blockSize = 64 << 10 // of words, before they are packed
 	runsKept  = 8
@@ -26,7 +26,7 @@ type runWriter struct {
 	last   []byte // word
 }
 
-// add takes the next word; words ascend, and one that is equal to the last is left out.
+// add adds the next word. Words ascend; a repeated one is left out.
 func (w *runWriter) add(word []byte) error {
 	if bytes.Equal(word, w.last) {
 		return nil
@@ -38,7 +38,7 @@ func (w *runWriter) add(word []byte) error {
 	return w.flush()
 }
 
-// begin gives the run its place, behind all others.
+// begin places the run behind all others.
 func (w *runWriter) begin() error {
 	var last int64
 	_, err := w.t.getDirect("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
@@ -61,8 +61,8 @@ func (w *runWriter) flush() error {
 	return err
 }
 
-// joinTerms puts one run in the place of several, when there are too many: of those that are not much larger than all that
-// are smaller, so that a word is written again only when there are half as many again.
+// joinTerms merges runs when there are too many: those that are not much larger than all smaller ones together, so that a word
+// is written again only when there are half as many again.
 func (t *tx) joinTerms(kept int) error {
 	runs, err := t.runs()
 	if err != nil || len(runs) <= kept {
@@ -70,7 +70,7 @@ func (t *tx) joinTerms(kept int) error {
 	}
 	type size struct{ run, bytes int64 }
 	all := make([]size, len(runs))
-	for i, run := range runs { // one by one: a statement that groups them would hold all words to sort them
+	for i, run := range runs { // one by one: a statement that groups them would sort all words in memory
 		all[i].run = run
 		_, err := t.getDirect("SELECT sum(length(words)) FROM terms WHERE id >= ? AND id < ?", []any{run << schema.RunBits, (run + 1) << schema.RunBits}, &all[i].bytes)
 		if err != nil {
@@ -91,7 +91,7 @@ func (t *tx) joinTerms(kept int) error {
 		runs = append(runs, s.run)
 	}
 	to := runWriter{t: t}
-	if err := to.begin(); err != nil { // while the runs are there, behind which it comes
+	if err := to.begin(); err != nil { // while the runs exist, so that it comes behind them
 		return err
 	}
 	if err := schema.MergeRuns(t.takeBlock, runs, schema.AllWords, to.add); err != nil {
@@ -124,7 +124,7 @@ func (t *tx) nextBlock(after, before int64, _ int, take func(id int64, block []b
 	return err
 }
 
-// takeBlock is nextBlock, and removes the block, so that what is made of it takes its room.
+// takeBlock is nextBlock, and deletes the block, so that the merged run reuses its pages.
 func (t *tx) takeBlock(after, before int64, most int, take func(id int64, block []byte)) error {
 	taken := int64(0)
 	err := t.nextBlock(after, before, most, func(id int64, block []byte) { taken = id; take(id, block) })

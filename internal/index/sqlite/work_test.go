@@ -15,7 +15,6 @@ import (
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
@@ -92,7 +91,7 @@ func countReads(t *testing.T, db *DB) *counter {
 	c := newCounter(t, db.r, db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
 	c.pool = engine.Pool(c, readStatements)
 	c.pool.SetMaxOpenConns(1)
-	db.r, db.Reader = c.pool, ask.New(c.pool)
+	db.readBy(c.pool)
 	return c
 }
 

@@ -2,12 +2,12 @@ package sqlite
 
 import "github.com/txarchive/txarchive/internal/index/sqlite/schema"
 
-// Most originals are new: nothing reads their rows before the commit resolves runs. So these rows are buffered, to be changed in memory
-// and written together: an archive of small files has ten rows for each file, and a statement for each, and more to update
-// them, took longer than their events.
+// Most originals are new, and nothing reads their rows before the commit resolves runs. So these rows are buffered, changed in
+// memory, and written together. Small files have ten rows each: a statement for each row, and more to update them, took longer
+// than their events.
 
-// writeBuffer holds rows of a commit that are not written yet. Statements that may read or change their tables flush them first: tx.exec,
-// get, each, few; beside flushes all but claims, conversations and transcripts.
+// writeBuffer holds rows that a commit has not written yet. Statements that may read or change their tables flush it first:
+// tx.exec, get, each and eachBrief. eachBeside flushes all but claims, conversations and transcripts.
 type writeBuffer struct {
 	files, chains, extents, claims *inserter
 	conversations                  *inserter
@@ -31,7 +31,7 @@ func newWriteBuffer(t *tx) *writeBuffer {
 	}
 }
 
-// Places of columns that change while a row is buffered. Those of transcripts that are counted come first, behind the id.
+// Positions of the columns that change while a row is buffered. In transcripts the counters come first, behind the id.
 const (
 	nameRun       = 4
 	runStatedFrom = 6
@@ -39,7 +39,7 @@ const (
 	versionParsed = 12
 
 	transcriptEvents  = 1
-	transcriptJudged  = 9 // its conversation, and what follows that
+	transcriptJudged  = 9 // conversation, and the columns behind it
 	transcriptVerdict = 10
 	transcriptIndexed = 12
 	transcriptRows    = 14
@@ -50,7 +50,7 @@ const (
 		conversation, verdict, judged=0, indexed, seq_base=0, rows=0, version, run_name, native_id, shared, aside, ord, rank, stated, last_seq`
 )
 
-// flushBuffer writes all rows that are buffered.
+// flushBuffer writes all buffered rows.
 func (t *tx) flushBuffer() error {
 	w := t.buffer
 	if w == nil {
@@ -80,7 +80,7 @@ func flushAll(all ...interface{ flush() error }) error {
 	return nil
 }
 
-// addTranscripts adds transcripts that are written to transcript_sums. A trigger for each took longer than its row.
+// addTranscripts adds transcripts that are being written to transcript_sums. A trigger took longer for each than its row.
 func (t *tx) addTranscripts(rows [][]any) error {
 	var sums [schema.Uncounted + 1]struct{ transcripts, events, rows int64 }
 	for _, row := range rows {
@@ -103,19 +103,19 @@ func (t *tx) addTranscripts(rows [][]any) error {
 	return nil
 }
 
-// pendingRows are rows that may change before they are written, found by their ids.
+// pendingRows are buffered rows that can be changed by id before they are written.
 type pendingRows struct {
 	to     *inserter
 	rows   [][]any
 	at     map[int64]int
-	before func(rows [][]any) error // nil: nothing is to be done before they are written
+	before func(rows [][]any) error // called before rows are written, or nil
 }
 
-// mostPending bounds how many rows of a table are buffered.
-const mostPending = 1 << 13
+// maxPending bounds the buffered rows of a table.
+const maxPending = 1 << 13
 
 func (d *pendingRows) add(id int64, rest ...any) error {
-	if len(d.rows) == mostPending {
+	if len(d.rows) == maxPending {
 		if err := d.flush(); err != nil {
 			return err
 		}
@@ -124,15 +124,15 @@ func (d *pendingRows) add(id int64, rest ...any) error {
 		d.at = map[int64]int{}
 	}
 	d.at[id] = len(d.rows)
-	row := make([]any, len(d.to.names)) // what is not said stays as usual
-	copy(row, d.to.usual)
+	row := make([]any, len(d.to.names)) // defaults for the columns that rest leaves out
+	copy(row, d.to.defaults)
 	row[0] = id
 	copy(row[1:], rest)
 	d.rows = append(d.rows, row)
 	return nil
 }
 
-// row returns the values of a buffered row, nil for any other.
+// row returns the values of a buffered row, nil if it is not buffered.
 func (d *pendingRows) row(id int64) []any {
 	if i, ok := d.at[id]; ok {
 		return d.rows[i]
