@@ -7,9 +7,9 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// Both kinds of values read what they print, zero included: a job that is scheduled has them in its command line.
+// Both kinds of values parse what they print, zero included: the command line of a scheduled job is made from them.
 
-// ageValue is a flag for a length of time that also knows days and weeks: 30d, 2w, 12h, 90m, and 500ms as Go does.
+// ageValue is a flag for a duration that also accepts days and weeks: 30d, 2w, 12h, 90m, and 500ms as Go does.
 type ageValue time.Duration
 
 func (v *ageValue) Type() string { return "age" }

@@ -19,22 +19,24 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/secret"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// app is what every command has: where it reads and writes, and what the global flags say.
+// app is what all commands share: streams, environment, clock, and the values of the global flags.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
-	getenv   func(string) string
-	now      func() time.Time
-	fault    func(op, path string) error // a fault of the file system, for tests; nil is none
-	loads    int64                       // from so many bytes on a first load has an index of its own
-	room     int                         // for what a plan of prune and its facts take in memory, for tests; 0 is enough
+	in         io.Reader
+	out, err   io.Writer
+	getenv     func(string) string
+	now        func() time.Time
+	fault      func(op, path string) error // injects faults of the file system, for tests; nil: none
+	buildFrom  int64                       // bytes from which a first load builds an index of its own
+	planMemory int                         // bytes of memory for a plan of prune and its facts, for tests; 0: the default
 
-	ends   bool   // the process ends with the command
-	listen func() // has signals end the context, when the process ends with the command
+	ownsProcess  bool   // the process ends with the command: resources need not be released
+	startSignals func() // makes signals cancel the context; nil if the process does not end with the command
 
-	archive   string // directory
+	archive   string // its directory
 	json      bool
 	quiet     bool
 	verbose   bool
@@ -44,27 +46,27 @@ type app struct {
 	noPager   bool
 	redact    bool
 
-	pager    *pager    // nil unless results go through one
-	redactor *redactor // likewise, before the pager
+	pager    *terminal.Pager  // nil unless results go through a pager
+	redactor *secret.Redactor // nil unless --redact; its output goes to the pager, if any
 
-	undone  string  // what an interruption leaves behind and what to do then; of commands that only read nothing is to be said
-	results *outlet // where out leads to in the end
+	interruptHint string           // what an interrupted command has done, and what to do; "" for commands that only read
+	results       *terminal.Output // the last writer that out leads to
 
 	log     *slog.Logger
-	command string // as it was typed, for the lock
+	command string // with its parents, for the lock file
 }
 
 func newApp() *app {
-	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, loads: ingest.BuildFrom, log: slog.New(slog.DiscardHandler)}
+	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, buildFrom: ingest.BuildFrom, log: slog.New(slog.DiscardHandler)}
 }
 
-// dir is the directory of the archive: flag, then environment, then default.
+// dir returns the directory of the archive: the flag, else the environment, else the default.
 func (a *app) dir() (string, error) {
 	if a.archive != "" {
 		return filepath.Abs(a.archive)
 	}
 	if dir := a.getenv("TXARCHIVE_DIR"); dir != "" {
-		return filepath.Abs(a.atHome(dir))
+		return filepath.Abs(a.expandHome(dir))
 	}
 	if dir := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "txarchive"), nil
@@ -84,42 +86,47 @@ func (a *app) options() archive.Options {
 	return archive.Options{Decode: all.Decode, Layer: ingest.Layer(all.Formats()), Command: a.command, Now: a.now, Log: a.log, FS: a.fs()}
 }
 
-// fs is the file system as whatever writes sees it.
+// fs returns the file system that everything is written through.
 func (a *app) fs() *disk.FS { return &disk.FS{Fault: a.fault} }
 
-// read opens the archive to look at it. It waits for nobody.
-func (a *app) read(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Read) }
+// openRead opens the archive to read it. It waits for no lock.
+func (a *app) openRead(ctx context.Context) (*archive.Archive, error) {
+	return a.open(ctx, archive.Read)
+}
 
-// readAny is read where there is an archive, else nil.
-func (a *app) readAny(ctx context.Context) (*archive.Archive, error) {
-	store, err := a.read(ctx)
+// openReadIfExists is openRead, but returns nil if there is no archive.
+func (a *app) openReadIfExists(ctx context.Context) (*archive.Archive, error) {
+	store, err := a.openRead(ctx)
 	if errors.Is(err, archive.ErrNoArchive) {
 		return nil, nil
 	}
 	return store, err
 }
 
-// leave closes an archive that was read. A process that ends has nothing to give back, and SQLite would do so piece by piece.
-func (a *app) leave(store *archive.Archive) {
-	if !a.ends {
+// closeRead closes an archive that was only read. A process that is about to end skips it: the kernel is faster than SQLite, which
+// frees its memory piece by piece.
+func (a *app) closeRead(store *archive.Archive) {
+	if !a.ownsProcess {
 		_ = store.Close() // nothing was written
 	}
 }
 
-// write opens the archive and holds its lock until it is closed.
-func (a *app) write(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Write) }
+// openWrite opens the archive and holds its lock until it is closed.
+func (a *app) openWrite(ctx context.Context) (*archive.Archive, error) {
+	return a.open(ctx, archive.Write)
+}
 
 func (a *app) open(ctx context.Context, mode archive.Mode) (*archive.Archive, error) {
-	return a.openAs(ctx, mode, a.options())
+	return a.openWith(ctx, mode, a.options())
 }
 
-// packsOnly opens the archive to read its packs; it needs no index.
-func (a *app) packsOnly(ctx context.Context) (*archive.Archive, error) {
-	return a.withoutIndex(ctx, archive.Read)
+// openPacks opens the archive to read its packs, with its index if that can be used.
+func (a *app) openPacks(ctx context.Context) (*archive.Archive, error) {
+	return a.openWithoutIndex(ctx, archive.Read)
 }
 
-// withoutIndex opens the archive even if its index is missing or cannot be used.
-func (a *app) withoutIndex(ctx context.Context, mode archive.Mode) (*archive.Archive, error) {
+// openWithoutIndex opens the archive even if its index is missing or unusable.
+func (a *app) openWithoutIndex(ctx context.Context, mode archive.Mode) (*archive.Archive, error) {
 	dir, err := a.dir()
 	if err != nil {
 		return nil, err
@@ -129,15 +136,15 @@ func (a *app) withoutIndex(ctx context.Context, mode archive.Mode) (*archive.Arc
 	return archive.Open(ctx, dir, mode, options)
 }
 
-// openAs opens the archive. An index that an older program has written is brought up to date before it is read, where that can
-// be done; where not, the error of the reader says what to do.
-func (a *app) openAs(ctx context.Context, mode archive.Mode, options archive.Options) (*archive.Archive, error) {
+// openWith opens the archive. An index that an older program has written is migrated before it is read if that is possible; if not, the
+// error of the reader says what to do.
+func (a *app) openWith(ctx context.Context, mode archive.Mode, options archive.Options) (*archive.Archive, error) {
 	dir, err := a.dir()
 	if err != nil {
 		return nil, err
 	}
 	if mode == archive.Write {
-		a.works(firstOf(a.undone, hintUndone))
+		a.beginWork(firstNonEmpty(a.interruptHint, hintUndone))
 	}
 	store, err := archive.Open(ctx, dir, mode, options)
 	old := err
@@ -147,26 +154,26 @@ func (a *app) openAs(ctx context.Context, mode archive.Mode, options archive.Opt
 	if mode != archive.Read || !errors.Is(old, index.ErrTooOld) {
 		return store, err
 	}
-	a.listens()
+	a.handleSignals()
 	writer, failed := archive.Open(ctx, dir, archive.Write, a.options())
 	if failed != nil {
 		return store, err
 	}
-	if err := errors.Join(writer.Close(), closed(store)); err != nil {
+	if err := errors.Join(writer.Close(), closeIfOpen(store)); err != nil {
 		return nil, err
 	}
 	a.note("the index was brought up to date")
 	return archive.Open(ctx, dir, mode, options)
 }
 
-func closed(store *archive.Archive) error {
+func closeIfOpen(store *archive.Archive) error {
 	if store == nil {
 		return nil
 	}
 	return store.Close()
 }
 
-// ingester is the way into an open archive.
+// ingester returns an Ingester for an open archive.
 func (a *app) ingester(store *archive.Archive) *ingest.Ingester {
 	return &ingest.Ingester{
 		Packs: store.Packs(), Originals: store.Library(), Index: store.Index(), Formats: all.Formats(), Prices: price.Default(),
@@ -174,15 +181,15 @@ func (a *app) ingester(store *archive.Archive) *ingest.Ingester {
 	}
 }
 
-// note tells people on the terminal something beside the result, in one line: names of files may have others in them.
+// note prints a message beside the results to standard error, on one line: names of files may contain line feeds.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintln(a.err, strings.ReplaceAll(clean(fmt.Sprintf(format, args...)), "\n", " "))
+		fmt.Fprintln(a.err, strings.ReplaceAll(terminal.Clean(fmt.Sprintf(format, args...)), "\n", " "))
 	}
 }
 
-// logging sets up the log: warnings only, unless asked for more.
-func (a *app) logging() error {
+// setUpLog sets up the log, by default for warnings only, and checks --log-format and --color.
+func (a *app) setUpLog() error {
 	level := slog.LevelWarn
 	switch {
 	case a.verbose:
@@ -206,8 +213,8 @@ func (a *app) logging() error {
 	return usage(fmt.Sprintf("no color mode %q", a.color), "--color auto, always or never")
 }
 
-// shown is a path as people write it: below the home directory with ~.
-func (a *app) shown(path string) string {
+// displayPath returns a path as people write it: with ~ for the home directory.
+func (a *app) displayPath(path string) string {
 	if home := a.getenv("HOME"); home != "" && home != "/" {
 		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
 			return filepath.Join("~", rest)
@@ -216,23 +223,23 @@ func (a *app) shown(path string) string {
 	return path
 }
 
-// create opens the archive to write, and makes a missing or empty directory one. What other writers and crashes
-// have left is adopted by whoever ingests.
-func (a *app) create(ctx context.Context) (*archive.Archive, error) {
+// openOrCreate opens the archive to write, and first creates it in a missing or empty directory. Packs that other writers and crashes
+// have left are adopted by the ingest.
+func (a *app) openOrCreate(ctx context.Context) (*archive.Archive, error) {
 	dir, err := a.dir()
 	if err != nil {
 		return nil, err
 	}
-	a.works(firstOf(a.undone, hintUndone))
+	a.beginWork(firstNonEmpty(a.interruptHint, hintUndone))
 	if err := archive.Create(ctx, dir, a.options()); err != nil {
 		return nil, err
 	}
-	return a.write(ctx)
+	return a.openWrite(ctx)
 }
 
-// change does some work on the archive, which open opens to write. Packs that the index does not know yet are taken in before, for there
-// may be facts in them.
-func (a *app) change(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, *ingest.Ingester) error) error {
+// update opens the archive with open, runs work on it and closes it. Packs that the index does not know are adopted first: they may
+// contain facts.
+func (a *app) update(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, *ingest.Ingester) error) error {
 	store, err := open(ctx)
 	if err != nil {
 		return err
@@ -244,11 +251,11 @@ func (a *app) change(ctx context.Context, open func(context.Context) (*archive.A
 	return errors.Join(err, store.Close())
 }
 
-// fact is what the archive keeps under a key from now on; nil takes it back.
-func (a *app) fact(kind, key string, value any) (blob.Fact, error) {
+// newFact returns a fact that sets the value of a key in the archive from now on; nil removes the key.
+func (a *app) newFact(kind, key string, value any) (blob.Fact, error) {
 	text, err := json.Marshal(value)
 	return blob.Fact{Kind: kind, Key: key, Time: nowMicro(a), Value: text}, err
 }
 
-// nowMicro is the time as facts have it.
+// nowMicro returns the current time in the precision of facts.
 func nowMicro(a *app) time.Time { return a.now().UTC().Truncate(time.Microsecond) }

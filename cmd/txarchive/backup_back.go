@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newBackupVerifyCommand(a *app) *cobra.Command {
@@ -21,14 +22,14 @@ func newBackupVerifyCommand(a *app) *cobra.Command {
 		Short: "Prove that a backup is whole",
 		Long: "Look whether every pack that a backup needs is there, by size, name and manifest. With --full read every byte, then make\n" +
 			"an archive of the newest backup in a temporary directory, index it, and compare every row and word with the archive's,\n" +
-			"unless that has changed since." + exits("4 no backup", "5 something is damaged, missing or different", "11 a backup is at work"),
+			"unless that has changed since." + exitCodes("4 no backup", "5 something is damaged, missing or different", "11 a backup is at work"),
 		Example: "  txarchive backup verify /mnt/backup/transcripts\n  txarchive backup verify /mnt/backup/transcripts --full",
-		Args:    takes(1, 1),
+		Args:    argCount(1, 1),
 		RunE:    func(cmd *cobra.Command, v []string) error { return runBackupVerify(cmd.Context(), a, o, v[0]) },
 	}
 	cmd.Flags().BoolVar(&o.Full, "full", false, "read every byte, and restore into a temporary archive")
 	cmd.Flags().StringVar(&o.Snapshot, "snapshot", "", "only the backup with this `ID`; backup list names them")
-	completing(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
 	return cmd
 }
 
@@ -37,23 +38,23 @@ type proof struct {
 	Backup string `json:"backup"`
 	OK     bool   `json:"ok"`
 	backup.VerifyReport
-	Rebuilt *string  `json:"rebuilt"` // the snapshot that was made an archive again
-	Same    *bool    `json:"same"`    // its views are those of the archive; null when they were not compared
+	Rebuilt *string  `json:"rebuilt"` // the snapshot that was indexed again
+	Same    *bool    `json:"same"`    // its rows are those of the archive; null if they were not compared
 	Why     *string  `json:"not_compared"`
-	Differ  []string `json:"differ"` // rows
+	Differ  []string `json:"differ"` // rows that differ
 }
 
 func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir string) error {
-	a.works("nothing was changed")
+	a.beginWork("nothing was changed")
 	b, err := backup.Open(dir, a.backupOptions())
 	if err != nil {
 		return err
 	}
 	m := a.meter()
-	o.Progress = m.reading("verify")
+	o.Progress = m.ByteFunc("verify")
 	p := proof{Backup: b.Dir(), Differ: []string{}}
 	p.VerifyReport, err = b.Verify(ctx, o)
-	m.stop()
+	m.Stop()
 	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
 		return err
 	}
@@ -74,7 +75,7 @@ func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir st
 	return err
 }
 
-// rebuildBackup makes a snapshot an archive again, in a place of its own, and compares.
+// rebuildBackup makes an archive of a snapshot in a temporary directory and compares it with the archive.
 func rebuildBackup(ctx context.Context, a *app, b *backup.Backup, id string, p *proof) (err error) {
 	s, err := b.Snapshot(id)
 	if err != nil {
@@ -105,7 +106,7 @@ func rebuildBackup(ctx context.Context, a *app, b *backup.Backup, id string, p *
 	return nil
 }
 
-// indexed opens a directory with packs as an archive, and indexes them.
+// indexed opens a directory of packs as an archive and indexes them.
 func (a *app) indexed(ctx context.Context, dir string) (*archive.Archive, error) {
 	store, err := archive.Open(ctx, dir, archive.Write, a.options())
 	if err != nil {
@@ -113,16 +114,16 @@ func (a *app) indexed(ctx context.Context, dir string) (*archive.Archive, error)
 	}
 	g := a.ingester(store)
 	m := a.meter()
-	g.Progress = m.ingesting()
+	g.Progress = ingestProgress(m)
 	_, err = g.Adopt(ctx)
-	m.stop()
+	m.Stop()
 	if err != nil && (!errors.Is(err, blob.ErrCorrupt) || ctx.Err() != nil) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil
 }
 
-// comparable opens the archive of a backup if it has the packs of a snapshot and an index of them; else it says why not.
+// comparable opens the archive of a backup if its packs are those of a snapshot and all of them are indexed; else it returns why not.
 func (a *app) comparable(ctx context.Context, b *backup.Backup, s *backup.Snapshot) (*archive.Archive, string) {
 	store, err := archive.Open(ctx, b.Origin().Archive, archive.Read, a.options())
 	if err != nil {
@@ -147,7 +148,7 @@ func (a *app) comparable(ctx context.Context, b *backup.Backup, s *backup.Snapsh
 
 func (a *app) printProof(p *proof) {
 	for _, f := range p.Findings {
-		fmt.Fprintln(a.out, a.ink().red(line(f.Kind+": "+f.Pack+": "+f.Reason)))
+		fmt.Fprintln(a.out, a.style().Red(terminal.OneLine(f.Kind+": "+f.Pack+": "+f.Reason)))
 	}
 	if a.quiet {
 		return
@@ -156,19 +157,19 @@ func (a *app) printProof(p *proof) {
 	if p.Full {
 		how = "read and compared with their hashes"
 	}
-	fmt.Fprintf(a.out, "%s, %s (%s) %s\n", plural(p.Snapshots, "backup", "backups"), plural(p.Packs, "pack", "packs"), size(p.Bytes), how)
+	fmt.Fprintf(a.out, "%s, %s (%s) %s\n", terminal.Plural(p.Snapshots, "backup", "backups"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
 	if p.Extra > 0 {
-		a.note("%s in no backup: left alone", plural(p.Extra, "pack stands there that is", "packs stand there that are"))
+		a.note("%s in no backup: left alone", terminal.Plural(p.Extra, "pack stands there that is", "packs stand there that are"))
 	}
 	switch {
 	case p.Rebuilt == nil:
 	case p.Same == nil:
-		fmt.Fprintf(a.out, "%s made an archive again; not compared: %s\n", *p.Rebuilt, line(*p.Why))
+		fmt.Fprintf(a.out, "%s made an archive again; not compared: %s\n", *p.Rebuilt, terminal.OneLine(*p.Why))
 	case *p.Same:
 		fmt.Fprintf(a.out, "%s made an archive again: every row is that of the archive\n", *p.Rebuilt)
 	}
 	if p.OK {
-		fmt.Fprintln(a.out, a.ink().green("The backup is whole."))
+		fmt.Fprintln(a.out, a.style().Green("The backup is whole."))
 	}
 }
 
@@ -178,10 +179,10 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 		Use:   "restore DIR --to NEW",
 		Short: "Make an archive again from a backup",
 		Long: "Copy the packs of a backup to NEW, which must be missing or empty, read each back, and index them. Running it again goes\n" +
-			"on where it was interrupted." + exits("4 no backup", "5 packs of the backup are damaged or missing; all others are there", "8 NEW is something else"),
+			"on where it was interrupted." + exitCodes("4 no backup", "5 packs of the backup are damaged or missing; all others are there", "8 NEW is something else"),
 		Example: "  txarchive backup restore /mnt/backup/transcripts --to ~/.local/share/txarchive\n" +
 			"  txarchive backup restore /mnt/backup/transcripts --snapshot 20261121T020000.000000Z --to /tmp/then",
-		Args: takes(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if to == "" {
 				return usage("where to?", "--to DIR")
@@ -191,12 +192,12 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 	}
 	a.pathVar(cmd.Flags(), &to, "to", "`DIR` of the new archive")
 	cmd.Flags().StringVar(&snapshot, "snapshot", "", "the backup with this `ID` instead of the newest; backup list names them")
-	completing(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
 	return cmd
 }
 
 func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
-	a.works(hintUndone)
+	a.beginWork(hintUndone)
 	b, err := backup.Open(dir, a.backupOptions())
 	if err != nil {
 		return err
@@ -226,15 +227,15 @@ func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
 		}{store.Dir(), r}), err)
 	}
 	for _, d := range r.Damaged {
-		fmt.Fprintln(a.out, a.ink().red("damaged: "+line(d.Reason)))
+		fmt.Fprintln(a.out, a.style().Red("damaged: "+terminal.OneLine(d.Reason)))
 	}
 	if !a.quiet {
-		fmt.Fprintf(a.out, "%s (%s) restored to %s and indexed\n", plural(r.Copied+r.Present, "pack", "packs"), size(r.Bytes), line(a.shown(store.Dir())))
+		fmt.Fprintf(a.out, "%s (%s) restored to %s and indexed\n", terminal.Plural(r.Copied+r.Present, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.OneLine(a.displayPath(store.Dir())))
 	}
 	return err
 }
 
-// fill copies the packs of a snapshot into an archive that has no others.
+// fill copies the packs of a snapshot into an archive, which must have no others.
 func (a *app) fill(ctx context.Context, b *backup.Backup, s *backup.Snapshot, to string) (r backup.FillReport, err error) {
 	store, err := archive.Open(ctx, to, archive.Write, a.options())
 	if err != nil {
@@ -250,23 +251,23 @@ func (a *app) fill(ctx context.Context, b *backup.Backup, s *backup.Snapshot, to
 		}
 	}
 	m := a.meter()
-	r, err = b.Fill(ctx, *s, store.Packs(), m.reading("restore"))
-	m.stop()
+	r, err = b.Fill(ctx, *s, store.Packs(), m.ByteFunc("restore"))
+	m.Stop()
 	return r, err
 }
 
 // completeSnapshots completes ids of the backups in a directory.
 func (a *app) completeSnapshots(_ *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) == 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
 	b, err := backup.Open(v[0], a.backupOptions())
 	if err != nil {
-		return nil, nothing
+		return nil, noFiles
 	}
 	all, err := b.Snapshots()
 	if err != nil {
-		return nil, nothing
+		return nil, noFiles
 	}
-	return distinct(all, func(s backup.Snapshot) string { return s.ID }, typed, nil), nothing
+	return distinct(all, func(s backup.Snapshot) string { return s.ID }, typed, nil), noFiles
 }

@@ -10,9 +10,10 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// backupOptions are where a backup goes and what stays there.
+// backupOptions are the flags of backup.
 type backupOptions struct {
 	keep  backup.Keep
 	moved bool
@@ -28,10 +29,10 @@ func newBackupCommand(a *app) *cobra.Command {
 			"be missing, empty or a backup of this archive; best on another disk. docs/backup.md says how to get back from it.\n\n" +
 			"Without --keep-last and --keep-within all backups stay. With either, a backup that neither keeps goes, with the packs\n" +
 			"that no other needs. What prune and gc have taken away stays in older backups until they go." +
-			exits("5 packs of the archive are damaged or missing; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
+			exitCodes("5 packs of the archive are damaged or missing; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
 		Example: "  txarchive backup /mnt/backup/transcripts\n  txarchive backup /mnt/backup/transcripts --keep-last 14 --keep-within 60d\n" +
 			"  txarchive backup verify /mnt/backup/transcripts --full\n  txarchive backup restore /mnt/backup/transcripts --to ~/again",
-		Args: takes(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error { return runBackup(cmd.Context(), a, o, v[0]) },
 	}
 	keepFlags(cmd, &o.keep)
@@ -50,11 +51,11 @@ func (a *app) backupOptions() backup.Options {
 }
 
 func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
-	a.works(hintUndone)
+	a.beginWork(hintUndone)
 	if o.keep.Last < 0 {
 		return usage("a number of backups cannot be negative", "--keep-last 14")
 	}
-	store, err := a.packsOnly(ctx)
+	store, err := a.openPacks(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,13 +65,13 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 		return err
 	}
 	m := a.meter()
-	r, err := b.Take(ctx, store.Packs(), backup.TakeOptions{Keep: o.keep, AsIs: o.moved, Progress: m.reading("back up")})
-	m.stop()
+	r, err := b.Take(ctx, store.Packs(), backup.TakeOptions{Keep: o.keep, AsIs: o.moved, Progress: m.ByteFunc("back up")})
+	m.Stop()
 	if r.Snapshot == "" {
 		return err
 	}
 	if len(r.Lost) > 0 {
-		err = corrupt(err.Error(), "txarchive verify --repair --from "+quotedPath(b.Dir())+" brings back what is missing")
+		err = corrupt(err.Error(), "txarchive verify --repair --from "+terminal.ShellPath(b.Dir())+" brings back what is missing")
 	}
 	if a.json {
 		return errors.Join(a.printJSON(backupReport{b.Dir(), r}), err)
@@ -81,7 +82,7 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 	return err
 }
 
-// missingPack is said of a pack that only the backup has any more.
+// missingPack introduces the name of a pack that only the backup still has.
 const missingPack = "missing in the archive, and kept in the backup: pack "
 
 // backupReport is what backup prints.
@@ -90,7 +91,7 @@ type backupReport struct {
 	backup.Report
 }
 
-// origin says which archive it is.
+// origin returns what identifies the archive in its backups.
 func origin(store *archive.Archive) backup.Origin {
 	host, err := os.Hostname()
 	if err != nil {
@@ -100,22 +101,22 @@ func origin(store *archive.Archive) backup.Origin {
 }
 
 func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
-	fmt.Fprintf(a.out, "%s (%s) backed up, %s (%s) new\n", plural(r.Packs, "pack", "packs"), size(r.Bytes), number(r.Copied), size(r.CopiedBytes))
+	fmt.Fprintf(a.out, "%s (%s) backed up, %s (%s) new\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.Count(r.Copied), terminal.Bytes(r.CopiedBytes))
 	if r.Expired+r.Removed > 0 {
-		fmt.Fprintf(a.out, "%s expired, %s (%s) removed\n", plural(r.Expired, "backup", "backups"), plural(r.Removed, "pack", "packs"), size(r.RemovedBytes))
+		fmt.Fprintf(a.out, "%s expired, %s (%s) removed\n", terminal.Plural(r.Expired, "backup", "backups"), terminal.Plural(r.Removed, "pack", "packs"), terminal.Bytes(r.RemovedBytes))
 	}
 	for _, d := range r.Damaged {
-		fmt.Fprintln(a.out, a.ink().red("not backed up: "+line(d.Reason)))
+		fmt.Fprintln(a.out, a.style().Red("not backed up: "+terminal.OneLine(d.Reason)))
 	}
 	for _, p := range r.Lost {
-		fmt.Fprintln(a.out, a.ink().red(missingPack+line(p.Name)))
+		fmt.Fprintln(a.out, a.style().Red(missingPack+terminal.OneLine(p.Name)))
 	}
-	fmt.Fprintf(a.out, "%s in %s\n", plural(r.Snapshots, "backup", "backups"), line(a.shown(b.Dir())))
+	fmt.Fprintf(a.out, "%s in %s\n", terminal.Plural(r.Snapshots, "backup", "backups"), terminal.OneLine(a.displayPath(b.Dir())))
 }
 
 func newBackupListCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "list DIR", Short: "List the backups in a directory", Args: takes(1, 1),
+		Use: "list DIR", Short: "List the backups in a directory", Args: argCount(1, 1),
 		Example: "  txarchive backup list /mnt/backup/transcripts",
 		RunE: func(_ *cobra.Command, v []string) error {
 			b, err := backup.Open(v[0], a.backupOptions())
@@ -123,12 +124,12 @@ func newBackupListCommand(a *app) *cobra.Command {
 				return err
 			}
 			all, err := b.Snapshots()
-			l := a.listing(column{head: "snapshot"}, column{head: "taken"}, column{head: "unchanged until", spare: 1},
-				column{head: "packs", right: true, spare: 3}, column{head: "size", right: true, spare: 2})
+			l := a.listing(terminal.Column{Head: "snapshot"}, terminal.Column{Head: "taken"}, terminal.Column{Head: "unchanged until", DropRank: 1},
+				terminal.Column{Head: "packs", Right: true, DropRank: 3}, terminal.Column{Head: "size", Right: true, DropRank: 2})
 			for _, s := range all {
 				packs := int64(len(s.Packs))
-				if err := l.row(backupSnapshot{s.ID, instant{s.Time}, instant{s.Until}, packs, s.Bytes},
-					s.ID, a.minute(s.Time), a.minute(s.Until), number(packs), size(s.Bytes)); err != nil {
+				if err := l.row(backupSnapshot{s.ID, timestamp{s.Time}, timestamp{s.Until}, packs, s.Bytes},
+					s.ID, a.formatMinute(s.Time), a.formatMinute(s.Until), terminal.Count(packs), terminal.Bytes(s.Bytes)); err != nil {
 					return err
 				}
 			}
@@ -138,11 +139,11 @@ func newBackupListCommand(a *app) *cobra.Command {
 	}
 }
 
-// backupSnapshot is a line of backup list.
+// backupSnapshot is a row of backup list.
 type backupSnapshot struct {
-	Snapshot string  `json:"snapshot"`
-	Time     instant `json:"time"`
-	Until    instant `json:"until"`
-	Packs    int64   `json:"packs"`
-	Bytes    int64   `json:"bytes"`
+	Snapshot string    `json:"snapshot"`
+	Time     timestamp `json:"time"`
+	Until    timestamp `json:"until"`
+	Packs    int64     `json:"packs"`
+	Bytes    int64     `json:"bytes"`
 }

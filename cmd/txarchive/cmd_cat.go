@@ -14,9 +14,10 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// hintFiles says how originals are named.
+// hintFiles says how to name originals.
 const hintFiles = "names are SOURCE/PATH: txarchive sql 'SELECT source, path FROM v_files'"
 
 func newCatCommand(a *app) *cobra.Command {
@@ -26,9 +27,9 @@ func newCatCommand(a *app) *cobra.Command {
 		Short: "Print an original, byte for byte",
 		Long: "Print the bytes of an archived file: named as `search` and `show` name it (SOURCE/PATH), by its path on this machine,\n" +
 			"or by the id of a run, conversation or event that lies in one file. On a terminal control codes are left out." +
-			exits("4 no such file or version", "5 the original is damaged", "10 no archive"),
+			exitCodes("4 no such file or version", "5 the original is damaged", "10 no archive"),
 		Example:           "  txarchive cat awf/storage/audit.jsonl > audit.jsonl\n  txarchive cat c4f09 | jq .\n  txarchive cat --version 1 awf/notes.md",
-		Args:              takes(1, 1),
+		Args:              argCount(1, 1),
 		ValidArgsFunction: a.completePath,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runCat(cmd.Context(), a, v[0], version) },
 	}
@@ -37,23 +38,23 @@ func newCatCommand(a *app) *cobra.Command {
 }
 
 func runCat(ctx context.Context, a *app, name string, number int) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	v, err := original(ctx, store, name, number)
+	v, err := findVersion(ctx, store, name, number)
 	if err != nil {
 		return err
 	}
-	out := a.original()
+	out := a.rawOutput()
 	_, err = io.Copy(out, store.Content(ctx, v))
 	return errors.Join(err, out.Close())
 }
 
-// original returns the one version that a name means.
-func original(ctx context.Context, store *archive.Archive, name string, number int) (index.FileVersion, error) {
-	filters, err := filtersOf(ctx, store, name)
+// findVersion returns the one version that a name stands for.
+func findVersion(ctx context.Context, store *archive.Archive, name string, number int) (index.FileVersion, error) {
+	filters, err := resolveFilters(ctx, store, name)
 	if err != nil {
 		return index.FileVersion{}, err
 	}
@@ -91,8 +92,8 @@ func original(ctx context.Context, store *archive.Archive, name string, number i
 	return found[0], nil
 }
 
-// filtersOf finds what a name may mean: SOURCE/PATH, a path on this machine, or an id.
-func filtersOf(ctx context.Context, store *archive.Archive, name string) ([]index.VersionFilter, error) {
+// resolveFilters returns filters for what a name may stand for: SOURCE/PATH, a path on this machine, or an id.
+func resolveFilters(ctx context.Context, store *archive.Archive, name string) ([]index.VersionFilter, error) {
 	sources, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func filtersOf(ctx context.Context, store *archive.Archive, name string) ([]inde
 			return []index.VersionFilter{f}, nil
 		}
 	}
-	what, err := find(ctx, store, name)
+	what, err := resolve(ctx, store, name)
 	var none *failure
 	if errors.As(err, &none) && none.code == exitNotFound {
 		return nil, nil
@@ -127,11 +128,11 @@ func filtersOf(ctx context.Context, store *archive.Archive, name string) ([]inde
 	if err != nil {
 		return nil, err
 	}
-	return originals(ctx, store, what)
+	return versionFilters(ctx, store, what)
 }
 
-// originals are the files that hold a thing.
-func originals(ctx context.Context, store *archive.Archive, what thing) ([]index.VersionFilter, error) {
+// versionFilters returns filters for the originals that hold a run, a conversation or an event.
+func versionFilters(ctx context.Context, store *archive.Archive, what target) ([]index.VersionFilter, error) {
 	switch {
 	case what.event != "":
 		rows, err := store.Index().Event(ctx, what.event)
@@ -149,47 +150,15 @@ func originals(ctx context.Context, store *archive.Archive, what thing) ([]index
 	return []index.VersionFilter{{Run: what.run}}, nil
 }
 
-// original is where bytes of originals go: as they are, but not to a terminal, which would act on them.
-func (a *app) original() io.WriteCloser {
-	if _, ok := terminal(a.out); ok {
-		return &cleaner{to: a.out}
+// rawOutput returns the writer for the bytes of originals. They go out unchanged, except to a terminal, which would act on them.
+func (a *app) rawOutput() io.WriteCloser {
+	if _, ok := terminal.Detect(a.out); ok {
+		return &terminal.CleanWriter{W: a.out}
 	}
-	return plain{a.out}
+	return nopCloser{a.out}
 }
 
-// plain writes bytes as they are.
-type plain struct{ io.Writer }
+// nopCloser is a writer whose Close does nothing.
+type nopCloser struct{ io.Writer }
 
-func (plain) Close() error { return nil }
-
-// cleaner writes text without what a terminal would act on. It works line by line, and cuts lines that never end.
-type cleaner struct {
-	to   io.Writer
-	rest []byte
-}
-
-const cleanerLine = 1 << 20
-
-func (c *cleaner) Write(p []byte) (int, error) {
-	c.rest = append(c.rest, p...)
-	n := len(c.rest)
-	for n > 0 && c.rest[n-1] != '\n' {
-		n--
-	}
-	if n == 0 && len(c.rest) < cleanerLine {
-		return len(p), nil
-	}
-	if n == 0 {
-		n = len(c.rest)
-	}
-	_, err := io.WriteString(c.to, clean(string(c.rest[:n])))
-	c.rest = c.rest[:copy(c.rest, c.rest[n:])]
-	return len(p), err
-}
-
-// Close writes what is left of a last line without an end.
-func (c *cleaner) Close() error {
-	_, err := io.WriteString(c.to, clean(string(c.rest)))
-	c.rest = nil
-	return err
-}
+func (nopCloser) Close() error { return nil }

@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	_ "time/tzdata" // for --timezone on machines that have no list of zones
+	_ "time/tzdata" // for --timezone on machines without a time zone database
 
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type costOptions struct {
@@ -40,7 +42,7 @@ func newCostCommand(a *app) *cobra.Command {
 			"--explain lists every usage record in a figure: the line of the original, the row of the price table, the\n" +
 			"arithmetic, and the records that were left out. It takes the id of a run, conversation, event or usage record,\n" +
 			"a row (day=2026-11-20,model=gpt-5; nothing after = is what has no value), or: all." +
-			exits("4 no such thing", "6 the budget is crossed", "10 no archive"),
+			exitCodes("4 no such thing", "6 the budget is crossed", "10 no archive"),
 		Example: "  txarchive cost\n  txarchive cost --by month,project --since 2026-01\n  txarchive cost --by step flow:build after:7d\n" +
 			"  txarchive cost --json --by model | jq .totals.cost_microusd\n  txarchive cost --explain r7sk2            where a figure comes from\n" +
 			"  txarchive cost --by day,model --chart --since 30d\n  txarchive cost --by month,project --out cost.html\n  txarchive cost --tree r7sk2               a run with all that it started\n  txarchive cost --budget 200               exit code 6 when this month has crossed it",
@@ -65,8 +67,8 @@ func newCostCommand(a *app) *cobra.Command {
 	a.pathVar(f, &o.out, "out", "write a chart to `FILE`.svg, or with its numbers to FILE.html")
 	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
 	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many `USD`, with a forecast")
-	completing(cmd, map[string]cobra.CompletionFunc{
-		"by": fixedList(cost.Keys...), "mode": fixed("auto", "reported", "calculated"), "format": fixed(sheetFormats...),
+	completeFlags(cmd, map[string]cobra.CompletionFunc{
+		"by": fixedWords(cost.Keys...), "mode": fixed("auto", "reported", "calculated"), "format": fixed(rows.Formats...),
 		"run": a.completeSome(""), "explain": a.completeThings, "tree": a.completeRuns,
 	})
 	return cmd
@@ -80,15 +82,15 @@ func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bo
 	if err != nil {
 		return err
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
-	defer a.leave(store)
-	if err := o.only(ctx, a, store, &options); err != nil {
+	defer a.closeRead(store)
+	if err := o.restrictToRun(ctx, a, store, &options); err != nil {
 		return err
 	}
-	v := accountant{a: a, o: o, options: options, store: store, ink: a.ink(), width: a.width()}
+	v := costPrinter{a: a, o: o, options: options, store: store, style: a.style(), width: a.width()}
 	switch {
 	case o.explain != "":
 		err = v.explain(ctx)
@@ -108,17 +110,17 @@ func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bo
 	return err
 }
 
-// accountant prints what cost is asked for.
-type accountant struct {
+// costPrinter prints what the flags of cost ask for.
+type costPrinter struct {
 	a       *app
 	o       costOptions
 	options cost.Options
 	store   *archive.Archive
-	ink     ink
+	style   terminal.Style
 	width   int
 }
 
-// check looks at what the flags say together.
+// check rejects flags that do not go together.
 func (o *costOptions) check(a *app, changed func(string) bool) error {
 	o.format = a.formatOr(o.format, "json")
 	if _, err := newRowWriter(a, o.format); err != nil {
@@ -166,14 +168,14 @@ func (o *costOptions) check(a *app, changed func(string) bool) error {
 	return nil
 }
 
-// options are those of the report.
+// options returns the options of the report.
 func (o *costOptions) options(a *app) (cost.Options, error) {
 	zone, err := a.zone(o.timezone)
 	if err != nil {
 		return cost.Options{}, err
 	}
 	c := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, Limit: o.limit}
-	if c.Since, c.Until, err = period(o.since, o.until, a.now(), zone); err != nil {
+	if c.Since, c.Until, err = timeRange(o.since, o.until, a.now(), zone); err != nil {
 		return c, err
 	}
 	if o.query != "" {
@@ -182,12 +184,12 @@ func (o *costOptions) options(a *app) (cost.Options, error) {
 	return c, err
 }
 
-// only narrows the report down to --run.
-func (o *costOptions) only(ctx context.Context, a *app, store *archive.Archive, c *cost.Options) error {
+// restrictToRun restricts the report to --run.
+func (o *costOptions) restrictToRun(ctx context.Context, a *app, store *archive.Archive, c *cost.Options) error {
 	if o.run == "" {
 		return nil
 	}
-	run, err := onlyRun(ctx, store, o.run, "--explain takes conversations and events as well")
+	run, err := requireRun(ctx, store, o.run, "--explain takes conversations and events as well")
 	if err != nil {
 		return err
 	}
@@ -202,7 +204,7 @@ func (o *costOptions) only(ctx context.Context, a *app, store *archive.Archive, 
 	return nil
 }
 
-// zone is the time zone of a name, by default the one of dates that people type.
+// zone returns the time zone of a name; for "" the one of dates that people type.
 func (a *app) zone(name string) (*time.Location, error) {
 	switch strings.ToLower(name) {
 	case "":
@@ -217,7 +219,7 @@ func (a *app) zone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// zoneName is the IANA name of a zone, also of the local one where the machine says it.
+// zoneName returns the IANA name of a zone; for the local zone only if the system tells it.
 func (a *app) zoneName(zone *time.Location) string {
 	if zone != time.Local || zone.String() != "Local" {
 		return zone.String()
@@ -232,8 +234,8 @@ func (a *app) zoneName(zone *time.Location) string {
 	return name
 }
 
-// period is the time from the beginning of since to the end of until, as queries understand them; "" is open.
-func period(since, until string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
+// timeRange returns the time from the start of since to the end of until, in the syntax of queries; "" is open.
+func timeRange(since, until string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	if since == "" && until == "" {
 		return from, to, nil
 	}

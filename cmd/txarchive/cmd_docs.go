@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/docs"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newDocsCommand(a *app) *cobra.Command {
@@ -15,11 +16,11 @@ func newDocsCommand(a *app) *cobra.Command {
 		Use:   "docs [PAGE]",
 		Short: "Read the documentation",
 		Long: "Print a page of the documentation, which is Markdown, or the names of all pages. Where help and messages name\n" +
-			"docs/cost.md, `txarchive docs cost` is the page." + exits("4 no such page"),
+			"docs/cost.md, `txarchive docs cost` is the page." + exitCodes("4 no such page"),
 		Example: "  txarchive docs\n  txarchive docs query-language\n  txarchive docs formats/codex",
-		Args:    takes(0, 1),
+		Args:    argCount(0, 1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return pageNames(), nothing
+			return pageNames(), noFiles
 		},
 		RunE: func(_ *cobra.Command, v []string) error {
 			if len(v) == 0 {
@@ -32,7 +33,7 @@ func newDocsCommand(a *app) *cobra.Command {
 
 const pageSuffix = ".md"
 
-// pageNames are the names of all pages, in order.
+// pageNames returns the names of all pages, in order.
 func pageNames() (names []string) {
 	for _, pattern := range []string{"*" + pageSuffix, "*/*" + pageSuffix} {
 		files, _ := fs.Glob(docs.Pages, pattern) // the patterns are well formed
@@ -44,20 +45,20 @@ func pageNames() (names []string) {
 }
 
 func listPages(a *app) error {
-	g := &grid{columns: []column{{head: "page"}, {head: "about", flex: cutMiddle}}}
+	g := &terminal.Table{Columns: []terminal.Column{{Head: "page"}, {Head: "about", Shorten: terminal.TruncateMiddle}}}
 	for _, name := range pageNames() {
 		text, err := docs.Pages.ReadFile(name + pageSuffix)
 		if err != nil {
 			return err
 		}
 		title, _, _ := strings.Cut(string(text), "\n")
-		g.add(name, strings.TrimPrefix(title, "# "))
+		g.Add(name, strings.TrimPrefix(title, "# "))
 	}
-	fmt.Fprintln(a.out, a.fitted(g))
+	fmt.Fprintln(a.out, a.fitTable(g))
 	return nil
 }
 
-// printPage takes a name as texts have it, too: docs/cost.md.
+// printPage prints a page by its name, or by its path as texts cite it: docs/cost.md.
 func printPage(a *app, name string) error {
 	page := strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), pageSuffix)
 	for _, file := range []string{page + pageSuffix, "formats/" + page + pageSuffix} {
@@ -66,5 +67,5 @@ func printPage(a *app, name string) error {
 			return err
 		}
 	}
-	return notFound(fmt.Sprintf("there is no page %s", line(name)), "txarchive docs lists the pages")
+	return notFound(fmt.Sprintf("there is no page %s", terminal.OneLine(name)), "txarchive docs lists the pages")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/prune/gc"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type forgetOptions struct {
@@ -33,11 +34,11 @@ func newForgetCommand(a *app) *cobra.Command {
 			"the same length take its place, versions that cannot be marked go as a whole, packs and index are written anew,\n" +
 			"quarantined packs that hold it go, and then every byte of the archive is searched to prove that nothing\n" +
 			"is left. The secret itself is never printed. Sources and backups are not touched. Docs: docs/forget.md." +
-			exits("4 it is nowhere", "7 something still holds it", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 it is nowhere", "7 something still holds it", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive forget --match-file secret.txt               where it stands\n" +
 			"  pass show token | txarchive forget --match-file - --apply --yes\n" +
 			"  txarchive forget --match '/sk-[A-Za-z0-9]{20,}/' --apply",
-		Args: takes(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runForget(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
@@ -48,7 +49,7 @@ func newForgetCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// pattern reads what is to be forgotten. No error says it.
+// pattern reads what is to be forgotten. Its errors never contain it.
 func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 	text := o.match
 	from := o.file
@@ -83,21 +84,21 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	open := a.read
+	open := a.openRead
 	if o.apply {
-		open = a.write
+		open = a.openWrite
 	}
 	store, err := open(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	w := &forgetting{app: a, store: store, pattern: p}
+	w := &forgetJob{app: a, store: store, pattern: p}
 	if err := w.search(ctx, o.apply); err != nil {
 		return err
 	}
 	if len(w.found) == 0 {
-		return w.nothing(ctx, o)
+		return w.reportNothing(ctx, o)
 	}
 	if !o.apply {
 		if a.json {
@@ -122,15 +123,15 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 		w.printApplied()
 	}
 	if err == nil && len(w.left) > 0 {
-		err = partial(fmt.Sprintf("%s still holds it", plural(len(w.left), "place", "places")),
+		err = partial(fmt.Sprintf("%s still holds it", terminal.Plural(len(w.left), "place", "places")),
 			"a reader may have been at work: run the same command again")
 	}
 	return err
 }
 
-// nothing ends a command that found nothing. One that was killed may have left words in the index, in the form in which
-// they are indexed: the index knows that it has to be purged.
-func (w *forgetting) nothing(ctx context.Context, o forgetOptions) error {
+// reportNothing ends a command that found nothing. An earlier one that was killed may have left words in the index in their indexed
+// form: then the index records that it has to be purged.
+func (w *forgetJob) reportNothing(ctx context.Context, o forgetOptions) error {
 	if o.apply {
 		f := w.forgetter()
 		f.GC.Options.Purge = false
@@ -146,34 +147,34 @@ func (w *forgetting) nothing(ctx context.Context, o forgetOptions) error {
 
 var nothingFound = notFound("nothing in the archive matches", "the text must be as it was written, upper and lower case too")
 
-// forgetting is one run of the command.
-type forgetting struct {
+// forgetJob is one run of the command.
+type forgetJob struct {
 	app     *app
 	store   *archive.Archive
 	pattern *gc.Pattern
 
-	found   []gc.Match // before
+	found   []gc.Match // before apply
 	runs    []string
 	applied gc.Forgotten
 	gc      gc.Report
 	rebuilt bool
-	aside   int64      // packs that left the quarantine
-	left    []gc.Match // after
+	aside   int64      // quarantined packs that were removed
+	left    []gc.Match // after apply
 	unread  int64      // damaged packs
 }
 
-// forgetter looks at the archive as it is now.
-func (w *forgetting) forgetter() *gc.Forget {
+// forgetter returns the gc.Forget for the present state of the archive.
+func (w *forgetJob) forgetter() *gc.Forget {
 	g := w.app.gc(w.store)
 	g.Options = gc.Options{Forgotten: true, Purge: true}
 	return &gc.Forget{GC: g, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress}
 }
 
-// everything is what Search and Files find together.
-func (w *forgetting) everything(ctx context.Context, f *gc.Forget) ([]gc.Match, error) {
+// findAll returns what Search and Files find.
+func (w *forgetJob) findAll(ctx context.Context, f *gc.Forget) ([]gc.Match, error) {
 	m := w.app.meter()
-	defer m.stop()
-	f.Progress = m.reading("search")
+	defer m.Stop()
+	f.Progress = m.ByteFunc("search")
 	found, err := f.Search(ctx)
 	if err != nil {
 		return nil, err
@@ -183,22 +184,22 @@ func (w *forgetting) everything(ctx context.Context, f *gc.Forget) ([]gc.Match, 
 	return append(found, files...), err
 }
 
-func (w *forgetting) search(ctx context.Context, write bool) error {
+func (w *forgetJob) search(ctx context.Context, write bool) error {
 	if write {
 		if _, err := w.app.ingester(w.store).Adopt(ctx); err != nil {
 			return err
 		}
 	}
 	var err error
-	if w.found, err = w.everything(ctx, w.forgetter()); err != nil {
+	if w.found, err = w.findAll(ctx, w.forgetter()); err != nil {
 		return err
 	}
-	w.runs, err = w.touched(ctx)
+	w.runs, err = w.affectedRuns(ctx)
 	return err
 }
 
-// touched are the runs that speak of the originals which were found.
-func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
+// affectedRuns returns the runs that refer to the originals in which something was found.
+func (w *forgetJob) affectedRuns(ctx context.Context) (runs []string, err error) {
 	of := map[index.VersionKey]bool{}
 	for _, m := range w.found {
 		if m.Where != gc.InFact && m.Where != gc.InFile {
@@ -236,8 +237,8 @@ func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
 	return runs, nil
 }
 
-// apply removes what was found, and looks for it everywhere once more.
-func (w *forgetting) apply(ctx context.Context) error {
+// apply removes what was found, and then searches everything again.
+func (w *forgetJob) apply(ctx context.Context) error {
 	f := w.forgetter()
 	var err error
 	if w.applied, err = f.Apply(ctx); err != nil {
@@ -252,10 +253,10 @@ func (w *forgetting) apply(ctx context.Context) error {
 	if w.aside, err = f.Discard(ctx, w.store.Dir(), w.store.DropQuarantined); err != nil {
 		return err
 	}
-	if w.left, err = w.everything(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) {
+	if w.left, err = w.findAll(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) {
 		return err
 	}
-	// Rows that no original states any more, or old generations: an index that is made from the packs has none of it.
+	// What is left are rows that no original has any more, or old generations: an index that is built from the packs has none of them.
 	if _, _, _, err := rebuild(ctx, w.app, w.store); err != nil {
 		return err
 	}
@@ -263,11 +264,11 @@ func (w *forgetting) apply(ctx context.Context) error {
 	if err := w.store.DropSuperseded(); err != nil {
 		return err
 	}
-	w.left, err = w.everything(ctx, w.forgetter())
+	w.left, err = w.findAll(ctx, w.forgetter())
 	return err
 }
 
-// onlyFiles says whether there are matches, and all of them in files.
+// onlyFiles reports whether there are matches and all of them are in files.
 func onlyFiles(found []gc.Match) bool {
 	for _, m := range found {
 		if m.Where != gc.InFile {

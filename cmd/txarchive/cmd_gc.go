@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune/gc"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newGCCommand(a *app) *cobra.Command {
@@ -24,10 +25,10 @@ func newGCCommand(a *app) *cobra.Command {
 		Long: "Rewrite packs without the bytes of what was pruned, merge small packs, and give back free space in the index. A\n" +
 			"prune can be undone until gc has run: --grace 7d leaves alone what was pruned less than seven days ago. Without it,\n" +
 			"everything that was pruned goes now. After an interruption the next gc goes on. Docs: docs/gc.md." +
-			exits("5 packs are damaged or missing", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("5 packs are damaged or missing", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive gc --dry-run\n  txarchive gc --grace 7d\n" +
 			"  txarchive gc --grace 7d --max-unused 10% --max-time 5m      every night\n  txarchive gc --json | jq .freed_bytes",
-		Args: takes(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if o.MaxUnused, err = parseUnused(unused); err != nil {
 				return err
@@ -44,7 +45,7 @@ func newGCCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// parseUnused reads how much that nobody needs may stay: a part of all, or bytes.
+// parseUnused parses how much unused space may remain: a share of everything, or bytes.
 func parseUnused(text string) (u gc.Limit, err error) {
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
 		u.Percent, err = strconv.ParseFloat(percent, 64)
@@ -61,7 +62,7 @@ func parseUnused(text string) (u gc.Limit, err error) {
 }
 
 func runGC(ctx context.Context, a *app, o gc.Options) error {
-	store, err := a.write(ctx)
+	store, err := a.openWrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,24 +78,24 @@ func runGC(ctx context.Context, a *app, o gc.Options) error {
 		a.printGC(&r, o.DryRun, time.Since(began))
 	}
 	if err == nil && len(r.Damaged) > 0 {
-		err = corrupt(plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" left alone",
+		err = corrupt(terminal.Plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" left alone",
 			hintDamaged)
 	}
 	return err
 }
 
-// gc is what collects in an open archive.
+// gc returns the garbage collector of an open archive.
 func (a *app) gc(store *archive.Archive) *gc.GC {
 	return &gc.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
 }
 
-// collect takes in what other writers and crashes have left, and then collects.
+// collect adopts the packs that other writers and crashes have left, and then collects garbage.
 func (a *app) collect(ctx context.Context, store *archive.Archive, o gc.Options) (gc.Report, error) {
 	m := a.meter()
-	defer m.stop()
+	defer m.Stop()
 	ing, g := a.ingester(store), a.gc(store)
 	g.Options = o
-	ing.Progress, g.Progress = m.ingesting(), m.reading("gc")
+	ing.Progress, g.Progress = ingestProgress(m), m.ByteFunc("gc")
 	if _, err := ing.Adopt(ctx); err != nil {
 		return gc.Report{}, err
 	}
@@ -142,25 +143,25 @@ func (a *app) printGC(r *gc.Report, dryRun bool, took time.Duration) {
 		would, became = "would be ", "would become"
 	}
 	if r.Rewritten+r.Merged+r.Removed == 0 {
-		fmt.Fprintf(a.out, "No pack has anything to give back: %s (%s)\n", plural(r.PacksBefore, "pack", "packs"), size(r.Before))
+		fmt.Fprintf(a.out, "No pack has anything to give back: %s (%s)\n", terminal.Plural(r.PacksBefore, "pack", "packs"), terminal.Bytes(r.Before))
 	} else {
-		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", plural(r.Rewritten, "pack", "packs"), would, number(r.Merged),
-			number(r.PacksBefore), became, number(r.PacksAfter), size(r.Before), size(r.After))
+		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", terminal.Plural(r.Rewritten, "pack", "packs"), would, terminal.Count(r.Merged),
+			terminal.Count(r.PacksBefore), became, terminal.Count(r.PacksAfter), terminal.Bytes(r.Before), terminal.Bytes(r.After))
 	}
 	if r.Dead > 0 {
-		fmt.Fprintf(a.out, "%s %sgone for good\n", plural(r.Dead, "pruned original", "pruned originals"), would)
+		fmt.Fprintf(a.out, "%s %sgone for good\n", terminal.Plural(r.Dead, "pruned original", "pruned originals"), would)
 	}
 	if r.Spared > 0 {
-		fmt.Fprintf(a.out, "%s can still be brought back, until the grace is over\n", plural(r.Spared, "pruned original", "pruned originals"))
+		fmt.Fprintf(a.out, "%s can still be brought back, until the grace is over\n", terminal.Plural(r.Spared, "pruned original", "pruned originals"))
 	}
 	for _, name := range r.Damaged {
-		fmt.Fprintln(a.out, a.ink().red("left alone because it is damaged: "+line(name)))
+		fmt.Fprintln(a.out, a.style().Red("left alone because it is damaged: "+terminal.OneLine(name)))
 	}
 	if dryRun {
 		return
 	}
-	fmt.Fprintf(a.out, "index %s -> %s\n", size(r.Index.Before), size(r.Index.After))
-	fmt.Fprintf(a.out, "%s freed, %s\n", size(r.Freed()), took.Round(time.Millisecond))
+	fmt.Fprintf(a.out, "index %s -> %s\n", terminal.Bytes(r.Index.Before), terminal.Bytes(r.Index.After))
+	fmt.Fprintf(a.out, "%s freed, %s\n", terminal.Bytes(r.Freed()), took.Round(time.Millisecond))
 	if r.Index.LogKept {
 		a.note("a reader kept the log of the index from being emptied; the next gc does it")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newHoldCommand(a *app) *cobra.Command {
@@ -20,9 +21,9 @@ func newHoldCommand(a *app) *cobra.Command {
 		Short: "Keep runs for a reason, until a date",
 		Long: "Hold runs: no policy and no prune touches them until the hold is released or expires. A run may have several holds, told\n" +
 			"apart by name. Holds are kept in the packs, like the originals." +
-			exits("4 no such run or hold", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 no such run or hold", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 2027-12-31\n  txarchive hold list\n  txarchive hold release r7sk2 --name legal",
-		Args:    noCommand,
+		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newHoldAddCommand(a), newHoldListCommand(a), newHoldReleaseCommand(a))
@@ -32,11 +33,11 @@ func newHoldCommand(a *app) *cobra.Command {
 func newHoldAddCommand(a *app) *cobra.Command {
 	var h prune.Hold
 	var until string
-	cmd := &cobra.Command{Use: "add RUN...", Short: "Hold runs", Args: takes(1, many), ValidArgsFunction: a.completeSome(""),
+	cmd := &cobra.Command{Use: "add RUN...", Short: "Hold runs", Args: argCount(1, unlimited), ValidArgsFunction: a.completeSome(""),
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 90d",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if h.Owner == "" {
-				h.Owner = firstOf(a.getenv("USER"), "unknown")
+				h.Owner = firstNonEmpty(a.getenv("USER"), "unknown")
 			}
 			if h.Name == "" {
 				h.Name = h.Owner
@@ -44,7 +45,7 @@ func newHoldAddCommand(a *app) *cobra.Command {
 			if err := a.checkHold(&h, until); err != nil {
 				return err
 			}
-			return changeMarks(cmd.Context(), a, ids, "held", findRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "held", resolveRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
 				h := h
 				h.Run = run
 				f, err := h.Fact(nowMicro(a))
@@ -61,7 +62,7 @@ func newHoldAddCommand(a *app) *cobra.Command {
 
 func newHoldReleaseCommand(a *app) *cobra.Command {
 	var name string
-	cmd := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: takes(1, many), ValidArgsFunction: a.completeSome("is:held"),
+	cmd := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: argCount(1, unlimited), ValidArgsFunction: a.completeSome("is:held"),
 		Example: "  txarchive hold release r7sk2\n  txarchive hold release r7sk2 --name legal",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return changeMarks(cmd.Context(), a, ids, "released", a.findMarked, func(p *prune.Pruner, run string) (facts []blob.Fact, err error) {
@@ -83,14 +84,14 @@ func newHoldReleaseCommand(a *app) *cobra.Command {
 
 func newHoldListCommand(a *app) *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{Use: "list", Short: "List holds", Args: takes(0, 0),
+	cmd := &cobra.Command{Use: "list", Short: "List holds", Args: argCount(0, 0),
 		Example: "  txarchive hold list --json | jq -r .run_id",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runHoldList(cmd.Context(), a, all) }}
 	cmd.Flags().BoolVar(&all, "all", false, "expired ones, too")
 	return cmd
 }
 
-// checkHold fills in when a hold expires.
+// checkHold checks a hold and sets its expiry.
 func (a *app) checkHold(h *prune.Hold, until string) error {
 	if strings.ContainsRune(h.Name, '/') {
 		return usage(fmt.Sprintf("%q is no name of a hold", h.Name), "names have no slash: --name")
@@ -115,7 +116,7 @@ func (a *app) checkHold(h *prune.Hold, until string) error {
 }
 
 func runHoldList(ctx context.Context, a *app, all bool) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,14 +128,14 @@ func runHoldList(ctx context.Context, a *app, all bool) error {
 	if !all {
 		holds = slices.DeleteFunc(holds, func(h prune.Hold) bool { return !h.Active(a.now()) })
 	}
-	l := a.listing(column{head: "run"}, column{head: "name"}, column{head: "owner", spare: 1}, column{head: "until"},
-		column{head: "reason", flex: cut, spare: 2}, column{head: "what", flex: cut, spare: 3})
+	l := a.listing(terminal.Column{Head: "run"}, terminal.Column{Head: "name"}, terminal.Column{Head: "owner", DropRank: 1}, terminal.Column{Head: "until"},
+		terminal.Column{Head: "reason", Shorten: terminal.Truncate, DropRank: 2}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 3})
 	for _, h := range holds {
 		until := "never expires"
 		if h.Expires != nil {
-			until = a.clock(*h.Expires)
+			until = a.formatClock(*h.Expires)
 		}
-		if err := l.row(h, h.Run, h.Name, h.Owner, until, h.Reason, a.runWords(ctx, store, h.Run)); err != nil {
+		if err := l.row(h, h.Run, h.Name, h.Owner, until, h.Reason, a.describeRun(ctx, store, h.Run)); err != nil {
 			return err
 		}
 	}

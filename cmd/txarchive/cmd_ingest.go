@@ -19,12 +19,13 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type ingestOptions struct {
 	dryRun bool
 	all    bool
-	here   bool // without any source, look where programs keep their files and below the current directory
+	here   bool // if there are no sources, look in default directories and below the current one
 	pruned bool
 }
 
@@ -39,7 +40,7 @@ func newIngestCommand(a *app) *cobra.Command {
 			"With a FILE, nothing else of its directory is taken, now or later. A zip from ChatGPT or Claude.ai is read as it is.\n\n" +
 			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what `txarchive source discover`\n" +
 			"finds is followed, and the run directories below the current one." +
-			exits("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
+			exitCodes("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
 		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n  txarchive ingest                     all sources again\n" +
 			"  txarchive ingest --dry-run DIR       what would be taken\n  txarchive ingest --json DIR | jq .new",
 		RunE: func(cmd *cobra.Command, dirs []string) error { return runIngest(cmd.Context(), a, o, dirs) },
@@ -65,11 +66,11 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 		return err
 	}
 	m := a.meter()
-	report, err := bringIn(ctx, a, o, store, m, dirs)
-	m.stop()
+	report, err := ingestSources(ctx, a, o, store, m, dirs)
+	m.Stop()
 	if err := errors.Join(err, done()); err != nil {
 		if report != nil && report.Packs > 0 && ctx.Err() != nil {
-			a.note("Until now %s were stored.", plural(report.New+report.Grown+report.Rewritten+report.Copies, "file", "files"))
+			a.note("Until now %s were stored.", terminal.Plural(report.New+report.Grown+report.Rewritten+report.Copies, "file", "files"))
 		}
 		return err
 	}
@@ -86,16 +87,17 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 	return errors.Join(err, ingestVerdict(report))
 }
 
-// ingestInto opens the archive; a dry run changes nothing and takes an empty one where there is none.
+// ingestInto opens the archive, and creates it if there is none. A dry run writes nothing; without an archive it uses an empty
+// temporary one. The function that it returns closes the archive.
 func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive, func() error, error) {
 	if !o.dryRun {
-		store, err := a.create(ctx)
+		store, err := a.openOrCreate(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		return store, store.Close, nil
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if !errors.Is(err, archive.ErrNoArchive) {
 		if err != nil {
 			return nil, nil, err
@@ -107,8 +109,8 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 		return nil, nil, err
 	}
 	empty := *a
-	empty.archive = filepath.Join(dir, "archive") // which wants an empty directory
-	if store, err = empty.create(ctx); err != nil {
+	empty.archive = filepath.Join(dir, "archive") // Create needs a missing or empty directory
+	if store, err = empty.openOrCreate(ctx); err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
 	return store, func() error { return errors.Join(store.Close(), remove()) }, nil
@@ -116,7 +118,7 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 
 var errNoSources = usage("there is nothing to ingest: the archive has no sources yet, no program has files in its default places, and nothing below this directory is known", "name a directory: txarchive ingest DIR")
 
-func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
+func ingestSources(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *terminal.Meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
 	g.All, g.DryRun, g.Pruned = o.all, o.dryRun, o.pruned
 	damaged, err := a.damagedPacks(ctx, store)
@@ -124,19 +126,19 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		return nil, err
 	}
 	g.Damaged = slices.Collect(maps.Keys(damaged))
-	g.BuildFrom, g.Build = a.loads, func(ctx context.Context) (*ingest.Building, error) { return building(ctx, store) }
-	g.Progress = m.ingesting()
+	g.BuildFrom, g.Build = a.buildFrom, func(ctx context.Context) (*ingest.Building, error) { return newBuilding(ctx, store) }
+	g.Progress = ingestProgress(m)
 	adopted := 0
-	if !o.dryRun { // before anything is asked about sources: an index that was lost is made again here
+	if !o.dryRun { // before the sources are read from the index: this rebuilds an index that was lost
 		if adopted, err = g.Adopt(ctx); err != nil && (!errors.Is(err, blob.ErrCorrupt) || ctx.Err() != nil) {
-			return nil, err // a damaged pack costs what is in it: Run names it
+			return nil, err // a damaged pack only loses its own contents; Run reports it
 		}
 		g.Adopted = err == nil
 	}
 	var roots []ingest.Root
 	if len(dirs) > 0 {
 		if roots, err = ingest.Roots(ctx, store.Index(), dirs); err == nil {
-			err = a.unfollowed(ctx, store, roots)
+			err = a.noteUnfollowed(ctx, store, roots)
 		}
 	} else {
 		roots, err = ingest.Configured(ctx, store.Index())
@@ -145,17 +147,17 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		roots, err = a.firstRoots(ctx, store, g)
 	}
 	if err != nil {
-		return nil, excluded(err)
+		return nil, explainExcluded(err)
 	}
 	if len(roots) == 0 {
 		return nil, errNoSources
 	}
 	report, err := g.Run(ctx, roots)
 	if err == nil && !o.dryRun {
-		err = a.scanned(ctx, store, roots, report)
+		err = a.recordScanned(ctx, store, roots, report)
 	}
 	if err == nil && !o.dryRun && len(damaged) > 0 {
-		err = a.mend(ctx, store, damaged, report)
+		err = a.mendPacks(ctx, store, damaged, report)
 	}
 	if report != nil {
 		report.Adopted += int64(adopted)
@@ -163,8 +165,8 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 	return report, err
 }
 
-// building is an index for a first load.
-func building(ctx context.Context, store *archive.Archive) (*ingest.Building, error) {
+// newBuilding returns an index of its own for a first load.
+func newBuilding(ctx context.Context, store *archive.Archive) (*ingest.Building, error) {
 	db, publish, abort, err := store.NewIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -175,36 +177,36 @@ func building(ctx context.Context, store *archive.Archive) (*ingest.Building, er
 	}}, nil
 }
 
-// unfollowed says of which directories no later ingest will take anything: they lie in sources that were removed.
-func (a *app) unfollowed(ctx context.Context, store *archive.Archive, roots []ingest.Root) error {
+// noteUnfollowed notes the directories that no later ingest will scan: they are in sources that were removed.
+func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots []ingest.Root) error {
 	known, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return err
 	}
 	for _, r := range roots {
 		if i := slices.IndexFunc(known, named(r.Source)); i >= 0 && known[i].Removed != nil {
-			dir := a.shown(filepath.Join(r.Dir, filepath.FromSlash(r.Below)))
+			dir := a.displayPath(filepath.Join(r.Dir, filepath.FromSlash(r.Below)))
 			a.note("%s is taken this once: the source %q is no longer followed. To follow it: txarchive source add %s", dir, r.Source, dir)
 		}
 	}
 	return nil
 }
 
-// ingestVerdict is what an ingest ends in that went through.
+// ingestVerdict returns the error for the problems of an ingest that has finished; nil for none.
 func ingestVerdict(r *ingest.Report) error {
 	switch bad := int64(len(r.Problems)); {
 	case slices.ContainsFunc(r.Problems, func(p ingest.FileError) bool { return errors.Is(p.Err, blob.ErrCorrupt) }):
 		return problems("finished; packs are damaged or missing", hintDamaged)
 	case bad > 0 || r.Unreadable > 0:
-		text := "finished, with problems in " + plural(bad, "file", "files")
+		text := "finished, with problems in " + terminal.Plural(bad, "file", "files")
 		if bad == 0 {
-			text = "finished; " + plural(r.Unreadable, "line or document", "lines or documents") + " could not be read"
+			text = "finished; " + terminal.Plural(r.Unreadable, "line or document", "lines or documents") + " could not be read"
 		}
 		return problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` tells what was wrong")
 	case len(r.Missing) > 0 && !slices.ContainsFunc(r.Missing, func(name string) bool { return !strings.Contains(name, "/") }):
-		return problems(plural(len(r.Missing), "path is", "paths are")+" not there", "check the path; what was stored from there stays")
+		return problems(terminal.Plural(len(r.Missing), "path is", "paths are")+" not there", "check the path; what was stored from there stays")
 	case len(r.Missing) > 0:
-		return problems(plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored of it stays; `txarchive source remove NAME` follows it no longer")
+		return problems(terminal.Plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored of it stays; `txarchive source remove NAME` follows it no longer")
 	}
 	return nil
 }
@@ -220,43 +222,43 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		verb = "would be stored"
 	}
 	taken := r.New + r.Grown + r.Rewritten + r.Copies
-	fmt.Fprintf(a.out, "%s looked at, %s %s", plural(r.Files, "file", "files"), number(taken), verb)
+	fmt.Fprintf(a.out, "%s looked at, %s %s", terminal.Plural(r.Files, "file", "files"), terminal.Count(taken), verb)
 	for _, part := range []struct {
 		n    int64
 		word string
 	}{{r.New, "new"}, {r.Grown, "grown"}, {r.Rewritten, "rewritten"}, {r.Copies, "copies"}} {
 		if part.n > 0 && part.n != taken {
-			fmt.Fprintf(a.out, ", %s %s", number(part.n), part.word)
+			fmt.Fprintf(a.out, ", %s %s", terminal.Count(part.n), part.word)
 		}
 	}
 	fmt.Fprintln(a.out)
 	switch {
 	case o.dryRun && taken > 0:
-		fmt.Fprintf(a.out, "%s to read\n", size(r.RawBytes))
+		fmt.Fprintf(a.out, "%s to read\n", terminal.Bytes(r.RawBytes))
 	case r.Packs > 0:
-		fmt.Fprintf(a.out, "%s in %s (%s), %s indexed, %s\n", size(r.RawBytes), plural(r.Packs, "pack", "packs"), size(r.StoredBytes),
-			plural(r.Events, "row", "rows"), took.Round(time.Millisecond))
+		fmt.Fprintf(a.out, "%s in %s (%s), %s indexed, %s\n", terminal.Bytes(r.RawBytes), terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.StoredBytes),
+			terminal.Plural(r.Events, "row", "rows"), took.Round(time.Millisecond))
 	}
 	if r.Adopted > 0 {
-		fmt.Fprintf(a.out, "%s adopted that the index did not know\n", plural(r.Adopted, "pack", "packs"))
+		fmt.Fprintf(a.out, "%s adopted that the index did not know\n", terminal.Plural(r.Adopted, "pack", "packs"))
 	}
 	if r.Mended > 0 {
-		fmt.Fprintf(a.out, "%s mended: nothing is lost, and what is damaged is kept in quarantine/\n", plural(r.Mended, "damaged pack", "damaged packs"))
+		fmt.Fprintf(a.out, "%s mended: nothing is lost, and what is damaged is kept in quarantine/\n", terminal.Plural(r.Mended, "damaged pack", "damaged packs"))
 	}
-	a.printLeft(r)
+	a.printSkipped(r)
 	for _, name := range r.Missing {
-		fmt.Fprintf(a.out, "missing: %s\n", line(name))
+		fmt.Fprintf(a.out, "missing: %s\n", terminal.OneLine(name))
 	}
 	for i, p := range r.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.out, "... and %s\n", plural(len(r.Problems)-i, "more problem", "more problems"))
+			fmt.Fprintf(a.out, "... and %s\n", terminal.Plural(len(r.Problems)-i, "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintln(a.out, "problem: "+line(problemText(&p)))
+		fmt.Fprintln(a.out, "problem: "+terminal.OneLine(problemText(&p)))
 	}
 }
 
-// problemText says where something is wrong, unless it is the archive itself, and what.
+// problemText returns where a problem is, unless it concerns the archive itself, and what it is.
 func problemText(p *ingest.FileError) string {
 	if p.Source == "" {
 		return p.Reason
@@ -264,26 +266,26 @@ func problemText(p *ingest.FileError) string {
 	return fmt.Sprintf("%s: %s: %s", path.Join(p.Source, p.Path), p.Stage, p.Reason)
 }
 
-// printLeft says what was seen and not taken.
-func (a *app) printLeft(r *ingest.Report) {
+// printSkipped prints what was seen and not stored.
+func (a *app) printSkipped(r *ingest.Report) {
 	if r.Ignored > 0 {
-		fmt.Fprintf(a.out, "%s left alone: of no known format (--all takes those too)\n", plural(r.Ignored, "file", "files"))
+		fmt.Fprintf(a.out, "%s left alone: of no known format (--all takes those too)\n", terminal.Plural(r.Ignored, "file", "files"))
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", plural(r.LeftOut, "file", "files"))
+		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", terminal.Plural(r.LeftOut, "file", "files"))
 	}
 	if r.Excluded > 0 {
-		fmt.Fprintf(a.out, "%s left out by patterns (source list names them)\n", plural(r.Excluded, "file or directory", "files and directories"))
+		fmt.Fprintf(a.out, "%s left out by patterns (source list names them)\n", terminal.Plural(r.Excluded, "file or directory", "files and directories"))
 	}
 	if n := len(r.NotFollowed); n > 0 {
 		first, such := r.NotFollowed[0], ":"
 		if n > 1 {
 			such = ", such as"
 		}
-		fmt.Fprintf(a.out, "%s not followed%s %s; what is there can be a source: txarchive ingest %s\n", plural(n, "symbolic link", "symbolic links"), such,
-			line(first.Source+"/"+first.Path), line(shellQuote(first.To)))
+		fmt.Fprintf(a.out, "%s not followed%s %s; what is there can be a source: txarchive ingest %s\n", terminal.Plural(n, "symbolic link", "symbolic links"), such,
+			terminal.OneLine(first.Source+"/"+first.Path), terminal.OneLine(terminal.ShellQuote(first.To)))
 	}
 	if r.Pruned > 0 {
-		fmt.Fprintf(a.out, "%s left alone: pruned (--pruned takes them again)\n", plural(r.Pruned, "file", "files"))
+		fmt.Fprintf(a.out, "%s left alone: pruned (--pruned takes them again)\n", terminal.Plural(r.Pruned, "file", "files"))
 	}
 }

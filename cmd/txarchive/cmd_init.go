@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newInitCommand(a *app) *cobra.Command {
@@ -12,15 +13,15 @@ func newInitCommand(a *app) *cobra.Command {
 		Use:   "init",
 		Short: "Make an empty directory an archive",
 		Long: "Make a missing or empty directory an archive. `ingest` does so too; init is for those who want to look first." +
-			exits("8 the directory has other files in it", "11 another txarchive is writing"),
+			exitCodes("8 the directory has other files in it", "11 another txarchive is writing"),
 		Example: "  txarchive init\n  txarchive init --archive /backup/transcripts",
-		Args:    takes(0, 0),
+		Args:    argCount(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), a) },
 	}
 }
 
 func runInit(ctx context.Context, a *app) error {
-	store, err := a.create(ctx) // with its empty index
+	store, err := a.openOrCreate(ctx) // with its empty index
 	if err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func runInit(ctx context.Context, a *app) error {
 	if a.json {
 		return a.printJSON(map[string]any{"archive": store.Dir()})
 	}
-	fmt.Fprintf(a.out, "The archive is %s\n", line(a.shown(store.Dir())))
+	fmt.Fprintf(a.out, "The archive is %s\n", terminal.OneLine(a.displayPath(store.Dir())))
 	a.note("Next: txarchive ingest DIR")
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type listOptions struct {
@@ -21,8 +23,8 @@ type listOptions struct {
 	typed                           query.TypedTimes // times of the query
 }
 
-// listed is how many rows a table for people has unless more are asked for.
-const listed = 50
+// defaultRows is how many rows a table has unless --limit says otherwise.
+const defaultRows = 50
 
 func newListCommand(a *app) *cobra.Command {
 	var o listOptions
@@ -33,7 +35,7 @@ func newListCommand(a *app) *cobra.Command {
 			"--format-name, --source, --project and --status are short for fields of it and take its values: lists with commas\n" +
 			"and stars. A table shows 50 rows by default; csv, json, ndjson and markdown show all, with costs in\n" +
 			"millionths of a dollar and times in UTC." +
-			exits("4 no such run", "10 no archive"),
+			exitCodes("4 no such run", "10 no archive"),
 		Example: "  txarchive list\n  txarchive list after:7d outcome:failed --sort cost\n  txarchive list NOT is:child                    without those of sub-agents, as stats counts runs\n  txarchive list --format-name awf,chibi --columns run,started,title\n" +
 			"  txarchive list conversations r7sk2             those of one run\n  txarchive list --json tag:release | jq -r .run_id",
 		RunE: func(cmd *cobra.Command, v []string) error {
@@ -50,7 +52,7 @@ func newListCommand(a *app) *cobra.Command {
 	conversations := &cobra.Command{
 		Use: "conversations [RUN]", Short: "List the conversations of a run, or of all runs that a query asks for",
 		Example: "  txarchive list conversations r7sk2\n  txarchive list conversations --query 'project:*shop* after:7d'",
-		Args:    takes(0, 1),
+		Args:    argCount(0, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runListConversations(cmd.Context(), a, o.given(cmd, nil), v)
 		},
@@ -62,7 +64,7 @@ func newListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// flags are those that all lists share.
+// flags adds the flags that all lists share.
 func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.query, "query", "", "a `QUERY`, as the arguments of list are")
@@ -75,9 +77,9 @@ func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f.IntVarP(&o.limit, "limit", "n", 0, "list `N` rows; 0 is no limit (default 50 for tables)")
 	f.StringSliceVar(&o.columns, "columns", nil, "`COLUMNS` to show, in this order; a wrong name lists them")
 	f.StringVar(&o.output, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown; --json is ndjson")
-	completing(cmd, map[string]cobra.CompletionFunc{
+	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"format-name": completeFormats, "query": a.completeQuery, "source": a.completeValues("source"), "columns": completeColumns,
-		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed(sheetFormats...),
+		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed(rows.Formats...),
 		"status": fixed("succeeded", "failed", "cancelled", "running"), "project": a.completeValues("project"),
 	})
 }
@@ -91,11 +93,11 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
-	defer a.leave(store)
+	defer a.closeRead(store)
 	tags, err := tagsOf(ctx, store)
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 		}
 	}))
 	if err == nil && w.n == 0 {
-		a.nothingListed(ctx, store, o, of.Query, "run")
+		a.explainEmpty(ctx, store, o, of.Query, "run")
 	}
 	return err
 }
@@ -130,17 +132,17 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 	if err != nil {
 		return err
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
-	defer a.leave(store)
+	defer a.closeRead(store)
 	runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
 	if len(v) > 0 {
 		if of.Query.Root != nil {
 			return usage("a run and a query do not go together", "leave one of them out")
 		}
-		id, err := findRun(ctx, store, v[0])
+		id, err := resolveRun(ctx, store, v[0])
 		if err != nil {
 			return err
 		}
@@ -153,13 +155,13 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 	}
 	err = w.write(o.ordered(conversationRows(ctx, store, runs, o.allVersions)))
 	if err == nil && w.n == 0 {
-		a.nothingListed(ctx, store, o, of.Query, "conversation")
+		a.explainEmpty(ctx, store, o, of.Query, "conversation")
 	}
 	return err
 }
 
-// nothingListed says why a list may be empty.
-func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listOptions, asked *query.Tree, what string) {
+// explainEmpty notes why a list may be empty.
+func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOptions, asked *query.Tree, what string) {
 	if asked.Root == nil {
 		known := int64(0)
 		for _, err := range store.Index().Runs(ctx, index.Selection{Named: true}, index.Page{}) {
@@ -171,7 +173,7 @@ func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listO
 		case known == 0:
 			a.note("There is no %s yet. Next: txarchive ingest DIR", what)
 		case what == "run":
-			a.note("No run is listed: %s pruned, rewritten since or only named by others: txarchive sql 'SELECT * FROM v_runs'", plural(known, "run was", "runs were"))
+			a.note("No run is listed: %s pruned, rewritten since or only named by others: txarchive sql 'SELECT * FROM v_runs'", terminal.Plural(known, "run was", "runs were"))
 		case o.allVersions:
 			a.note("There is no conversation here.")
 		default:
@@ -184,6 +186,6 @@ func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listO
 	if what == "conversation" {
 		command = "list conversations --query"
 	}
-	a.tryLooser(ctx, store, command, o.typed.Print(asked))
-	a.tryShow(ctx, store, o.query)
+	a.suggestRelaxed(ctx, store, command, o.typed.Print(asked))
+	a.suggestShow(ctx, store, o.query)
 }

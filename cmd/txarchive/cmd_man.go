@@ -10,21 +10,21 @@ import (
 	"github.com/txarchive/txarchive/docs"
 )
 
-// newManCommand writes pages that were made by a test, of all commands. To make them takes the library that does so and two more,
-// which would cost every command half a millisecond before it begins.
+// newManCommand writes manual pages of all commands, which a test has generated. Generating them takes a library of cobra and two more
+// modules, which would add half a millisecond to the start of every command.
 func newManCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIR",
 		Short:   "Write manual pages into a directory",
-		Long:    "Write one manual page for each command into a directory, for packagers." + exits("4 no such directory"),
+		Long:    "Write one manual page for each command into a directory, for packagers." + exitCodes("4 no such directory"),
 		Example: "  txarchive man /usr/local/share/man/man1",
 		Hidden:  true,
-		Args:    takes(1, 1),
+		Args:    argCount(1, 1),
 		RunE:    func(_ *cobra.Command, v []string) error { return writeManual(a, v[0]) },
 	}
 }
 
-// undated is the month of a page that was made ahead.
+// undated is the date of a generated page, which is replaced.
 const undated = "Jan 0001"
 
 func writeManual(a *app, dir string) error {

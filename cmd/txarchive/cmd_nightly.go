@@ -14,11 +14,12 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 const defaultVerifyDays = 30
 
-// nightlyOptions say what the job does besides what it always does.
+// nightlyOptions are the flags of nightly.
 type nightlyOptions struct {
 	backup     string
 	keep       backup.Keep
@@ -29,7 +30,7 @@ type nightlyOptions struct {
 	maxBytes   sizeValue
 	wait       time.Duration
 	skip       []string
-	within     time.Duration // nothing is done unless the last job is so long ago
+	within     time.Duration // skip the job if the last one was less than this ago
 }
 
 const nightlyHelp = `Take what is new in all sources, prune by the policy that was applied to the archive last, if there is one, give back
@@ -45,11 +46,11 @@ func newNightlyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "nightly",
 		Short: "Do all that an archive needs once a day",
-		Long: nightlyHelp + exits("3 something had problems or was not done, the report says what", "5 something is damaged", "10 no archive",
+		Long: nightlyHelp + exitCodes("3 something had problems or was not done, the report says what", "5 something is damaged", "10 no archive",
 			"11 another txarchive went on writing, or another nightly job is running", "130 interrupted: the next run goes on"),
 		Example: "  txarchive nightly\n  txarchive nightly --backup /mnt/backup/transcripts --keep-last 14\n" +
 			"  txarchive nightly --verify-days 7 --max-time 2h --json\n  txarchive nightly --skip backup,verify",
-		Args: takes(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runNightly(cmd.Context(), a, o) },
 	}
 	nightlyFlags(a, cmd, &o)
@@ -69,7 +70,7 @@ func nightlyFlags(a *app, cmd *cobra.Command, o *nightlyOptions) {
 	f.Var(&o.maxBytes, "max-bytes", "the `SIZE` that gc may write and verify may read, each, such as 50GB (default no limit)")
 	f.Var((*ageValue)(&o.wait), "wait", "the `TIME` to wait for another writer")
 	f.StringSliceVar(&o.skip, "skip", nil, "leave out `STEPS`: "+strings.Join(stepNames(), ", "))
-	completing(cmd, map[string]cobra.CompletionFunc{"skip": fixedList(stepNames()...)})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"skip": fixedWords(stepNames()...)})
 }
 
 func (o *nightlyOptions) check() error {
@@ -99,8 +100,8 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	a.works(hintUndone)
-	store, err := a.packsOnly(ctx) // is there an archive at all?
+	a.beginWork(hintUndone)
+	store, err := a.openPacks(ctx) // fails if there is no archive
 	if err != nil {
 		return err
 	}
@@ -115,15 +116,15 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	}
 	if state, err := nightly.Load(dir); err == nil && o.within > 0 && state.Last != nil {
 		if age := a.now().Sub(state.Last.Finished); age >= 0 && age < o.within {
-			a.note("The last one is %s ago: nothing to do.", span(age))
+			a.note("The last one is %s ago: nothing to do.", terminal.Duration(age))
 			return nil
 		}
 	}
-	n := &night{app: a, opts: o, began: a.now()}
+	n := &nightlyJob{app: a, opts: o, began: a.now()}
 	job := nightly.Job{Dir: dir, Steps: n.steps(), FS: a.fs(), Now: a.now}
 	if !a.json && !a.quiet {
-		said := ""
-		job.OnStep = func(s nightly.StepReport) { said = a.printStep(s, said) }
+		previous := ""
+		job.OnStep = func(s nightly.StepReport) { previous = a.printStep(s, previous) }
 	}
 	report, err := job.Run(ctx)
 	if report == nil {
@@ -138,8 +139,7 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	return nightlyVerdict(ctx, report, err)
 }
 
-// nightlyVerdict is what a job ends in: the gravest of what its steps say. Of some it may be that it could not be
-// remembered.
+// nightlyVerdict returns the gravest error of the steps of a job. forgotten is the error of recording what they did.
 func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) error {
 	var bad []string
 	code, hint := exitProblems, "the report says what was not; `txarchive status` shows it until a night went well"
@@ -170,45 +170,45 @@ func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) err
 	return &failure{code: code, text: text, hint: hint, err: forgotten}
 }
 
-// printStep says what became of a step, and returns its error. One that was said of the step before is not said again.
-func (a *app) printStep(s nightly.StepReport, said string) string {
-	paint := a.ink()
+// printStep prints how a step ended, and returns its error. An error that the step before had, too, is not printed again.
+func (a *app) printStep(s nightly.StepReport, previous string) string {
+	paint := a.style()
 	outcome := fmt.Sprintf("%-8s", s.Outcome)
 	switch s.Outcome {
 	case nightly.OK:
-		outcome = paint.green(outcome)
+		outcome = paint.Green(outcome)
 	case nightly.Failed:
-		outcome = paint.red(outcome)
+		outcome = paint.Red(outcome)
 	case nightly.Problems:
-		outcome = paint.yellow(outcome)
+		outcome = paint.Yellow(outcome)
 	}
-	fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%-8s  %s  %s", s.Step, outcome, line(s.Summary)), " "))
+	fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%-8s  %s  %s", s.Step, outcome, terminal.OneLine(s.Summary)), " "))
 	switch {
 	case s.Error == nil:
-		said = ""
-	case *s.Error == said:
+		previous = ""
+	case *s.Error == previous:
 		fmt.Fprintln(a.out, "  likewise")
 	default:
-		said = *s.Error
-		fmt.Fprintln(a.out, a.wrapped("  ", line(said), "    "))
+		previous = *s.Error
+		fmt.Fprintln(a.out, a.wrap("  ", terminal.OneLine(previous), "    "))
 		if _, hint := explain(context.Background(), s.Err); hint != "" {
-			fmt.Fprintln(a.out, a.wrapped("  hint: ", line(hint), "    "))
+			fmt.Fprintln(a.out, a.wrap("  hint: ", terminal.OneLine(hint), "    "))
 		}
 	}
 	for i, p := range s.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.out, "  ... and %s\n", plural(len(s.Problems)-i, "more problem", "more problems"))
+			fmt.Fprintf(a.out, "  ... and %s\n", terminal.Plural(len(s.Problems)-i, "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintln(a.out, a.wrapped("  ", line(p), "    "))
+		fmt.Fprintln(a.out, a.wrap("  ", terminal.OneLine(p), "    "))
 	}
-	return said
+	return previous
 }
 
-// writeSoon opens the archive to write, and waits for another writer as long as the job may.
-func (n *night) writeSoon(ctx context.Context) (*archive.Archive, error) {
+// openWriteWaiting opens the archive to write. It waits for another writer as long as --wait allows.
+func (n *nightlyJob) openWriteWaiting(ctx context.Context) (*archive.Archive, error) {
 	for began := time.Now(); ; {
-		store, err := n.app.write(ctx)
+		store, err := n.app.openWrite(ctx)
 		if !errors.Is(err, archive.ErrLocked) || time.Since(began) >= n.opts.wait {
 			return store, err
 		}

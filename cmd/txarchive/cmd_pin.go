@@ -14,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newPinCommand(a *app) *cobra.Command {
@@ -22,14 +23,14 @@ func newPinCommand(a *app) *cobra.Command {
 		Use:   "pin [RUN...]",
 		Short: "Keep runs for ever; without RUN list them",
 		Long: "Pin runs: no policy and no prune touches them until `txarchive unpin`. Pins are kept in the packs, like the originals." +
-			exits("4 no such run", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 no such run", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive pin r7sk2 --reason 'the demo'\n  txarchive pin\n  txarchive list is:pinned",
 		ValidArgsFunction: a.completeSome(""),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if len(ids) == 0 {
 				return runPinList(cmd.Context(), a)
 			}
-			return changeMarks(cmd.Context(), a, ids, "pinned", findRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "pinned", resolveRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
 				f, err := prune.Pin{Run: run, Reason: reason}.Fact(nowMicro(a))
 				return []blob.Fact{f}, err
 			})
@@ -43,9 +44,9 @@ func newUnpinCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "unpin RUN...",
 		Short:             "Take pins off runs",
-		Long:              "Take the pins off runs: policies decide on them again." + exits("4 no such run, or it is not pinned", "10 no archive", "11 another txarchive is writing"),
+		Long:              "Take the pins off runs: policies decide on them again." + exitCodes("4 no such run, or it is not pinned", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive unpin r7sk2",
-		Args:              takes(1, many),
+		Args:              argCount(1, unlimited),
 		ValidArgsFunction: a.completeSome("is:pinned"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return changeMarks(cmd.Context(), a, ids, "unpinned", a.findMarked, func(p *prune.Pruner, run string) ([]blob.Fact, error) {
@@ -61,14 +62,14 @@ func newUnpinCommand(a *app) *cobra.Command {
 	}
 }
 
-// runFinder gives the run that an id names.
+// runFinder returns the id of the run that an id names.
 type runFinder func(context.Context, *archive.Archive, string) (string, error)
 
-// changeMarks writes the facts that mark gives for each run that find finds.
+// changeMarks writes the facts that mark returns for each run that find returns.
 func changeMarks(ctx context.Context, a *app, ids []string, word string, find runFinder,
 	mark func(*prune.Pruner, string) ([]blob.Fact, error),
 ) error {
-	return a.change(ctx, a.write, func(store *archive.Archive, ing *ingest.Ingester) error {
+	return a.update(ctx, a.openWrite, func(store *archive.Archive, ing *ingest.Ingester) error {
 		p := a.pruner(store, ing)
 		var facts []blob.Fact
 		runs := []string{}
@@ -97,13 +98,13 @@ func changeMarks(ctx context.Context, a *app, ids []string, word string, find ru
 	})
 }
 
-// findMarked is findRun, and finds the whole id of a run that has a pin or a hold and is not here, too.
+// findMarked is resolveRun, but also accepts the whole id of a run that has a pin or a hold and is not in the archive.
 func (a *app) findMarked(ctx context.Context, store *archive.Archive, id string) (string, error) {
-	run, err := findRun(ctx, store, id)
+	run, err := resolveRun(ctx, store, id)
 	if err == nil {
 		return run, nil
 	}
-	lost, bad := a.lostMarks(ctx, store, time.Time{})
+	lost, bad := a.orphanMarks(ctx, store, time.Time{})
 	if bad != nil {
 		return "", bad
 	}
@@ -113,8 +114,8 @@ func (a *app) findMarked(ctx context.Context, store *archive.Archive, id string)
 	return "", err
 }
 
-// lostMarks gives the runs that have a pin or a hold, active at now, and are not in the archive: it keeps nothing.
-func (a *app) lostMarks(ctx context.Context, store *archive.Archive, now time.Time) ([]string, error) {
+// orphanMarks returns the runs with a pin, or a hold active at now, that are not in the archive: such a mark keeps nothing.
+func (a *app) orphanMarks(ctx context.Context, store *archive.Archive, now time.Time) ([]string, error) {
 	p := a.pruner(store, a.ingester(store))
 	pins, err := p.Pins(ctx)
 	if err != nil {
@@ -146,7 +147,7 @@ func (a *app) lostMarks(ctx context.Context, store *archive.Archive, now time.Ti
 }
 
 func runPinList(ctx context.Context, a *app) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,13 +156,13 @@ func runPinList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(column{head: "run"}, column{head: "added", spare: 2}, column{head: "reason", flex: cut}, column{head: "what", flex: cut, spare: 1})
+	l := a.listing(terminal.Column{Head: "run"}, terminal.Column{Head: "added", DropRank: 2}, terminal.Column{Head: "reason", Shorten: terminal.Truncate}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 1})
 	for _, pin := range pins {
 		added := ""
 		if pin.Added != nil {
-			added = a.clock(*pin.Added)
+			added = a.formatClock(*pin.Added)
 		}
-		if err := l.row(pin, pin.Run, added, pin.Reason, a.runWords(ctx, store, pin.Run)); err != nil {
+		if err := l.row(pin, pin.Run, added, pin.Reason, a.describeRun(ctx, store, pin.Run)); err != nil {
 			return err
 		}
 	}
@@ -169,8 +170,8 @@ func runPinList(ctx context.Context, a *app) error {
 	return nil
 }
 
-// runWords says in a few words what a run is.
-func (a *app) runWords(ctx context.Context, store *archive.Archive, id string) string {
+// describeRun returns a short description of a run.
+func (a *app) describeRun(ctx context.Context, store *archive.Archive, id string) string {
 	r, err := store.Index().Run(ctx, id)
 	if errors.Is(err, index.ErrNotFound) {
 		return "not in this archive"
@@ -178,5 +179,5 @@ func (a *app) runWords(ctx context.Context, store *archive.Archive, id string) s
 	if err != nil {
 		return "cannot be read: " + err.Error()
 	}
-	return firstOf(r.Title, r.Flow, r.NativeID)
+	return firstNonEmpty(r.Title, r.Flow, r.NativeID)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newPolicyCommand(a *app) *cobra.Command {
@@ -17,26 +18,26 @@ func newPolicyCommand(a *app) *cobra.Command {
 		Use:   "policy",
 		Short: "Check and explain retention policies",
 		Long: "A policy says in YAML which runs are kept, thinned or pruned, and for how long: docs/policy.md tells how it is read.\n" +
-			"Having one deletes nothing; `txarchive prune --policy FILE` makes a plan from it." + exits("4 no such run or example", "10 no archive"),
+			"Having one deletes nothing; `txarchive prune --policy FILE` makes a plan from it." + exitCodes("4 no such run or example", "10 no archive"),
 		Example: "  txarchive policy example starter > keep.yaml\n  txarchive policy check keep.yaml\n  txarchive policy explain r7sk2 --policy keep.yaml",
-		Args:    noCommand,
+		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file string
-	explain := &cobra.Command{Use: "explain RUN", Short: "Say which rule decides on a run, why, and until when", Args: takes(1, 1),
+	explain := &cobra.Command{Use: "explain RUN", Short: "Say which rule decides on a run, why, and until when", Args: argCount(1, 1),
 		Example:           "  txarchive policy explain r7sk2\n  txarchive policy explain r7sk2 --policy keep.yaml --json | jq -r '.reasons[]'",
 		ValidArgsFunction: a.completeRuns,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runPolicyExplain(cmd.Context(), a, file, v[0]) }}
 	a.pathVar(explain.Flags(), &file, "policy", "the policy in this `FILE` (default: the one that was applied last)")
 	cmd.AddCommand(
-		&cobra.Command{Use: "check FILE", Short: "Find every mistake in a policy", Args: takes(1, 1),
+		&cobra.Command{Use: "check FILE", Short: "Find every mistake in a policy", Args: argCount(1, 1),
 			Example: "  txarchive policy check keep.yaml\n  txarchive policy check --json keep.yaml | jq '.mistakes[]'",
 			RunE:    func(_ *cobra.Command, v []string) error { return runPolicyCheck(a, v[0]) }},
-		&cobra.Command{Use: "show", Short: "Print the policy that was applied last", Args: takes(0, 0),
+		&cobra.Command{Use: "show", Short: "Print the policy that was applied last", Args: argCount(0, 0),
 			Example: "  txarchive policy show > keep.yaml",
 			RunE:    func(cmd *cobra.Command, _ []string) error { return runPolicyShow(cmd.Context(), a) }},
 		explain,
-		&cobra.Command{Use: "example [NAME]", Short: "Print a policy to begin with; without NAME list them", Args: takes(0, 1),
+		&cobra.Command{Use: "example [NAME]", Short: "Print a policy to begin with; without NAME list them", Args: argCount(0, 1),
 			Example:   "  txarchive policy example flow-studio > keep.yaml",
 			ValidArgs: policy.Examples(),
 			RunE:      func(_ *cobra.Command, v []string) error { return runPolicyExample(a, strings.Join(v, "")) }})
@@ -67,18 +68,18 @@ func runPolicyCheck(a *app, file string) error {
 		}
 	}
 	if len(mistakes) > 0 {
-		return a.mistaken(file, mistakes)
+		return a.printMistakes(file, mistakes)
 	}
 	if p.Empty() {
 		a.note("%s has no rules: it keeps everything, and prune will not take it.", file)
 	} else {
-		a.note("%s has no mistakes: %s.", file, plural(len(p.Rules), "rule", "rules"))
+		a.note("%s has no mistakes: %s.", file, terminal.Plural(len(p.Rules), "rule", "rules"))
 	}
 	return nil
 }
 
 func runPolicyShow(ctx context.Context, a *app) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,18 +94,18 @@ func runPolicyShow(ctx context.Context, a *app) error {
 		a.note("No policy was applied to this archive yet. Next: txarchive policy example")
 		return nil
 	}
-	fmt.Fprint(a.out, clean(text))
+	fmt.Fprint(a.out, terminal.Clean(text))
 	return nil
 }
 
 func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	pruner := a.pruner(store, a.ingester(store))
-	run, err := findRun(ctx, store, id)
+	run, err := resolveRun(ctx, store, id)
 	if err != nil {
 		return err
 	}
@@ -125,16 +126,16 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 	}
 	d, r, err := pruner.Explain(ctx, p, run)
 	if err != nil {
-		return nothingOf(ctx, store, err, run)
+		return explainNothing(ctx, store, err, run)
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),
-			"reasons": d.Reasons, "until": instant{d.Until}, "bytes": d.Bytes, "ledger": d.Ledger})
+			"reasons": d.Reasons, "until": timestamp{d.Until}, "bytes": d.Bytes, "ledger": d.Ledger})
 	}
-	fmt.Fprintln(a.out, cut(strings.Join([]string{r.ID, r.Format, size(r.Bytes), line(firstOf(r.Title, r.Flow, r.Native))}, "  "), a.width()))
-	fmt.Fprintln(a.out, a.wrapped(line(decisionWord(d))+": ", line(why(d, len(d.Reasons))), "  "))
+	fmt.Fprintln(a.out, terminal.Truncate(strings.Join([]string{r.ID, r.Format, terminal.Bytes(r.Bytes), terminal.OneLine(firstNonEmpty(r.Title, r.Flow, r.Native))}, "  "), a.width()))
+	fmt.Fprintln(a.out, a.wrap(terminal.OneLine(decisionWord(d))+": ", terminal.OneLine(reasonText(d, len(d.Reasons))), "  "))
 	if !d.Until.IsZero() {
-		fmt.Fprintln(a.out, "until "+a.clock(d.Until)+", if nothing else changes")
+		fmt.Fprintln(a.out, "until "+a.formatClock(d.Until)+", if nothing else changes")
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newPricesCommand(a *app) *cobra.Command {
@@ -21,19 +23,19 @@ func newPricesCommand(a *app) *cobra.Command {
 		Short: "Show and set the prices that costs are calculated with",
 		Long: "Show the price tables, which are part of the program, and add newer ones and prices of your own: nothing is fetched over\n" +
 			"the network unless you give `prices update` a URL. docs/prices.md says where tables come from, how the name of a model\n" +
-			"finds its row, and how a request is priced." + exits("4 no price for the model", "10 no archive"),
+			"finds its row, and how a request is priced." + exitCodes("4 no price for the model", "10 no archive"),
 		Example: "  txarchive prices list\n  txarchive prices list 'claude-*'\n  txarchive prices show gpt-5 --date 2026-11-20\n" +
 			"  txarchive prices set our-model input=0.5 output=2 --from 2026-10-01",
-		Args: noCommand,
+		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
 		Use: "list [PATTERN]", Short: "List the tables and the models that the archive uses, or the models of a pattern",
 		Long: "Without PATTERN, list the tables, and the models that the archive holds usage of, with the row of a table that\n" +
 			"prices each. With it, list the rows of the newest table whose model contains PATTERN, or is like it where it has * or ?.\n" +
-			"Prices are US dollars per million tokens." + exits("4 no such model"),
+			"Prices are US dollars per million tokens." + exitCodes("4 no such model"),
 		Example: "  txarchive prices list\n  txarchive prices list sonnet-4\n  txarchive prices list 'gpt-5*' --json | jq -r .model",
-		Args:    takes(0, 1),
+		Args:    argCount(0, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			book, err := a.book(cmd.Context())
 			switch {
@@ -50,10 +52,10 @@ func newPricesCommand(a *app) *cobra.Command {
 	show := &cobra.Command{
 		Use: "show MODEL", Short: "Show which row a model name finds, by which rule, and every price in it",
 		Long: "Show how the name of a model finds its row on a day (in UTC), by which rule, and all prices of the row: US dollars per\n" +
-			"million tokens by class, service tier and length of the prompt." + exits("4 no price for the model"),
+			"million tokens by class, service tier and length of the prompt." + exitCodes("4 no price for the model"),
 		Example: "  txarchive prices show claude-sonnet-4-5\n  txarchive prices show anthropic/claude-sonnet-4.5 --date 2026-11-20\n" +
 			"  txarchive prices show llama3 --provider ollama",
-		Args: takes(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			book, err := a.book(cmd.Context())
 			if err != nil {
@@ -69,16 +71,16 @@ func newPricesCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// completeModels completes models of the newest table.
+// completeModels completes models of the newest price table.
 func completeModels(_ *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
 	_, entries := newest(price.Default())
-	return distinct(entries, func(e price.Entry) string { return e.Key }, typed, nil), nothing
+	return distinct(entries, func(e price.Entry) string { return e.Key }, typed, nil), noFiles
 }
 
-// newest is the newest table of a book, with its rows.
+// newest returns the newest table of a book and its rows.
 func newest(book *price.Book) (price.Table, []price.Entry) {
 	tables := book.Tables()
 	if len(tables) == 0 {
@@ -88,7 +90,7 @@ func newest(book *price.Book) (price.Table, []price.Entry) {
 	return t, t.Entries
 }
 
-// priceTable is a table as `prices list` tells it.
+// priceTable is a row of `prices list`.
 type priceTable struct {
 	Date    string `json:"date"`
 	Source  string `json:"source"`
@@ -96,9 +98,9 @@ type priceTable struct {
 	Models  int    `json:"models"`
 }
 
-// usedModel is a model that the archive holds usage of, and the price that it was given.
+// usedModel is a model with usage in the archive, and the price that applied to it.
 type usedModel struct {
-	Model    *string `json:"model"` // null where none is stated
+	Model    *string `json:"model"` // null if the original states none
 	Provider *string `json:"provider"`
 	Records  int64   `json:"records"`
 	Row      *string `json:"row"`
@@ -112,12 +114,12 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 		tables = append(tables, priceTable{t.Date, t.Source, t.Licence, len(t.Entries)})
 	}
 	overrides := book.Overrides()
-	store, err := a.readAny(ctx)
+	store, err := a.openReadIfExists(ctx)
 	if err != nil {
 		return err
 	}
 	used := []usedModel{}
-	if store != nil { // the tables are there without an archive
+	if store != nil { // the tables of the program need no archive
 		defer store.Close()
 		if used, err = usedModels(ctx, store); err != nil {
 			return err
@@ -126,43 +128,43 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 	if a.json {
 		return a.printJSON(map[string]any{"tables": tables, "overrides": append([]price.Override{}, overrides...), "models": used})
 	}
-	g := &grid{columns: []column{{head: "table of"}, {head: "models", right: true}, {head: "from", flex: cut}}}
+	g := &terminal.Table{Columns: []terminal.Column{{Head: "table of"}, {Head: "models", Right: true}, {Head: "from", Shorten: terminal.Truncate}}}
 	for _, t := range tables {
-		g.add(t.Date, number(t.Models), t.Source+" ("+t.Licence+")")
+		g.Add(t.Date, terminal.Count(t.Models), t.Source+" ("+t.Licence+")")
 	}
-	fmt.Fprintln(a.out, a.fitted(g))
+	fmt.Fprintln(a.out, a.fitTable(g))
 	if len(overrides) > 0 {
-		g = &grid{columns: []column{{head: "own price of", flex: cutMiddle}, {head: "from", spare: 1}, {head: "input", right: true}, {head: "output", right: true}, {head: "note", flex: cut, spare: 2}}}
+		g = &terminal.Table{Columns: []terminal.Column{{Head: "own price of", Shorten: terminal.TruncateMiddle}, {Head: "from", DropRank: 1}, {Head: "input", Right: true}, {Head: "output", Right: true}, {Head: "note", Shorten: terminal.Truncate, DropRank: 2}}}
 		for _, o := range overrides {
 			rates := base(&price.Entry{Rates: o.Rates})
-			g.add(o.Model, firstOf(o.From, "always"), rates[price.Input], rates[price.Output], o.Note)
+			g.Add(o.Model, firstNonEmpty(o.From, "always"), rates[price.Input], rates[price.Output], o.Note)
 		}
-		fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
+		fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
 	}
 	if len(used) == 0 {
 		a.note("The archive uses no model yet. txarchive prices list '*' lists all prices")
 		return nil
 	}
-	g = &grid{columns: []column{{head: "model used", flex: cutMiddle}, {head: "records", right: true, spare: 3}, {head: "row", flex: cutMiddle}, {head: "table", spare: 2}, {head: "reason", flex: cut, spare: 1}}}
+	g = &terminal.Table{Columns: []terminal.Column{{Head: "model used", Shorten: terminal.TruncateMiddle}, {Head: "records", Right: true, DropRank: 3}, {Head: "row", Shorten: terminal.TruncateMiddle}, {Head: "table", DropRank: 2}, {Head: "reason", Shorten: terminal.Truncate, DropRank: 1}}}
 	for _, m := range used {
-		row := keyText(m.Row)
+		row := terminal.TextOrDash(m.Row)
 		if m.Row != nil && m.Model != nil && *m.Row == *m.Model {
-			row = "the same" // said twice, names of dated models would both be cut where they differ
+			row = "the same" // the same name twice would be shortened in both columns, just where dated models differ
 		}
-		g.add(keyText(m.Model), number(m.Records), row, keyText(m.Table), strings.ReplaceAll(strings.TrimPrefix(keyText(m.Reason), "-"), "_", " "))
+		g.Add(terminal.TextOrDash(m.Model), terminal.Count(m.Records), row, terminal.TextOrDash(m.Table), strings.ReplaceAll(strings.TrimPrefix(terminal.TextOrDash(m.Reason), "-"), "_", " "))
 	}
-	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
+	fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
 	return nil
 }
 
-// usedModels are the models of usage that counts and states tokens, those with most records first.
+// usedModels returns the models of counted usage with tokens, those with the most records first.
 func usedModels(ctx context.Context, store *archive.Archive) ([]usedModel, error) {
 	used := []usedModel{}
 	err := store.Index().Query(ctx, index.Question{SQL: `SELECT model, provider, count(*), price_model, price_table, price_note FROM v_usage
 		WHERE counted AND coalesce(input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens) IS NOT NULL GROUP BY 1, 2, 4, 5, 6 ORDER BY 3 DESC, 1, 2, 4, 5, 6`},
 		func([]string) error { return nil },
 		func(row []any) error {
-			text := func(v any) *string { return orNull(plainValue(v)) }
+			text := func(v any) *string { return orNull(rows.Text(v)) }
 			n, _ := row[2].(int64)
 			used = append(used, usedModel{text(row[0]), text(row[1]), n, text(row[3]), text(row[4]), text(row[5])})
 			return nil
@@ -170,8 +172,8 @@ func usedModels(ctx context.Context, store *archive.Archive) ([]usedModel, error
 	return used, err
 }
 
-// likeModel says whether a model is like a pattern: contains it, or matches its stars and question marks.
-func likeModel(pattern, model string) bool {
+// matchesModel reports whether a model contains a pattern or, if that has * or ?, matches it.
+func matchesModel(pattern, model string) bool {
 	pattern, model = strings.ToLower(pattern), strings.ToLower(model)
 	if !strings.ContainsAny(pattern, "*?") {
 		return strings.Contains(model, pattern)
@@ -194,12 +196,12 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 		entries = append(entries, price.Entry{Key: o.Model, Provider: "own price", Rates: o.Rates, Factors: o.Factors})
 	}
 	slices.SortFunc(entries, func(x, y price.Entry) int { return strings.Compare(x.Key, y.Key) })
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { return !likeModel(pattern, e.Key) })
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { return !matchesModel(pattern, e.Key) })
 	if len(entries) == 0 {
 		return notFound(fmt.Sprintf("no model of the table of %s is like %q", table.Date, pattern), "txarchive prices list '*' lists all")
 	}
-	l := a.listing(column{head: "model", flex: cutMiddle}, column{head: "provider", flex: cut, spare: 1}, column{head: "input", right: true},
-		column{head: "output", right: true}, column{head: "cache read", right: true, spare: 2}, column{head: "cache write", right: true, spare: 3})
+	l := a.listing(terminal.Column{Head: "model", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "provider", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "input", Right: true},
+		terminal.Column{Head: "output", Right: true}, terminal.Column{Head: "cache read", Right: true, DropRank: 2}, terminal.Column{Head: "cache write", Right: true, DropRank: 3})
 	for i := range entries {
 		e := &entries[i]
 		o, mine := own[e.Key]
@@ -214,12 +216,12 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 	}
 	l.end("")
 	if !a.json {
-		a.note("%s, table of %s, US dollars per million tokens", plural(len(entries), "model", "models"), table.Date)
+		a.note("%s, table of %s, US dollars per million tokens", terminal.Plural(len(entries), "model", "models"), table.Date)
 	}
 	return nil
 }
 
-// base are the base prices of a row by class, "-" where it has none.
+// base returns the base prices of a row by class, "-" where it has none.
 func base(e *price.Entry) [6]string {
 	all := [6]string{"-", "-", "-", "-", "-", "-"}
 	for _, r := range e.Rates {
@@ -230,7 +232,7 @@ func base(e *price.Entry) [6]string {
 	return all
 }
 
-// parseDay reads a day; "" is that of now.
+// parseDay parses a day; "" is today.
 func parseDay(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now.UTC(), nil

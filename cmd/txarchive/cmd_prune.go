@@ -15,6 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type pruneOptions struct {
@@ -29,7 +30,7 @@ type pruneOptions struct {
 	children   string
 	thin       string
 	dropLedger bool
-	byHand     bool // something is said that only holds for runs that a query or somebody names
+	byHand     bool // a flag was given that only goes with --query and --run
 	limit      int
 }
 
@@ -43,7 +44,7 @@ func newPruneCommand(a *app) *cobra.Command {
 			"cost stays in all totals. Pins and holds always win. Sources are never touched, and what was pruned is not\n" +
 			"ingested again.\n\n" +
 			"Without --yes or --apply it asks on a terminal, and elsewhere does nothing. docs/retention.md has the details." +
-			exits("4 no such run, or nothing to undo", "8 refused: an empty policy, an emptied group, a plan that is out of date, gc was there first", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 no such run, or nothing to undo", "8 refused: an empty policy, an emptied group, a plan that is out of date, gc was there first", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive prune --policy keep.yaml                    the plan, with a reason for every run\n  txarchive prune --policy keep.yaml --yes              apply it\n" +
 			"  txarchive prune --query 'before:90d outcome:failed' --plan plan.json\n  txarchive prune --apply plan.json                     exactly that plan, or nothing\n" +
 			"  txarchive prune --run r7sk2 --thin ledger --yes       keep only what it cost\n  txarchive prune --undo r7sk2                          until gc",
@@ -65,11 +66,11 @@ func newPruneCommand(a *app) *cobra.Command {
 	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the `TIER` search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
 	f.IntVar(&o.limit, "limit", 50, "show `N` runs of the plan; 0 is all")
-	completing(cmd, map[string]cobra.CompletionFunc{"run": a.completeSome(""), "query": a.completeQuery, "children": fixed("stay", "follow"), "thin": fixed("search", "payloads", "ledger")})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"run": a.completeSome(""), "query": a.completeQuery, "children": fixed("stay", "follow"), "thin": fixed("search", "payloads", "ledger")})
 	return cmd
 }
 
-// check finds flags that do not go together.
+// check rejects flags that do not go together.
 func (o *pruneOptions) check(names []string) error {
 	ways := 0
 	for _, given := range []bool{o.policy != "", o.query != "", len(o.runs) > 0, o.apply != "", o.undo} {
@@ -99,16 +100,16 @@ func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) error
 		return err
 	}
 	writes := o.yes || o.undo || o.apply != "" || o.plan == "" && a.canAsk()
-	open := a.read
+	open := a.openRead
 	if writes {
-		open = a.write
+		open = a.openWrite
 	}
 	store, err := open(ctx)
 	if err != nil {
 		return err
 	}
 	ing := a.ingester(store)
-	if writes { // what the index does not know yet may matter
+	if writes { // packs that the index does not know may have facts that matter
 		_, err = ing.Adopt(ctx)
 	}
 	if err == nil {
@@ -117,13 +118,13 @@ func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) error
 	return errors.Join(err, store.Close())
 }
 
-// pruner is the way away from an open archive.
+// pruner returns a Pruner for an open archive.
 func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner {
 	adopt := func(ctx context.Context) error {
 		_, err := ing.Adopt(ctx)
 		return err
 	}
-	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts, BufferSize: a.room,
+	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts, BufferSize: a.planMemory,
 		Payloads: &prune.Payloads{GC: a.gc(store), Find: ing.Payloads, Adopt: adopt}}
 }
 
@@ -157,7 +158,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			a.note("Nothing was done. --yes applies it, --plan FILE saves it.")
 			return nil
 		}
-		if !a.ask(fmt.Sprintf("Apply this to %s?", plural(plan.Runs.Len(), "run", "runs"))) {
+		if !a.ask(fmt.Sprintf("Apply this to %s?", terminal.Plural(plan.Runs.Len(), "run", "runs"))) {
 			a.note("Nothing was done.")
 			return nil
 		}
@@ -182,7 +183,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	return nil
 }
 
-// planFor makes the plan that is asked for, or reads the one that was saved.
+// planFor makes the plan that the flags ask for, or reads a saved one.
 func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, p *prune.Pruner) (*prune.Plan, error) {
 	if o.apply != "" {
 		file, err := os.Open(o.apply)
@@ -212,7 +213,7 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	default:
 		c.By, c.Source = "run", strings.Join(o.runs, ", ")
 		for _, id := range o.runs {
-			run, bad := findRun(ctx, store, id)
+			run, bad := resolveRun(ctx, store, id)
 			if bad != nil {
 				return nil, bad
 			}
@@ -223,7 +224,7 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 		return nil, err
 	}
 	plan, err := p.Make(ctx, c)
-	return plan, nothingOf(ctx, store, err, c.Runs...)
+	return plan, explainNothing(ctx, store, err, c.Runs...)
 }
 
 func savePlan(a *app, path string, plan *prune.Plan) error {
@@ -237,20 +238,20 @@ func savePlan(a *app, path string, plan *prune.Plan) error {
 	if a.json {
 		return plan.Write(a.out, encode, "")
 	}
-	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", plural(plan.Runs.Len(), "run", "runs"), path, path)
+	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", terminal.Plural(plan.Runs.Len(), "run", "runs"), path, path)
 	return nil
 }
 
-// canAsk says whether somebody sits in front of this who could answer.
+// canAsk reports whether a person at a terminal could answer a question.
 func (a *app) canAsk() bool {
-	_, in := terminal(a.in)
-	_, out := terminal(a.err)
+	_, in := terminal.Detect(a.in)
+	_, out := terminal.Detect(a.err)
 	return !a.json && in && out
 }
 
-// ask wants a clear yes.
+// ask asks a question, and reports whether the answer is yes.
 func (a *app) ask(question string) bool {
-	fmt.Fprint(a.err, clean(question)+" [y/N] ")
+	fmt.Fprint(a.err, terminal.Clean(question)+" [y/N] ")
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return err == nil && (answer == "y" || answer == "yes")
@@ -263,7 +264,7 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 			ids = append(ids, name)
 			continue
 		}
-		run, err := findRun(ctx, store, name)
+		run, err := resolveRun(ctx, store, name)
 		if err != nil {
 			return err
 		}
@@ -273,22 +274,22 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	if err != nil {
 		return err
 	}
-	if _, err := ing.Adopt(ctx); err != nil { // parses them again
+	if _, err := ing.Adopt(ctx); err != nil { // parses their originals again
 		return err
 	}
 	if a.json {
 		return a.printJSON(done)
 	}
-	a.note("%s came back.", plural(len(done.Runs), "run", "runs"))
+	a.note("%s came back.", terminal.Plural(len(done.Runs), "run", "runs"))
 	if done.Marked > 0 {
-		a.note("%s marks where payloads were: gc has taken what was there, or other thinned runs hold the same original.", plural(done.Marked, "original keeps", "originals keep"))
+		a.note("%s marks where payloads were: gc has taken what was there, or other thinned runs hold the same original.", terminal.Plural(done.Marked, "original keeps", "originals keep"))
 	}
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.out, id)
 	}
 	n, err := p.Takes(ctx, done.Runs)
 	if n > 0 {
-		a.note("The policy of this archive takes %s of these again at the next nightly run, unless it is pinned: txarchive pin RUN", plural(n, "run", "runs"))
+		a.note("The policy of this archive takes %s of these again at the next nightly run, unless it is pinned: txarchive pin RUN", terminal.Plural(n, "run", "runs"))
 	}
 	return err
 }

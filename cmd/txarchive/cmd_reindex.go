@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newReindexCommand(a *app) *cobra.Command {
@@ -20,17 +21,17 @@ func newReindexCommand(a *app) *cobra.Command {
 		Use:   "reindex",
 		Short: "Make the index again from the packs",
 		Long: "Make the index again from packs/ alone, with the parsers of this program. The present index serves readers until the\n" +
-			"new one is complete." + exits("5 some packs are damaged or missing, the index has all others", "10 no archive", "11 another txarchive is writing"),
+			"new one is complete." + exitCodes("5 some packs are damaged or missing, the index has all others", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive reindex",
-		Args:    takes(0, 0),
+		Args:    argCount(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), a) },
 	}
 }
 
 func runReindex(ctx context.Context, a *app) error {
 	began := time.Now()
-	a.works("the index is still the one from before")
-	store, err := a.withoutIndex(ctx, archive.Write)
+	a.beginWork("the index is still the one from before")
+	store, err := a.openWithoutIndex(ctx, archive.Write)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func runReindex(ctx context.Context, a *app) error {
 	case a.json:
 		err = a.printJSON(map[string]any{"packs": n, "complete": damage == nil, "elapsed_us": took.Microseconds()})
 	case !a.quiet:
-		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", plural(n, "pack", "packs"), took.Round(time.Millisecond))
+		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", terminal.Plural(n, "pack", "packs"), took.Round(time.Millisecond))
 	}
 	if err != nil || damage == nil {
 		return err
@@ -55,8 +56,8 @@ func runReindex(ctx context.Context, a *app) error {
 	return corrupt(damage.Error(), hintDamaged)
 }
 
-// rebuild fills the next generation of the index. missing is about packs that only the index before knows, damage about packs, and
-// originals in them, that could not be read.
+// rebuild builds the next generation of the index. missing joins errors for packs that only the previous index knows, damage errors for
+// packs and originals that could not be read.
 func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, missing, damage, err error) {
 	db, publish, abort, err := store.NewIndex(ctx)
 	if err != nil {
@@ -71,7 +72,7 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, missin
 	}
 	if before := store.Index(); before != nil {
 		missing, err = missingFrom(ctx, before, db)
-		if err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, index.ErrDamaged) { // it may be why there is to be another
+		if err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, index.ErrDamaged) { // damage of the old index may be why it is rebuilt
 			return n, nil, nil, err
 		}
 	}
@@ -81,16 +82,16 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, missin
 	return n, missing, damage, publish()
 }
 
-// errPackGone says that an index knew a pack that is not there. It is a blob.ErrCorrupt.
+// errPackGone says that the previous index knew a pack that does not exist. It wraps blob.ErrCorrupt.
 var errPackGone = fmt.Errorf("the index before knew it, and it is not there: %w", blob.ErrCorrupt)
 
-// packLister is an index that is asked which packs it knows.
+// packLister is an index that lists the packs that it knows.
 type packLister interface {
 	Packs(ctx context.Context) iter.Seq2[string, error]
 	Replaced(ctx context.Context) iter.Seq2[string, error]
 }
 
-// missingFrom names the packs that one index knows and that another, which has just been made from packs, does not.
+// missingFrom returns errors for the packs that an index knows and a new one, which was built from the packs, does not.
 func missingFrom(ctx context.Context, before, now packLister) (missing, err error) {
 	known := map[string]bool{}
 	for _, packs := range []iter.Seq2[string, error]{now.Packs(ctx), now.Replaced(ctx), before.Replaced(ctx)} {
@@ -112,12 +113,12 @@ func missingFrom(ctx context.Context, before, now packLister) (missing, err erro
 	return missing, nil
 }
 
-// refill fills an empty index from the packs. damage is about packs, and originals in them, that could not be read.
+// refill fills an empty index from the packs. damage joins errors for packs and originals that could not be read.
 func refill(ctx context.Context, a *app, g *ingest.Ingester) (n int, damage, err error) {
 	m := a.meter()
-	g.Progress = m.ingesting()
+	g.Progress = ingestProgress(m)
 	n, err = g.Reindex(ctx)
-	m.stop()
+	m.Stop()
 	if errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil {
 		damage, err = err, nil
 	}

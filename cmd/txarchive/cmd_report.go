@@ -17,6 +17,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newReportCommand(a *app) *cobra.Command {
@@ -25,14 +27,14 @@ func newReportCommand(a *app) *cobra.Command {
 		Short: "Run named reports, and compare two periods",
 		Long: "Run named reports: the built-in ones, and your own, which are kept in the packs, like the originals, and\n" +
 			"are the same on every machine. `report diff` says what changed between two periods or two archives, and why." +
-			exits("4 no such report", "7 stopped at a limit", "10 no archive"),
+			exitCodes("4 no such report", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive report list\n  txarchive report run tool-errors --param since=2026-11-01\n  txarchive report diff 2026-10 2026-11\n" +
 			"  txarchive report save weekly -- cost --by week,model\n  txarchive report save slow sql 'SELECT * FROM v_steps ORDER BY duration_us DESC LIMIT 5'",
-		Args: noCommand,
+		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{Use: "list", Short: "List the reports that there are", Example: "  txarchive report list",
-		Long: "List the reports of the program and those that the archive keeps, with the parameters that they take.", Args: takes(0, 0),
+		Long: "List the reports of the program and those that the archive keeps, with the parameters that they take.", Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReportList(cmd.Context(), a) }}
 	cmd.AddCommand(list, newReportRunCommand(a), newReportSaveCommand(a), newReportRemoveCommand(a), newReportDiffCommand(a))
 	return cmd
@@ -43,19 +45,19 @@ func runReportList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(column{head: "report"}, column{head: "what", flex: cut}, column{head: "parameters", flex: cut, spare: 1}, column{head: "from", spare: 2})
+	l := a.listing(terminal.Column{Head: "report"}, terminal.Column{Head: "what", Shorten: terminal.Truncate}, terminal.Column{Head: "parameters", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "from", DropRank: 2})
 	for _, r := range all {
 		from := "the program"
 		if !r.Shipped {
 			from = "you"
 		}
-		what := firstOf(r.Description, strings.Join(append([]string{r.Kind}, r.Args...), " "))
+		what := firstNonEmpty(r.Description, strings.Join(append([]string{r.Kind}, r.Args...), " "))
 		if err := l.row(r, r.Name, what, strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from); err != nil {
 			return err
 		}
 	}
 	if !slices.ContainsFunc(all, func(r savedReport) bool { return !r.Shipped }) {
-		l.grid = *l.without(3)
+		l.Table = *l.Without(3)
 	}
 	l.end("")
 	return nil
@@ -66,10 +68,10 @@ func newReportRunCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run NAME [COST FLAGS]", Short: "Run a report",
 		Long: "Run a report. Parameters that are not given have the values that `report list --json` shows. Of a report that is made of\n" +
-			"`cost`, what follows -- is added to its flags." + exits("4 no such report", "7 stopped at a limit", "10 no archive"),
+			"`cost`, what follows -- is added to its flags." + exitCodes("4 no such report", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive report run cost-by-step\n  txarchive report run expensive-conversations --param limit=5 --param since=2026-11-01 --format markdown\n" +
 			"  txarchive report run weekly -- --since 2026-11",
-		Args: takes(1, many), ValidArgsFunction: a.completeReports,
+		Args: argCount(1, unlimited), ValidArgsFunction: a.completeReports,
 		RunE: func(cmd *cobra.Command, v []string) error { return runReport(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
@@ -77,7 +79,7 @@ func newReportRunCommand(a *app) *cobra.Command {
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` for a parameter of the report; may be repeated")
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
 	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
-	completing(cmd, map[string]cobra.CompletionFunc{"format": fixed(sheetFormats...)})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(rows.Formats...)})
 	return cmd
 }
 
@@ -110,10 +112,10 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	}
 	for name, value := range given {
 		if _, ok := r.Parameters[name]; !ok {
-			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstOf(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
+			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstNonEmpty(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
 		}
 		if text, ok := value.(string); ok && r.Shipped {
-			if given[name], err = a.moment(name, text); err != nil {
+			if given[name], err = a.reportTime(name, text); err != nil {
 				return err
 			}
 		}
@@ -123,23 +125,23 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 			given[name] = value
 		}
 	}
-	if err := o.settle(a); err != nil {
+	if err := o.applyDefaults(a); err != nil {
 		return err
 	}
 	o.spare, o.money = true, r.Shipped
 	return runStatement(a.page(ctx), a, o, *r.SQL, given)
 }
 
-// stamped begins a time as views write it, to any precision.
-var stamped = lazyregexp.New(`^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.*)?)?)?$`)
+// timePrefix matches the beginning of a time as views write it, of any precision.
+var timePrefix = lazyregexp.New(`^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.*)?)?)?$`)
 
-// moment is a date for a report of the program, which compares it as text: an age or a word would find nothing.
-func (a *app) moment(name, text string) (string, error) {
-	if name != "since" && name != "until" || stamped.MatchString(text) {
+// reportTime checks a date for one of the shipped reports, which compare dates as text: an age or a word would match nothing.
+func (a *app) reportTime(name, text string) (string, error) {
+	if name != "since" && name != "until" || timePrefix.MatchString(text) {
 		return text, nil
 	}
 	ends := map[string]string{name: text}
-	from, to, err := period(ends["since"], ends["until"], a.now(), a.location())
+	from, to, err := timeRange(ends["since"], ends["until"], a.now(), a.location())
 	if err != nil || text == "" {
 		return "", usage(fmt.Sprintf("%s=%q is no date", name, text), "write 2026-11, 2026-11-20, 7d, yesterday or last-month")
 	}
@@ -149,13 +151,13 @@ func (a *app) moment(name, text string) (string, error) {
 	return from.UTC().Format(stampLayout), nil
 }
 
-// runAs runs a command that stands in no tree.
+// runAs runs a command that is not part of the command tree.
 func runAs(ctx context.Context, cmd *cobra.Command, flags []string) error {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("cost: "+err.Error(), "txarchive cost --help lists the flags")
 	})
-	cmd.SetArgs(append([]string{}, flags...)) // nil would be those of the program
+	cmd.SetArgs(append([]string{}, flags...)) // with nil, cobra takes os.Args
 	return cmd.ExecuteContext(ctx)
 }
 
@@ -165,10 +167,10 @@ func newReportSaveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "save NAME sql QUERY | save NAME -- cost [FLAGS] [QUERY]", Short: "Give a report a name",
 		Long: "Save a statement of SQL (:name in it is a parameter, --param gives its default), or a call of `cost`. A report of that name\n" +
-			"that you saved before is replaced. What you save must run: it is tried." + exits("8 the program has a report of that name", "10 no archive", "11 another txarchive is writing"),
+			"that you saved before is replaced. What you save must run: it is tried." + exitCodes("8 the program has a report of that name", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive report save slow sql 'SELECT run_id, name, duration_us FROM v_steps WHERE started > :since' --param since=2026-11-01\n" +
 			"  txarchive report save weekly --description 'what the weeks cost' -- cost --by week,model",
-		Args: takes(2, many),
+		Args: argCount(2, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: nowMicro(a)}, params, v[1:])
 		},
@@ -210,14 +212,14 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 	return writeReport(ctx, a, name, f, "saved")
 }
 
-// tryReport runs a report for its first row, so that what cannot run is not kept.
+// tryReport runs a report up to its first row: a report that fails is not saved.
 func tryReport(ctx context.Context, a *app, f reportFact) error {
 	quiet := *a
 	quiet.out, quiet.err, quiet.quiet = io.Discard, io.Discard, true
 	if f.SQL == "" {
 		return runAs(ctx, newCostCommand(&quiet), slices.Clone(f.Args))
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -236,8 +238,8 @@ func tryReport(ctx context.Context, a *app, f reportFact) error {
 func newReportRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Forget a report", Example: "  txarchive report remove weekly",
-		Long: "Forget a report that you saved." + exits("4 no such report", "8 it is one of the program", "10 no archive", "11 another txarchive is writing"),
-		Args: takes(1, 1), ValidArgsFunction: a.completeReports,
+		Long: "Forget a report that you saved." + exitCodes("4 no such report", "8 it is one of the program", "10 no archive", "11 another txarchive is writing"),
+		Args: argCount(1, 1), ValidArgsFunction: a.completeReports,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			all, err := a.knownReports(cmd.Context())
 			if err != nil {
@@ -255,13 +257,13 @@ func newReportRemoveCommand(a *app) *cobra.Command {
 	}
 }
 
-// writeReport keeps a report, a reportFact or nil for none, under its name.
+// writeReport saves a report, a reportFact, under its name; nil deletes it.
 func writeReport(ctx context.Context, a *app, name string, value any, did string) error {
-	f, err := a.fact(index.FactReport, name, value)
+	f, err := a.newFact(index.FactReport, name, value)
 	if err != nil {
 		return err
 	}
-	err = a.change(ctx, a.write, func(_ *archive.Archive, ing *ingest.Ingester) error { return ing.WriteFacts(ctx, []blob.Fact{f}) })
+	err = a.update(ctx, a.openWrite, func(_ *archive.Archive, ing *ingest.Ingester) error { return ing.WriteFacts(ctx, []blob.Fact{f}) })
 	if err != nil {
 		return err
 	}
@@ -275,14 +277,14 @@ func writeReport(ctx context.Context, a *app, name string, value any, did string
 // completeReports completes names of reports.
 func (a *app) completeReports(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
 	all, err := a.knownReports(cmd.Context())
 	if err != nil {
-		return nil, nothing
+		return nil, noFiles
 	}
 	if cmd.Name() == "remove" {
 		all = slices.DeleteFunc(all, func(r savedReport) bool { return r.Shipped })
 	}
-	return distinct(all, func(r savedReport) string { return r.Name }, typed, nil), nothing
+	return distinct(all, func(r savedReport) string { return r.Name }, typed, nil), noFiles
 }

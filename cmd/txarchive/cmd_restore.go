@@ -18,9 +18,10 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// restoreOptions are what the flags say besides what the archive is told.
+// restoreOptions are the flags of restore, besides those that the archive takes as they are.
 type restoreOptions struct {
 	archive.RestoreOptions
 	at, run, children string
@@ -42,13 +43,13 @@ func newRestoreCommand(a *app) *cobra.Command {
 			"A date means its end.\n\n" +
 			"An original that has lost bytes by damage fails. With --damaged what is left of it is written beside the others as\n" +
 			"NAME@damaged, each byte where it stood and zeros for those that are lost; it says which. It still counts as failed." +
-			exits("4 nothing has one of the names; the others are restored", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
+			exitCodes("4 nothing has one of the names; the others are restored", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
 		Example: "  txarchive restore --all --to /tmp/back\n  txarchive restore --run r7sk2 --to .\n  txarchive restore --source awf --dry-run --to /tmp/back\n" +
 			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old\n  txarchive restore --source claude-code --in-place --dry-run\n" +
 			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then\n" +
 			"  txarchive restore --all --damaged --to /tmp/left",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return a.completePath(cmd, nil, typed) // of several, too
+			return a.completePath(cmd, nil, typed) // completes each of several arguments
 		},
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			o.Paths = paths
@@ -68,11 +69,11 @@ func newRestoreCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
 	f.BoolVar(&o.Damaged, "damaged", false, "write what is left of originals that have lost bytes, as NAME@damaged")
 	f.BoolVar(&o.Overwrite, "overwrite", false, "replace files that are in the way")
-	completing(cmd, map[string]cobra.CompletionFunc{"source": a.completeValues("source"), "run": a.completeSome(""), "children": fixed("follow", "stay")})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"source": a.completeValues("source"), "run": a.completeSome(""), "children": fixed("follow", "stay")})
 	return cmd
 }
 
-// check says what is wrong with the flags, and reads --at.
+// check rejects flags that do not go together, and parses --at.
 func (o *restoreOptions) check(a *app) error {
 	switch {
 	case o.To == "" && !o.inPlace:
@@ -101,7 +102,7 @@ func (o *restoreOptions) check(a *app) error {
 	if o.At, err = time.Parse(time.RFC3339Nano, o.at); err == nil {
 		return nil
 	}
-	if _, o.At, err = period("", o.at, a.now(), a.location()); err != nil {
+	if _, o.At, err = timeRange("", o.at, a.now(), a.location()); err != nil {
 		return usage(fmt.Sprintf("--at %q is no time", o.at), "write 2026-11-20, 2026-11-20T08:00, 2026-11-20T08:00:05Z, 7d or yesterday")
 	}
 	return nil
@@ -112,11 +113,11 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		return err
 	}
 	if !o.DryRun {
-		a.works("files that were restored are whole; run the command again to go on")
+		a.beginWork("files that were restored are whole; run the command again to go on")
 	}
-	open := a.packsOnly // the manifests tell of all originals; only of which run they are, and where from, they do not know
+	open := a.openPacks // the manifests have all originals, but not their runs and the directories of their sources
 	if o.run != "" || o.inPlace || slices.ContainsFunc(o.Paths, filepath.IsAbs) {
-		open = a.read
+		open = a.openRead
 	}
 	store, err := open(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 	}
 	defer store.Close()
 	if o.run != "" {
-		if o.Runs, err = o.family(ctx, store); err != nil {
+		if o.Runs, err = o.runTree(ctx, store); err != nil {
 			return err
 		}
 	}
@@ -135,7 +136,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		}
 	}
 	for i, p := range o.Paths {
-		if o.Paths[i], err = archived(ctx, store, known, p); err != nil {
+		if o.Paths[i], err = archiveName(ctx, store, known, p); err != nil {
 			return err
 		}
 	}
@@ -148,18 +149,18 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 	return restoreFiles(ctx, a, o, store)
 }
 
-// family is the run that was asked for, and its children where they follow.
-func (o *restoreOptions) family(ctx context.Context, store *archive.Archive) ([]string, error) {
-	run, err := onlyRun(ctx, store, o.run, "`txarchive show ID` says which run it belongs to")
+// runTree returns the run of --run, and its children if they follow.
+func (o *restoreOptions) runTree(ctx context.Context, store *archive.Archive) ([]string, error) {
+	run, err := requireRun(ctx, store, o.run, "`txarchive show ID` says which run it belongs to")
 	if err != nil || o.children == "stay" {
 		return []string{run}, err
 	}
 	return index.Family(ctx, store.Index(), run)
 }
 
-// archived is the name in the archive of a path on this machine, SOURCE/PATH; of any other path it is the path itself. Where
-// sources lie in each other it is the one that has the file, else the innermost.
-func archived(ctx context.Context, store *archive.Archive, known []ingest.Named, p string) (string, error) {
+// archiveName returns the name in the archive, SOURCE/PATH, of a path on this machine; any other path is returned as it is. Of nested
+// sources it takes the one that has the file, else the innermost.
+func archiveName(ctx context.Context, store *archive.Archive, known []ingest.Named, p string) (string, error) {
 	if !filepath.IsAbs(p) {
 		return p, nil
 	}
@@ -180,17 +181,17 @@ func archived(ctx context.Context, store *archive.Archive, known []ingest.Named,
 	return name, nil
 }
 
-// restoreSum is what a restore did.
+// restoreSum counts what a restore did.
 type restoreSum struct {
-	To        *string       `json:"to"` // null when in place
-	At        instant       `json:"at"`
+	To        *string       `json:"to"` // null with --in-place
+	At        timestamp     `json:"at"`
 	DryRun    bool          `json:"dry_run"`
 	Files     int64         `json:"files"` // restored, or planned
 	Bytes     int64         `json:"bytes"`
-	Unchanged int64         `json:"unchanged"` // stand there already, byte for byte
-	Marked    int64         `json:"marked"`    // of all these, those with marks where payloads were
+	Unchanged int64         `json:"unchanged"` // were there already, byte for byte
+	Marked    int64         `json:"marked"`    // files among these in which marks replace payloads
 	Failed    []restoreFail `json:"failed"`
-	Runs      []string      `json:"runs"` // with --run: this one, and those of its children that follow
+	Runs      []string      `json:"runs"` // with --run: the run, and its children that follow
 }
 
 type restoreFail struct {
@@ -199,8 +200,8 @@ type restoreFail struct {
 	Version int         `json:"version"`
 	Action  string      `json:"action"`
 	Reason  string      `json:"reason"`
-	Name    *string     `json:"name"` // of what is left of it, below the directory
-	Lost    []lostBytes `json:"lost"` // of it; zeros stand there
+	Name    *string     `json:"name"` // of the file with what is left, below the directory
+	Lost    []lostBytes `json:"lost"` // replaced by zeros
 }
 
 type lostBytes struct {
@@ -208,11 +209,11 @@ type lostBytes struct {
 	Size   int64 `json:"size"`
 }
 
-// notRestored tells of an original that did not come back whole.
+// notRestored describes an original that was not restored completely.
 func notRestored(r *archive.Restored) restoreFail {
 	reason := r.Err.Error()
 	if there := (*fs.PathError)(nil); r.Action == archive.ActionRefused && errors.As(r.Err, &there) {
-		reason = there.Err.Error() // the path stands beside it
+		reason = there.Err.Error() // the path is in a field of its own
 	}
 	f := restoreFail{r.Source, r.Path, r.Version, r.Action, reason, nil, []lostBytes{}}
 	if r.Action == archive.ActionDamaged {
@@ -225,7 +226,7 @@ func notRestored(r *archive.Restored) restoreFail {
 }
 
 func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.Archive) error {
-	sum := restoreSum{To: orNull(o.To), At: instant{o.At}, DryRun: o.DryRun, Failed: []restoreFail{}, Runs: append([]string{}, o.Runs...)}
+	sum := restoreSum{To: orNull(o.To), At: timestamp{o.At}, DryRun: o.DryRun, Failed: []restoreFail{}, Runs: append([]string{}, o.Runs...)}
 	marked := map[index.VersionKey]bool{}
 	if o.At.IsZero() {
 		var err error
@@ -237,7 +238,7 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 	failed := store.Restore(ctx, o.RestoreOptions, func(r archive.Restored) {
 		switch {
 		case r.Err != nil && errors.Is(r.Err, context.Canceled):
-			return // nobody wants to know which files were next
+			return // after an interruption, the files that were next are not listed
 		case r.Err != nil:
 			sum.Failed = append(sum.Failed, notRestored(&r))
 			return
@@ -250,18 +251,18 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		if marked[index.VersionKey{Source: r.Source, Path: r.Path, Number: r.Version}] {
 			sum.Marked++
 		}
-		m.files("restore", r.Path, sum.Files+sum.Unchanged)
+		m.Files("restore", r.Path, sum.Files+sum.Unchanged)
 		if (o.DryRun || a.verbose) && !a.json {
 			name := r.Name
-			if o.inPlace { // below the directories of several sources
-				name = a.shown(filepath.Join(o.Roots[r.Source], filepath.FromSlash(r.Name)))
+			if o.inPlace { // names are below the directories of several sources
+				name = a.displayPath(filepath.Join(o.Roots[r.Source], filepath.FromSlash(r.Name)))
 			}
-			fmt.Fprintf(a.out, "%-9s  %9s  %s\n", line(r.Action), size(r.Size), line(name))
+			fmt.Fprintf(a.out, "%-9s  %9s  %s\n", terminal.OneLine(r.Action), terminal.Bytes(r.Size), terminal.OneLine(name))
 		}
 	})
-	m.stop()
+	m.Stop()
 	if errors.Is(failed, index.ErrNotFound) {
-		failed = notFoundBy(o, failed, sum.Files+sum.Unchanged > 0 || len(sum.Failed) > 0)
+		failed = notFoundError(o, failed, sum.Files+sum.Unchanged > 0 || len(sum.Failed) > 0)
 	}
 	if a.json {
 		if failed != nil && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
@@ -276,8 +277,8 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 	return failed
 }
 
-// notFoundBy says what was asked for that is not there, beside what was restored.
-func notFoundBy(o restoreOptions, err error, restored bool) error {
+// notFoundError returns the error for names that match nothing; restored says that others were restored.
+func notFoundError(o restoreOptions, err error, restored bool) error {
 	switch {
 	case restored:
 		return notFound(err.Error(), hintFiles)
@@ -293,12 +294,12 @@ func notFoundBy(o restoreOptions, err error, restored bool) error {
 	return notFound("no original is like that", hintFiles)
 }
 
-// printRestored tells people what was restored and what was not.
+// printRestored prints what was restored and what was not.
 func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	for _, f := range sum.Failed {
 		a.note("%s: %s/%s: %s", f.Action, f.Source, f.Path, f.Reason)
 		if f.Name != nil {
-			a.note("  what is left of it is %s, with zeros for %s", line(*f.Name), stretches(f.Lost))
+			a.note("  what is left of it is %s, with zeros for %s", terminal.OneLine(*f.Name), byteRanges(f.Lost))
 		}
 	}
 	if a.quiet || sum.Files+sum.Unchanged == 0 {
@@ -311,7 +312,7 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	if o.DryRun {
 		verb = "would be " + verb
 	}
-	where := line(o.To)
+	where := terminal.OneLine(o.To)
 	if o.inPlace {
 		where = "where they came from"
 		if sum.Files == 1 {
@@ -322,31 +323,31 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	if n := int64(len(sum.Runs)); n > 1 {
 		of = fmt.Sprintf(" of %d runs", n)
 	}
-	fmt.Fprintf(a.out, "%s (%s)%s %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), of, verb, where)
+	fmt.Fprintf(a.out, "%s (%s)%s %s %s", terminal.Plural(sum.Files, "file", "files"), terminal.Bytes(sum.Bytes), of, verb, where)
 	if sum.Unchanged > 0 {
-		fmt.Fprintf(a.out, ", %s there already", plural(sum.Unchanged, "is", "are"))
+		fmt.Fprintf(a.out, ", %s there already", terminal.Plural(sum.Unchanged, "is", "are"))
 	}
 	fmt.Fprintln(a.out)
 	if sum.Marked > 0 {
-		a.note("%s marks where large payloads were: a policy has dropped these, see docs/retention.md.", plural(sum.Marked, "of them has", "of them have"))
+		a.note("%s marks where large payloads were: a policy has dropped these, see docs/retention.md.", terminal.Plural(sum.Marked, "of them has", "of them have"))
 	}
 }
 
-// stretches are lost bytes as people read them.
-func stretches(all []lostBytes) string {
+// byteRanges formats ranges of lost bytes.
+func byteRanges(all []lostBytes) string {
 	const shown = 8
-	var said []string
+	var ranges []string
 	for _, l := range all[:min(len(all), shown)] {
-		said = append(said, fmt.Sprintf("%d-%d", l.Offset, l.Offset+l.Size-1))
+		ranges = append(ranges, fmt.Sprintf("%d-%d", l.Offset, l.Offset+l.Size-1))
 	}
-	text := "bytes " + strings.Join(said, ", ")
+	text := "bytes " + strings.Join(ranges, ", ")
 	if len(all) > shown {
 		text += fmt.Sprintf(" and %d more stretches (--json has all)", len(all)-shown)
 	}
 	return text
 }
 
-// markedOriginals are those that have marks where payloads were.
+// markedOriginals returns the originals in which marks have replaced payloads.
 func markedOriginals(ctx context.Context, store *archive.Archive) (map[index.VersionKey]bool, error) {
 	all := map[index.VersionKey]bool{}
 	if store.Index() == nil {

@@ -15,9 +15,10 @@ import (
 
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/schedule"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// scheduleOptions say when and by what the nightly job is run.
+// scheduleOptions say when the nightly job runs, and what starts it.
 type scheduleOptions struct {
 	at     string
 	jitter time.Duration
@@ -25,7 +26,7 @@ type scheduleOptions struct {
 	dryRun bool
 }
 
-// nightlyNames are the flags of nightly, in the order in which they are written down.
+// nightlyNames are the flags of nightly in the order of the job's command line.
 var nightlyNames = []string{"backup", "keep-last", "keep-within", "policy", "verify-days", "grace", "max-time", "max-bytes", "wait", "skip"}
 
 func newScheduleCommand(a *app) *cobra.Command {
@@ -35,20 +36,20 @@ func newScheduleCommand(a *app) *cobra.Command {
 		Short: "Have `nightly` run every night",
 		Long: "Write what runs `txarchive nightly` every night: a systemd timer of this user, a launchd agent, or lines in the crontab,\n" +
 			"whichever the machine has, or --with says. They catch up on a night that the machine slept through. What was not\n" +
-			"written by txarchive is never changed or removed." + exits("4 nothing is scheduled", "8 something else is in the way", "10 no archive"),
+			"written by txarchive is never changed or removed." + exitCodes("4 nothing is scheduled", "8 something else is in the way", "10 no archive"),
 		Example: "  txarchive schedule install --backup /mnt/backup/transcripts --keep-last 14\n  txarchive schedule install --at 04:30 --with cron --dry-run\n" +
 			"  txarchive schedule status\n  txarchive schedule remove",
-		Args: noCommand,
+		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&o.with, "with", "", "`WHAT` runs it: systemd, launchd or cron (default: what the machine has)")
-	completing(cmd, map[string]cobra.CompletionFunc{"with": fixed("systemd", "launchd", "cron")})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"with": fixed("systemd", "launchd", "cron")})
 	cmd.AddCommand(newScheduleInstallCommand(a, &o),
-		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: takes(0, 0),
+		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "status", Short: "Say when the nightly job runs next, and how the last one went", Args: takes(0, 0),
+		&cobra.Command{Use: "status", Short: "Say when the nightly job runs next, and how the last one went", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleStatus(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "remove", Short: "Stop running it", Args: takes(0, 0),
+		&cobra.Command{Use: "remove", Short: "Stop running it", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleRemove(cmd.Context(), a, &o) }})
 	return cmd
 }
@@ -60,7 +61,7 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 		Short: "Have `nightly` run every night, with the same flags",
 		Example: "  txarchive schedule install\n  txarchive schedule install --at 04:30 --backup /mnt/backup/transcripts --keep-within 60d\n" +
 			"  txarchive schedule install --with systemd --dry-run",
-		Args: takes(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := n.check(); err != nil {
 				return err
@@ -76,8 +77,8 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 	return cmd
 }
 
-// scheduled is the job of this archive: the default one has the plain name.
-func (a *app) scheduled(command []string, o *scheduleOptions) (*schedule.Job, error) {
+// scheduledJob returns the job of this archive. The job of the default archive has the plain name.
+func (a *app) scheduledJob(command []string, o *scheduleOptions) (*schedule.Job, error) {
 	at, err := time.Parse("15:04", o.at)
 	if err != nil && o.at != "" {
 		return nil, usage(fmt.Sprintf("%q is no time of the day", o.at), "--at 03:17")
@@ -101,7 +102,7 @@ func (a *app) scheduled(command []string, o *scheduleOptions) (*schedule.Job, er
 	return &schedule.Job{Name: name, Command: command, Hour: at.Hour(), Minute: at.Minute(), Jitter: o.jitter}, nil
 }
 
-// nightlyCommand is the command line of the job: this program, this archive, and the flags that were given.
+// nightlyCommand returns the command line of the job: this program, this archive, and the flags that were given.
 func (a *app) nightlyCommand(cmd *cobra.Command, n *nightlyOptions) ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -118,7 +119,7 @@ func (a *app) nightlyCommand(cmd *cobra.Command, n *nightlyOptions) ([]string, e
 		}
 		value := cmd.Flags().Lookup(name).Value.String()
 		switch name {
-		case "backup", "policy": // the job is run in another directory
+		case "backup", "policy": // made absolute: the job runs in another directory
 			if value, err = filepath.Abs(value); err != nil {
 				return nil, err
 			}
@@ -135,20 +136,20 @@ func (a *app) installer() *schedule.Installer {
 	return &schedule.Installer{FS: a.fs(), Home: home, Config: a.getenv("XDG_CONFIG_HOME"), Run: runProgram}
 }
 
-// runProgram runs a program of the system; what it says on standard error is in its error.
+// runProgram runs a program of the system. Its error contains what the program wrote to standard error.
 func runProgram(ctx context.Context, stdin, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	err := cmd.Run()
-	if text := line(stderr.String()); err != nil && text != "" {
+	if text := terminal.OneLine(stderr.String()); err != nil && text != "" {
 		err = fmt.Errorf("%w: %s", err, text)
 	}
 	return out.String(), err
 }
 
-// kind is what runs the job: as told, else what has it already, else what the machine has.
+// kind returns the scheduler: the one of --with, else the one that has the job already, else the one that the machine has.
 func (o *scheduleOptions) kind(ctx context.Context, in *schedule.Installer, j *schedule.Job, now time.Time) (schedule.Kind, error) {
 	for _, k := range schedule.Kinds() {
 		if o.with == string(k) {
@@ -167,7 +168,7 @@ func (o *scheduleOptions) kind(ctx context.Context, in *schedule.Installer, j *s
 }
 
 func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *scheduleOptions, n *nightlyOptions) error {
-	store, err := a.packsOnly(ctx)
+	store, err := a.openPacks(ctx)
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 			return err
 		}
 	}
-	if n.policy != "" { // what is wrong with it is better said now than at night
+	if n.policy != "" { // report a wrong policy now rather than at night
 		if _, _, err := a.readPolicy(n.policy); err != nil {
 			return err
 		}
@@ -188,7 +189,7 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 	if err != nil {
 		return err
 	}
-	j, err := a.scheduled(command, o)
+	j, err := a.scheduledJob(command, o)
 	if err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 	return runScheduleStatus(ctx, a, o)
 }
 
-// printUnits shows files with the paths that they have; "" is the crontab.
+// printUnits prints files with their paths; "" is the crontab.
 func (a *app) printUnits(paths []string, files []schedule.File) error {
 	for i, f := range files {
 		where := "crontab"
@@ -226,7 +227,7 @@ func (a *app) printUnits(paths []string, files []schedule.File) error {
 			}
 			continue
 		}
-		fmt.Fprintf(a.out, "==> %s <==\n%s", line(where), clean(f.Text))
+		fmt.Fprintf(a.out, "==> %s <==\n%s", terminal.OneLine(where), terminal.Clean(f.Text))
 	}
 	return nil
 }

@@ -28,11 +28,11 @@ func newSearchCommand(a *app) *cobra.Command {
 		Long: "Find words in prompts, answers, reasoning, tool inputs and outputs, and errors. All words must be there; \"quoted\n" +
 			"words\" must stand together. Case and accents do not matter. The newest hits come first. docs/query-language.md\n" +
 			"describes fields (tool:bash, after:7d, format:awf), OR, - and the rest. After a query that begins with - write --." +
-			exits("7 stopped early, there may be more hits", "10 no archive"),
+			exitCodes("7 stopped early, there may be more hits", "10 no archive"),
 		Example: "  txarchive search permission denied\n  txarchive search '\"permission denied\" tool:bash'\n" +
 			"  txarchive search --json --limit 0 TypeError > hits.ndjson\n  txarchive search parseConfig -C 2        with two events around each hit\n" +
 			"  txarchive search is:error --facets tool,month\n  txarchive search --files --null zebra | xargs -0 -r -n1 txarchive cat",
-		Args: takes(1, many),
+		Args: argCount(1, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if (o.files || len(o.facets) > 0) && !cmd.Flags().Changed("limit") {
 				o.Limit = 0 // of all hits
@@ -53,8 +53,8 @@ func newSearchCommand(a *app) *cobra.Command {
 	f.BoolVarP(&o.null, "null", "0", false, "with --files: print names as they are, each with a NUL after it, for xargs -0")
 	f.StringSliceVar(&o.facets, "facets", nil, "only count the hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
 	f.BoolVar(&o.Explain, "explain", false, "say how the query was run")
-	completing(cmd, map[string]cobra.CompletionFunc{
-		"sort": fixed(string(search.Newest), string(search.Oldest), string(search.Relevance)), "facets": fixedList(search.FacetFields()...)})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{
+		"sort": fixed(string(search.Newest), string(search.Oldest), string(search.Relevance)), "facets": fixedWords(search.FacetFields()...)})
 	return cmd
 }
 
@@ -75,11 +75,11 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	case o.Limit < 0 || o.Context < 0:
 		return usage("a number of hits or events cannot be negative", "--limit 0 is no limit")
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
-	defer a.leave(store)
+	defer a.closeRead(store)
 	answer, err := a.searcher(store).Find(ctx, query, o.Options)
 	if err != nil {
 		return err
@@ -96,9 +96,9 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	} else {
 		a.printCoverage(coverage)
 		if coverage.Shown == 0 && coverage.Partial == nil {
-			a.tryNames(ctx, store, query)
-			a.tryShow(ctx, store, query)
-			if err := a.tellUnindexed(ctx, store, coverage.Rows); err != nil {
+			a.suggestNames(ctx, store, query)
+			a.suggestShow(ctx, store, query)
+			if err := a.noteUnindexed(ctx, store, coverage.Rows); err != nil {
 				return err
 			}
 		}

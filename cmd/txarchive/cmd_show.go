@@ -17,7 +17,7 @@ type showOptions struct {
 	last     int
 	around   string
 	context  int
-	near     bool // what stands around an event, and nobody said how much of it
+	near     bool // the context of an event, of the default size
 	tools    string
 	versions bool
 	timeline bool
@@ -31,13 +31,13 @@ func newShowCommand(a *app) *cobra.Command {
 		Short: "Read a run, a conversation or an event",
 		Long: "Show a run, a conversation or an event by its id, or by a beginning that no other id has. Native ids work as well,\n" +
 			"in full. Tool calls are cut short unless --tools full." +
-			exits("4 no such id", "5 the original is damaged", "10 no archive"),
+			exitCodes("4 no such id", "5 the original is damaged", "10 no archive"),
 		Example: "  txarchive show c4f09                       a conversation\n  txarchive show c4f09:17 -C 3               an event with three around it\n" +
 			"  txarchive show c4f09 --last 10 --tools full\n  txarchive show r7sk2 --timeline            steps, log and transcripts of a run in the order of time\n" +
 			"  txarchive show c4f09:17 --timeline -C 9    what went on around an event\n" +
 			"  txarchive show c4f09 --format markdown > talk.md\n  txarchive show r7sk2 --format openai > chat.jsonl\n" +
 			"  txarchive show c4f09 --versions            the originals that hold it",
-		Args:              takes(0, 1),
+		Args:              argCount(0, 1),
 		ValidArgsFunction: a.completeThings,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.near = !cmd.Flags().Changed("context") && (o.around != "" || o.timeline)
@@ -54,7 +54,7 @@ func newShowCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.versions, "versions", false, "list the originals and their versions instead")
 	f.BoolVar(&o.timeline, "timeline", false, "everything of a run in the order of time, a line each (all of it with --tools full)")
 	f.BoolVar(&o.all, "all", false, "everything: documents beside the conversations, copies, what earlier versions said")
-	completing(cmd, map[string]cobra.CompletionFunc{"format": fixed(showFormats...), "tools": fixed("short", "full", "none")})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(showFormats...), "tools": fixed("short", "full", "none")})
 	return cmd
 }
 
@@ -89,12 +89,12 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	if err := o.check(a, id); err != nil {
 		return err
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	what, err := find(ctx, store, o.target(id))
+	what, err := resolve(ctx, store, o.target(id))
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	if err := a.noteLosses(ctx, store, what.run); err != nil {
 		return err
 	}
-	v := viewer{a: a, o: o, store: store, ink: a.ink(), width: a.width()}
-	return v.verdict(v.show(ctx, what))
+	v := viewer{a: a, o: o, store: store, style: a.style(), width: a.width()}
+	return v.finish(v.show(ctx, what))
 }
 
-// show prints what an id names, as the flags want it.
-func (v *viewer) show(ctx context.Context, what thing) error {
+// show prints what an id names, in the format of the flags.
+func (v *viewer) show(ctx context.Context, what target) error {
 	switch {
 	case v.o.versions:
 		return v.versions(ctx, what)
@@ -126,7 +126,7 @@ func (v *viewer) show(ctx context.Context, what thing) error {
 	return v.run(ctx, what.run)
 }
 
-// target is the id that is meant: --around may name an event by its number alone.
+// target returns the id to show: --around may name an event by its number alone.
 func (o *showOptions) target(id string) string {
 	if o.around == "" {
 		return id
@@ -145,7 +145,7 @@ func (o *showOptions) options() search.ShowOptions {
 	return s
 }
 
-func firstOf(texts ...string) string {
+func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {
 			return t

@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newSourceCommand(a *app) *cobra.Command {
@@ -19,63 +20,63 @@ func newSourceCommand(a *app) *cobra.Command {
 		Short: "Say which directories the archive follows",
 		Long: "A source is a directory, or some files of one, that `ingest` without arguments scans. `ingest DIR` and `ingest FILE`\n" +
 			"add theirs by themselves." +
-			exits("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source exclude awf '*.tmp'\n  txarchive source remove awf",
-		Args:    noCommand,
+		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a), newSourceExcludeCommand(a),
-		&cobra.Command{Use: "list", Short: "List the sources", Args: takes(0, 0),
+		&cobra.Command{Use: "list", Short: "List the sources", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
-		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: takes(1, 1),
+		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: argCount(1, 1),
 			ValidArgsFunction: a.completeSources,
 			RunE:              func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
 		&cobra.Command{Use: "rename OLD NEW", Short: "Give a source another name, before anything was stored under it",
-			Args: takes(2, 2), ValidArgsFunction: a.completeSources,
+			Args: argCount(2, 2), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRename(cmd.Context(), a, v[0], v[1]) }})
 	return cmd
 }
 
-// sourceFact is the fact of a source; nil takes it back.
+// sourceFact returns the fact of a source; nil removes the source.
 func (a *app) sourceFact(name string, s *ingest.Source) blob.Fact {
-	f, _ := a.fact(ingest.FactSource, name, s) // strings and times only
+	f, _ := a.newFact(ingest.FactSource, name, s) // cannot fail: strings and times only
 	return f
 }
 
 func runSourceRemove(ctx context.Context, a *app, name string) error {
-	return a.changeSources(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
+	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(name))
 		if i < 0 || known[i].Removed != nil {
 			return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
 		}
-		stored, err := keeps(ctx, store, name)
+		stored, err := hasVersions(ctx, store, name)
 		if err != nil {
 			return err
 		}
-		left, said := (*ingest.Source)(nil), "Source %q is no longer followed. Nothing was stored of it." // and it is as if it had never been
+		left, message := (*ingest.Source)(nil), "Source %q is no longer followed. Nothing was stored of it." // and it is as if it had never been
 		if stored {
 			s, now := known[i].Source, nowMicro(a)
 			s.Removed = &now
-			left, said = &s, "Source %q is no longer followed. What was stored of it stays."
+			left, message = &s, "Source %q is no longer followed. What was stored of it stays."
 		}
 		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, left)}); err != nil {
 			return err
 		}
-		a.note(said, name)
+		a.note(message, name)
 		return nil
 	})
 }
 
 func runSourceRename(ctx context.Context, a *app, old, name string) error {
-	return a.changeSources(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
+	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(old))
 		if i < 0 {
 			return notFound(fmt.Sprintf("there is no source %q", old), "txarchive source list")
 		}
-		if err := freeName(known, name); err != nil {
+		if err := checkNewName(known, name); err != nil {
 			return err
 		}
-		stored, err := keeps(ctx, store, old)
+		stored, err := hasVersions(ctx, store, old)
 		if err != nil {
 			return err
 		}
@@ -91,9 +92,9 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 	})
 }
 
-// changeSources is change with the sources that the archive knows.
-func (a *app) changeSources(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, []ingest.Named) error) error {
-	return a.change(ctx, open, func(store *archive.Archive, _ *ingest.Ingester) error {
+// updateSources is update with the sources that the archive knows.
+func (a *app) updateSources(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, []ingest.Named) error) error {
+	return a.update(ctx, open, func(store *archive.Archive, _ *ingest.Ingester) error {
 		known, err := ingest.Sources(ctx, store.Index())
 		if err != nil {
 			return err
@@ -102,8 +103,8 @@ func (a *app) changeSources(ctx context.Context, open func(context.Context) (*ar
 	})
 }
 
-// keeps says whether anything is stored under the name of a source.
-func keeps(ctx context.Context, store *archive.Archive, source string) (bool, error) {
+// hasVersions reports whether anything is stored under the name of a source.
+func hasVersions(ctx context.Context, store *archive.Archive, source string) (bool, error) {
 	for _, err := range store.Index().Versions(ctx, index.VersionFilter{Source: source}) {
 		return err == nil, err
 	}
@@ -114,9 +115,9 @@ func named(name string) func(ingest.Named) bool {
 	return func(s ingest.Named) bool { return s.Name == name }
 }
 
-func freeName(known []ingest.Named, name string) error {
+func checkNewName(known []ingest.Named, name string) error {
 	switch {
-	case name == "" || name == "." || name == ".." || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '/' || r == '\\' || hidden(r) || r == '\n' || r == '\t' }):
+	case name == "" || name == "." || name == ".." || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '/' || r == '\\' || terminal.IsHidden(r) || r == '\n' || r == '\t' }):
 		return usage(fmt.Sprintf("%q is no name for a source", name), "a name has no slash and no control characters")
 	case slices.ContainsFunc(known, named(name)):
 		return refused(fmt.Sprintf("there is a source %q", name), "choose another name")

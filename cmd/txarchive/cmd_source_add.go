@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type sourceOptions struct {
@@ -34,10 +35,10 @@ func newSourceAddCommand(a *app) *cobra.Command {
 			"called like a program is ./NAME.\n\n" +
 			"--host names the machine that files were copied from; their runs are shown with it. What is on two machines\n" +
 			"counts once." +
-			exits("4 no such directory, or nothing of the program", "8 refused", "11 another txarchive is writing"),
+			exitCodes("4 no such directory, or nothing of the program", "8 refused", "11 another txarchive is writing"),
 		Example: "  txarchive source add claude-code\n  txarchive source add --name work --exclude 'clients/' /mnt/work/swarm\n" +
 			"  txarchive source add codex --home /mnt/laptop/home/ada --host laptop",
-		Args:      takes(1, 1),
+		Args:      argCount(1, 1),
 		ValidArgs: all.Programs(),
 		RunE:      func(cmd *cobra.Command, v []string) error { return runSourceAdd(cmd.Context(), a, v[0], o) },
 	}
@@ -49,7 +50,7 @@ func newSourceAddCommand(a *app) *cobra.Command {
 }
 
 func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) error {
-	if strings.ContainsFunc(o.host, func(r rune) bool { return r == '/' || r == '\\' || r == '\n' || hidden(r) }) {
+	if strings.ContainsFunc(o.host, func(r rune) bool { return r == '/' || r == '\\' || r == '\n' || terminal.IsHidden(r) }) {
 		return usage(fmt.Sprintf("%q is no name for a machine", o.host), "a name has no slash and no control characters")
 	}
 	if err := checkPatterns(o.exclude); err != nil {
@@ -59,8 +60,8 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 		if o.home != "" {
 			return usage("--home is for programs, and "+what+" is none that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
 		}
-		return a.following(a.changeSources(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
-			return a.add(ctx, store, known, []wanted{{dir: what, name: o.name}}, o)
+		return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
+			return a.add(ctx, store, known, []wantedSource{{dir: what, name: o.name}}, o)
 		}))
 	}
 	found, err := a.discover(ctx, o.home)
@@ -74,42 +75,42 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 	case len(found) > 1 && o.name != "":
 		return usage(fmt.Sprintf("%s is in %d places, and --name is for one", what, len(found)), "leave it out, or name the directories one by one")
 	}
-	return a.following(a.changeSources(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
+	return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, o)
 	}))
 }
 
-// following says what comes next when sources were added.
-func (a *app) following(err error) error {
+// noteFollowed notes what to do after sources were added.
+func (a *app) noteFollowed(err error) error {
 	if err == nil {
 		a.note("Next: txarchive ingest")
 	}
 	return err
 }
 
-// follow makes sources of places that were found and are none.
+// follow makes sources of the places that were found and are not sources yet.
 func (a *app) follow(ctx context.Context, store *archive.Archive, known []ingest.Named, found []*ingest.Found, o sourceOptions) error {
-	var dirs []wanted
+	var dirs []wantedSource
 	for _, f := range found {
 		if f.Source != "" {
 			if len(o.exclude) > 0 {
-				return followedAlready(f.Dir, f.Source)
+				return refuseFollowed(f.Dir, f.Source)
 			}
-			a.note("%s is in the source %q already", a.shown(f.Dir), f.Source)
+			a.note("%s is in the source %q already", a.displayPath(f.Dir), f.Source)
 			continue
 		}
-		dirs = append(dirs, wanted{dir: f.Dir, name: o.name, like: f.Name})
+		dirs = append(dirs, wantedSource{dir: f.Dir, name: o.name, like: f.Name})
 	}
 	return a.add(ctx, store, known, dirs, o)
 }
 
-// wanted is a directory that is to be a source, with the name that it must have, or one that it may be called like.
-type wanted struct {
+// wantedSource is a directory that is to become a source, with the name that it must have, or one that its name may be derived from.
+type wantedSource struct {
 	dir, name, like string
 }
 
-// likeness is the name that a new source may be called like.
-func (w wanted) likeness(source, host string) string {
+// likeness returns the name that the name of a new source may be derived from.
+func (w wantedSource) likeness(source, host string) string {
 	like := cmp.Or(w.like, source)
 	if host != "" && !strings.HasSuffix(like, "-"+host) {
 		like += "-" + host
@@ -118,7 +119,7 @@ func (w wanted) likeness(source, host string) string {
 }
 
 // add writes the facts of new sources.
-func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Named, dirs []wanted, o sourceOptions) error {
+func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Named, dirs []wantedSource, o sourceOptions) error {
 	var facts []blob.Fact
 	var added []ingest.Named
 	for _, w := range dirs {
@@ -137,19 +138,19 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 		return err
 	}
 	for _, n := range added {
-		a.note("Source %q is %s.", n.Name, a.shown(followed(n.Root, n.Only)))
+		a.note("Source %q is %s.", n.Name, a.displayPath(followed(n.Root, n.Only)))
 	}
 	return nil
 }
 
-// source is what a directory, or a file of one, becomes; nil when it is followed already.
-func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wanted, o sourceOptions) (*ingest.Named, error) {
+// source returns the source for a directory, or for a file in one; nil if it is followed already.
+func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wantedSource, o sourceOptions) (*ingest.Named, error) {
 	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
 		return nil, notFound(fmt.Sprintf("%q is no directory here, and no program that txarchive knows", w.dir), "programs are "+strings.Join(all.Programs(), ", "))
 	}
 	if err != nil {
-		return nil, excluded(err)
+		return nil, explainExcluded(err)
 	}
 	root := roots[0]
 	at := filepath.Join(root.Dir, filepath.FromSlash(root.Below))
@@ -158,11 +159,11 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 		return nil, notFound(w.dir+" is not there", "name a directory, or a file")
 	}
 	i := slices.IndexFunc(known, named(root.Source))
-	if i >= 0 && known[i].Removed != nil && root.Below != "." && (info.IsDir() || filepath.Dir(at) != root.Dir) { // nobody scans it with that source: it becomes one of its own
-		root, i = byItself(at, info, known), -1
+	if i >= 0 && known[i].Removed != nil && root.Below != "." && (info.IsDir() || filepath.Dir(at) != root.Dir) { // that source is not scanned any more: the path becomes a source of its own
+		root, i = ownSource(at, info, known), -1
 	}
 	if i >= 0 && known[i].Root != root.Dir {
-		i = -1 // a source of this very call has the name
+		i = -1 // another source of this call has the name
 	}
 	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Exclude: o.exclude, Host: o.host, Away: o.host != "", Added: nowMicro(a), Command: "source add"}}
 	if root.Below != "." {
@@ -175,34 +176,34 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 		return nil, refused(fmt.Sprintf("%s lies inside of the source %q", w.dir, root.Source), "it is scanned with it")
 	case w.name != "" && w.name != root.Source:
 		return nil, refused(fmt.Sprintf("%s is the source %q already", w.dir, root.Source), "a source keeps its name once something was stored under it")
-	case known[i].Removed != nil: // followed again, of the machine that it was of
+	case known[i].Removed != nil: // followed again, with the host that it had
 		n.Host, n.Away, w.name = known[i].Host, known[i].Away, ""
 		if len(o.exclude) == 0 {
 			n.Exclude = known[i].Exclude
 		}
 	case len(o.exclude) > 0:
-		return nil, followedAlready(w.dir, root.Source)
+		return nil, refuseFollowed(w.dir, root.Source)
 	case known[i].Follows(root.Below):
 		a.note("%s is the source %q already", w.dir, root.Source)
 		return nil, nil
-	default: // more of its directory
+	default: // more paths of its directory
 		n.Source, w.name = known[i].Source, ""
 		n.Follow(root.Below)
 	}
 	if w.name != "" {
-		if err := freeName(known, w.name); err != nil {
+		if err := checkNewName(known, w.name); err != nil {
 			return nil, err
 		}
 		n.Name = w.name
 	}
 	if n.Host == "" {
-		n.Host, _ = os.Hostname() // unknown is unknown
+		n.Host, _ = os.Hostname() // "" if it is unknown
 	}
 	return n, nil
 }
 
-// byItself is what a directory, or a file of one, is as a source of its own.
-func byItself(at string, info fs.FileInfo, known []ingest.Named) ingest.Root {
+// ownSource returns a directory, or a file in one, as a source of its own.
+func ownSource(at string, info fs.FileInfo, known []ingest.Named) ingest.Root {
 	root := ingest.Root{Dir: at, Below: "."}
 	if !info.IsDir() {
 		root = ingest.Root{Dir: filepath.Dir(at), Below: filepath.Base(at)}

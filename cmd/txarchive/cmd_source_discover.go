@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newSourceDiscoverCommand(a *app) *cobra.Command {
@@ -22,10 +23,10 @@ func newSourceDiscoverCommand(a *app) *cobra.Command {
 		Long: "Look where the programs that txarchive knows keep their files by default, and where environment variables move\n" +
 			"them. A file is at risk when it is not in the archive as it is now and its program deletes files of that age\n" +
 			"within a week. Nothing is taken and nothing is followed, unless --add is given." +
-			exits("10 no archive", "11 another txarchive is writing"),
+			exitCodes("10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source discover --add && txarchive ingest\n" +
 			"  txarchive source discover --home /mnt/backup/home/ada\n  txarchive source discover --json | jq 'select(.at_risk_files > 0)'",
-		Args: takes(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSourceDiscover(cmd.Context(), a, home, follow) },
 	}
 	a.pathVar(cmd.Flags(), &home, "home", "look below this home `DIR` instead of one's own, whose variables then say nothing")
@@ -33,28 +34,28 @@ func newSourceDiscoverCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// placeRow is a place of a program as `source discover` tells it.
+// placeRow is a row of `source discover`.
 type placeRow struct {
-	Name        string  `json:"name"`
-	Format      string  `json:"format"`
-	Dir         string  `json:"directory"`
-	Source      *string `json:"source"`
-	Files       int64   `json:"files"`
-	Bytes       int64   `json:"bytes"`
-	Transcripts int64   `json:"transcripts"`
-	NewFiles    int64   `json:"new_files"`
-	NewBytes    int64   `json:"new_bytes"`
-	RiskFiles   int64   `json:"at_risk_files"`
-	RiskBytes   int64   `json:"at_risk_bytes"`
-	Oldest      instant `json:"oldest"`
-	Days        *int    `json:"deletes_after_days"`
-	Deletes     *string `json:"deletes"`
+	Name        string    `json:"name"`
+	Format      string    `json:"format"`
+	Dir         string    `json:"directory"`
+	Source      *string   `json:"source"`
+	Files       int64     `json:"files"`
+	Bytes       int64     `json:"bytes"`
+	Transcripts int64     `json:"transcripts"`
+	NewFiles    int64     `json:"new_files"`
+	NewBytes    int64     `json:"new_bytes"`
+	RiskFiles   int64     `json:"at_risk_files"`
+	RiskBytes   int64     `json:"at_risk_bytes"`
+	Oldest      timestamp `json:"oldest"`
+	Days        *int      `json:"deletes_after_days"`
+	Deletes     *string   `json:"deletes"`
 }
 
 func rowOf(f *ingest.Found) placeRow {
 	row := placeRow{
 		Name: f.Name, Format: f.Format, Dir: f.Dir, Source: orNull(f.Source), Files: f.Files, Bytes: f.Bytes, Transcripts: f.Transcripts,
-		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Oldest: instant{f.Oldest}, Deletes: orNull(f.Deletes),
+		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Oldest: timestamp{f.Oldest}, Deletes: orNull(f.Deletes),
 	}
 	if f.Days > 0 {
 		row.Days = &f.Days
@@ -79,12 +80,12 @@ func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) er
 	if !follow {
 		return nil
 	}
-	return a.following(a.changeSources(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
+	return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, sourceOptions{})
 	}))
 }
 
-// discover looks for places of programs; an archive that is not there yet has nothing of them.
+// discover looks for the directories of programs. An archive that does not exist yet has no sources.
 func (a *app) discover(ctx context.Context, home string) ([]*ingest.Found, error) {
 	store, done, err := a.ingestInto(ctx, ingestOptions{dryRun: true})
 	if err != nil {
@@ -94,22 +95,22 @@ func (a *app) discover(ctx context.Context, home string) ([]*ingest.Found, error
 	return found, errors.Join(err, done())
 }
 
-// homeOf is one's own home directory with the environment, or another without one.
+// homeOf returns the own home directory with the environment for "", else another one without an environment.
 func (a *app) homeOf(dir string) ingest.Home {
 	if dir != "" {
 		return ingest.Home{Dir: dir, Env: func(string) string { return "" }}
 	}
 	home := a.getenv("HOME")
 	if home == "" {
-		home, _ = os.UserHomeDir() // the variable is another one on Windows
+		home, _ = os.UserHomeDir() // Windows has another variable
 	}
 	return ingest.Home{Dir: home, Env: a.getenv}
 }
 
-// printPlaces prints what was found; followed says that all of it is going to be followed.
+// printPlaces prints what was found; followed says that all of it will be followed.
 func (a *app) printPlaces(found []*ingest.Found, followed bool) {
-	g := &grid{columns: []column{{head: "agent"}, {head: "files", right: true, spare: 3}, {head: "size", right: true, spare: 4}, {head: "new", right: true, spare: 1},
-		{head: "at risk", right: true}, {head: "source", spare: 2}, {head: "directory", flex: cutMiddle}}}
+	g := &terminal.Table{Columns: []terminal.Column{{Head: "agent"}, {Head: "files", Right: true, DropRank: 3}, {Head: "size", Right: true, DropRank: 4}, {Head: "new", Right: true, DropRank: 1},
+		{Head: "at risk", Right: true}, {Head: "source", DropRank: 2}, {Head: "directory", Shorten: terminal.TruncateMiddle}}}
 	var notes []string
 	loose := false
 	for _, f := range found {
@@ -117,9 +118,9 @@ func (a *app) printPlaces(found []*ingest.Found, followed bool) {
 		if source == "" {
 			source, loose = "-", true
 		}
-		g.add(f.Name, number(f.Files), size(f.Bytes), number(f.NewFiles), number(f.RiskFiles), source, a.shown(f.Dir))
+		g.Add(f.Name, terminal.Count(f.Files), terminal.Bytes(f.Bytes), terminal.Count(f.NewFiles), terminal.Count(f.RiskFiles), source, a.displayPath(f.Dir))
 		if f.Deletes != "" && f.Days > 0 {
-			note := fmt.Sprintf("%s: %s; here after %s", f.Name, f.Deletes, plural(f.Days, "day", "days"))
+			note := fmt.Sprintf("%s: %s; here after %s", f.Name, f.Deletes, terminal.Plural(f.Days, "day", "days"))
 			if !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}
@@ -129,7 +130,7 @@ func (a *app) printPlaces(found []*ingest.Found, followed bool) {
 		a.note("None of the programs that txarchive knows has files here. Other directories: txarchive ingest DIR")
 		return
 	}
-	fmt.Fprintln(a.out, a.fitted(g))
+	fmt.Fprintln(a.out, a.fitTable(g))
 	for _, n := range notes {
 		a.note("%s", n)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newSourceExcludeCommand(a *app) *cobra.Command {
@@ -25,13 +26,13 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 			"out with it.\n\n" +
 			"Nothing of it is read any more, not even by nightly. What was stored of it before stays, and can be searched:\n" +
 			"`txarchive prune --query` and `txarchive forget` take it out." +
-			exits("4 no such source or pattern", "8 refused", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 no such source or pattern", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source exclude claude-code '/-home-ada-clients-*/'\n  txarchive source exclude swarm '/experiments/**/llm' '*.tmp'\n" +
 			"  txarchive source exclude swarm '*.tmp' --undo",
-		Args:              takes(2, many),
+		Args:              argCount(2, unlimited),
 		ValidArgsFunction: a.completeSources,
 		RunE: func(cmd *cobra.Command, v []string) error {
-			return a.changeSources(cmd.Context(), a.write, func(store *archive.Archive, known []ingest.Named) error {
+			return a.updateSources(cmd.Context(), a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
 				return a.exclude(cmd.Context(), store, known, v[0], v[1:], undo)
 			})
 		},
@@ -81,18 +82,19 @@ func orNone(patterns []string) string {
 	if len(patterns) == 0 {
 		return "nothing"
 	}
-	return line(strings.Join(patterns, ", "))
+	return terminal.OneLine(strings.Join(patterns, ", "))
 }
 
-// followedAlready refuses patterns for what is a source: it may have some.
-func followedAlready(dir, source string) error {
-	return refused(fmt.Sprintf("%s is in the source %q already", dir, source), "txarchive source exclude "+line(shellQuote(source))+" PATTERN leaves out more of it")
+// refuseFollowed returns the error for patterns that are given for a new source when the directory is a source already, which may have
+// patterns.
+func refuseFollowed(dir, source string) error {
+	return refused(fmt.Sprintf("%s is in the source %q already", dir, source), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(source))+" PATTERN leaves out more of it")
 }
 
-// excluded turns the error about what its source leaves out into one for people.
-func excluded(err error) error {
+// explainExcluded adds a hint to the error for a path that its source excludes.
+func explainExcluded(err error) error {
 	if x, ok := errors.AsType[*ingest.ExcludedError](err); ok {
-		return refused(line(x.Error()), "txarchive source exclude "+line(shellQuote(x.Source)+" "+shellQuote(x.Pattern))+" --undo")
+		return refused(terminal.OneLine(x.Error()), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(x.Source)+" "+terminal.ShellQuote(x.Pattern))+" --undo")
 	}
 	return err
 }

@@ -8,24 +8,25 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// sourceRow is a source as `source list` tells it.
+// sourceRow is a row of `source list`.
 type sourceRow struct {
-	Name    string   `json:"name"`
-	Root    string   `json:"root"`
-	Only    []string `json:"only,omitempty"` // what of it is followed; all of it without
-	Exclude []string `json:"exclude"`        // patterns of what is left out
-	State   string   `json:"state"`          // present, missing, removed
-	Host    *string  `json:"host"`
-	Added   instant  `json:"added"`
-	Removed instant  `json:"removed"`
-	Files   int64    `json:"files"`
-	Bytes   int64    `json:"bytes"`
+	Name    string    `json:"name"`
+	Root    string    `json:"root"`
+	Only    []string  `json:"only,omitempty"` // the paths that are followed; all of it without
+	Exclude []string  `json:"exclude"`        // patterns of what is not scanned
+	State   string    `json:"state"`          // present, missing, removed
+	Host    *string   `json:"host"`
+	Added   timestamp `json:"added"`
+	Removed timestamp `json:"removed"`
+	Files   int64     `json:"files"`
+	Bytes   int64     `json:"bytes"`
 }
 
 func runSourceList(ctx context.Context, a *app) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,10 +35,10 @@ func runSourceList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(column{head: "source", flex: cutMiddle}, column{head: "state"}, column{head: "files", right: true, spare: 1},
-		column{head: "size", right: true, spare: 2}, column{head: "directory", flex: cutMiddle})
+	l := a.listing(terminal.Column{Head: "source", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "state"}, terminal.Column{Head: "files", Right: true, DropRank: 1},
+		terminal.Column{Head: "size", Right: true, DropRank: 2}, terminal.Column{Head: "directory", Shorten: terminal.TruncateMiddle})
 	for _, s := range sources {
-		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: orNull(s.Host), Added: instant{s.Added}}
+		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: orNull(s.Host), Added: timestamp{s.Added}}
 		if s.Removed != nil {
 			row.Removed.Time = *s.Removed
 		}
@@ -48,11 +49,11 @@ func runSourceList(ctx context.Context, a *app) error {
 			row.Files++
 			row.Bytes += v.Size
 		}
-		where := a.shown(followed(row.Root, row.Only))
+		where := a.displayPath(followed(row.Root, row.Only))
 		if len(row.Exclude) > 0 {
 			where += " without " + orNone(row.Exclude)
 		}
-		if err := l.row(row, row.Name, row.State, number(row.Files), size(row.Bytes), where); err != nil {
+		if err := l.row(row, row.Name, row.State, terminal.Count(row.Files), terminal.Bytes(row.Bytes), where); err != nil {
 			return err
 		}
 	}
@@ -60,7 +61,7 @@ func runSourceList(ctx context.Context, a *app) error {
 	return nil
 }
 
-// followed is what is scanned of a directory of which maybe only some is.
+// followed describes what is scanned of a directory: all of it, or only some paths.
 func followed(root string, only []string) string {
 	switch len(only) {
 	case 0:

@@ -14,13 +14,16 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/sqlshell"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type sqlOptions struct {
 	format  string
 	params  []string
-	spare   bool // params may have more than the statement
-	money   bool // tables have costs in dollars
+	spare   bool // params may have names that the statement does not use
+	money   bool // tables show costs in dollars
 	limit   int
 	timeout time.Duration
 }
@@ -34,12 +37,12 @@ func newSQLCommand(a *app) *cobra.Command {
 			"statements, with history and completion (.help helps there). docs/sql.md describes the views: v_runs,\n" +
 			"v_conversations, v_steps, v_events, v_tool_calls, v_usage, v_receipts, v_links, v_files, v_problems, v_cost_daily; and\n" +
 			"the functions event_text(id), event_json(id), call_input(id), call_output(id), receipt_json(id). Nothing can be\n" +
-			"changed, attached or loaded." + exits("also 2 when the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
+			"changed, attached or loaded." + exitCodes("also 2 when the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=Bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
 			"  txarchive sql --param least:=1000 'SELECT run_id FROM v_runs WHERE events > :least'\n" +
 			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql '.schema v_runs'\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
-		Args:              takes(0, 1),
+		Args:              argCount(0, 1),
 		ValidArgsFunction: a.completeSQL,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
 	}
@@ -48,11 +51,11 @@ func newSQLCommand(a *app) *cobra.Command {
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=TEXT` for :NAME in the statement, or NAME:=NUMBER; may be repeated")
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
 	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
-	completing(cmd, map[string]cobra.CompletionFunc{"format": fixed(sheetFormats...)})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(rows.Formats...)})
 	return cmd
 }
 
-// maxStatement bounds what is read from standard input.
+// maxStatement is how many bytes of a statement are read from standard input.
 const maxStatement = 4 << 20
 
 func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
@@ -60,7 +63,7 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.settle(a); err != nil {
+	if err := o.applyDefaults(a); err != nil {
 		return err
 	}
 	if a.interactive(v) {
@@ -74,8 +77,8 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	return runStatement(ctx, a, o, statement, params)
 }
 
-// settle checks the options and fills in what they leave open.
-func (o *sqlOptions) settle(a *app) error {
+// applyDefaults checks the options and sets those that were left open.
+func (o *sqlOptions) applyDefaults(a *app) error {
 	o.format = a.formatOr(o.format, "json")
 	if _, err := newRowWriter(a, o.format); err != nil {
 		return err
@@ -83,66 +86,66 @@ func (o *sqlOptions) settle(a *app) error {
 	return checkRows(o.limit)
 }
 
-// runStatement prints what one statement, or a command of the shell, gives.
+// runStatement runs one statement, or a command of the shell, and prints what it gives.
 func runStatement(ctx context.Context, a *app, o sqlOptions, statement string, params map[string]any) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	if command := strings.TrimSpace(statement); strings.HasPrefix(command, ".") {
-		words, err := sqlWords(ctx, store.Index())
+		words, err := sqlshell.ReadWords(ctx, store.Index())
 		if err != nil {
 			return err
 		}
-		_, err = (&shell{a: a, words: words}).command(command)
-		return err
+		_, err = a.shell(store, &o, params, words).Command(command)
+		return shellUsage(err)
 	}
 	_, err = a.answer(ctx, store, o, statement, params)
 	return err
 }
 
-// answer prints the rows of a statement, and says how many they are. Where the statement is wrong it points there.
+// answer runs a statement, prints its rows and returns their number. For an error of syntax it points to the place.
 func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, statement string, params map[string]any) (rows int64, err error) {
 	out, err := newRowWriter(a, o.format)
 	if err != nil {
 		return 0, err
 	}
 	if o.money && o.format == "table" {
-		out = out.forPeople(a)
+		out = out.HumanReadable(a.formatStamp)
 	}
 	q := index.Question{SQL: statement, Params: params, AllowUnused: o.spare, Rows: o.limit, Time: o.timeout}
-	err = store.Index().Query(ctx, q, out.columns, func(v []any) error {
+	err = store.Index().Query(ctx, q, out.Columns, func(v []any) error {
 		rows++
-		return out.row(v)
+		return out.Row(v)
 	})
-	if end := out.end(); err == nil || errors.Is(err, index.ErrLimit) {
+	if end := out.End(); err == nil || errors.Is(err, index.ErrLimit) {
 		err = errors.Join(err, end)
 	}
 	if wrong, ok := errors.AsType[*index.SQLError](err); ok {
 		if wrong.Line > 0 && !a.json {
 			fmt.Fprintln(a.err, pointAt(statement, wrong.Line, wrong.Column))
 		}
-		if near := nearName(ctx, store.Index(), statement, wrong.Message); near != "" {
+		if near := sqlshell.Suggest(ctx, store.Index(), statement, wrong.Message); near != "" {
 			err = usage(err.Error(), "did you mean "+near+"?")
 		}
 	}
 	return rows, err
 }
 
-// interactive says whether somebody sits in front of the program and has asked nothing yet.
+// interactive reports whether a person sits at a terminal and no statement was given.
 func (a *app) interactive(v []string) bool {
-	_, in := terminal(a.in)
-	_, out := terminal(a.out)
+	_, in := terminal.Detect(a.in)
+	_, out := terminal.Detect(a.out)
 	return in && out && len(v) == 0
 }
 
-// statement is the argument, or what standard input has.
+// statement returns the statement: the argument, or standard input.
 func (a *app) statement(v []string) (string, error) {
 	if len(v) > 0 && v[0] != "-" {
 		return v[0], nil
 	}
-	if _, ok := terminal(a.in); ok { // but standard output is none
+	if _, ok := terminal.Detect(a.in); ok { // standard output is not a terminal, or the shell would run
 		return "", usage("there is no statement", "txarchive sql 'SELECT ...', or: txarchive sql < query.sql")
 	}
 	b, err := io.ReadAll(io.LimitReader(a.in, maxStatement))
@@ -152,7 +155,7 @@ func (a *app) statement(v []string) (string, error) {
 	return string(b), nil
 }
 
-// parseParams reads texts (name=value) and numbers (name:=value): SQLite takes every text for more than any number.
+// parseParams parses texts (name=value) and numbers (name:=value). They differ because in SQLite every text is greater than any number.
 func parseParams(given []string) (map[string]any, error) {
 	params := map[string]any{}
 	for _, p := range given {
@@ -179,13 +182,13 @@ func numberOf(text string) (any, bool) {
 	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-// pointAt shows where in a statement something is wrong.
+// pointAt returns the line of a statement with a caret below a column.
 func pointAt(statement string, lineNumber, columnNumber int) string {
 	lines := strings.Split(statement, "\n")
 	if lineNumber > len(lines) {
 		return ""
 	}
-	runes := []rune(strings.ReplaceAll(clean(lines[lineNumber-1]), "\t", " "))
+	runes := []rune(strings.ReplaceAll(terminal.Clean(lines[lineNumber-1]), "\t", " "))
 	const around = 60
 	from := max(0, min(columnNumber-1, len(runes))-around)
 	to := min(len(runes), columnNumber-1+around)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newStatsCommand(a *app) *cobra.Command {
@@ -19,9 +20,9 @@ func newStatsCommand(a *app) *cobra.Command {
 		Short: "Count what the archive holds",
 		Long: "Count files, runs, events, tokens and problems, in total and for each format; docs/formats/ says what counts. Sums\n" +
 			"are of what originals state. Sub-agents are not counted as runs here; `list` has them. Files that are kept but not\n" +
-			"read (locks, configuration) belong to no format and are in the total only." + exits("10 no archive"),
+			"read (locks, configuration) belong to no format and are in the total only." + exitCodes("10 no archive"),
 		Example: "  txarchive stats\n  txarchive stats --storage\n  txarchive stats --json | jq .totals.events",
-		Args:    takes(0, 0),
+		Args:    argCount(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, storage) },
 	}
 	cmd.Flags().BoolVar(&storage, "storage", false, "also say what the archive takes on disk, and each table of its index")
@@ -29,11 +30,11 @@ func newStatsCommand(a *app) *cobra.Command {
 }
 
 func runStats(ctx context.Context, a *app, storage bool) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
-	defer a.leave(store)
+	defer a.closeRead(store)
 	s, err := store.Index().Totals(ctx)
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func runStats(ctx context.Context, a *app, storage bool) error {
 			Tables  []index.Table    `json:"index_tables,omitempty"`
 		}{s, disk, tables})
 	}
-	fmt.Fprintln(a.out, a.fitted(statsGrid(s)))
+	fmt.Fprintln(a.out, a.fitTable(statsGrid(s)))
 	if disk != nil {
 		a.printStorage(s.Totals, *disk)
 		a.printTables(tables)
@@ -73,44 +74,44 @@ var measures = []struct {
 	name string
 	of   func(index.Sums) string
 }{
-	{"files", func(s index.Sums) string { return number(s.Files) }},
-	{"size", func(s index.Sums) string { return size(s.Bytes) }},
-	{"stored", func(s index.Sums) string { return size(s.StoredBytes) }},
-	{"runs", func(s index.Sums) string { return number(s.Runs) }},
-	{"conversations", func(s index.Sums) string { return number(s.Conversations) }},
-	{"events", func(s index.Sums) string { return number(s.Events) }},
-	{"tool calls", func(s index.Sums) string { return number(s.ToolCalls) }},
-	{"tool results", func(s index.Sums) string { return number(s.ToolResults) }},
-	{"input tokens", func(s index.Sums) string { return known(s.Input) }},
-	{"output tokens", func(s index.Sums) string { return known(s.Output) }},
-	{"cache read", func(s index.Sums) string { return known(s.CacheRead) }},
-	{"cache creation", func(s index.Sums) string { return known(s.CacheCreation) }},
+	{"files", func(s index.Sums) string { return terminal.Count(s.Files) }},
+	{"size", func(s index.Sums) string { return terminal.Bytes(s.Bytes) }},
+	{"stored", func(s index.Sums) string { return terminal.Bytes(s.StoredBytes) }},
+	{"runs", func(s index.Sums) string { return terminal.Count(s.Runs) }},
+	{"conversations", func(s index.Sums) string { return terminal.Count(s.Conversations) }},
+	{"events", func(s index.Sums) string { return terminal.Count(s.Events) }},
+	{"tool calls", func(s index.Sums) string { return terminal.Count(s.ToolCalls) }},
+	{"tool results", func(s index.Sums) string { return terminal.Count(s.ToolResults) }},
+	{"input tokens", func(s index.Sums) string { return terminal.CountOrDash(s.Input) }},
+	{"output tokens", func(s index.Sums) string { return terminal.CountOrDash(s.Output) }},
+	{"cache read", func(s index.Sums) string { return terminal.CountOrDash(s.CacheRead) }},
+	{"cache creation", func(s index.Sums) string { return terminal.CountOrDash(s.CacheCreation) }},
 	{"reported cost", func(s index.Sums) string { return reported(s.ReportedCost) }},
-	{"links", func(s index.Sums) string { return number(s.Links) }},
-	{"problems", func(s index.Sums) string { return number(s.Problems) }},
+	{"links", func(s index.Sums) string { return terminal.Count(s.Links) }},
+	{"problems", func(s index.Sums) string { return terminal.Count(s.Problems) }},
 }
 
-// reported is a sum of reported costs for people: nothing where no original states any.
+// reported formats a sum of reported costs; "" if no original states any.
 func reported(cost *int64) string {
 	if cost == nil || *cost == 0 {
 		return "-"
 	}
-	return dollars(cost)
+	return terminal.Dollars(cost)
 }
 
-func statsGrid(s index.Stats) *grid {
-	g := &grid{columns: []column{{head: ""}}, folds: true}
+func statsGrid(s index.Stats) *terminal.Table {
+	g := &terminal.Table{Columns: []terminal.Column{{Head: ""}}, Fold: true}
 	names := slices.Sorted(maps.Keys(s.Formats))
 	for _, name := range names {
-		g.columns = append(g.columns, column{head: name, right: true})
+		g.Columns = append(g.Columns, terminal.Column{Head: name, Right: true})
 	}
-	g.columns = append(g.columns, column{head: "total", right: true})
+	g.Columns = append(g.Columns, terminal.Column{Head: "total", Right: true})
 	for _, m := range measures {
 		cells := []string{m.name}
 		for _, name := range names {
 			cells = append(cells, m.of(s.Formats[name]))
 		}
-		g.add(append(cells, m.of(s.Totals))...)
+		g.Add(append(cells, m.of(s.Totals))...)
 	}
 	return g
 }
@@ -120,22 +121,22 @@ func (a *app) printStorage(t index.Sums, d archive.Storage) {
 		if t.Bytes == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%.1f %% of %s", 100*float64(n)/float64(t.Bytes), size(t.Bytes))
+		return fmt.Sprintf("%.1f %% of %s", 100*float64(n)/float64(t.Bytes), terminal.Bytes(t.Bytes))
 	}
-	g := &grid{columns: []column{{head: "on disk"}, {head: "", right: true}, {head: "", right: true}}}
-	g.add("packs ("+number(d.Packs)+")", size(d.PackBytes), of(d.PackBytes))
-	g.add("index", size(d.IndexBytes), of(d.IndexBytes))
+	g := &terminal.Table{Columns: []terminal.Column{{Head: "on disk"}, {Head: "", Right: true}, {Head: "", Right: true}}}
+	g.Add("packs ("+terminal.Count(d.Packs)+")", terminal.Bytes(d.PackBytes), of(d.PackBytes))
+	g.Add("index", terminal.Bytes(d.IndexBytes), of(d.IndexBytes))
 	if d.OldIndexBytes > 0 {
-		g.add("older index", size(d.OldIndexBytes), of(d.OldIndexBytes))
+		g.Add("older index", terminal.Bytes(d.OldIndexBytes), of(d.OldIndexBytes))
 	}
 	if d.Leftovers > 0 {
-		g.add("unfinished ("+number(d.Leftovers)+")", size(d.LeftoverBytes), of(d.LeftoverBytes))
+		g.Add("unfinished ("+terminal.Count(d.Leftovers)+")", terminal.Bytes(d.LeftoverBytes), of(d.LeftoverBytes))
 	}
-	g.add("all", size(d.Total()), of(d.Total()))
-	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
+	g.Add("all", terminal.Bytes(d.Total()), of(d.Total()))
+	fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
 }
 
-// shownTables leaves out what takes less than a hundredth of the index.
+// shownTables is the share of the index from which a table is shown.
 const shownTables = 0.01
 
 func (a *app) printTables(all []index.Table) {
@@ -143,17 +144,17 @@ func (a *app) printTables(all []index.Table) {
 	for _, t := range all {
 		total += t.Bytes + t.IndexBytes
 	}
-	g := &grid{columns: []column{{head: "table of the index"}, {head: "rows", right: true, spare: 1}, {head: "size", right: true, spare: 2}, {head: "its indexes", right: true, spare: 3}, {head: "of the index", right: true}}}
+	g := &terminal.Table{Columns: []terminal.Column{{Head: "table of the index"}, {Head: "rows", Right: true, DropRank: 1}, {Head: "size", Right: true, DropRank: 2}, {Head: "its indexes", Right: true, DropRank: 3}, {Head: "of the index", Right: true}}}
 	var rest index.Table
 	for _, t := range all {
 		if n := t.Bytes + t.IndexBytes; float64(n) < shownTables*float64(total) {
 			rest.Bytes, rest.IndexBytes = rest.Bytes+t.Bytes, rest.IndexBytes+t.IndexBytes
 			continue
 		}
-		g.add(tableCells(t.Name, number(t.Rows), t, total)...)
+		g.Add(tableCells(t.Name, terminal.Count(t.Rows), t, total)...)
 	}
-	g.add(tableCells("others", "", rest, total)...)
-	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
+	g.Add(tableCells("others", "", rest, total)...)
+	fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
 }
 
 func tableCells(name, rows string, t index.Table, total int64) []string {
@@ -161,5 +162,5 @@ func tableCells(name, rows string, t index.Table, total int64) []string {
 	if total > 0 {
 		share = fmt.Sprintf("%.1f %%", 100*float64(t.Bytes+t.IndexBytes)/float64(total))
 	}
-	return []string{name, rows, size(t.Bytes), size(t.IndexBytes), share}
+	return []string{name, rows, terminal.Bytes(t.Bytes), terminal.Bytes(t.IndexBytes), share}
 }

@@ -10,11 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// statusOptions say what status looks at and what it ends in.
+// statusOptions are the flags of status.
 type statusOptions struct {
 	maxAge     time.Duration
 	check      bool
@@ -33,11 +35,11 @@ func newStatusCommand(a *app) *cobra.Command {
 			"next is due; how much of the packs was read again lately; and what the archive takes on disk and how it grows.\n\n" +
 			"With --max-age it ends in exit code 6 when a source that is followed was not scanned for so long, or when nothing was\n" +
 			"ever ingested; with --check, when anything needs attention: for cron and monitoring." +
-			exits("6 older than --max-age, or --check found something", "10 no archive"),
+			exitCodes("6 older than --max-age, or --check found something", "10 no archive"),
 		Example: "  txarchive status\n  txarchive status --max-age 26h --quiet || mail -s 'transcripts are not archived' me\n" +
 			"  txarchive status --check --json | jq .attention\n  txarchive status --quiet --prometheus /var/lib/node_exporter/txarchive.prom\n" +
 			"  txarchive status --json | jq '.sources[] | select(.state == \"missing\")'",
-		Args: takes(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
@@ -48,37 +50,37 @@ func newStatusCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// sourceStatus is a source as status tells it.
+// sourceStatus is a source in the report of status.
 type sourceStatus struct {
-	Name        string   `json:"name"`
-	Root        string   `json:"root"`
-	Only        []string `json:"only,omitempty"` // what of it is followed; all of it without
-	State       string   `json:"state"`          // present, missing, removed
-	Files       int64    `json:"files"`
-	Bytes       int64    `json:"bytes"`
-	Versions    int64    `json:"versions"`
-	LastScanned instant  `json:"last_scanned"`
-	LastStored  instant  `json:"last_stored"`
-	Age         *int64   `json:"age_seconds"` // since the last scan
-	Problems    int64    `json:"problems"`
-	Stale       bool     `json:"stale"` // older than --max-age
+	Name        string    `json:"name"`
+	Root        string    `json:"root"`
+	Only        []string  `json:"only,omitempty"` // the paths that are followed; all of it without
+	State       string    `json:"state"`          // present, missing, removed
+	Files       int64     `json:"files"`
+	Bytes       int64     `json:"bytes"`
+	Versions    int64     `json:"versions"`
+	LastScanned timestamp `json:"last_scanned"`
+	LastStored  timestamp `json:"last_stored"`
+	Age         *int64    `json:"age_seconds"` // since the last scan
+	Problems    int64     `json:"problems"`
+	Stale       bool      `json:"stale"` // older than --max-age
 
-	Outlook *sourceOutlook `json:"outlook"` // null when it was not looked at
+	Outlook *sourceOutlook `json:"outlook"` // null with --no-scan
 
 	roots []ingest.Root
 }
 
-// statusReport is what status tells.
+// statusReport is what status prints.
 type statusReport struct {
 	Archive   string          `json:"archive"`
-	LastPack  instant         `json:"last_pack"`
+	LastPack  timestamp       `json:"last_pack"`
 	Sources   []*sourceStatus `json:"sources"`
 	Problems  int64           `json:"problems"`
 	Unindexed int64           `json:"unindexed_packs"`
 	MaxAge    *int64          `json:"max_age_seconds"`
 	OK        bool            `json:"ok"`
 	Storage   archive.Storage `json:"storage"`
-	Free      *int64          `json:"free_bytes"` // on the disk of the archive; null when that is not known
+	Free      *int64          `json:"free_bytes"` // on the disk of the archive; null if unknown
 
 	Growth    growth           `json:"growth"`
 	Nightly   nightlyStatus    `json:"nightly"`
@@ -91,7 +93,7 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	if o.maxAge < 0 {
 		return usage("an age cannot be negative", "--max-age 26h")
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,14 +115,14 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	return errors.Join(err, s.verdict(&o, !a.json && !a.quiet))
 }
 
-// verdict is what status ends in; said is that people have read what it found.
+// verdict returns the error that status ends in, nil for none. said means that the findings were already printed for people.
 func (s *statusReport) verdict(o *statusOptions, said bool) error {
 	if s.OK && o.check && len(s.Attention) > 0 {
-		text := plural(len(s.Attention), "thing needs", "things need") + " attention"
+		text := terminal.Plural(len(s.Attention), "thing needs", "things need") + " attention"
 		if said {
-			return crossed(text, "")
+			return limitCrossed(text, "")
 		}
-		return crossed(text+": "+s.Attention[0].Text, "txarchive status")
+		return limitCrossed(text+": "+s.Attention[0].Text, "txarchive status")
 	}
 	if s.OK {
 		return nil
@@ -132,12 +134,12 @@ func (s *statusReport) verdict(o *statusOptions, said bool) error {
 		}
 	}
 	if len(stale) == 0 {
-		return crossed("nothing was ever ingested", "txarchive ingest DIR")
+		return limitCrossed("nothing was ever ingested", "txarchive ingest DIR")
 	}
-	return crossed(fmt.Sprintf("not scanned for %s: %s", span(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` follows a source no longer")
+	return limitCrossed(fmt.Sprintf("not scanned for %s: %s", terminal.Duration(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` follows a source no longer")
 }
 
-// status gathers what is known of the sources and of the disk.
+// status collects what is known about the sources and the disk.
 func (a *app) status(ctx context.Context, store *archive.Archive, o statusOptions) (*statusReport, error) {
 	s := &statusReport{Archive: store.Dir(), Sources: []*sourceStatus{}, OK: true}
 	sources, err := a.sourceStates(ctx, store)
@@ -151,31 +153,31 @@ func (a *app) status(ctx context.Context, store *archive.Archive, o statusOption
 	if s.Storage, err = store.Storage(ctx); err != nil {
 		return nil, err
 	}
-	if n := freeBytes(store.Dir()); n >= 0 {
+	if n := disk.FreeBytes(store.Dir()); n >= 0 {
 		s.Free = &n
 	}
 	unindexed, last, err := unindexedPacks(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	s.Unindexed, s.LastPack = int64(len(unindexed)), instant{last}
+	s.Unindexed, s.LastPack = int64(len(unindexed)), timestamp{last}
 	if o.maxAge > 0 {
-		s.judge(a.now(), o.maxAge)
+		s.markStale(a.now(), o.maxAge)
 	}
 	if err := a.statusOfNights(ctx, store, s); err != nil {
 		return nil, err
 	}
 	if !o.noScan {
-		if err := a.lookOut(ctx, store, s); err != nil {
+		if err := a.previewSources(ctx, store, s); err != nil {
 			return nil, err
 		}
 	}
-	s.attend(a.now())
+	s.collectAttention(a.now())
 	return s, nil
 }
 
-// judge marks the sources that are older than they may be.
-func (s *statusReport) judge(now time.Time, maxAge time.Duration) {
+// markStale marks the sources that were scanned longer ago than maxAge.
+func (s *statusReport) markStale(now time.Time, maxAge time.Duration) {
 	seconds := int64(maxAge / time.Second)
 	s.MaxAge = &seconds
 	followed := 0

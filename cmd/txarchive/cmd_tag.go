@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newTagCommand(a *app) *cobra.Command {
@@ -21,19 +22,19 @@ func newTagCommand(a *app) *cobra.Command {
 		Short: "Put tags on runs",
 		Long: "Put words of your own on runs, to find them by (tag:release) and for the retention policy. Tags are kept in the packs,\n" +
 			"like the originals, and are the same on every machine. A run is named as for `show`." +
-			exits("4 no such run, or the run has no such tag", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 no such run, or the run has no such tag", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive tag add r7sk2 release keep\n  txarchive tag remove r7sk2 keep\n  txarchive tag list\n  txarchive list tag:release",
-		Args:    noCommand,
+		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		&cobra.Command{Use: "add RUN TAG...", Short: "Put tags on a run", Args: takes(2, many),
+		&cobra.Command{Use: "add RUN TAG...", Short: "Put tags on a run", Args: argCount(2, unlimited),
 			Example: "  txarchive tag add r7sk2 release", ValidArgsFunction: a.completeTagging,
 			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], true) }},
-		&cobra.Command{Use: "remove RUN TAG...", Short: "Take tags off a run", Args: takes(2, many),
+		&cobra.Command{Use: "remove RUN TAG...", Short: "Take tags off a run", Args: argCount(2, unlimited),
 			Example: "  txarchive tag remove r7sk2 release", ValidArgsFunction: a.completeTagging,
 			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], false) }},
-		&cobra.Command{Use: "list [RUN]", Short: "List tags, of one run or of all", Args: takes(0, 1),
+		&cobra.Command{Use: "list [RUN]", Short: "List tags, of one run or of all", Args: argCount(0, 1),
 			Example: "  txarchive tag list --json | jq -r .tag | sort | uniq -c", ValidArgsFunction: a.completeRuns,
 			RunE: func(cmd *cobra.Command, v []string) error {
 				return runTagList(cmd.Context(), a, strings.Join(v, ""))
@@ -47,13 +48,13 @@ func runTag(ctx context.Context, a *app, id string, names []string, add bool) er
 			return err
 		}
 	}
-	return a.change(ctx, a.write, func(store *archive.Archive, ing *ingest.Ingester) error {
+	return a.update(ctx, a.openWrite, func(store *archive.Archive, ing *ingest.Ingester) error {
 		return changeTags(ctx, a, store, ing, id, names, add)
 	})
 }
 
 func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest.Ingester, id string, names []string, add bool) error {
-	run, err := findRun(ctx, store, id)
+	run, err := resolveRun(ctx, store, id)
 	if err != nil {
 		return err
 	}
@@ -64,12 +65,12 @@ func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest
 	has := of[run]
 	var facts []blob.Fact
 	keep := func(tag string, value any) error {
-		f, err := a.fact(index.FactTag, index.RunFactKey(run, tag), value)
+		f, err := a.newFact(index.FactTag, index.RunFactKey(run, tag), value)
 		facts = append(facts, f)
 		return err
 	}
 	for _, tag := range names {
-		i := slices.IndexFunc(has, func(t string) bool { return strings.EqualFold(t, tag) }) // as queries compare them
+		i := slices.IndexFunc(has, func(t string) bool { return strings.EqualFold(t, tag) }) // queries ignore case, too
 		switch {
 		case add && i < 0:
 			has = append(has, tag)
@@ -107,14 +108,14 @@ func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest
 }
 
 func runTagList(ctx context.Context, a *app, id string) error {
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	run := ""
 	if id != "" {
-		if run, err = findRun(ctx, store, id); err != nil {
+		if run, err = resolveRun(ctx, store, id); err != nil {
 			return err
 		}
 	}
@@ -122,16 +123,16 @@ func runTagList(ctx context.Context, a *app, id string) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(column{head: "run"}, column{head: "tag", flex: cutMiddle}, column{head: "added", spare: 2}, column{head: "what", flex: cut, spare: 1})
+	l := a.listing(terminal.Column{Head: "run"}, terminal.Column{Head: "tag", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "added", DropRank: 2}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 1})
 	for _, row := range rows {
 		if run != "" && row.Run != run {
 			continue
 		}
 		added := ""
 		if !row.Added.IsZero() {
-			added = a.clock(row.Added.Time)
+			added = a.formatClock(row.Added.Time)
 		}
-		if err := l.row(row, row.Run, row.Tag, added, a.runWords(ctx, store, row.Run)); err != nil {
+		if err := l.row(row, row.Run, row.Tag, added, a.describeRun(ctx, store, row.Run)); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -22,9 +23,9 @@ func newTreeCommand(a *app) *cobra.Command {
 		Short: "Show a run with its sub-runs",
 		Long: "Show the tree that a run, or each run of a group, belongs to: which run started which, with status, tokens and cost.\n" +
 			"Sub-runs that were announced and never found are shown as such. What is in the tree twice is shown once." +
-			exits("4 no such run", "10 no archive"),
+			exitCodes("4 no such run", "10 no archive"),
 		Example:           "  txarchive tree r7sk2\n  txarchive tree r7sk2 --down              without what is above it\n  txarchive tree r7sk2 --kinds parent,fork,reference,message",
-		Args:              takes(1, 1),
+		Args:              argCount(1, 1),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.Up = !down
@@ -34,11 +35,11 @@ func newTreeCommand(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&down, "down", false, "begin at this run, not at its topmost ancestor")
 	f.StringSliceVar(&o.Kinds, "kinds", nil, "`KINDS` of links to follow: "+strings.Join(linkKinds, ", ")+" (default parent, fork, call)")
-	completing(cmd, map[string]cobra.CompletionFunc{"kinds": fixedList(linkKinds...)})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"kinds": fixedWords(linkKinds...)})
 	return cmd
 }
 
-// linkKinds are the kinds of links that formats tell of, as docs/sql.md lists them.
+// linkKinds are the kinds of links that formats report, as docs/sql.md lists them.
 var linkKinds = []string{"parent", "fork", "call", "resume", "message", "reference", "depends"}
 
 func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error {
@@ -47,7 +48,7 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 			return usage(fmt.Sprintf("there are no links of the kind %q", kind), "--kinds "+strings.Join(linkKinds, ","))
 		}
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 			return err
 		}
 		if shown[tree.Run.ID] {
-			continue // another run of the group has led to it
+			continue // it was printed below another run of the group
 		}
 		shown[tree.Run.ID] = true
 		if a.json {
@@ -76,15 +77,15 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 			}
 			continue
 		}
-		p := treePrinter{a: a, ink: a.ink(), width: a.width(), asked: run, tags: tags}
+		p := treePrinter{a: a, style: a.style(), width: a.width(), asked: run, tags: tags}
 		p.node(tree, "", "")
 	}
 	return nil
 }
 
-// rootsOf are the runs that an id means: one, or those of a group.
+// rootsOf returns the runs that an id names: one, or those of a group.
 func rootsOf(ctx context.Context, store *archive.Archive, id string) ([]string, error) {
-	run, err := findRun(ctx, store, id)
+	run, err := resolveRun(ctx, store, id)
 	if err != nil {
 		var runs []string
 		for r, bad := range store.Index().Runs(ctx, index.Selection{Group: id}, index.Page{}) {
@@ -104,23 +105,23 @@ func rootsOf(ctx context.Context, store *archive.Archive, id string) ([]string, 
 
 type treePrinter struct {
 	a     *app
-	ink   ink
+	style terminal.Style
 	width int
 	asked string // run
 	tags  map[string][]string
 }
 
-// node prints a node behind its branch and its children below it.
+// node prints a node after its branch, and its children below it.
 func (p *treePrinter) node(n *search.Node, branch, margin string) {
 	below := margin + "  "
 	if len(n.Children) > 0 {
 		below = margin + "│ "
 	}
 	head, used := p.lines(n)
-	fmt.Fprintln(p.a.out, p.ink.dim(branch)+p.color(n, head.in(p.room(branch))))
+	fmt.Fprintln(p.a.out, p.style.Dim(branch)+p.color(n, head.in(p.remainingWidth(branch))))
 	for _, parts := range used {
-		for _, row := range rows(parts, p.room(below)) {
-			fmt.Fprintln(p.a.out, p.ink.dim(below+row))
+		for _, row := range layoutRows(parts, p.remainingWidth(below)) {
+			fmt.Fprintln(p.a.out, p.style.Dim(below+row))
 		}
 	}
 	for i, child := range n.Children {
@@ -132,32 +133,32 @@ func (p *treePrinter) node(n *search.Node, branch, margin string) {
 	}
 }
 
-// room is how many columns of a line are left behind its lead; 0 is any number.
-func (p *treePrinter) room(lead string) int {
+// remainingWidth returns how many columns are left on a line after its lead; 0 is any number.
+func (p *treePrinter) remainingWidth(lead string) int {
 	if p.width == 0 {
 		return 0
 	}
-	return max(p.width-widthOf(lead), 20)
+	return max(p.width-terminal.Width(lead), 20)
 }
 
-// identity is the first line of a node. Its name is what a narrow terminal shortens: ids are typed again, and how it is linked
-// stands in no other line.
+// identity is the first line of a node. Only its name is shortened on a narrow terminal: ids are typed again, and how the node is
+// linked is on no other line.
 type identity struct{ id, name, after string }
 
 func (h identity) in(room int) string {
 	name := h.name
 	if room > 0 {
-		name = cut(name, max(room-widthOf(h.id)-widthOf(h.after), 8))
+		name = terminal.Truncate(name, max(room-terminal.Width(h.id)-terminal.Width(h.after), 8))
 	}
-	return cut(h.id+name+h.after, room)
+	return terminal.Truncate(h.id+name+h.after, room)
 }
 
-// rows puts parts side by side in rows that fit, and none is cut: the last is a cost.
-func rows(parts []string, room int) []string {
+// layoutRows lays parts out side by side in rows of a width. No part is shortened: the last one is a cost.
+func layoutRows(parts []string, width int) []string {
 	rows := parts[:1:1]
 	for _, part := range parts[1:] {
 		last := len(rows) - 1
-		if row := rows[last] + "  " + part; room == 0 || widthOf(row) <= room {
+		if row := rows[last] + "  " + part; width == 0 || terminal.Width(row) <= width {
 			rows[last] = row
 		} else {
 			rows = append(rows, part)
@@ -169,22 +170,22 @@ func rows(parts []string, room int) []string {
 func (p *treePrinter) color(n *search.Node, s string) string {
 	switch {
 	case !n.Found && n.Kind != "" && n.Type != "actor":
-		return p.ink.yellow(s)
+		return p.style.Yellow(s)
 	case n.Run.Outcome == transcript.Failed:
-		return p.ink.red(s)
+		return p.style.Red(s)
 	case n.Run.ID == p.asked:
-		return p.ink.bold(s)
+		return p.style.Bold(s)
 	}
 	return s
 }
 
-// lines are what is said of a node: who it is, and what it used.
+// lines returns the lines of a node: its identity, and its usage.
 func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 	link := ""
 	if n.Kind != "" && n.Kind != "parent" {
-		link = " [" + line(n.Kind) + "]"
+		link = " [" + terminal.OneLine(n.Kind) + "]"
 	}
-	other := identity{name: line(firstOf(n.Type, "run") + " " + n.NativeID), after: link}
+	other := identity{name: terminal.OneLine(firstNonEmpty(n.Type, "run") + " " + n.NativeID), after: link}
 	r := &n.Run
 	switch {
 	case n.Type == "actor":
@@ -198,12 +199,12 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 	case r.ID == "":
 		return other, nil
 	}
-	head := identity{r.ID + "  " + r.Format + "  ", line(firstOf(r.Title, r.Flow, r.Agent, n.NativeID, r.NativeID)), link}
+	head := identity{r.ID + "  " + r.Format + "  ", terminal.OneLine(firstNonEmpty(r.Title, r.Flow, r.Agent, n.NativeID, r.NativeID)), link}
 	if n.Seen {
 		head.after += "  (see above)"
 		return head, nil
 	}
-	parts := []string{p.a.when(r.Started), firstOf(r.Status, string(r.Outcome)), plural(n.Own.Events, "event", "events")}
+	parts := []string{p.a.formatTime(r.Started), firstNonEmpty(r.Status, string(r.Outcome)), terminal.Plural(n.Own.Events, "event", "events")}
 	if r.Pruned {
 		parts[2] = "pruned"
 	}
@@ -211,10 +212,10 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 		parts = append(parts, tokens)
 	}
 	parts = append(parts, strings.Join(p.tags[r.ID], ", "))
-	lines := [][]string{said(parts...)}
+	lines := [][]string{nonEmpty(parts...)}
 	if len(n.Children) > 0 && n.All.Runs > 1 {
-		all := fmt.Sprintf("all %s", plural(n.All.Runs, "run", "runs"))
-		lines = append(lines, said(all, plural(n.All.Events, "event", "events"), inOut(&n.All)))
+		all := fmt.Sprintf("all %s", terminal.Plural(n.All.Runs, "run", "runs"))
+		lines = append(lines, nonEmpty(all, terminal.Plural(n.All.Events, "event", "events"), inOut(&n.All)))
 	}
 	return head, lines
 }
@@ -222,15 +223,15 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 func inOut(t *search.Totals) string {
 	s := ""
 	if t.Input.Known || t.Output.Known {
-		s = known(count(t.Input)) + " in, " + known(count(t.Output)) + " out"
+		s = terminal.CountOrDash(countOrNull(t.Input)) + " in, " + terminal.CountOrDash(countOrNull(t.Output)) + " out"
 	}
 	if t.Cost.Known {
-		s = strings.TrimPrefix(s+", "+dollars(count(t.Cost)), ", ")
+		s = strings.TrimPrefix(s+", "+terminal.Dollars(countOrNull(t.Cost)), ", ")
 	}
 	return s
 }
 
-// nodeJSON is a node with its children; tags are those of each run.
+// nodeJSON returns a node with its children for JSON; tags has the tags of each run.
 func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 	children := []any{}
 	for _, c := range n.Children {
@@ -245,6 +246,6 @@ func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 }
 
 func totalsJSON(t *search.Totals) map[string]any {
-	return map[string]any{"runs": t.Runs, "events": t.Events, "tool_calls": t.Calls, "input_tokens": count(t.Input), "output_tokens": count(t.Output),
-		"cache_read_tokens": count(t.CacheRead), "cache_creation_tokens": count(t.CacheCreation), "cost_microusd": count(t.Cost), "reported_cost_microusd": count(t.Reported)}
+	return map[string]any{"runs": t.Runs, "events": t.Events, "tool_calls": t.Calls, "input_tokens": countOrNull(t.Input), "output_tokens": countOrNull(t.Output),
+		"cache_read_tokens": countOrNull(t.CacheRead), "cache_creation_tokens": countOrNull(t.CacheCreation), "cost_microusd": countOrNull(t.Cost), "reported_cost_microusd": countOrNull(t.Reported)}
 }

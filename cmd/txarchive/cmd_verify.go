@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newVerifyCommand(a *app) *cobra.Command {
@@ -32,10 +33,10 @@ func newVerifyCommand(a *app) *cobra.Command {
 			"the rest by hash in other packs, in the sources and with --from in a backup, notes which bytes are lost, keeps the\n" +
 			"damaged packs aside in quarantine/, and makes the index right. It shows its plan first, and gives nothing up without\n" +
 			"being told so. Docs: docs/reliability.md." +
-			exits("5 something is damaged or missing", "8 --repair: bytes would be given up, and that is not confirmed", "10 no archive",
+			exitCodes("5 something is damaged or missing", "8 --repair: bytes would be given up, and that is not confirmed", "10 no archive",
 				"11 --deep, --repair: another process writes", "12 a newer txarchive wrote some of the packs; all others are well"),
 		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --repair --dry-run   what could be saved\n  txarchive verify --repair --from /mnt/backup/transcripts\n  txarchive verify --json | jq .list",
-		Args:    takes(0, 0),
+		Args:    argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if mend && (o.Quick || deep) || o.Quick && deep {
 				return usage("--quick, --deep and --repair do not go together", "one call for each")
@@ -60,40 +61,40 @@ func newVerifyCommand(a *app) *cobra.Command {
 
 func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) error {
 	options := a.options()
-	options.NoIndex = true // packs can be proved without it
-	a.works("nothing was changed")
+	options.NoIndex = true // packs can be verified without it
+	a.beginWork("nothing was changed")
 	mode := archive.Read
 	if deep {
 		mode = archive.Write // for the lock: the packs must stay as they are
 	}
-	store, err := a.openAs(ctx, mode, options)
+	store, err := a.openWith(ctx, mode, options)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	if deep && store.Index() != nil {
-		drop, err := again(ctx, a, store, &o)
+		drop, err := scratchIndex(ctx, a, store, &o)
 		if err != nil {
 			return err
 		}
 		defer drop()
 	}
-	packs, err := packsOf(ctx, store)
+	packs, err := listPacks(ctx, store)
 	if err != nil {
 		return err
 	}
 	m := a.meter()
-	o.Progress = m.reading("verify")
+	o.Progress = m.ByteFunc("verify")
 	findings := []archive.Finding{}
 	report, err := store.Verify(ctx, o, func(f archive.Finding) { findings = append(findings, f) })
-	m.stop()
+	m.Stop()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil && report.Findings == 0 {
 		return err
 	}
-	a.rememberFound(ctx, store, packs, &report, findings)
+	a.recordVerified(ctx, store, packs, &report, findings)
 	if a.json {
 		err := a.printJSON(struct {
 			OK bool `json:"ok"`
@@ -109,17 +110,17 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	}
 	switch err := store.IndexError(); {
 	case report.DamagedPacks+report.LostFiles == 0 && err != nil && !errors.Is(err, archive.ErrNoIndex):
-		return err // the packs are well, and the index may be
+		return err // the packs are intact, and the index may be
 	case report.Findings == 0:
 		return nil
 	case !slices.ContainsFunc(findings, func(f archive.Finding) bool { return !f.Notice() && f.Kind != archive.KindNewer }):
 		return archive.ErrTooNew
 	}
-	return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))
+	return corrupt(terminal.Plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))
 }
 
-// again makes an index from the packs that nobody will see. What damaged packs keep from it, verify names.
-func again(ctx context.Context, a *app, store *archive.Archive, o *archive.VerifyOptions) (drop func(), err error) {
+// scratchIndex builds an index from the packs that only this verify uses. What it lacks because of damaged packs, verify names anyway.
+func scratchIndex(ctx context.Context, a *app, store *archive.Archive, o *archive.VerifyOptions) (drop func(), err error) {
 	db, _, drop, err := store.NewIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -143,34 +144,34 @@ func verifyHint(r *archive.VerifyReport) string {
 	return "the next ingest mends what is whole elsewhere; txarchive verify --repair saves all that is not damaged, with --from BACKUP also what a backup has"
 }
 
-// touchedNamed is how many runs are named that a damaged original tells of: a log may tell of all.
-const touchedNamed = 10
+// maxTouched is how many runs are named for a damaged original: a log may be part of all runs.
+const maxTouched = 10
 
 func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
-	alike := func(i, j int) bool { // two originals that one damage has hit
+	alike := func(i, j int) bool { // originals that the same damage has hit
 		return j >= 0 && j < len(findings) && findings[i].Place() == findings[j].Place() && findings[i].Reason == findings[j].Reason &&
 			findings[i].Original() != "" && findings[j].Original() != "" && !findings[i].Notice()
 	}
 	for i := range findings {
 		f := &findings[i]
-		text := line(f.String())
-		if before := alike(i, i-1); before || alike(i, i+1) { // which is said once
-			if text = "  " + strings.TrimSpace(line(f.Original())); !before {
-				fmt.Fprintln(a.out, a.ink().red(line(f.Place()+": "+f.Reason)))
+		text := terminal.OneLine(f.String())
+		if before := alike(i, i-1); before || alike(i, i+1) { // print the damage once
+			if text = "  " + strings.TrimSpace(terminal.OneLine(f.Original())); !before {
+				fmt.Fprintln(a.out, a.style().Red(terminal.OneLine(f.Place()+": "+f.Reason)))
 			}
 		}
 		if f.Notice() {
 			a.note("%s", text)
 			continue
 		}
-		if n := len(f.Runs); n > touchedNamed {
-			text += ", touches " + strings.Join(f.Runs[:touchedNamed], " ") + " and " + plural(n-touchedNamed, "more run", "more runs") + " (--json names all)"
+		if n := len(f.Runs); n > maxTouched {
+			text += ", touches " + strings.Join(f.Runs[:maxTouched], " ") + " and " + terminal.Plural(n-maxTouched, "more run", "more runs") + " (--json names all)"
 		} else if n > 0 {
 			text += ", touches " + strings.Join(f.Runs, " ")
 		}
-		fmt.Fprintln(a.out, a.ink().red(text))
-		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for all that it helps against
-			fmt.Fprintln(a.out, "  "+line(f.Hint))
+		fmt.Fprintln(a.out, a.style().Red(text))
+		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for consecutive findings with the same hint
+			fmt.Fprintln(a.out, "  "+terminal.OneLine(f.Hint))
 		}
 	}
 	if a.quiet {
@@ -180,16 +181,16 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	if r.Quick {
 		checked, fine = "listed and compared, contents not read", "Nothing is missing."
 	}
-	if !r.Quick || r.Index != "sound" { // which a quick look does not prove
+	if !r.Quick || r.Index != "sound" { // a quick verify does not prove the index sound
 		checked += ", index " + r.Index
 	}
-	fmt.Fprintf(a.out, "%s (%s), %s (%s) %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
-		size(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
+	fmt.Fprintf(a.out, "%s (%s), %s (%s) %s, %s\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.PackBytes), terminal.Plural(r.Versions, "original", "originals"),
+		terminal.Bytes(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
 	switch {
 	case r.Findings > 0:
 	case r.KnownBytes > 0:
-		fmt.Fprintf(a.out, "Everything else is as it was stored: %s are lost, as a repair has said.\n", plural(r.KnownBytes, "byte", "bytes"))
+		fmt.Fprintf(a.out, "Everything else is as it was stored: %s are lost, as a repair has said.\n", terminal.Plural(r.KnownBytes, "byte", "bytes"))
 	default:
-		fmt.Fprintln(a.out, a.ink().green(fine))
+		fmt.Fprintln(a.out, a.style().Green(fine))
 	}
 }

@@ -21,15 +21,15 @@ func newVersionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of txarchive and of its parsers",
-		Long:    "Print the version of txarchive, and the formats that it knows with the versions of their parsers." + exits(),
+		Long:    "Print the version of txarchive, and the formats that it knows with the versions of their parsers." + exitCodes(),
 		Example: "  txarchive version\n  txarchive version --json | jq .formats",
-		Args:    takes(0, 0),
+		Args:    argCount(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return runVersion(a) },
 	}
 }
 
 func runVersion(a *app) error {
-	v, c := build()
+	v, c := buildVersion()
 	formats := map[string]int{}
 	var names []string
 	for _, f := range all.Formats() {
@@ -44,12 +44,12 @@ func runVersion(a *app) error {
 		fmt.Fprintf(a.out, " (%s)", c)
 	}
 	fmt.Fprintf(a.out, "\n%s, %s/%s\n%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		a.wrapped("", "formats and their parsers: "+strings.Join(names, ", "), "  "))
+		a.wrap("", "formats and their parsers: "+strings.Join(names, ", "), "  "))
 	return nil
 }
 
-// build is what the linker was told, else what the toolchain knows.
-func build() (v, c string) {
+// buildVersion returns version and commit: what the linker was told, else what the build info says.
+func buildVersion() (v, c string) {
 	v, c = version, commit
 	info, ok := debug.ReadBuildInfo()
 	if v == "" && ok && info.Main.Version != "" {

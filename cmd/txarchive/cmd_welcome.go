@@ -5,25 +5,24 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// runWelcome is txarchive without a command: it says what there is and what to do next.
+// runWelcome is txarchive without a command: it says what the archive holds and what to do next.
 func runWelcome(ctx context.Context, a *app) error {
 	dir, err := a.dir()
 	if err != nil {
 		return err
 	}
-	store, err := a.read(ctx)
+	store, err := a.openRead(ctx)
 	if errors.Is(err, archive.ErrNoArchive) {
 		if a.json {
 			return a.printJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
 		}
-		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest makes one in %s.", a.shown(dir)), [][2]string{
+		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest makes one in %s.", a.displayPath(dir)), [][2]string{
 			{"txarchive ingest", "take what agents keep, and what is below here"},
 			{"txarchive ingest DIR", "take all transcripts below DIR"},
 			{"txarchive source discover", "see what agents keep, and when they delete it"},
@@ -50,17 +49,17 @@ func runWelcome(ctx context.Context, a *app) error {
 	return nil
 }
 
-// greet says what an archive holds, and what to do next.
+// greet prints what an archive holds, and what to do next.
 func (a *app) greet(dir string, t index.Sums, sources int) {
 	switch {
 	case t.Files == 0 && sources == 0:
-		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.shown(dir)), [][2]string{
+		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.displayPath(dir)), [][2]string{
 			{"txarchive ingest", "take what agents keep, and what is below here"},
 			{"txarchive ingest DIR", "take all transcripts below DIR"},
 		})
 	case t.Files == 0:
-		a.welcome(fmt.Sprintf("The archive %s is empty.", a.shown(dir)), [][2]string{
-			{"txarchive ingest", "take what is new in " + plural(sources, "source", "sources")},
+		a.welcome(fmt.Sprintf("The archive %s is empty.", a.displayPath(dir)), [][2]string{
+			{"txarchive ingest", "take what is new in " + terminal.Plural(sources, "source", "sources")},
 			{"txarchive source list", "see where these are"},
 		})
 	default:
@@ -72,18 +71,18 @@ func (a *app) greet(dir string, t index.Sums, sources int) {
 			{"txarchive schedule install", "have that done every night"},
 		}
 		if t.Problems > 0 {
-			next = append(next, [2]string{"txarchive doctor", "see what could not be read: " + plural(t.Problems, "problem", "problems")})
+			next = append(next, [2]string{"txarchive doctor", "see what could not be read: " + terminal.Plural(t.Problems, "problem", "problems")})
 		}
-		a.welcome(fmt.Sprintf("%s holds %s in %s: %s, %s.", a.shown(dir), size(t.Bytes), plural(t.Files, "file", "files"),
-			plural(t.Runs, "run", "runs"), plural(t.Events, "event", "events")), next)
+		a.welcome(fmt.Sprintf("%s holds %s in %s: %s, %s.", a.displayPath(dir), terminal.Bytes(t.Bytes), terminal.Plural(t.Files, "file", "files"),
+			terminal.Plural(t.Runs, "run", "runs"), terminal.Plural(t.Events, "event", "events")), next)
 	}
 }
 
-// welcome prints how things stand and what can be done next.
+// welcome prints a state and what can be done next.
 func (a *app) welcome(state string, next [][2]string) {
-	fmt.Fprintf(a.out, "%s\n\n", line(state))
+	fmt.Fprintf(a.out, "%s\n\n", terminal.OneLine(state))
 	for _, n := range next {
-		fmt.Fprintf(a.out, "  %s  %s\n", a.ink().bold(text.Pad(n[0], 27, ' ')), n[1])
+		fmt.Fprintf(a.out, "  %s  %s\n", a.style().Bold(terminal.Pad(n[0], 27)), n[1])
 	}
 	fmt.Fprintln(a.out, "\nAll commands: txarchive --help")
 }

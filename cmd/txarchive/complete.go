@@ -13,20 +13,22 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/sqlshell"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// Completion asks the archive and must not disturb who types: what goes wrong there completes nothing.
+// Completion reads the archive and must not disturb whoever types: after an error it offers nothing.
 
 const (
-	completed = 50   // offers at most
-	looked    = 1000 // runs that are looked through for them
+	maxCompletions  = 50   // completions at most
+	maxRunsSearched = 1000 // runs that are searched for them
 )
 
-const nothing = cobra.ShellCompDirectiveNoFileComp
+const noFiles = cobra.ShellCompDirectiveNoFileComp
 
-// offering opens the archive for a completion; do must not keep the archive.
-func (a *app) offering(cmd *cobra.Command, do func(context.Context, *archive.Archive) []cobra.Completion) []cobra.Completion {
-	store, err := a.read(cmd.Context())
+// completeFromArchive opens the archive for a completion. do must not keep it.
+func (a *app) completeFromArchive(cmd *cobra.Command, do func(context.Context, *archive.Archive) []cobra.Completion) []cobra.Completion {
+	store, err := a.openRead(cmd.Context())
 	if err != nil {
 		return nil
 	}
@@ -34,39 +36,39 @@ func (a *app) offering(cmd *cobra.Command, do func(context.Context, *archive.Arc
 	return do(cmd.Context(), store)
 }
 
-// fixed completes words that are always the same.
+// fixed completes words of a fixed list.
 func fixed(words ...string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(words, nothing)
+	return cobra.FixedCompletions(words, noFiles)
 }
 
-// fixedList completes words that are always the same, several with commas.
-func fixedList(words ...string) cobra.CompletionFunc {
+// fixedWords completes comma-separated words of a fixed list.
+func fixedWords(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		head, last := lastOf(typed)
 		taken := strings.Split(head, ",")
-		var some []cobra.Completion
+		var matches []cobra.Completion
 		for _, w := range words {
 			if strings.HasPrefix(w, last) && !slices.Contains(taken, w) {
-				some = append(some, head+w)
+				matches = append(matches, head+w)
 			}
 		}
-		return some, nothing | cobra.ShellCompDirectiveNoSpace
+		return matches, noFiles | cobra.ShellCompDirectiveNoSpace
 	}
 }
 
-// withoutFiles offers no files to commands that take no arguments.
-func withoutFiles(cmd *cobra.Command) {
+// noFileCompletion turns the completion of files off for commands without arguments.
+func noFileCompletion(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
-		withoutFiles(c)
+		noFileCompletion(c)
 	}
 	if cmd.ValidArgsFunction == nil && !strings.Contains(cmd.Use, " ") {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
 }
 
-// completing says how the values of flags are completed. It fails for flags that a command does not have, which a test
-// would see.
-func completing(cmd *cobra.Command, how map[string]cobra.CompletionFunc) {
+// completeFlags sets how the values of flags are completed. It panics for a flag that the command does not have, which tests would
+// reveal.
+func completeFlags(cmd *cobra.Command, how map[string]cobra.CompletionFunc) {
 	for name, complete := range how {
 		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
 			panic(err)
@@ -74,103 +76,103 @@ func completing(cmd *cobra.Command, how map[string]cobra.CompletionFunc) {
 	}
 }
 
-// completeRuns completes the id of one run, the newest first.
+// completeRuns completes the id of one run, newest first.
 func (a *app) completeRuns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
 	return a.completeSome("")(cmd, v, typed)
 }
 
-// completeSome completes ids of runs that a query finds, any number of them.
+// completeSome completes any number of ids of runs that a query finds.
 func (a *app) completeSome(text string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, taken []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		tree, err := query.Parse(text, a.now(), a.location())
 		if err != nil {
-			return nil, nothing
+			return nil, noFiles
 		}
-		return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 			var ids []cobra.Completion
-			for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{Limit: looked}) {
-				if err != nil || len(ids) == completed {
+			for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{Limit: maxRunsSearched}) {
+				if err != nil || len(ids) == maxCompletions {
 					break
 				}
 				if strings.HasPrefix(r.ID, typed) && !slices.Contains(taken, r.ID) {
-					ids = append(ids, describedID(r.ID, r.Format, firstOf(r.Title, r.Flow, r.NativeID)))
+					ids = append(ids, describedID(r.ID, r.Format, firstNonEmpty(r.Title, r.Flow, r.NativeID)))
 				}
 			}
 			return ids
-		}), nothing | cobra.ShellCompDirectiveKeepOrder
+		}), noFiles | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
-// completeThings completes ids of runs, and of conversations for who types a c.
+// completeThings completes the id of a run, or of a conversation if it begins with c.
 func (a *app) completeThings(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 || !strings.HasPrefix(typed, "c") {
 		return a.completeRuns(cmd, v, typed)
 	}
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		if c, err := store.Index().Conversation(ctx, typed); err == nil && strings.HasPrefix(c.ID, typed) {
-			return []cobra.Completion{describedID(c.ID, c.Format, firstOf(c.Title, c.Step, c.NativeID))}
+			return []cobra.Completion{describedID(c.ID, c.Format, firstNonEmpty(c.Title, c.Step, c.NativeID))}
 		}
 		var ids []cobra.Completion
-		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
+		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: maxRunsSearched}) {
 			if err != nil {
 				break
 			}
 			for c, err := range store.Index().Conversations(ctx, r.ID) {
-				if err != nil || len(ids) == completed {
+				if err != nil || len(ids) == maxCompletions {
 					return ids
 				}
 				if strings.HasPrefix(c.ID, typed) {
-					ids = append(ids, describedID(c.ID, c.Format, firstOf(c.Title, r.Title, c.Step, c.NativeID)))
+					ids = append(ids, describedID(c.ID, c.Format, firstNonEmpty(c.Title, r.Title, c.Step, c.NativeID)))
 				}
 			}
 		}
 		return ids
-	}), nothing | cobra.ShellCompDirectiveKeepOrder
+	}), noFiles | cobra.ShellCompDirectiveKeepOrder
 }
 
 func describedID(id, format, what string) cobra.Completion {
-	return cobra.CompletionWithDesc(id, cut(line(format+" "+what), 60))
+	return cobra.CompletionWithDesc(id, terminal.Truncate(terminal.OneLine(format+" "+what), 60))
 }
 
-// completeTagging completes a run, then tags that there are; those to be removed are of the run.
+// completeTagging completes a run, then existing tags; to remove tags, only those of the run.
 func (a *app) completeTagging(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) == 0 {
 		return a.completeRuns(cmd, v, typed)
 	}
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		rows, err := tags(ctx, store)
 		if err != nil {
 			return nil
 		}
-		if run, err := findRun(ctx, store, v[0]); cmd.Name() == "remove" && err == nil {
+		if run, err := resolveRun(ctx, store, v[0]); cmd.Name() == "remove" && err == nil {
 			rows = slices.DeleteFunc(rows, func(r tagRow) bool { return r.Run != run })
 		}
 		return distinct(rows, func(r tagRow) string { return r.Tag }, typed, v[1:])
-	}), nothing
+	}), noFiles
 }
 
-// distinct are the texts of rows that begin with what was typed, each once, without those that are taken.
+// distinct returns the texts of rows that begin with what was typed, each once, without those that are taken.
 func distinct[T any](rows []T, of func(T) string, typed string, taken []string) []cobra.Completion {
-	var some []cobra.Completion
+	var matches []cobra.Completion
 	for _, r := range rows {
 		s := of(r)
-		if s != "" && s == line(s) && strings.HasPrefix(s, typed) && !slices.Contains(some, s) && !slices.Contains(taken, s) {
-			some = append(some, s)
+		if s != "" && s == terminal.OneLine(s) && strings.HasPrefix(s, typed) && !slices.Contains(matches, s) && !slices.Contains(taken, s) {
+			matches = append(matches, s)
 		}
 	}
-	slices.Sort(some)
-	return some
+	slices.Sort(matches)
+	return matches
 }
 
-// completeFormats completes names of formats: those that this version knows.
+// completeFormats completes the formats that this version knows.
 func completeFormats(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return fixedList(formatNames()...)(cmd, v, typed)
+	return fixedWords(formatNames()...)(cmd, v, typed)
 }
 
-// lastOf parts a list with commas before its last value.
+// lastOf splits a comma-separated list before its last value.
 func lastOf(typed string) (head, last string) {
 	i := strings.LastIndexByte(typed, ',') + 1
 	return typed[:i], typed[i:]
@@ -179,20 +181,20 @@ func lastOf(typed string) (head, last string) {
 // completeSources completes the name of one source.
 func (a *app) completeSources(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		return a.fieldValues(ctx, store, "source", typed)
-	}), nothing
+	}), noFiles
 }
 
-// completeValues completes values of a field that the archive holds, several with commas.
+// completeValues completes comma-separated values of a field that occur in the archive.
 func (a *app) completeValues(field string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		head, last := lastOf(typed)
-		return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 			return prefixed(head, a.fieldValues(ctx, store, field, last))
-		}), nothing
+		}), noFiles
 	}
 }
 
@@ -203,16 +205,16 @@ func prefixed(head string, all []string) []cobra.Completion {
 	return all
 }
 
-// completeColumns completes names of columns, several with commas.
+// completeColumns completes comma-separated names of columns.
 func completeColumns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	columns := runColumns
 	if cmd.Name() == "conversations" {
 		columns = conversationColumns
 	}
-	return fixedList(columnNames(columns)...)(cmd, v, typed)
+	return fixedWords(columnNames(columns)...)(cmd, v, typed)
 }
 
-// completeQuery completes the last word of a query: the name of a field, or a value of it.
+// completeQuery completes the last word of a query: the name of a field, or one of its values.
 func (a *app) completeQuery(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	start := strings.LastIndexAny(typed, " \t(") + 1
 	before, word := typed[:start], typed[start:]
@@ -221,11 +223,11 @@ func (a *app) completeQuery(cmd *cobra.Command, _ []string, typed string) ([]cob
 	}
 	name, value, isField := strings.Cut(word, ":")
 	if !isField {
-		return completeField(before, word), nothing | cobra.ShellCompDirectiveNoSpace
+		return completeField(before, word), noFiles | cobra.ShellCompDirectiveNoSpace
 	}
 	i := slices.IndexFunc(query.Fields(), func(f query.Info) bool { return f.Name == name })
 	if i < 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
 	head, last := lastOf(value)
 	before += name + ":" + head
@@ -234,12 +236,12 @@ func (a *app) completeQuery(cmd *cobra.Command, _ []string, typed string) ([]cob
 		values = query.Times()
 	}
 	if values != nil {
-		return prefixed(before, slices.DeleteFunc(slices.Clone(values), func(s string) bool { return !strings.HasPrefix(s, last) })), nothing
+		return prefixed(before, slices.DeleteFunc(slices.Clone(values), func(s string) bool { return !strings.HasPrefix(s, last) })), noFiles
 	}
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		values := slices.DeleteFunc(a.fieldValues(ctx, store, name, last), func(s string) bool { return strings.ContainsAny(s, " ,\"()") })
 		return prefixed(before, values)
-	}), nothing
+	}), noFiles
 }
 
 // completeField completes the name of a field, with what it means.
@@ -257,7 +259,7 @@ func completeField(before, typed string) []cobra.Completion {
 	return names
 }
 
-// runFields are fields of a query whose values stand in runs.
+// runFields are the query fields whose values are stored in runs.
 var runFields = map[string]func(index.Run) string{
 	"project": func(r index.Run) string { return r.Project }, "agent": func(r index.Run) string { return r.Agent },
 	"model": func(r index.Run) string { return r.Model }, "flow": func(r index.Run) string { return r.Flow },
@@ -265,7 +267,7 @@ var runFields = map[string]func(index.Run) string{
 	"run": func(r index.Run) string { return r.ID },
 }
 
-// fieldValues are values of a field that the archive holds and that begin with what was typed.
+// fieldValues returns values of a field that occur in the archive and begin with what was typed.
 func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, typed string) []string {
 	switch field {
 	case "format":
@@ -288,7 +290,7 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 		return nil
 	}
 	if of := runFields[field]; of != nil {
-		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
+		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: maxRunsSearched}) {
 			if err != nil {
 				return nil
 			}
@@ -298,7 +300,7 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 	return distinct(names, func(s string) string { return s }, typed, nil)
 }
 
-// formatNames are the formats that this version knows.
+// formatNames returns the formats that this version knows.
 func formatNames() []string {
 	var names []string
 	for _, f := range all.Formats() {
@@ -310,22 +312,22 @@ func formatNames() []string {
 // completeSQL completes the last word of a statement: views, their columns, and functions.
 func (a *app) completeSQL(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
-		words, err := sqlWords(ctx, store.Index())
+	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		words, err := sqlshell.ReadWords(ctx, store.Index())
 		if err != nil {
 			return nil
 		}
-		head, some := words.complete(typed)
-		return prefixed(head, some)
-	}), nothing | cobra.ShellCompDirectiveNoSpace
+		head, matches := words.Complete(typed)
+		return prefixed(head, matches)
+	}), noFiles | cobra.ShellCompDirectiveNoSpace
 }
 
-// completePath completes SOURCE/PATH of originals, or ids where these will do.
+// completePath completes SOURCE/PATH of originals, or ids if the command takes them.
 func (a *app) completePath(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
-		return nil, nothing
+		return nil, noFiles
 	}
 	source, path, ok := strings.Cut(typed, "/")
 	if !ok {
@@ -333,37 +335,37 @@ func (a *app) completePath(cmd *cobra.Command, v []string, typed string) ([]cobr
 		if cmd.Name() == "cat" {
 			ids, _ = a.completeThings(cmd, v, typed)
 		}
-		names := a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		names := a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 			return a.fieldValues(ctx, store, "source", typed)
 		})
 		for _, name := range names {
 			ids = append(ids, name+"/")
 		}
-		return ids, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveNoSpace // a path on this machine will do as well
+		return ids, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveNoSpace // a path on this machine is accepted, too
 	}
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		return pathsBelow(ctx, store, source, path)
 	}), cobra.ShellCompDirectiveNoSpace
 }
 
-// pathsBelow are the files and directories of a source that begin with a path.
+// pathsBelow returns the files and directories of a source whose paths begin with what was typed.
 func pathsBelow(ctx context.Context, store *archive.Archive, source, typed string) []cobra.Completion {
 	dir := typed[:strings.LastIndexByte(typed, '/')+1]
-	var some []cobra.Completion
+	var matches []cobra.Completion
 	for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: source, Newest: true}) {
 		if err != nil {
 			return nil
 		}
 		rest, ok := strings.CutPrefix(v.Path, dir)
-		if !ok || !strings.HasPrefix(v.Path, typed) || line(v.Path) != v.Path {
+		if !ok || !strings.HasPrefix(v.Path, typed) || terminal.OneLine(v.Path) != v.Path {
 			continue
 		}
 		if name, _, below := strings.Cut(rest, "/"); below {
 			rest = name + "/"
 		}
-		if s := fmt.Sprintf("%s/%s%s", source, dir, rest); !slices.Contains(some, s) && len(some) < completed {
-			some = append(some, s)
+		if s := fmt.Sprintf("%s/%s%s", source, dir, rest); !slices.Contains(matches, s) && len(matches) < maxCompletions {
+			matches = append(matches, s)
 		}
 	}
-	return some
+	return matches
 }

@@ -15,19 +15,19 @@ import (
 // substitute, all of them with a tab only, and none completed within quotes that are still open, where queries are typed. Ours pass the
 // words on as they were typed, and the program reads the quotes.
 
-// wordsAsTyped is the variable by which a script says so.
-const wordsAsTyped = "TXARCHIVE_WORDS_AS_TYPED"
+// rawWordsVariable is the environment variable by which a script says that it passes raw words.
+const rawWordsVariable = "TXARCHIVE_WORDS_AS_TYPED"
 
-// scriptChange is a place of a script of the library, and what stands there instead.
-type scriptChange struct{ from, to string }
+// scriptPatch replaces a text in a completion script of cobra.
+type scriptPatch struct{ from, to string }
 
-var scriptChanges = map[string][]scriptChange{
+var scriptPatches = map[string][]scriptPatch{
 	"bash": {
 		{`requestComp="${words[0]} %s ${args[*]}"`, `requestComp=("${words[0]/#\~\//$HOME/}" %s "${args[@]}")`},
 		{`requestComp="${requestComp} ''"`, `[[ -n ${lastParam} ]] && requestComp+=("")`},
 		{`"Calling ${requestComp}"`, `"Calling ${requestComp[*]}"`},
 		{"    # Use eval to handle any environment variables and such\n", ""},
-		{`out=$(eval "${requestComp}" 2>/dev/null)`, `out=$(` + wordsAsTyped + `=1 "${requestComp[@]}" 2>/dev/null)`},
+		{`out=$(eval "${requestComp}" 2>/dev/null)`, `out=$(` + rawWordsVariable + `=1 "${requestComp[@]}" 2>/dev/null)`},
 		{`__txarchive_handle_standard_completion_case() {
     local tab=$'\t'
 
@@ -64,35 +64,35 @@ var scriptChanges = map[string][]scriptChange{
 		{"    local -a completions\n", "    local -a completions requestComp\n"},
 		{"    # Use eval to handle any environment variables and such\n", ""},
 		{`"About to call: eval ${requestComp}"`, `"About to call: ${requestComp}"`},
-		{`out=$(eval ${requestComp} 2>/dev/null)`, `out=$(` + wordsAsTyped + `=1 "${requestComp[@]}" 2>/dev/null)`},
+		{`out=$(eval ${requestComp} 2>/dev/null)`, `out=$(` + rawWordsVariable + `=1 "${requestComp[@]}" 2>/dev/null)`},
 	},
 	"fish": {
 		{`set -l lastArg (string escape -- (commandline -ct))`, `set -l lastArg (commandline -ct)`},
 		{`set -l requestComp "TXARCHIVE_ACTIVE_HELP=0 $args[1] %s $args[2..-1] $lastArg"`, `set -l requestComp $args[1] %s (string escape -- $args[2..-1]) "$lastArg"`},
-		{`(eval $requestComp 2> /dev/null)`, `(env ` + wordsAsTyped + `=1 $requestComp 2> /dev/null)`},
+		{`(eval $requestComp 2> /dev/null)`, `(env ` + rawWordsVariable + `=1 $requestComp 2> /dev/null)`},
 		{`set -l prefix (commandline -t | string escape --style=regex)`, `set -l prefix (commandline -t | string trim --left --chars "\"'" | string unescape | string escape --style=regex)`},
 	},
 }
 
-// shellsOnly has the library's command for completion refuse shells that it does not know, for its help would be read by a
-// shell as if it were the script, and changes the scripts.
-func shellsOnly(root *cobra.Command) {
+// configureCompletion makes the completion command reject unknown shells, whose shell would otherwise run the help text as a script,
+// and patches the scripts.
+func configureCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
 			continue
 		}
-		c.Args, c.RunE = noCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 		for _, shell := range c.Commands() {
-			if changes := scriptChanges[shell.Name()]; changes != nil {
+			if changes := scriptPatches[shell.Name()]; changes != nil {
 				shell.RunE = func(*cobra.Command, []string) error { return printScript(root, shell, changes) }
 			}
 		}
 	}
 }
 
-// printScript prints the script of a shell.
-func printScript(root, shell *cobra.Command, changes []scriptChange) error {
+// printScript prints the completion script of a shell, patched.
+func printScript(root, shell *cobra.Command, changes []scriptPatch) error {
 	bare, err := shell.Flags().GetBool("no-descriptions")
 	if err != nil {
 		return err
@@ -128,8 +128,8 @@ func printScript(root, shell *cobra.Command, changes []scriptChange) error {
 	return err
 }
 
-// unquoted is a word of a command line as the shell would read it, without running anything: a quote may still be open.
-func (a *app) unquoted(word string) string {
+// unquote returns a word of a command line as the shell would read it, without running anything. A quote may still be open.
+func (a *app) unquote(word string) string {
 	var b strings.Builder
 	quote := byte(0)
 	for i := 0; i < len(word); i++ {

@@ -18,7 +18,7 @@ func TestUnquoted(t *testing.T) {
 		`\`:                  `\`,
 		``:                   ``,
 	} {
-		if got := a.unquoted(in); got != want {
+		if got := a.unquote(in); got != want {
 			t.Errorf("%s is read as %s, want %s", in, got, want)
 		}
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // explain lists the records behind a figure.
-func (v *accountant) explain(ctx context.Context) error {
+func (v *costPrinter) explain(ctx context.Context) error {
 	subject, err := v.subject(ctx)
 	if err != nil {
 		return err
@@ -43,8 +44,8 @@ func (v *accountant) explain(ctx context.Context) error {
 	}
 	for i := range x.Records {
 		for n, s := range v.record(&x.Records[i]) {
-			if n == 0 { // nothing is cut here: who asks wants to see it
-				s = v.ink.bold(s)
+			if n == 0 { // never shortened: explanations are printed in full
+				s = v.style.Bold(s)
 			} else {
 				s = "  " + s
 			}
@@ -52,21 +53,21 @@ func (v *accountant) explain(ctx context.Context) error {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", plural(left, "more record", "more records"))
+		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", terminal.Plural(left, "more record", "more records"))
 	}
 	f, cost := &x.Figures, usd(x.Figures.Nano)
 	if f.Nano == nil {
 		cost = "no cost known"
 	}
-	fmt.Fprintln(v.a.out, v.ink.bold(fmt.Sprintf("%s in %s, %s", cost, plural(f.Requests, "request", "requests"), plural(f.All(), "token", "tokens"))))
+	fmt.Fprintln(v.a.out, v.style.Bold(fmt.Sprintf("%s in %s, %s", cost, terminal.Plural(f.Requests, "request", "requests"), terminal.Plural(f.All(), "token", "tokens"))))
 	if f.Unpriced > 0 {
-		v.a.note("Without %s whose cost is unknown", plural(f.Unpriced, "request", "requests"))
+		v.a.note("Without %s whose cost is unknown", terminal.Plural(f.Unpriced, "request", "requests"))
 	}
 	return nil
 }
 
-// subject is what --explain names.
-func (v *accountant) subject(ctx context.Context) (cost.Subject, error) {
+// subject returns what --explain names.
+func (v *costPrinter) subject(ctx context.Context) (cost.Subject, error) {
 	id := v.o.explain
 	if id == "all" {
 		return cost.Subject{}, nil
@@ -79,7 +80,7 @@ func (v *accountant) subject(ctx context.Context) (cost.Subject, error) {
 			return cost.Subject{Usage: u.ID}, err
 		}
 	}
-	what, err := find(ctx, v.store, id)
+	what, err := resolve(ctx, v.store, id)
 	if err != nil || what.event == "" {
 		return cost.Subject{Run: what.run, Conversation: what.conversation}, err
 	}
@@ -90,8 +91,8 @@ func (v *accountant) subject(ctx context.Context) (cost.Subject, error) {
 	return cost.Subject{Conversation: rows[0].Conversation, Event: &rows[0]}, nil
 }
 
-// rowKeys reads the keys of a row, key=value,key=value; nil when the text is none. A comma in a value belongs to it,
-// unless a key follows.
+// rowKeys parses the keys of a row, key=value,key=value; nil if the text is not of this form. A comma belongs to a value unless a key
+// follows it.
 func rowKeys(text string) ([]cost.Key, error) {
 	if name, _, ok := strings.Cut(text, "="); !ok || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil, nil
@@ -111,8 +112,8 @@ func rowKeys(text string) ([]cost.Key, error) {
 	return keys, nil
 }
 
-// record is what is said of one usage record, the heading first.
-func (v *accountant) record(r *cost.Record) []string {
+// record returns the lines about one usage record, the heading first.
+func (v *costPrinter) record(r *cost.Record) []string {
 	when := "no time"
 	if r.Time != nil {
 		when = r.Time.In(v.options.Location).Format("2006-01-02 15:04:05")
@@ -121,7 +122,7 @@ func (v *accountant) record(r *cost.Record) []string {
 	if r.Cost != nil {
 		outcome = usd(r.Cost) + " " + r.Used
 	}
-	lines := []string{strings.Join(said(r.ID, when, firstOf(r.Model, "no model"), outcome), "  "), v.place(&r.Place)}
+	lines := []string{strings.Join(nonEmpty(r.ID, when, firstNonEmpty(r.Model, "no model"), outcome), "  "), v.place(&r.Place)}
 	if r.Of != nil {
 		lines = append(lines, "counted instead: "+v.place(r.Of))
 	}
@@ -136,66 +137,66 @@ func (v *accountant) record(r *cost.Record) []string {
 		if r.Difference != nil {
 			s += ", calculated " + usd(r.Calculated) + ", difference " + usd(r.Difference)
 		}
-		lines = append(lines, line(s))
+		lines = append(lines, terminal.OneLine(s))
 	}
 	return lines
 }
 
-// sums is how the tokens of a record became money.
-func (v *accountant) sums(r *cost.Record) []string {
+// sums shows how the tokens of a record were multiplied into its cost.
+func (v *costPrinter) sums(r *cost.Record) []string {
 	var lines []string
 	p := &r.Price
 	for _, l := range p.Lines {
-		lines = append(lines, fmt.Sprintf("%-14s %s x $%s per million = %s", l.Class, number(l.Tokens), price.FormatUSDPerMillion(l.PicoPerToken), amount(l.Pico, 12)))
+		lines = append(lines, fmt.Sprintf("%-14s %s x $%s per million = %s", l.Class, terminal.Count(l.Tokens), price.FormatUSDPerMillion(l.PicoPerToken), amount(l.Pico, 12)))
 	}
 	if len(p.Lines) == 0 {
 		var stated []string
 		for _, t := range r.Tokens {
-			stated = append(stated, t.Class+" "+number(t.Tokens))
+			stated = append(stated, t.Class+" "+terminal.Count(t.Tokens))
 		}
-		lines = append(lines, firstOf(strings.Join(stated, ", "), "no tokens stated"))
+		lines = append(lines, firstNonEmpty(strings.Join(stated, ", "), "no tokens stated"))
 	}
 	row := ""
 	if p.Row != "" {
-		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, firstOf(p.Table, "no day"))
+		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, firstNonEmpty(p.Table, "no day"))
 		if p.Override {
-			row = fmt.Sprintf("price of %s (%s), own price from %s", p.Row, p.Rule, firstOf(p.Table, "the beginning"))
+			row = fmt.Sprintf("price of %s (%s), own price from %s", p.Row, p.Rule, firstNonEmpty(p.Table, "the beginning"))
 		}
 	}
 	if p.Above > 0 {
-		row += ", prompt above " + number(p.Above)
+		row += ", prompt above " + terminal.Count(p.Above)
 	}
 	if p.Service != "" && p.Service != price.Standard.String() {
 		row += ", " + p.Service
 	}
 	if row = strings.TrimPrefix(row, ", "); row != "" {
-		lines = append(lines, line(row))
+		lines = append(lines, terminal.OneLine(row))
 	}
 	if also := slices.Concat(p.Factors, p.Flags); len(also) > 0 {
-		lines = append(lines, line("with "+strings.Join(also, ", ")))
+		lines = append(lines, terminal.OneLine("with "+strings.Join(also, ", ")))
 	}
 	if p.Outdated {
 		lines = append(lines, "outdated: the index has "+usd(r.Calculated))
 	}
 	if p.Reason != "" && !strings.Contains(r.Used, p.Reason) {
-		lines = append(lines, line("not calculated: "+p.Reason))
+		lines = append(lines, terminal.OneLine("not calculated: "+p.Reason))
 	}
 	return lines
 }
 
-// place is where a record stands.
-func (v *accountant) place(p *cost.Place) string {
+// place returns where a record is stored.
+func (v *costPrinter) place(p *cost.Place) string {
 	s := p.Source + "/" + p.Path
 	if p.Inner != "" {
 		s += " " + p.Inner
 	}
 	if p.Line > 0 {
-		s += ", line " + number(p.Line)
+		s += ", line " + terminal.Count(p.Line)
 	}
-	return line(fmt.Sprintf("%s, version %d, byte %s", s, p.Version, number(p.Offset)))
+	return terminal.OneLine(fmt.Sprintf("%s, version %d, byte %s", s, p.Version, terminal.Count(p.Offset)))
 }
 
-// usd is nano-USD for people, exact; "-" when unknown.
+// usd formats nano-USD exactly; "-" for nil.
 func usd(nano *int64) string {
 	if nano == nil {
 		return "-"
@@ -203,7 +204,7 @@ func usd(nano *int64) string {
 	return amount(*nano, 9)
 }
 
-// amount is a number of 10^-digits USD, with four decimals or as many as it has.
+// amount formats n times 10^-digits USD with at least four decimals, and more if it has them.
 func amount(n int64, digits int) string {
 	s := strconv.FormatInt(n, 10)
 	sign := ""

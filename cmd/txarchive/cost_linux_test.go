@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // TestCostScreens: reports fit terminals of 80 columns and more, side by side where that can be; explanations are whole.
@@ -28,7 +28,7 @@ func TestCostScreens(t *testing.T) {
 				t.Errorf("%s: exit %d, %q\n%v", line, code, out, a.err)
 			}
 			for _, s := range strings.Split(out, "\n") {
-				if n := text.StringWidthWithoutEscSequences(s); n > width {
+				if n := terminal.Width(s); n > width {
 					t.Errorf("%s: %d of %d columns: %q", line, n, width, s)
 				}
 			}

@@ -3,16 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
+	"github.com/txarchive/txarchive/internal/chart"
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // report prints what was spent, in groups.
-func (v *accountant) report(ctx context.Context) error {
+func (v *costPrinter) report(ctx context.Context) error {
 	r, err := cost.Run(ctx, v.store.Index(), v.options)
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func (v *accountant) report(ctx context.Context) error {
 		if err := v.a.writeChart(v.o.out, r); err != nil {
 			return err
 		}
-		v.a.note("The chart is in %s", v.a.shown(v.o.out))
+		v.a.note("The chart is in %s", v.a.displayPath(v.o.out))
 	}
 	switch v.o.format {
 	case "json":
@@ -42,13 +43,13 @@ func (v *accountant) report(ctx context.Context) error {
 		return nil
 	}
 	if len(r.Rows) == 0 {
-		v.nothingSpent()
+		v.explainEmpty()
 		v.remarks(r)
-		v.a.tryLooser(ctx, v.store, "cost", v.o.query)
+		v.a.suggestRelaxed(ctx, v.store, "cost", v.o.query)
 		return nil
 	}
 	if v.o.chart {
-		fmt.Fprintln(v.a.out, chartOf(r).draw(v.width, v.ink))
+		fmt.Fprintln(v.a.out, chart.New(r).Draw(v.width, v.style))
 		v.leftOut(r)
 		return v.unpriced(r)
 	}
@@ -58,37 +59,38 @@ func (v *accountant) report(ctx context.Context) error {
 		}
 	} else {
 		g := reportGrid(r, false)
-		if v.width > 0 && g.natural() > v.width {
+		if v.width > 0 && g.FullWidth() > v.width {
 			g = reportGrid(r, true)
 		}
-		fmt.Fprintln(v.a.out, v.a.fitted(g))
+		fmt.Fprintln(v.a.out, v.a.fitTable(g))
 	}
 	return v.unpriced(r)
 }
 
-// leftOut says what --limit has cut off, where no row of its own does.
-func (v *accountant) leftOut(r *cost.Report) {
+// leftOut notes what --limit has cut off, for formats that have no row for the rest.
+func (v *costPrinter) leftOut(r *cost.Report) {
 	if n := r.LeftOut.Rows; n > 0 {
-		v.a.note("Left out by --limit: %s, %s", plural(n, "row", "rows"), dollars(r.LeftOut.Cost))
+		v.a.note("Left out by --limit: %s, %s", terminal.Plural(n, "row", "rows"), terminal.Dollars(r.LeftOut.Cost))
 	}
 }
 
-// reportGrid is the report for people; short has short heads, rounded tokens, and no cache that nobody used.
-func reportGrid(r *cost.Report, short bool) *grid {
-	g := &grid{footer: true}
+// reportGrid returns the report as a table. With short it has short headings, rounded tokens, and no columns for caches that were not
+// used.
+func reportGrid(r *cost.Report, short bool) *terminal.Table {
+	g := &terminal.Table{Footer: true}
 	for _, by := range r.By {
-		key := column{head: by, flex: cutMiddle}
+		key := terminal.Column{Head: by, Shorten: terminal.TruncateMiddle}
 		if by == cost.Day || by == cost.Week || by == cost.Month || by == cost.Hour {
-			key.flex = nil
+			key.Shorten = nil
 		}
-		g.columns = append(g.columns, key)
+		g.Columns = append(g.Columns, key)
 	}
 	if len(r.By) == 0 {
-		g.columns = append(g.columns, column{})
+		g.Columns = append(g.Columns, terminal.Column{})
 	}
 	columns := figureColumns(&r.Totals, short)
 	for _, c := range columns {
-		g.columns = append(g.columns, column{head: c.head, right: true, spare: c.spare})
+		g.Columns = append(g.Columns, terminal.Column{Head: c.head, Right: true, DropRank: c.spare})
 	}
 	add := func(keys []string, f *cost.Figures) {
 		for len(keys) < max(len(r.By), 1) {
@@ -97,18 +99,18 @@ func reportGrid(r *cost.Report, short bool) *grid {
 		for _, c := range columns {
 			keys = append(keys, c.of(f))
 		}
-		g.add(keys...)
+		g.Add(keys...)
 	}
 	if len(r.By) > 0 {
 		for i := range r.Rows {
 			var keys []string
 			for _, k := range r.Rows[i].Keys {
-				keys = append(keys, keyText(k.Value))
+				keys = append(keys, terminal.TextOrDash(k.Value))
 			}
 			add(keys, &r.Rows[i].Figures)
 		}
 		if r.LeftOut.Rows > 0 {
-			add([]string{"+" + number(r.LeftOut.Rows) + " more"}, &r.LeftOut.Figures)
+			add([]string{"+" + terminal.Count(r.LeftOut.Rows) + " more"}, &r.LeftOut.Figures)
 		}
 	}
 	add([]string{"total"}, &r.Totals)
@@ -123,9 +125,9 @@ type figureColumn struct {
 }
 
 func figureColumns(totals *cost.Figures, short bool) []figureColumn {
-	head, amount := func(long, _ string) string { return long }, number[int64]
+	head, amount := func(long, _ string) string { return long }, terminal.Count[int64]
 	if short {
-		head, amount = func(_, short string) string { return short }, compact
+		head, amount = func(_, short string) string { return short }, terminal.CompactCount
 	}
 	columns := []figureColumn{
 		{head("requests", "req"), 1, func(f *cost.Figures) string { return amount(f.Requests) }},
@@ -138,36 +140,20 @@ func figureColumns(totals *cost.Figures, short bool) []figureColumn {
 			figureColumn{head("cache write", "write"), 3, func(f *cost.Figures) string { return amount(f.CacheCreation) }})
 	}
 	columns = append(columns,
-		figureColumn{"cost", 0, func(f *cost.Figures) string { return dollars(f.Cost) }},
-		figureColumn{"share", 4, func(f *cost.Figures) string { return percent(f.Share) }})
+		figureColumn{"cost", 0, func(f *cost.Figures) string { return terminal.Dollars(f.Cost) }},
+		figureColumn{"share", 4, func(f *cost.Figures) string { return terminal.Percent(f.Share) }})
 	if totals.Unpriced > 0 {
 		columns = append(columns, figureColumn{head("unpriced", "unpr"), 5, func(f *cost.Figures) string { return amount(f.Unpriced) }})
 	}
 	return columns
 }
 
-// keyText is a key for people: "-" where nothing states it.
-func keyText(value *string) string {
-	if value == nil || line(*value) == "" {
-		return "-"
-	}
-	return *value
-}
-
-// percent is a share for people.
-func percent(share *float64) string {
-	if share == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(100**share, 'f', 1, 64) + "%"
-}
-
-// unpriced names what the totals know no cost of, and says what else they are not.
-func (v *accountant) unpriced(r *cost.Report) error {
+// unpriced prints the usage without a known cost, and the other caveats of the totals.
+func (v *costPrinter) unpriced(r *cost.Report) error {
 	if len(r.Unpriced) > 0 {
-		g := &grid{columns: []column{{head: "no cost known of", flex: cutMiddle}, {head: "requests", right: true, spare: 2}, {head: "tokens", right: true, spare: 1}, {head: "because", flex: cut}}}
+		g := &terminal.Table{Columns: []terminal.Column{{Head: "no cost known of", Shorten: terminal.TruncateMiddle}, {Head: "requests", Right: true, DropRank: 2}, {Head: "tokens", Right: true, DropRank: 1}, {Head: "because", Shorten: terminal.Truncate}}}
 		for _, u := range r.Unpriced {
-			g.add(keyText(u.Model), number(u.Requests), number(u.All()), u.Reason)
+			g.Add(terminal.TextOrDash(u.Model), terminal.Count(u.Requests), terminal.Count(u.All()), u.Reason)
 		}
 		fmt.Fprintln(v.a.out)
 		if v.o.format == "markdown" {
@@ -175,31 +161,31 @@ func (v *accountant) unpriced(r *cost.Report) error {
 				return err
 			}
 		} else {
-			fmt.Fprintln(v.a.out, v.a.fitted(g))
+			fmt.Fprintln(v.a.out, v.a.fitTable(g))
 		}
 	}
 	v.remarks(r)
 	return nil
 }
 
-// remarks says what the totals are not, for whoever looks at less than the JSON.
-func (v *accountant) remarks(r *cost.Report) {
+// remarks prints what the totals do not include, which the JSON has in full.
+func (v *costPrinter) remarks(r *cost.Report) {
 	if n := r.Undated; n > 0 {
-		v.a.note("Left out by the dates: %s without a time", plural(n, "request", "requests"))
+		v.a.note("Left out by the dates: %s without a time", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Unpriced; n > 0 {
-		v.a.note("The total is without %s whose cost is unknown", plural(n, "request", "requests"))
+		v.a.note("The total is without %s whose cost is unknown", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Elsewhere; n > 0 {
-		v.a.note("The cost of %s stands in other records of their conversations (docs/cost.md)", plural(n, "request", "requests"))
+		v.a.note("The cost of %s stands in other records of their conversations (docs/cost.md)", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Stub; n > 0 {
-		v.a.note("%s of stub engines cost nothing", plural(n, "record", "records"))
+		v.a.note("%s of stub engines cost nothing", terminal.Plural(n, "record", "records"))
 	}
 }
 
-// outdated says when the costs are those of an older program, or of prices before another machine set some.
-func (v *accountant) outdated(ctx context.Context) error {
+// outdated notes that costs were computed by an older program, or before another machine set prices.
+func (v *costPrinter) outdated(ctx context.Context) error {
 	book, err := index.Prices(ctx, v.store.Index(), price.Default())
 	if err != nil {
 		return err
@@ -211,14 +197,14 @@ func (v *accountant) outdated(ctx context.Context) error {
 	return err
 }
 
-// markdown prints a grid as a table of Markdown.
-func (v *accountant) markdown(g *grid) error {
+// markdown prints a table as Markdown.
+func (v *costPrinter) markdown(g *terminal.Table) error {
 	var names []string
-	for _, c := range g.columns {
-		names = append(names, c.head)
+	for _, c := range g.Columns {
+		names = append(names, c.Head)
 	}
-	rows := make([][]any, len(g.rows))
-	for i, cells := range g.rows {
+	rows := make([][]any, len(g.Rows))
+	for i, cells := range g.Rows {
 		for _, cell := range cells {
 			rows[i] = append(rows[i], cell)
 		}
@@ -226,24 +212,24 @@ func (v *accountant) markdown(g *grid) error {
 	return v.sheet(names, rows)
 }
 
-// sheet prints rows in the format that is asked for.
-func (v *accountant) sheet(names []string, rows [][]any) error {
+// sheet prints rows in the format of the flags.
+func (v *costPrinter) sheet(names []string, rows [][]any) error {
 	w, err := newRowWriter(v.a, v.o.format)
 	if err != nil {
 		return err
 	}
-	if err := w.columns(names); err != nil {
+	if err := w.Columns(names); err != nil {
 		return err
 	}
 	for _, row := range rows {
-		if err := w.row(row); err != nil {
+		if err := w.Row(row); err != nil {
 			return err
 		}
 	}
-	return w.end()
+	return w.End()
 }
 
-// reportSheet is the rows of a report for spreadsheets and programs: exact, and without totals, which they would add.
+// reportSheet returns the rows of a report for spreadsheets and programs: exact, and without totals, which those would add to the sum.
 func reportSheet(r *cost.Report) (names []string, rows [][]any) {
 	names = append(append(names, r.By...), figureNames...)
 	for i := range r.Rows {
@@ -265,7 +251,7 @@ func figureValues(f *cost.Figures) []any {
 		value(f.Reported), value(f.Calculated), value(f.Share), f.Unpriced, f.Stub, f.Elsewhere}
 }
 
-// value is what a pointer points at, nil for none.
+// value returns what p points at, nil for nil.
 func value[T any](p *T) any {
 	if p == nil {
 		return nil

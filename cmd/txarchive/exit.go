@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/prune/gc"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/schedule"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // The exit codes. Scripts rely on them: they are only ever added to.
@@ -35,29 +36,29 @@ const (
 	exitInterrupted = 130
 )
 
-// failure is an error with the exit code and the hint that it ends in.
+// failure is an error with its exit code and a hint about what to do.
 type failure struct {
 	code int
 	text string
 	hint string
-	err  error // the cause, for whoever unwraps
+	err  error // the cause, for errors.Is and errors.As; may be nil
 }
 
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.err }
 
-// usage is a wrong flag, argument or combination of them.
+// usage returns the error for a wrong flag, argument or combination of them.
 func usage(text, hint string) error { return &failure{code: exitUsage, text: text, hint: hint} }
 
-// problems says that the work is done and some files had problems.
+// problems returns the error of a command that has finished, with problems in some files.
 func problems(text, hint string) error { return &failure{code: exitProblems, text: text, hint: hint} }
 
 func notFound(text, hint string) error { return &failure{code: exitNotFound, text: text, hint: hint} }
 
 func corrupt(text, hint string) error { return &failure{code: exitCorrupt, text: text, hint: hint} }
 
-// crossed says that a limit that was asked for is crossed.
-func crossed(text, hint string) error { return &failure{code: exitLimit, text: text, hint: hint} }
+// limitCrossed returns the error for a limit that was set by a flag and is exceeded.
+func limitCrossed(text, hint string) error { return &failure{code: exitLimit, text: text, hint: hint} }
 
 func partial(text, hint string) error { return &failure{code: exitPartial, text: text, hint: hint} }
 
@@ -66,19 +67,19 @@ func refused(text, hint string) error { return &failure{code: exitRefused, text:
 // hintFull is what to do about a full disk.
 const hintFull = "make room and run the command again: nothing that was stored is lost"
 
-// hintDamaged is what to do about packs that could not be read while others were.
+// hintDamaged is what to do about packs that could not be read while others could.
 const hintDamaged = "`txarchive verify` names what is damaged; `txarchive verify --repair` saves the rest, and takes it from its source or, with --from, from a backup"
 
-// hintMissing is what to do about packs that are not there.
+// hintMissing is what to do about missing packs.
 const hintMissing = "`txarchive verify --repair --from BACKUP` brings it back, or what its sources still have of it"
 
-// hintMend is what to do about packs of which a verify has said that they are damaged.
+// hintMend is what to do about packs that a verify has found damaged.
 const hintMend = "`txarchive ingest` mends them if all that they held is whole elsewhere; `txarchive verify --repair` saves what is, also with --from BACKUP"
 
-// hintUndone is what to do about a command that writes and was interrupted.
+// hintUndone is what to do after a command that writes was interrupted.
 const hintUndone = "what was done until now is kept; run the command again to go on"
 
-// exitTable says what errors of the house mean for those who called the program. The first line that fits counts.
+// exitTable maps errors of the rooms to exit codes and hints. The first entry that matches counts.
 var exitTable = []struct {
 	is   error
 	code int
@@ -125,7 +126,7 @@ var exitTable = []struct {
 	{fs.ErrPermission, exitUnexpected, "check owner and mode of that path"},
 }
 
-// explain finds the exit code of an error and what to do about it.
+// explain returns the exit code of an error and the hint about what to do.
 func explain(ctx context.Context, err error) (code int, hint string) {
 	if err == nil {
 		return exitFine, ""
@@ -165,14 +166,14 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 	return exitUnexpected, ""
 }
 
-// exit prints how the program ended and returns its exit code. It is the only place where errors become messages.
+// exit prints an error and returns its exit code. It is the only place where errors become messages.
 func (a *app) exit(ctx context.Context, err error) int {
 	code, hint := explain(ctx, err)
 	if code == exitFine {
 		return code
 	}
 	if code == exitInterrupted {
-		hint = a.undone
+		hint = a.interruptHint
 	}
 	text := message(err, code)
 	if a.json {
@@ -183,9 +184,9 @@ func (a *app) exit(ctx context.Context, err error) int {
 		fmt.Fprintln(a.err, encode(map[string]any{"error": body}))
 		return code
 	}
-	fmt.Fprintln(a.err, "txarchive: "+line(text))
+	fmt.Fprintln(a.err, "txarchive: "+terminal.OneLine(text))
 	if hint != "" {
-		fmt.Fprintln(a.err, "hint: "+line(hint))
+		fmt.Fprintln(a.err, "hint: "+terminal.OneLine(hint))
 	}
 	return code
 }
@@ -195,7 +196,7 @@ func message(err error, code int) string {
 	switch {
 	case code == exitInterrupted:
 		return "interrupted"
-	case errors.As(err, &syntax): // the hint stands by itself
+	case errors.As(err, &syntax): // without its hint, which is printed separately
 		return fmt.Sprintf("query: column %d: %s", syntax.Column, syntax.Message)
 	}
 	return err.Error()

@@ -71,7 +71,7 @@ func faulty(t *testing.T, b *bench, fault func(op, path string) error) (code int
 	var out, errs bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), fault: oneByOne(fault), getenv: func(key string) string {
 		return map[string]string{"TXARCHIVE_DIR": b.dir, "HOME": "/nonexistent"}[key]
-	}, room: b.room}
+	}, planMemory: b.room}
 	return execute(t.Context(), a, b.args()), errs.String()
 }
 
@@ -158,8 +158,8 @@ func dying(at string) int {
 		panic(err)
 	}
 	a := newApp()
-	a.room, _ = strconv.Atoi(room)
-	a.loads = 0 // as faulty has it: every first load has an index of its own
+	a.planMemory, _ = strconv.Atoi(room)
+	a.buildFrom = 0 // as faulty has it: every first load has an index of its own
 	count := 0
 	a.fault = oneByOne(func(op, path string) error {
 		count++

@@ -127,7 +127,7 @@ func TestFirstLoadKeepsFacts(t *testing.T) {
 		}
 		harm(packs[0])
 		a := newApp()
-		a.loads, a.out, a.err = 0, io.Discard, io.Discard
+		a.buildFrom, a.out, a.err = 0, io.Discard, io.Discard
 		if code := execute(t.Context(), a, []string{"--archive", dir, "ingest", source}); code != 0 && code != exitProblems {
 			t.Errorf("%s: ingest: exit %d", name, code)
 		}

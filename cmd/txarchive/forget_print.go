@@ -5,30 +5,31 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/prune/gc"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 const forgetShown = 50
 
-// print says where it stands. What stands there it does not say.
-func (w *forgetting) print() {
+// print says where the pattern occurs, never the text that matches.
+func (w *forgetJob) print() {
 	a := w.app
 	if a.quiet {
 		return
 	}
 	for i, m := range w.found {
 		if i == forgetShown {
-			fmt.Fprintf(a.out, "... and %s\n", plural(len(w.found)-i, "more place", "more places"))
+			fmt.Fprintf(a.out, "... and %s\n", terminal.Plural(len(w.found)-i, "more place", "more places"))
 			break
 		}
-		fmt.Fprintln(a.out, line(matchText(m)))
+		fmt.Fprintln(a.out, terminal.OneLine(matchText(m)))
 	}
 	if len(w.runs) > 0 {
-		fmt.Fprintf(a.out, "%s of it: %s\n", plural(len(w.runs), "run speaks", "runs speak"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
+		fmt.Fprintf(a.out, "%s of it: %s\n", terminal.Plural(len(w.runs), "run speaks", "runs speak"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
 	}
 }
 
 func matchText(m gc.Match) string {
-	times := plural(m.Count, "time", "times")
+	times := terminal.Plural(m.Count, "time", "times")
 	text := ""
 	switch m.Where {
 	case gc.InOriginal:
@@ -39,7 +40,7 @@ func matchText(m gc.Match) string {
 	case gc.InName:
 		text = fmt.Sprintf("%s/%s version %d is called so", m.Source, m.Path, m.Version)
 	case gc.InFact:
-		text = fmt.Sprintf("%s: %s", plural(m.Count, "fact", "facts"), m.Fact)
+		text = fmt.Sprintf("%s: %s", terminal.Plural(m.Count, "fact", "facts"), m.Fact)
 	default:
 		text = fmt.Sprintf("file %s, %s", m.File, times)
 	}
@@ -49,22 +50,22 @@ func matchText(m gc.Match) string {
 	return text
 }
 
-func (w *forgetting) printApplied() {
+func (w *forgetJob) printApplied() {
 	a := w.app
-	fmt.Fprintf(a.out, "%s redacted, %s dropped, %s removed\n", plural(w.applied.Redacted, "original", "originals"), number(w.applied.Dropped),
-		plural(w.applied.Facts, "fact", "facts"))
-	fmt.Fprintf(a.out, "%s written anew, index %s\n", plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "made again", false: "purged"}[w.rebuilt])
+	fmt.Fprintf(a.out, "%s redacted, %s dropped, %s removed\n", terminal.Plural(w.applied.Redacted, "original", "originals"), terminal.Count(w.applied.Dropped),
+		terminal.Plural(w.applied.Facts, "fact", "facts"))
+	fmt.Fprintf(a.out, "%s written anew, index %s\n", terminal.Plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "made again", false: "purged"}[w.rebuilt])
 	if w.aside > 0 {
-		fmt.Fprintf(a.out, "%s removed from quarantine\n", plural(w.aside, "damaged pack", "damaged packs"))
+		fmt.Fprintf(a.out, "%s removed from quarantine\n", terminal.Plural(w.aside, "damaged pack", "damaged packs"))
 	}
 	for _, m := range w.left {
-		fmt.Fprintln(a.out, a.ink().red("still there: "+line(matchText(m))))
+		fmt.Fprintln(a.out, a.style().Red("still there: "+terminal.OneLine(matchText(m))))
 	}
 	if len(w.left) == 0 {
-		fmt.Fprintln(a.out, a.ink().green("Every byte of the archive was searched: nothing is left."))
+		fmt.Fprintln(a.out, a.style().Green("Every byte of the archive was searched: nothing is left."))
 	}
 	if w.unread > 0 {
-		a.note("not reached: what cannot be read of %s; those in quarantine can be removed by hand", plural(w.unread, "damaged pack", "damaged packs"))
+		a.note("not reached: what cannot be read of %s; those in quarantine can be removed by hand", terminal.Plural(w.unread, "damaged pack", "damaged packs"))
 	}
 	a.note("not reached: sources, which are never touched; backups; copies of the archive and of what was restored or exported; other machines' indexes")
 }
@@ -102,7 +103,7 @@ func forgetPlaces(found []gc.Match) []forgetPlace {
 	return all
 }
 
-func (w *forgetting) report(o forgetOptions) any {
+func (w *forgetJob) report(o forgetOptions) any {
 	return struct {
 		Applied      bool          `json:"applied"`
 		Places       []forgetPlace `json:"places"`

@@ -26,6 +26,12 @@ var doors = map[string][]string{
 	"secret":     nil,
 	"secret/gen": {"secret"},
 	"policy":     {"transcript"},
+	"terminal":   {},
+	"rows":       {"terminal"},
+	"doctor":     {"archive", "disk", "index", "secret", "terminal"},
+	"openai":     {"index", "search", "terminal", "transcript"},
+	"sqlshell":   {"index", "query", "terminal"},
+	"chart":      {"cost", "terminal"},
 	"lazyregexp": {}, // and all may import it
 	// stores
 	"disk":                   {},
@@ -76,19 +82,19 @@ var doors = map[string][]string{
 	"prune":                     {"prune/gc", "index", "blob", "blob/pack", "policy", "query", "transcript"},
 	"prune/gc":                  {"index", "blob", "blob/pack"},
 	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
-		"ingest/format/all", "docs"},
+		"ingest/format/all", "docs", "terminal", "chart", "sqlshell", "doctor", "openai", "rows"},
 }
 
 // fences says in which rooms packages of others may be used. The longest prefix counts; one that is missing here may
 // be used nowhere.
 var fences = map[string][]string{
-	"github.com/ajstarks/svgo":                   {"cmd/txarchive"},
+	"github.com/ajstarks/svgo":                   {"chart"},
 	"github.com/spf13/cobra":                     {"cmd/txarchive"},
 	"github.com/spf13/pflag":                     {"cmd/txarchive"},
-	"github.com/jedib0t/go-pretty/v6":            {"cmd/txarchive"},
-	"github.com/dustin/go-humanize":              {"cmd/txarchive"},
-	"golang.org/x/term":                          {"cmd/txarchive"},
-	"github.com/peterh/liner":                    {"cmd/txarchive"},
+	"github.com/jedib0t/go-pretty/v6":            {"terminal"},
+	"github.com/dustin/go-humanize":              {"terminal"},
+	"golang.org/x/term":                          {"terminal"},
+	"github.com/peterh/liner":                    {"sqlshell"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/txarchive"},
 	"github.com/jmoiron/sqlx":                    {"index/sqlite", "index/sqlite/catalog", "index/sqlite/stats", "index/sqlite/retention", "index/sqlite/usage", "index/sqlite/verify", "index/sqlite/ask", "index/sqlite/engine"},
 	"github.com/pressly/goose/v3":                {"index/sqlite"},

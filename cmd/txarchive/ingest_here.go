@@ -11,11 +11,11 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// firstRoots are what an archive without sources begins with: the default places of programs that are there, and what
-// formats know below the current directory. A dry run follows neither.
+// firstRoots returns what an archive without sources begins with: the default directories of programs that exist, and what formats
+// recognize below the current directory. Both are followed from then on, except in a dry run.
 func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]ingest.Root, error) {
 	known, err := ingest.Sources(ctx, store.Index())
-	if err != nil || len(known) > 0 { // sources that were all removed are nobody's wish to begin anew
+	if err != nil || len(known) > 0 { // who has removed all sources does not want new ones
 		return nil, err
 	}
 	found, err := g.Discover(ctx, a.homeOf(""))
@@ -46,8 +46,8 @@ func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.
 	})...), err
 }
 
-// rootsHere are the directories below the current one that hold what formats know. It says what it has found. In the
-// home directory, or above it, that would be a search through everything: none there.
+// rootsHere returns the directories below the current one that formats recognize, and notes them. In the home directory, or above it,
+// this would search everything, so it finds none there.
 func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]string, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 	if g.DryRun {
 		taken = "to be taken and followed"
 	}
-	a.note("There are no sources yet. Below %s, %s:", a.shown(here), taken)
+	a.note("There are no sources yet. Below %s, %s:", a.displayPath(here), taken)
 	widest := 0
 	for _, h := range found {
 		widest = max(widest, len(strings.Join(h.Formats, ", ")))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -13,13 +14,13 @@ type listColumn struct {
 	name  string
 	right bool
 	flex  func(string, int) string
-	from  int // the narrowest terminal on which it is shown unasked; -1 is never
-	spare int // as of columns of grids, when it is shown unasked
+	from  int // the narrowest terminal that shows the column by default; -1: none does
+	spare int // its DropRank when it is shown by default
 	cell  func(*app, *listRow) string
-	raw   func(*listRow) any // for scripts; nil: only people get it unasked
+	raw   func(*listRow) any // the value for programs; nil: the default columns for programs do not include it
 }
 
-// value is what scripts get.
+// value returns the value of a row in JSON and CSV.
 func (c *listColumn) value(r *listRow) any {
 	if c.raw == nil {
 		return c.cell(&app{utc: true}, r)
@@ -27,42 +28,42 @@ func (c *listColumn) value(r *listRow) any {
 	return c.raw(r)
 }
 
-// whole is the column as one whose cells are never cut.
+// whole returns the column with cells that are never shortened.
 func (c listColumn) whole() listColumn {
 	c.flex = nil
 	return c
 }
 
-// spared is the column as one that a narrow terminal goes without.
+// spared returns the column as one that a narrow terminal drops, with rank n.
 func (c listColumn) spared(n int) listColumn {
 	c.spare = n
 	return c
 }
 
-// texts is a column of texts.
+// texts returns a column of texts.
 func texts(name string, from int, of func(*listRow) string) listColumn {
-	return listColumn{name: name, flex: cut, from: from,
+	return listColumn{name: name, flex: terminal.Truncate, from: from,
 		cell: func(_ *app, r *listRow) string { return of(r) }, raw: func(r *listRow) any { return value(orNull(of(r))) }}
 }
 
-// counted is a column of numbers, in few letters for people.
+// counted returns a column of numbers, compact for people.
 func counted(name string, from int, of func(*listRow) transcript.Count) listColumn {
-	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return value(count(of(r))) },
+	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return value(countOrNull(of(r))) },
 		cell: func(_ *app, r *listRow) string {
 			if n := of(r); n.Known {
-				return compact(n.N)
+				return terminal.CompactCount(n.N)
 			}
 			return "-"
 		}}
 }
 
-// times is a column of times, as short as the terminal is narrow.
+// times returns a column of times, as short as the terminal is narrow.
 func times(name string, from int, of func(*listRow) transcript.Time) listColumn {
-	return listColumn{name: name, from: from, raw: func(r *listRow) any { return value(wire(of(r))) },
-		cell: func(a *app, r *listRow) string { return a.whenShort(of(r)) }}
+	return listColumn{name: name, from: from, raw: func(r *listRow) any { return value(timeOrNull(of(r))) },
+		cell: func(a *app, r *listRow) string { return a.formatShort(of(r)) }}
 }
 
-// always counts what cannot be unknown.
+// always makes a count that is always known.
 func always(of func(*listRow) int64) func(*listRow) transcript.Count {
 	return func(r *listRow) transcript.Count { return transcript.Known(of(r)) }
 }
@@ -77,14 +78,16 @@ var runColumns = []listColumn{
 	times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended),
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(3),
 	{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return value(orNull(r.run.Status)) },
-		cell: func(_ *app, r *listRow) string { return cut(line(firstOf(r.run.Status, string(r.run.Outcome))), 10) }},
+		cell: func(_ *app, r *listRow) string {
+			return terminal.Truncate(terminal.OneLine(firstNonEmpty(r.run.Status, string(r.run.Outcome))), 10)
+		}},
 	texts("outcome", -1, func(r *listRow) string { return string(r.run.Outcome) }),
 	counted("conversations", -1, always(func(r *listRow) int64 { return r.run.Counts.Conversations })),
 	counted("events", 0, always(func(r *listRow) int64 { return r.run.Counts.Events })).spared(4),
 	counted("tool_calls", -1, always(func(r *listRow) int64 { return r.run.Counts.Calls })),
 	counted("tokens", medium, func(r *listRow) transcript.Count { return tokens(&r.run.Counts) }),
-	{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return value(count(r.run.Counts.CostUsed)) },
-		cell: func(_ *app, r *listRow) string { return dollars(count(r.run.Counts.CostUsed)) }},
+	{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return value(countOrNull(r.run.Counts.CostUsed)) },
+		cell: func(_ *app, r *listRow) string { return terminal.Dollars(countOrNull(r.run.Counts.CostUsed)) }},
 	texts("project", wide, func(r *listRow) string { return r.run.Project }),
 	texts("agent", -1, func(r *listRow) string { return r.run.Agent }),
 	texts("model", wide, func(r *listRow) string { return r.run.Model }),
@@ -97,8 +100,8 @@ var runColumns = []listColumn{
 	texts("tags", wide, func(r *listRow) string { return strings.Join(r.tags, ",") }),
 	texts("native_id", -1, func(r *listRow) string { return r.run.NativeID }),
 	texts("title", -1, func(r *listRow) string { return r.run.Title }),
-	{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
-		return firstOf(r.run.Title, r.run.Flow, r.run.NativeID, r.run.Agent)
+	{name: "what", flex: terminal.Truncate, from: 0, cell: func(_ *app, r *listRow) string {
+		return firstNonEmpty(r.run.Title, r.run.Flow, r.run.NativeID, r.run.Agent)
 	}},
 }
 
@@ -116,15 +119,15 @@ var conversationColumns = []listColumn{
 	texts("model", wide, func(r *listRow) string { return r.conversation.Model }),
 	texts("flow", -1, func(r *listRow) string { return r.conversation.Flow }),
 	texts("status", -1, func(r *listRow) string { return r.conversation.Status }),
-	texts("project", -1, func(r *listRow) string { return firstOf(r.conversation.Project, r.run.Project) }),
+	texts("project", -1, func(r *listRow) string { return firstNonEmpty(r.conversation.Project, r.run.Project) }),
 	texts("verdict", -1, func(r *listRow) string { return string(r.conversation.Verdict) }),
 	texts("source", -1, func(r *listRow) string { return r.conversation.Key.Source }),
 	texts("path", -1, func(r *listRow) string { return r.conversation.Key.Path }),
 	texts("native_id", -1, func(r *listRow) string { return r.conversation.NativeID }),
 	texts("title", -1, func(r *listRow) string { return r.conversation.Title }),
-	{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
+	{name: "what", flex: terminal.Truncate, from: 0, cell: func(_ *app, r *listRow) string {
 		c := r.conversation
-		return firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID) + notCounted(c)
+		return firstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID) + notCounted(c)
 	}},
 }
 
@@ -144,7 +147,7 @@ func columnOf(all []listColumn, name string) *listColumn {
 	return &all[i]
 }
 
-// fitting are the columns for a terminal of some width (0 is any), and the one that the list is sorted by.
+// fitting returns the columns for a terminal of some width (0 is any), and the one that the list is sorted by.
 func fitting(all []listColumn, width int, sort string) []listColumn {
 	var some []listColumn
 	for _, c := range all {
@@ -155,10 +158,10 @@ func fitting(all []listColumn, width int, sort string) []listColumn {
 	return some
 }
 
-// whenShort is an instant in few letters where the terminal is narrow: without the year if that is this one.
-func (a *app) whenShort(t transcript.Time) string {
+// formatShort formats an instant for a narrow terminal: without the year if that is the current one.
+func (a *app) formatShort(t transcript.Time) string {
 	if width := a.width(); !t.Valid || width == 0 || width >= wide {
-		return a.when(t)
+		return a.formatTime(t)
 	}
 	at, now := time.UnixMicro(t.UnixMicro).In(a.location()), a.now().In(a.location())
 	zone := ""

@@ -10,14 +10,14 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// given adds what cobra knows to the options.
+// given returns the options with what only cobra knows: words, and which flags were given.
 func (o listOptions) given(cmd *cobra.Command, words []string) listOptions {
 	o.unlimited = cmd.Flags().Changed("limit") && o.limit == 0
 	o.query = strings.TrimSpace(o.query + " " + strings.Join(words, " "))
 	return o
 }
 
-// settle checks the options and fills in what they leave open.
+// settle checks the options and sets those that were left open.
 func (o *listOptions) settle(a *app, all []listColumn) error {
 	o.output = a.formatOr(o.output, "ndjson")
 	if err := checkRows(o.limit); err != nil {
@@ -27,7 +27,7 @@ func (o *listOptions) settle(a *app, all []listColumn) error {
 		return usage(fmt.Sprintf("there is no order %q", o.sort), "--sort started, ended, events, tokens or cost")
 	}
 	if o.limit == 0 && o.output == "table" && !o.unlimited {
-		o.limit = listed
+		o.limit = defaultRows
 	}
 	for _, name := range o.columns {
 		if columnOf(all, name) == nil {
@@ -38,7 +38,7 @@ func (o *listOptions) settle(a *app, all []listColumn) error {
 	return err
 }
 
-// selection is the query of the options, with what the flags add.
+// selection returns the query of the options, with what the flags add.
 func (o *listOptions) selection(a *app) (index.Selection, error) {
 	var parts []query.Node
 	if o.query != "" {
@@ -73,7 +73,7 @@ func (o *listOptions) selection(a *app) (index.Selection, error) {
 	return index.Selection{Query: &query.Tree{Root: query.Conjunction(parts...)}}, nil
 }
 
-// fieldNode is field:value, with a value that has spaces in quotes.
+// fieldNode parses field:value. A value with spaces is quoted.
 func fieldNode(a *app, field, value string) (query.Node, error) {
 	if strings.ContainsAny(value, " \t()\"") {
 		value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`

@@ -3,19 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
-	"strings"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// listRow is a run, or a conversation of it.
+// listRow is a run, or one of its conversations.
 type listRow struct {
 	run          *index.Run
 	conversation *index.Conversation
@@ -51,7 +47,7 @@ func (r *listRow) counts() *index.Counts {
 	return &r.run.Counts
 }
 
-// tokens are all that a run used, unknown where nothing is stated.
+// tokens returns the tokens that a run used, unknown if no original states any.
 func tokens(n *index.Counts) (sum transcript.Count) {
 	for _, c := range []transcript.Count{n.Input, n.Output, n.CacheRead, n.CacheCreation} {
 		if c.Known {
@@ -61,7 +57,7 @@ func tokens(n *index.Counts) (sum transcript.Count) {
 	return sum
 }
 
-// listOrders compare rows, the lower first; what is unknown is lowest.
+// listOrders compare rows for --sort. What is unknown is lowest.
 var listOrders = map[string]func(a, b *listRow) int{
 	"started": func(a, b *listRow) int { return compareTimes(a.started(), b.started()) },
 	"ended":   func(a, b *listRow) int { return compareTimes(a.ended(), b.ended()) },
@@ -84,7 +80,7 @@ func compareCounts(a, b transcript.Count) int {
 	return cmp.Compare(a.N, b.N)
 }
 
-// knownFirst compares two of which one is known: known says whether it is the first.
+// knownFirst compares two values of which one is known: known says whether it is the first.
 func knownFirst(known bool) int {
 	if known {
 		return 1
@@ -92,10 +88,10 @@ func knownFirst(known bool) int {
 	return -1
 }
 
-// plain says whether the rows come in the order that is asked for.
+// plain reports whether the order asked for is that of the index, so that rows can be streamed.
 func (o *listOptions) plain() bool { return o.sort == "started" && !o.reverse }
 
-// ordered puts rows in order, which holds them all; the order that the index has streams.
+// ordered sorts rows, for which it holds all of them; in the order of the index it streams.
 func (o *listOptions) ordered(rows iter.Seq2[listRow, error]) iter.Seq2[listRow, error] {
 	if o.plain() {
 		return rows
@@ -148,17 +144,4 @@ func conversationRows(ctx context.Context, store *archive.Archive, runs iter.Seq
 			}
 		}
 	}
-}
-
-// compact is a count in few letters: 950, 12.3k, 1.2M.
-func compact(n int64) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	value, prefix := humanize.ComputeSI(float64(n))
-	digits := 1
-	if value >= 100 {
-		digits = 0
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.*f", digits, value), ".0") + prefix
 }

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -97,17 +96,17 @@ func TestListColumns(t *testing.T) {
 
 func TestShortForms(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1k", 12345: "12.3k", 999499: "999k", 1234567: "1.2M", 5e9: "5G"} {
-		if got := compact(n); got != want {
+		if got := terminal.CompactCount(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
 	for d, want := range map[time.Duration]string{time.Second: "1s", 90 * time.Minute: "1h", 26 * time.Hour: "26h", 80 * time.Hour: "3d"} {
-		if got := span(d); got != want {
+		if got := terminal.Duration(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}
 	for width := 2; width < 12; width++ {
-		if s := tail("/数据/库/abc", width); text.StringWidthWithoutEscSequences(s) > width || !strings.HasSuffix("/数据/库/abc", strings.TrimPrefix(s, "…")) {
+		if s := terminal.TruncateStart("/数据/库/abc", width); terminal.Width(s) > width || !strings.HasSuffix("/数据/库/abc", strings.TrimPrefix(s, "…")) {
 			t.Errorf("%d: %q", width, s)
 		}
 	}

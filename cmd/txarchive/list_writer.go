@@ -3,21 +3,23 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/terminal"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// listWriter prints rows in the format that is asked for.
+// listWriter prints rows in the format of the flags.
 type listWriter struct {
 	a       *app
 	o       listOptions
 	columns []listColumn
-	out     *rowWriter // nil for tables
-	keys    bool       // all keys of the JSON, not columns
+	out     *rows.Writer // nil for tables
+	keys    bool         // write all keys of the JSON, not the columns
 	n       int
-	more    bool // than were asked for
+	more    bool // there are more rows than were asked for
 }
 
 func newListWriter(a *app, o listOptions, all []listColumn) (*listWriter, error) {
@@ -48,32 +50,32 @@ func (w *listWriter) write(rows iter.Seq2[listRow, error]) error {
 		err = w.script(rows)
 	}
 	if err == nil && w.more {
-		w.a.note("There are more than %s: --limit 0 lists all.", number(w.n))
+		w.a.note("There are more than %s: --limit 0 lists all.", terminal.Count(w.n))
 	}
 	return err
 }
 
-// script writes rows as scripts read them.
+// script writes rows for programs.
 func (w *listWriter) script(rows iter.Seq2[listRow, error]) error {
 	if !w.keys {
-		if err := w.out.columns(columnNames(w.columns)); err != nil {
+		if err := w.out.Columns(columnNames(w.columns)); err != nil {
 			return err
 		}
 	}
 	return errors.Join(w.each(rows, w.row), w.end())
 }
 
-// end closes an array, also one that no row has begun.
+// end closes the JSON array, also of no rows.
 func (w *listWriter) end() error {
 	if w.keys && w.n == 0 {
-		if err := w.out.columns([]string{}); err != nil {
+		if err := w.out.Columns([]string{}); err != nil {
 			return err
 		}
 	}
-	return w.out.end()
+	return w.out.End()
 }
 
-// each hands on as many rows as are asked for.
+// each calls do for as many rows as were asked for.
 func (w *listWriter) each(rows iter.Seq2[listRow, error], do func(*listRow) error) error {
 	for r, err := range rows {
 		if err != nil {
@@ -100,48 +102,48 @@ func (w *listWriter) row(r *listRow) error {
 			values[i] = m[name]
 		}
 		if w.n == 1 {
-			if err := w.out.columns(names); err != nil {
+			if err := w.out.Columns(names); err != nil {
 				return err
 			}
 		}
-		return w.out.row(values)
+		return w.out.Row(values)
 	}
 	values := make([]any, len(w.columns))
 	for i, c := range w.columns {
 		values[i] = c.value(r)
 	}
-	return w.out.row(values)
+	return w.out.Row(values)
 }
 
-func (w *listWriter) table(rows iter.Seq2[listRow, error]) error {
-	g := grid{}
+func (w *listWriter) table(all iter.Seq2[listRow, error]) error {
+	g := terminal.Table{}
 	for _, c := range w.columns {
-		col := column{head: strings.TrimPrefix(c.name, "tool_"), right: c.right, flex: c.flex}
+		col := terminal.Column{Head: strings.TrimPrefix(c.name, "tool_"), Right: c.right, Shorten: c.flex}
 		if len(w.o.columns) == 0 && c.name != w.o.sort {
-			col.spare = max(c.spare, c.from)
+			col.DropRank = max(c.spare, c.from)
 		}
-		g.columns = append(g.columns, col)
+		g.Columns = append(g.Columns, col)
 	}
 	first := true
 	flush := func() error {
-		if len(g.rows) == 0 {
+		if len(g.Rows) == 0 {
 			return nil
 		}
 		if first && len(w.o.columns) == 0 {
 			w.dropEmpty(&g)
 		}
 		first = false
-		_, err := fmt.Fprintln(w.a.out, w.a.fitted(&g))
-		g.rows = nil
+		_, err := fmt.Fprintln(w.a.out, w.a.fitTable(&g))
+		g.Rows = nil
 		return err
 	}
-	err := w.each(rows, func(r *listRow) error {
+	err := w.each(all, func(r *listRow) error {
 		cells := make([]string, len(w.columns))
 		for i, c := range w.columns {
 			cells[i] = c.cell(w.a, r)
 		}
-		g.add(cells...)
-		if len(g.rows) == tableChunk {
+		g.Add(cells...)
+		if len(g.Rows) == rows.TableChunk {
 			return flush()
 		}
 		return nil
@@ -149,12 +151,12 @@ func (w *listWriter) table(rows iter.Seq2[listRow, error]) error {
 	return errors.Join(err, flush())
 }
 
-// dropEmpty leaves out columns that nobody has asked for and in which nothing stands.
-func (w *listWriter) dropEmpty(g *grid) {
+// dropEmpty drops columns that were not asked for and have no values.
+func (w *listWriter) dropEmpty(g *terminal.Table) {
 	for i := len(w.columns) - 1; i >= 0; i-- {
-		if w.columns[i].name == w.o.sort || slices.ContainsFunc(g.rows, func(cells []string) bool { return cells[i] != "" && cells[i] != "-" }) {
+		if w.columns[i].name == w.o.sort || slices.ContainsFunc(g.Rows, func(cells []string) bool { return cells[i] != "" && cells[i] != "-" }) {
 			continue
 		}
-		w.columns, *g = slices.Delete(w.columns, i, i+1), *g.without(i)
+		w.columns, *g = slices.Delete(w.columns, i, i+1), *g.Without(i)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// noteLosses says which bytes of the originals of a run are lost, because what stood there is not shown.
+// noteLosses notes which bytes of the originals of a run are lost: what was there is not shown.
 func (a *app) noteLosses(ctx context.Context, store *archive.Archive, run string) error {
 	lost := map[index.VersionKey][]blob.Loss{}
 	for f, err := range store.Index().Facts(ctx, blob.FactLost) {

@@ -1,6 +1,6 @@
 // Command txarchive keeps the transcripts of AI agents: every byte, searchable, for as long as a policy says.
 //
-// This package is the door: commands, wiring, printing and exit codes. What it does stands in internal/.
+// This package has the commands, the wiring, the printing and the exit codes. The rooms below internal/ do the work.
 package main
 
 import (
@@ -14,70 +14,74 @@ import (
 )
 
 func main() {
-	deepen(os.Args == nil) // which it never is
+	growStack(os.Args == nil) // never true
 	a := newApp()
-	a.ends = true
-	ctx, listen := untilInterrupted()
-	a.listen = listen
+	a.ownsProcess = true
+	ctx, startSignals := signalContext()
+	a.startSignals = startSignals
 	os.Exit(execute(ctx, a, os.Args[1:]))
 }
 
-// deepen makes the stack of its caller as deep at once as SQLite's parser and machine need it. It grows by itself, too, but in five or six
-// steps, each of which goes through all frames and copies them: that took a twentieth of a search. Nothing is touched.
+// growStack grows the stack of its caller at once to what SQLite's parser and virtual machine need. A stack that grows on demand takes
+// five or six steps, each of which walks and copies all frames: that took a twentieth of a search. With touch false, the array is not
+// accessed.
 //
 //go:noinline
-func deepen(touch bool) (b byte) {
+func growStack(touch bool) (b byte) {
 	if touch {
-		var room [24 << 10]byte
-		b = room[len(os.Args)]
+		var frame [24 << 10]byte
+		b = frame[len(os.Args)]
 	}
 	return b
 }
 
-// listenAfter is when signals are listened for by commands of which an interruption leaves nothing behind: that begins three threads,
-// which take as long as a twentieth of what such a command is asked for. One that comes before ends it at once.
-const listenAfter = 25 * time.Millisecond
+// signalDelay is when read-only commands begin to handle signals. Handling starts three threads, which take as long as a twentieth of
+// such a command. A signal that comes earlier ends the process at once.
+const signalDelay = 25 * time.Millisecond
 
-var leavesNothing = []string{"search", "list", "show", "tree", "stats", "cost", "cat", "version"}
+// readOnlyCommands leave nothing behind when they are interrupted.
+var readOnlyCommands = []string{"search", "list", "show", "tree", "stats", "cost", "cat", "version"}
 
-// untilInterrupted ends when the program is told to end, once signals are listened for. A second Ctrl-C ends the program at once.
-func untilInterrupted() (ctx context.Context, listen func()) {
+// signalContext returns a context that is canceled by SIGINT or SIGTERM once startSignals was called. A second Ctrl-C ends the process
+// at once.
+func signalContext() (ctx context.Context, startSignals func()) {
 	ctx, end := context.WithCancelCause(context.Background())
-	listen = sync.OnceFunc(func() {
-		told, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-		context.AfterFunc(told, func() {
+	startSignals = sync.OnceFunc(func() {
+		signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		context.AfterFunc(signaled, func() {
 			stop()
-			end(context.Cause(told))
+			end(context.Cause(signaled))
 		})
 	})
-	return ctx, listen
+	return ctx, startSignals
 }
 
-// begins is called when it is known which command a process ends with.
-func (a *app) begins(command string) {
-	holdMemory(command)
-	if slices.Contains(leavesNothing, command) {
-		time.AfterFunc(listenAfter, a.listen)
+// beforeCommand applies what depends on the command of the process: its memory limits, and when signals are handled.
+func (a *app) beforeCommand(command string) {
+	limitMemory(command)
+	if slices.Contains(readOnlyCommands, command) {
+		time.AfterFunc(signalDelay, a.startSignals)
 	} else {
-		a.listens()
+		a.handleSignals()
 	}
 }
 
-// works is called before work that goes on when nobody reads what is printed about it any more: a closed pipe would end the process in its
-// midst. undone is what an interruption leaves behind, and what to do then.
-func (a *app) works(undone string) {
-	a.undone = undone
+// beginWork is called before work that must go on when nobody reads the output any more: SIGPIPE would end the process in the middle of
+// it. interruptHint is what to print if the work is interrupted: what was done, and what to do.
+func (a *app) beginWork(interruptHint string) {
+	a.interruptHint = interruptHint
 	if a.results != nil {
-		a.results.optional = true
+		a.results.IgnoreClosed = true
 	}
-	if a.ends {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // writing fails instead
+	if a.ownsProcess {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // writes fail with EPIPE instead
 	}
 }
 
-// listens is called before something is done that should not be ended in the midst, or another handling of signals begins.
-func (a *app) listens() {
-	if a.listen != nil {
-		a.listen()
+// handleSignals starts to handle signals. It is called before anything that must not end halfway, and before signals are handled in
+// another way.
+func (a *app) handleSignals() {
+	if a.startSignals != nil {
+		a.startSignals()
 	}
 }

@@ -15,7 +15,7 @@ import (
 // TestManual makes the manual pages of all commands and compares them with those that the program has in it; -update writes them.
 func TestManual(t *testing.T) {
 	root := newRootCommand(newApp())
-	shellsOnly(root)
+	configureCompletion(root)
 	root.DisableAutoGenTag = true
 	made, kept := t.TempDir(), "../../docs/man"
 	must(t, doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "txarchive", Manual: "txarchive", Date: new(time.Time)}, made))

@@ -8,64 +8,63 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit is what the Go heap is held to, above what a large ingest needs: the collector works harder before the
-// process grows. SQLite's cache comes on top. GOMEMLIMIT overrides it.
+// memoryLimit is the soft limit of the Go heap, above what a large ingest needs: the garbage collector works harder before the process
+// grows. SQLite's cache comes on top. GOMEMLIMIT overrides it.
 const memoryLimit = 190 << 20
 
-// searchMemory is the same for a search, which with all caches of SQLite stays below 100 MB.
+// searchMemory is the limit for a search, which stays below 100 MB with all caches of SQLite.
 const searchMemory = 40 << 20
 
-// heapGrowth is by how many percent the heap may grow before it is collected. The limit holds it, too: of more room there is no more
-// than that, and a large ingest takes 4 % less of the processor. GOGC overrides it.
+// heapGrowth is GOGC: by how many percent the heap may grow before it is collected. The memory limit bounds it, too, and a large ingest
+// takes 4 % less CPU than with 100. GOGC in the environment overrides it.
 const heapGrowth = 200
 
-// limit is what the heap is held to now, and 0 where that is not ours to say: GOMEMLIMIT says it, or the commands are a test's,
-// which runs many in its process.
-var limit atomic.Int64
+// currentLimit is the limit in force. It is 0 if GOMEMLIMIT sets another, and in tests, which run many commands in one process.
+var currentLimit atomic.Int64
 
-// holdMemory holds the heap of a process that ends with its command. To say so stops all that runs, so it is said once, and not by a
-// command that is over before.
-func holdMemory(command string) {
+// limitMemory sets the limits for the command of a process. Setting one stops the world, so it is done once, and not for a command that
+// is over before that.
+func limitMemory(command string) {
 	switch command {
 	case "version":
 	case "search":
-		hold(searchMemory, rareCycles)
+		setLimits(searchMemory, searchHeapGrowth)
 	default:
-		hold(memoryLimit, heapGrowth)
-		watchMemory()
+		setLimits(memoryLimit, heapGrowth)
+		observeGC()
 	}
 }
 
-// rareCycles is heapGrowth of a search: what it leaves behind is little, and most are over before they are worth a look.
-const rareCycles = 400
+// searchHeapGrowth is heapGrowth for a search: it makes little garbage, and most searches end before a collection is worth it.
+const searchHeapGrowth = 400
 
-func hold(n int64, growth int) {
+func setLimits(n int64, growth int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(growth)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		limit.Store(n)
+		currentLimit.Store(n)
 		debug.SetMemoryLimit(n)
 	}
 }
 
-// cycle is collected in every cycle of the collector, and looks how much is alive then. Commands that know something of every
-// original or run (repair, forget, plans of prune) may hold more than the limit: a collector without room to work in would take
-// half of the CPU, so the limit gives way.
-type cycle struct{ live []metrics.Sample }
+// gcObserver is garbage in every cycle of the collector, and its finalizer measures the live heap. Commands that hold something for
+// every original or run (repair, forget, plans of prune) may need more than the limit. Without room to work in the collector would take
+// half of the CPU, so the limit is raised.
+type gcObserver struct{ live []metrics.Sample }
 
-func watchMemory() {
-	c := &cycle{[]metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
-	runtime.SetFinalizer(c, (*cycle).end)
+func observeGC() {
+	c := &gcObserver{[]metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
+	runtime.SetFinalizer(c, (*gcObserver).afterCycle)
 }
 
-func (c *cycle) end() {
+func (c *gcObserver) afterCycle() {
 	metrics.Read(c.live)
-	if n := limit.Load(); n == memoryLimit {
-		debug.SetMemoryLimit(roomFor(n, int64(c.live[0].Value.Uint64())))
+	if n := currentLimit.Load(); n == memoryLimit {
+		debug.SetMemoryLimit(limitFor(n, int64(c.live[0].Value.Uint64())))
 	}
-	runtime.SetFinalizer(c, (*cycle).end)
+	runtime.SetFinalizer(c, (*gcObserver).afterCycle)
 }
 
-// roomFor is the limit when so much is alive: a third as much again, once that is more.
-func roomFor(limit, live int64) int64 { return max(limit, live+live/3) }
+// limitFor returns the limit for a live heap: a third more than that, once that is above the limit.
+func limitFor(limit, live int64) int64 { return max(limit, live+live/3) }

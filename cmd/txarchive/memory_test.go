@@ -12,10 +12,10 @@ func TestMemoryGivesWay(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	before := debug.SetMemoryLimit(-1)
 	defer func() {
-		limit.Store(0)
+		currentLimit.Store(0)
 		debug.SetMemoryLimit(before)
 	}()
-	holdMemory("ingest")
+	limitMemory("ingest")
 	reach := func(what string, done func(limit int64) bool) {
 		t.Helper()
 		for range 200 {
@@ -32,7 +32,7 @@ func TestMemoryGivesWay(t *testing.T) {
 	runtime.KeepAlive(held)
 	held = nil
 	reach("little is alive", func(limit int64) bool { return limit == memoryLimit })
-	holdMemory("search")
+	limitMemory("search")
 	runtime.GC()
 	if got := debug.SetMemoryLimit(-1); got != searchMemory {
 		t.Errorf("a search is held to %d", got)

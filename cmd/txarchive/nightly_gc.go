@@ -11,17 +11,18 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/prune/gc"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// gc gives back the space of what was pruned longer ago than the grace. It reads all manifests, so it is left out when
-// nothing has changed since it last had nothing to do.
-func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
-	store, err := n.writeSoon(ctx)
+// gc frees the space of what was pruned longer ago than the grace period. It reads all manifests, so it is skipped if no pack has
+// changed since it last had nothing to do.
+func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
+	store, err := n.openWriteWaiting(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	packs, err := packsOf(ctx, store)
+	packs, err := listPacks(ctx, store)
 	if err != nil {
 		return r, err
 	}
@@ -43,13 +44,13 @@ func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result,
 	r.Detail = gcReport(&report, false, time.Since(began))
 	r.Summary = "nothing to give back, nothing to merge"
 	if report.Freed() != 0 || report.PacksBefore != report.PacksAfter {
-		r.Summary = size(report.Freed()) + " freed"
+		r.Summary = terminal.Bytes(report.Freed()) + " freed"
 		if n := report.Rewritten + report.Merged + report.Removed; n > 0 {
-			r.Summary += fmt.Sprintf(", %s became %s", plural(report.PacksBefore, "pack", "packs"), number(report.PacksAfter))
+			r.Summary += fmt.Sprintf(", %s became %s", terminal.Plural(report.PacksBefore, "pack", "packs"), terminal.Count(report.PacksAfter))
 		}
 	}
 	if report.Spared > 0 {
-		r.Summary += ", " + plural(report.Spared, "original", "originals") + " in their grace"
+		r.Summary += ", " + terminal.Plural(report.Spared, "original", "originals") + " in their grace"
 	}
 	for _, name := range report.Damaged {
 		r.Problems, r.Cause = append(r.Problems, "left alone because it is damaged: "+name), blob.ErrCorrupt
@@ -58,7 +59,7 @@ func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result,
 		r.Outcome = nightly.Stopped
 	}
 	if report.Spared == 0 && !report.More && len(report.Damaged) == 0 {
-		if packs, err = packsOf(ctx, store); err != nil {
+		if packs, err = listPacks(ctx, store); err != nil {
 			return r, err
 		}
 		state.Collected = nightly.Fingerprint(packs)
@@ -66,16 +67,16 @@ func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result,
 	return r, nil
 }
 
-// policy lets go what the policy says: that of --policy, else the one that was applied to the archive last. What goes
-// can come back until gc takes it. It looks at every run, since runs grow old without anything new.
-func (n *night) policy(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
-	store, err := n.writeSoon(ctx)
+// policy prunes by a policy: that of --policy, else the one that was applied to the archive last. What it prunes can be undone until
+// gc. It looks at every run: runs age without anything new.
+func (n *nightlyJob) policy(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
+	store, err := n.openWriteWaiting(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	ing := n.app.ingester(store)
-	if _, err := ing.Adopt(ctx); err != nil { // what the index does not know yet may matter
+	if _, err := ing.Adopt(ctx); err != nil { // packs that the index does not know may have facts that matter
 		return r, err
 	}
 	p := n.app.pruner(store, ing)
@@ -93,19 +94,19 @@ func (n *night) policy(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	}
 	plan, err := p.Make(ctx, c)
 	if err != nil {
-		return r, err // a policy that would empty a group is for a person to decide
+		return r, err // whether a policy may empty a group is for a person to decide
 	}
 	defer func() { err = errors.Join(err, plan.Close()) }()
 	r.Detail = plan.Frees
 	if plan.Runs.Len() == 0 {
-		r.Summary = "nothing has to go, " + plural(plan.Kept, "run stays", "runs stay")
+		r.Summary = "nothing has to go, " + terminal.Plural(plan.Kept, "run stays", "runs stay")
 		return r, nil
 	}
 	done, err := p.Apply(ctx, plan)
 	if err != nil {
 		return r, err
 	}
-	r.Summary = fmt.Sprintf("%s pruned, %s thinned, %s kept; txarchive prune --undo %s takes it back", plural(done.Pruned, "run", "runs"),
-		number(done.Thinned), number(plan.Kept), plan.ID)
+	r.Summary = fmt.Sprintf("%s pruned, %s thinned, %s kept; txarchive prune --undo %s takes it back", terminal.Plural(done.Pruned, "run", "runs"),
+		terminal.Count(done.Thinned), terminal.Count(plan.Kept), plan.ID)
 	return r, nil
 }

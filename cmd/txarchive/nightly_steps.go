@@ -11,30 +11,31 @@ import (
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// night is one nightly job.
-type night struct {
+// nightlyJob is one run of the nightly job.
+type nightlyJob struct {
 	app   *app
 	opts  nightlyOptions
 	began time.Time
 }
 
-// step is a part of the job. It gives what it did; what kept it from doing so is its error.
+// step is a step of the job. It returns what it did, or the error that prevented it.
 type step struct {
 	name string
-	run  func(*night, context.Context, *nightly.State) (nightly.Result, error)
+	run  func(*nightlyJob, context.Context, *nightly.State) (nightly.Result, error)
 }
 
-// nightlySteps are run in this order.
+// nightlySteps are the steps in their order.
 var nightlySteps = []step{
-	{"index", (*night).index},
-	{"ingest", (*night).ingest},
-	{"policy", (*night).policy},
-	{"gc", (*night).gc},
-	{"verify", (*night).verify},
-	{"optimize", (*night).optimize},
-	{"backup", (*night).backup},
+	{"index", (*nightlyJob).index},
+	{"ingest", (*nightlyJob).ingest},
+	{"policy", (*nightlyJob).policy},
+	{"gc", (*nightlyJob).gc},
+	{"verify", (*nightlyJob).verify},
+	{"optimize", (*nightlyJob).optimize},
+	{"backup", (*nightlyJob).backup},
 }
 
 func stepNames() []string {
@@ -45,7 +46,7 @@ func stepNames() []string {
 	return names
 }
 
-func (n *night) steps() []nightly.Step {
+func (n *nightlyJob) steps() []nightly.Step {
 	var all []nightly.Step
 	for _, s := range nightlySteps {
 		if slices.Contains(n.opts.skip, s.name) {
@@ -60,34 +61,34 @@ func skipped(why string) (nightly.Result, error) {
 	return nightly.Result{Outcome: nightly.Skipped, Summary: why}, nil
 }
 
-// index makes the index again when it is damaged: it is only a cache.
-func (n *night) index(ctx context.Context, _ *nightly.State) (nightly.Result, error) {
-	store, err := n.writeSoon(ctx)
+// index rebuilds a damaged index.
+func (n *nightlyJob) index(ctx context.Context, _ *nightly.State) (nightly.Result, error) {
+	store, err := n.openWriteWaiting(ctx)
 	if err == nil {
 		return nightly.Result{Summary: "there"}, store.Close()
 	}
 	if !errors.Is(err, archive.ErrNoIndex) {
 		return nightly.Result{}, err
 	}
-	if store, err = n.app.withoutIndex(ctx, archive.Write); err != nil {
+	if store, err = n.app.openWithoutIndex(ctx, archive.Write); err != nil {
 		return nightly.Result{}, err
 	}
 	packs, missing, damage, err := rebuild(ctx, n.app, store)
-	r := nightly.Result{Summary: "was damaged; made again from " + plural(packs, "pack", "packs"), Problems: []string{"the index was damaged and was made again"}}
+	r := nightly.Result{Summary: "was damaged; made again from " + terminal.Plural(packs, "pack", "packs"), Problems: []string{"the index was damaged and was made again"}}
 	if damage = errors.Join(damage, missing); damage != nil {
 		r.Problems = append(r.Problems, damage.Error())
 	}
 	return r, errors.Join(err, store.Close())
 }
 
-// ingest takes what is new in all sources.
-func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
-	store, err := n.writeSoon(ctx)
+// ingest ingests what is new in all sources.
+func (n *nightlyJob) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
+	store, err := n.openWriteWaiting(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	report, err := bringIn(ctx, n.app, ingestOptions{}, store, nil, nil)
+	report, err := ingestSources(ctx, n.app, ingestOptions{}, store, nil, nil)
 	if errors.Is(err, errNoSources) {
 		return skipped("the archive has no sources yet")
 	}
@@ -95,21 +96,21 @@ func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result,
 		return r, err
 	}
 	r.Detail = report
-	r.Summary = fmt.Sprintf("%s looked at, %s new or changed, %s stored", plural(report.Files, "file", "files"),
-		number(report.New+report.Grown+report.Rewritten+report.Copies), size(report.RawBytes))
+	r.Summary = fmt.Sprintf("%s looked at, %s new or changed, %s stored", terminal.Plural(report.Files, "file", "files"),
+		terminal.Count(report.New+report.Grown+report.Rewritten+report.Copies), terminal.Bytes(report.RawBytes))
 	if n := int64(len(report.NotFollowed)); n > 0 {
-		r.Summary += ", " + plural(n, "symbolic link", "symbolic links") + " not followed"
+		r.Summary += ", " + terminal.Plural(n, "symbolic link", "symbolic links") + " not followed"
 	}
 	if report.Mended > 0 {
-		r.Summary += ", " + plural(report.Mended, "damaged pack", "damaged packs") + " mended"
+		r.Summary += ", " + terminal.Plural(report.Mended, "damaged pack", "damaged packs") + " mended"
 	}
 	for _, name := range report.Missing {
 		r.Problems = append(r.Problems, "missing: "+name)
 	}
 	sources, serr := n.app.sourceStates(ctx, store)
 	for _, s := range sources {
-		if s.emptied() {
-			r.Problems = append(r.Problems, fmt.Sprintf("empty: %s: %s are archived of it, is it mounted?", s.Name, plural(s.Files, "file", "files")))
+		if s.isEmptied() {
+			r.Problems = append(r.Problems, fmt.Sprintf("empty: %s: %s are archived of it, is it mounted?", s.Name, terminal.Plural(s.Files, "file", "files")))
 		}
 	}
 	err = errors.Join(err, serr)
@@ -117,13 +118,13 @@ func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result,
 		r.Problems = append(r.Problems, problemText(&p))
 	}
 	if report.Unreadable > 0 {
-		r.Problems = append(r.Problems, plural(report.Unreadable, "line or document", "lines or documents")+" could not be read; the bytes are stored")
+		r.Problems = append(r.Problems, terminal.Plural(report.Unreadable, "line or document", "lines or documents")+" could not be read; the bytes are stored")
 	}
 	return r, err
 }
 
-// packsOf are the packs of an archive as the job knows them.
-func packsOf(ctx context.Context, store *archive.Archive) ([]nightly.Pack, error) {
+// listPacks returns the packs of an archive for the state of the job.
+func listPacks(ctx context.Context, store *archive.Archive) ([]nightly.Pack, error) {
 	var packs []nightly.Pack
 	for info, err := range store.Packs().List(ctx) {
 		if err != nil {
@@ -134,15 +135,15 @@ func packsOf(ctx context.Context, store *archive.Archive) ([]nightly.Pack, error
 	return packs, nil
 }
 
-// verify reads the share of tonight.
-func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
+// verify reads tonight's share of the packs.
+func (n *nightlyJob) verify(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
 	state.VerifyDays = n.opts.verifyDays
-	store, err := n.app.packsOnly(ctx)
+	store, err := n.app.openPacks(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	packs, err := packsOf(ctx, store)
+	packs, err := listPacks(ctx, store)
 	if err != nil {
 		return r, err
 	}
@@ -153,7 +154,7 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 	share := state.SelectPacks(packs, n.app.now(), nightly.SelectOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
 	done, bytes := int64(0), int64(0)
 	for _, p := range share {
-		if n.late() {
+		if n.outOfTime() {
 			r.Outcome = nightly.Stopped
 			break
 		}
@@ -178,21 +179,21 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 	}
 	c := state.Coverage(packs, n.app.now(), n.opts.verifyDays)
 	r.Detail = verifyShare{done, bytes, c}
-	r.Summary = fmt.Sprintf("%s (%s) read, %s of %s within %s", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes),
-		plural(c.Days, "day", "days"))
+	r.Summary = fmt.Sprintf("%s (%s) read, %s of %s within %s", terminal.Plural(done, "pack", "packs"), terminal.Bytes(bytes), terminal.Bytes(c.Covered), terminal.Bytes(c.Bytes),
+		terminal.Plural(c.Days, "day", "days"))
 	return r, nil
 }
 
-// verifyShare is what the verify step tells.
+// verifyShare is the detail that the verify step reports.
 type verifyShare struct {
 	Packs    int64            `json:"packs"`
 	Bytes    int64            `json:"bytes"`
 	Coverage nightly.Coverage `json:"coverage"`
 }
 
-// verifyPack reads one pack, remembers what that gave, and says it: "" when all is well. A pack that gc has just replaced
-// is none.
-func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *nightly.State, p nightly.Pack) (bad string, err error) {
+// verifyPack reads one pack and records the result. It returns what is wrong, "" for nothing. A pack that gc has just replaced is
+// skipped.
+func (n *nightlyJob) verifyPack(ctx context.Context, store *archive.Archive, state *nightly.State, p nightly.Pack) (bad string, err error) {
 	var found []archive.Finding
 	err = store.VerifyPack(ctx, p.Name, func(f archive.Finding) { found = append(found, f) })
 	switch {
@@ -201,7 +202,7 @@ func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *n
 	case errors.Is(err, archive.ErrTooNew) && ctx.Err() == nil:
 		return err.Error(), nil
 	case errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil:
-		bad = damageOf(p.Name, found, err)
+		bad = describeDamage(p.Name, found, err)
 	case err != nil:
 		return "", err
 	}
@@ -209,8 +210,8 @@ func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *n
 	return bad, nil
 }
 
-// damageOf says in a line what is wrong with a pack; verify says it at length.
-func damageOf(pack string, found []archive.Finding, err error) string {
+// describeDamage returns in one line what is wrong with a pack. The command verify prints it in full.
+func describeDamage(pack string, found []archive.Finding, err error) string {
 	if len(found) == 0 {
 		return err.Error()
 	}
@@ -222,17 +223,19 @@ func damageOf(pack string, found []archive.Finding, err error) string {
 	}
 	text := fmt.Sprintf("%s pack %s: %s", found[0].Kind, pack, found[0].Reason)
 	if n := int64(len(originals)); n > 0 {
-		text += fmt.Sprintf("; %s concerned, txarchive verify names them", plural(n, "original is", "originals are"))
+		text += fmt.Sprintf("; %s concerned, txarchive verify names them", terminal.Plural(n, "original is", "originals are"))
 	}
 	return text
 }
 
-// late says that the time for what may wait is over.
-func (n *night) late() bool { return n.opts.maxTime > 0 && n.app.now().Sub(n.began) > n.opts.maxTime }
+// outOfTime reports whether the time for work that can wait is over.
+func (n *nightlyJob) outOfTime() bool {
+	return n.opts.maxTime > 0 && n.app.now().Sub(n.began) > n.opts.maxTime
+}
 
-// optimize tidies the index.
-func (n *night) optimize(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
-	store, err := n.writeSoon(ctx)
+// optimize optimizes the index.
+func (n *nightlyJob) optimize(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
+	store, err := n.openWriteWaiting(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -243,9 +246,9 @@ func (n *night) optimize(ctx context.Context, _ *nightly.State) (r nightly.Resul
 	return r, err
 }
 
-// backup brings the backup up to date. It never begins one: a disk that is not mounted must not be taken for an empty
+// backup updates the backup. It never creates one: the mount point of a disk that is not mounted must not be taken for an empty
 // directory.
-func (n *night) backup(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
+func (n *nightlyJob) backup(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
 	if n.opts.backup == "" {
 		state.Backup = nil
 		return skipped("not asked for")
@@ -254,7 +257,7 @@ func (n *night) backup(ctx context.Context, state *nightly.State) (r nightly.Res
 		state.Backup = &nightly.Backup{Dir: n.opts.backup}
 	}
 	state.Backup.OK = false
-	store, err := n.app.packsOnly(ctx)
+	store, err := n.app.openPacks(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -279,7 +282,7 @@ func (n *night) backup(ctx context.Context, state *nightly.State) (r nightly.Res
 	now := n.app.now().UTC()
 	state.Backup.Last, state.Backup.OK = &now, true
 	r.Detail = report
-	r.Summary = fmt.Sprintf("%s (%s) new, %s in all, %s", plural(report.Copied, "pack", "packs"), size(report.CopiedBytes), size(report.Bytes),
-		plural(report.Snapshots, "backup", "backups"))
+	r.Summary = fmt.Sprintf("%s (%s) new, %s in all, %s", terminal.Plural(report.Copied, "pack", "packs"), terminal.Bytes(report.CopiedBytes), terminal.Bytes(report.Bytes),
+		terminal.Plural(report.Snapshots, "backup", "backups"))
 	return r, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pathValue is a flag whose value is a path. Shells make ~/ of the home directory, but not behind the = of --to=~/back, and a
-// directory that is called ~ is a trap for whoever removes it.
+// pathValue is a flag whose value is a path. Shells expand ~/ but not after the = of --to=~/back, and a directory named ~ is a trap for
+// whoever removes it.
 type pathValue struct {
 	a  *app
 	to *string
@@ -26,17 +26,17 @@ func (v pathValue) String() string {
 	return *v.to
 }
 
-// Type is that of any text: so help and manual pages show it as they show others.
+// Type returns the type of any text, so that help and manual pages show it like others.
 func (v pathValue) Type() string { return "string" }
 
 // Set implements pflag.Value.
 func (v pathValue) Set(s string) error {
-	*v.to = v.a.atHome(s)
+	*v.to = v.a.expandHome(s)
 	return nil
 }
 
-// atHome is a path with ~/ as the home directory, where there is one.
-func (a *app) atHome(path string) string {
+// expandHome replaces ~/ at the start of a path by the home directory.
+func (a *app) expandHome(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.getenv("HOME") != "" {
 		return filepath.Join(a.getenv("HOME"), rest)
 	}

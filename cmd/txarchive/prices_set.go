@@ -15,6 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 const pricesKept = "\n\nPrices are kept in the packs, like the originals, and are the same on every machine. What they touch is priced again at\nonce, and `reindex` gives the same."
@@ -29,9 +30,9 @@ func newPricesSetCommand(a *app) *cobra.Command {
 		Long: "Set what a model costs, in US dollars per million tokens. input and output are needed; cache_read, cache_write,\n" +
 			"cache_write_1h and reasoning are priced by the rules in docs/prices.md where you say nothing. input@200000=6 holds for\n" +
 			"prompts longer than that, output.batch=7.5 for a service tier (priority, flex, batch). The price comes before every table,\n" +
-			"for every way in which the model's name may be written; azure/gpt-5 holds only there." + pricesKept + exits(changesPrices, "11 another txarchive is writing"),
+			"for every way in which the model's name may be written; azure/gpt-5 holds only there." + pricesKept + exitCodes(changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices set our-model input=0.5 output=2\n  txarchive prices set claude-sonnet-4-5 input=2.4 output=12 cache_read=0.24 --from 2026-10-01 --note 'contract 2026'",
-		Args:    takes(2, many), ValidArgsFunction: completeModels,
+		Args:    argCount(2, unlimited), ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.Model, rates = v[0], v[1:]
 			for _, text := range rates {
@@ -62,13 +63,13 @@ func newPricesRemoveCommand(a *app) *cobra.Command {
 		Use: "remove MODEL", Short: "Take back prices of your own for a model",
 		Long: "Take back all prices of your own for a model, or the one of a day (--from). With --table take back the table that `prices\n" +
 			"update` has taken for a day." + pricesKept +
-			exits("4 there is no such price", changesPrices, "11 another txarchive is writing"),
+			exitCodes("4 there is no such price", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices remove our-model\n  txarchive prices remove our-model --from 2026-10-01\n  txarchive prices remove --table 2026-11-01",
 		Args: func(cmd *cobra.Command, v []string) error {
 			if table == "" {
-				return takes(1, 1)(cmd, v)
+				return argCount(1, 1)(cmd, v)
 			}
-			return takes(0, 0)(cmd, v)
+			return argCount(0, 0)(cmd, v)
 		},
 		RunE: func(cmd *cobra.Command, v []string) error {
 			any := !cmd.Flags().Changed("from")
@@ -95,9 +96,9 @@ func newPricesImportCommand(a *app) *cobra.Command {
 		Use: "import FILE", Short: "Set prices of your own from a CSV file",
 		Long: "Set prices of your own from a CSV file, - for standard input. Its first line names the columns: model, from, note, and\n" +
 			"classes as in `prices set` (input, output, cache_read, output.batch, ...), in US dollars per million tokens. Either all lines\n" +
-			"can be used, or none is." + pricesKept + exits("4 no such file", changesPrices, "11 another txarchive is writing"),
+			"can be used, or none is." + pricesKept + exitCodes("4 no such file", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices import contract.csv\n  printf 'model,from,input,output\\nour-model,2026-10-01,0.5,2\\n' | txarchive prices import -",
-		Args:    takes(1, 1),
+		Args:    argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			in := a.in
 			if v[0] != "-" {
@@ -119,7 +120,7 @@ func newPricesImportCommand(a *app) *cobra.Command {
 
 func (a *app) overrideFacts(all ...price.Override) (facts []blob.Fact, err error) {
 	for _, o := range all {
-		f, err := a.fact(index.FactPrice, index.PriceFactKey(o.Model, o.From), o)
+		f, err := a.newFact(index.FactPrice, index.PriceFactKey(o.Model, o.From), o)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +129,7 @@ func (a *app) overrideFacts(all ...price.Override) (facts []blob.Fact, err error
 	return facts, nil
 }
 
-// removedPrices takes back the overrides of a model that are meant.
+// removedPrices returns the facts that remove the overrides of a model that are meant.
 func (a *app) removedPrices(ctx context.Context, store *archive.Archive, model string, meant func(price.Override) bool) (facts []blob.Fact, err error) {
 	for f, err := range store.Index().Facts(ctx, index.FactPrice) {
 		if err != nil {
@@ -139,7 +140,7 @@ func (a *app) removedPrices(ctx context.Context, store *archive.Archive, model s
 			return nil, fmt.Errorf("price %s: %w", f.Key, err)
 		}
 		if o.Model == model && meant(o) {
-			if f, err = a.fact(f.Kind, f.Key, nil); err != nil {
+			if f, err = a.newFact(f.Kind, f.Key, nil); err != nil {
 				return nil, err
 			}
 			facts = append(facts, f)
@@ -151,25 +152,25 @@ func (a *app) removedPrices(ctx context.Context, store *archive.Archive, model s
 	return facts, nil
 }
 
-// removedTable takes back the table of a day.
+// removedTable returns the facts that remove the table of a day.
 func (a *app) removedTable(ctx context.Context, store *archive.Archive, day string) ([]blob.Fact, error) {
 	for f, err := range store.Index().Facts(ctx, index.FactPriceTable) {
 		if err != nil {
 			return nil, err
 		}
 		if f.Key == day {
-			f, err = a.fact(f.Kind, f.Key, nil)
+			f, err = a.newFact(f.Kind, f.Key, nil)
 			return []blob.Fact{f}, err
 		}
 	}
 	return nil, notFound(fmt.Sprintf("no table of %q was taken by prices update", day), "txarchive prices list shows them; those of the program stay")
 }
 
-// runPricesChange writes facts about prices and prices the index again.
+// runPricesChange writes facts about prices and computes the costs in the index again.
 func runPricesChange(ctx context.Context, a *app, what func(*archive.Archive) ([]blob.Fact, error)) error {
 	var facts []blob.Fact
 	var changed int64
-	err := a.change(ctx, a.write, func(store *archive.Archive, ing *ingest.Ingester) (err error) {
+	err := a.update(ctx, a.openWrite, func(store *archive.Archive, ing *ingest.Ingester) (err error) {
 		if facts, err = what(store); err != nil {
 			return err
 		}
@@ -185,13 +186,13 @@ func runPricesChange(ctx context.Context, a *app, what func(*archive.Archive) ([
 	if a.json {
 		return a.printJSON(map[string]any{"prices": len(facts), "repriced_records": changed})
 	}
-	a.note("%s; %s priced anew", plural(len(facts), "price is changed", "prices are changed"), plural(changed, "record", "records"))
+	a.note("%s; %s priced anew", terminal.Plural(len(facts), "price is changed", "prices are changed"), terminal.Plural(changed, "record", "records"))
 	return nil
 }
 
-// book is the prices of the archive, those of the program where there is no archive.
+// book returns the prices of the archive; without an archive, those of the program.
 func (a *app) book(ctx context.Context) (*price.Book, error) {
-	store, err := a.readAny(ctx)
+	store, err := a.openReadIfExists(ctx)
 	if store == nil || err != nil {
 		return price.Default(), err
 	}

@@ -8,28 +8,29 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// priceRow is a row of a price table for scripts.
+// priceRow is a row of a price table in JSON.
 type priceRow struct {
 	Model    string         `json:"model"`
 	Provider *string        `json:"provider"`
 	Table    string         `json:"table_date"`
-	Priced   bool           `json:"priced"` // false: listed without prices
+	Priced   bool           `json:"priced"` // false: the table lists the model without prices
 	Rates    []priceRate    `json:"rates"`
 	Factors  []price.Factor `json:"factors"`
-	Override bool           `json:"override"` // an own price; table_date is its first day
+	Override bool           `json:"override"` // set with prices set; table_date is its first day
 }
 
 // priceRate is one price, in micro-USD per million tokens.
 type priceRate struct {
 	Class   string `json:"class"`
 	Service string `json:"service"`
-	Above   int64  `json:"above"` // prompt tokens above which it holds
+	Above   int64  `json:"above"` // applies above this number of prompt tokens
 	Price   int64  `json:"microusd_per_million_tokens"`
 }
 
-// foundRow is a row with how it was found.
+// foundRow is a row and how it was found.
 type foundRow struct {
 	Asked    string  `json:"asked"`
 	Day      string  `json:"day"`
@@ -58,7 +59,7 @@ func runPricesShow(a *app, book *price.Book, model, provider, date string) error
 	}
 	m, ok := book.Resolve(model, provider, day)
 	if !ok {
-		return notFound(firstOf(m.Reason, "no price for model "+model), "txarchive prices list PATTERN lists models; docs/prices.md has the rules")
+		return notFound(firstNonEmpty(m.Reason, "no price for model "+model), "txarchive prices list PATTERN lists models; docs/prices.md has the rules")
 	}
 	e, _ := m.Entry()
 	row := foundRow{Asked: model, Day: day.Format("2006-01-02"), Rule: string(m.Rule), Override: m.Override, Stale: m.Stale,
@@ -76,16 +77,16 @@ func runPricesShow(a *app, book *price.Book, model, provider, date string) error
 }
 
 func (a *app) printFound(r *foundRow, e *price.Entry) {
-	c := a.ink()
-	fmt.Fprintln(a.out, c.bold(line(r.Model)))
+	c := a.style()
+	fmt.Fprintln(a.out, c.Bold(terminal.OneLine(r.Model)))
 	table := "table of " + r.Table
 	if r.Override {
-		table = "own price from " + firstOf(r.Table, "the beginning") + " on"
+		table = "own price from " + firstNonEmpty(r.Table, "the beginning") + " on"
 	}
 	if r.Stale {
 		table += ", not that of " + r.Day
 	}
-	fields := [][2]string{{"asked", r.Asked}, {"rule", r.Rule}, {"provider", keyText(r.Provider)}, {"prices", table}}
+	fields := [][2]string{{"asked", r.Asked}, {"rule", r.Rule}, {"provider", terminal.TextOrDash(r.Provider)}, {"prices", table}}
 	if r.Source != nil {
 		fields = append(fields, [2]string{"source", *r.Source})
 	}
@@ -93,22 +94,22 @@ func (a *app) printFound(r *foundRow, e *price.Entry) {
 		fields = append(fields, [2]string{"licence", *r.Licence})
 	}
 	for _, f := range fields {
-		fmt.Fprintln(a.out, c.dim(fmt.Sprintf("%-10s", f[0]))+cut(line(f[1]), max(a.width()-10, 0)))
+		fmt.Fprintln(a.out, c.Dim(fmt.Sprintf("%-10s", f[0]))+terminal.Truncate(terminal.OneLine(f[1]), max(a.width()-10, 0)))
 	}
 	if !r.Priced {
 		fmt.Fprintln(a.out, "Listed without a price for input and output: it is priced by no other row.")
 	}
 	if len(r.Rates) > 0 {
-		fmt.Fprintf(a.out, "\n%s\n", a.fitted(tierGrid(e)))
+		fmt.Fprintf(a.out, "\n%s\n", a.fitTable(tierGrid(e)))
 		a.note("US dollars per million tokens. What has no price of its own is priced by the rules in docs/prices.md")
 	}
 	for _, f := range r.Factors {
-		fmt.Fprintf(a.out, "%s: all times %s\n", line(f.Name), strconv.FormatFloat(float64(f.PPM)/1e6, 'f', -1, 64))
+		fmt.Fprintf(a.out, "%s: all times %s\n", terminal.OneLine(f.Name), strconv.FormatFloat(float64(f.PPM)/1e6, 'f', -1, 64))
 	}
 }
 
-// tierGrid has a line for each service tier and length of prompt, and a column for each class that has a price.
-func tierGrid(e *price.Entry) *grid {
+// tierGrid returns a table with a row for each service tier and prompt length, and a column for each class that has a price.
+func tierGrid(e *price.Entry) *terminal.Table {
 	type tier struct {
 		service price.Service
 		above   int64
@@ -131,19 +132,19 @@ func tierGrid(e *price.Entry) *grid {
 		return cmp.Or(cmp.Compare(a.service, b.service), cmp.Compare(a.above, b.above))
 	})
 	slices.Sort(classes)
-	g := &grid{columns: []column{{head: "tier"}, {head: "prompt", right: true}}}
+	g := &terminal.Table{Columns: []terminal.Column{{Head: "tier"}, {Head: "prompt", Right: true}}}
 	for _, class := range classes {
-		g.columns = append(g.columns, column{head: strings.ReplaceAll(class.String(), "_", " "), right: true})
+		g.Columns = append(g.Columns, terminal.Column{Head: strings.ReplaceAll(class.String(), "_", " "), Right: true})
 	}
 	for _, t := range tiers {
 		row := []string{t.service.String(), "any"}
 		if t.above > 0 {
-			row[1] = "> " + compact(t.above)
+			row[1] = "> " + terminal.CompactCount(t.above)
 		}
 		for _, class := range classes {
-			row = append(row, firstOf(cells[t][class], "-"))
+			row = append(row, firstNonEmpty(cells[t][class], "-"))
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
 	return g
 }

@@ -18,12 +18,13 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// maxTable bounds a price table: LiteLLM's has two megabytes.
+// maxTable is how many bytes a price table may have. That of LiteLLM has two megabytes.
 const maxTable = 64 << 20
 
-// fetchTime is how long a server may take.
+// fetchTime is the timeout of a download.
 const fetchTime = time.Minute
 
 func newPricesUpdateCommand(a *app) *cobra.Command {
@@ -34,10 +35,10 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 			"table as internal/price/gen writes it. Requests before that day keep their prices. A URL is fetched by curl, once,\n" +
 			"because you ask for it; the program itself has no code for that. The table is published at\n" +
 			"https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json" + pricesKept +
-			exits("4 no such file", changesPrices, "11 another txarchive is writing"),
+			exitCodes("4 no such file", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices update model_prices_and_context_window.json --date 2026-11-01\n" +
 			"  txarchive prices update https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json",
-		Args: takes(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			day, err := parseDay(date, a.now())
 			if err != nil {
@@ -47,7 +48,7 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			table, err := a.tableOf(body, v[0], day.Format(time.DateOnly))
+			table, err := a.parseTable(body, v[0], day.Format(time.DateOnly))
 			if err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 				if err := price.Encode(&text, table); err != nil {
 					return nil, err
 				}
-				f, err := a.fact(index.FactPriceTable, table.Date, index.PriceTable{Table: text.String()})
+				f, err := a.newFact(index.FactPriceTable, table.Date, index.PriceTable{Table: text.String()})
 				return []blob.Fact{f}, err
 			})
 		},
@@ -65,12 +66,12 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// tableOf reads either form of a table.
-func (a *app) tableOf(body []byte, from, day string) (table price.Table, err error) {
+// parseTable parses a table in either format.
+func (a *app) parseTable(body []byte, from, day string) (table price.Table, err error) {
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
 		var skipped []string
 		if table, skipped, err = price.FromLiteLLM(bytes.NewReader(body), day); err == nil && len(skipped) > 0 {
-			a.note("%s cannot be used and were left out, the first is %s", plural(len(skipped), "model", "models"), skipped[0])
+			a.note("%s cannot be used and were left out, the first is %s", terminal.Plural(len(skipped), "model", "models"), skipped[0])
 		}
 	} else {
 		table, err = price.Parse(bytes.NewReader(body))
@@ -81,7 +82,7 @@ func (a *app) tableOf(body []byte, from, day string) (table price.Table, err err
 	return table, nil
 }
 
-// readTable reads a file, or what a URL gives.
+// readTable reads a file, or downloads a URL.
 func readTable(ctx context.Context, from string) ([]byte, error) {
 	if u, err := url.Parse(from); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
 		return fetch(ctx, u)
@@ -94,8 +95,8 @@ func readTable(ctx context.Context, from string) ([]byte, error) {
 	return readBounded(file, from)
 }
 
-// fetch asks curl, which every system has or can have: this program has no code that speaks over a network, which is easier to believe of an
-// archive than to check, and every command starts a sixth sooner without it.
+// fetch downloads a URL with curl, which every system has or can have. The program itself has no network code: that makes it easier to
+// trust with an archive, and every command starts a sixth sooner.
 func fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {
@@ -108,10 +109,10 @@ func fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 		redirects = "=http,https"
 	}
 	cmd := exec.CommandContext(ctx, curl, "-q", "--fail", "--silent", "--show-error", "--location", "--globoff", "--proto", "=http,https", "--proto-redir", redirects, "--config", "-")
-	cmd.Stdin = strings.NewReader(`url = "` + curlQuoted.Replace(u.String()) + `"` + "\n") // a password in it is for nobody who lists processes
-	var body, said bounded
+	cmd.Stdin = strings.NewReader(`url = "` + curlEscape.Replace(u.String()) + `"` + "\n") // not as an argument: a list of processes would show a password in it
+	var body, said limitedBuffer
 	cmd.Stdout, cmd.Stderr = &body, &said
-	cmd.WaitDelay = time.Second // for what curl leaves behind, if it is somebody's script
+	cmd.WaitDelay = time.Second // for children of curl that keep the pipe open, if curl is a wrapper script
 	err = cmd.Run()
 	if body.over {
 		return nil, tooLarge(u.Redacted())
@@ -127,13 +128,13 @@ func fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// bounded takes as many bytes as a table may have.
-type bounded struct {
+// limitedBuffer is a buffer for at most maxTable bytes.
+type limitedBuffer struct {
 	bytes.Buffer
 	over bool
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.over = b.Len()+len(p) > maxTable; b.over {
 		return 0, io.ErrShortWrite
 	}
@@ -144,8 +145,8 @@ func tooLarge(from string) error {
 	return usage(fmt.Sprintf("%s has over %d MB", from, maxTable>>20), "a price table has some megabytes")
 }
 
-// curlQuoted is what stands between quotes in a file of curl's options.
-var curlQuoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+// curlEscape escapes text for quotes in a config file of curl.
+var curlEscape = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 func readBounded(r io.Reader, from string) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, maxTable+1))

@@ -16,9 +16,10 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// printPlan shows what a plan would do, or is about to do.
+// printPlan prints what a plan would do, or is about to do.
 func (a *app) printPlan(plan *prune.Plan, limit int) error {
 	if a.json {
 		return plan.Write(a.out, encode, "")
@@ -41,15 +42,15 @@ func (a *app) printPlan(plan *prune.Plan, limit int) error {
 		}
 	}
 	if n := all - shown; n > 0 {
-		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", plural(n, "more run", "more runs"))
+		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", terminal.Plural(n, "more run", "more runs"))
 	}
-	for said := range strings.SplitSeq(planSum(plan), "\n") {
-		fmt.Fprintln(a.out, a.wrapped("", said, "  "))
+	for said := range strings.SplitSeq(planSummary(plan), "\n") {
+		fmt.Fprintln(a.out, a.wrap("", said, "  "))
 	}
 	return nil
 }
 
-// firstRuns yields the first runs of a plan with what becomes of them: those of which something goes, then those that were spared.
+// firstRuns yields the first runs of a plan with their decisions: those that lose something, then those that were spared.
 func firstRuns(plan *prune.Plan, n int) iter.Seq2[*prune.PlannedRun, error] {
 	return func(yield func(*prune.PlannedRun, error) bool) {
 		for _, list := range []*prune.List[prune.PlannedRun]{&plan.Runs, &plan.Spared} {
@@ -62,7 +63,7 @@ func firstRuns(plan *prune.Plan, n int) iter.Seq2[*prune.PlannedRun, error] {
 	}
 }
 
-// decisions are what becomes of the first runs, and by which rule, in the order in which they come.
+// decisions returns the different decisions about the first runs, each with its rule, in order of appearance.
 func decisions(plan *prune.Plan, n int) (words []string, err error) {
 	for r, err := range firstRuns(plan, n) {
 		if err != nil {
@@ -75,37 +76,37 @@ func decisions(plan *prune.Plan, n int) (words []string, err error) {
 	return words, nil
 }
 
-// printDecided shows those of the first runs with which the same is done by the same rule, some thousands in a table.
+// printDecided prints those of the first runs that have a decision, some thousands in a table.
 func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 	const most = 5000
-	var g *grid
+	var g *terminal.Table
 	begin := func() {
-		g = &grid{columns: []column{{head: "run"}, {head: "format", spare: 2}, {head: "frees", right: true, spare: 1}, {head: "why", flex: cut}, {head: "what", flex: cut}}}
+		g = &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "format", DropRank: 2}, {Head: "frees", Right: true, DropRank: 1}, {Head: "why", Shorten: terminal.Truncate}, {Head: "what", Shorten: terminal.Truncate}}}
 	}
 	begin()
-	fmt.Fprintf(a.out, "%s\n", line(word))
+	fmt.Fprintf(a.out, "%s\n", terminal.OneLine(word))
 	for r, err := range firstRuns(plan, n) {
 		switch {
 		case err != nil:
 			return err
 		case decisionWord(&r.Decision) != word:
 			continue
-		case len(g.rows) == most:
-			fmt.Fprintf(a.out, "%s\n", a.fitted(g))
+		case len(g.Rows) == most:
+			fmt.Fprintf(a.out, "%s\n", a.fitTable(g))
 			begin()
 		}
-		g.add(r.RunID, r.Format, size(r.Bytes), why(&r.Decision, 1), firstOf(r.Title, r.Flow, r.Native))
+		g.Add(r.RunID, r.Format, terminal.Bytes(r.Bytes), reasonText(&r.Decision, 1), firstNonEmpty(r.Title, r.Flow, r.Native))
 	}
-	fmt.Fprintf(a.out, "%s\n\n", a.fitted(g))
+	fmt.Fprintf(a.out, "%s\n\n", a.fitTable(g))
 	return nil
 }
 
-// decisionWord says what becomes of a run, and by which rule.
+// decisionWord describes a decision and its rule.
 func decisionWord(d *policy.Decision) string {
 	word := string(d.Action)
 	switch {
 	case d.Action == policy.Thin && d.Tier == policy.TierPayloads:
-		word += fmt.Sprintf(" to payloads up to %s", size(d.Over))
+		word += fmt.Sprintf(" to payloads up to %s", terminal.Bytes(d.Over))
 	case d.Action == policy.Thin:
 		word += " to " + string(d.Tier)
 	}
@@ -115,61 +116,61 @@ func decisionWord(d *policy.Decision) string {
 	return word
 }
 
-// why is the first reasons of a decision on one line; the rule is said elsewhere.
-func why(d *policy.Decision, n int) string {
+// reasonText returns the first n reasons of a decision on one line, without the rule, which is printed elsewhere.
+func reasonText(d *policy.Decision, n int) string {
 	text := strings.Join(d.Reasons[:min(n, len(d.Reasons))], "; ")
 	return strings.TrimPrefix(strings.TrimPrefix(text, "rule "+d.Rule+" "), "rule "+d.Rule+": ")
 }
 
-// planSum is a plan in one or two lines.
-func planSum(p *prune.Plan) string {
+// planSummary describes a plan in one or two lines.
+func planSummary(p *prune.Plan) string {
 	if p.Runs.Len() == 0 {
-		return fmt.Sprintf("Nothing to prune: %s kept.", plural(p.Kept, "run is", "runs are"))
+		return fmt.Sprintf("Nothing to prune: %s kept.", terminal.Plural(p.Kept, "run is", "runs are"))
 	}
 	pruned := p.Pruned()
 	var parts []string
 	if pruned > 0 {
-		parts = append(parts, plural(pruned, "run goes", "runs go"))
+		parts = append(parts, terminal.Plural(pruned, "run goes", "runs go"))
 	}
 	if n := p.Runs.Len() - pruned; n > 0 {
-		parts = append(parts, plural(n, "run becomes thinner", "runs become thinner"))
+		parts = append(parts, terminal.Plural(n, "run becomes thinner", "runs become thinner"))
 	}
-	parts = append(parts, fmt.Sprintf("%s kept", plural(p.Kept, "is", "are")))
+	parts = append(parts, fmt.Sprintf("%s kept", terminal.Plural(p.Kept, "is", "are")))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
-	if f.Originals > 0 { // those of runs of which only the ledger stays, too
-		text += fmt.Sprintf("\nOriginals that go with them: %s (%s).", number(f.Originals), size(f.RawBytes))
+	if f.Originals > 0 { // including runs that only keep their ledger
+		text += fmt.Sprintf("\nOriginals that go with them: %s (%s).", terminal.Count(f.Originals), terminal.Bytes(f.RawBytes))
 	}
 	if f.Marked > 0 {
-		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", size(f.PayloadBytes), plural(f.Marked, "original", "originals"))
+		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", terminal.Bytes(f.PayloadBytes), terminal.Plural(f.Marked, "original", "originals"))
 	}
 	if len(p.Left) > 0 {
-		text += "\n" + leftSum(p.Left)
+		text += "\n" + keptPayloads(p.Left)
 	}
-	return text + "\n" + freedSum(f)
+	return text + "\n" + freedSummary(f)
 }
 
-// freedSum says by how much the archive shrinks.
-func freedSum(f *prune.Frees) string {
+// freedSummary says by how much the archive shrinks.
+func freedSummary(f *prune.Frees) string {
 	var of []string
 	if f.PackBytes > 0 {
-		of = append(of, size(f.PackBytes)+" of packs")
+		of = append(of, terminal.Bytes(f.PackBytes)+" of packs")
 	}
 	if f.IndexBytes > 0 {
-		of = append(of, size(f.IndexBytes)+" of the index")
+		of = append(of, terminal.Bytes(f.IndexBytes)+" of the index")
 	}
 	if len(of) == 0 {
 		return "Nothing gets smaller by it."
 	}
 	text := "gc will free about " + strings.Join(of, " and ")
 	if f.WrittenBytes > 0 {
-		text += fmt.Sprintf(";\n%s are written for what stays", size(f.WrittenBytes))
+		text += fmt.Sprintf(";\n%s are written for what stays", terminal.Bytes(f.WrittenBytes))
 	}
 	return text + "."
 }
 
-// leftSum says which payloads stay, and why.
-func leftSum(left []prune.Left) string {
+// keptPayloads says which payloads stay, and why.
+func keptPayloads(left []prune.Left) string {
 	why, known := map[string]int{}, 0
 	for _, l := range left {
 		why[l.Why]++
@@ -183,12 +184,12 @@ func leftSum(left []prune.Left) string {
 	}
 	payloads := "Payloads"
 	if known > 0 {
-		payloads = plural(known, "payload", "payloads")
+		payloads = terminal.Plural(known, "payload", "payloads")
 	}
-	return fmt.Sprintf("%s in %s stay:\n  %s; --json names them.", payloads, plural(len(left), "original", "originals"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s in %s stay:\n  %s; --json names them.", payloads, terminal.Plural(len(left), "original", "originals"), strings.Join(parts, ", "))
 }
 
-// choosePolicy reads the policy that a plan is made by.
+// choosePolicy reads the policy of a plan.
 func (a *app) choosePolicy(c *prune.Choice, file string) error {
 	src, p, err := a.readPolicy(file)
 	if err != nil {
@@ -198,7 +199,7 @@ func (a *app) choosePolicy(c *prune.Choice, file string) error {
 	return nil
 }
 
-// readPolicy reads a policy, or says all that is wrong with it.
+// readPolicy reads a policy, and prints everything that is wrong with it.
 func (a *app) readPolicy(file string) ([]byte, *policy.Policy, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -207,13 +208,13 @@ func (a *app) readPolicy(file string) ([]byte, *policy.Policy, error) {
 	p, err := policy.Parse(src)
 	var mistakes policy.Errors
 	if errors.As(err, &mistakes) {
-		return nil, nil, a.mistaken(file, mistakes)
+		return nil, nil, a.printMistakes(file, mistakes)
 	}
 	return src, p, err
 }
 
-// mistaken prints every mistake of a policy but the first, which is the error.
-func (a *app) mistaken(file string, mistakes policy.Errors) error {
+// printMistakes prints the mistakes of a policy, except the first, which is the error that it returns.
+func (a *app) printMistakes(file string, mistakes policy.Errors) error {
 	text := func(e *policy.Error) string { return fmt.Sprintf("%s:%d:%d: %s", file, e.Line, e.Column, e.Message) }
 	hint := "`txarchive policy example` shows policies that work"
 	if mistakes[0].Hint != "" {
@@ -221,16 +222,16 @@ func (a *app) mistaken(file string, mistakes policy.Errors) error {
 	}
 	for _, e := range mistakes[1:] {
 		if !a.json {
-			fmt.Fprintln(a.err, "txarchive: "+line(text(e)))
+			fmt.Fprintln(a.err, "txarchive: "+terminal.OneLine(text(e)))
 			if e.Hint != "" {
-				fmt.Fprintln(a.err, "hint: "+line(e.Hint))
+				fmt.Fprintln(a.err, "hint: "+terminal.OneLine(e.Hint))
 			}
 		}
 	}
 	return &failure{code: exitUsage, text: text(mistakes[0]), hint: hint, err: mistakes}
 }
 
-// chooseQuery finds the runs of a query.
+// chooseQuery selects the runs of a query for a plan.
 func (a *app) chooseQuery(ctx context.Context, store *archive.Archive, c *prune.Choice, text string) error {
 	zone, err := a.zone("")
 	if err != nil {

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"io"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/secret"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// texts are those of an archive: without credentials when that was asked for. A text is redacted as a whole, before
-// anything is cut out of it or wrapped.
+// texts returns the texts of an archive, without credentials if --redact is given. A text is redacted as a whole, before anything is cut
+// out of it or wrapped.
 func (a *app) texts(store *archive.Archive) search.Texts {
 	if a.redact {
 		return redactedTexts{store}
@@ -35,59 +34,36 @@ func (r redactedTexts) Placed(ctx context.Context, places []index.Place) func(co
 	}
 }
 
-// redacts puts a redactor before the results, for what is no text of an event: titles, attributes, answers of `sql`.
-func (a *app) redacts() {
+// redactOutput puts a redactor before the results, for what is not the text of an event: titles, attributes, answers of `sql`.
+func (a *app) redactOutput() {
 	if !a.redact {
 		return
 	}
-	r := &redactor{to: a.out}
+	r := &secret.Redactor{W: a.out}
 	a.redactor, a.out = r, r
-	if width, ok := terminal(r.to); ok {
+	if width, ok := terminal.Detect(r.W); ok {
 		a.out = redactedTerminal{r, width}
 	}
 }
 
-// endRedaction prints what is left of the last line.
+// endRedaction prints the rest of the last line.
 func (a *app) endRedaction(err error) error {
 	if a.redactor == nil {
 		return err
 	}
-	a.out = a.redactor.to
-	if failed := a.redactor.flush(); err == nil {
+	a.out = a.redactor.W
+	if failed := a.redactor.Flush(); err == nil {
 		err = failed
 	}
 	a.redactor = nil
 	return err
 }
 
-// redactor takes credentials out of lines.
-type redactor struct {
-	to   io.Writer
-	line bytes.Buffer
-}
-
-func (r *redactor) Write(b []byte) (int, error) {
-	end := bytes.LastIndexByte(b, '\n') + 1
-	r.line.Write(b[:end])
-	if end > 0 {
-		if err := r.flush(); err != nil {
-			return 0, err
-		}
-	}
-	r.line.Write(b[end:])
-	return len(b), nil
-}
-
-func (r *redactor) flush() error {
-	_, err := io.WriteString(r.to, secret.Redact(r.line.String()))
-	r.line.Reset()
-	return err
-}
-
-// redactedTerminal is a redactor before a terminal.
+// redactedTerminal is a redactor whose results go to a terminal.
 type redactedTerminal struct {
-	*redactor
+	*secret.Redactor
 	width int
 }
 
-func (r redactedTerminal) columns() int { return r.width }
+// Columns implements terminal.Screen.
+func (r redactedTerminal) Columns() int { return r.width }

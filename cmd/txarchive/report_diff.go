@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type diffOptions struct {
@@ -33,10 +34,10 @@ func newReportDiffCommand(a *app) *cobra.Command {
 			"last-month, 2026-10-01..2026-10-15, 7d; all is everything) or the directory of an archive: a backup that was restored is an\n" +
 			"earlier state of this one. A change of cost is split into what the change in tokens alone would have made (volume)\n" +
 			"and the rest (rate: another model, price or share of the cache); runs that are new or gone and prices that have changed\n" +
-			"are listed below." + exits("4 no such directory", "10 no archive"),
+			"are listed below." + exitCodes("4 no such directory", "10 no archive"),
 		Example: "  txarchive report diff last-month this-month\n  txarchive report diff 2026-10 2026-11 --by project,model\n" +
 			"  txarchive report diff 2026-11-01..2026-11-07 2026-11-08..2026-11-14 format:codex\n  txarchive report diff /mnt/backup/archive ~/.local/share/txarchive",
-		Args: takes(2, many),
+		Args: argCount(2, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error { return runReportDiff(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
@@ -44,7 +45,7 @@ func newReportDiffCommand(a *app) *cobra.Command {
 	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts, `MODE`: reported, calculated, or auto (reported where it is, else calculated)")
 	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of days, as Europe/Berlin (default local)")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show `N` rows; 0 is no limit")
-	completing(cmd, map[string]cobra.CompletionFunc{"by": fixedList(cost.Keys...), "mode": fixed("auto", "reported", "calculated")})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"by": fixedWords(cost.Keys...), "mode": fixed("auto", "reported", "calculated")})
 	return cmd
 }
 
@@ -91,10 +92,10 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 	return nil
 }
 
-// age is a period until now.
+// age matches a period that ends now.
 var age = lazyregexp.New(`^[0-9]+(h|d|w|mo|y)$`)
 
-// side is a period of the archive that is meant, or another archive.
+// side returns one side of the comparison: a period of the archive, or another archive.
 func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side, func() error, error) {
 	s := cost.Side{}
 	dir := ""
@@ -103,7 +104,7 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 	} else if strings.ContainsRune(text, filepath.Separator) {
 		return s, nil, notFound(text+" is no directory", "A and B are periods (2026-10, 7d) or directories of archives")
 	}
-	open := a.read
+	open := a.openRead
 	if dir != "" {
 		open = func(ctx context.Context) (*archive.Archive, error) {
 			return archive.Open(ctx, dir, archive.Read, a.options())
@@ -114,7 +115,7 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 			until = since
 		}
 		var err error
-		if s.Since, s.Until, err = period(since, until, a.now(), o.Location); err != nil {
+		if s.Since, s.Until, err = timeRange(since, until, a.now(), o.Location); err != nil {
 			return s, nil, usage(fmt.Sprintf("%q is no period", text), "write 2026-10, last-month, 7d, 2026-10-01..2026-10-15, or the directory of an archive")
 		}
 	}
@@ -130,20 +131,20 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 }
 
 func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
-	g := &grid{footer: true}
+	g := &terminal.Table{Footer: true}
 	for _, key := range by {
-		g.columns = append(g.columns, column{head: key, flex: cutMiddle})
+		g.Columns = append(g.Columns, terminal.Column{Head: key, Shorten: terminal.TruncateMiddle})
 	}
-	g.columns = append(g.columns, column{head: "before", right: true, spare: 2}, column{head: "after", right: true}, column{head: "change", right: true},
-		column{head: "volume", right: true, spare: 3}, column{head: "rate", right: true, spare: 4})
-	g.columns = append(g.columns, column{head: "why", flex: cut, spare: 1})
+	g.Columns = append(g.Columns, terminal.Column{Head: "before", Right: true, DropRank: 2}, terminal.Column{Head: "after", Right: true}, terminal.Column{Head: "change", Right: true},
+		terminal.Column{Head: "volume", Right: true, DropRank: 3}, terminal.Column{Head: "rate", Right: true, DropRank: 4})
+	g.Columns = append(g.Columns, terminal.Column{Head: "why", Shorten: terminal.Truncate, DropRank: 1})
 	add := func(keys []string, ch *cost.Change) {
-		g.add(slices.Concat(keys, []string{dollars(ch.Before.Cost), dollars(ch.After.Cost), change(ch.Cost), change(ch.Volume), change(ch.Rate), strings.Join(ch.Why, ", ")})...)
+		g.Add(slices.Concat(keys, []string{terminal.Dollars(ch.Before.Cost), terminal.Dollars(ch.After.Cost), signedDollars(ch.Cost), signedDollars(ch.Volume), signedDollars(ch.Rate), strings.Join(ch.Why, ", ")})...)
 	}
 	for i := range c.Rows {
 		var keys []string
 		for _, k := range c.Rows[i].Keys {
-			keys = append(keys, keyText(k.Value))
+			keys = append(keys, terminal.TextOrDash(k.Value))
 		}
 		add(keys, &c.Rows[i])
 	}
@@ -152,39 +153,39 @@ func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
 		keys[0] = "total"
 	}
 	add(keys, &c.Totals)
-	fmt.Fprintln(a.out, a.fitted(g))
+	fmt.Fprintln(a.out, a.fitTable(g))
 	if left > 0 {
-		a.note("%s: --limit 0 shows all", plural(left, "more row", "more rows"))
+		a.note("%s: --limit 0 shows all", terminal.Plural(left, "more row", "more rows"))
 	}
-	runs := fmt.Sprintf("%s new (%s), %s gone (%s)", plural(c.Runs.New.Runs, "run is", "runs are"), dollars(c.Runs.New.After),
-		plural(c.Runs.Gone.Runs, "is", "are"), dollars(c.Runs.Gone.Before))
+	runs := fmt.Sprintf("%s new (%s), %s gone (%s)", terminal.Plural(c.Runs.New.Runs, "run is", "runs are"), terminal.Dollars(c.Runs.New.After),
+		terminal.Plural(c.Runs.Gone.Runs, "is", "are"), terminal.Dollars(c.Runs.Gone.Before))
 	if n := c.Runs.Both.Runs; n > 0 {
-		runs += fmt.Sprintf(", %s on both sides (%s, %s before)", plural(n, "is", "are"), dollars(c.Runs.Both.After), dollars(c.Runs.Both.Before))
+		runs += fmt.Sprintf(", %s on both sides (%s, %s before)", terminal.Plural(n, "is", "are"), terminal.Dollars(c.Runs.Both.After), terminal.Dollars(c.Runs.Both.Before))
 	}
-	fmt.Fprintf(a.out, "\n%s\n", a.wrapped("", runs, "  "))
+	fmt.Fprintf(a.out, "\n%s\n", a.wrap("", runs, "  "))
 	for _, p := range c.Prices {
 		class := strings.ReplaceAll(p.Class, "_", " ")
 		switch {
 		case p.After == nil:
-			fmt.Fprintf(a.out, "%s: %s has no price of its own, was $%s per million tokens\n", line(p.Model), class, price.FormatUSDPerMillion(*p.Before))
+			fmt.Fprintf(a.out, "%s: %s has no price of its own, was $%s per million tokens\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.Before))
 		case p.Before == nil:
-			fmt.Fprintf(a.out, "%s: %s costs $%s per million tokens, had no price of its own\n", line(p.Model), class, price.FormatUSDPerMillion(*p.After))
+			fmt.Fprintf(a.out, "%s: %s costs $%s per million tokens, had no price of its own\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After))
 		default:
-			fmt.Fprintf(a.out, "%s: %s costs $%s per million tokens, was $%s\n", line(p.Model), class, price.FormatUSDPerMillion(*p.After), price.FormatUSDPerMillion(*p.Before))
+			fmt.Fprintf(a.out, "%s: %s costs $%s per million tokens, was $%s\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After), price.FormatUSDPerMillion(*p.Before))
 		}
 	}
 	if c.Totals.Before.Unpriced+c.Totals.After.Unpriced > 0 {
-		a.note("Without %s before and %s after whose cost is unknown", plural(c.Totals.Before.Unpriced, "request", "requests"), number(c.Totals.After.Unpriced))
+		a.note("Without %s before and %s after whose cost is unknown", terminal.Plural(c.Totals.Before.Unpriced, "request", "requests"), terminal.Count(c.Totals.After.Unpriced))
 	}
 }
 
-// change is a difference of money for people, with its sign.
-func change(micro *int64) string {
+// signedDollars formats a difference of money with its sign.
+func signedDollars(micro *int64) string {
 	switch {
 	case micro == nil || *micro == 0:
-		return dollars(micro)
+		return terminal.Dollars(micro)
 	case *micro < 0:
-		return "-" + dollars(new(-*micro))
+		return "-" + terminal.Dollars(new(-*micro))
 	}
-	return "+" + dollars(micro)
+	return "+" + terminal.Dollars(micro)
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// shippedReports are SQL statements; their first line says what they are, and the next ones that begin with -- : name
-// parameters and their defaults.
+// shippedReports are SQL statements. The first line describes the report; the following lines that begin with -- : name parameters and
+// their defaults.
 //
 //go:embed reports/*.sql
 var shippedReports embed.FS
 
-// savedReport is a report that has a name: a statement of SQL, or the arguments of `cost`.
+// savedReport is a report with a name: a statement of SQL, or the arguments of `cost`.
 type savedReport struct {
 	Name        string            `json:"name"`
 	Description string            `json:"description"`
@@ -31,10 +31,10 @@ type savedReport struct {
 	SQL         *string           `json:"sql"`
 	Args        []string          `json:"args"`       // of cost
 	Parameters  map[string]string `json:"parameters"` // of SQL, with their defaults
-	Saved       instant           `json:"saved"`
+	Saved       timestamp         `json:"saved"`
 }
 
-// reportFact is how a report is kept, under its name.
+// reportFact is how the archive stores a report under its name.
 type reportFact struct {
 	Description string            `json:"description"`
 	SQL         string            `json:"sql,omitempty"`
@@ -43,7 +43,7 @@ type reportFact struct {
 	Saved       time.Time         `json:"saved"`
 }
 
-// shippedReport reads one that is part of the program.
+// shippedReport reads a report that is part of the program.
 func shippedReport(name string) (savedReport, error) {
 	body, err := shippedReports.ReadFile("reports/" + name + ".sql")
 	if err != nil {
@@ -66,7 +66,7 @@ func shippedReport(name string) (savedReport, error) {
 	return r, nil
 }
 
-// reports are those of the program and those that the archive keeps, by name. store may be nil.
+// reports returns the reports of the program and those of the archive, by name. store may be nil.
 func reports(ctx context.Context, store *archive.Archive) ([]savedReport, error) {
 	files, err := shippedReports.ReadDir("reports")
 	if err != nil {
@@ -91,7 +91,7 @@ func reports(ctx context.Context, store *archive.Archive) ([]savedReport, error)
 		if err := json.NewDecoder(bytes.NewReader(f.Value)).Decode(&v); err != nil {
 			return nil, fmt.Errorf("report %s: %w", f.Key, err)
 		}
-		r := savedReport{Name: f.Key, Description: v.Description, Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: instant{v.Saved}}
+		r := savedReport{Name: f.Key, Description: v.Description, Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: timestamp{v.Saved}}
 		if v.SQL != "" {
 			r.Kind, r.SQL = "sql", &v.SQL
 		}
@@ -104,9 +104,9 @@ func reports(ctx context.Context, store *archive.Archive) ([]savedReport, error)
 	return all, nil
 }
 
-// knownReports are those that there are where an archive may be missing.
+// knownReports is reports for commands that need no archive.
 func (a *app) knownReports(ctx context.Context) ([]savedReport, error) {
-	store, err := a.readAny(ctx)
+	store, err := a.openReadIfExists(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -9,30 +9,31 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// execute is the program: it runs one command line and returns the exit code.
+// execute runs one command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
-	if a.getenv(wordsAsTyped) != "" && len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+	if a.getenv(rawWordsVariable) != "" && len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		args = slices.Clone(args)
 		for i := range args {
-			args[i] = a.unquoted(args[i])
+			args[i] = a.unquote(args[i])
 		}
 	}
-	results := &outlet{to: a.out}
+	results := &terminal.Output{W: a.out}
 	a.out, a.results = results, results
-	root := newRootWith(a, calledIn(args))
+	root := newRootWith(a, calledCommand(args))
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
-		a.json = true // also for what is wrong with the flags before it
+		a.json = true // also for errors in the flags before it
 	}
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	shellsOnly(root)
+	configureCompletion(root)
 	err := a.endPage(a.endRedaction(root.ExecuteContext(ctx)))
 	if err == nil {
-		err = results.failed
+		err = results.Err
 	}
 	return a.exit(ctx, err)
 }
@@ -50,38 +51,38 @@ const rootExample = `  txarchive ingest ~/.local/share/awf     take what is ther
   txarchive show r7sk2                    read a run, a conversation or an event by the start of its id
   txarchive restore --all --to /tmp/back  get the original files back, byte for byte`
 
-// heading is a group of commands in the help.
-type heading struct {
+// commandGroup is a group of commands in the help.
+type commandGroup struct {
 	id, title string
-	commands  []maker
+	commands  []commandMaker
 }
 
-// maker makes the command of a name. Names stand here, too, so that a command line takes the making of its own command only:
-// to make all of them takes as long as to start a program.
-type maker struct {
+// commandMaker makes the command of a name. Names are listed here, too, so that a command line constructs only the command that it
+// calls: constructing all of them takes as long as starting a program.
+type commandMaker struct {
 	name string
 	make func(*app) *cobra.Command
 }
 
-func headings() []heading {
-	return []heading{
-		{"in", "Taking in:", []maker{{"init", newInitCommand}, {"source", newSourceCommand}, {"ingest", newIngestCommand},
+func commandGroups() []commandGroup {
+	return []commandGroup{
+		{"in", "Taking in:", []commandMaker{{"init", newInitCommand}, {"source", newSourceCommand}, {"ingest", newIngestCommand},
 			{"nightly", newNightlyCommand}, {"schedule", newScheduleCommand}}},
-		{"out", "Finding and reading:", []maker{{"search", newSearchCommand}, {"show", newShowCommand}, {"list", newListCommand},
+		{"out", "Finding and reading:", []commandMaker{{"search", newSearchCommand}, {"show", newShowCommand}, {"list", newListCommand},
 			{"tree", newTreeCommand}, {"cat", newCatCommand}, {"restore", newRestoreCommand}}},
-		{"sum", "Counting:", []maker{{"stats", newStatsCommand}, {"cost", newCostCommand}, {"report", newReportCommand},
+		{"sum", "Counting:", []commandMaker{{"stats", newStatsCommand}, {"cost", newCostCommand}, {"report", newReportCommand},
 			{"prices", newPricesCommand}, {"sql", newSQLCommand}}},
-		{"keep", "Keeping and letting go:", []maker{{"tag", newTagCommand}, {"pin", newPinCommand}, {"unpin", newUnpinCommand},
+		{"keep", "Keeping and letting go:", []commandMaker{{"tag", newTagCommand}, {"pin", newPinCommand}, {"unpin", newUnpinCommand},
 			{"hold", newHoldCommand}, {"policy", newPolicyCommand}, {"prune", newPruneCommand}, {"gc", newGCCommand}, {"forget", newForgetCommand}}},
-		{"care", "Looking after it:", []maker{{"status", newStatusCommand}, {"doctor", newDoctorCommand}, {"verify", newVerifyCommand},
+		{"care", "Looking after it:", []commandMaker{{"status", newStatusCommand}, {"doctor", newDoctorCommand}, {"verify", newVerifyCommand},
 			{"reindex", newReindexCommand}, {"backup", newBackupCommand}}},
-		{"", "", []maker{{"docs", newDocsCommand}, {"version", newVersionCommand}, {"man", newManCommand}}},
+		{"", "", []commandMaker{{"docs", newDocsCommand}, {"version", newVersionCommand}, {"man", newManCommand}}},
 	}
 }
 
-// calledIn is the command that a line calls, behind flags that all commands have. It is "" where that cannot be said at once:
-// nothing is called, or help or a completion of all commands, or something is wrong.
-func calledIn(args []string) string {
+// calledCommand returns the name of the command that a line calls, after global flags. It is "" where that is not certain: no command,
+// an unknown one, help or completion, or a wrong flag.
+func calledCommand(args []string) string {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	globalFlags(f, &app{getenv: func(string) string { return "" }})
 	f.SetInterspersed(false)
@@ -89,7 +90,7 @@ func calledIn(args []string) string {
 	if f.Parse(args) != nil {
 		return ""
 	}
-	for _, h := range headings() {
+	for _, h := range commandGroups() {
 		for _, m := range h.commands {
 			if m.name == f.Arg(0) {
 				return m.name
@@ -99,12 +100,12 @@ func calledIn(args []string) string {
 	return ""
 }
 
-// newRootCommand has all commands.
+// newRootCommand returns the root command with all commands.
 func newRootCommand(a *app) *cobra.Command { return newRootWith(a, "") }
 
-// newRootWith has one command, all if it is "".
+// newRootWith returns the root command with the command of a name; with all commands for "".
 func newRootWith(a *app, name string) *cobra.Command {
-	asksVersion := false
+	showVersion := false
 	cmd := &cobra.Command{
 		Use:           "txarchive",
 		Short:         "Keep and search the transcripts of AI agents",
@@ -112,42 +113,42 @@ func newRootWith(a *app, name string) *cobra.Command {
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noCommand,
+		Args:          unknownCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.command = cmd.CommandPath()
-			if a.ends {
-				a.begins(cmd.Name())
+			if a.ownsProcess {
+				a.beforeCommand(cmd.Name())
 			}
-			a.pages(cmd)
-			a.redacts()
-			return a.logging()
+			a.pageCommand(cmd)
+			a.redactOutput()
+			return a.setUpLog()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asksVersion {
+			if showVersion {
 				return runVersion(a)
 			}
 			return runWelcome(cmd.Context(), a)
 		},
 	}
-	cmd.Flags().BoolVar(&asksVersion, "version", false, "print the version, as the command of that name does")
+	cmd.Flags().BoolVar(&showVersion, "version", false, "print the version, as the command of that name does")
 	globalFlags(cmd.PersistentFlags(), a)
-	completing(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
 	cmd.SetFlagErrorFunc(flagError)
-	for _, h := range headings() {
+	for _, h := range commandGroups() {
 		if h.id != "" {
 			cmd.AddGroup(&cobra.Group{ID: h.id, Title: h.title})
 		}
 		for _, m := range h.commands {
 			if name == "" || m.name == name {
 				c := m.make(a)
-				withoutFiles(c)
+				noFileCompletion(c)
 				c.GroupID = h.id
 				cmd.AddCommand(c)
 			}
 		}
 	}
 	cmd.SetHelpFunc(a.help)
-	alsoCalled(cmd)
+	addSuggestions(cmd)
 	if name != "" {
 		cmd.CompletionOptions.DisableDefaultCmd = true
 		return cmd
@@ -156,13 +157,13 @@ func newRootWith(a *app, name string) *cobra.Command {
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" {
-			c.Args = knownTopic
+			c.Args = checkHelpTopic
 		}
 	}
 	return cmd
 }
 
-// globalFlags are those that all commands have.
+// globalFlags adds the flags that all commands have.
 func globalFlags(f *pflag.FlagSet, a *app) {
 	a.pathVar(f, &a.archive, "archive", "`DIR` of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
 	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")
@@ -175,27 +176,28 @@ func globalFlags(f *pflag.FlagSet, a *app) {
 	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] in the place of credentials (by the rules of gitleaks)")
 }
 
-// otherNames are what other programs call a command: who types one is told ours.
-var otherNames = map[string][]string{
+// foreignNames are what other programs call a command: whoever types one is told ours.
+var foreignNames = map[string][]string{
 	"search": {"find", "grep", "rg", "query"}, "list": {"ls", "log", "runs", "sessions", "history"}, "show": {"view", "less", "open", "read", "print"},
 	"restore": {"export", "extract", "checkout", "get"}, "prune": {"rm", "delete"}, "remove": {"rm", "delete", "del", "unset"}, "ingest": {"import", "scan", "sync", "update"},
 	"stats": {"info", "count", "summary"}, "cost": {"usage", "spend", "daily", "monthly"}, "source": {"remote", "sources"}, "sql": {"db", "sqlite"},
 	"verify": {"check", "fsck"}, "reindex": {"rebuild", "index"}, "backup": {"snapshot", "snapshots"}, "schedule": {"cron", "timer"}, "add": {"create", "new"},
 }
 
-func alsoCalled(cmd *cobra.Command) {
+// addSuggestions sets foreignNames on a command tree.
+func addSuggestions(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
-		c.SuggestFor = otherNames[c.Name()]
-		alsoCalled(c)
+		c.SuggestFor = foreignNames[c.Name()]
+		addSuggestions(c)
 	}
 }
 
-// valuesOf says what the values of flags look like, by their type.
-var valuesOf = map[string]string{
+// valueFormats describes the values of flags by their type.
+var valueFormats = map[string]string{
 	"age": "a length of time: 90m, 12h, 30d or 2w", "size": "a size: 512MiB or 50GB", "int": "a whole number", "bool": "true or false",
 }
 
-// flagError says what is wrong with a flag, and what to write instead.
+// flagError returns the error for a wrong flag, with what to write instead.
 func flagError(c *cobra.Command, err error) error {
 	hint := c.CommandPath() + " --help lists the flags"
 	var wrong *pflag.InvalidValueError
@@ -203,12 +205,12 @@ func flagError(c *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &wrong):
 		name, kind := wrong.GetFlag().Name, wrong.GetFlag().Value.Type()
-		if takes, ok := valuesOf[kind]; ok {
+		if takes, ok := valueFormats[kind]; ok {
 			return usage(fmt.Sprintf("--%s cannot be %q", name, wrong.GetValue()), "it is "+takes)
 		}
 	case !errors.As(err, &unknown):
 	case unknown.GetSpecifiedShortnames() == "":
-		names := &cobra.Command{SuggestionsMinimumDistance: 2} // which knows what is near
+		names := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra compares names of commands only
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 		})
@@ -216,13 +218,14 @@ func flagError(c *cobra.Command, err error) error {
 			hint = "did you mean --" + strings.Join(near, ", --") + "?"
 		}
 	case strings.Contains(c.Use, "QUERY"):
-		hint = fmt.Sprintf("behind -- nothing is a flag: %s -- %s", c.CommandPath(), shellQuote("-"+unknown.GetSpecifiedShortnames()))
+		hint = fmt.Sprintf("behind -- nothing is a flag: %s -- %s", c.CommandPath(), terminal.ShellQuote("-"+unknown.GetSpecifiedShortnames()))
 	}
 	return usage(err.Error(), hint)
 }
 
-// noCommand says that a word is none of a command's own commands, and which it may have been meant to be.
-func noCommand(cmd *cobra.Command, args []string) error {
+// unknownCommand returns the error for a word that is not a subcommand, with those that it may have been meant to be; nil if there are
+// no arguments.
+func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -234,8 +237,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 			near = []string{c.Name()}
 		}
 	}
-	if slices.ContainsFunc(near, begun(args[0])) {
-		near = slices.DeleteFunc(near, func(name string) bool { return !begun(args[0])(name) })
+	if slices.ContainsFunc(near, hasPrefix(args[0])) {
+		near = slices.DeleteFunc(near, func(name string) bool { return !hasPrefix(args[0])(name) })
 	}
 	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
@@ -244,41 +247,41 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Sprintf("there is no command %q", path), hint)
 }
 
-func begun(word string) func(name string) bool {
+func hasPrefix(word string) func(name string) bool {
 	return func(name string) bool { return strings.HasPrefix(name, word) }
 }
 
-// knownTopic refuses help about a command that there is not.
-func knownTopic(cmd *cobra.Command, args []string) error {
+// checkHelpTopic rejects help about a command that does not exist.
+func checkHelpTopic(cmd *cobra.Command, args []string) error {
 	topic, rest, err := cmd.Root().Find(args)
 	if err != nil || !topic.HasSubCommands() {
-		return nil // cobra's own complaint, or help about a command and what is given to it
+		return nil // cobra's own error, or help about a command with arguments
 	}
-	return noCommand(topic, rest)
+	return unknownCommand(topic, rest)
 }
 
-// many is any number of arguments.
-const many = -1
+// unlimited is any number of arguments.
+const unlimited = -1
 
-// takes checks how many arguments a command is given, and says what it takes when it is another number.
-func takes(least, most int) cobra.PositionalArgs {
+// argCount returns a check of the number of arguments, whose error says what the command takes.
+func argCount(atLeast, atMost int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 		_, what, _ := strings.Cut(cmd.Use, " ")
 		hint := fmt.Sprintf("usage: %s; %s --help has examples", cmd.UseLine(), cmd.CommandPath())
 		switch {
-		case len(args) < least:
+		case len(args) < atLeast:
 			return usage(fmt.Sprintf("%s needs %s", name, what), hint)
-		case most == many || len(args) <= most:
+		case atMost == unlimited || len(args) <= atMost:
 			return nil
-		case most == 0:
+		case atMost == 0:
 			return usage(fmt.Sprintf("%s takes no arguments, and %q is one", name, args[0]), hint)
 		}
-		return usage(fmt.Sprintf("%s takes %s, and %q is more than that", name, what, args[most]), hint+"; what has spaces in it needs quotes")
+		return usage(fmt.Sprintf("%s takes %s, and %q is more than that", name, what, args[atMost]), hint+"; what has spaces in it needs quotes")
 	}
 }
 
-// exits is the part of a help text that lists exit codes besides 0, 1 and 2, which all commands have.
-func exits(lines ...string) string {
+// exitCodes returns the part of a help text that lists the exit codes: 0, 1 and 2, which all commands have, and the given ones.
+func exitCodes(lines ...string) string {
 	return "\n\nExit codes: 0 fine, 1 unexpected error, 2 wrong usage" + strings.Join(append([]string{""}, lines...), ", ") + "."
 }

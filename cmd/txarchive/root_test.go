@@ -4,7 +4,7 @@ import "testing"
 
 // TestMakers holds the names of makers to those of the commands that they make.
 func TestMakers(t *testing.T) {
-	for _, h := range headings() {
+	for _, h := range commandGroups() {
 		for _, m := range h.commands {
 			root := newRootWith(newApp(), m.name)
 			if c := root.Commands(); len(c) != 1 || c[0].Name() != m.name {
@@ -34,7 +34,7 @@ func TestCalledIn(t *testing.T) {
 		{"", []string{"serach"}},
 		{"", []string{"-q", "-x", "search"}},
 	} {
-		if got := calledIn(c.args); got != c.want {
+		if got := calledCommand(c.args); got != c.want {
 			t.Errorf("%q calls %q, not %q", c.args, got, c.want)
 		}
 	}

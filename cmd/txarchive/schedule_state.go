@@ -9,11 +9,12 @@ import (
 
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/schedule"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func runScheduleRemove(ctx context.Context, a *app, o *scheduleOptions) error {
 	in := a.installer()
-	j, err := a.scheduled(nil, o)
+	j, err := a.scheduledJob(nil, o)
 	if err != nil {
 		return err
 	}
@@ -29,12 +30,12 @@ func runScheduleRemove(ctx context.Context, a *app, o *scheduleOptions) error {
 
 // scheduleReport is what schedule status prints.
 type scheduleReport struct {
-	Scheduled bool     `json:"scheduled"`
-	With      *string  `json:"with"`
-	Paths     []string `json:"paths"`
-	Next      instant  `json:"next"` // at the earliest
-	Last      instant  `json:"last"` // that came to its end
-	LastOK    *bool    `json:"last_ok"`
+	Scheduled bool      `json:"scheduled"`
+	With      *string   `json:"with"`
+	Paths     []string  `json:"paths"`
+	Next      timestamp `json:"next"` // not before
+	Last      timestamp `json:"last"` // that finished
+	LastOK    *bool     `json:"last_ok"`
 }
 
 func runScheduleStatus(ctx context.Context, a *app, o *scheduleOptions) error {
@@ -53,7 +54,7 @@ func runScheduleStatus(ctx context.Context, a *app, o *scheduleOptions) error {
 	return err
 }
 
-// scheduleState looks at what is scheduled for this archive.
+// scheduleState finds out what is scheduled for this archive.
 func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleReport, error) {
 	r := &scheduleReport{Paths: []string{}}
 	dir, err := a.dir()
@@ -61,10 +62,10 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 		return nil, err
 	}
 	if state, err := nightly.Load(dir); err == nil && state.Last != nil {
-		r.Last, r.LastOK = instant{state.Last.Finished}, &state.Last.OK
+		r.Last, r.LastOK = timestamp{state.Last.Finished}, &state.Last.OK
 	}
 	in := a.installer()
-	j, err := a.scheduled(nil, &scheduleOptions{})
+	j, err := a.scheduledJob(nil, &scheduleOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +73,13 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 		if o.with != "" && o.with != string(k) {
 			continue
 		}
-		s, err := in.Status(ctx, j, k, a.now().In(time.Local)) // in which timers run, whatever --utc shows
+		s, err := in.Status(ctx, j, k, a.now().In(time.Local)) // timers use local time, whatever --utc shows
 		if errors.Is(err, schedule.ErrForeign) {
 			return nil, err
 		}
 		if err == nil {
 			with := string(k)
-			r.Scheduled, r.With, r.Next = true, &with, instant{s.Next}
+			r.Scheduled, r.With, r.Next = true, &with, timestamp{s.Next}
 			for _, p := range s.Paths {
 				if p == "" {
 					p = "crontab"
@@ -93,7 +94,7 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 
 func (a *app) printSchedule(r *scheduleReport) {
 	if r.Scheduled {
-		fmt.Fprintf(a.out, "runs next %s, by %s: %s\n", a.clock(r.Next.Time), *r.With, line(strings.Join(r.Paths, ", ")))
+		fmt.Fprintf(a.out, "runs next %s, by %s: %s\n", a.formatClock(r.Next.Time), *r.With, terminal.OneLine(strings.Join(r.Paths, ", ")))
 	}
 	if r.LastOK == nil {
 		fmt.Fprintln(a.out, "the nightly job has not run yet")
@@ -103,12 +104,12 @@ func (a *app) printSchedule(r *scheduleReport) {
 	if !*r.LastOK {
 		how = "had problems: txarchive status"
 	}
-	fmt.Fprintf(a.out, "ran last %s, %s\n", a.clock(r.Last.Time), how)
+	fmt.Fprintf(a.out, "ran last %s, %s\n", a.formatClock(r.Last.Time), how)
 }
 
 func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {
 	in := a.installer()
-	j, err := a.scheduled(nil, &scheduleOptions{})
+	j, err := a.scheduledJob(nil, &scheduleOptions{})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // terminalOf opens a terminal of so many columns: what is written to it comes out of the function when it is closed.
@@ -85,7 +85,7 @@ func TestScreens(t *testing.T) {
 			}
 			for _, s := range strings.Split(out, "\n") {
 				whole := strings.HasPrefix(s, "original ") || strings.HasPrefix(s, "native id ") // somebody may want to copy it
-				if n := text.StringWidthWithoutEscSequences(s); n > width && !whole || !utf8.ValidString(s) || strings.ContainsRune(s, '\ufffd') {
+				if n := terminal.Width(s); n > width && !whole || !utf8.ValidString(s) || strings.ContainsRune(s, '\ufffd') {
 					t.Errorf("%s: %d of %d columns: %q", line, n, width, s)
 				}
 			}
@@ -96,10 +96,11 @@ func TestScreens(t *testing.T) {
 // TestGridIDs: ids of a statement's rows are typed again, so other columns are cut.
 func TestGridIDs(t *testing.T) {
 	slave, screen := terminalOf(t, 50)
-	w := tableRows(&app{out: slave, color: "never", getenv: func(string) string { return "" }})
-	must(t, w.columns([]string{"event_id", "run_id", "title"}))
-	must(t, w.row([]any{"c02r1h4ym8mv7:8.1", "r4tga7f3ymvx3", "make the login page faster"}))
-	must(t, w.end())
+	w, err := newRowWriter(&app{out: slave, color: "never", getenv: func(string) string { return "" }}, "table")
+	must(t, err)
+	must(t, w.Columns([]string{"event_id", "run_id", "title"}))
+	must(t, w.Row([]any{"c02r1h4ym8mv7:8.1", "r4tga7f3ymvx3", "make the login page faster"}))
+	must(t, w.End())
 	if got, want := screen(), "event_id           run_id         title\nc02r1h4ym8mv7:8.1  r4tga7f3ymvx3  make the login …\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

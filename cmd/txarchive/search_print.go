@@ -11,9 +11,10 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// printAnswer prints what was asked for: the hits, or only their number, their files or what they have in common.
+// printAnswer prints what was asked for: hits, or only their number, files or facets.
 func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOptions) error {
 	switch {
 	case o.count:
@@ -35,7 +36,7 @@ func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOp
 		}
 		return a.printFacets(facets)
 	}
-	show := hits{a: a, ink: a.ink(), width: a.width()}
+	show := hitPrinter{a: a, style: a.style(), width: a.width()}
 	for r, err := range answer.Results() {
 		if err == nil && a.json {
 			err = a.printJSON(r)
@@ -49,9 +50,9 @@ func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOp
 	return nil
 }
 
-// printFiles prints a name a line, or with null as the bytes that it is made of, which may be a line feed, and a NUL.
+// printFiles prints a file name per line; with null, as its exact bytes, which may include line feeds, and a NUL.
 func (a *app) printFiles(answer *search.Answer, null bool) error {
-	out := a.original()
+	out := a.rawOutput()
 	for f, err := range answer.Files() {
 		name := f.Source + "/" + f.Path
 		switch {
@@ -61,7 +62,7 @@ func (a *app) printFiles(answer *search.Answer, null bool) error {
 		case null:
 			_, err = io.WriteString(out, name+"\x00")
 		default:
-			_, err = fmt.Fprintln(a.out, line(name))
+			_, err = fmt.Fprintln(a.out, terminal.OneLine(name))
 		}
 		if err != nil {
 			return err
@@ -71,9 +72,9 @@ func (a *app) printFiles(answer *search.Answer, null bool) error {
 }
 
 func (a *app) printFacets(facets []search.Facet) error {
-	l := a.listing(column{head: "field"}, column{head: "value", flex: cutMiddle}, column{head: "hits", right: true})
+	l := a.listing(terminal.Column{Head: "field"}, terminal.Column{Head: "value", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "hits", Right: true})
 	for _, f := range facets {
-		if err := l.row(f, f.Field, cmp.Or(f.Value, "(unknown)"), number(f.Hits)); err != nil {
+		if err := l.row(f, f.Field, cmp.Or(f.Value, "(unknown)"), terminal.Count(f.Hits)); err != nil {
 			return err
 		}
 	}
@@ -81,10 +82,11 @@ func (a *app) printFacets(facets []search.Facet) error {
 	return nil
 }
 
-// staleAfter is the age of the last whole scan from which a search says so.
+// staleAfter is the age of the last complete scan of a source from which a search notes it.
 const staleAfter = 7 * 24 * time.Hour
 
-// searchedSources gives what says of each source that is followed whether its directory is there, and how current and whole it is.
+// searchedSources returns a function that reports, for each source that is followed, whether its directory exists, how current and how
+// complete it is.
 func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look func() []search.Source, err error) {
 	all, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
@@ -112,7 +114,7 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look
 	}, nil
 }
 
-// look says whether a source is followed, and notes whether its directory is there, and how current it is.
+// look reports whether a source is followed, and records in state whether its directory exists and how current it is.
 func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
 	switch age := a.now().Sub(s.Added); sourceState(s) {
 	case "removed":
@@ -124,24 +126,24 @@ func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
 			age = a.now().Sub(*state.Last)
 		}
 		if age > staleAfter {
-			state.State, state.Reason = "stale", "not scanned for "+span(age.Truncate(24*time.Hour))+"; what came since is not searched: txarchive ingest"
+			state.State, state.Reason = "stale", "not scanned for "+terminal.Duration(age.Truncate(24*time.Hour))+"; what came since is not searched: txarchive ingest"
 		}
 	}
 	return true
 }
 
-// printCoverage says what the hits are not.
+// printCoverage notes what the hits do not cover.
 func (a *app) printCoverage(c *search.Coverage) {
-	found := plural(c.Shown, "hit", "hits")
+	found := terminal.Plural(c.Shown, "hit", "hits")
 	if c.Shown == 0 {
 		found = "Nothing found"
 	}
 	if c.Rows != nil {
-		found += " in " + plural(*c.Rows, "searched row", "searched rows")
+		found += " in " + terminal.Plural(*c.Rows, "searched row", "searched rows")
 	}
 	a.note("%s, %s", found, time.Duration(c.Elapsed*int64(time.Microsecond)).Round(time.Millisecond))
 	if c.Window != nil {
-		a.note("Ranked are the newest %s hits; before: narrows the search to older ones", number(*c.Window))
+		a.note("Ranked are the newest %s hits; before: narrows the search to older ones", terminal.Count(*c.Window))
 	}
 	switch {
 	case c.More && c.Window == nil && c.Next == nil:
@@ -159,11 +161,11 @@ func (a *app) printCoverage(c *search.Coverage) {
 		if h.AtLeast {
 			atLeast = "at least "
 		}
-		a.note("Left out by %s: %s%s", h.By, atLeast, plural(h.Hits, "hit", "hits"))
+		a.note("Left out by %s: %s%s", h.By, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
 	}
 	a.printSources(c.Sources)
 	if c.Thinned != nil && *c.Thinned > 0 {
-		a.note("Of %s a policy has taken words out of the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", plural(*c.Thinned, "run", "runs"))
+		a.note("Of %s a policy has taken words out of the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", terminal.Plural(*c.Thinned, "run", "runs"))
 	}
 	if c.Shown == 0 && (c.Rows == nil || *c.Rows > 0) {
 		for _, l := range c.Limits {
@@ -171,26 +173,26 @@ func (a *app) printCoverage(c *search.Coverage) {
 		}
 	}
 	if c.Unreadable > 0 {
-		a.note("%s could not be read: txarchive verify", plural(c.Unreadable, "text", "texts"))
+		a.note("%s could not be read: txarchive verify", terminal.Plural(c.Unreadable, "text", "texts"))
 	}
 	for _, p := range c.Proposals {
-		a.note("Try: txarchive search %s   (%s)", strings.TrimSpace(shellQuote(p.Query)+" "+p.Option), p.Why)
+		a.note("Try: txarchive search %s   (%s)", strings.TrimSpace(terminal.ShellQuote(p.Query)+" "+p.Option), p.Why)
 	}
 	if c.Explain != nil {
 		a.printExplain(c.Explain)
 	}
 }
 
-// sourcesNamed is how many sources a note names; of those beyond, it says how many they are.
-const sourcesNamed = 3
+// maxSourcesNamed is how many sources a note names; of the others it gives the number.
+const maxSourcesNamed = 3
 
-// printSources says of which sources something may be missing.
+// printSources notes the sources of which something may be missing.
 func (a *app) printSources(sources []search.Source) {
 	var unwell, broken []string
 	problems := int64(0)
 	for _, s := range sources {
 		if s.State != "ok" {
-			if unwell = append(unwell, s.Name); len(unwell) <= sourcesNamed {
+			if unwell = append(unwell, s.Name); len(unwell) <= maxSourcesNamed {
 				a.note("Source %s is %s: %s", s.Name, s.State, s.Reason)
 			}
 		}
@@ -198,20 +200,17 @@ func (a *app) printSources(sources []search.Source) {
 			broken, problems = append(broken, s.Name), problems+s.Problems
 		}
 	}
-	if more := len(unwell) - sourcesNamed; more > 0 {
-		a.note("%s are not well either: txarchive status", plural(more, "more source", "more sources"))
+	if more := len(unwell) - maxSourcesNamed; more > 0 {
+		a.note("%s are not well either: txarchive status", terminal.Plural(more, "more source", "more sources"))
 	}
 	if n := len(broken); n > 0 {
 		named, has := "Source "+broken[0], "has"
 		if n > 1 {
-			named, has = "Sources "+strings.Join(broken[:min(n, sourcesNamed)], ", "), "have"
+			named, has = "Sources "+strings.Join(broken[:min(n, maxSourcesNamed)], ", "), "have"
 		}
-		if more := n - sourcesNamed; more > 0 {
-			named += fmt.Sprintf(" and %s more", number(more))
+		if more := n - maxSourcesNamed; more > 0 {
+			named += fmt.Sprintf(" and %s more", terminal.Count(more))
 		}
-		a.note("%s %s %s, so something may not be found: txarchive doctor", named, has, plural(problems, "problem", "problems"))
+		a.note("%s %s %s, so something may not be found: txarchive doctor", named, has, terminal.Plural(problems, "problem", "problems"))
 	}
 }
-
-// shellQuote writes a text so that a shell reads it as one word.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -9,8 +9,8 @@ import (
 	"github.com/txarchive/txarchive/internal/prometheus"
 )
 
-// writeMetrics writes the figures to a file for node_exporter, whole or not at all. Others read it: it names sources,
-// and nothing of what they hold.
+// writeMetrics writes the metrics to a file for node_exporter, completely or not at all. Others may read it: it has names of sources
+// and nothing of their contents.
 func (a *app) writeMetrics(s *statusReport, file string) error {
 	var text strings.Builder
 	if _, err := s.metrics(a.now()).WriteTo(&text); err != nil {
@@ -22,7 +22,7 @@ func (a *app) writeMetrics(s *statusReport, file string) error {
 	return os.Chmod(file, 0o644)
 }
 
-// metrics are the figures of a status.
+// metrics returns the metrics of a status.
 func (s *statusReport) metrics(now time.Time) *prometheus.Set {
 	m := &prometheus.Set{}
 	m.Time("txarchive_status_timestamp_seconds", "When these figures were taken.", now)

@@ -10,49 +10,50 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// sourceOutlook is what is not archived of a source, and what its program will delete.
+// sourceOutlook is what of a source is not archived, and what its program will delete.
 type sourceOutlook struct {
-	New       int64   `json:"new_files"`
-	Changed   int64   `json:"changed_files"`
-	Bytes     int64   `json:"pending_bytes"`
-	Oldest    instant `json:"oldest_pending"` // last change of the oldest of them
-	Unknown   int64   `json:"unknown_files"`  // belong to nothing that is known, as far as their paths tell
-	Doomed    int64   `json:"doomed_files"`   // that will be deleted before the next run
-	DoomedB   int64   `json:"doomed_bytes"`
-	AtRisk    int64   `json:"at_risk_files"` // of them, those that are not archived as they are
-	FirstLoss instant `json:"first_loss"`    // from when on the first of them may be deleted
+	New       int64     `json:"new_files"`
+	Changed   int64     `json:"changed_files"`
+	Bytes     int64     `json:"pending_bytes"`
+	Oldest    timestamp `json:"oldest_pending"` // last change of the oldest pending file
+	Unknown   int64     `json:"unknown_files"`  // of no known format, as far as their paths tell
+	Doomed    int64     `json:"doomed_files"`   // that will be deleted before the next run
+	DoomedB   int64     `json:"doomed_bytes"`
+	AtRisk    int64     `json:"at_risk_files"` // doomed files that are not archived in their present state
+	FirstLoss timestamp `json:"first_loss"`    // when the first of them may be deleted
 }
 
-// growth is how the packs grow.
+// growth is how fast the packs grow.
 type growth struct {
-	Month *int64  `json:"pack_bytes_per_month"` // of 30 days; null while there are too few nights to tell
-	Since instant `json:"since"`
+	Month *int64    `json:"pack_bytes_per_month"` // 30 days; null while there are too few nights to tell
+	Since timestamp `json:"since"`
 }
 
-// nightlyStatus is how the nightly runs go.
+// nightlyStatus is the state of the nightly job.
 type nightlyStatus struct {
-	Started  instant  `json:"started"` // the last one that came to its end
-	Finished instant  `json:"finished"`
-	OK       *bool    `json:"ok"`
-	Failed   []string `json:"failed_steps"` // that failed or had problems
-	Problems []string `json:"problems"`
-	New      []string `json:"new_problems"`  // that the one before did not have
-	Running  instant  `json:"running_since"` // one that has not come to its end
-	Killed   bool     `json:"killed"`        // and is not at work any more
-	Next     instant  `json:"next"`          // at the earliest; null when nothing is scheduled
-	With     *string  `json:"scheduled_with"`
+	Started  timestamp `json:"started"` // of the last run that finished
+	Finished timestamp `json:"finished"`
+	OK       *bool     `json:"ok"`
+	Failed   []string  `json:"failed_steps"` // that failed or had problems
+	Problems []string  `json:"problems"`
+	New      []string  `json:"new_problems"`  // problems that the run before did not have
+	Running  timestamp `json:"running_since"` // start of a run that has not finished
+	Killed   bool      `json:"killed"`        // and whose process is gone
+	Next     timestamp `json:"next"`          // not before; null if nothing is scheduled
+	With     *string   `json:"scheduled_with"`
 }
 
-// attention is something that somebody should look at.
+// attention is something that a person should look at.
 type attention struct {
 	Kind   string  `json:"kind"` // missing, nightly, overdue, killed, damaged, backup, loss, disk, state
 	Source *string `json:"source"`
 	Text   string  `json:"text"`
 }
 
-// statusOfNights tells how the nightly runs went. A state that cannot be read is worth attention, and nothing more.
+// statusOfNights reports how the nightly runs went. A state that cannot be read is only reported as needing attention.
 func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *statusReport) error {
 	n := &s.Nightly
 	n.Failed, n.Problems, n.New, s.Attention = []string{}, []string{}, []string{}, []attention{}
@@ -62,7 +63,7 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 		state = &nightly.State{}
 	}
 	if last := state.Last; last != nil {
-		n.Started, n.Finished, n.OK = instant{last.Started}, instant{last.Finished}, &last.OK
+		n.Started, n.Finished, n.OK = timestamp{last.Started}, timestamp{last.Finished}, &last.OK
 		n.New = append(n.New, state.New...)
 		for i := range last.Steps {
 			step := &last.Steps[i]
@@ -79,9 +80,9 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 		}
 	}
 	if r := state.Running; r != nil {
-		n.Running, n.Killed = instant{r.Started}, state.Killed()
+		n.Running, n.Killed = timestamp{r.Started}, state.Killed()
 	}
-	packs, err := packsOf(ctx, store)
+	packs, err := listPacks(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 		days = defaultVerifyDays
 	}
 	s.Verify, s.Backup = state.Coverage(packs, a.now(), days), state.Backup
-	s.Growth = growing(state, packs, a.now())
+	s.Growth = packGrowth(state, packs, a.now())
 	if r, err := a.scheduleState(ctx, &scheduleOptions{}); err == nil && r.Scheduled {
 		n.Next, n.With = r.Next, r.With
 	}
@@ -99,9 +100,8 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 
 const month = 30 * 24 * time.Hour
 
-// growing is how much the packs have grown since the oldest night of the last month that is remembered, as if for a
-// month.
-func growing(state *nightly.State, packs []nightly.Pack, now time.Time) growth {
+// packGrowth returns by how much the packs have grown since the oldest night of the last month on record, scaled to a month.
+func packGrowth(state *nightly.State, packs []nightly.Pack, now time.Time) growth {
 	bytes := int64(0)
 	for _, p := range packs {
 		bytes += p.Size
@@ -110,14 +110,14 @@ func growing(state *nightly.State, packs []nightly.Pack, now time.Time) growth {
 		age := now.Sub(night.Started)
 		if night.PackBytes > 0 && age <= month+24*time.Hour && age > 48*time.Hour {
 			n := int64(float64(bytes-night.PackBytes) * (float64(month) / float64(age)))
-			return growth{&n, instant{night.Started}}
+			return growth{&n, timestamp{night.Started}}
 		}
 	}
 	return growth{}
 }
 
-// lookOut looks at the sources.
-func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusReport) error {
+// previewSources scans the sources without reading their files.
+func (a *app) previewSources(ctx context.Context, store *archive.Archive, s *statusReport) error {
 	until := s.Nightly.Next.Time
 	if until.IsZero() {
 		until = a.now().Add(24 * time.Hour)
@@ -141,29 +141,29 @@ func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusRepo
 		if o.Missing {
 			continue
 		}
-		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Oldest: instant{o.Oldest}, Unknown: o.Unknown,
-			Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk, FirstLoss: instant{o.First}}
+		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Oldest: timestamp{o.Oldest}, Unknown: o.Unknown,
+			Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk, FirstLoss: timestamp{o.First}}
 	}
 	return nil
 }
 
-// lateness is how long after its time a nightly run may be before that is worth attention: jitter, and its own length.
-const lateness = 2 * time.Hour
+// lateAfter is how late a nightly run may be before it needs attention: it has jitter, and takes some time itself.
+const lateAfter = 2 * time.Hour
 
-// minRoom is how much should be free on the disk of any archive.
-const minRoom = 64 << 20
+// minFree is how many bytes should be free on the disk of any archive.
+const minFree = 64 << 20
 
-// room is how much should be free: an index beside the present one, and what is new in a month.
-func (s *statusReport) room() int64 {
-	need := max(minRoom, s.Storage.IndexBytes)
+// neededFree returns how many bytes should be free: for a second index beside the present one, and for what is new in a month.
+func (s *statusReport) neededFree() int64 {
+	need := max(minFree, s.Storage.IndexBytes)
 	if s.Growth.Month != nil {
 		need = max(need, *s.Growth.Month)
 	}
 	return need
 }
 
-// attend lists what somebody should look at.
-func (s *statusReport) attend(now time.Time) {
+// collectAttention lists what a person should look at.
+func (s *statusReport) collectAttention(now time.Time) {
 	add := func(kind, source, text string, args ...any) {
 		s.Attention = append(s.Attention, attention{kind, orNull(source), fmt.Sprintf(text, args...)})
 	}
@@ -171,16 +171,16 @@ func (s *statusReport) attend(now time.Time) {
 		switch {
 		case one.State == "missing":
 			add("missing", one.Name, "the source %s is not there: %s", one.Name, one.Root)
-		case one.emptied():
-			add("missing", one.Name, "nothing stands at the source %s any more, of which %s are archived: is %s mounted?", one.Name, plural(one.Files, "file", "files"), one.Root)
+		case one.isEmptied():
+			add("missing", one.Name, "nothing stands at the source %s any more, of which %s are archived: is %s mounted?", one.Name, terminal.Plural(one.Files, "file", "files"), one.Root)
 		case one.Outlook != nil && one.Outlook.AtRisk > 0:
 			add("loss", one.Name, "%s of %s will be deleted by their program before they are archived: txarchive ingest",
-				plural(one.Outlook.AtRisk, "file", "files"), one.Name)
+				terminal.Plural(one.Outlook.AtRisk, "file", "files"), one.Name)
 		}
 	}
 	n := &s.Nightly
 	last := n.Finished.Time
-	if last.IsZero() && !n.Next.IsZero() { // it should have come since somebody began with the archive
+	if last.IsZero() && !n.Next.IsZero() { // no run yet: it is overdue since the archive was begun
 		for _, one := range s.Sources {
 			if one.LastScanned.After(last) {
 				last = one.LastScanned.Time
@@ -189,23 +189,23 @@ func (s *statusReport) attend(now time.Time) {
 	}
 	switch age := now.Sub(last); {
 	case n.Killed:
-		add("killed", "", "the nightly run of %s did not come to its end: it was killed, or the disk was full", ago(now.Sub(n.Running.Time)))
-	case !last.IsZero() && age > 24*time.Hour+lateness && n.Running.IsZero():
-		add("overdue", "", "no nightly run has come to its end for %s: is it still scheduled?", span(age))
+		add("killed", "", "the nightly run of %s did not come to its end: it was killed, or the disk was full", terminal.Ago(now.Sub(n.Running.Time)))
+	case !last.IsZero() && age > 24*time.Hour+lateAfter && n.Running.IsZero():
+		add("overdue", "", "no nightly run has come to its end for %s: is it still scheduled?", terminal.Duration(age))
 	}
 	if n.OK != nil && !*n.OK {
 		add("nightly", "", "the last nightly run had problems: %s", strings.Join(n.Failed, ", "))
 	}
-	if need := s.room(); s.Free != nil && *s.Free < need {
-		add("disk", "", "%s are free on the disk of the archive; %s should be, so that the nightly job can do its work", size(*s.Free), size(need))
+	if need := s.neededFree(); s.Free != nil && *s.Free < need {
+		add("disk", "", "%s are free on the disk of the archive; %s should be, so that the nightly job can do its work", terminal.Bytes(*s.Free), terminal.Bytes(need))
 	}
 	if s.Verify.Damaged > 0 {
-		add("damaged", "", "%s damaged: txarchive verify says what that costs, txarchive ingest mends what is whole elsewhere", plural(s.Verify.Damaged, "pack is", "packs are"))
+		add("damaged", "", "%s damaged: txarchive verify says what that costs, txarchive ingest mends what is whole elsewhere", terminal.Plural(s.Verify.Damaged, "pack is", "packs are"))
 	}
 	if b := s.Backup; b != nil && !b.OK {
 		last := "never went through"
 		if b.Last != nil {
-			last = "went through last " + ago(now.Sub(*b.Last))
+			last = "went through last " + terminal.Ago(now.Sub(*b.Last))
 		}
 		add("backup", "", "the backup to %s %s", filepath.Clean(b.Dir), last)
 	}

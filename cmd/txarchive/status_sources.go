@@ -14,11 +14,12 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// scannedKey begins the notes of when a source was last scanned as a whole, on this machine.
+// scannedKey is the prefix of the local keys for when a source was last scanned completely on this machine.
 const scannedKey = "scanned/"
 
-// scanned notes that sources were scanned as a whole. It is lost with the index, and then what was stored last counts.
-func (a *app) scanned(ctx context.Context, store *archive.Archive, roots []ingest.Root, r *ingest.Report) error {
+// recordScanned records that sources were scanned completely. The record is lost with the index; then the time of the last stored
+// version counts.
+func (a *app) recordScanned(ctx context.Context, store *archive.Archive, roots []ingest.Root, r *ingest.Report) error {
 	known, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func (a *app) scanned(ctx context.Context, store *archive.Archive, roots []inges
 	return store.Index().SaveLocal(ctx, notes)
 }
 
-// sourceStates are the sources with what is stored of them.
+// sourceStates returns the sources with what is stored of them.
 func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sourceStatus, error) {
 	known, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
@@ -71,7 +72,7 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 	return all, nil
 }
 
-// countProblems counts problems, in all and of each source.
+// countProblems counts problems in total, and per source.
 func countProblems(ctx context.Context, store *archive.Archive, sources []*sourceStatus) (n int64, err error) {
 	for p, err := range store.Index().Problems(ctx) {
 		if err != nil {
@@ -87,8 +88,8 @@ func countProblems(ctx context.Context, store *archive.Archive, sources []*sourc
 	return n, nil
 }
 
-// unindexedPacks are packs that the index does not know, and when the newest of all was written. Packs are listed first: one that is
-// indexed meanwhile is known then.
+// unindexedPacks returns the packs that the index does not know, and when the newest of all packs was written. It lists packs before it
+// asks the index, so a pack that is indexed meanwhile is known.
 func unindexedPacks(ctx context.Context, store *archive.Archive) (unknown []string, last time.Time, err error) {
 	for info, err := range store.Packs().List(ctx) {
 		if err != nil {
@@ -114,19 +115,18 @@ func unindexedPacks(ctx context.Context, store *archive.Archive) (unknown []stri
 	return slices.DeleteFunc(unknown, func(name string) bool { return known[name] }), last, nil
 }
 
-// packTime is when a pack was begun, as its name tells; zero when it does not.
+// packTime returns when a pack was begun, from its name; zero if the name does not tell.
 func packTime(name string) time.Time {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	digits, _, _ := strings.Cut(base, "-")
-	if at, err := time.Parse("20060102T150405Z", digits); err == nil { // with any fraction of a second
+	if at, err := time.Parse("20060102T150405Z", digits); err == nil { // Parse accepts a fraction of a second
 		return at
 	}
 	return time.Time{}
 }
 
-// emptied says that nothing stands at a source any more of which files are archived: a disk that is not mounted looks
-// like that.
-func (s *sourceStatus) emptied() bool {
+// isEmptied reports whether a source of which files are archived is an empty directory now, as it is when its disk is not mounted.
+func (s *sourceStatus) isEmptied() bool {
 	if s.State != "present" || s.Files == 0 {
 		return false
 	}

@@ -10,16 +10,17 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// tagRow is a tag as `tag list` tells it.
+// tagRow is a row of `tag list`.
 type tagRow struct {
-	Run   string  `json:"run_id"`
-	Tag   string  `json:"tag"`
-	Added instant `json:"added"`
+	Run   string    `json:"run_id"`
+	Tag   string    `json:"tag"`
+	Added timestamp `json:"added"`
 }
 
-// tags yields all tags, by run and name.
+// tags returns all tags, by run and name.
 func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
 	var all []tagRow
 	for f, err := range store.Index().Facts(ctx, index.FactTag) {
@@ -35,7 +36,7 @@ func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
 			Added time.Time `json:"added"`
 		}
 		if err := json.Unmarshal(f.Value, &value); err == nil {
-			row.Added = instant{value.Added}
+			row.Added = timestamp{value.Added}
 		}
 		all = append(all, row)
 	}
@@ -43,7 +44,7 @@ func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
 	return all, nil
 }
 
-// tagsOf are the tags of each run that has some.
+// tagsOf returns the tags of each run that has any.
 func tagsOf(ctx context.Context, store *archive.Archive) (map[string][]string, error) {
 	rows, err := tags(ctx, store)
 	of := map[string][]string{}
@@ -53,7 +54,7 @@ func tagsOf(ctx context.Context, store *archive.Archive) (map[string][]string, e
 	return of, err
 }
 
-// withTags adds tags to a run that is told as JSON.
+// withTags adds tags to the JSON of a run.
 func withTags(run map[string]any, tags []string) map[string]any {
 	if tags == nil {
 		tags = []string{}
@@ -62,10 +63,10 @@ func withTags(run map[string]any, tags []string) map[string]any {
 	return run
 }
 
-// checkTag says whether a word can be a tag: one that a query can ask for.
+// checkTag rejects a tag that a query could not name.
 func checkTag(tag string) error {
 	switch {
-	case tag == "" || len(tag) > 100 || line(tag) != tag || strings.ContainsAny(tag, " ,*\"()"):
+	case tag == "" || len(tag) > 100 || terminal.OneLine(tag) != tag || strings.ContainsAny(tag, " ,*\"()"):
 		return usage(fmt.Sprintf("%q is no tag", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
 	case strings.HasPrefix(tag, "-"):
 		return usage(fmt.Sprintf("%q looks like a flag", tag), "a tag does not begin with -")

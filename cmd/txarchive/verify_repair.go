@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/repair"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type repairOptions struct {
@@ -18,14 +19,14 @@ type repairOptions struct {
 	from        string
 }
 
-// repairing is one run of verify --repair.
-type repairing struct {
+// repairRun is one run of verify --repair.
+type repairRun struct {
 	app     *app
 	store   *archive.Archive
 	o       repairOptions
 	plan    *repair.Plan
 	before  archive.VerifyReport
-	index   bool // the index says other than the packs
+	index   bool // the index contradicts the packs
 	packs   []string
 	rebuilt bool
 	after   *archive.VerifyReport
@@ -33,22 +34,22 @@ type repairing struct {
 }
 
 func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
-	a.works("nothing was changed")
+	a.beginWork("nothing was changed")
 	mode := archive.Write
 	if o.dryRun {
 		mode = archive.Read
 	}
-	store, err := a.withoutIndex(ctx, mode)
+	store, err := a.openWithoutIndex(ctx, mode)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	w := &repairing{app: a, store: store, o: o}
-	if err := w.look(ctx); err != nil {
+	w := &repairRun{app: a, store: store, o: o}
+	if err := w.examine(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.plan.Close()) }()
-	if err := w.shown(); err != nil {
+	if err := w.printPlan(); err != nil {
 		return err
 	}
 	switch {
@@ -57,30 +58,30 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 	case w.plan.Empty() && !w.index && store.Index() != nil:
 		return w.report()
 	case len(w.plan.Lost) > 0 && !o.yes && !(a.canAsk() && a.ask("Save the rest, and give these up as lost?")):
-		return refused("nothing was changed: "+plural(w.plan.LostBytes(), "byte is", "bytes are")+" nowhere any more",
+		return refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte is", "bytes are")+" nowhere any more",
 			"--from BACKUP looks there too; --yes saves the rest and keeps in mind what is lost")
 	}
-	a.works(hintUndone)
-	if err := errors.Join(w.apply(ctx), a.forgetGone(ctx, store)); err != nil {
+	a.beginWork(hintUndone)
+	if err := errors.Join(w.apply(ctx), a.forgetMissing(ctx, store)); err != nil {
 		return err
 	}
 	return w.report()
 }
 
-// look verifies everything, takes in what the index does not know, and makes the plan.
-func (w *repairing) look(ctx context.Context) error {
+// examine verifies everything, adopts packs that the index does not know, and makes the plan.
+func (w *repairRun) examine(ctx context.Context) error {
 	a, store := w.app, w.store
 	if errors.Is(store.IndexError(), archive.ErrTooNew) {
 		return store.IndexError()
 	}
 	if store.Index() != nil && !w.o.dryRun {
 		if _, err := a.ingester(store).Adopt(ctx); err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, blob.ErrNotFound) {
-			w.distrust(ctx, err)
+			w.distrustIndex(ctx, err)
 		}
 	}
 	m := a.meter()
-	defer m.stop()
-	v := archive.VerifyOptions{Progress: m.reading("verify")}
+	defer m.Stop()
+	v := archive.VerifyOptions{Progress: m.ByteFunc("verify")}
 	var err error
 	w.before, err = store.Verify(ctx, v, func(f archive.Finding) { w.index = w.index || f.Kind == archive.KindIndex })
 	if ctx.Err() != nil {
@@ -93,12 +94,12 @@ func (w *repairing) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Progress = m.reading("look")
+	r.Progress = m.ByteFunc("look")
 	w.plan, err = r.Plan(ctx)
-	if r.Index != nil && err != nil && ctx.Err() == nil { // it says nothing that can be believed
-		w.distrust(ctx, err)
+	if r.Index != nil && err != nil && ctx.Err() == nil { // the index cannot be trusted
+		w.distrustIndex(ctx, err)
 		r.Index = nil
-		if gone, err := store.Missing(ctx); err == nil { // at best it still names packs
+		if gone, err := store.Missing(ctx); err == nil { // it may still name missing packs
 			r.Missing = append(r.Missing, gone...)
 		}
 		w.plan, err = r.Plan(ctx)
@@ -106,13 +107,13 @@ func (w *repairing) look(ctx context.Context) error {
 	return err
 }
 
-// distrust has the index made again. Whatever it fails at, its packs may be well.
-func (w *repairing) distrust(ctx context.Context, err error) {
+// distrustIndex has the index rebuilt: it fails, but its packs may be intact.
+func (w *repairRun) distrustIndex(ctx context.Context, err error) {
 	w.app.log.DebugContext(ctx, "the index fails", "err", err)
 	w.index = true
 }
 
-func (w *repairing) repair(ctx context.Context) (*repair.Repair, error) {
+func (w *repairRun) repair(ctx context.Context) (*repair.Repair, error) {
 	a, store := w.app, w.store
 	r := &repair.Repair{
 		Packs: store.Packs(), Damaged: w.before.Corrupt, Quarantine: store.Quarantine, Writer: store.WriterID(), Now: a.now, Log: a.log,
@@ -127,16 +128,16 @@ func (w *repairing) repair(ctx context.Context) (*repair.Repair, error) {
 			return nil, err
 		}
 		r.Backup = packs
-		return r, w.missing(ctx, r)
+		return r, w.addMissing(ctx, r)
 	}
 	return r, nil
 }
 
-// missing has the repair look for what the archive had when the backup was taken, and does not know of any more.
-func (w *repairing) missing(ctx context.Context, r *repair.Repair) error {
+// addMissing adds the packs that the archive had at the time of the backup and no longer knows.
+func (w *repairRun) addMissing(ctx context.Context, r *repair.Repair) error {
 	b, err := backup.Open(w.o.from, w.app.backupOptions())
 	if errors.Is(err, backup.ErrNoBackup) || err == nil && b.Origin() != origin(w.store) {
-		return nil // of another archive it can say which bytes there are, not which there should be
+		return nil // a backup of another archive has bytes, but does not say which packs this one should have
 	}
 	if err != nil {
 		return err
@@ -153,8 +154,8 @@ func (w *repairing) missing(ctx context.Context, r *repair.Repair) error {
 
 func openOriginal(root, path string) (*os.File, error) { return ingest.OpenOriginal(root, path) }
 
-// apply does what the plan says, and proves it.
-func (w *repairing) apply(ctx context.Context) error {
+// apply executes the plan and verifies the result.
+func (w *repairRun) apply(ctx context.Context) error {
 	r, err := w.repair(ctx)
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (w *repairing) apply(ctx context.Context) error {
 	}
 	if !w.index && w.store.Index() != nil {
 		if _, err := w.app.ingester(w.store).Adopt(ctx); err != nil {
-			w.distrust(ctx, err)
+			w.distrustIndex(ctx, err)
 		}
 	}
 	if ctx.Err() != nil {
@@ -180,7 +181,7 @@ func (w *repairing) apply(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.prove(ctx); err != nil {
+	if err := w.verifyResult(ctx); err != nil {
 		return err
 	}
 	wrong := slices.ContainsFunc(w.left, func(f archive.Finding) bool { return f.Kind == archive.KindIndex || f.Kind == archive.KindMissing })
@@ -190,17 +191,17 @@ func (w *repairing) apply(ctx context.Context) error {
 	if err := w.rebuild(ctx); err != nil {
 		return err
 	}
-	return w.prove(ctx)
+	return w.verifyResult(ctx)
 }
 
-func (w *repairing) rebuild(ctx context.Context) error {
-	_, _, damage, err := rebuild(ctx, w.app, w.store) // packs that are missing are wrecks of the plan
+func (w *repairRun) rebuild(ctx context.Context) error {
+	_, _, damage, err := rebuild(ctx, w.app, w.store) // missing packs are in the plan already
 	w.rebuilt = err == nil
 	return errors.Join(err, damage)
 }
 
-// prove reads the new packs, and compares everything else by its manifests: its bytes were read before.
-func (w *repairing) prove(ctx context.Context) error {
+// verifyResult reads the new packs, and checks everything else by its manifests: its bytes were read before.
+func (w *repairRun) verifyResult(ctx context.Context) error {
 	w.left = []archive.Finding{}
 	keep := func(f archive.Finding) { w.left = append(w.left, f) }
 	for _, name := range w.packs {

@@ -8,6 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/repair"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type wreckJSON struct {
@@ -57,7 +58,7 @@ func lossesJSON(all []blob.Loss) []lossJSON {
 	return out
 }
 
-func (w *repairing) json() repairJSON {
+func (w *repairRun) json() repairJSON {
 	p := w.plan
 	j := repairJSON{
 		OK: w.before.Findings == 0, Applied: w.after != nil, DryRun: w.o.dryRun, Wrecks: []wreckJSON{},
@@ -75,8 +76,8 @@ func (w *repairing) json() repairJSON {
 	return j
 }
 
-// shown prints the plan for people, before anything is done.
-func (w *repairing) shown() error {
+// printPlan prints the plan for people before anything is done.
+func (w *repairRun) printPlan() error {
 	if w.app.json || w.app.quiet {
 		return nil
 	}
@@ -86,7 +87,7 @@ func (w *repairing) shown() error {
 		if x.Missing {
 			what = "missing"
 		}
-		text := what + " pack " + line(x.Pack)
+		text := what + " pack " + terminal.OneLine(x.Pack)
 		if !x.ContentKnown {
 			text += ": nothing tells what it held"
 			if x.Missing {
@@ -96,17 +97,17 @@ func (w *repairing) shown() error {
 		fmt.Fprintln(a.out, text)
 	}
 	if n := p.Recovered.Originals; n > 0 {
-		fmt.Fprintf(a.out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", size(p.Recovered.Bytes), plural(n, "original", "originals"),
-			size(p.Recovered.From[repair.FromPack]), size(p.Recovered.From[repair.FromBackup]), size(p.Recovered.From[repair.FromSource]))
+		fmt.Fprintf(a.out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", terminal.Bytes(p.Recovered.Bytes), terminal.Plural(n, "original", "originals"),
+			terminal.Bytes(p.Recovered.From[repair.FromPack]), terminal.Bytes(p.Recovered.From[repair.FromBackup]), terminal.Bytes(p.Recovered.From[repair.FromSource]))
 	}
 	for _, name := range p.Unnamed {
-		fmt.Fprintln(a.out, "saved   by its name in the pack alone: "+line(name))
+		fmt.Fprintln(a.out, "saved   by its name in the pack alone: "+terminal.OneLine(name))
 	}
 	if p.LostFacts > 0 {
-		fmt.Fprintln(a.out, a.ink().red("lost    "+plural(p.LostFacts, "record of what was pruned", "records of what was pruned")))
+		fmt.Fprintln(a.out, a.style().Red("lost    "+terminal.Plural(p.LostFacts, "record of what was pruned", "records of what was pruned")))
 	}
 	for _, l := range p.Lost {
-		fmt.Fprintln(a.out, a.ink().red("lost    "+lossText(&l)))
+		fmt.Fprintln(a.out, a.style().Red("lost    "+lossText(&l)))
 	}
 	for _, l := range p.Found {
 		fmt.Fprintln(a.out, "found   "+lossText(&l))
@@ -121,11 +122,11 @@ func (w *repairing) shown() error {
 }
 
 func lossText(l *blob.Loss) string {
-	return line(fmt.Sprintf("%s at %d of %s/%s version %d", plural(l.Size, "byte", "bytes"), l.Offset, l.Source, l.Path, l.Number))
+	return terminal.OneLine(fmt.Sprintf("%s at %d of %s/%s version %d", terminal.Plural(l.Size, "byte", "bytes"), l.Offset, l.Source, l.Path, l.Number))
 }
 
-// report says how it ended.
-func (w *repairing) report() error {
+// report prints the result.
+func (w *repairRun) report() error {
 	a := w.app
 	if a.json {
 		if err := a.printJSON(w.json()); err != nil {
@@ -135,7 +136,7 @@ func (w *repairing) report() error {
 	switch {
 	case w.after == nil && w.plan.Empty() && w.before.Findings == 0:
 		if !a.json && !a.quiet {
-			fmt.Fprintln(a.out, a.ink().green("Everything is as it was stored: there is nothing to repair."))
+			fmt.Fprintln(a.out, a.style().Green("Everything is as it was stored: there is nothing to repair."))
 		}
 		return nil
 	case w.after == nil:
@@ -144,16 +145,16 @@ func (w *repairing) report() error {
 	case w.after.Findings > 0:
 		for _, f := range w.left {
 			if !f.Notice() {
-				fmt.Fprintln(a.err, line(f.String()))
+				fmt.Fprintln(a.err, terminal.OneLine(f.String()))
 			}
 		}
-		return corrupt(plural(w.after.Findings, "thing is", "things are")+" still not as stored", "txarchive verify names them")
+		return corrupt(terminal.Plural(w.after.Findings, "thing is", "things are")+" still not as stored", "txarchive verify names them")
 	}
 	if !a.json && !a.quiet {
 		if slices.ContainsFunc(w.plan.Damaged, func(wreck repair.DamagedPack) bool { return !wreck.Missing }) {
-			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", line(a.shown(w.store.QuarantineDir())))
+			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", terminal.OneLine(a.displayPath(w.store.QuarantineDir())))
 		}
-		fmt.Fprintln(a.out, a.ink().green("Everything that is left is as it was stored."))
+		fmt.Fprintln(a.out, a.style().Green("Everything that is left is as it was stored."))
 	}
 	return nil
 }

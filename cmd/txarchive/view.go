@@ -12,43 +12,45 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// viewer prints what show is asked for.
+// viewer prints what the flags of show ask for.
 type viewer struct {
 	a     *app
 	o     showOptions
 	store *archive.Archive
-	ink   ink
+	style terminal.Style
 	width int
 
-	unread  int64 // texts that could not be read
-	because error // the first of them
+	unreadTexts int64 // texts that could not be read
+	unreadErr   error // the first of them
 }
 
-// look notes what could not be read, and shows the rest all the same.
-func (v *viewer) look(p *search.Piece) {
+// noteUnread records texts that could not be read. The rest is shown all the same.
+func (v *viewer) noteUnread(p *search.Piece) {
 	for ; p != nil; p = p.Result {
 		if p.Err != nil {
-			if v.unread++; v.because == nil {
-				v.because = p.Err
+			if v.unreadTexts++; v.unreadErr == nil {
+				v.unreadErr = p.Err
 			}
 		}
 	}
 }
 
-// verdict is what a view ends in that went through.
-func (v *viewer) verdict(err error) error {
-	if err != nil || v.unread == 0 {
+// finish returns err, or the error for texts that could not be read; nil for none.
+func (v *viewer) finish(err error) error {
+	if err != nil || v.unreadTexts == 0 {
 		return err
 	}
-	text := plural(v.unread, "text", "texts") + " could not be read"
-	if errors.Is(v.because, blob.ErrCorrupt) || errors.Is(v.because, blob.ErrNotFound) {
+	text := terminal.Plural(v.unreadTexts, "text", "texts") + " could not be read"
+	if errors.Is(v.unreadErr, blob.ErrCorrupt) || errors.Is(v.unreadErr, blob.ErrNotFound) {
 		return corrupt(text, "`txarchive verify` names what is damaged and which runs it touches")
 	}
-	return problems(text+": "+v.because.Error(), "show --format raw prints the original bytes")
+	return problems(text+": "+v.unreadErr.Error(), "show --format raw prints the original bytes")
 }
 
 func (v *viewer) event(ctx context.Context, id string) error {
@@ -72,25 +74,25 @@ func (v *viewer) view(ctx context.Context, view *search.View) error {
 	case "json":
 		return v.json(ctx, &view.Run, []index.Conversation{view.Conversation}, func(yield func(*search.View, error) bool) { yield(view, nil) })
 	case "raw":
-		out := v.a.original()
+		out := v.a.rawOutput()
 		return errors.Join(v.raw(ctx, out, view.Turns), out.Close())
 	case "openai":
 		return v.openai(ctx, func(yield func(*search.View, error) bool) { yield(view, nil) })
 	}
 	c, r := &view.Conversation, &view.Run
-	title := firstOf(c.Title, r.Title, c.NativeID, r.NativeID, c.ID)
+	title := firstNonEmpty(c.Title, r.Title, c.NativeID, r.NativeID, c.ID)
 	v.title(title, c.ID)
 	v.fields([][2]string{
-		{"conversation", c.ID}, {"run", c.Run}, {"format", c.Format}, {"agent", firstOf(c.Agent, r.Agent)}, {"model", firstOf(c.Model, r.Model)},
-		{"flow", strings.Trim(firstOf(c.Flow, r.Flow)+" / "+c.Step, " /")}, {"project", firstOf(c.Project, r.Project)},
-		{"time", v.span(c.Started, c.Ended)}, {"status", firstOf(c.Status, r.Status)},
-		{"original", fmt.Sprintf("%s/%s, version %d", c.Key.Source, c.Key.Path, c.Key.Number)}, {"counts", verdictOf(c)},
+		{"conversation", c.ID}, {"run", c.Run}, {"format", c.Format}, {"agent", firstNonEmpty(c.Agent, r.Agent)}, {"model", firstNonEmpty(c.Model, r.Model)},
+		{"flow", strings.Trim(firstNonEmpty(c.Flow, r.Flow)+" / "+c.Step, " /")}, {"project", firstNonEmpty(c.Project, r.Project)},
+		{"time", v.span(c.Started, c.Ended)}, {"status", firstNonEmpty(c.Status, r.Status)},
+		{"original", fmt.Sprintf("%s/%s, version %d", c.Key.Source, c.Key.Path, c.Key.Number)}, {"counts", whyNotCounted(c)},
 	})
 	return v.turns(view.Turns)
 }
 
-// verdictOf says why a conversation does not count; "" when it does.
-func verdictOf(c *index.Conversation) string {
+// whyNotCounted says why a conversation does not count; "" if it does.
+func whyNotCounted(c *index.Conversation) string {
 	if c.Verdict == "" || c.Verdict == transcript.Counted {
 		return ""
 	}
@@ -100,9 +102,9 @@ func verdictOf(c *index.Conversation) string {
 	return "no: " + string(c.Verdict)
 }
 
-// notCounted is the same behind the title of a conversation.
+// notCounted is whyNotCounted as a suffix of the title of a conversation.
 func notCounted(c *index.Conversation) string {
-	if why := verdictOf(c); why != "" {
+	if why := whyNotCounted(c); why != "" {
 		return " (counts " + why + ")"
 	}
 	return ""
@@ -114,7 +116,7 @@ func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 			return err
 		}
 		for i := range t.Pieces {
-			v.look(&t.Pieces[i])
+			v.noteUnread(&t.Pieces[i])
 			v.piece(&t.Pieces[i])
 		}
 	}
@@ -123,34 +125,34 @@ func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 
 func (v *viewer) title(title, id string) {
 	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.out, "# %s\n\n", markdown(line(title)))
+		fmt.Fprintf(v.a.out, "# %s\n\n", rows.EscapeMarkdown(terminal.OneLine(title)))
 		return
 	}
-	title = cmp.Or(line(title), id)
-	fmt.Fprintln(v.a.out, v.ink.bold(cut(title, v.width)))
+	title = cmp.Or(terminal.OneLine(title), id)
+	fmt.Fprintln(v.a.out, v.style.Bold(terminal.Truncate(title, v.width)))
 }
 
-// fields prints what is known of a thing.
+// fields prints names and values, except empty ones.
 func (v *viewer) fields(fields [][2]string) {
 	for _, f := range fields {
-		value := line(f[1])
+		value := terminal.OneLine(f[1])
 		if value == "" {
 			continue
 		}
 		if v.o.format == "markdown" {
-			fmt.Fprintf(v.a.out, "- %s: %s\n", f[0], markdown(value))
+			fmt.Fprintf(v.a.out, "- %s: %s\n", f[0], rows.EscapeMarkdown(value))
 			continue
 		}
-		head := v.ink.dim(fmt.Sprintf("%-13s", f[0]))
+		head := v.style.Dim(fmt.Sprintf("%-13s", f[0]))
 		if f[0] == "original" {
-			fmt.Fprintln(v.a.out, head+value) // a path is copied as it stands
+			fmt.Fprintln(v.a.out, head+value) // whole on one line: paths are copied
 			continue
 		}
-		fmt.Fprintln(v.a.out, v.a.wrapped(head, value, strings.Repeat(" ", 13))) // whole: to be read
+		fmt.Fprintln(v.a.out, v.a.wrap(head, value, strings.Repeat(" ", 13))) // wrapped, never shortened
 	}
 }
 
-// raw prints the original bytes of events, each once. An event alone comes as it stands; several are put on lines.
+// raw prints the original bytes of events, each event once. A single event is printed unchanged; several are separated by line feeds.
 func (v *viewer) raw(ctx context.Context, out io.Writer, turns iter.Seq2[search.Turn, error]) error {
 	n := 0
 	var last []byte
@@ -159,12 +161,12 @@ func (v *viewer) raw(ctx context.Context, out io.Writer, turns iter.Seq2[search.
 			return err
 		}
 		pieces := t.Pieces
-		for _, p := range t.Pieces { // a result stands with its call, and in an event of its own
+		for _, p := range t.Pieces { // a result is shown with its call, and is an event of its own
 			if p.Result != nil {
 				pieces = append(pieces[:len(pieces):len(pieces)], *p.Result)
 			}
 		}
-		for _, place := range places(pieces) {
+		for _, place := range piecePlaces(pieces) {
 			raw, err := v.store.Raw(ctx, place)
 			if err != nil {
 				return err
@@ -183,8 +185,8 @@ func (v *viewer) raw(ctx context.Context, out io.Writer, turns iter.Seq2[search.
 	return nil
 }
 
-// places are the bytes that hold the pieces, one place for each event.
-func places(pieces []search.Piece) []index.Place {
+// piecePlaces returns where the bytes of pieces are, one place per event.
+func piecePlaces(pieces []search.Piece) []index.Place {
 	var all []index.Place
 	event := ""
 	for _, p := range pieces {

@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// pieceJSON is one part of an event as show tells it.
+// pieceJSON is one part of an event in the JSON of show.
 type pieceJSON struct {
 	EventID        string          `json:"event_id"`
 	ConversationID string          `json:"conversation_id"`
@@ -49,7 +49,7 @@ func toJSON(p *search.Piece) *pieceJSON {
 	}
 	e, at := &p.Event, &p.Place
 	out := &pieceJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: at.Format, Seq: e.Seq, Part: e.Part + 1, Parts: e.Parts,
-		Kind: string(e.Kind), Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: wire(e.Time), CallID: orNull(e.Call),
+		Kind: string(e.Kind), Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: timeOrNull(e.Time), CallID: orNull(e.Call),
 		Counted: e.Verdict == transcript.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
 		Inner: orNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes)}
 	if e.Failed != transcript.Unstated {
@@ -78,8 +78,8 @@ func attributes(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-// json prints a run with conversations of it and their events as one object, one piece a line, so that memory does
-// not grow with it.
+// json prints a run, some of its conversations and their events as one object, one piece per line, so that memory does not grow with
+// it.
 func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversation, views iter.Seq2[*search.View, error]) error {
 	list := []any{}
 	for i := range all {
@@ -100,7 +100,7 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 				return err
 			}
 			for i := range t.Pieces {
-				v.look(&t.Pieces[i])
+				v.noteUnread(&t.Pieces[i])
 				if _, err := fmt.Fprintf(v.a.out, "%s\n%s", comma, encode(toJSON(&t.Pieces[i]))); err != nil {
 					return err
 				}
@@ -112,7 +112,7 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 	return err
 }
 
-// views opens conversations one after another.
+// views yields conversations one after another.
 func (v *viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[*search.View, error] {
 	return func(yield func(*search.View, error) bool) {
 		for _, c := range all {
@@ -130,11 +130,11 @@ func runJSON(r *index.Run) map[string]any {
 		"run_id": r.ID, "format": r.Format, "native_id": r.NativeID, "anchor": orNull(r.Anchor), "counted": r.Counted, "group": orNull(r.Group),
 		"project": orNull(r.Project), "branch": orNull(r.Branch), "flow": orNull(r.Flow), "title": orNull(r.Title), "agent": orNull(r.Agent),
 		"model": orNull(r.Model), "host": orNull(r.Host), "producer_version": orNull(r.Version), "status": orNull(r.Status),
-		"outcome": orNull(string(r.Outcome)), "error": orNull(r.Error), "started": wire(r.Started), "ended": wire(r.Ended),
+		"outcome": orNull(string(r.Outcome)), "error": orNull(r.Error), "started": timeOrNull(r.Started), "ended": timeOrNull(r.Ended),
 		"stub": r.Stub, "child": r.Child, "pruned": r.Pruned, "thinned": orNull(r.Thinned), "conversations": n.Conversations, "events": n.Events, "messages": n.Messages,
-		"tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": count(n.Input), "output_tokens": count(n.Output),
-		"cache_read_tokens": count(n.CacheRead), "cache_creation_tokens": count(n.CacheCreation),
-		"reported_cost_microusd": count(n.ReportedCost), "cost_microusd": count(n.CostUsed), "attributes": attributes(r.Attributes),
+		"tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": countOrNull(n.Input), "output_tokens": countOrNull(n.Output),
+		"cache_read_tokens": countOrNull(n.CacheRead), "cache_creation_tokens": countOrNull(n.CacheCreation),
+		"reported_cost_microusd": countOrNull(n.ReportedCost), "cost_microusd": countOrNull(n.CostUsed), "attributes": attributes(r.Attributes),
 	}
 }
 
@@ -144,8 +144,8 @@ func conversationJSON(c *index.Conversation) map[string]any {
 		"conversation_id": c.ID, "run_id": c.Run, "format": c.Format, "native_id": orNull(c.NativeID), "verdict": string(c.Verdict),
 		"of_conversation_id": orNull(c.Of), "title": orNull(c.Title), "agent": orNull(c.Agent), "engine": orNull(c.Engine),
 		"model": orNull(c.Model), "flow": orNull(c.Flow), "step": orNull(c.Step), "mode": orNull(c.Mode), "status": orNull(c.Status),
-		"producer_version": orNull(c.Version), "project": orNull(c.Project), "branch": orNull(c.Branch), "started": wire(c.Started),
-		"ended": wire(c.Ended), "child": c.Child, "versions": c.Versions, "source": c.Key.Source, "path": c.Key.Path, "version": c.Key.Number,
+		"producer_version": orNull(c.Version), "project": orNull(c.Project), "branch": orNull(c.Branch), "started": timeOrNull(c.Started),
+		"ended": timeOrNull(c.Ended), "child": c.Child, "versions": c.Versions, "source": c.Key.Source, "path": c.Key.Path, "version": c.Key.Number,
 		"events": n.Events, "messages": n.Messages, "tool_calls": n.Calls, "tool_results": n.Results, "attributes": attributes(c.Attributes),
 	}
 }

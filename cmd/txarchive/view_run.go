@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/terminal"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// run shows a run: what is known of it and its conversations; of a run with one conversation also what was said.
+// run prints a run and its conversations; of a run with one conversation also its events.
 func (v *viewer) run(ctx context.Context, id string) error {
 	r, err := v.store.Index().Run(ctx, id)
 	if err != nil {
@@ -49,11 +50,11 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		return v.turns(view.Turns)
 	}
 	if v.o.first+v.o.last > 0 {
-		return usage("the run has "+plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline for all in one order: txarchive show "+r.ID)
+		return usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline for all in one order: txarchive show "+r.ID)
 	}
 	v.list(counted)
-	if beside := int64(len(all) - len(counted)); beside > 0 {
-		v.a.note("%s beside: documents, copies and the like (--all lists them; search finds what is in them)", plural(beside, "more stands", "more stand"))
+	if others := int64(len(all) - len(counted)); others > 0 {
+		v.a.note("%s beside: documents, copies and the like (--all lists them; search finds what is in them)", terminal.Plural(others, "more stands", "more stand"))
 	}
 	return nil
 }
@@ -63,17 +64,17 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	if err != nil {
 		return err
 	}
-	v.title(firstOf(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
+	v.title(firstNonEmpty(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
 	n := &r.Counts
 	tokens := ""
 	if n.Input.Known || n.Output.Known {
-		tokens = known(count(n.Input)) + " in, " + known(count(n.Output)) + " out"
+		tokens = terminal.CountOrDash(countOrNull(n.Input)) + " in, " + terminal.CountOrDash(countOrNull(n.Output)) + " out"
 	}
 	cost := ""
 	if n.CostUsed.Known {
-		cost = dollars(count(n.CostUsed))
+		cost = terminal.Dollars(countOrNull(n.CostUsed))
 	}
-	counts := fmt.Sprintf("%s, %s", plural(n.Events, "event", "events"), plural(n.Calls, "tool call", "tool calls"))
+	counts := fmt.Sprintf("%s, %s", terminal.Plural(n.Events, "event", "events"), terminal.Plural(n.Calls, "tool call", "tool calls"))
 	switch {
 	case r.Pruned:
 		counts = "nothing of it any more: pruned, what it cost stays"
@@ -92,7 +93,7 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	return nil
 }
 
-// thinned says what a run has less, since when and why.
+// thinned says what a thinned run has lost, when and why.
 func (v *viewer) thinned(ctx context.Context, r *index.Run) (string, error) {
 	if r.Thinned == "" {
 		return "", nil
@@ -107,26 +108,26 @@ func (v *viewer) thinned(ctx context.Context, r *index.Run) (string, error) {
 			if g.Rule != "" {
 				why = "rule " + g.Rule
 			}
-			return fmt.Sprintf("%s (%s, %s, plan %s)", text, v.a.clock(time.UnixMicro(g.Time)), why, g.Plan), nil
+			return fmt.Sprintf("%s (%s, %s, plan %s)", text, v.a.formatClock(time.UnixMicro(g.Time)), why, g.Plan), nil
 		}
 	}
 	return text, nil
 }
 
-// status is what the producer says, and the word for it that all formats share where that is another.
-func status(said string, outcome transcript.Outcome) string {
-	if outcome == "" || said == string(outcome) {
-		return said
+// status returns the status that the producer stated, with the outcome that all formats share if that is another word.
+func status(stated string, outcome transcript.Outcome) string {
+	if outcome == "" || stated == string(outcome) {
+		return stated
 	}
-	if said == "" {
+	if stated == "" {
 		return string(outcome)
 	}
-	return said + " (" + string(outcome) + ")"
+	return stated + " (" + string(outcome) + ")"
 }
 
-// span is from when to when.
+// span formats a time with a start and an end.
 func (v *viewer) span(from, to transcript.Time) string {
-	begin, end := v.a.when(from), v.a.when(to)
+	begin, end := v.a.formatTime(from), v.a.formatTime(to)
 	if end == "" || end == begin {
 		return begin
 	}
@@ -140,20 +141,20 @@ func (v *viewer) list(all []index.Conversation) {
 	if len(all) == 0 {
 		return
 	}
-	g := grid{columns: []column{{head: "conversation"}, {head: "started", spare: 1}, {head: "events", right: true, spare: 2}, {head: "calls", right: true, spare: 3}, {head: "what", flex: cut}}}
+	g := terminal.Table{Columns: []terminal.Column{{Head: "conversation"}, {Head: "started", DropRank: 1}, {Head: "events", Right: true, DropRank: 2}, {Head: "calls", Right: true, DropRank: 3}, {Head: "what", Shorten: terminal.Truncate}}}
 	for _, c := range all {
-		what := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
-		g.add(c.ID, v.a.when(c.Started), number(c.Counts.Events), number(c.Counts.Calls), what)
+		what := firstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
+		g.Add(c.ID, v.a.formatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), what)
 	}
 	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.out, "\n%s\n", fence(g.render(0, ink{})))
+		fmt.Fprintf(v.a.out, "\n%s\n", fence(g.Render(0, terminal.Style{})))
 		return
 	}
-	fmt.Fprintf(v.a.out, "\n%s\n", v.a.fitted(&g))
+	fmt.Fprintf(v.a.out, "\n%s\n", v.a.fitTable(&g))
 }
 
 func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
-	out := v.a.original()
+	out := v.a.rawOutput()
 	for view, err := range v.views(ctx, all) {
 		if err == nil {
 			err = v.raw(ctx, out, view.Turns)
@@ -165,7 +166,7 @@ func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
 	return out.Close()
 }
 
-// versionRow is a version of an original as show --versions tells it.
+// versionRow is a row of show --versions.
 type versionRow struct {
 	Source   string `json:"source"`
 	Path     string `json:"path"`
@@ -180,16 +181,16 @@ type versionRow struct {
 	Role     string `json:"role"`
 }
 
-// versions lists the originals that hold a thing, with all their versions.
-func (v *viewer) versions(ctx context.Context, what thing) error {
-	filters, err := originals(ctx, v.store, what)
+// versions prints the originals of a run, conversation or event with all of their versions.
+func (v *viewer) versions(ctx context.Context, what target) error {
+	filters, err := versionFilters(ctx, v.store, what)
 	if err != nil {
 		return err
 	}
-	if what.event == "" && what.conversation != "" { // the one that counts, and its copies
+	if what.event == "" && what.conversation != "" { // the original that counts, and its copies
 		filters = append(filters, index.VersionFilter{Conversation: what.conversation})
 	}
-	g := grid{columns: []column{{head: "version", right: true}, {head: "size", right: true, spare: 1}, {head: "modified"}, {head: "sha256", spare: 2}, {head: "original", flex: cutMiddle}}}
+	g := terminal.Table{Columns: []terminal.Column{{Head: "version", Right: true}, {Head: "size", Right: true, DropRank: 1}, {Head: "modified"}, {Head: "sha256", DropRank: 2}, {Head: "original", Shorten: terminal.TruncateMiddle}}}
 	seen := map[[2]string]bool{}
 	for _, f := range filters {
 		for x, err := range v.store.Index().Versions(ctx, f) {
@@ -207,13 +208,13 @@ func (v *viewer) versions(ctx context.Context, what thing) error {
 		}
 	}
 	if v.o.format != "json" {
-		fmt.Fprintln(v.a.out, v.a.fitted(&g))
+		fmt.Fprintln(v.a.out, v.a.fitTable(&g))
 	}
 	return nil
 }
 
-// file lists the versions of one original, also those that no longer speak of what was asked for.
-func (v *viewer) file(ctx context.Context, file [2]string, g *grid) error {
+// file adds the versions of one original, also those that no longer contain what was asked for.
+func (v *viewer) file(ctx context.Context, file [2]string, g *terminal.Table) error {
 	for x, err := range v.store.Index().Versions(ctx, index.VersionFilter{Source: file[0], Path: file[1]}) {
 		if err != nil {
 			return err
@@ -230,7 +231,7 @@ func (v *viewer) file(ctx context.Context, file [2]string, g *grid) error {
 		if x.Newest {
 			number = "newest " + number
 		}
-		g.add(number, size(x.Size), v.a.clock(x.ModTime), x.SHA256.Short(), x.Source+"/"+x.Path)
+		g.Add(number, terminal.Bytes(x.Size), v.a.formatClock(x.ModTime), x.SHA256.Short(), x.Source+"/"+x.Path)
 	}
 	return nil
 }

@@ -6,22 +6,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// timeline shows all of a run in the order of time; of a conversation, or an event, the run that it belongs to.
-func (v *viewer) timeline(ctx context.Context, what thing) error {
+// timeline prints everything in a run in order of time. For a conversation or an event it is the run that it belongs to.
+func (v *viewer) timeline(ctx context.Context, what target) error {
 	o := v.o.options()
 	o.Around = what.event
 	line, err := v.a.searcher(v.store).Timeline(ctx, what.run, o)
 	if err != nil {
 		return err
 	}
-	show := v.lane(line.Conversations)
+	show := v.timelineRows(line.Conversations)
 	switch {
 	case v.o.format == "json":
 		show = func(p *search.Piece) error { return v.a.printJSON(toJSON(p)) }
@@ -35,7 +34,7 @@ func (v *viewer) timeline(ctx context.Context, what thing) error {
 	}
 	for p, err := range line.Rows {
 		if err == nil {
-			v.look(&p)
+			v.noteUnread(&p)
 			err = show(&p)
 		}
 		if err != nil {
@@ -45,12 +44,12 @@ func (v *viewer) timeline(ctx context.Context, what thing) error {
 	return nil
 }
 
-// lane prints a row as one line, below the day and the conversation when these are others than before.
-func (v *viewer) lane(all []index.Conversation) func(*search.Piece) error {
+// timelineRows returns a function that prints a piece on one line, below its day and its conversation when these change.
+func (v *viewer) timelineRows(all []index.Conversation) func(*search.Piece) error {
 	names := map[string]string{}
 	for i := range all {
 		c := &all[i]
-		names[c.ID] = firstOf(strings.Join(said(c.Step, c.Agent), ", "), c.Title, c.NativeID)
+		names[c.ID] = firstNonEmpty(strings.Join(nonEmpty(c.Step, c.Agent), ", "), c.Title, c.NativeID)
 	}
 	day, conversation := "", ""
 	return func(p *search.Piece) error {
@@ -63,19 +62,19 @@ func (v *viewer) lane(all []index.Conversation) func(*search.Piece) error {
 		}
 		if date != "" && date != day {
 			day = date
-			fmt.Fprintln(v.a.out, v.ink.bold(date))
+			fmt.Fprintln(v.a.out, v.style.Bold(date))
 		}
 		if p.Conversation != conversation {
 			conversation = p.Conversation
-			head := strings.Join(said(p.Conversation, names[p.Conversation]), "  ")
-			fmt.Fprintln(v.a.out, v.ink.cyan(cut("── "+head, v.width)))
+			head := strings.Join(nonEmpty(p.Conversation, names[p.Conversation]), "  ")
+			fmt.Fprintln(v.a.out, v.style.Cyan(terminal.Truncate("── "+head, v.width)))
 		}
-		fmt.Fprintln(v.a.out, v.moment(p, clock))
+		fmt.Fprintln(v.a.out, v.timelineRow(p, clock))
 		return nil
 	}
 }
 
-// dayAndTime are the two halves of when an event was.
+// dayAndTime returns the date and the time of an event.
 func (v *viewer) dayAndTime(t transcript.Time) (day, clock string) {
 	if !t.Valid {
 		return "", ""
@@ -84,55 +83,55 @@ func (v *viewer) dayAndTime(t transcript.Time) (day, clock string) {
 	return at.Format("2006-01-02"), at.Format("15:04:05")
 }
 
-// momentText is how much of a text stands on a line of the timeline where no terminal says how wide it is.
-const momentText = 160
+// maxTimelineText is how many columns of text a line of the timeline has if no terminal tells its width.
+const maxTimelineText = 160
 
-// moment is one row on one line: time, number in its conversation, who or what, and how its text begins.
-func (v *viewer) moment(p *search.Piece, clock string) string {
+// timelineRow formats a piece on one line: time, number in its conversation, speaker or action, and the start of its text.
+func (v *viewer) timelineRow(p *search.Piece, clock string) string {
 	number := p.ID[strings.IndexByte(p.ID, ':')+1:]
 	marker := "  "
 	if p.Marked {
 		marker = "> "
 	}
-	who := actor(p)
+	who := speaker(p)
 	head := fmt.Sprintf("%s%-8s  %-4s  ", marker, clock, number)
-	body := line(p.Text)
+	body := terminal.OneLine(p.Text)
 	if p.Err != nil {
-		body = "cannot be read: " + line(p.Err.Error())
+		body = "cannot be read: " + terminal.OneLine(p.Err.Error())
 	}
 	if rest, ok := strings.CutPrefix(body, p.Tool); ok && p.Tool != "" {
 		body = strings.TrimSpace(rest)
 	}
-	room := momentText
+	width := maxTimelineText
 	if v.width > 0 {
-		room = max(v.width-widthOf(head), 8)
+		width = max(v.width-terminal.Width(head), 8)
 	}
-	said := cut(strings.TrimRight(text.Pad(cut(who, room), min(14, room), ' ')+"  "+body, " "), room)
+	text := terminal.Truncate(strings.TrimRight(terminal.Pad(terminal.Truncate(who, width), min(14, width))+"  "+body, " "), width)
 	switch {
 	case p.Failed == transcript.Yes || p.Kind == transcript.KindError || p.Err != nil:
-		said = v.ink.red(said)
+		text = v.style.Red(text)
 	case p.Role == "user":
-		said = v.ink.green(said)
+		text = v.style.Green(text)
 	case p.Kind != transcript.KindMessage:
-		said = v.ink.dim(said)
+		text = v.style.Dim(text)
 	}
-	return v.ink.dim(head) + said
+	return v.style.Dim(head) + text
 }
 
-// actor says in a word or two who speaks or what happens.
-func actor(p *search.Piece) string {
+// speaker says in a word or two who speaks, or what happens.
+func speaker(p *search.Piece) string {
 	switch p.Kind {
 	case transcript.KindMessage:
-		return line(firstOf(p.Role, "message"))
+		return terminal.OneLine(firstNonEmpty(p.Role, "message"))
 	case transcript.KindToolCall:
-		return line("call " + p.Tool)
+		return terminal.OneLine("call " + p.Tool)
 	case transcript.KindToolResult:
 		if p.Failed == transcript.Yes {
-			return line("failed " + p.Tool)
+			return terminal.OneLine("failed " + p.Tool)
 		}
-		return line("result " + p.Tool)
+		return terminal.OneLine("result " + p.Tool)
 	case transcript.KindLifecycle, transcript.KindNotice, transcript.KindUnknown:
-		return line(firstOf(p.Type, string(p.Kind)))
+		return terminal.OneLine(firstNonEmpty(p.Type, string(p.Kind)))
 	}
-	return line(string(p.Kind))
+	return terminal.OneLine(string(p.Kind))
 }

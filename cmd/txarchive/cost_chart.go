@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/chart"
+	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/terminal"
+)
+
+// writeChart writes the chart of a report to a file: SVG, or an HTML page that also has the numbers.
+func (a *app) writeChart(path string, r *cost.Report) error {
+	a.handleSignals()
+	picture := chart.New(r).SVG()
+	if strings.EqualFold(filepath.Ext(path), ".svg") {
+		return chart.WriteFile(path, picture)
+	}
+	title := "What was spent, by " + terminal.OneLine(firstNonEmpty(strings.Join(r.By, " and "), "nothing"))
+	var notes []string
+	for _, u := range r.Unpriced {
+		notes = append(notes, fmt.Sprintf("No cost is known of %s of %s: %s", terminal.Plural(u.Requests, "request", "requests"),
+			terminal.OneLine(terminal.TextOrDash(u.Model)), terminal.OneLine(u.Reason)))
+	}
+	return chart.WriteFile(path, chart.Page(title, picture, reportGrid(r, false), notes))
+}

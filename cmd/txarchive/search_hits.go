@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// hitPrinter prints hits for people, consecutive ones of a conversation under one heading.
+type hitPrinter struct {
+	a            *app
+	style        terminal.Style
+	width        int
+	conversation string
+}
+
+func (h *hitPrinter) hit(r *search.Result) {
+	if r.Event.Conversation != h.conversation {
+		if h.conversation != "" {
+			fmt.Fprintln(h.a.out)
+		}
+		h.conversation = r.Event.Conversation
+		fmt.Fprintln(h.a.out, h.heading(r))
+	}
+	for i := range r.Before {
+		h.row(&r.Before[i].Event, r.Before[i].Snippet, false)
+	}
+	h.row(&r.Event, r.Snippet, true)
+	for i := range r.After {
+		h.row(&r.After[i].Event, r.After[i].Snippet, false)
+	}
+}
+
+func (h *hitPrinter) heading(r *search.Result) string {
+	parts := nonEmpty(r.Event.Conversation, r.Place.Format, r.Title(), r.Project(), r.Agent())
+	return h.style.Bold(terminal.Truncate(strings.Join(parts, "  "), h.width))
+}
+
+func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
+	head := strings.Join(nonEmpty(e.ID, h.a.formatTime(e.Time), describeEvent(e)), "  ")
+	if e.Verdict != "" && !e.Counted && e.Part == 0 {
+		head += " (" + string(e.Verdict) + ")"
+	}
+	head = terminal.Truncate(head, max(h.width-2, 0))
+	if found {
+		head = h.style.Cyan(head)
+	} else {
+		head = h.style.Dim(head)
+	}
+	fmt.Fprintln(h.a.out, "  "+head)
+	body := marked(h.style, s)
+	if s.Err != nil {
+		body = h.style.Red("cannot be read: " + terminal.OneLine(s.Err.Error()))
+	}
+	if body == "" {
+		return
+	}
+	if h.width > 20 {
+		body = terminal.Wrap(body, h.width-5)
+	}
+	fmt.Fprintln(h.a.out, terminal.Indent(body, "    "))
+}
+
+// describeEvent returns the role, kind and tool of an event.
+func describeEvent(e *index.Event) string {
+	words := []string{strings.ReplaceAll(string(e.Kind), "_", " ")}
+	if e.Role != "" && e.Role != string(e.Kind) && e.Role != "tool" {
+		words = append([]string{e.Role}, words...)
+	}
+	switch {
+	case e.Tool != "":
+		words = append(words, e.Tool)
+	case e.Kind == transcript.KindLifecycle || e.Kind == transcript.KindUnknown || e.Kind == transcript.KindNotice:
+		words = append(words, e.Type)
+	}
+	return terminal.OneLine(strings.Join(words, " "))
+}
+
+// nonEmpty returns the texts that are not empty, each on one line.
+func nonEmpty(texts ...string) []string {
+	var some []string
+	for _, s := range texts {
+		if s = terminal.OneLine(s); s != "" {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
+// marked returns a snippet on one line with its matches highlighted.
+func marked(k terminal.Style, s search.Snippet) string {
+	var b strings.Builder
+	at := 0
+	for _, span := range s.Highlights {
+		if span.Start < at || span.End > len(s.Text) || span.Start >= span.End {
+			continue
+		}
+		b.WriteString(collapseSpace(s.Text[at:span.Start]))
+		b.WriteString(k.Highlight(collapseSpace(s.Text[span.Start:span.End])))
+		at = span.End
+	}
+	b.WriteString(collapseSpace(s.Text[at:]))
+	out := strings.TrimSpace(b.String())
+	if s.Start > 0 {
+		out = "… " + out
+	}
+	if s.Rest > 0 {
+		out += " …"
+	}
+	return out
+}
+
+// collapseSpace is terminal.Clean with each run of white space as one space, also at the ends.
+func collapseSpace(s string) string {
+	s = terminal.Clean(s)
+	words := strings.Join(strings.Fields(s), " ")
+	if words == "" {
+		if s != "" {
+			return " "
+		}
+		return ""
+	}
+	if strings.TrimLeft(s, " \t\n") != s {
+		words = " " + words
+	}
+	if strings.TrimRight(s, " \t\n") != s {
+		words += " "
+	}
+	return words
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/terminal"
+)
+
+// partialFields are compared with the whole value that a producer states, of which people often know only a part.
+var partialFields = []string{"project", "model", "path", "group", "source", "agent", "tool", "flow", "step", "format"}
+
+// relaxed returns a query with its first such value compared as a part instead of as a whole; nil if it has none.
+func relaxed(t *query.Tree) *query.Tree {
+	of := slices.Clone(query.Conditions(t.Root))
+	for i, n := range of {
+		f, ok := n.(query.Field)
+		if !ok || !slices.Contains(partialFields, f.Name) {
+			continue
+		}
+		if j := slices.IndexFunc(f.Values, func(v query.Value) bool { return v.Match == query.Whole && v.Text != "" }); j >= 0 {
+			f.Values = slices.Clone(f.Values)
+			f.Values[j].Match = query.Contains
+			of[i] = f
+			return &query.Tree{Root: query.And{Of: of}}
+		}
+	}
+	return nil
+}
+
+// suggestShow notes, for a query without hits whose only word is an id, that show takes it: ids are not part of any text.
+func (a *app) suggestShow(ctx context.Context, store *archive.Archive, text string) {
+	if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text, " \"()*") {
+		return
+	}
+	if _, err := resolve(ctx, store, text); err == nil {
+		a.note("Try: txarchive show %s   (it is an id)", text)
+	}
+}
+
+// suggestNames notes, for a query without hits, formats that do not exist and values that are near existing ones.
+func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text string) {
+	t, err := query.Parse(text, a.now(), a.location())
+	if err != nil || t.Root == nil {
+		return
+	}
+	for n := range query.Leaves(t.Root) {
+		f, ok := n.(query.Field)
+		if !ok {
+			continue
+		}
+		names := a.fieldValues(ctx, store, f.Name, "")
+		for _, v := range f.Values {
+			same := func(name string) bool { return strings.EqualFold(name, v.Text) }
+			if v.Match != query.Whole || v.Text == "" || slices.ContainsFunc(names, same) {
+				continue
+			}
+			far := func(name string) bool { return query.Distance([]rune(v.Text), []rune(name)) > min(2, len(v.Text)/2) }
+			near := slices.DeleteFunc(slices.Clone(names), far)
+			switch {
+			case f.Name == "format" && len(near) == 0:
+				a.note("There is no format %q. Try %s", v.Text, strings.Join(formatNames(), ", "))
+			case f.Name == "format":
+				a.note("There is no format %q. Try %s", v.Text, strings.Join(near, ", "))
+			case len(near) > 0:
+				meant := query.Field{Name: f.Name}
+				for _, name := range near[:min(len(near), 5)] {
+					meant.Values = append(meant.Values, query.Value{Text: name})
+				}
+				a.note("Did you mean %s instead of %s?", meant, v.Text)
+			}
+		}
+	}
+}
+
+// suggestRelaxed notes what a query without hits may have been meant to be.
+func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, command, text string) {
+	now := a.now()
+	t, err := query.Parse(text, now, a.location())
+	if err != nil {
+		return
+	}
+	a.suggestNames(ctx, store, text)
+	if t = relaxed(t); t != nil {
+		q := query.FindTypedTimes(text, now, a.location()).Print(t)
+		a.note("Try: txarchive %s %s   (a value is compared as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
+	}
+}

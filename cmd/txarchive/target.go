@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// target is what an id names: a run, a conversation with its run, or an event with both. What is not named is "".
+type target struct{ run, conversation, event string }
+
+// resolve looks up an id or the start of one. Ids of runs begin with r and those of conversations with c; native ids may begin with
+// anything.
+func resolve(ctx context.Context, store *archive.Archive, id string) (target, error) {
+	if strings.Contains(id, ":") {
+		rows, err := store.Index().Event(ctx, id)
+		if err == nil {
+			event := rows[0].ID
+			if len(rows) > 1 {
+				event, _, _ = strings.Cut(event, ".")
+			}
+			return target{rows[0].Run, rows[0].Conversation, event}, nil
+		}
+		if !errors.Is(err, index.ErrNotFound) {
+			return target{}, err
+		}
+	}
+	run := func() (target, error) {
+		r, err := store.Index().Run(ctx, id)
+		return target{run: r.ID}, err
+	}
+	conversation := func() (target, error) {
+		c, err := store.Index().Conversation(ctx, id)
+		return target{run: c.Run, conversation: c.ID}, err
+	}
+	one, other := run, conversation
+	if strings.HasPrefix(id, "c") {
+		one, other = conversation, run
+	}
+	found, err := one()
+	if errors.Is(err, index.ErrNotFound) {
+		if found, err = other(); errors.Is(err, index.ErrNotFound) {
+			hint := "`txarchive search WORDS` shows ids; any beginning that no other id has will do"
+			before, _, _ := strings.Cut(id, ":")
+			if r, err := store.Index().Run(ctx, before); err == nil {
+				hint = "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` names them"
+			} else if c, err := store.Index().Conversation(ctx, before); err == nil && before != id {
+				hint = "`txarchive show " + c.ID + " --last 1` shows the last event that it has"
+			}
+			return target{}, notFound(fmt.Sprintf("there is no run, conversation or event %q", id), hint)
+		}
+	}
+	if errors.Is(err, index.ErrAmbiguous) {
+		return target{}, ambiguous(ctx, store, id)
+	}
+	return found, err
+}
+
+// resolveRun returns the id of the run that an id names: a run, or the run of a conversation or event.
+func resolveRun(ctx context.Context, store *archive.Archive, id string) (string, error) {
+	what, err := resolve(ctx, store, id)
+	return what.run, err
+}
+
+// requireRun returns the id of the run that an id names. An id of a conversation or event is an error of usage.
+func requireRun(ctx context.Context, store *archive.Archive, id, hint string) (string, error) {
+	what, err := resolve(ctx, store, id)
+	if err == nil && what.conversation != "" {
+		err = usage(fmt.Sprintf("%q is no run", id), hint)
+	}
+	return what.run, err
+}
+
+// explainNothing explains index.ErrNotFound for a decision about runs: it returns an error that says which of them was pruned already
+// or has no transcript. Any other error is returned as it is.
+func explainNothing(ctx context.Context, store *archive.Archive, err error, runs ...string) error {
+	if !errors.Is(err, index.ErrNotFound) {
+		return err
+	}
+	for _, id := range runs {
+		switch r, bad := store.Index().Run(ctx, id); {
+		case bad != nil:
+		case r.Pruned:
+			return notFound(fmt.Sprintf("the run %s was pruned already", id), "`txarchive prune --undo "+id+"` brings it back, until gc")
+		case !r.Counted:
+			return notFound(fmt.Sprintf("the archive has no transcript of the run %s that could go", id),
+				"`txarchive show "+id+" --all` names what tells of it; `txarchive forget` takes words out of that")
+		}
+	}
+	return err
+}
+
+// maxCandidates is how many candidates the error for an ambiguous id names.
+const maxCandidates = 5
+
+// ambiguous returns the error for an id that several things share. A longer prefix does not help with equal native ids, which two homes
+// may both have.
+func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
+	called := func(field string) index.Selection {
+		return index.Selection{Query: &query.Tree{Root: query.Field{Name: field, Values: []query.Value{{Text: id}}}}}
+	}
+	var ids []string
+	begun := true
+	add := func(short, native string) {
+		if is := strings.HasPrefix(short, id); is || native == id {
+			ids, begun = append(ids, short), begun && is
+		}
+	}
+	for r, err := range store.Index().Runs(ctx, called("run"), index.Page{Limit: maxCandidates + 1}) {
+		if err != nil {
+			break // the id stays ambiguous
+		}
+		add(r.ID, r.NativeID)
+	}
+	if len(ids) < 2 {
+		ids = nil
+		for r, err := range store.Index().Runs(ctx, called("conversation"), index.Page{Limit: maxCandidates + 1}) {
+			for c, bad := range store.Index().Conversations(ctx, r.ID) {
+				if err == nil && bad == nil {
+					add(c.ID, c.NativeID)
+				}
+			}
+		}
+	}
+	text, hint := fmt.Sprintf("several ids begin with %q", id), "give more of it"
+	if !begun {
+		text, hint = fmt.Sprintf("several things are called %q", id), "take the id of one"
+	}
+	if len(ids) > 0 {
+		more := ""
+		if len(ids) > maxCandidates {
+			more = " ..."
+		}
+		hint += ": " + strings.Join(ids[:min(len(ids), maxCandidates)], ", ") + more
+	}
+	return usage(text, hint)
+}

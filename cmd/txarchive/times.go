@@ -1,0 +1,73 @@
+package main
+
+import (
+	"time"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// formatTime formats an instant in local time, or in UTC with --utc. It is "" for an unknown one.
+func (a *app) formatTime(t transcript.Time) string {
+	if !t.Valid {
+		return ""
+	}
+	return a.formatClock(time.UnixMicro(t.UnixMicro))
+}
+
+func (a *app) formatClock(t time.Time) string { return a.formatLayout(t, time.DateTime) }
+
+// formatMinute formats a time without its seconds.
+func (a *app) formatMinute(t time.Time) string { return a.formatLayout(t, "2006-01-02 15:04") }
+
+func (a *app) formatLayout(t time.Time, layout string) string {
+	if a.utc {
+		layout += "Z"
+	}
+	return t.In(a.location()).Format(layout)
+}
+
+// location returns the time zone of dates that people type and read.
+func (a *app) location() *time.Location {
+	if a.utc {
+		return time.UTC
+	}
+	return time.Local
+}
+
+// stampLayout is the layout of times in JSON: RFC 3339 in UTC.
+const stampLayout = "2006-01-02T15:04:05.000000Z"
+
+// timestamp is a time in a report. It is null in JSON when it is zero.
+type timestamp struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (t timestamp) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(t.UTC().Format(`"` + stampLayout + `"`)), nil
+}
+
+// timeOrNull returns a time for JSON, nil if it is unknown.
+func timeOrNull(t transcript.Time) *string {
+	if !t.Valid {
+		return nil
+	}
+	return new(time.UnixMicro(t.UnixMicro).UTC().Format(stampLayout))
+}
+
+// orNull returns a text for JSON, nil if it is empty.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// countOrNull returns a count for JSON, nil if it is unknown.
+func countOrNull(c transcript.Count) *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// piece prints one part of an event for people, with the result of a call below it.
+func (v *viewer) piece(p *search.Piece) {
+	tool := p.Kind == transcript.KindToolCall || p.Kind == transcript.KindToolResult
+	if tool && v.o.tools == "none" {
+		return
+	}
+	fmt.Fprintln(v.a.out)
+	v.heading(p)
+	v.body(p, tool)
+	if p.Result != nil && p.Result.ID != p.ID {
+		v.result(p.Result)
+	}
+}
+
+func (v *viewer) heading(p *search.Piece) {
+	head := describeEvent(&p.Event)
+	if p.Failed == transcript.Yes {
+		head += ", failed"
+	}
+	if !p.Counted && p.Part == 0 && p.Verdict != "" && p.Verdict != transcript.Counted {
+		head += ", " + string(p.Verdict)
+	}
+	if v.o.format == "markdown" {
+		fmt.Fprintf(v.a.out, "## %s\n\n`%s` %s\n\n", rows.EscapeMarkdown(terminal.OneLine(head)), p.ID, v.a.formatTime(p.Time))
+		return
+	}
+	marker := ""
+	if p.Marked {
+		marker = "> "
+	}
+	head = terminal.Truncate(marker+strings.Join(nonEmpty(p.ID, v.a.formatTime(p.Time), head), "  "), v.width)
+	switch {
+	case p.Kind == transcript.KindError || p.Failed == transcript.Yes:
+		head = v.style.Red(head)
+	case p.Role == "user":
+		head = v.style.Green(head)
+	case p.Role == "assistant" && p.Kind == transcript.KindMessage:
+		head = v.style.Cyan(head)
+	default:
+		head = v.style.Dim(head)
+	}
+	fmt.Fprintln(v.a.out, head)
+}
+
+// result prints the result of a call.
+func (v *viewer) result(p *search.Piece) {
+	word := "result"
+	switch p.Failed {
+	case transcript.Yes:
+		word = "failed"
+	case transcript.No:
+		word = "succeeded"
+	}
+	if v.o.format == "markdown" {
+		fmt.Fprintf(v.a.out, "`%s` %s %s\n\n", p.ID, v.a.formatTime(p.Time), word)
+	} else {
+		head := terminal.Truncate(strings.Join(nonEmpty(p.ID, v.a.formatTime(p.Time), word), "  "), max(v.width-2, 0))
+		if p.Failed == transcript.Yes {
+			head = v.style.Red(head)
+		} else {
+			head = v.style.Dim(head)
+		}
+		fmt.Fprintln(v.a.out, "  "+head)
+	}
+	v.body(p, true)
+}
+
+// maxShortText is how many columns of a tool's input or output are shown with --tools short.
+const maxShortText = 160
+
+func (v *viewer) body(p *search.Piece, tool bool) {
+	if p.Err != nil {
+		fmt.Fprintln(v.a.out, v.style.Red("    cannot be read: "+terminal.OneLine(p.Err.Error())))
+		return
+	}
+	body := terminal.Clean(p.Text)
+	if strings.TrimSpace(body) == "" {
+		return
+	}
+	if tool && v.o.tools == "short" {
+		short := terminal.OneLine(body)
+		if whole := terminal.Width(short); whole > maxShortText {
+			short = terminal.Truncate(short, maxShortText) + "  (" + terminal.Bytes(int64(len(p.Text))) + ", --tools full shows all)"
+		}
+		body = short
+	}
+	if v.o.format == "markdown" { // as code, so that nothing in it is a heading, a tag or an image to fetch
+		fmt.Fprintf(v.a.out, "%s\n\n", fence(body))
+		return
+	}
+	margin := "  "
+	if tool {
+		margin = "    "
+	}
+	if v.width > 20 {
+		body = terminal.Wrap(body, v.width-len(margin)-1)
+	}
+	fmt.Fprintln(v.a.out, terminal.Indent(body, margin))
+}
+
+// fence puts text into a fenced code block that nothing in it can end.
+func fence(s string) string {
+	ticks := "```"
+	for strings.Contains(s, ticks) {
+		ticks += "`"
+	}
+	return ticks + "\n" + strings.TrimRight(s, "\n") + "\n" + ticks
+}

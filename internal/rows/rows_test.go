@@ -1,0 +1,33 @@
+package rows
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFormats(t *testing.T) {
+	for format, want := range map[string]string{
+		"table":    "id             n  what\nc02r1h4ym8mv7  7  a|b\nc02r1h4ym8mv8     =1+1\n",
+		"csv":      "id,n,what\nc02r1h4ym8mv7,7,a|b\nc02r1h4ym8mv8,,'=1+1\n",
+		"json":     "[{\"id\":\"c02r1h4ym8mv7\",\"n\":7,\"what\":\"a|b\"},\n{\"id\":\"c02r1h4ym8mv8\",\"n\":null,\"what\":\"=1+1\"}]\n",
+		"ndjson":   "{\"id\":\"c02r1h4ym8mv7\",\"n\":7,\"what\":\"a|b\"}\n{\"id\":\"c02r1h4ym8mv8\",\"n\":null,\"what\":\"=1+1\"}\n",
+		"markdown": "| id | n | what |\n| --- | --- | --- |\n| c02r1h4ym8mv7 | 7 | a\\|b |\n| c02r1h4ym8mv8 |  | =1+1 |\n",
+	} {
+		var b strings.Builder
+		w, ok := New(format, Output{W: &b})
+		if !ok {
+			t.Fatalf("there is no format %s", format)
+		}
+		for _, err := range []error{w.Columns([]string{"id", "n", "what"}), w.Row([]any{"c02r1h4ym8mv7", int64(7), []byte("a|b")}), w.Row([]any{"c02r1h4ym8mv8", nil, "=1+1"}), w.End()} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.String() != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", format, b.String(), want)
+		}
+	}
+	if _, ok := New("xml", Output{}); ok {
+		t.Error("there is a format xml")
+	}
+}
