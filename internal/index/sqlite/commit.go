@@ -71,7 +71,7 @@ type commit struct {
 
 	namesOf    map[int64][]int64 // touched names by run
 	groups     map[int64]bool    // names of runs that describe their group
-	hearsay    map[int64]bool    // runs with originals of transcript.Hearsay
+	hearsay    map[int64]bool    // runs with originals of transcript.RankHistory
 	claimCache map[int64]*claimCache
 	candidates map[int64]*candidate // in claimCache
 	cachedRuns map[int64]bool       // runs that are resolved from claimCache

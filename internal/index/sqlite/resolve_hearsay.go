@@ -6,7 +6,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// judgeHearsay finds the uncounted prompts of secondary accounts (transcript.Hearsay) that a conversation of their run has as
+// judgeHearsay finds the uncounted prompts of secondary accounts (transcript.RankHistory) that a conversation of their run has as
 // well: they are copies.
 func (c *commit) judgeHearsay() error {
 	if len(c.hearsay) == 0 {

@@ -55,7 +55,7 @@ type GC struct {
 	// ChainLimit is how many chains are held in memory at a time when all of them are visited; 0 means 131,072.
 	ChainLimit int
 
-	factsLimit int                  // replaces factsBytes, for tests
+	factsLimit int                  // replaces FactsBytes, for tests
 	matches    func(blob.Fact) bool // facts to count, for Forget
 	began      time.Time
 }
