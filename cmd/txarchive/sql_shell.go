@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/sqlshell"
@@ -23,9 +24,9 @@ func runShell(ctx context.Context, a *app, o sqlOptions, params map[string]any) 
 	o.spare = true // not every statement uses every parameter
 	s := a.shell(store, &o, params, words)
 	s.History = a.history("sql_history")
-	editor, err := sqlshell.NewEditor(words, s.History)
+	editor := sqlshell.NewEditor(words)
 	defer editor.Close()
-	if err != nil {
+	if _, err := editor.ReadHistory(strings.NewReader(s.History.Text())); err != nil {
 		a.note("the history cannot be read: %v", err)
 	}
 	s.Lines = editor

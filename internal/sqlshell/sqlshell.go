@@ -53,9 +53,8 @@ const help = `  Type a statement that reads and end it with ; (it may go over se
   .quit              leave, as Ctrl-D does
   Tab completes views, columns and functions; Ctrl-C stops a statement; the arrows bring back what was typed.`
 
-// NewEditor returns a LineReader on the terminal, with editing, completion and the lines of a history. It must be closed. The error says
-// that the history could not be read; the editor can be used all the same.
-func NewEditor(words *Words, history *History) (*liner.State, error) {
+// NewEditor returns a LineReader on the terminal, with editing and completion. It must be closed.
+func NewEditor(words *Words) *liner.State {
 	editor := liner.NewLiner()
 	editor.SetCtrlCAborts(true)
 	editor.SetMultiLineMode(true)
@@ -66,8 +65,7 @@ func NewEditor(words *Words, history *History) (*liner.State, error) {
 		head, completions := words.Complete(string(runes[:at]))
 		return head, completions, string(runes[at:])
 	})
-	_, err := editor.ReadHistory(strings.NewReader(history.Text()))
-	return editor, err
+	return editor
 }
 
 // Run reads statements and commands, and runs them, until .quit or the end of input. Ctrl-C stops a statement, not the shell.
