@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/txarchive/txarchive/internal/rows"
-	"github.com/txarchive/txarchive/internal/terminal"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // listWriter prints rows in the format of the flags.

@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
-	"github.com/txarchive/txarchive/internal/terminal"
 	"io"
+
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // colored reports whether a stream gets colors.
@@ -26,12 +27,12 @@ func (a *app) width() int {
 	return w
 }
 
-// wrapped returns lead and words, wrapped to the width of the terminal. Lines after the first begin with margin.
+// wrap returns lead and words, wrapped to the width of the terminal. Lines after the first begin with margin.
 func (a *app) wrap(lead, words, margin string) string {
 	return terminal.WrapHanging(lead, words, margin, a.width())
 }
 
-// fitted returns a table in the width of the terminal.
+// fitTable returns a table at the width of the terminal.
 func (a *app) fitTable(t *terminal.Table) string { return t.Fit(a.width(), a.style()) }
 
 // listing is a list of like things: a table for people, NDJSON for scripts.

@@ -2,10 +2,11 @@ package main
 
 import (
 	"bytes"
-	"github.com/txarchive/txarchive/internal/terminal"
 	"io"
 	"path/filepath"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func TestIngestShowsProgress(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/console"
 )
 
-// ask runs a statement and prints its rows as text.
+// asked runs a statement and prints its rows as text.
 func asked(ctx context.Context, db *DB, q index.Question) (columns []string, rows []string, err error) {
 	err = db.Query(ctx, q, func(c []string) error { columns = c; return nil }, func(v []any) error {
 		rows = append(rows, strings.TrimSuffix(fmt.Sprintln(v...), "\n"))

@@ -2,6 +2,7 @@ package qwencode
 
 import (
 	"cmp"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
