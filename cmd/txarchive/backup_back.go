@@ -19,16 +19,17 @@ func newBackupVerifyCommand(a *app) *cobra.Command {
 	var o backup.VerifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify DIR",
-		Short: "Prove that a backup is whole",
-		Long: "Look whether every pack that a backup needs is there, by size, name and manifest. With --full read every byte, then make\n" +
-			"an archive of the newest backup in a temporary directory, index it, and compare every row and word with the archive's,\n" +
-			"unless that has changed since." + exitCodes("4 no backup", "5 something is damaged, missing or different", "11 a backup is at work"),
+		Short: "Verify the integrity of a backup",
+		Long: "Check by size, name and manifest that every pack that the snapshots need is present.\n\n" +
+			"With --full, read every byte, then restore the newest snapshot (or that of --snapshot) into a temporary directory,\n" +
+			"index it, and compare every row and word of its index with that of the archive, unless the archive has changed since." +
+			exitCodes("4 no such backup or snapshot", "5 something is damaged, missing or different", "11 a backup is running"),
 		Example: "  txarchive backup verify /mnt/backup/transcripts\n  txarchive backup verify /mnt/backup/transcripts --full",
 		Args:    argCount(1, 1),
 		RunE:    func(cmd *cobra.Command, v []string) error { return runBackupVerify(cmd.Context(), a, o, v[0]) },
 	}
 	cmd.Flags().BoolVar(&o.Full, "full", false, "read every byte, and restore into a temporary archive")
-	cmd.Flags().StringVar(&o.Snapshot, "snapshot", "", "only the backup with this `ID`; backup list names them")
+	cmd.Flags().StringVar(&o.Snapshot, "snapshot", "", "verify only the snapshot `ID` (see backup list)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
 	return cmd
 }
@@ -177,9 +178,10 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 	var to, snapshot string
 	cmd := &cobra.Command{
 		Use:   "restore DIR --to NEW",
-		Short: "Make an archive again from a backup",
-		Long: "Copy the packs of a backup to NEW, which must be missing or empty, read each back, and index them. Running it again goes\n" +
-			"on where it was interrupted." + exitCodes("4 no backup", "5 packs of the backup are damaged or missing; all others are there", "8 NEW is something else"),
+		Short: "Restore an archive from a backup",
+		Long: "Copy the packs of the newest snapshot (or that of --snapshot) to NEW, read each copy back, check it, and index them.\n" +
+			"NEW must be missing or empty. If the command is interrupted, run it again to continue." +
+			exitCodes("4 no such backup or snapshot", "5 packs of the backup are damaged or missing (all others were restored)", "8 NEW is not empty"),
 		Example: "  txarchive backup restore /mnt/backup/transcripts --to ~/.local/share/txarchive\n" +
 			"  txarchive backup restore /mnt/backup/transcripts --snapshot 20261121T020000.000000Z --to /tmp/then",
 		Args: argCount(1, 1),
@@ -190,8 +192,8 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 			return runBackupRestore(cmd.Context(), a, v[0], snapshot, to)
 		},
 	}
-	a.pathVar(cmd.Flags(), &to, "to", "`DIR` of the new archive")
-	cmd.Flags().StringVar(&snapshot, "snapshot", "", "the backup with this `ID` instead of the newest; backup list names them")
+	a.pathVar(cmd.Flags(), &to, "to", "create the archive in the directory `NEW`")
+	cmd.Flags().StringVar(&snapshot, "snapshot", "", "restore the snapshot `ID` instead of the newest (see backup list)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
 	return cmd
 }

@@ -23,27 +23,30 @@ func newBackupCommand(a *app) *cobra.Command {
 	var o backupOptions
 	cmd := &cobra.Command{
 		Use:   "backup DIR",
-		Short: "Copy what is new in the archive to another directory",
-		Long: "Copy the packs that DIR lacks, read each back and compare it with its hashes, and write down which packs make up the\n" +
-			"archive now. Packs never change, so each is copied once. Others may read and write the archive meanwhile. DIR must\n" +
-			"be missing, empty or a backup of this archive; best on another disk. docs/backup.md says how to get back from it.\n\n" +
-			"Without --keep-last and --keep-within all backups stay. With either, a backup that neither keeps goes, with the packs\n" +
-			"that no other needs. What prune and gc have taken away stays in older backups until they go." +
-			exitCodes("5 packs of the archive are damaged or missing; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
+		Short: "Back up the archive to another directory",
+		Long: "Copy the packs that DIR lacks, read each copy back, check it against its hashes, and record a snapshot: the list of\n" +
+			"packs that make up the archive now. Packs never change, so each is copied only once. Other processes may read and\n" +
+			"write the archive meanwhile.\n\n" +
+			"DIR must be missing, empty, or a backup of this archive, preferably on another disk. docs/backup.md explains how to\n" +
+			"restore from it.\n\n" +
+			"By default all snapshots are kept. With --keep-last, --keep-within or both, snapshots that neither keeps are removed\n" +
+			"(never the newest), and then the packs that no other snapshot needs. What prune and gc have removed from the archive\n" +
+			"stays in older snapshots until these are removed." +
+			exitCodes("5 packs of the archive are damaged or missing (all others were copied)", "8 DIR is not a backup of this archive", "10 no archive", "11 another backup is running"),
 		Example: "  txarchive backup /mnt/backup/transcripts\n  txarchive backup /mnt/backup/transcripts --keep-last 14 --keep-within 60d\n" +
 			"  txarchive backup verify /mnt/backup/transcripts --full\n  txarchive backup restore /mnt/backup/transcripts --to ~/again",
 		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error { return runBackup(cmd.Context(), a, o, v[0]) },
 	}
 	keepFlags(cmd, &o.keep)
-	cmd.Flags().BoolVar(&o.moved, "moved", false, "the archive has moved, or is an older state: this is the same one, take it as it is")
+	cmd.Flags().BoolVar(&o.moved, "moved", false, "accept that the archive has moved, or is an older state of itself")
 	cmd.AddCommand(newBackupListCommand(a), newBackupVerifyCommand(a), newBackupRestoreCommand(a))
 	return cmd
 }
 
 func keepFlags(cmd *cobra.Command, keep *backup.Keep) {
-	cmd.Flags().IntVar(&keep.Last, "keep-last", 0, "keep the newest `N` backups")
-	cmd.Flags().Var((*ageValue)(&keep.Within), "keep-within", "keep the backups of this `TIME`, such as 30d or 12h")
+	cmd.Flags().IntVar(&keep.Last, "keep-last", 0, "keep the `N` newest snapshots")
+	cmd.Flags().Var((*ageValue)(&keep.Within), "keep-within", "keep snapshots newer than this `TIME`, such as 30d or 12h")
 }
 
 func (a *app) backupOptions() backup.Options {
@@ -116,7 +119,7 @@ func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
 
 func newBackupListCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "list DIR", Short: "List the backups in a directory", Args: argCount(1, 1),
+		Use: "list DIR", Short: "List the snapshots in a backup", Args: argCount(1, 1),
 		Example: "  txarchive backup list /mnt/backup/transcripts",
 		RunE: func(_ *cobra.Command, v []string) error {
 			b, err := backup.Open(v[0], a.backupOptions())

@@ -24,16 +24,17 @@ func newCatCommand(a *app) *cobra.Command {
 	var version int
 	cmd := &cobra.Command{
 		Use:   "cat SOURCE/PATH | ID",
-		Short: "Print an original, byte for byte",
-		Long: "Print the bytes of an archived file: named as `search` and `show` name it (SOURCE/PATH), by its path on this machine,\n" +
-			"or by the id of a run, conversation or event that lies in one file. On a terminal control codes are left out." +
+		Short: "Print an archived file",
+		Long: "Print the contents of an archived file, byte for byte. Name it as `search` and `show` do (SOURCE/PATH), by its path on\n" +
+			"this machine, or by the id of a run, conversation or event that is stored in a single file. On a terminal, control\n" +
+			"codes are removed." +
 			exitCodes("4 no such file or version", "5 the original is damaged", "10 no archive"),
 		Example:           "  txarchive cat awf/storage/audit.jsonl > audit.jsonl\n  txarchive cat c4f09 | jq .\n  txarchive cat --version 1 awf/notes.md",
 		Args:              argCount(1, 1),
 		ValidArgsFunction: a.completePath,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runCat(cmd.Context(), a, v[0], version) },
 	}
-	cmd.Flags().IntVar(&version, "version", 0, "the file's `N`th content (default: the newest)")
+	cmd.Flags().IntVar(&version, "version", 0, "print version `N` of the file (default the newest)")
 	return cmd
 }
 

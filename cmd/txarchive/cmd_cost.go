@@ -34,18 +34,25 @@ func newCostCommand(a *app) *cobra.Command {
 	var o costOptions
 	cmd := &cobra.Command{
 		Use:   "cost [QUERY...]",
-		Short: "Say what was spent, and why",
-		Long: "Add up tokens and cost by day and model, or by any of " + strings.Join(cost.Keys[:8], ", ") + ",\n" +
-			strings.Join(cost.Keys[8:], ", ") + ", in any order. A query filters\n" +
-			"(docs/query-language.md: format:awf, flow:build, after:7d). Without dates it covers all time. What has no\n" +
-			"cost is shown as - (null in JSON), never as 0, and named below the totals. docs/cost.md has the rules.\n\n" +
-			"--explain lists every usage record in a figure: the line of the original, the row of the price table, the\n" +
-			"arithmetic, and the records that were left out. It takes the id of a run, conversation, event or usage record,\n" +
-			"a row (day=2026-11-20,model=gpt-5; nothing after = is what has no value), or: all." +
-			exitCodes("4 no such thing", "6 the budget is crossed", "10 no archive"),
-		Example: "  txarchive cost\n  txarchive cost --by month,project --since 2026-01\n  txarchive cost --by step flow:build after:7d\n" +
-			"  txarchive cost --json --by model | jq .totals.cost_microusd\n  txarchive cost --explain r7sk2            where a figure comes from\n" +
-			"  txarchive cost --by day,model --chart --since 30d\n  txarchive cost --by month,project --out cost.html\n  txarchive cost --tree r7sk2               a run with all that it started\n  txarchive cost --budget 200               exit code 6 when this month has crossed it",
+		Short: "Report token usage and cost",
+		Long: "Sum up tokens and cost by day and model, or by any of these keys, in any order:\n" +
+			strings.Join(cost.Keys, ", ") + ".\n\n" +
+			"A query restricts the report (docs/query-language.md), for example format:awf, flow:build or after:7d. Without dates,\n" +
+			"all time is included. Unknown cost is shown as - (null in JSON), never as 0, and is listed below the totals.\n" +
+			"docs/cost.md has the rules.\n\n" +
+			"--explain lists every usage record behind a figure: its line in the original, the row of the price table, the\n" +
+			"arithmetic, and the records that do not count. It takes the id of a run, conversation, event or usage record, a row of\n" +
+			"the report (day=2026-11-20,model=gpt-5; an empty value stands for records without one), or the word all." +
+			exitCodes("4 no such id or row", "6 the budget is exceeded", "10 no archive"),
+		Example: "  txarchive cost\n" +
+			"  txarchive cost --by month,project --since 2026-01\n" +
+			"  txarchive cost --by step flow:build after:7d\n" +
+			"  txarchive cost --json --by model | jq .totals.cost_microusd\n" +
+			"  txarchive cost --explain r7sk2   # where a figure comes from\n" +
+			"  txarchive cost --by day,model --chart --since 30d\n" +
+			"  txarchive cost --by month,project --out cost.html\n" +
+			"  txarchive cost --tree r7sk2      # a run with all its sub-runs\n" +
+			"  txarchive cost --budget 200      # exit code 6 if exceeded this month",
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.query = strings.Join(v, " ")
 			return runCost(cmd.Context(), a, o, cmd.Flags().Changed)
@@ -53,20 +60,20 @@ func newCostCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeQuery,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.by, "by", []string{cost.Day, "model"}, "group by these `KEYS`, in this order; \"\" is totals only")
-	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts, `MODE`: reported, calculated, or auto (reported where it is, else calculated)")
-	f.StringVar(&o.since, "since", "", "from this `DATE` (2026-11, 2026-11-20) or age (7d) on")
-	f.StringVar(&o.until, "until", "", "to the end of this `DATE`")
-	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of days and hours, as Europe/Berlin (default local)")
-	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json (an object), ndjson or markdown")
-	f.IntVarP(&o.limit, "limit", "n", 0, "show `N` rows, the rest in one sum; 0 is no limit")
-	f.StringVar(&o.run, "run", "", "usage of the run `ID` only")
+	f.StringSliceVar(&o.by, "by", []string{cost.Day, "model"}, "group by these `KEYS`, in this order (\"\" = totals only)")
+	f.StringVar(&o.mode, "mode", string(cost.Auto), "use cost `MODE`: reported, calculated, or auto (reported if there is one, else calculated)")
+	f.StringVar(&o.since, "since", "", "only usage since this `DATE` (2026-11, 2026-11-20) or age (7d)")
+	f.StringVar(&o.until, "until", "", "only usage until the end of this `DATE`")
+	f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of days and hours, such as Europe/Berlin (default local)")
+	f.StringVar(&o.format, "format", "", "output `FORMAT`: table, csv, json (an object), ndjson or markdown (default table)")
+	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows, and sum up the rest (0 = no limit)")
+	f.StringVar(&o.run, "run", "", "only usage of the run `ID`")
 	f.StringVar(&o.explain, "explain", "", "list the usage records behind the figure of `ID`")
-	f.StringVar(&o.tree, "tree", "", "what the run or group `ID` spent with all that it started")
-	f.BoolVar(&o.chart, "chart", false, "draw bars, and lines over time where a key is a time")
-	a.pathVar(f, &o.out, "out", "write a chart to `FILE`.svg, or with its numbers to FILE.html")
-	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
-	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many `USD`, with a forecast")
+	f.StringVar(&o.tree, "tree", "", "show the cost of the run or group `ID` with all its sub-runs")
+	f.BoolVar(&o.chart, "chart", false, "draw bars, and lines over time if a key is a time")
+	a.pathVar(f, &o.out, "out", "write a chart to `FILE`.svg, or a chart and its table to FILE.html")
+	f.BoolVar(&o.blocks, "blocks", false, "show windows of five hours, as some subscriptions count")
+	f.StringVar(&o.budget, "budget", "", "compare this calendar month with a limit in `USD`, with a forecast")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"by": fixedWords(cost.Keys...), "mode": fixed("auto", "reported", "calculated"), "format": fixed(rows.Formats...),
 		"run": a.completeSome(""), "explain": a.completeThings, "tree": a.completeRuns,

@@ -14,9 +14,10 @@ import (
 func newDocsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [PAGE]",
-		Short: "Read the documentation",
-		Long: "Print a page of the documentation, which is Markdown, or the names of all pages. Where help and messages name\n" +
-			"docs/cost.md, `txarchive docs cost` is the page." + exitCodes("4 no such page"),
+		Short: "Print the documentation",
+		Long: "Print a page of the documentation, which is Markdown, or list all pages. Where help and messages refer to\n" +
+			"docs/cost.md, `txarchive docs cost` prints that page." +
+			exitCodes("4 no such page"),
 		Example: "  txarchive docs\n  txarchive docs query-language\n  txarchive docs formats/codex",
 		Args:    argCount(0, 1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

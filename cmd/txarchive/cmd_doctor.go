@@ -17,18 +17,27 @@ func newDoctorCommand(a *app) *cobra.Command {
 	var secrets bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find out whether the archive is well, and what to do if not",
-		Long: "Look at the archive as a whole: who may read it, whether index and packs belong together, whether sources are there\n" +
-			"and were scanned lately, pins and holds on runs that are not here, what could not be read and why, event types that no\n" +
-			"parser knows, and numbers that are missing where a producer numbers its events. Each finding says what to do.\n" +
-			"Contents are not read: `verify` does.\n\n" +
-			"--secrets also reads every original and names the places of credentials (not themselves), by the rules of gitleaks." +
-			exitCodes("3 something is to be done", "5 something is damaged or missing", "10 no archive"),
+		Short: "Check the archive for problems, and suggest fixes",
+		Long: "Check the archive as a whole, and suggest what to do about each finding. It looks for:\n\n" +
+			"    disk         an archive on a network file system\n" +
+			"    modes        files that others can read\n" +
+			"    index        an index missing, damaged or out of date\n" +
+			"    leftovers    files of interrupted commands\n" +
+			"    packs        packs missing, damaged or not indexed\n" +
+			"    sources      sources missing or not scanned recently\n" +
+			"    pins         pins and holds on runs that are not here\n" +
+			"    problems     what could not be read, and why\n" +
+			"    event types  event types that no parser knows\n" +
+			"    sequences    gaps where producers number their events\n\n" +
+			"Contents are not read: use `verify` to check them.\n\n" +
+			"With --secrets, every original is also searched for credentials, by the rules of gitleaks. The report names the\n" +
+			"places, not the credentials." +
+			exitCodes("3 something needs attention", "5 something is damaged or missing", "10 no archive"),
 		Example: "  txarchive doctor\n  txarchive doctor --secrets\n  txarchive doctor --json | jq '.checks[] | select(.state != \"fine\")'",
 		Args:    argCount(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, secrets) },
 	}
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "look for credentials in every original (some megabytes a second)")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "search every original for credentials (a few megabytes per second)")
 	return cmd
 }
 

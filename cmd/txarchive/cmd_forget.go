@@ -28,24 +28,25 @@ func newForgetCommand(a *app) *cobra.Command {
 	var o forgetOptions
 	cmd := &cobra.Command{
 		Use:   "forget --match PATTERN",
-		Short: "Remove a leaked secret from everything that the archive owns",
-		Long: "Find a text, or a /regular expression/, anywhere in the archive: in originals, even escaped as JSON or inside\n" +
-			"gzip, zstd and SQLite, in names, in tags and other facts, in the index and in every other file. With --apply marks of\n" +
-			"the same length take its place, versions that cannot be marked go as a whole, packs and index are written anew,\n" +
-			"quarantined packs that hold it go, and then every byte of the archive is searched to prove that nothing\n" +
-			"is left. The secret itself is never printed. Sources and backups are not touched. Docs: docs/forget.md." +
-			exitCodes("4 it is nowhere", "7 something still holds it", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
-		Example: "  txarchive forget --match-file secret.txt               where it stands\n" +
+		Short: "Remove a leaked secret from the archive",
+		Long: "Find a text, or a /regular expression/, anywhere in the archive: in originals (also escaped as JSON, or inside gzip,\n" +
+			"zstd and SQLite), in file names, in tags and other facts, in the index, and in every other file of the archive.\n\n" +
+			"With --apply, remove it. Each match is replaced by a mark of the same length; a version that cannot be marked is\n" +
+			"removed as a whole. Packs and index are rewritten, and quarantined packs that contain the text are removed. Then every\n" +
+			"byte of the archive is searched again, to prove that nothing is left.\n\n" +
+			"The secret itself is never printed. Sources and backups are not changed. docs/forget.md has the details." +
+			exitCodes("4 nothing was found", "7 something still contains it", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive forget --match-file secret.txt   # list the places\n" +
 			"  pass show token | txarchive forget --match-file - --apply --yes\n" +
 			"  txarchive forget --match '/sk-[A-Za-z0-9]{20,}/' --apply",
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runForget(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.match, "match", "", "what to forget: a `TEXT`, or a regular expression between slashes; - reads standard input")
-	a.pathVar(f, &o.file, "match-file", "a `FILE` with it, so that it stands in no history of a shell; - is standard input")
-	f.BoolVar(&o.apply, "apply", false, "remove it")
-	f.BoolVar(&o.yes, "yes", false, "do not ask before removing")
+	f.StringVar(&o.match, "match", "", "find `PATTERN`: a text, or a regular expression between slashes (- = standard input)")
+	a.pathVar(f, &o.file, "match-file", "read the pattern from `FILE` (- = standard input), which keeps it out of the shell history")
+	f.BoolVar(&o.apply, "apply", false, "remove what was found")
+	f.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	return cmd
 }
 

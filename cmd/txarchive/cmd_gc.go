@@ -21,13 +21,16 @@ func newGCCommand(a *app) *cobra.Command {
 	var unused string
 	cmd := &cobra.Command{
 		Use:   "gc",
-		Short: "Give back the space of what was pruned, and merge small packs",
-		Long: "Rewrite packs without the bytes of what was pruned, merge small packs, and give back free space in the index. A\n" +
-			"prune can be undone until gc has run: --grace 7d leaves alone what was pruned less than seven days ago. Without it,\n" +
-			"everything that was pruned goes now. After an interruption the next gc goes on. Docs: docs/gc.md." +
+		Short: "Reclaim space and merge small packs",
+		Long: "Rewrite packs without the data that was pruned, merge small packs, and reclaim free space in the index.\n\n" +
+			"A prune can be undone until gc has removed its data. By default gc removes everything that was pruned; with --grace 7d\n" +
+			"it keeps what was pruned less than seven days ago. If gc is interrupted, the next gc continues. docs/gc.md has the\n" +
+			"details." +
 			exitCodes("5 packs are damaged or missing", "10 no archive", "11 another txarchive is writing"),
-		Example: "  txarchive gc --dry-run\n  txarchive gc --grace 7d\n" +
-			"  txarchive gc --grace 7d --max-unused 10% --max-time 5m      every night\n  txarchive gc --json | jq .freed_bytes",
+		Example: "  txarchive gc --dry-run\n" +
+			"  txarchive gc --grace 7d\n" +
+			"  txarchive gc --grace 7d --max-unused 10% --max-time 5m   # every night\n" +
+			"  txarchive gc --json | jq .freed_bytes",
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if o.MaxUnused, err = parseUnused(unused); err != nil {
@@ -37,11 +40,11 @@ func newGCCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var((*ageValue)(&o.Grace), "grace", "leave alone what was pruned less than this `TIME` ago: 7d, 12h")
-	f.StringVar(&unused, "max-unused", "0", "what `SIZE` that nobody needs may stay in packs: 10%, 500MB")
-	f.Var((*ageValue)(&o.MaxTime), "max-time", "begin nothing more after this `TIME`: 10m, 2h")
-	f.Var((*sizeValue)(&o.MaxBytes), "max-bytes", "rewrite packs of this `SIZE` together at most, roughly: 2GB")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and change nothing")
+	f.Var((*ageValue)(&o.Grace), "grace", "keep what was pruned less than this `TIME` ago, such as 7d or 12h")
+	f.StringVar(&unused, "max-unused", "0", "leave up to this `SIZE` of unused data in packs, such as 10% or 500MB")
+	f.Var((*ageValue)(&o.MaxTime), "max-time", "begin no further work after this `TIME`, such as 10m or 2h")
+	f.Var((*sizeValue)(&o.MaxBytes), "max-bytes", "rewrite packs of about this total `SIZE` at most, such as 2GB")
+	f.BoolVar(&o.DryRun, "dry-run", false, "only show what would be done")
 	return cmd
 }
 

@@ -18,9 +18,9 @@ import (
 func newHoldCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hold",
-		Short: "Keep runs for a reason, until a date",
-		Long: "Hold runs: no policy and no prune touches them until the hold is released or expires. A run may have several holds, told\n" +
-			"apart by name. Holds are kept in the packs, like the originals." +
+		Short: "Protect runs from pruning, with a reason and an expiry",
+		Long: "Hold runs. No policy and no prune affects a run until its holds have expired or are released. A run may have several\n" +
+			"holds, with different names. Holds are stored in the packs, like the originals." +
 			exitCodes("4 no such run or hold", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 2027-12-31\n  txarchive hold list\n  txarchive hold release r7sk2 --name legal",
 		Args:    unknownCommand,
@@ -33,7 +33,7 @@ func newHoldCommand(a *app) *cobra.Command {
 func newHoldAddCommand(a *app) *cobra.Command {
 	var h prune.Hold
 	var until string
-	cmd := &cobra.Command{Use: "add RUN...", Short: "Hold runs", Args: argCount(1, unlimited), ValidArgsFunction: a.completeSome(""),
+	cmd := &cobra.Command{Use: "add RUN...", Short: "Add a hold to runs", Args: argCount(1, unlimited), ValidArgsFunction: a.completeSome(""),
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 90d",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if h.Owner == "" {
@@ -53,16 +53,16 @@ func newHoldAddCommand(a *app) *cobra.Command {
 			})
 		}}
 	f := cmd.Flags()
-	f.StringVar(&h.Owner, "owner", "", "`WHO` holds (default $USER)")
-	f.StringVar(&h.Name, "name", "", "`NAME` of the hold, to release it by (default: the owner)")
-	f.StringVar(&h.Reason, "reason", "", "why: a `TEXT`")
-	f.StringVar(&until, "until", "", "`WHEN` it expires: a day (2027-12-31), or a duration from now (90d); without it never")
+	f.StringVar(&h.Owner, "owner", "", "record `OWNER` as the owner of the hold (default $USER)")
+	f.StringVar(&h.Name, "name", "", "give the hold this `NAME`, by which it can be released (default the owner)")
+	f.StringVar(&h.Reason, "reason", "", "record this `TEXT` as the reason")
+	f.StringVar(&until, "until", "", "expire at `WHEN`: the end of a day (2027-12-31) or a duration from now (90d) (default never)")
 	return cmd
 }
 
 func newHoldReleaseCommand(a *app) *cobra.Command {
 	var name string
-	cmd := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: argCount(1, unlimited), ValidArgsFunction: a.completeSome("is:held"),
+	cmd := &cobra.Command{Use: "release RUN...", Short: "Release holds of runs", Args: argCount(1, unlimited), ValidArgsFunction: a.completeSome("is:held"),
 		Example: "  txarchive hold release r7sk2\n  txarchive hold release r7sk2 --name legal",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return changeMarks(cmd.Context(), a, ids, "released", a.findMarked, func(p *prune.Pruner, run string) (facts []blob.Fact, err error) {
@@ -78,7 +78,7 @@ func newHoldReleaseCommand(a *app) *cobra.Command {
 				return facts, err
 			})
 		}}
-	cmd.Flags().StringVar(&name, "name", "", "only the hold of this `NAME`")
+	cmd.Flags().StringVar(&name, "name", "", "release only the hold with this `NAME`")
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func newHoldListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List holds", Args: argCount(0, 0),
 		Example: "  txarchive hold list --json | jq -r .run_id",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runHoldList(cmd.Context(), a, all) }}
-	cmd.Flags().BoolVar(&all, "all", false, "expired ones, too")
+	cmd.Flags().BoolVar(&all, "all", false, "include expired holds")
 	return cmd
 }
 

@@ -33,21 +33,24 @@ func newIngestCommand(a *app) *cobra.Command {
 	o := ingestOptions{here: true}
 	cmd := &cobra.Command{
 		Use:   "ingest [DIR|FILE...]",
-		Short: "Take what is new in directories into the archive",
-		Long: "Scan directories and take every file of the formats that txarchive knows, and all that lies beside them.\n" +
-			"Running it again takes only what is new: the new end of a file that has grown, a new version of one\n" +
-			"that was rewritten. Sources are only read. A missing or empty archive directory becomes an archive.\n" +
-			"With a FILE, nothing else of its directory is taken, now or later. A zip from ChatGPT or Claude.ai is read as it is.\n\n" +
-			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what `txarchive source discover`\n" +
-			"finds is followed, and the run directories below the current one." +
-			exitCodes("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
-		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n  txarchive ingest                     all sources again\n" +
-			"  txarchive ingest --dry-run DIR       what would be taken\n  txarchive ingest --json DIR | jq .new",
+		Short: "Archive new and changed files",
+		Long: "Scan directories, and archive the files of all known formats, with every other file in the directories that belong to\n" +
+			"these formats. When you run it again, only new data is stored: the end of a file that has grown, or a new version of a\n" +
+			"file that was rewritten. Sources are only read. If the archive does not exist, it is created.\n\n" +
+			"If you name a FILE, nothing else in its directory is archived, now or later. A .zip export of ChatGPT or Claude.ai\n" +
+			"need not be unpacked.\n\n" +
+			"Without arguments, all sources are scanned (see `txarchive source`). If there are none yet, `ingest` adds those that\n" +
+			"`txarchive source discover` finds, and the run directories below the current directory." +
+			exitCodes("3 completed, but some files had problems or a source is missing", "4 no such directory", "8 refused: the archive directory has other files in it, or DIR is excluded", "11 another txarchive is writing", "130 interrupted (what was stored is kept)"),
+		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n" +
+			"  txarchive ingest                 # scan all sources again\n" +
+			"  txarchive ingest --dry-run DIR   # only count what is new\n" +
+			"  txarchive ingest --json DIR | jq .new",
 		RunE: func(cmd *cobra.Command, dirs []string) error { return runIngest(cmd.Context(), a, o, dirs) },
 	}
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "look and count, write nothing")
-	cmd.Flags().BoolVar(&o.all, "all", false, "also take files that no format knows")
-	cmd.Flags().BoolVar(&o.pruned, "pruned", false, "also take again what was pruned and is still there")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show how much would be archived")
+	cmd.Flags().BoolVar(&o.all, "all", false, "also archive files of unknown formats")
+	cmd.Flags().BoolVar(&o.pruned, "pruned", false, "also archive again what was pruned and still exists")
 	return cmd
 }
 

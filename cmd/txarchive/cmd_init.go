@@ -11,8 +11,8 @@ import (
 func newInitCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
-		Short: "Make an empty directory an archive",
-		Long: "Make a missing or empty directory an archive. `ingest` does so too; init is for those who want to look first." +
+		Short: "Create an empty archive",
+		Long: "Create an archive in a missing or empty directory. This is optional: `ingest` also creates the archive." +
 			exitCodes("8 the directory has other files in it", "11 another txarchive is writing"),
 		Example: "  txarchive init\n  txarchive init --archive /backup/transcripts",
 		Args:    argCount(0, 0),

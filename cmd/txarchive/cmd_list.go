@@ -30,27 +30,31 @@ func newListCommand(a *app) *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:   "list [QUERY...]",
-		Short: "List runs, or conversations",
-		Long: "List the runs of the archive, the latest first, or those that a query asks for: docs/query-language.md describes it.\n" +
-			"--format-name, --source, --project and --status are short for fields of it and take its values: lists with commas\n" +
-			"and stars. A table shows 50 rows by default; csv, json, ndjson and markdown show all, with costs in\n" +
-			"millionths of a dollar and times in UTC." +
+		Short: "List runs or conversations",
+		Long: "List runs, newest first, or only those that match a query (docs/query-language.md).\n\n" +
+			"--format-name, --source, --project and --status are shorthands for fields of the query and take the same values, with\n" +
+			"commas and wildcards. Tables show 50 rows by default. csv, json, ndjson and markdown show all rows, with costs in\n" +
+			"micro-USD and times in UTC." +
 			exitCodes("4 no such run", "10 no archive"),
-		Example: "  txarchive list\n  txarchive list after:7d outcome:failed --sort cost\n  txarchive list NOT is:child                    without those of sub-agents, as stats counts runs\n  txarchive list --format-name awf,chibi --columns run,started,title\n" +
-			"  txarchive list conversations r7sk2             those of one run\n  txarchive list --json tag:release | jq -r .run_id",
+		Example: "  txarchive list\n" +
+			"  txarchive list after:7d outcome:failed --sort cost\n" +
+			"  txarchive list NOT is:child          # without sub-agents, as stats counts\n" +
+			"  txarchive list --format-name awf,chibi --columns run,started,title\n" +
+			"  txarchive list conversations r7sk2   # those of one run\n" +
+			"  txarchive list --json tag:release | jq -r .run_id",
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runListRuns(cmd.Context(), a, o.given(cmd, v))
 		},
 		ValidArgsFunction: a.completeQuery,
 	}
 	runs := &cobra.Command{
-		Use: "runs [QUERY...]", Short: "List runs; the same as list alone",
+		Use: "runs [QUERY...]", Short: "List runs (same as list alone)",
 		Example:           "  txarchive list runs flow:build --sort tokens",
 		RunE:              func(cmd *cobra.Command, v []string) error { return runListRuns(cmd.Context(), a, o.given(cmd, v)) },
 		ValidArgsFunction: a.completeQuery,
 	}
 	conversations := &cobra.Command{
-		Use: "conversations [RUN]", Short: "List the conversations of a run, or of all runs that a query asks for",
+		Use: "conversations [RUN]", Short: "List the conversations of a run, or of all matching runs",
 		Example: "  txarchive list conversations r7sk2\n  txarchive list conversations --query 'project:*shop* after:7d'",
 		Args:    argCount(0, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
@@ -58,7 +62,7 @@ func newListCommand(a *app) *cobra.Command {
 		},
 		ValidArgsFunction: a.completeRuns,
 	}
-	conversations.Flags().BoolVar(&o.allVersions, "all", false, "also documents beside conversations, copies and earlier versions")
+	conversations.Flags().BoolVar(&o.allVersions, "all", false, "include documents beside conversations, copies and earlier versions")
 	o.flags(a, cmd)
 	cmd.AddCommand(runs, conversations)
 	return cmd
@@ -67,16 +71,16 @@ func newListCommand(a *app) *cobra.Command {
 // flags adds the flags that all lists share.
 func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
-	f.StringVar(&o.query, "query", "", "a `QUERY`, as the arguments of list are")
-	f.StringVar(&o.formatName, "format-name", "", "of these transcript formats: `NAMES`")
-	f.StringVar(&o.source, "source", "", "from these sources: `NAMES`")
-	f.StringVar(&o.project, "project", "", "of these projects: `NAMES`")
-	f.StringVar(&o.status, "status", "", "that ended so: `STATUS` as the producer says it, or as outcome does")
-	f.StringVar(&o.sort, "sort", "started", "`ORDER`: started, ended, events, tokens or cost, the highest first")
-	f.BoolVar(&o.reverse, "reverse", false, "turn the order around")
-	f.IntVarP(&o.limit, "limit", "n", 0, "list `N` rows; 0 is no limit (default 50 for tables)")
-	f.StringSliceVar(&o.columns, "columns", nil, "`COLUMNS` to show, in this order; a wrong name lists them")
-	f.StringVar(&o.output, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown; --json is ndjson")
+	f.StringVar(&o.query, "query", "", "only runs that match `QUERY` (same as the arguments of list)")
+	f.StringVar(&o.formatName, "format-name", "", "only runs of the transcript formats `NAMES`")
+	f.StringVar(&o.source, "source", "", "only runs from the sources `NAMES`")
+	f.StringVar(&o.project, "project", "", "only runs of the projects `NAMES`")
+	f.StringVar(&o.status, "status", "", "only runs with this `STATUS` (as the producer states it, or an outcome)")
+	f.StringVar(&o.sort, "sort", "started", "sort by `ORDER`, descending: started, ended, events, tokens or cost")
+	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
+	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows (0 = no limit; default 50 for tables)")
+	f.StringSliceVar(&o.columns, "columns", nil, "show these `COLUMNS`, in this order (a wrong name lists all)")
+	f.StringVar(&o.output, "format", "", "output `FORMAT`: table, csv, json (an array), ndjson or markdown (default table; ndjson with --json)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"format-name": completeFormats, "query": a.completeQuery, "source": a.completeValues("source"), "columns": completeColumns,
 		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed(rows.Formats...),

@@ -14,9 +14,10 @@ import (
 // modules, which would add half a millisecond to the start of every command.
 func newManCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "man DIR",
-		Short:   "Write manual pages into a directory",
-		Long:    "Write one manual page for each command into a directory, for packagers." + exitCodes("4 no such directory"),
+		Use:   "man DIR",
+		Short: "Write man pages to a directory",
+		Long: "Write one man page for each command to a directory, for packagers." +
+			exitCodes("4 no such directory"),
 		Example: "  txarchive man /usr/local/share/man/man1",
 		Hidden:  true,
 		Args:    argCount(1, 1),

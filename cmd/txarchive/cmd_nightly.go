@@ -33,43 +33,47 @@ type nightlyOptions struct {
 	within     time.Duration // skip the job if the last one was less than this ago
 }
 
-const nightlyHelp = `Take what is new in all sources, prune by the policy that was applied to the archive last, if there is one, give back
-the space of what was pruned longer ago than --grace, read a share of the packs again so that every byte is read within
---verify-days, tidy the index, and back up if --backup says where to. A step that fails does not keep the
-next from running; how each went is printed, and kept for ` + "`status`" + `. It may be run as often
-as you like, while others search, and after any crash.
-
-` + "`txarchive schedule install`" + ` runs it every night.`
+const nightlyHelp = "Run the daily maintenance of the archive, in these steps:\n\n" +
+	"    index     rebuild the index if it is damaged\n" +
+	"    ingest    archive new and changed files of all sources\n" +
+	"    policy    prune by the policy last applied, if any\n" +
+	"    gc        reclaim space of what was pruned (--grace)\n" +
+	"    verify    read a share of the packs (--verify-days)\n" +
+	"    optimize  optimize the index\n" +
+	"    backup    update the backup (with --backup)\n\n" +
+	"If a step fails, the next ones still run. The outcome of each step is printed, and kept for `status`. The job can be\n" +
+	"run as often as you like, while others search, and after any crash. docs/nightly.md has the details.\n\n" +
+	"`txarchive schedule install` runs it every night."
 
 func newNightlyCommand(a *app) *cobra.Command {
 	var o nightlyOptions
 	cmd := &cobra.Command{
 		Use:   "nightly",
-		Short: "Do all that an archive needs once a day",
-		Long: nightlyHelp + exitCodes("3 something had problems or was not done, the report says what", "5 something is damaged", "10 no archive",
-			"11 another txarchive went on writing, or another nightly job is running", "130 interrupted: the next run goes on"),
+		Short: "Run the nightly job: ingest, prune, gc, verify, back up",
+		Long: nightlyHelp + exitCodes("3 something had problems or was not done (see the report)", "5 something is damaged", "10 no archive",
+			"11 the archive stayed locked, or another nightly job is running", "130 interrupted (the next run continues)"),
 		Example: "  txarchive nightly\n  txarchive nightly --backup /mnt/backup/transcripts --keep-last 14\n" +
 			"  txarchive nightly --verify-days 7 --max-time 2h --json\n  txarchive nightly --skip backup,verify",
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runNightly(cmd.Context(), a, o) },
 	}
 	nightlyFlags(a, cmd, &o)
-	cmd.Flags().Var((*ageValue)(&o.within), "unless-within", "do nothing when a job came to its end within this `TIME`")
+	cmd.Flags().Var((*ageValue)(&o.within), "unless-within", "do nothing if the last job ended within this `TIME`")
 	return cmd
 }
 
 func nightlyFlags(a *app, cmd *cobra.Command, o *nightlyOptions) {
 	f := cmd.Flags()
 	o.grace, o.wait = 7*24*time.Hour, 10*time.Minute
-	a.pathVar(f, &o.backup, "backup", "back up to this `DIR`, which txarchive backup has made")
+	a.pathVar(f, &o.backup, "backup", "update the backup in `DIR`, which txarchive backup has created")
 	keepFlags(cmd, &o.keep)
-	a.pathVar(f, &o.policy, "policy", "prune by the policy in this `FILE` (default: the one that was applied to the archive last)")
-	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within `N` days; 0 reads none")
-	f.Var((*ageValue)(&o.grace), "grace", "leave what was pruned restorable for this `TIME`")
-	f.Var((*ageValue)(&o.maxTime), "max-time", "the `TIME` that gc and verify may take together, such as 2h (default no limit)")
-	f.Var(&o.maxBytes, "max-bytes", "the `SIZE` that gc may write and verify may read, each, such as 50GB (default no limit)")
-	f.Var((*ageValue)(&o.wait), "wait", "the `TIME` to wait for another writer")
-	f.StringSliceVar(&o.skip, "skip", nil, "leave out `STEPS`: "+strings.Join(stepNames(), ", "))
+	a.pathVar(f, &o.policy, "policy", "prune by the policy in `FILE` (default the policy last applied to the archive)")
+	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within `N` days (0 = read none)")
+	f.Var((*ageValue)(&o.grace), "grace", "keep what was pruned less than this `TIME` ago, so that it can be undone")
+	f.Var((*ageValue)(&o.maxTime), "max-time", "limit gc and verify together to this `TIME`, such as 2h (default no limit)")
+	f.Var(&o.maxBytes, "max-bytes", "limit what gc writes and verify reads to this `SIZE` each, such as 50GB (default no limit)")
+	f.Var((*ageValue)(&o.wait), "wait", "wait for another writer for up to this `TIME`")
+	f.StringSliceVar(&o.skip, "skip", nil, "skip these `STEPS`: "+strings.Join(stepNames(), ", "))
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"skip": fixedWords(stepNames()...)})
 }
 

@@ -21,8 +21,9 @@ func newPinCommand(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "pin [RUN...]",
-		Short: "Keep runs for ever; without RUN list them",
-		Long: "Pin runs: no policy and no prune touches them until `txarchive unpin`. Pins are kept in the packs, like the originals." +
+		Short: "Protect runs from pruning, or list pinned runs",
+		Long: "Pin runs. No policy and no prune affects a pinned run until `txarchive unpin`; use `hold` for a limited time. Without\n" +
+			"RUN, list the pinned runs. Pins are stored in the packs, like the originals." +
 			exitCodes("4 no such run", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive pin r7sk2 --reason 'the demo'\n  txarchive pin\n  txarchive list is:pinned",
 		ValidArgsFunction: a.completeSome(""),
@@ -36,15 +37,16 @@ func newPinCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why: a `TEXT`")
+	cmd.Flags().StringVar(&reason, "reason", "", "record this `TEXT` as the reason")
 	return cmd
 }
 
 func newUnpinCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:               "unpin RUN...",
-		Short:             "Take pins off runs",
-		Long:              "Take the pins off runs: policies decide on them again." + exitCodes("4 no such run, or it is not pinned", "10 no archive", "11 another txarchive is writing"),
+		Use:   "unpin RUN...",
+		Short: "Remove pins from runs",
+		Long: "Remove the pins from runs, so that policies apply to them again." +
+			exitCodes("4 no such run, or it is not pinned", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive unpin r7sk2",
 		Args:              argCount(1, unlimited),
 		ValidArgsFunction: a.completeSome("is:pinned"),

@@ -17,27 +17,29 @@ func newPolicyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Check and explain retention policies",
-		Long: "A policy says in YAML which runs are kept, thinned or pruned, and for how long: docs/policy.md tells how it is read.\n" +
-			"Having one deletes nothing; `txarchive prune --policy FILE` makes a plan from it." + exitCodes("4 no such run or example", "10 no archive"),
+		Long: "Check and explain retention policies. A policy is a YAML file that says which runs are kept, thinned or pruned, and\n" +
+			"for how long (docs/policy.md). A policy by itself deletes nothing: `txarchive prune --policy FILE` makes a plan from\n" +
+			"it." +
+			exitCodes("4 no such run or example", "10 no archive"),
 		Example: "  txarchive policy example starter > keep.yaml\n  txarchive policy check keep.yaml\n  txarchive policy explain r7sk2 --policy keep.yaml",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file string
-	explain := &cobra.Command{Use: "explain RUN", Short: "Say which rule decides on a run, why, and until when", Args: argCount(1, 1),
+	explain := &cobra.Command{Use: "explain RUN", Short: "Show which rule decides on a run, why, and until when", Args: argCount(1, 1),
 		Example:           "  txarchive policy explain r7sk2\n  txarchive policy explain r7sk2 --policy keep.yaml --json | jq -r '.reasons[]'",
 		ValidArgsFunction: a.completeRuns,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runPolicyExplain(cmd.Context(), a, file, v[0]) }}
-	a.pathVar(explain.Flags(), &file, "policy", "the policy in this `FILE` (default: the one that was applied last)")
+	a.pathVar(explain.Flags(), &file, "policy", "use the policy in `FILE` (default the policy last applied to the archive)")
 	cmd.AddCommand(
-		&cobra.Command{Use: "check FILE", Short: "Find every mistake in a policy", Args: argCount(1, 1),
+		&cobra.Command{Use: "check FILE", Short: "Report every mistake in a policy", Args: argCount(1, 1),
 			Example: "  txarchive policy check keep.yaml\n  txarchive policy check --json keep.yaml | jq '.mistakes[]'",
 			RunE:    func(_ *cobra.Command, v []string) error { return runPolicyCheck(a, v[0]) }},
-		&cobra.Command{Use: "show", Short: "Print the policy that was applied last", Args: argCount(0, 0),
+		&cobra.Command{Use: "show", Short: "Print the policy last applied to the archive", Args: argCount(0, 0),
 			Example: "  txarchive policy show > keep.yaml",
 			RunE:    func(cmd *cobra.Command, _ []string) error { return runPolicyShow(cmd.Context(), a) }},
 		explain,
-		&cobra.Command{Use: "example [NAME]", Short: "Print a policy to begin with; without NAME list them", Args: argCount(0, 1),
+		&cobra.Command{Use: "example [NAME]", Short: "Print an example policy, or list the examples", Args: argCount(0, 1),
 			Example:   "  txarchive policy example flow-studio > keep.yaml",
 			ValidArgs: policy.Examples(),
 			RunE:      func(_ *cobra.Command, v []string) error { return runPolicyExample(a, strings.Join(v, "")) }})

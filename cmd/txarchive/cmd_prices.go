@@ -20,20 +20,22 @@ import (
 func newPricesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prices",
-		Short: "Show and set the prices that costs are calculated with",
-		Long: "Show the price tables, which are part of the program, and add newer ones and prices of your own: nothing is fetched over\n" +
-			"the network unless you give `prices update` a URL. docs/prices.md says where tables come from, how the name of a model\n" +
-			"finds its row, and how a request is priced." + exitCodes("4 no price for the model", "10 no archive"),
+		Short: "Show and set model prices",
+		Long: "Show the price tables, which are part of the program, and add newer tables or prices of your own. Nothing is fetched\n" +
+			"over the network unless you give `prices update` a URL. docs/prices.md explains where the tables come from, how a\n" +
+			"model name is matched to a row, and how a request is priced." +
+			exitCodes("4 no price for the model", "10 no archive"),
 		Example: "  txarchive prices list\n  txarchive prices list 'claude-*'\n  txarchive prices show gpt-5 --date 2026-11-20\n" +
 			"  txarchive prices set our-model input=0.5 output=2 --from 2026-10-01",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
-		Use: "list [PATTERN]", Short: "List the tables and the models that the archive uses, or the models of a pattern",
-		Long: "Without PATTERN, list the tables, and the models that the archive holds usage of, with the row of a table that\n" +
-			"prices each. With it, list the rows of the newest table whose model contains PATTERN, or is like it where it has * or ?.\n" +
-			"Prices are US dollars per million tokens." + exitCodes("4 no such model"),
+		Use: "list [PATTERN]", Short: "List price tables and used models, or rows by pattern",
+		Long: "Without PATTERN, list the price tables, your own prices, and the models that the archive has usage of, each with the\n" +
+			"row that prices it. With PATTERN, list the rows of the newest table whose model contains PATTERN or, if PATTERN has\n" +
+			"`*` or `?`, matches it. Prices are in US dollars per million tokens." +
+			exitCodes("4 no such model"),
 		Example: "  txarchive prices list\n  txarchive prices list sonnet-4\n  txarchive prices list 'gpt-5*' --json | jq -r .model",
 		Args:    argCount(0, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
@@ -50,9 +52,10 @@ func newPricesCommand(a *app) *cobra.Command {
 	}
 	var date, provider string
 	show := &cobra.Command{
-		Use: "show MODEL", Short: "Show which row a model name finds, by which rule, and every price in it",
-		Long: "Show how the name of a model finds its row on a day (in UTC), by which rule, and all prices of the row: US dollars per\n" +
-			"million tokens by class, service tier and length of the prompt." + exitCodes("4 no price for the model"),
+		Use: "show MODEL", Short: "Show the row that matches a model name, and its prices",
+		Long: "Show which row of the price tables matches a model name on a day (UTC), by which rule, and all prices of that row, in\n" +
+			"US dollars per million tokens: by class, service tier and length of the prompt." +
+			exitCodes("4 no price for the model"),
 		Example: "  txarchive prices show claude-sonnet-4-5\n  txarchive prices show anthropic/claude-sonnet-4.5 --date 2026-11-20\n" +
 			"  txarchive prices show llama3 --provider ollama",
 		Args: argCount(1, 1),
@@ -65,8 +68,8 @@ func newPricesCommand(a *app) *cobra.Command {
 		},
 		ValidArgsFunction: completeModels,
 	}
-	show.Flags().StringVar(&date, "date", "", "`DAY` of the request, YYYY-MM-DD (default today)")
-	show.Flags().StringVar(&provider, "provider", "", "`WHO` sold it, where a transcript says so apart from the model")
+	show.Flags().StringVar(&date, "date", "", "use the prices of this `DAY`, YYYY-MM-DD (default today)")
+	show.Flags().StringVar(&provider, "provider", "", "look up the model of this `PROVIDER`, where a transcript states it apart from the model")
 	cmd.AddCommand(list, show, newPricesSetCommand(a), newPricesRemoveCommand(a), newPricesImportCommand(a), newPricesUpdateCommand(a))
 	return cmd
 }

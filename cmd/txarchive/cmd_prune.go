@@ -38,34 +38,40 @@ func newPruneCommand(a *app) *cobra.Command {
 	var o pruneOptions
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Let runs go, by a policy, a query or by hand",
-		Long: "Show what a retention policy, a query or a list of runs would let go, and why; then do exactly that, when told to.\n" +
-			"Pruned runs leave the index at once and can come back (--undo) until `txarchive gc` takes their bytes. What they\n" +
-			"cost stays in all totals. Pins and holds always win. Sources are never touched, and what was pruned is not\n" +
-			"ingested again.\n\n" +
-			"Without --yes or --apply it asks on a terminal, and elsewhere does nothing. docs/retention.md has the details." +
-			exitCodes("4 no such run, or nothing to undo", "8 refused: an empty policy, an emptied group, a plan that is out of date, gc was there first", "10 no archive", "11 another txarchive is writing"),
-		Example: "  txarchive prune --policy keep.yaml                    the plan, with a reason for every run\n  txarchive prune --policy keep.yaml --yes              apply it\n" +
-			"  txarchive prune --query 'before:90d outcome:failed' --plan plan.json\n  txarchive prune --apply plan.json                     exactly that plan, or nothing\n" +
-			"  txarchive prune --run r7sk2 --thin ledger --yes       keep only what it cost\n  txarchive prune --undo r7sk2                          until gc",
+		Short: "Remove runs from the archive by policy, query or id",
+		Long: "Show which runs a retention policy, a query or a list of ids would remove from the archive, and why. Once you confirm\n" +
+			"this plan, exactly that is done. Without --yes or --apply, the command asks on a terminal, and changes nothing\n" +
+			"elsewhere.\n\n" +
+			"Pruned runs leave the index at once. --undo brings them back until `txarchive gc` has removed their data. Their cost\n" +
+			"stays in all totals, unless a rule or --drop-ledger says otherwise. Pinned and held runs are never pruned. Sources are\n" +
+			"never touched, and what was pruned is not ingested again while its file is unchanged.\n\n" +
+			"Applying a policy also makes it the policy of the archive, by which `nightly` prunes. docs/retention.md has the\n" +
+			"details." +
+			exitCodes("4 no such run, or nothing to undo", "8 refused: a policy without rules, a group that would lose its last run, a plan that is out of date, or data that gc has removed", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive prune --policy keep.yaml                # show the plan, and why\n" +
+			"  txarchive prune --policy keep.yaml --yes          # apply it\n" +
+			"  txarchive prune --query 'before:90d outcome:failed' --plan plan.json\n" +
+			"  txarchive prune --apply plan.json                 # exactly that plan\n" +
+			"  txarchive prune --run r7sk2 --thin ledger --yes   # keep only its cost\n" +
+			"  txarchive prune --undo r7sk2                      # works until gc",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			o.byHand = o.thin != "" || o.dropLedger || cmd.Flags().Changed("children")
 			return runPrune(cmd.Context(), a, o, names)
 		},
 	}
 	f := cmd.Flags()
-	a.pathVar(f, &o.policy, "policy", "plan by the policy in this `FILE`; see txarchive policy")
-	f.StringVar(&o.query, "query", "", "plan for the runs that a `QUERY` finds")
-	f.StringSliceVar(&o.runs, "run", nil, "plan for the runs of these `IDS`")
-	a.pathVar(f, &o.plan, "plan", "save the plan to this `FILE` and do nothing else")
-	a.pathVar(f, &o.apply, "apply", "apply the plan that was saved in this `FILE`")
-	f.BoolVar(&o.yes, "yes", false, "apply without asking")
-	f.BoolVar(&o.undo, "undo", false, "bring back what a plan or a run (by id; without one, the last plan) has lost")
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a policy without rules, and groups that lose their last run")
-	f.StringVar(&o.children, "children", "stay", "with --query and --run: what children of these runs `DO`: stay or follow")
-	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the `TIER` search, payloads or ledger")
-	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
-	f.IntVar(&o.limit, "limit", 50, "show `N` runs of the plan; 0 is all")
+	a.pathVar(f, &o.policy, "policy", "plan by the policy in `FILE` (see txarchive policy)")
+	f.StringVar(&o.query, "query", "", "plan for the runs that match `QUERY`")
+	f.StringSliceVar(&o.runs, "run", nil, "plan for the runs with these `IDS`")
+	a.pathVar(f, &o.plan, "plan", "save the plan to `FILE`, and do nothing else")
+	a.pathVar(f, &o.apply, "apply", "apply the plan that was saved in `FILE`")
+	f.BoolVar(&o.yes, "yes", false, "apply the plan without asking")
+	f.BoolVar(&o.undo, "undo", false, "undo the pruning of the given plans or runs, by id (default the newest plan)")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "allow a policy without rules, and groups that lose their last run")
+	f.StringVar(&o.children, "children", "stay", "with --query or --run: `MODE` for child runs: stay (do not prune them) or follow")
+	f.StringVar(&o.thin, "thin", "", "with --query or --run: only thin the runs, to the `TIER` search, payloads or ledger")
+	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query or --run: also remove the cost of the runs from all totals")
+	f.IntVar(&o.limit, "limit", 50, "show at most `N` runs of the plan (0 = no limit)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"run": a.completeSome(""), "query": a.completeQuery, "children": fixed("stay", "follow"), "thin": fixed("search", "payloads", "ledger")})
 	return cmd
 }

@@ -19,9 +19,10 @@ import (
 func newReindexCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reindex",
-		Short: "Make the index again from the packs",
-		Long: "Make the index again from packs/ alone, with the parsers of this program. The present index serves readers until the\n" +
-			"new one is complete." + exitCodes("5 some packs are damaged or missing, the index has all others", "10 no archive", "11 another txarchive is writing"),
+		Short: "Rebuild the index from the packs",
+		Long: "Rebuild the index from the packs alone, with the parsers of this version of txarchive. Use it if the index is missing\n" +
+			"or damaged. Readers use the old index until the new one is complete." +
+			exitCodes("5 some packs are damaged or missing (the index has all others)", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive reindex",
 		Args:    argCount(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), a) },

@@ -25,16 +25,16 @@ func newReportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Run named reports, and compare two periods",
-		Long: "Run named reports: the built-in ones, and your own, which are kept in the packs, like the originals, and\n" +
-			"are the same on every machine. `report diff` says what changed between two periods or two archives, and why." +
+		Long: "Run built-in and saved reports. Saved reports are stored in the packs, like the originals, and are the same on every\n" +
+			"machine. `report diff` shows what changed between two periods or two archives, and why." +
 			exitCodes("4 no such report", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive report list\n  txarchive report run tool-errors --param since=2026-11-01\n  txarchive report diff 2026-10 2026-11\n" +
 			"  txarchive report save weekly -- cost --by week,model\n  txarchive report save slow sql 'SELECT * FROM v_steps ORDER BY duration_us DESC LIMIT 5'",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	list := &cobra.Command{Use: "list", Short: "List the reports that there are", Example: "  txarchive report list",
-		Long: "List the reports of the program and those that the archive keeps, with the parameters that they take.", Args: argCount(0, 0),
+	list := &cobra.Command{Use: "list", Short: "List the reports", Example: "  txarchive report list",
+		Long: "List the built-in and saved reports, with their parameters.", Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReportList(cmd.Context(), a) }}
 	cmd.AddCommand(list, newReportRunCommand(a), newReportSaveCommand(a), newReportRemoveCommand(a), newReportDiffCommand(a))
 	return cmd
@@ -67,18 +67,19 @@ func newReportRunCommand(a *app) *cobra.Command {
 	var o sqlOptions
 	cmd := &cobra.Command{
 		Use: "run NAME [COST FLAGS]", Short: "Run a report",
-		Long: "Run a report. Parameters that are not given have the values that `report list --json` shows. Of a report that is made of\n" +
-			"`cost`, what follows -- is added to its flags." + exitCodes("4 no such report", "7 stopped at a limit", "10 no archive"),
+		Long: "Run a report. Parameters that are not given have the defaults that `report list --json` shows. If the report is a call\n" +
+			"of `cost`, the flags after -- are added to its own." +
+			exitCodes("4 no such report", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive report run cost-by-step\n  txarchive report run expensive-conversations --param limit=5 --param since=2026-11-01 --format markdown\n" +
 			"  txarchive report run weekly -- --since 2026-11",
 		Args: argCount(1, unlimited), ValidArgsFunction: a.completeReports,
 		RunE: func(cmd *cobra.Command, v []string) error { return runReport(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json, ndjson or markdown")
-	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` for a parameter of the report; may be repeated")
-	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
-	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
+	f.StringVar(&o.format, "format", "", "output `FORMAT`: table, csv, json, ndjson or markdown (default table)")
+	f.StringArrayVar(&o.params, "param", nil, "set a parameter of the report, `NAME=VALUE` (repeatable)")
+	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows with exit code 7 (0 = no limit)")
+	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` with exit code 7 (default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(rows.Formats...)})
 	return cmd
 }
@@ -165,9 +166,10 @@ func newReportSaveCommand(a *app) *cobra.Command {
 	var description string
 	var params []string
 	cmd := &cobra.Command{
-		Use: "save NAME sql QUERY | save NAME -- cost [FLAGS] [QUERY]", Short: "Give a report a name",
-		Long: "Save a statement of SQL (:name in it is a parameter, --param gives its default), or a call of `cost`. A report of that name\n" +
-			"that you saved before is replaced. What you save must run: it is tried." + exitCodes("8 the program has a report of that name", "10 no archive", "11 another txarchive is writing"),
+		Use: "save NAME sql QUERY | save NAME -- cost [FLAGS] [QUERY]", Short: "Save a report under a name",
+		Long: "Save an SQL statement or a call of `cost` as a report. :NAME in the statement is a parameter, and --param sets its\n" +
+			"default. A saved report of the same name is replaced. The report is tried first: what fails is not saved." +
+			exitCodes("8 a built-in report has this name", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive report save slow sql 'SELECT run_id, name, duration_us FROM v_steps WHERE started > :since' --param since=2026-11-01\n" +
 			"  txarchive report save weekly --description 'what the weeks cost' -- cost --by week,model",
 		Args: argCount(2, unlimited),
@@ -175,8 +177,8 @@ func newReportSaveCommand(a *app) *cobra.Command {
 			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: nowMicro(a)}, params, v[1:])
 		},
 	}
-	cmd.Flags().StringVar(&description, "description", "", "what it is, a `TEXT` for people")
-	cmd.Flags().StringArrayVar(&params, "param", nil, "`NAME=DEFAULT` for :NAME in the statement; may be repeated")
+	cmd.Flags().StringVar(&description, "description", "", "describe the report with this `TEXT`")
+	cmd.Flags().StringArrayVar(&params, "param", nil, "default of a parameter of the statement, `NAME=DEFAULT` (repeatable)")
 	return cmd
 }
 
@@ -237,8 +239,9 @@ func tryReport(ctx context.Context, a *app, f reportFact) error {
 
 func newReportRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Forget a report", Example: "  txarchive report remove weekly",
-		Long: "Forget a report that you saved." + exitCodes("4 no such report", "8 it is one of the program", "10 no archive", "11 another txarchive is writing"),
+		Use: "remove NAME", Short: "Remove a saved report", Example: "  txarchive report remove weekly",
+		Long: "Remove a report that you saved." +
+			exitCodes("4 no such report", "8 it is a built-in report", "10 no archive", "11 another txarchive is writing"),
 		Args: argCount(1, 1), ValidArgsFunction: a.completeReports,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			all, err := a.knownReports(cmd.Context())

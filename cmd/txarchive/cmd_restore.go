@@ -32,18 +32,18 @@ func newRestoreCommand(a *app) *cobra.Command {
 	var o restoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore [SOURCE/PATH...] --to DIR",
-		Short: "Get original files back, byte for byte",
-		Long: "Write original files below a directory as DIR/SOURCE/PATH, with their bytes, times and modes. Say which: --all, a\n" +
-			"--source, a --run, or paths, those on this machine (/home/ada/.codex/...) too. With --in-place they go where they came\n" +
-			"from. Files that are there already with other content are left alone unless --overwrite; --dry-run says what would be\n" +
-			"written, and writes nothing.\n\n" +
-			"With a run come the files of its sub-agents and other sub-runs, and of theirs, unless --children stay. Its forks do not:\n" +
-			"`tree` shows both. Nor does a log that mentions it among others, such as a history of prompts.\n\n" +
-			"--at gives the state that was archived at a time: of each file the version that it had then, as far as it had grown.\n" +
-			"A date means its end.\n\n" +
-			"An original that has lost bytes by damage fails. With --damaged what is left of it is written beside the others as\n" +
-			"NAME@damaged, each byte where it stood and zeros for those that are lost; it says which. It still counts as failed." +
-			exitCodes("4 nothing has one of the names; the others are restored", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
+		Short: "Restore original files, byte for byte",
+		Long: "Write original files to DIR/SOURCE/PATH, with their contents, times and modes. Select them with --all, --source or\n" +
+			"--run, or by path: SOURCE/PATH, or the path on this machine (/home/ada/.codex/...). With --in-place, files are written\n" +
+			"to where they came from. Existing files with other contents are left alone, unless --overwrite is given.\n\n" +
+			"--run also restores the files of all sub-agents and other sub-runs, at any depth, unless --children stay is given. It\n" +
+			"does not restore forks (`tree` shows both), nor logs that mention the run among others, such as a history of prompts.\n\n" +
+			"--at restores the state that was archived at a given time: of each file the version of that time, as far as it had\n" +
+			"grown. A date means its end.\n\n" +
+			"An original that has lost bytes to damage is not restored. With --damaged, what is left of it is written as\n" +
+			"NAME@damaged, with every byte in its place and zeros for lost bytes, and the lost ranges are named. It still counts as\n" +
+			"failed." +
+			exitCodes("4 a name matches nothing (all others were restored)", "5 some originals are damaged (all others were restored)", "8 files are in the way", "10 no archive"),
 		Example: "  txarchive restore --all --to /tmp/back\n  txarchive restore --run r7sk2 --to .\n  txarchive restore --source awf --dry-run --to /tmp/back\n" +
 			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old\n  txarchive restore --source claude-code --in-place --dry-run\n" +
 			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then\n" +
@@ -57,16 +57,16 @@ func newRestoreCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	a.pathVar(f, &o.To, "to", "`DIR` to write below")
-	f.BoolVar(&o.inPlace, "in-place", false, "write where the files came from")
-	f.BoolVar(&o.All, "all", false, "everything, the newest version of each file")
-	f.StringVar(&o.Source, "source", "", "files of this source, `NAME`")
-	f.StringVar(&o.run, "run", "", "files of the run `ID`, and of its sub-agents")
-	f.StringVar(&o.children, "children", "follow", "with --run: what its children `DO`: follow or stay")
-	f.StringVar(&o.at, "at", "", "as it was archived at this `TIME` (2026-11-20, 2026-11-20T08:00, 7d)")
-	f.IntVar(&o.Version, "version", 0, "version `N` instead of the newest")
-	f.BoolVar(&o.AllVersions, "all-versions", false, "every version; earlier ones beside the newest under names of their own")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
+	a.pathVar(f, &o.To, "to", "write files below `DIR`")
+	f.BoolVar(&o.inPlace, "in-place", false, "write files to where they came from")
+	f.BoolVar(&o.All, "all", false, "restore all files, the newest version of each")
+	f.StringVar(&o.Source, "source", "", "restore the files of the source `NAME`")
+	f.StringVar(&o.run, "run", "", "restore the files of the run `ID` and its sub-runs")
+	f.StringVar(&o.children, "children", "follow", "with --run: `MODE` for child runs: follow (restore them too) or stay")
+	f.StringVar(&o.at, "at", "", "restore the state archived at this `TIME` (2026-11-20, 2026-11-20T08:00, 7d)")
+	f.IntVar(&o.Version, "version", 0, "restore version `N` instead of the newest")
+	f.BoolVar(&o.AllVersions, "all-versions", false, "restore every version; earlier ones get names of their own beside the newest")
+	f.BoolVar(&o.DryRun, "dry-run", false, "only show what would be written")
 	f.BoolVar(&o.Damaged, "damaged", false, "write what is left of originals that have lost bytes, as NAME@damaged")
 	f.BoolVar(&o.Overwrite, "overwrite", false, "replace files that are in the way")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"source": a.completeValues("source"), "run": a.completeSome(""), "children": fixed("follow", "stay")})

@@ -33,23 +33,25 @@ func newScheduleCommand(a *app) *cobra.Command {
 	var o scheduleOptions
 	cmd := &cobra.Command{
 		Use:   "schedule",
-		Short: "Have `nightly` run every night",
-		Long: "Write what runs `txarchive nightly` every night: a systemd timer of this user, a launchd agent, or lines in the crontab,\n" +
-			"whichever the machine has, or --with says. They catch up on a night that the machine slept through. What was not\n" +
-			"written by txarchive is never changed or removed." + exitCodes("4 nothing is scheduled", "8 something else is in the way", "10 no archive"),
+		Short: "Schedule the nightly job",
+		Long: "Schedule `txarchive nightly` to run every night. It is started by a systemd timer of this user, a launchd agent, or\n" +
+			"lines in the crontab: whichever the machine has, or --with selects. If the machine was asleep at that time, the job\n" +
+			"runs later. Files and crontab lines that txarchive did not write are never changed or removed. docs/nightly.md has the\n" +
+			"details." +
+			exitCodes("4 nothing is scheduled", "8 something else is in the way", "10 no archive"),
 		Example: "  txarchive schedule install --backup /mnt/backup/transcripts --keep-last 14\n  txarchive schedule install --at 04:30 --with cron --dry-run\n" +
 			"  txarchive schedule status\n  txarchive schedule remove",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&o.with, "with", "", "`WHAT` runs it: systemd, launchd or cron (default: what the machine has)")
+	cmd.PersistentFlags().StringVar(&o.with, "with", "", "use `SCHEDULER`: systemd, launchd or cron (default what the machine has)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"with": fixed("systemd", "launchd", "cron")})
 	cmd.AddCommand(newScheduleInstallCommand(a, &o),
-		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: argCount(0, 0),
+		&cobra.Command{Use: "show", Short: "Print the files or crontab lines of the job", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "status", Short: "Say when the nightly job runs next, and how the last one went", Args: argCount(0, 0),
+		&cobra.Command{Use: "status", Short: "Show when the job runs next, and how the last one went", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleStatus(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "remove", Short: "Stop running it", Args: argCount(0, 0),
+		&cobra.Command{Use: "remove", Short: "Remove the scheduled job", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleRemove(cmd.Context(), a, &o) }})
 	return cmd
 }
@@ -58,7 +60,7 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 	var n nightlyOptions
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Have `nightly` run every night, with the same flags",
+		Short: "Schedule the nightly job; flags are passed to `nightly`",
 		Example: "  txarchive schedule install\n  txarchive schedule install --at 04:30 --backup /mnt/backup/transcripts --keep-within 60d\n" +
 			"  txarchive schedule install --with systemd --dry-run",
 		Args: argCount(0, 0),
@@ -71,9 +73,9 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 	}
 	nightlyFlags(a, cmd, &n)
 	o.jitter = 30 * time.Minute
-	cmd.Flags().StringVar(&o.at, "at", "03:17", "`TIME` of the day")
-	cmd.Flags().Var((*ageValue)(&o.jitter), "jitter", "begin up to this `TIME` later, where systemd runs it")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be written, write nothing")
+	cmd.Flags().StringVar(&o.at, "at", "03:17", "start at this `TIME` of day")
+	cmd.Flags().Var((*ageValue)(&o.jitter), "jitter", "start up to this `TIME` later, at random (systemd only)")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only print what would be written")
 	return cmd
 }
 

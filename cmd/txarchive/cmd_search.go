@@ -24,14 +24,18 @@ func newSearchCommand(a *app) *cobra.Command {
 	var o searchOptions
 	cmd := &cobra.Command{
 		Use:   "search QUERY...",
-		Short: "Find words in all that was said and done",
-		Long: "Find words in prompts, answers, reasoning, tool inputs and outputs, and errors. All words must be there; \"quoted\n" +
-			"words\" must stand together. Case and accents do not matter. The newest hits come first. docs/query-language.md\n" +
-			"describes fields (tool:bash, after:7d, format:awf), OR, - and the rest. After a query that begins with - write --." +
-			exitCodes("7 stopped early, there may be more hits", "10 no archive"),
-		Example: "  txarchive search permission denied\n  txarchive search '\"permission denied\" tool:bash'\n" +
-			"  txarchive search --json --limit 0 TypeError > hits.ndjson\n  txarchive search parseConfig -C 2        with two events around each hit\n" +
-			"  txarchive search is:error --facets tool,month\n  txarchive search --files --null zebra | xargs -0 -r -n1 txarchive cat",
+		Short: "Search the text of all transcripts",
+		Long: "Search prompts, answers, reasoning, tool inputs and outputs, and errors. All words must match; \"quoted words\" must be\n" +
+			"adjacent. Case and accents do not matter. The newest hits come first.\n\n" +
+			"docs/query-language.md describes fields (tool:bash, after:7d, format:awf), OR, NOT (-) and the rest. Write --\n" +
+			"before a query that begins with a minus sign." +
+			exitCodes("7 stopped early (there may be more hits)", "10 no archive"),
+		Example: "  txarchive search permission denied\n" +
+			"  txarchive search '\"permission denied\" tool:bash'\n" +
+			"  txarchive search --json --limit 0 TypeError > hits.ndjson\n" +
+			"  txarchive search parseConfig -C 2   # with two events around each hit\n" +
+			"  txarchive search is:error --facets tool,month\n" +
+			"  txarchive search --files --null zebra | xargs -0 -r -n1 txarchive cat",
 		Args: argCount(1, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if (o.files || len(o.facets) > 0) && !cmd.Flags().Changed("limit") {
@@ -42,17 +46,17 @@ func newSearchCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeQuery,
 	}
 	f := cmd.Flags()
-	f.IntVarP(&o.Limit, "limit", "n", 20, "show `N` hits, or originals with --files; 0 is no limit, as it is with --files and --facets unless told")
-	f.StringVar(&o.After, "after", "", "go on after the hit with this `CURSOR`")
-	f.StringVar(&o.sort, "sort", string(search.Newest), "`ORDER`: newest, oldest, or relevance: that ranks the newest 500 hits")
+	f.IntVarP(&o.Limit, "limit", "n", 20, "show at most `N` hits, or originals with --files (0 = no limit, the default with --files and --facets)")
+	f.StringVar(&o.After, "after", "", "continue after the hit with this `CURSOR`")
+	f.StringVar(&o.sort, "sort", string(search.Newest), "sort by `ORDER`: newest, oldest, or relevance (ranks the newest 500 hits)")
 	f.IntVarP(&o.Context, "context", "C", 0, "show `N` events before and after each hit")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "also search earlier versions, copies and copied history")
-	f.Var((*ageValue)(&o.Timeout), "timeout", "stop after this `TIME` with what was found (exit code 7)")
-	f.BoolVar(&o.count, "count", false, "only say how many hits there are")
-	f.BoolVar(&o.files, "files", false, "only name the originals that have hits, for cat and restore")
-	f.BoolVarP(&o.null, "null", "0", false, "with --files: print names as they are, each with a NUL after it, for xargs -0")
-	f.StringSliceVar(&o.facets, "facets", nil, "only count the hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
-	f.BoolVar(&o.Explain, "explain", false, "say how the query was run")
+	f.Var((*ageValue)(&o.Timeout), "timeout", "stop after this `TIME`, with the hits so far and exit code 7")
+	f.BoolVar(&o.count, "count", false, "print only the number of hits")
+	f.BoolVar(&o.files, "files", false, "print only the names of originals with hits, for cat and restore")
+	f.BoolVarP(&o.null, "null", "0", false, "with --files: end each name with NUL instead of a newline, and print it unchanged, for xargs -0")
+	f.StringSliceVar(&o.facets, "facets", nil, "print only the number of hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
+	f.BoolVar(&o.Explain, "explain", false, "show how the query was run")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"sort": fixed(string(search.Newest), string(search.Oldest), string(search.Relevance)), "facets": fixedWords(search.FacetFields()...)})
 	return cmd

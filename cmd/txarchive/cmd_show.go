@@ -28,15 +28,18 @@ func newShowCommand(a *app) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Read a run, a conversation or an event",
-		Long: "Show a run, a conversation or an event by its id, or by a beginning that no other id has. Native ids work as well,\n" +
-			"in full. Tool calls are cut short unless --tools full." +
+		Short: "Show a run, conversation or event",
+		Long: "Show a run, conversation or event, by its id or a unique prefix of it. Native ids work as well, in full. Tool inputs\n" +
+			"and outputs are shortened, unless --tools full is given." +
 			exitCodes("4 no such id", "5 the original is damaged", "10 no archive"),
-		Example: "  txarchive show c4f09                       a conversation\n  txarchive show c4f09:17 -C 3               an event with three around it\n" +
-			"  txarchive show c4f09 --last 10 --tools full\n  txarchive show r7sk2 --timeline            steps, log and transcripts of a run in the order of time\n" +
-			"  txarchive show c4f09:17 --timeline -C 9    what went on around an event\n" +
-			"  txarchive show c4f09 --format markdown > talk.md\n  txarchive show r7sk2 --format openai > chat.jsonl\n" +
-			"  txarchive show c4f09 --versions            the originals that hold it",
+		Example: "  txarchive show c4f09                      # a conversation\n" +
+			"  txarchive show c4f09:17 -C 3              # an event with three around it\n" +
+			"  txarchive show c4f09 --last 10 --tools full\n" +
+			"  txarchive show r7sk2 --timeline           # all of a run, in order of time\n" +
+			"  txarchive show c4f09:17 --timeline -C 9   # what happened around an event\n" +
+			"  txarchive show c4f09 --format markdown > talk.md\n" +
+			"  txarchive show r7sk2 --format openai > chat.jsonl\n" +
+			"  txarchive show c4f09 --versions           # the originals that hold it",
 		Args:              argCount(0, 1),
 		ValidArgsFunction: a.completeThings,
 		RunE: func(cmd *cobra.Command, v []string) error {
@@ -45,15 +48,15 @@ func newShowCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, markdown, json, raw: the original bytes, or openai: messages, a conversation a line")
-	f.IntVar(&o.first, "first", 0, "only the first `N` events")
-	f.IntVar(&o.last, "last", 0, "only the last `N` events")
-	f.StringVar(&o.around, "around", "", "the event `ID`, or its number in the conversation, with what stands around it")
-	f.IntVarP(&o.context, "context", "C", 0, "show `N` events around that one (with --around 3)")
+	f.StringVar(&o.format, "format", "text", "output `FORMAT`: text, markdown, json, raw (the original bytes), or openai (messages, one conversation per line)")
+	f.IntVar(&o.first, "first", 0, "show only the first `N` events")
+	f.IntVar(&o.last, "last", 0, "show only the last `N` events")
+	f.StringVar(&o.around, "around", "", "show the event `ID`, or one by its number in the conversation, with the events around it")
+	f.IntVarP(&o.context, "context", "C", 0, "show `N` events around that one (default 3 with --around and --timeline)")
 	f.StringVar(&o.tools, "tools", "short", "`HOW` to show tool inputs and outputs: short, full or none")
 	f.BoolVar(&o.versions, "versions", false, "list the originals and their versions instead")
-	f.BoolVar(&o.timeline, "timeline", false, "everything of a run in the order of time, a line each (all of it with --tools full)")
-	f.BoolVar(&o.all, "all", false, "everything: documents beside the conversations, copies, what earlier versions said")
+	f.BoolVar(&o.timeline, "timeline", false, "show all events of a run in order of time, one per line (in full with --tools full)")
+	f.BoolVar(&o.all, "all", false, "include documents beside conversations, copies, and what earlier versions said")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(showFormats...), "tools": fixed("short", "full", "none")})
 	return cmd
 }

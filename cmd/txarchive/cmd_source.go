@@ -17,9 +17,9 @@ import (
 func newSourceCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "source",
-		Short: "Say which directories the archive follows",
-		Long: "A source is a directory, or some files of one, that `ingest` without arguments scans. `ingest DIR` and `ingest FILE`\n" +
-			"add theirs by themselves." +
+		Short: "Manage sources, the directories to archive",
+		Long: "Manage sources. A source is a directory, or some files in one, that `ingest` without arguments scans. `ingest DIR` and\n" +
+			"`ingest FILE` add sources by themselves." +
 			exitCodes("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source exclude awf '*.tmp'\n  txarchive source remove awf",
 		Args:    unknownCommand,
@@ -28,10 +28,10 @@ func newSourceCommand(a *app) *cobra.Command {
 	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a), newSourceExcludeCommand(a),
 		&cobra.Command{Use: "list", Short: "List the sources", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
-		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: argCount(1, 1),
+		&cobra.Command{Use: "remove NAME", Short: "Remove a source (what was archived is kept)", Args: argCount(1, 1),
 			ValidArgsFunction: a.completeSources,
 			RunE:              func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
-		&cobra.Command{Use: "rename OLD NEW", Short: "Give a source another name, before anything was stored under it",
+		&cobra.Command{Use: "rename OLD NEW", Short: "Rename a source of which nothing is stored yet",
 			Args: argCount(2, 2), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRename(cmd.Context(), a, v[0], v[1]) }})
 	return cmd

@@ -29,23 +29,24 @@ func newSourceAddCommand(a *app) *cobra.Command {
 	var o sourceOptions
 	cmd := &cobra.Command{
 		Use:   "add DIR|FILE|PROGRAM",
-		Short: "Follow a directory, or what a program keeps, without taking anything yet",
-		Long: "DIR is a directory. With a FILE, nothing else of its directory is followed. PROGRAM is one of " + strings.Join(all.Programs(), ", ") + ":\n" +
-			"all its default places that exist are followed, and those that its environment variables name. A directory\n" +
-			"called like a program is ./NAME.\n\n" +
-			"--host names the machine that files were copied from; their runs are shown with it. What is on two machines\n" +
-			"counts once." +
-			exitCodes("4 no such directory, or nothing of the program", "8 refused", "11 another txarchive is writing"),
+		Short: "Add a directory, a file or a program as a source",
+		Long: "Add a source, without archiving anything yet. With a FILE, nothing else in its directory is scanned. PROGRAM stands\n" +
+			"for all its default directories that exist, and those that its environment variables name. It is one of\n" +
+			fill(strings.Join(all.Programs(), ", ")) + ".\n\n" +
+			"For a directory with the name of a program, write ./NAME.\n\n" +
+			"--host names the machine that the files were copied from; their runs are shown with it. Runs that are on two machines\n" +
+			"are counted once." +
+			exitCodes("4 no such directory, or the program has no files", "8 refused", "11 another txarchive is writing"),
 		Example: "  txarchive source add claude-code\n  txarchive source add --name work --exclude 'clients/' /mnt/work/swarm\n" +
 			"  txarchive source add codex --home /mnt/laptop/home/ada --host laptop",
 		Args:      argCount(1, 1),
 		ValidArgs: all.Programs(),
 		RunE:      func(cmd *cobra.Command, v []string) error { return runSourceAdd(cmd.Context(), a, v[0], o) },
 	}
-	cmd.Flags().StringVar(&o.name, "name", "", "`NAME` of the source (default: the base name of DIR, or the program's)")
-	a.pathVar(cmd.Flags(), &o.home, "home", "home `DIR` that PROGRAM's places are in (default: one's own)")
-	cmd.Flags().StringVar(&o.host, "host", "", "the `MACHINE` that the files were copied from (default: this one)")
-	cmd.Flags().StringArrayVar(&o.exclude, "exclude", nil, "leave out files and directories that match `PATTERN`, such as '*.tmp' (repeatable; see source exclude)")
+	cmd.Flags().StringVar(&o.name, "name", "", "call the source `NAME` (default the name of the directory, or of the program)")
+	a.pathVar(cmd.Flags(), &o.home, "home", "look for the directories of PROGRAM in the home `DIR` (default your own)")
+	cmd.Flags().StringVar(&o.host, "host", "", "record `MACHINE` as the origin of the files (default this one)")
+	cmd.Flags().StringArrayVar(&o.exclude, "exclude", nil, "exclude files and directories that match `PATTERN`, such as '*.tmp' (repeatable; see source exclude)")
 	return cmd
 }
 

@@ -19,18 +19,18 @@ func newSourceDiscoverCommand(a *app) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "discover",
-		Short: "Find the directories where coding agents keep their files",
-		Long: "Look where the programs that txarchive knows keep their files by default, and where environment variables move\n" +
-			"them. A file is at risk when it is not in the archive as it is now and its program deletes files of that age\n" +
-			"within a week. Nothing is taken and nothing is followed, unless --add is given." +
+		Short: "Find directories where agents keep their files",
+		Long: "Find the default directories of all programs that txarchive knows, and those that environment variables name. Nothing\n" +
+			"is archived, and nothing is added as a source unless --add is given.\n\n" +
+			"A file is at risk if its present content is not archived, and its program will delete it within a week." +
 			exitCodes("10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source discover --add && txarchive ingest\n" +
 			"  txarchive source discover --home /mnt/backup/home/ada\n  txarchive source discover --json | jq 'select(.at_risk_files > 0)'",
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSourceDiscover(cmd.Context(), a, home, follow) },
 	}
-	a.pathVar(cmd.Flags(), &home, "home", "look below this home `DIR` instead of one's own, whose variables then say nothing")
-	cmd.Flags().BoolVar(&follow, "add", false, "follow all that is found")
+	a.pathVar(cmd.Flags(), &home, "home", "look below the home `DIR` instead of your own, and ignore environment variables")
+	cmd.Flags().BoolVar(&follow, "add", false, "add everything that is found as sources")
 	return cmd
 }
 

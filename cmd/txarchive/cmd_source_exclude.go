@@ -19,13 +19,13 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
 		Use:   "exclude NAME PATTERN...",
-		Short: "Leave files or directories of a source out",
-		Long: "A PATTERN reads as in .gitignore: one without a slash is a name at any depth, any other a path below the\n" +
-			"source's directory; * and ? stand for characters of one name, ** for directories, [a-z] for one character, {a,b}\n" +
-			"for one of several; a slash at the end means directories only. What lies in a directory that is left out is left\n" +
-			"out with it.\n\n" +
-			"Nothing of it is read any more, not even by nightly. What was stored of it before stays, and can be searched:\n" +
-			"`txarchive prune --query` and `txarchive forget` take it out." +
+		Short: "Exclude files or directories of a source",
+		Long: "Exclude files and directories of a source that match a PATTERN. Patterns are like those in .gitignore: one without a\n" +
+			"slash is a name at any depth, any other is a path below the directory of the source. `*` and `?` stand for characters\n" +
+			"of one name, `**` for directories, `[a-z]` for one character, `{a,b}` for one of several; a slash at the end means\n" +
+			"directories only. Everything in an excluded directory is excluded, too.\n\n" +
+			"Excluded files are no longer read, not even by `nightly`. What was archived of them before is kept and can be\n" +
+			"searched; `txarchive prune --query` and `txarchive forget` remove it." +
 			exitCodes("4 no such source or pattern", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source exclude claude-code '/-home-ada-clients-*/'\n  txarchive source exclude swarm '/experiments/**/llm' '*.tmp'\n" +
 			"  txarchive source exclude swarm '*.tmp' --undo",
@@ -37,7 +37,7 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "take the PATTERNs back: the next ingest takes what they left out")
+	cmd.Flags().BoolVar(&undo, "undo", false, "remove the PATTERNs, so that the next ingest archives what they excluded")
 	return cmd
 }
 

@@ -32,12 +32,14 @@ func newSQLCommand(a *app) *cobra.Command {
 	var o sqlOptions
 	cmd := &cobra.Command{
 		Use:   "sql [QUERY]",
-		Short: "Ask the index in SQL",
-		Long: "Run one SQL statement that reads, from the command line or standard input; on a terminal without QUERY, ask for\n" +
-			"statements, with history and completion (.help helps there). docs/sql.md describes the views: v_runs,\n" +
-			"v_conversations, v_steps, v_events, v_tool_calls, v_usage, v_receipts, v_links, v_files, v_problems, v_cost_daily; and\n" +
-			"the functions event_text(id), event_json(id), call_input(id), call_output(id), receipt_json(id). Nothing can be\n" +
-			"changed, attached or loaded." + exitCodes("also 2 when the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
+		Short: "Query the index with SQL",
+		Long: "Run one SQL statement, from the command line or standard input. On a terminal without QUERY, start an interactive\n" +
+			"shell with history and completion (.help lists its commands). Statements can only read: nothing can be changed,\n" +
+			"attached or loaded.\n\n" +
+			"docs/sql.md describes the views v_runs, v_conversations, v_steps, v_events, v_tool_calls, v_usage, v_receipts,\n" +
+			"v_links, v_files, v_problems and v_cost_daily, and the functions event_text(id), event_json(id), call_input(id),\n" +
+			"call_output(id) and receipt_json(id)." +
+			exitCodes("2 also for a statement that is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=Bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
 			"  txarchive sql --param least:=1000 'SELECT run_id FROM v_runs WHERE events > :least'\n" +
@@ -47,10 +49,10 @@ func newSQLCommand(a *app) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown")
-	f.StringArrayVar(&o.params, "param", nil, "`NAME=TEXT` for :NAME in the statement, or NAME:=NUMBER; may be repeated")
-	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
-	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
+	f.StringVar(&o.format, "format", "", "output `FORMAT`: table, csv, json (an array), ndjson or markdown (default table)")
+	f.StringArrayVar(&o.params, "param", nil, "set :NAME in the statement to a text, `NAME=TEXT`, or to a number, NAME:=NUMBER (repeatable)")
+	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows with exit code 7 (0 = no limit)")
+	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` with exit code 7 (default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(rows.Formats...)})
 	return cmd
 }

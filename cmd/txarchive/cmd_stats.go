@@ -17,15 +17,16 @@ func newStatsCommand(a *app) *cobra.Command {
 	var storage bool
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Count what the archive holds",
-		Long: "Count files, runs, events, tokens and problems, in total and for each format; docs/formats/ says what counts. Sums\n" +
-			"are of what originals state. Sub-agents are not counted as runs here; `list` has them. Files that are kept but not\n" +
-			"read (locks, configuration) belong to no format and are in the total only." + exitCodes("10 no archive"),
+		Short: "Count files, runs, events and tokens",
+		Long: "Count files, runs, events, tokens and problems, in total and by format. docs/formats/ says what counts. Tokens and\n" +
+			"costs are sums of what the originals state. Sub-agents are not counted as runs; `list` includes them. Files that are\n" +
+			"archived but not parsed (lock files, configuration) belong to no format, and are counted in the total only." +
+			exitCodes("10 no archive"),
 		Example: "  txarchive stats\n  txarchive stats --storage\n  txarchive stats --json | jq .totals.events",
 		Args:    argCount(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, storage) },
 	}
-	cmd.Flags().BoolVar(&storage, "storage", false, "also say what the archive takes on disk, and each table of its index")
+	cmd.Flags().BoolVar(&storage, "storage", false, "also show the disk usage of the archive, and of each table of its index")
 	return cmd
 }
 

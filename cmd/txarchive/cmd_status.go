@@ -28,13 +28,14 @@ func newStatusCommand(a *app) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say how fresh the archive is, and what needs attention",
-		Long: "Say of each source where it is, when it was last scanned, when something new was last stored of it and what had\n" +
-			"problems; what is there and not archived yet, and what its program will delete before the next nightly run (by\n" +
-			"names, sizes and times of files, none is opened; --no-scan leaves this out); how the last nightly run went and when the\n" +
-			"next is due; how much of the packs was read again lately; and what the archive takes on disk and how it grows.\n\n" +
-			"With --max-age it ends in exit code 6 when a source that is followed was not scanned for so long, or when nothing was\n" +
-			"ever ingested; with --check, when anything needs attention: for cron and monitoring." +
+		Short: "Show how current the archive is, and what needs attention",
+		Long: "Show the state of each source: where it is, when it was last scanned, when new data was last stored, its problems,\n" +
+			"what is not archived yet, and what its program will delete before the next nightly run. The last two are derived from\n" +
+			"names, sizes and times; no file is opened, and --no-scan leaves them out.\n\n" +
+			"Also show how the last nightly run went and when the next is due, how much of the packs was verified recently, and how\n" +
+			"much disk space the archive takes and how it grows.\n\n" +
+			"For cron and monitoring: with --max-age, exit with code 6 if a source was not scanned for that long, or nothing was\n" +
+			"ever ingested; with --check, if anything needs attention." +
 			exitCodes("6 older than --max-age, or --check found something", "10 no archive"),
 		Example: "  txarchive status\n  txarchive status --max-age 26h --quiet || mail -s 'transcripts are not archived' me\n" +
 			"  txarchive status --check --json | jq .attention\n  txarchive status --quiet --prometheus /var/lib/node_exporter/txarchive.prom\n" +
@@ -43,10 +44,10 @@ func newStatusCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
-	f.Var((*ageValue)(&o.maxAge), "max-age", "the `AGE` that the last scan of a source may have")
-	f.BoolVar(&o.check, "check", false, "end in exit code 6 when anything needs attention")
+	f.Var((*ageValue)(&o.maxAge), "max-age", "exit with code 6 if the last scan of a source is older than `AGE`")
+	f.BoolVar(&o.check, "check", false, "exit with code 6 if anything needs attention")
 	f.BoolVar(&o.noScan, "no-scan", false, "do not look at the sources")
-	a.pathVar(f, &o.prometheus, "prometheus", "write the figures to this `FILE`, for the textfile collector of node_exporter")
+	a.pathVar(f, &o.prometheus, "prometheus", "write the figures to `FILE`, for the textfile collector of node_exporter")
 	return cmd
 }
 

@@ -19,22 +19,22 @@ import (
 func newTagCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tag",
-		Short: "Put tags on runs",
-		Long: "Put words of your own on runs, to find them by (tag:release) and for the retention policy. Tags are kept in the packs,\n" +
-			"like the originals, and are the same on every machine. A run is named as for `show`." +
-			exitCodes("4 no such run, or the run has no such tag", "10 no archive", "11 another txarchive is writing"),
+		Short: "Add, remove and list tags of runs",
+		Long: "Tag runs, to find them (tag:release) and to match them in a retention policy. Tags are stored in the packs, like the\n" +
+			"originals, and are the same on every machine. RUN is an id, as for `show`." +
+			exitCodes("4 no such run, or it has no such tag", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive tag add r7sk2 release keep\n  txarchive tag remove r7sk2 keep\n  txarchive tag list\n  txarchive list tag:release",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		&cobra.Command{Use: "add RUN TAG...", Short: "Put tags on a run", Args: argCount(2, unlimited),
+		&cobra.Command{Use: "add RUN TAG...", Short: "Add tags to a run", Args: argCount(2, unlimited),
 			Example: "  txarchive tag add r7sk2 release", ValidArgsFunction: a.completeTagging,
 			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], true) }},
-		&cobra.Command{Use: "remove RUN TAG...", Short: "Take tags off a run", Args: argCount(2, unlimited),
+		&cobra.Command{Use: "remove RUN TAG...", Short: "Remove tags from a run", Args: argCount(2, unlimited),
 			Example: "  txarchive tag remove r7sk2 release", ValidArgsFunction: a.completeTagging,
 			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], false) }},
-		&cobra.Command{Use: "list [RUN]", Short: "List tags, of one run or of all", Args: argCount(0, 1),
+		&cobra.Command{Use: "list [RUN]", Short: "List the tags of a run, or of all runs", Args: argCount(0, 1),
 			Example: "  txarchive tag list --json | jq -r .tag | sort | uniq -c", ValidArgsFunction: a.completeRuns,
 			RunE: func(cmd *cobra.Command, v []string) error {
 				return runTagList(cmd.Context(), a, strings.Join(v, ""))

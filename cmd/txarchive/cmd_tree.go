@@ -20,11 +20,13 @@ func newTreeCommand(a *app) *cobra.Command {
 	var down bool
 	cmd := &cobra.Command{
 		Use:   "tree ID|GROUP",
-		Short: "Show a run with its sub-runs",
+		Short: "Show the tree of a run and its sub-runs",
 		Long: "Show the tree that a run, or each run of a group, belongs to: which run started which, with status, tokens and cost.\n" +
-			"Sub-runs that were announced and never found are shown as such. What is in the tree twice is shown once." +
+			"Sub-runs that were announced but never found are marked. What is in the tree twice is shown in full only once." +
 			exitCodes("4 no such run", "10 no archive"),
-		Example:           "  txarchive tree r7sk2\n  txarchive tree r7sk2 --down              without what is above it\n  txarchive tree r7sk2 --kinds parent,fork,reference,message",
+		Example: "  txarchive tree r7sk2\n" +
+			"  txarchive tree r7sk2 --down   # without the runs above it\n" +
+			"  txarchive tree r7sk2 --kinds parent,fork,reference,message",
 		Args:              argCount(1, 1),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, v []string) error {
@@ -33,8 +35,8 @@ func newTreeCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&down, "down", false, "begin at this run, not at its topmost ancestor")
-	f.StringSliceVar(&o.Kinds, "kinds", nil, "`KINDS` of links to follow: "+strings.Join(linkKinds, ", ")+" (default parent, fork, call)")
+	f.BoolVar(&down, "down", false, "start at this run, not at its topmost ancestor")
+	f.StringSliceVar(&o.Kinds, "kinds", nil, "follow links of these `KINDS`: "+strings.Join(linkKinds, ", ")+" (default parent, fork, call)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"kinds": fixedWords(linkKinds...)})
 	return cmd
 }

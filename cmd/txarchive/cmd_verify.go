@@ -23,20 +23,24 @@ func newVerifyCommand(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove that every byte is still there",
-		Long: "Read every pack, check every byte of it against its hashes, and prove the index against the packs. What is damaged is\n" +
-			"named with the files and runs that it touches. It changes nothing: status tells of what it found, and the next ingest\n" +
-			"mends what is whole elsewhere.\n\n" +
-			"--deep also makes the index again from the packs, beside the present one, compares every row and every word of the two,\n" +
-			"and throws it away: it takes as long as reindex, and keeps other writers out meanwhile.\n\n" +
-			"--repair saves everything that is not itself damaged: it writes what is good in damaged packs into new ones, looks for\n" +
-			"the rest by hash in other packs, in the sources and with --from in a backup, notes which bytes are lost, keeps the\n" +
-			"damaged packs aside in quarantine/, and makes the index right. It shows its plan first, and gives nothing up without\n" +
-			"being told so. Docs: docs/reliability.md." +
-			exitCodes("5 something is damaged or missing", "8 --repair: bytes would be given up, and that is not confirmed", "10 no archive",
-				"11 --deep, --repair: another process writes", "12 a newer txarchive wrote some of the packs; all others are well"),
-		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --repair --dry-run   what could be saved\n  txarchive verify --repair --from /mnt/backup/transcripts\n  txarchive verify --json | jq .list",
-		Args:    argCount(0, 0),
+		Short: "Verify the integrity of the archive, or repair it",
+		Long: "Read every pack, check every byte against its hashes, and check the index against the packs. Damage is reported with\n" +
+			"the files and runs that it affects. Nothing is changed. `status` shows what was found, and the next `ingest` repairs\n" +
+			"what is intact elsewhere.\n\n" +
+			"--deep also builds a second index from the packs, compares every row and word of the two, and discards it. This takes\n" +
+			"as long as `reindex`, and locks out other writers.\n\n" +
+			"--repair saves everything that is not itself damaged. It writes what is good in damaged packs to new packs; searches\n" +
+			"for the rest by hash in other packs, in the sources and, with --from, in a backup; records which bytes are lost; moves\n" +
+			"the damaged packs to quarantine/; and corrects the index. It shows its plan first, and gives nothing up without\n" +
+			"confirmation. docs/reliability.md has the details." +
+			exitCodes("5 something is damaged or missing", "8 --repair: bytes would be given up, and this was not confirmed", "10 no archive", "11 --deep, --repair: another txarchive is writing", "12 a newer txarchive wrote some of the packs (all others are intact)"),
+		Example: "  txarchive verify\n" +
+			"  txarchive verify --quick              # sizes, names and manifests only\n" +
+			"  txarchive verify --deep               # also every row of the index\n" +
+			"  txarchive verify --repair --dry-run   # show what could be saved\n" +
+			"  txarchive verify --repair --from /mnt/backup/transcripts\n" +
+			"  txarchive verify --json | jq .list",
+		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if mend && (o.Quick || deep) || o.Quick && deep {
 				return usage("--quick, --deep and --repair do not go together", "one call for each")
@@ -50,12 +54,12 @@ func newVerifyCommand(a *app) *cobra.Command {
 			return runVerify(cmd.Context(), a, o, deep)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Quick, "quick", false, "do not read contents, nor the index for faults of its own")
-	cmd.Flags().BoolVar(&deep, "deep", false, "make the index again and compare every row")
-	cmd.Flags().BoolVar(&mend, "repair", false, "save what is not damaged, and note what is lost")
-	cmd.Flags().BoolVar(&r.dryRun, "dry-run", false, "--repair: show what would be done")
-	a.pathVar(cmd.Flags(), &r.from, "from", "--repair: look in this archive or backup too, `DIR`")
-	cmd.Flags().BoolVar(&r.yes, "yes", false, "--repair: do not ask before giving up what is lost")
+	cmd.Flags().BoolVar(&o.Quick, "quick", false, "do not read contents, and do not check the integrity of the index file")
+	cmd.Flags().BoolVar(&deep, "deep", false, "also rebuild the index separately, and compare every row")
+	cmd.Flags().BoolVar(&mend, "repair", false, "save what is not damaged, and record what is lost")
+	cmd.Flags().BoolVar(&r.dryRun, "dry-run", false, "with --repair: only show what would be done")
+	a.pathVar(cmd.Flags(), &r.from, "from", "with --repair: also search the archive or backup in `DIR`")
+	cmd.Flags().BoolVar(&r.yes, "yes", false, "with --repair: do not ask before giving up lost bytes")
 	return cmd
 }
 

@@ -19,9 +19,10 @@ var (
 
 func newVersionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of txarchive and of its parsers",
-		Long:    "Print the version of txarchive, and the formats that it knows with the versions of their parsers." + exitCodes(),
+		Use:   "version",
+		Short: "Print the versions of txarchive and its parsers",
+		Long: "Print the version of txarchive, and all known formats with the versions of their parsers." +
+			exitCodes(),
 		Example: "  txarchive version\n  txarchive version --json | jq .formats",
 		Args:    argCount(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return runVersion(a) },

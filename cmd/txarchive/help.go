@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // help prints what a command does and how it is used. A terminal gets lines wrapped to its width; a pipe gets them as they are written.
@@ -19,6 +20,12 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	}
 	fmt.Fprintf(a.out, "%s\n\n%s", strings.TrimSpace(about), usage)
 }
+
+// helpWidth is how wide help texts are where no terminal says otherwise.
+const helpWidth = 120
+
+// fill breaks a text that is put together from parts into lines of helpWidth.
+func fill(text string) string { return terminal.WrapHanging("", text, "", helpWidth) }
 
 // reflow wraps each paragraph that has a line wider than width anew. Paragraphs with indented lines stay as they are.
 func (a *app) reflow(s string, width int) string {

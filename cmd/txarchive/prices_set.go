@@ -18,7 +18,9 @@ import (
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-const pricesKept = "\n\nPrices are kept in the packs, like the originals, and are the same on every machine. What they touch is priced again at\nonce, and `reindex` gives the same."
+const pricesKept = "\n\n" +
+	"Prices are stored in the packs, like the originals, and are the same on every machine. Usage that a change affects is\n" +
+	"repriced at once, and `reindex` gives the same costs."
 
 const changesPrices = "10 no archive"
 
@@ -26,11 +28,13 @@ func newPricesSetCommand(a *app) *cobra.Command {
 	var o price.Override
 	var rates []string
 	cmd := &cobra.Command{
-		Use: "set MODEL CLASS=USD...", Short: "Set a price of your own for a model, from a day on",
-		Long: "Set what a model costs, in US dollars per million tokens. input and output are needed; cache_read, cache_write,\n" +
-			"cache_write_1h and reasoning are priced by the rules in docs/prices.md where you say nothing. input@200000=6 holds for\n" +
-			"prompts longer than that, output.batch=7.5 for a service tier (priority, flex, batch). The price comes before every table,\n" +
-			"for every way in which the model's name may be written; azure/gpt-5 holds only there." + pricesKept + exitCodes(changesPrices, "11 another txarchive is writing"),
+		Use: "set MODEL CLASS=USD...", Short: "Set your own price of a model",
+		Long: "Set your own price of a model, in US dollars per million tokens. It takes precedence over all price tables. input and\n" +
+			"output are required; where cache_read, cache_write, cache_write_1h or reasoning is not given, the rules in\n" +
+			"docs/prices.md apply.\n\n" +
+			"input@200000=6 applies to prompts longer than 200,000 tokens, output.batch=7.5 to a service tier (priority, flex,\n" +
+			"batch). The price applies to every spelling of the model name; a price for azure/gpt-5 applies only to that provider." + pricesKept +
+			exitCodes(changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices set our-model input=0.5 output=2\n  txarchive prices set claude-sonnet-4-5 input=2.4 output=12 cache_read=0.24 --from 2026-10-01 --note 'contract 2026'",
 		Args:    argCount(2, unlimited), ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, v []string) error {
@@ -52,18 +56,18 @@ func newPricesSetCommand(a *app) *cobra.Command {
 			return runPricesChange(cmd.Context(), a, func(*archive.Archive) ([]blob.Fact, error) { return a.overrideFacts(o) })
 		},
 	}
-	cmd.Flags().StringVar(&o.From, "from", "", "first `DAY`, YYYY-MM-DD in UTC (default: always)")
-	cmd.Flags().StringVar(&o.Note, "note", "", "why, a `TEXT` for people")
+	cmd.Flags().StringVar(&o.From, "from", "", "apply the price from this `DAY` on, YYYY-MM-DD in UTC (default always)")
+	cmd.Flags().StringVar(&o.Note, "note", "", "record this `TEXT` as a note")
 	return cmd
 }
 
 func newPricesRemoveCommand(a *app) *cobra.Command {
 	var from, table string
 	cmd := &cobra.Command{
-		Use: "remove MODEL", Short: "Take back prices of your own for a model",
-		Long: "Take back all prices of your own for a model, or the one of a day (--from). With --table take back the table that `prices\n" +
-			"update` has taken for a day." + pricesKept +
-			exitCodes("4 there is no such price", changesPrices, "11 another txarchive is writing"),
+		Use: "remove MODEL", Short: "Remove your own prices of a model",
+		Long: "Remove all your own prices of a model, or only the one that applies from a given day (--from). With --table, remove\n" +
+			"instead a price table that `prices update` has added." + pricesKept +
+			exitCodes("4 no such price", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices remove our-model\n  txarchive prices remove our-model --from 2026-10-01\n  txarchive prices remove --table 2026-11-01",
 		Args: func(cmd *cobra.Command, v []string) error {
 			if table == "" {
@@ -86,17 +90,18 @@ func newPricesRemoveCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "the price from this `DAY` only; \"\" is the one that always holds")
-	cmd.Flags().StringVar(&table, "table", "", "the table of this `DAY` instead, as prices list names it")
+	cmd.Flags().StringVar(&from, "from", "", "remove only the price that applies from this `DAY` (\"\" = the one that always applies)")
+	cmd.Flags().StringVar(&table, "table", "", "remove the price table of this `DAY` (see prices list)")
 	return cmd
 }
 
 func newPricesImportCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Set prices of your own from a CSV file",
-		Long: "Set prices of your own from a CSV file, - for standard input. Its first line names the columns: model, from, note, and\n" +
-			"classes as in `prices set` (input, output, cache_read, output.batch, ...), in US dollars per million tokens. Either all lines\n" +
-			"can be used, or none is." + pricesKept + exitCodes("4 no such file", changesPrices, "11 another txarchive is writing"),
+		Use: "import FILE", Short: "Set your own prices from a CSV file",
+		Long: "Set your own prices from a CSV file (- = standard input). The first line names the columns: model, from, note, and\n" +
+			"classes as in `prices set` (input, output, cache_read, output.batch, ...), in US dollars per million tokens. If a line\n" +
+			"is wrong, nothing is imported." + pricesKept +
+			exitCodes("4 no such file", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices import contract.csv\n  printf 'model,from,input,output\\nour-model,2026-10-01,0.5,2\\n' | txarchive prices import -",
 		Args:    argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {

@@ -30,10 +30,10 @@ const fetchTime = time.Minute
 func newPricesUpdateCommand(a *app) *cobra.Command {
 	var date string
 	cmd := &cobra.Command{
-		Use: "update FILE|URL", Short: "Take a newer price table, of all models",
-		Long: "Take a price table of all models that holds from a day on: a copy of LiteLLM's model_prices_and_context_window.json, or a\n" +
-			"table as internal/price/gen writes it. Requests before that day keep their prices. A URL is fetched by curl, once,\n" +
-			"because you ask for it; the program itself has no code for that. The table is published at\n" +
+		Use: "update FILE|URL", Short: "Add a newer price table of all models",
+		Long: "Add a price table of all models that applies from a given day on. It can be a copy of LiteLLM's\n" +
+			"model_prices_and_context_window.json, or a table written by internal/price/gen. Requests before that day keep their\n" +
+			"prices. A URL is fetched once, by curl; txarchive itself has no network code. The table is published at\n" +
 			"https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json" + pricesKept +
 			exitCodes("4 no such file", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices update model_prices_and_context_window.json --date 2026-11-01\n" +
@@ -62,7 +62,7 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&date, "date", "", "first `DAY` of these prices, YYYY-MM-DD in UTC (default today, or what the table says)")
+	cmd.Flags().StringVar(&date, "date", "", "apply the prices from this `DAY` on, YYYY-MM-DD in UTC (default today, or the date in the table)")
 	return cmd
 }
 

@@ -29,22 +29,22 @@ type diffOptions struct {
 func newReportDiffCommand(a *app) *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
-		Use: "diff A B [QUERY...]", Short: "Say what changed between two periods or two archives, and why",
-		Long: "Compare what was spent in A with what was spent in B, group by group, the largest change first. Each is a period (2026-10,\n" +
-			"last-month, 2026-10-01..2026-10-15, 7d; all is everything) or the directory of an archive: a backup that was restored is an\n" +
-			"earlier state of this one. A change of cost is split into what the change in tokens alone would have made (volume)\n" +
-			"and the rest (rate: another model, price or share of the cache); runs that are new or gone and prices that have changed\n" +
-			"are listed below." + exitCodes("4 no such directory", "10 no archive"),
+		Use: "diff A B [QUERY...]", Short: "Compare the cost of two periods or two archives",
+		Long: "Compare the cost of A with that of B, group by group, largest change first. A and B are periods (2026-10, last-month,\n" +
+			"2026-10-01..2026-10-15, 7d, or all) or directories of archives: a restored backup is an earlier state of this archive.\n\n" +
+			"A change of cost is split into the part that the change in tokens alone explains (volume) and the rest (rate: another\n" +
+			"model, price or share of the cache). Below are the runs that are new or gone, and the prices that have changed." +
+			exitCodes("4 no such directory", "10 no archive"),
 		Example: "  txarchive report diff last-month this-month\n  txarchive report diff 2026-10 2026-11 --by project,model\n" +
 			"  txarchive report diff 2026-11-01..2026-11-07 2026-11-08..2026-11-14 format:codex\n  txarchive report diff /mnt/backup/archive ~/.local/share/txarchive",
 		Args: argCount(2, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error { return runReportDiff(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.by, "by", []string{"model"}, "group by these `KEYS`, as cost does")
-	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts, `MODE`: reported, calculated, or auto (reported where it is, else calculated)")
-	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of days, as Europe/Berlin (default local)")
-	f.IntVarP(&o.limit, "limit", "n", 0, "show `N` rows; 0 is no limit")
+	f.StringSliceVar(&o.by, "by", []string{"model"}, "group by these `KEYS`, as in cost")
+	f.StringVar(&o.mode, "mode", string(cost.Auto), "use cost `MODE`: reported, calculated, or auto (reported if there is one, else calculated)")
+	f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of days, such as Europe/Berlin (default local)")
+	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows (0 = no limit)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"by": fixedWords(cost.Keys...), "mode": fixed("auto", "reported", "calculated")})
 	return cmd
 }

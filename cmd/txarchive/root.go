@@ -38,18 +38,19 @@ func execute(ctx context.Context, a *app, args []string) int {
 	return a.exit(ctx, err)
 }
 
-const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.
+const rootLong = `txarchive archives the transcripts of AI agents: every byte that they wrote, searchable, for as long as you want.
 
-It reads the files that agent systems and coding agents leave behind (AWF, Flow Studio, Chibi, Leslie, devflow; Claude
-Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Copilot in VS Code, Qwen Code, Kimi, Cursor, Cline and its forks,
-OpenClaw, Pi, Amp, Goose, Aider; llm; the data exports of ChatGPT and Claude.ai, exported chats of VS Code; chats in
-JSON Lines), stores them in packs that any tar and gzip can read, and indexes what is in them.
-Where help and messages name docs/cost.md, "txarchive docs cost" is the page.`
+It reads the files of agent systems and coding agents, stores them in packs that any tar and gzip can read, and indexes
+their contents. It knows AWF, Flow Studio, Chibi, Leslie, devflow; Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI,
+Copilot in VS Code, Qwen Code, Kimi, Cursor, Cline and its forks, OpenClaw, Pi, Amp, Goose, Aider; llm; data exports of
+ChatGPT and Claude.ai, exported chats of VS Code; chats in JSON Lines.
 
-const rootExample = `  txarchive ingest ~/.local/share/awf     take what is there; run it again for what is new
-  txarchive search 'permission denied'    find it in any prompt, answer, tool input or output
-  txarchive show r7sk2                    read a run, a conversation or an event by the start of its id
-  txarchive restore --all --to /tmp/back  get the original files back, byte for byte`
+Where help and messages refer to docs/cost.md, "txarchive docs cost" prints that page.`
+
+const rootExample = `  txarchive ingest ~/.local/share/awf      # archive new and changed files
+  txarchive search 'permission denied'     # in any prompt, answer or tool call
+  txarchive show r7sk2                     # read a run by a prefix of its id
+  txarchive restore --all --to /tmp/back   # restore all files, byte for byte`
 
 // commandGroup is a group of commands in the help.
 type commandGroup struct {
@@ -66,15 +67,15 @@ type commandMaker struct {
 
 func commandGroups() []commandGroup {
 	return []commandGroup{
-		{"in", "Taking in:", []commandMaker{{"init", newInitCommand}, {"source", newSourceCommand}, {"ingest", newIngestCommand},
+		{"in", "Archiving:", []commandMaker{{"init", newInitCommand}, {"source", newSourceCommand}, {"ingest", newIngestCommand},
 			{"nightly", newNightlyCommand}, {"schedule", newScheduleCommand}}},
-		{"out", "Finding and reading:", []commandMaker{{"search", newSearchCommand}, {"show", newShowCommand}, {"list", newListCommand},
+		{"out", "Searching and reading:", []commandMaker{{"search", newSearchCommand}, {"show", newShowCommand}, {"list", newListCommand},
 			{"tree", newTreeCommand}, {"cat", newCatCommand}, {"restore", newRestoreCommand}}},
-		{"sum", "Counting:", []commandMaker{{"stats", newStatsCommand}, {"cost", newCostCommand}, {"report", newReportCommand},
+		{"sum", "Analysis:", []commandMaker{{"stats", newStatsCommand}, {"cost", newCostCommand}, {"report", newReportCommand},
 			{"prices", newPricesCommand}, {"sql", newSQLCommand}}},
-		{"keep", "Keeping and letting go:", []commandMaker{{"tag", newTagCommand}, {"pin", newPinCommand}, {"unpin", newUnpinCommand},
+		{"keep", "Retention:", []commandMaker{{"tag", newTagCommand}, {"pin", newPinCommand}, {"unpin", newUnpinCommand},
 			{"hold", newHoldCommand}, {"policy", newPolicyCommand}, {"prune", newPruneCommand}, {"gc", newGCCommand}, {"forget", newForgetCommand}}},
-		{"care", "Looking after it:", []commandMaker{{"status", newStatusCommand}, {"doctor", newDoctorCommand}, {"verify", newVerifyCommand},
+		{"care", "Maintenance:", []commandMaker{{"status", newStatusCommand}, {"doctor", newDoctorCommand}, {"verify", newVerifyCommand},
 			{"reindex", newReindexCommand}, {"backup", newBackupCommand}}},
 		{"", "", []commandMaker{{"docs", newDocsCommand}, {"version", newVersionCommand}, {"man", newManCommand}}},
 	}
@@ -108,7 +109,7 @@ func newRootWith(a *app, name string) *cobra.Command {
 	showVersion := false
 	cmd := &cobra.Command{
 		Use:           "txarchive",
-		Short:         "Keep and search the transcripts of AI agents",
+		Short:         "Archive and search the transcripts of AI agents",
 		Long:          rootLong,
 		Example:       rootExample,
 		SilenceErrors: true,
@@ -130,7 +131,7 @@ func newRootWith(a *app, name string) *cobra.Command {
 			return runWelcome(cmd.Context(), a)
 		},
 	}
-	cmd.Flags().BoolVar(&showVersion, "version", false, "print the version, as the command of that name does")
+	cmd.Flags().BoolVar(&showVersion, "version", false, "print the version, like the version command")
 	globalFlags(cmd.PersistentFlags(), a)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
 	cmd.SetFlagErrorFunc(flagError)
@@ -165,15 +166,15 @@ func newRootWith(a *app, name string) *cobra.Command {
 
 // globalFlags adds the flags that all commands have.
 func globalFlags(f *pflag.FlagSet, a *app) {
-	a.pathVar(f, &a.archive, "archive", "`DIR` of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
+	a.pathVar(f, &a.archive, "archive", "use the archive in `DIR` (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
 	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results and errors only")
-	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done, file by file, on standard error")
-	f.BoolVar(&a.utc, "utc", false, "show times in UTC instead of the local time zone")
-	f.StringVar(&a.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
-	f.StringVar(&a.color, "color", "auto", "`WHEN` to use color: auto, always or never (NO_COLOR is respected)")
-	f.BoolVar(&a.noPager, "no-pager", false, "never put a pager before the terminal ($TXARCHIVE_PAGER, $PAGER, less)")
-	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] in the place of credentials (by the rules of gitleaks)")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only results and errors")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done, file by file, to standard error")
+	f.BoolVar(&a.utc, "utc", false, "use UTC instead of the local time zone")
+	f.StringVar(&a.logFormat, "log-format", "text", "log `FORMAT`: text or json")
+	f.StringVar(&a.color, "color", "auto", "use color `WHEN`: auto, always or never (NO_COLOR is respected)")
+	f.BoolVar(&a.noPager, "no-pager", false, "do not use a pager ($TXARCHIVE_PAGER, $PAGER, else less)")
+	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] instead of credentials, by the rules of gitleaks")
 }
 
 // foreignNames are what other programs call a command: whoever types one is told ours.
@@ -283,5 +284,5 @@ func argCount(atLeast, atMost int) cobra.PositionalArgs {
 
 // exitCodes returns the part of a help text that lists the exit codes: 0, 1 and 2, which all commands have, and the given ones.
 func exitCodes(lines ...string) string {
-	return "\n\nExit codes: 0 fine, 1 unexpected error, 2 wrong usage" + strings.Join(append([]string{""}, lines...), ", ") + "."
+	return "\n\n" + fill("Exit codes: 0 success; 1 unexpected error; 2 wrong usage"+strings.Join(append([]string{""}, lines...), "; ")+".")
 }
