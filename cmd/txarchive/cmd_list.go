@@ -40,7 +40,7 @@ func newListCommand(a *app) *cobra.Command {
 			"  txarchive list after:7d outcome:failed --sort cost\n" +
 			"  txarchive list NOT is:child          # without sub-agents, as stats counts\n" +
 			"  txarchive list --format-name awf,chibi --columns run,started,title\n" +
-			"  txarchive list conversations r7sk2   # those of one run\n" +
+			"  txarchive list conversations r7sk2   # conversations of one run\n" +
 			"  txarchive list --json tag:release | jq -r .run_id",
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runListRuns(cmd.Context(), a, o.given(cmd, v))

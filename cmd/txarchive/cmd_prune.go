@@ -39,9 +39,9 @@ func newPruneCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove runs from the archive by policy, query or id",
-		Long: "Show which runs a retention policy, a query or a list of ids would remove from the archive, and why. Once you confirm\n" +
-			"this plan, exactly that is done. Without --yes or --apply, the command asks on a terminal, and changes nothing\n" +
-			"elsewhere.\n\n" +
+		Long: "Show which runs a retention policy, a query or a list of ids would remove from the archive, and why. The plan is\n" +
+			"applied exactly as shown, once you confirm it. Without --yes or --apply, the command asks on a terminal, and changes\n" +
+			"nothing elsewhere.\n\n" +
 			"Pruned runs leave the index at once. --undo brings them back until `txarchive gc` has removed their data. Their cost\n" +
 			"stays in all totals, unless a rule or --drop-ledger says otherwise. Pinned and held runs are never pruned. Sources are\n" +
 			"never touched, and what was pruned is not ingested again while its file is unchanged.\n\n" +

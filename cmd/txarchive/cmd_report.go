@@ -166,7 +166,7 @@ func newReportSaveCommand(a *app) *cobra.Command {
 	var description string
 	var params []string
 	cmd := &cobra.Command{
-		Use: "save NAME sql QUERY | save NAME -- cost [FLAGS] [QUERY]", Short: "Save a report under a name",
+		Use: "save NAME sql QUERY | save NAME -- cost [FLAGS] [QUERY]", Short: "Save a report",
 		Long: "Save an SQL statement or a call of `cost` as a report. :NAME in the statement is a parameter, and --param sets its\n" +
 			"default. A saved report of the same name is replaced. The report is tried first: what fails is not saved." +
 			exitCodes("8 a built-in report has this name", "10 no archive", "11 another txarchive is writing"),

@@ -39,7 +39,7 @@ func newShowCommand(a *app) *cobra.Command {
 			"  txarchive show c4f09:17 --timeline -C 9   # what happened around an event\n" +
 			"  txarchive show c4f09 --format markdown > talk.md\n" +
 			"  txarchive show r7sk2 --format openai > chat.jsonl\n" +
-			"  txarchive show c4f09 --versions           # the originals that hold it",
+			"  txarchive show c4f09 --versions           # the originals that contain it",
 		Args:              argCount(0, 1),
 		ValidArgsFunction: a.completeThings,
 		RunE: func(cmd *cobra.Command, v []string) error {

@@ -31,7 +31,7 @@ func newSourceCommand(a *app) *cobra.Command {
 		&cobra.Command{Use: "remove NAME", Short: "Remove a source (what was archived is kept)", Args: argCount(1, 1),
 			ValidArgsFunction: a.completeSources,
 			RunE:              func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
-		&cobra.Command{Use: "rename OLD NEW", Short: "Rename a source of which nothing is stored yet",
+		&cobra.Command{Use: "rename OLD NEW", Short: "Rename a source before anything is stored under it",
 			Args: argCount(2, 2), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRename(cmd.Context(), a, v[0], v[1]) }})
 	return cmd

@@ -22,7 +22,7 @@ func newTreeCommand(a *app) *cobra.Command {
 		Use:   "tree ID|GROUP",
 		Short: "Show the tree of a run and its sub-runs",
 		Long: "Show the tree that a run, or each run of a group, belongs to: which run started which, with status, tokens and cost.\n" +
-			"Sub-runs that were announced but never found are marked. What is in the tree twice is shown in full only once." +
+			"Sub-runs that were announced but never found are marked. A run that is in the tree twice is shown in full only once." +
 			exitCodes("4 no such run", "10 no archive"),
 		Example: "  txarchive tree r7sk2\n" +
 			"  txarchive tree r7sk2 --down   # without the runs above it\n" +

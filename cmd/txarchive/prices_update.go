@@ -30,7 +30,7 @@ const fetchTime = time.Minute
 func newPricesUpdateCommand(a *app) *cobra.Command {
 	var date string
 	cmd := &cobra.Command{
-		Use: "update FILE|URL", Short: "Add a newer price table of all models",
+		Use: "update FILE|URL", Short: "Add a newer price table",
 		Long: "Add a price table of all models that applies from a given day on. It can be a copy of LiteLLM's\n" +
 			"model_prices_and_context_window.json, or a table written by internal/price/gen. Requests before that day keep their\n" +
 			"prices. A URL is fetched once, by curl; txarchive itself has no network code. The table is published at\n" +
