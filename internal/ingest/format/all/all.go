@@ -21,6 +21,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
+	"github.com/txarchive/txarchive/internal/ingest/format/crush"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
@@ -52,6 +53,7 @@ func Formats() []format.Format {
 		copilotcli.New(),
 		copilotvscode.New(copilotcli.New()),
 		cline.New(),
+		crush.New(), // before opencode: both know databases called opencode.db
 		opencode.New(),
 		qwencode.New(geminicli.New()),
 		kimi.New(),
