@@ -42,8 +42,8 @@ const rootLong = `txarchive keeps the transcripts of AI agents: every byte of wh
 
 It reads the files that agent systems and coding agents leave behind (AWF, Flow Studio, Chibi, Leslie, devflow; Claude
 Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Copilot in VS Code, Qwen Code, Kimi, Cursor, Cline and its forks,
-OpenClaw, Pi, Amp, Goose, Crush, Aider; llm; the data exports of ChatGPT and Claude.ai, exported chats of VS Code;
-chats in JSON Lines), stores them in packs that any tar and gzip can read, and indexes what is in them.
+Continue, OpenClaw, Pi, Amp, Goose, Crush, Aider; llm; the data exports of ChatGPT and Claude.ai, exported chats of VS
+Code; chats in JSON Lines), stores them in packs that any tar and gzip can read, and indexes what is in them.
 Where help and messages name docs/cost.md, "txarchive docs cost" is the page.`
 
 const rootExample = `  txarchive ingest ~/.local/share/awf     take what is there; run it again for what is new

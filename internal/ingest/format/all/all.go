@@ -19,6 +19,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/claudecode"
 	"github.com/txarchive/txarchive/internal/ingest/format/cline"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
+	"github.com/txarchive/txarchive/internal/ingest/format/continuedev"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
 	"github.com/txarchive/txarchive/internal/ingest/format/crush"
@@ -63,6 +64,7 @@ func Formats() []format.Format {
 		pi.New(),
 		cursor.New(),
 		amp.New(),
+		continuedev.New(),
 		llmlogs.New(),
 		goose.New(),
 		aider.New(),
