@@ -98,7 +98,7 @@ func (a *app) discover(ctx context.Context, home string) ([]*ingest.Found, error
 // homeOf returns the own home directory with the environment for "", else another one without an environment.
 func (a *app) homeOf(dir string) ingest.Home {
 	if dir != "" {
-		return ingest.Home{Dir: dir, Env: func(string) string { return "" }}
+		return ingest.Home{Dir: dir, Env: func(string) string { return "" }, Foreign: true}
 	}
 	home := a.getenv("HOME")
 	if home == "" {

@@ -154,7 +154,15 @@ func TestCasesOfAgents(t *testing.T) {
 		"goose/files":   {Runs: 2, Conversations: 2, Problems: 2, User: 3, Assistant: 2, Calls: 1, Results: 1, Input: 380, Output: 40},
 		"goose/rows": {Runs: 2, Conversations: 3, Links: 2, User: 3, Assistant: 3, Reasoning: 2, Calls: 2, Results: 2, System: 2,
 			Requests: 2, Input: 210, Output: 56, CacheRead: 120, CacheWrite: 40, Cost: 200000},
-		"goose/broken": {Runs: 1, Conversations: 1, Problems: 2, Calls: 1, Results: 1, System: 1, Requests: 1, Input: 3, Output: 1, CacheRead: 9},
+		"goose/broken":    {Runs: 1, Conversations: 1, Problems: 2, Calls: 1, Results: 1, System: 1, Requests: 1, Input: 3, Output: 1, CacheRead: 9},
+		"crush/rows":      {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 4, Results: 4, System: 2, Cost: 350000},
+		"crush/early":     {Runs: 1, Conversations: 2, Links: 2, User: 2, Calls: 1, Results: 1},
+		"crush/broken":    {Runs: 1, Conversations: 1, Links: 1, Problems: 2, Calls: 2, Results: 1, System: 1},
+		"continue/ide":    {Runs: 1, Conversations: 1, User: 1, Assistant: 2, Reasoning: 2, Calls: 3, Results: 2, Requests: 2, Input: 1000, Output: 29, CacheRead: 700, CacheWrite: 50},
+		"continue/cli":    {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Calls: 2, Results: 1, Input: 1200, Output: 80, CacheRead: 5000, CacheWrite: 300, Cost: 12500},
+		"continue/early":  {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Calls: 1, Results: 1, System: 1, Requests: 2, Input: 610, Output: 10, CacheRead: 400},
+		"continue/logs":   {Problems: 2},
+		"continue/broken": {Runs: 1, Conversations: 1, Problems: 3, Assistant: 1, Calls: 3, Results: 2},
 		"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
 			Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},
 		"llm-logs/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1, Requests: 2, Input: 8, Output: 1},
@@ -172,6 +180,9 @@ func TestCasesOfAgents(t *testing.T) {
 			format, c := filepath.Split(name)
 			l := newLife(t, filepath.Clean(format))
 			home := strings.ReplaceAll(strings.TrimSuffix(l.format, "-export"), "-", "")
+			if home == "continue" { // a keyword of Go
+				home = "continuedev"
+			}
 			if err := os.CopyFS(l.dir, os.DirFS(filepath.Join("format", home, "testdata", c, "in"))); err != nil {
 				t.Fatal(err)
 			}

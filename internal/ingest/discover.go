@@ -16,6 +16,8 @@ import (
 type Home struct {
 	Dir string
 	Env func(string) string
+	// Foreign says that it is not the home of this machine's user: what lists in it name outside of it is elsewhere.
+	Foreign bool
 }
 
 // Found is a default place of a program that exists.
@@ -46,7 +48,7 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 			continue
 		}
 		for _, p := range placed.Places() {
-			for _, path := range p.Expand(filepath.ToSlash(home.Dir), home.Env) {
+			for _, path := range home.expand(p) {
 				at, err := locate(filepath.FromSlash(path))
 				if err != nil || at.kind == placeMissing || covered(all, at.path) {
 					continue // an unreadable place counts as missing
@@ -65,6 +67,34 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 		}
 	}
 	return all, nil
+}
+
+// maxListing bounds the size of a file in which a program lists its directories.
+const maxListing = 4 << 20
+
+// expand returns the paths of a place.
+func (h Home) expand(p format.Place) []string {
+	paths := p.Expand(filepath.ToSlash(h.Dir), h.Env)
+	if p.Listed == (format.Listing{}) {
+		return paths
+	}
+	var all []string
+	for _, list := range paths {
+		info, err := os.Stat(filepath.FromSlash(list))
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxListing {
+			continue
+		}
+		content, err := os.ReadFile(filepath.FromSlash(list))
+		if err != nil {
+			continue
+		}
+		for _, dir := range p.Listed.Dirs(content) {
+			if !h.Foreign || isInside(filepath.FromSlash(dir), h.Dir) {
+				all = append(all, dir)
+			}
+		}
+	}
+	return all
 }
 
 // covered reports whether a path lies in a place that was found before.

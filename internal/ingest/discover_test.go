@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -63,4 +64,42 @@ func TestDiscover(t *testing.T) {
 		"claude-code work/projects files 1 new 1 risk 0\n" +
 		"claude-code play/projects files 1 new 1 risk 0\n" +
 		"gemini-cli .gemini/tmp files 1 new 1 risk 1\n")
+}
+
+// TestDiscoverListed looks for projects that a program has listed: of another machine's home only those in it, and no project twice.
+func TestDiscoverListed(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	for _, project := range []string{"home/shop", "srv/inn", "home/bare"} {
+		newBase(s, project+"/.crush/crush.db", crushFirst).crushSession(crushA, nil)
+	}
+	s.remove("home/bare/.crush/crush.db")
+	list := fmt.Sprintf(`{"projects":[{"path":%[1]q,"data_dir":".crush"},{"path":%[2]q,"data_dir":%[3]q},{"path":%[4]q,"data_dir":".crush"},{"path":"/nowhere","data_dir":".crush"},{"path":%[1]q,"data_dir":".crush"}]}`,
+		s.dir+"/home/shop", s.dir+"/srv/inn", s.dir+"/srv/inn/.crush", s.dir+"/home/bare")
+	s.write("home/.local/share/crush/projects.json", list)
+	s.write("data/crush/projects.json", list)
+	env := func(name string) string {
+		return map[string]string{"XDG_DATA_HOME": filepath.Join(s.dir, "data")}[name]
+	}
+	look := func(home ingest.Home, want ...string) {
+		t.Helper()
+		found, err := w.Discover(t.Context(), home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range found {
+			rel, _ := filepath.Rel(s.dir, f.Dir)
+			got = append(got, fmt.Sprintf("%s %s %d", f.Name, filepath.ToSlash(rel), f.Transcripts))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+	home := ingest.Home{Dir: filepath.Join(s.dir, "home"), Env: env}
+	look(home, "crush home/shop/.crush 1", "crush srv/inn/.crush 1")
+	home.Foreign = true
+	look(home, "crush home/shop/.crush 1")
+	s.write("home/.local/share/crush/projects.json", "{")
+	home.Env = func(string) string { return "" }
+	look(home)
 }

@@ -17,8 +17,49 @@ type Place struct {
 	List bool
 	// Holds is a file that identifies the place, if other programs use the same directory; else "".
 	Holds string
+	// Listed says that Path is a JSON file in which the program lists its directories: these are the places.
+	Listed Listing
 	// Deletes describes to users what the program itself deletes and when; "" if nothing.
 	Deletes string
+}
+
+// Listing names two members of the objects in a JSON file: a directory, and the directory that Dir, if it is relative, is relative to.
+type Listing struct{ Base, Dir string }
+
+// Dirs returns the directories in a file, slash-separated, in order. It leaves out relative ones without a base.
+func (l Listing) Dirs(file []byte) (all []string) {
+	v, err := ParseJSON(TrimBOM(file))
+	if err != nil {
+		return nil
+	}
+	AppendText(nil, v, func(dst []byte, _ int, _ string, v Value) ([]byte, bool) {
+		dir, base := slashed(v.Get(l.Dir).Str()), slashed(v.Get(l.Base).Str())
+		if dir == "" {
+			return dst, false
+		}
+		if !isAbs(dir) {
+			dir = path.Join(base, dir)
+		}
+		if dir = path.Clean(dir); isAbs(dir) && !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+		return dst, false
+	})
+	return all
+}
+
+// isAbs reports whether a slash-separated path is absolute, on any system.
+func isAbs(p string) bool { return path.IsAbs(p) || len(p) > 2 && p[1] == ':' && p[2] == '/' }
+
+// slashed replaces the separators in a path of Windows.
+func slashed(p string) string {
+	if isAbs(p) {
+		return p
+	}
+	if s := strings.ReplaceAll(p, `\`, "/"); isAbs(s) {
+		return s
+	}
+	return p
 }
 
 // ConfigHomes are the directories of user settings on Linux, macOS and Windows.

@@ -26,3 +26,18 @@ func TestExpand(t *testing.T) {
 		}
 	}
 }
+
+func TestListing(t *testing.T) {
+	l := Listing{Base: "path", Dir: "data_dir"}
+	for file, want := range map[string][]string{
+		`{"projects":[{"path":"/home/ada/shop","data_dir":"/home/ada/shop/.crush"},{"path":"/home/ada/inn","data_dir":".crush"},{"data_dir":"nowhere"},{"path":"/x"}]}`: {
+			"/home/ada/shop/.crush", "/home/ada/inn/.crush"},
+		`[{"path":"C:\\shop","data_dir":".crush"},{"data_dir":"D:\\data\\x"},{"data_dir":"D:/data/x/"}]`: {"C:/shop/.crush", "D:/data/x"},
+		`{"path":"/a","data_dir":7}`: nil,
+		`{"projects":[`:              nil,
+	} {
+		if got := l.Dirs([]byte(file)); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}

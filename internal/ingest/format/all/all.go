@@ -19,8 +19,10 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/claudecode"
 	"github.com/txarchive/txarchive/internal/ingest/format/cline"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
+	"github.com/txarchive/txarchive/internal/ingest/format/continuedev"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
+	"github.com/txarchive/txarchive/internal/ingest/format/crush"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
@@ -52,6 +54,7 @@ func Formats() []format.Format {
 		copilotcli.New(),
 		copilotvscode.New(copilotcli.New()),
 		cline.New(),
+		crush.New(), // before opencode: both know databases called opencode.db
 		opencode.New(),
 		qwencode.New(geminicli.New()),
 		kimi.New(),
@@ -61,6 +64,7 @@ func Formats() []format.Format {
 		pi.New(),
 		cursor.New(),
 		amp.New(),
+		continuedev.New(),
 		llmlogs.New(),
 		goose.New(),
 		aider.New(),

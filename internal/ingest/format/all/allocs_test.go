@@ -23,6 +23,8 @@ func TestParsersAllocate(t *testing.T) {
 		{"codex", "rollout", "../codex/testdata/everything/in/home/.codex/sessions/2026/03/04/rollout-2026-03-04T09-00-00-019c1111-aaaa-7000-8000-000000000001.jsonl", 2},
 		{"copilot-cli", "events", "../copilotcli/testdata/session/in/home/.copilot/session-state/0b1c2d3e-0000-4000-8000-00000000000a/events.jsonl", 15},
 		{"copilot-vscode", "session-log", "../copilotvscode/testdata/log/in/Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/5e000000-0000-4000-8000-000000000002.jsonl", 21},
+		{"continue", "log", "../continuedev/testdata/logs/in/home/.continue/dev_data/0.2.0/chatInteraction.jsonl", 5},
+		{"crush", "rows", "../crush/testdata/rows/in/home/ada/shop/.crush/crush.db/c0000000-0000-4000-8000-000000000001/messages.ndjson", 20},
 		{"cursor", "transcript", "../cursor/testdata/transcripts/in/home/.cursor/projects/home-ada-shop/agent-transcripts/aa000000-0000-4000-8000-00000000000a/aa000000-0000-4000-8000-00000000000a.jsonl", 8},
 		{"cursor", "rows", "../cursor/testdata/rows/in/home/.config/Cursor/User/globalStorage/state.vscdb/bb000000-0000-4000-8000-00000000000a/bubbles.ndjson", 8},
 		{"cursor", "chat", "../cursor/testdata/chat/in/home/.cursor/chats/0123456789abcdef0123456789abcdef/cc000000-0000-4000-8000-00000000000a/store.db/messages.ndjson", 10},

@@ -1,0 +1,111 @@
+package crush
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// row yields the records of one row of a database.
+func (p *parser) row(v format.Value) {
+	table, id, parent := v.Get("table").Word(), v.Get("session_id").Text(), v.Get("parent").Text()
+	if table == tableSession {
+		id, parent = v.Get("id").Text(), v.Get("parent_session_id").Text()
+	}
+	if id == "" {
+		p.Emit(&transcript.Problem{Run: p.session, Kind: "no session", Reason: "the row names no session", Origin: p.baseOrigin})
+		return
+	}
+	if session := sessionID(id, parent); session != p.session {
+		p.session, p.hasConversation, p.runNamed = session, false, false
+	}
+	switch table {
+	case tableSession:
+		p.sessionRow(v, id, parent)
+	case tableMessage:
+		p.emitConversation()
+		p.message(v)
+	default:
+		p.nameRun()
+		p.uncountedRow(transcript.KindUnknown, table, transcript.Time{})
+	}
+}
+
+// The keys of hints from a session's own row to its conversation.
+const (
+	hintTitle = "title"
+	hintModel = "model"
+	hintChild = "child"
+)
+
+// sessionRow yields the metadata of a session. It does not by itself make a run that counts: a session is created before its first message.
+func (p *parser) sessionRow(v format.Value, id, parent string) {
+	title, started := format.Title(v.Get("title").Str()), parseTime(v.Get("created_at"))
+	model, provider := modelOf(v.Get("models"))
+	p.runNamed = true
+	p.Emit(&transcript.Run{ID: p.session, Named: !p.hasConversation, Title: title, Project: p.project, Model: model, Started: started, Child: parent != ""})
+	if parent != "" {
+		p.Emit(&transcript.Run{ID: parent, Named: true})
+		link := &transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.session), Origin: p.baseOrigin}
+		if _, call, ok := strings.Cut(id, callSeparator); ok {
+			link.Attributes = transcript.Attributes{"call": call}
+		}
+		p.Emit(link)
+		p.hint(hintChild, "yes")
+	}
+	p.hint(hintTitle, title)
+	p.hint(hintModel, model)
+	p.uncountedRow(transcript.KindLifecycle, "session", started)
+	p.usage(v, model, provider, started)
+}
+
+func (p *parser) hint(key, value string) {
+	if value != "" {
+		p.Emit(&transcript.Hint{Run: p.session, Key: key, Value: value, Origin: p.baseOrigin})
+	}
+}
+
+// modelOf returns the model of a session with its provider, if all answers have the same.
+func modelOf(models format.Value) (model, provider string) {
+	n := 0
+	for item := range models.Items() {
+		provider, model, _ = strings.Cut(item.Str(), "\t")
+		n++
+	}
+	if n != 1 {
+		return "", ""
+	}
+	return model, provider
+}
+
+// usage yields what a session cost without its children. A cost of 0 is not stated: so are subscriptions and models without a price.
+func (p *parser) usage(v format.Value, model, provider string, at transcript.Time) {
+	cost, children := v.Get("cost").NanoUSD(), v.Get("children_cost").NanoUSD()
+	if !cost.Known || cost.N <= 0 {
+		return
+	}
+	u := &transcript.Usage{
+		Run: p.session, Conversation: conversation, Origin: p.baseOrigin, Key: "session " + p.session, Time: at, Model: model, Provider: provider,
+		Rank: cost.N, // it only grows: a copy may be older
+		Cost: transcript.Known(max(0, cost.N-max(0, children.N))), CostSource: "cost",
+	}
+	u.Attributes.Set("total", true)
+	for name, key := range map[string]string{"last_input": "prompt_tokens", "last_output": "completion_tokens"} {
+		if n, ok := v.Get(key).Int(); ok && n > 0 {
+			u.Attributes.Set(name, n)
+		}
+	}
+	p.Emit(u)
+}
+
+// Resolve sets the fields of a conversation from the metadata of its session.
+func (crush) Resolve(f *transcript.Family) {
+	hints := map[string]string{}
+	for _, h := range f.Hints {
+		hints[h.Key] = max(hints[h.Key], h.Value)
+	}
+	for _, c := range f.Conversations {
+		c.Title, c.Model, c.Child = hints[hintTitle], hints[hintModel], hints[hintChild] != ""
+	}
+}
