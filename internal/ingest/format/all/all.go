@@ -33,6 +33,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
+	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 )
 
 // ErrUnknown says that this program has no format of that name; a later version may have it.
@@ -63,6 +64,7 @@ func Formats() []format.Format {
 		amp.New(),
 		llmlogs.New(),
 		goose.New(),
+		vibe.New(),
 		aider.New(),
 		chatjsonl.New(),
 	}
