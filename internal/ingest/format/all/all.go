@@ -23,6 +23,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
+	"github.com/txarchive/txarchive/internal/ingest/format/droid"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
@@ -65,6 +66,7 @@ func Formats() []format.Format {
 		llmlogs.New(),
 		goose.New(),
 		vibe.New(),
+		droid.New(),
 		aider.New(),
 		chatjsonl.New(),
 	}
