@@ -39,6 +39,24 @@ func growingThread() growing {
 	return g
 }
 
+// growingMeta returns the states of the metadata of a Vibe session, which has only totals of usage.
+func growingMeta() growing {
+	g := growing{format: "vibe", path: vibeStore + vibeA + "/meta.json"}
+	for n := range 4 {
+		g.states = append(g.states, vibeMeta(vibeA, "", n, 100+50*n, 10*n))
+	}
+	return g
+}
+
+// growingSettings returns the states of the settings of a Droid session, which has only totals of usage.
+func growingSettings() growing {
+	g := growing{format: "droid", path: droidStore + droidA + ".settings.json"}
+	for n := range 4 {
+		g.states = append(g.states, droidSettings(100+50*n, 10*n))
+	}
+	return g
+}
+
 // growingSession returns the states of a Goose session, which has only totals of usage.
 func growingSession(t *testing.T) growing {
 	t.Helper()
@@ -70,7 +88,7 @@ func TestUsageGrows(t *testing.T) {
 		wires = "home/.kimi/sessions/0123456789abcdef0123456789abcdef/5a000000-0000-4000-8000-0000000000c1/"
 	)
 	for _, g := range []growing{
-		growingThread(), growingSession(t),
+		growingThread(), growingSession(t), growingMeta(), growingSettings(),
 		cutAnywhere(t, r, "kimi", "kimi/testdata/cli/in", wires+"wire.jsonl"),
 		cutAnywhere(t, r, "kimi", "kimi/testdata/code/in", "home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/main/wire.jsonl"),
 		cutAnywhere(t, r, "copilot-vscode", "copilotvscode/testdata/log/in", chats+"5e000000-0000-4000-8000-000000000002.jsonl"),

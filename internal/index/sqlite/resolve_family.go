@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -327,6 +328,9 @@ func (c *commit) writeFamily(f *family) error {
 			continue
 		}
 		c.keys[row.key] = true
+		if u.Alias != "" { // the rows that it speaks for count if it does not
+			c.keys[index.IDNumber("usage", f.format, u.Alias)] = true
+		}
 		calculated, texts, err := c.priced(u)
 		if err != nil {
 			return err

@@ -25,6 +25,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/crush"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
+	"github.com/txarchive/txarchive/internal/ingest/format/droid"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
@@ -35,6 +36,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
+	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 )
 
 // ErrUnknown says that this program has no format of that name; a later version may have it.
@@ -67,6 +69,8 @@ func Formats() []format.Format {
 		continuedev.New(),
 		llmlogs.New(),
 		goose.New(),
+		vibe.New(),
+		droid.New(),
 		aider.New(),
 		chatjsonl.New(),
 	}

@@ -37,6 +37,8 @@ func TestParsersAllocate(t *testing.T) {
 		{"goose", "rows", "../goose/testdata/rows/in/goose/sessions/sessions.db/20261001_1/messages.ndjson", 20},
 		{"llm-logs", "rows", "../llmlogs/testdata/rows/in/logs.db/c1/responses.ndjson", 26},
 		{"openclaw", "session", "../openclaw/testdata/chats/in/home/.openclaw/agents/main/sessions/0a000000-0000-4000-8000-00000000000a.jsonl", 8},
+		{"vibe", "messages", "../vibe/testdata/code/in/home/.vibe/logs/session/session_20260901_080000_1a2b3c4d/messages.jsonl", 6},
+		{"droid", "session", "../droid/testdata/session/in/home/.factory/sessions/-home-ada-shop/d0000000-0000-4000-8000-000000000001.jsonl", 5},
 		{"pi", "session", "../pi/testdata/tree/in/home/.pi/agent/sessions/--home-ada-shop--/2026-11-03T10-00-00-000Z_019a0000-0000-7000-8000-00000000000a.jsonl", 8},
 	} {
 		content, err := os.ReadFile(c.path)

@@ -75,7 +75,7 @@ var (
 	engines = lazyregexp.New(`-(claude|gemini)\.jsonl$`)
 	// foreignDirs matches directories of programs with a format of their own. Files there are theirs, even those that their
 	// format does not know.
-	foreignDirs = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaw|clawdbot|moltbot|leslie|chibi)|swarm/runs|goose/sessions|globalStorage|workspaceStorage)/`)
+	foreignDirs = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaw|clawdbot|moltbot|vibe|factory|leslie|chibi)|swarm/runs|goose/sessions|globalStorage|workspaceStorage)/`)
 )
 
 // hasForeignMembers reports whether a file looks like one of a program with a format of its own: a line has members besides
@@ -87,7 +87,8 @@ func hasForeignMembers(name string, v format.Value) bool {
 		}
 	}
 	goose := v.Get("created").Exists() && v.Get("content").IsArray()
-	return v.Get("role").Exists() && (v.Get("type").Exists() || goose || engines.MatchString(name))
+	vibe := v.Get("message_id").Exists() && path.Base(name) == "messages.jsonl"
+	return v.Get("role").Exists() && (v.Get("type").Exists() || goose || vibe || engines.MatchString(name))
 }
 
 // Parse yields the records of one file.

@@ -67,13 +67,16 @@ func SessionOf(file string) string {
 // Inspect reads the lines in the head until one is an entry. foreign says that there are whole objects and none is an entry.
 func Inspect(head []byte) (known, foreign bool) {
 	for line, whole := range format.ObjectLines(head) {
-		if !format.MayHave(line, `"session"`, `"timestamp"`, `"createdAt"`) {
+		if !format.MayHave(line, `"session"`, `"session_start"`, `"timestamp"`, `"createdAt"`) {
 			foreign = foreign || whole && len(line) > 2
 			continue
 		}
 		v, err := format.ParseJSON(line)
 		if err != nil {
 			v = format.ParseStart(line)
+		}
+		if v.Get("type").Is("session_start") { // of Droid, whose messages look the same
+			return false, true
 		}
 		if isEntry(v) {
 			return true, false

@@ -1,0 +1,33 @@
+package vibe
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// textOf returns all strings of a value except ids, names of types and times, encrypted or encoded data, the configuration and
+// descriptions of tools in meta.json, and what only the interface displays. It does not depend on what surrounds the value. Arguments of tools
+// are taken as a whole.
+func textOf(v format.Value) string {
+	return format.Build(func(b []byte) []byte { return appendText(b, v) })
+}
+
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+
+func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
+	switch key {
+	case "role", "type", "kind", "id", "index", "name", "tool_call_id", "message_id", "reasoning_message_id", "reasoning_signature", "reasoning_state",
+		"reasoning_payloads", "presentation", "user_display_content", "input_text", "tool_result", "context_boundary", "operation_id", "mime_type",
+		"media_type", "blob", "timestamp", "model", "usage", "session_id", "parent_session_id", "start_time", "end_time", "git_commit", "username", "title_source", "stats",
+		"tools_available", "config", "agent_config", "agent_profile", "experiments", "last_message_fingerprint", "import_provenance", "child_sessions",
+		"created_at", "pinned_at", "bumped_at":
+		return dst, true
+	case "arguments":
+		if inside := value.Inside(); inside.Exists() {
+			value = inside
+		}
+		return format.AppendStrings(dst, value), true
+	case "data":
+		if value.IsBase64() {
+			return dst, true
+		}
+	}
+	return dst, value.IsDataURL()
+}

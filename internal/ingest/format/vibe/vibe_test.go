@@ -1,0 +1,103 @@
+package vibe
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
+const session = ".vibe/logs/session/session_20260901_080000_1a2b3c4d/"
+
+func FuzzMessages(f *testing.F) {
+	formattest.Fuzz(f, New(), roleMessages, session+"messages.jsonl")
+}
+
+func FuzzMeta(f *testing.F) { formattest.Fuzz(f, New(), roleMeta, session+"meta.json") }
+
+func FuzzDocument(f *testing.F) {
+	formattest.Fuzz(f, New(), roleDocument, ".vibe/logs/session/session_20251210_100000_aa11bb22.json")
+}
+
+// TestDetect claims files by their places and content, and only directories that have nothing but sessions.
+func TestDetect(t *testing.T) {
+	const said, metadata = `{"role":"user","content":"x"}`, `{"session_id":"1a2b3c4d-","start_time":"2026-09-01T08:00:00"}`
+	const agent = session + "agents/explore_20260901_080102_5e6f7a8b/"
+	for _, c := range []struct {
+		path, content string
+		want          format.Claim
+	}{
+		{session + "messages.jsonl", said, format.Claim{Strength: format.Certain, Role: roleMessages, Root: ".vibe/logs/session", Log: true}},
+		{session + "messages.jsonl", "", format.Claim{Strength: format.Likely, Role: roleMessages, Root: ".vibe/logs/session", Log: true}},
+		{session + "messages.jsonl", `{"type":"user","role":"user"}`, format.Claim{}},
+		{session + "meta.json", metadata, format.Claim{Strength: format.Certain, Role: roleMeta, Root: ".vibe/logs/session"}},
+		{session + "meta.json", `{"session_id":"x"}`, format.Claim{}},
+		{agent + "messages.jsonl", said, format.Claim{Strength: format.Certain, Role: roleMessages, Root: ".vibe/logs/session", Log: true}},
+		{"x/s_20260901_080000_1a2b3c4d/meta.json", metadata, format.Claim{Strength: format.Certain, Role: roleMeta, Root: "x/s_20260901_080000_1a2b3c4d"}},
+		{"x/s_20260901_080000_1a2b3c4d/agents/e_20260901_080000_5e6f7a8b/meta.json", metadata,
+			format.Claim{Strength: format.Certain, Role: roleMeta, Root: "x/s_20260901_080000_1a2b3c4d"}},
+		{"x/session/meta.json", metadata, format.Claim{}},
+		{"x/s_20251210_100000_aa11bb22.json", `{"metadata":` + metadata + `,"messages":[]}`, format.Claim{Strength: format.Certain, Role: roleDocument}},
+		{"x/s_20251210_100000_aa11bb22.json", `{"messages":[]}`, format.Claim{}},
+		{".vibe/logs/session/active/x.lock", "", format.Claim{Strength: format.Certain, Skip: true}},
+		{".vibe/logs/session/.session_index.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
+		{session + "a.jsonl.tmp", said, format.Claim{Strength: format.Certain, Skip: true}},
+		{"x/active/x.lock", "", format.Claim{}},
+	} {
+		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
+			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
+		}
+	}
+}
+
+// TestTotals decides which totals of a session count.
+func TestTotals(t *testing.T) {
+	type total struct{ minute, prompt, output int64 }
+	parent := func(first string, totals ...string) map[string][]*transcript.Hint {
+		hints := []*transcript.Hint{{Run: "p", Key: hintFirst, Value: first}}
+		for _, v := range totals {
+			hints = append(hints, &transcript.Hint{Run: "p", Key: hintTotal, Value: v})
+		}
+		return map[string][]*transcript.Hint{"p": hints}
+	}
+	child := []*transcript.Hint{{Key: hintParent, Value: "p"}, {Key: hintFirst, Value: "m5"}}
+	for name, c := range map[string]struct {
+		states           []total
+		hints            []*transcript.Hint
+		related          map[string][]*transcript.Hint
+		session, lineage int64 // prompt tokens that count
+	}{
+		"grows":                         {[]total{{2, 20, 2}, {1, 10, 1}, {3, 30, 3}}, nil, nil, 0, 30},
+		"resumed":                       {[]total{{1, 10, 1}, {2, 20, 2}, {3, 5, 1}, {4, 9, 2}}, nil, nil, 20, 9},
+		"a copy of an old state":        {[]total{{1, 10, 1}, {2, 20, 2}, {1, 10, 1}}, nil, nil, 0, 20},
+		"forked":                        {[]total{{1, 90, 9}}, child, parent("m5", "50\t5"), 90, 0},
+		"goes on counting":              {[]total{{1, 90, 9}}, child, parent("m1", "50\t5", "20\t2"), 0, 90},
+		"begins at 0":                   {[]total{{1, 30, 9}}, child, parent("m1", "50\t5"), 30, 0},
+		"of a parent that is not there": {[]total{{1, 90, 9}}, child, nil, 90, 0},
+	} {
+		f := &transcript.Family{Run: &transcript.Run{}, Hints: c.hints, Related: c.related}
+		for _, s := range c.states {
+			for _, of := range []string{ofSession, ofLineage} {
+				f.Usage = append(f.Usage, &transcript.Usage{
+					Key: of, Time: format.UnixSeconds(60 * s.minute), Input: transcript.Known(s.prompt), Output: transcript.Known(s.output),
+					Attributes: transcript.Attributes{"of": of},
+				})
+			}
+		}
+		New().(format.Resolver).Resolve(f)
+		got := map[string]int64{}
+		for _, u := range f.Usage {
+			if u.Verdict == transcript.Counted {
+				got[u.Attributes["of"].(string)] += u.Input.N
+			}
+		}
+		if got[ofSession] != c.session || got[ofLineage] != c.lineage {
+			t.Errorf("%s: %v, want %d of the session and %d of the lineage", name, got, c.session, c.lineage)
+		}
+	}
+}
