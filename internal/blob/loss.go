@@ -17,7 +17,7 @@ var ErrLost error = lost{}
 
 type lost struct{}
 
-func (lost) Error() string { return "lost by damage" }
+func (lost) Error() string { return "lost to damage" }
 
 func (lost) Unwrap() error { return ErrCorrupt }
 
@@ -68,7 +68,7 @@ func (l Loss) Retract(at time.Time) Fact {
 func ParseLoss(f Fact) (Loss, error) {
 	var v lossValue
 	if f.Kind != FactLost {
-		return Loss{}, fmt.Errorf("a %s is no loss", f.Kind)
+		return Loss{}, fmt.Errorf("a %s is not a loss", f.Kind)
 	}
 	if err := json.Unmarshal(f.Value, &v); err != nil {
 		return Loss{}, fmt.Errorf("loss: %w", err)
@@ -76,7 +76,7 @@ func ParseLoss(f Fact) (Loss, error) {
 	l := Loss{Number: v.Number, Root: v.Root, Offset: v.Offset, Size: v.Size, Pack: v.Pack, Since: v.Since}
 	l.Source, l.Path = v.exact()
 	if l.Source == "" || l.Number < 1 || l.Offset < 0 || l.Size < 0 {
-		return Loss{}, errors.New("a loss names a version of an original and some of its bytes")
+		return Loss{}, errors.New("a loss must name a version of an original and some of its bytes")
 	}
 	return l, nil
 }
