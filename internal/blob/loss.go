@@ -21,6 +21,15 @@ func (lost) Error() string { return "lost to damage" }
 
 func (lost) Unwrap() error { return ErrCorrupt }
 
+// ErrMissing says that a whole pack is missing. It wraps ErrCorrupt.
+var ErrMissing error = missing{}
+
+type missing struct{}
+
+func (missing) Error() string { return "missing" }
+
+func (missing) Unwrap() error { return ErrCorrupt }
+
 // Loss is a range of bytes of an original that no pack holds any more. A repair that finds them nowhere records it as a
 // fact; if they turn up later, a newer fact of the same key retracts it.
 type Loss struct {
