@@ -31,8 +31,8 @@ import (
 
 // The errors of this package.
 var (
-	// ErrNoArchive says that the directory is no archive.
-	ErrNoArchive = errors.New("no archive")
+	// ErrNoArchive says that the directory is not an archive.
+	ErrNoArchive = errors.New("no archive here")
 	// ErrNoIndex says that the index is missing or damaged; reindexing rebuilds it from the packs.
 	ErrNoIndex = errors.New("no index")
 	// ErrLocked says that another process is writing. It wraps a *disk.LockedError, which names that process.
