@@ -75,7 +75,7 @@ func (a *app) dir() (string, error) {
 	if home == "" {
 		h, err := os.UserHomeDir()
 		if err != nil {
-			return "", usage("there is no home directory", "say where the archive is: --archive DIR")
+			return "", usage("no home directory: cannot determine where the archive is", "--archive DIR")
 		}
 		home = h
 	}
@@ -162,7 +162,7 @@ func (a *app) openWith(ctx context.Context, mode archive.Mode, options archive.O
 	if err := errors.Join(writer.Close(), closeIfOpen(store)); err != nil {
 		return nil, err
 	}
-	a.note("the index was brought up to date")
+	a.note("the index was updated to this version")
 	return archive.Open(ctx, dir, mode, options)
 }
 
@@ -204,13 +204,13 @@ func (a *app) setUpLog() error {
 	case "json":
 		a.log = slog.New(slog.NewJSONHandler(a.err, o))
 	default:
-		return usage(fmt.Sprintf("no log format %q", a.logFormat), "--log-format text or --log-format json")
+		return usage(fmt.Sprintf("unknown log format %q", a.logFormat), "--log-format text or --log-format json")
 	}
 	switch a.color {
 	case "auto", "always", "never":
 		return nil
 	}
-	return usage(fmt.Sprintf("no color mode %q", a.color), "--color auto, always or never")
+	return usage(fmt.Sprintf("unknown color mode %q", a.color), "--color auto, always or never")
 }
 
 // displayPath returns a path as people write it: with ~ for the home directory.

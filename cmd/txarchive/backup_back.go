@@ -71,7 +71,7 @@ func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir st
 		a.printProof(&p)
 	}
 	if err == nil && !p.OK {
-		return corrupt("the backup gives other rows than the archive's index: "+strings.Join(p.Differ, "; "), "txarchive verify --deep says which of them is wrong; txarchive reindex makes the archive's index again")
+		return corrupt("the backup and the archive's index have different rows: "+strings.Join(p.Differ, "; "), "`txarchive verify --deep` shows which of them is wrong; `txarchive reindex` rebuilds the archive's index")
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func rebuildBackup(ctx context.Context, a *app, b *backup.Backup, id string, p *
 	defer func() { err = errors.Join(err, remove()) }()
 	again, err := a.indexed(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("make an archive of the backup: %w", err)
+		return fmt.Errorf("index the restored backup: %w", err)
 	}
 	defer func() { err = errors.Join(err, again.Close()) }()
 	p.Rebuilt = &s.ID
@@ -144,7 +144,7 @@ func (a *app) comparable(ctx context.Context, b *backup.Backup, s *backup.Snapsh
 	if cerr := store.Close(); err != nil || cerr != nil {
 		return nil, errors.Join(err, cerr).Error()
 	}
-	return nil, "the archive has changed since"
+	return nil, "the archive has changed since the backup"
 }
 
 func (a *app) printProof(p *proof) {
@@ -154,23 +154,23 @@ func (a *app) printProof(p *proof) {
 	if a.quiet {
 		return
 	}
-	how := "there, contents not read (--full reads them)"
+	how := "present, contents not read (--full reads them)"
 	if p.Full {
-		how = "read and compared with their hashes"
+		how = "read and checked against their hashes"
 	}
 	fmt.Fprintf(a.out, "%s, %s (%s) %s\n", terminal.Plural(p.Snapshots, "backup", "backups"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
 	if p.Extra > 0 {
-		a.note("%s in no backup: left alone", terminal.Plural(p.Extra, "pack stands there that is", "packs stand there that are"))
+		a.note("%s to no backup: left in place", terminal.Plural(p.Extra, "pack belongs", "packs belong"))
 	}
 	switch {
 	case p.Rebuilt == nil:
 	case p.Same == nil:
-		fmt.Fprintf(a.out, "%s made an archive again; not compared: %s\n", *p.Rebuilt, terminal.OneLine(*p.Why))
+		fmt.Fprintf(a.out, "restored and indexed %s; not compared: %s\n", *p.Rebuilt, terminal.OneLine(*p.Why))
 	case *p.Same:
-		fmt.Fprintf(a.out, "%s made an archive again: every row is that of the archive\n", *p.Rebuilt)
+		fmt.Fprintf(a.out, "restored and indexed %s: every row matches the archive's index\n", *p.Rebuilt)
 	}
 	if p.OK {
-		fmt.Fprintln(a.out, a.style().Green("The backup is whole."))
+		fmt.Fprintln(a.out, a.style().Green("The backup is complete."))
 	}
 }
 
@@ -187,7 +187,7 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if to == "" {
-				return usage("where to?", "--to DIR")
+				return usage("no target directory given", "--to DIR")
 			}
 			return runBackupRestore(cmd.Context(), a, v[0], snapshot, to)
 		},
@@ -249,7 +249,7 @@ func (a *app) fill(ctx context.Context, b *backup.Backup, s *backup.Snapshot, to
 			return r, err
 		}
 		if !slices.Contains(s.Packs, backup.Pack(info)) {
-			return r, refused(to+" is an archive that has other packs", "name a directory that is missing or empty")
+			return r, refused(to+" is an archive with other packs", "name a directory that is missing or empty")
 		}
 	}
 	m := a.meter()

@@ -56,7 +56,7 @@ func (a *app) backupOptions() backup.Options {
 func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 	a.beginWork(hintUndone)
 	if o.keep.Last < 0 {
-		return usage("a number of backups cannot be negative", "--keep-last 14")
+		return usage("--keep-last cannot be negative", "--keep-last 14")
 	}
 	store, err := a.openPacks(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 		return err
 	}
 	if len(r.Lost) > 0 {
-		err = corrupt(err.Error(), "txarchive verify --repair --from "+terminal.ShellPath(b.Dir())+" brings back what is missing")
+		err = corrupt(err.Error(), "`txarchive verify --repair --from "+terminal.ShellPath(b.Dir())+"` restores what is missing")
 	}
 	if a.json {
 		return errors.Join(a.printJSON(backupReport{b.Dir(), r}), err)
@@ -86,7 +86,7 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 }
 
 // missingPack introduces the name of a pack that only the backup still has.
-const missingPack = "missing in the archive, and kept in the backup: pack "
+const missingPack = "missing from the archive, kept in the backup: pack "
 
 // backupReport is what backup prints.
 type backupReport struct {

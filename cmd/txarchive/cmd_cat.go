@@ -77,7 +77,7 @@ func findVersion(ctx context.Context, store *archive.Archive, name string, numbe
 	case len(found) == 0 && number != 0:
 		return index.FileVersion{}, notFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
 	case len(found) == 0:
-		return index.FileVersion{}, notFound(fmt.Sprintf("there is no file %s in the archive", name), hintFiles)
+		return index.FileVersion{}, notFound(fmt.Sprintf("no file %s in the archive", name), hintFiles)
 	case len(found) > 1:
 		var few []string
 		for _, v := range found[:min(len(found), 5)] {
@@ -88,7 +88,7 @@ func findVersion(ctx context.Context, store *archive.Archive, name string, numbe
 		if n := len(found) - len(few); n > 0 {
 			more = fmt.Sprintf(" or one of %d more: txarchive show %s --versions", n, name)
 		}
-		return index.FileVersion{}, usage(fmt.Sprintf("%s lies in %d files", name, len(found)), "name one: "+strings.Join(few, ", ")+more)
+		return index.FileVersion{}, usage(fmt.Sprintf("%s is stored in %d files", name, len(found)), "name one: "+strings.Join(few, ", ")+more)
 	}
 	return found[0], nil
 }

@@ -144,27 +144,27 @@ func (o *costOptions) check(a *app, changed func(string) bool) error {
 	}
 	switch {
 	case len(views) > 1:
-		return usage(strings.Join(views, " and ")+" do not go together", "each is a report of its own")
+		return usage(strings.Join(views, " and ")+" cannot be combined", "each is a separate report")
 	case len(views) == 1 && changed("by"):
-		hint := "leave it out"
+		hint := "omit --by"
 		if views[0] == "--explain" {
-			hint = "it takes the row itself: --explain day=2026-11-20,model=gpt-5"
+			hint = "name the row instead: --explain day=2026-11-20,model=gpt-5"
 		}
-		return usage("--by does not go with "+views[0], hint)
+		return usage("--by cannot be combined with "+views[0], hint)
 	case changed("budget") && (o.since != "" || o.until != ""):
-		return usage("--since and --until do not go with --budget", "a budget is held against the calendar month that it is")
+		return usage("--since and --until cannot be combined with --budget", "a budget always covers the current calendar month")
 	case len(views) == 1 && o.format != "table" && o.format != "json" && (!o.blocks || o.format == "markdown"):
-		return usage(fmt.Sprintf("%s has no format %q", views[0], o.format), "--format table or json")
+		return usage(fmt.Sprintf("%s does not support format %q", views[0], o.format), "--format table or json")
 	}
 	if o.chart || changed("out") {
 		ext := strings.ToLower(filepath.Ext(o.out))
 		switch {
 		case len(views) == 1:
-			return usage("a chart does not go with "+views[0], "charts are of the report itself: txarchive cost --by day,model --chart")
+			return usage("--chart and --out cannot be combined with "+views[0], "only the plain report has charts: txarchive cost --by day,model --chart")
 		case o.chart && o.format != "table":
-			return usage("--chart has no format "+o.format, "--out FILE.svg writes a chart beside any format")
+			return usage("--chart cannot be combined with --format "+o.format, "--out FILE.svg writes a chart as well, whatever the format")
 		case changed("out") && ext != ".svg" && ext != ".html":
-			return usage(fmt.Sprintf("--out %q: what is that?", o.out), "--out FILE.svg or --out FILE.html")
+			return usage(fmt.Sprintf("--out %q: unknown type of file", o.out), "--out FILE.svg or --out FILE.html")
 		}
 	}
 	for _, name := range []string{"explain", "tree", "budget", "run"} {
@@ -221,7 +221,7 @@ func (a *app) zone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, usage(fmt.Sprintf("there is no time zone %q", name), "--timezone takes names as Europe/Berlin, UTC and local")
+		return nil, usage(fmt.Sprintf("unknown time zone %q", name), "--timezone takes names such as Europe/Berlin, UTC and local")
 	}
 	return zone, nil
 }
@@ -250,15 +250,15 @@ func timeRange(since, until string, now time.Time, zone *time.Location) (from, t
 		const help = "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month"
 		_, bad := query.Parse(`during:"`+date.text+`.."`, now, zone)
 		if date.text != "" && (bad != nil || strings.ContainsAny(date.text, `"\`) || strings.Contains(date.text, "..")) {
-			return from, to, usage(fmt.Sprintf("%s %q is no date", date.flag, date.text), help)
+			return from, to, usage(fmt.Sprintf("%s %q is not a date", date.flag, date.text), help)
 		}
 	}
 	tree, err := query.Parse(`during:"`+since+".."+until+`"`, now, zone)
 	if err != nil {
-		return from, to, usage("--until is before --since", "write the earlier date at --since")
+		return from, to, usage("--until is before --since", "give the earlier date to --since")
 	}
 	if r, ok := tree.Root.(query.Range); ok {
 		return r.From, r.To, nil
 	}
-	return from, to, fmt.Errorf("%q..%q is no time", since, until)
+	return from, to, fmt.Errorf("%q..%q is not a period", since, until)
 }

@@ -68,5 +68,5 @@ func printPage(a *app, name string) error {
 			return err
 		}
 	}
-	return notFound(fmt.Sprintf("there is no page %s", terminal.OneLine(name)), "txarchive docs lists the pages")
+	return notFound(fmt.Sprintf("no documentation page %s", terminal.OneLine(name)), "txarchive docs lists the pages")
 }

@@ -65,9 +65,9 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 	case err != nil:
 		return err
 	case worst == doctor.Damage:
-		return corrupt("the archive is damaged", "see above; `txarchive verify` reads every byte and names what is lost")
+		return corrupt("the archive is damaged", "see above; `txarchive verify` reads every byte and lists what is lost")
 	case worst == doctor.Problem:
-		return problems("something is to be done", "see above")
+		return problems("the archive needs attention", "see above")
 	}
 	return nil
 }

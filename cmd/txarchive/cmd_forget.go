@@ -58,7 +58,7 @@ func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 		text, from = "", "-"
 	}
 	if (text == "") == (from == "") {
-		return nil, usage("say what to forget", "--match-file FILE, --match-file - for standard input, or --match PATTERN")
+		return nil, usage("no text or pattern given", "--match-file FILE, --match-file - for standard input, or --match PATTERN")
 	}
 	if from != "" {
 		var b []byte
@@ -75,7 +75,7 @@ func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 	}
 	p, err := gc.ParsePattern(text)
 	if err != nil {
-		return nil, usage(err.Error(), "a text of four bytes or more, or /regular expression/")
+		return nil, usage(err.Error(), "use a text of at least four bytes, or a /regular expression/")
 	}
 	return p, nil
 }
@@ -124,8 +124,8 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 		w.printApplied()
 	}
 	if err == nil && len(w.left) > 0 {
-		err = partial(fmt.Sprintf("%s still holds it", terminal.Plural(len(w.left), "place", "places")),
-			"a reader may have been at work: run the same command again")
+		err = partial(fmt.Sprintf("it is still in %s", terminal.Plural(len(w.left), "place", "places")),
+			"another command may have been reading the archive: run the same command again")
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (w *forgetJob) reportNothing(ctx context.Context, o forgetOptions) error {
 	return nothingFound
 }
 
-var nothingFound = notFound("nothing in the archive matches", "the text must be as it was written, upper and lower case too")
+var nothingFound = notFound("nothing in the archive matches", "the text must match exactly, including upper and lower case")
 
 // forgetJob is one run of the command.
 type forgetJob struct {

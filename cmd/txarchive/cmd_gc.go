@@ -53,7 +53,7 @@ func parseUnused(text string) (u gc.Limit, err error) {
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
 		u.Percent, err = strconv.ParseFloat(percent, 64)
 		if err == nil && !(u.Percent >= 0 && u.Percent <= 100) {
-			err = errors.New("a part is between 0% and 100%")
+			err = errors.New("a percentage must be between 0% and 100%")
 		}
 	} else {
 		u.Bytes, err = policy.ParseBytes(text)
@@ -81,7 +81,7 @@ func runGC(ctx context.Context, a *app, o gc.Options) error {
 		a.printGC(&r, o.DryRun, time.Since(began))
 	}
 	if err == nil && len(r.Damaged) > 0 {
-		err = corrupt(terminal.Plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" left alone",
+		err = corrupt(terminal.Plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" skipped",
 			hintDamaged)
 	}
 	return err
@@ -146,19 +146,19 @@ func (a *app) printGC(r *gc.Report, dryRun bool, took time.Duration) {
 		would, became = "would be ", "would become"
 	}
 	if r.Rewritten+r.Merged+r.Removed == 0 {
-		fmt.Fprintf(a.out, "No pack has anything to give back: %s (%s)\n", terminal.Plural(r.PacksBefore, "pack", "packs"), terminal.Bytes(r.Before))
+		fmt.Fprintf(a.out, "No pack needs rewriting: %s (%s)\n", terminal.Plural(r.PacksBefore, "pack", "packs"), terminal.Bytes(r.Before))
 	} else {
 		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", terminal.Plural(r.Rewritten, "pack", "packs"), would, terminal.Count(r.Merged),
 			terminal.Count(r.PacksBefore), became, terminal.Count(r.PacksAfter), terminal.Bytes(r.Before), terminal.Bytes(r.After))
 	}
 	if r.Dead > 0 {
-		fmt.Fprintf(a.out, "%s %sgone for good\n", terminal.Plural(r.Dead, "pruned original", "pruned originals"), would)
+		fmt.Fprintf(a.out, "%s %sremoved permanently\n", terminal.Plural(r.Dead, "pruned original", "pruned originals"), would)
 	}
 	if r.Spared > 0 {
-		fmt.Fprintf(a.out, "%s can still be brought back, until the grace is over\n", terminal.Plural(r.Spared, "pruned original", "pruned originals"))
+		fmt.Fprintf(a.out, "%s can still be restored, until the grace period ends\n", terminal.Plural(r.Spared, "pruned original", "pruned originals"))
 	}
 	for _, name := range r.Damaged {
-		fmt.Fprintln(a.out, a.style().Red("left alone because it is damaged: "+terminal.OneLine(name)))
+		fmt.Fprintln(a.out, a.style().Red("skipped because it is damaged: "+terminal.OneLine(name)))
 	}
 	if dryRun {
 		return
@@ -166,9 +166,9 @@ func (a *app) printGC(r *gc.Report, dryRun bool, took time.Duration) {
 	fmt.Fprintf(a.out, "index %s -> %s\n", terminal.Bytes(r.Index.Before), terminal.Bytes(r.Index.After))
 	fmt.Fprintf(a.out, "%s freed, %s\n", terminal.Bytes(r.Freed()), took.Round(time.Millisecond))
 	if r.Index.LogKept {
-		a.note("a reader kept the log of the index from being emptied; the next gc does it")
+		a.note("the log of the index could not be truncated while a reader uses it; the next gc truncates it")
 	}
 	if r.More {
-		a.note("there is more to do: a limit was reached, the next gc goes on")
+		a.note("a limit was reached: the next gc continues")
 	}
 }

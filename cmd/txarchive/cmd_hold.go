@@ -94,7 +94,7 @@ func newHoldListCommand(a *app) *cobra.Command {
 // checkHold checks a hold and sets its expiry.
 func (a *app) checkHold(h *prune.Hold, until string) error {
 	if strings.ContainsRune(h.Name, '/') {
-		return usage(fmt.Sprintf("%q is no name of a hold", h.Name), "names have no slash: --name")
+		return usage(fmt.Sprintf("invalid hold name %q", h.Name), "a name cannot contain a slash: --name NAME")
 	}
 	if until == "" {
 		return nil
@@ -105,10 +105,10 @@ func (a *app) checkHold(h *prune.Hold, until string) error {
 	} else if d, bad := policy.ParseDuration(until); bad == nil {
 		at = a.now().Add(d)
 	} else {
-		return usage(fmt.Sprintf("%q is neither a day nor a duration", until), "--until 2027-12-31, --until 90d")
+		return usage(fmt.Sprintf("%q is neither a date nor a duration", until), "--until 2027-12-31, --until 90d")
 	}
 	if !at.After(a.now()) {
-		return usage("the hold would have expired already", "--until names a day to come")
+		return usage("the hold would already have expired", "--until takes a day in the future")
 	}
 	at = at.UTC().Truncate(time.Second)
 	h.Expires = &at
@@ -139,6 +139,6 @@ func runHoldList(ctx context.Context, a *app, all bool) error {
 			return err
 		}
 	}
-	l.end("No run is held. Next: txarchive hold add RUN")
+	l.end("No runs are held. Next: txarchive hold add RUN")
 	return nil
 }

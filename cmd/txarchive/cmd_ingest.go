@@ -61,7 +61,7 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 			continue
 		}
 		if err := ingest.CheckZip(all.Formats(), dir); err != nil {
-			return usage(dir+" cannot be read: "+err.Error(), "load it again, or unpack it into a directory of its own, and name that; --all takes it as it is")
+			return usage(dir+" cannot be read: "+err.Error(), "download it again, or unpack it into a directory of its own and ingest that; --all stores it as it is")
 		}
 	}
 	store, done, err := a.ingestInto(ctx, o)
@@ -73,7 +73,7 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 	m.Stop()
 	if err := errors.Join(err, done()); err != nil {
 		if report != nil && report.Packs > 0 && ctx.Err() != nil {
-			a.note("Until now %s were stored.", terminal.Plural(report.New+report.Grown+report.Rewritten+report.Copies, "file", "files"))
+			a.note("Stored so far: %s", terminal.Plural(report.New+report.Grown+report.Rewritten+report.Copies, "file", "files"))
 		}
 		return err
 	}
@@ -119,7 +119,7 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 	return store, func() error { return errors.Join(store.Close(), remove()) }, nil
 }
 
-var errNoSources = usage("there is nothing to ingest: the archive has no sources yet, no program has files in its default places, and nothing below this directory is known", "name a directory: txarchive ingest DIR")
+var errNoSources = usage("nothing to ingest: the archive has no sources yet, no known program has files in its default directories, and nothing below this directory has a known format", "name a directory: txarchive ingest DIR")
 
 func ingestSources(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *terminal.Meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
@@ -189,7 +189,7 @@ func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots 
 	for _, r := range roots {
 		if i := slices.IndexFunc(known, named(r.Source)); i >= 0 && known[i].Removed != nil {
 			dir := a.displayPath(filepath.Join(r.Dir, filepath.FromSlash(r.Below)))
-			a.note("%s is taken this once: the source %q is no longer followed. To follow it: txarchive source add %s", dir, r.Source, dir)
+			a.note("%s is ingested only this time: the source %q is no longer followed. To follow it again: txarchive source add %s", dir, r.Source, dir)
 		}
 	}
 	return nil
@@ -205,11 +205,11 @@ func ingestVerdict(r *ingest.Report) error {
 		if bad == 0 {
 			text = "finished; " + terminal.Plural(r.Unreadable, "line or document", "lines or documents") + " could not be read"
 		}
-		return problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` tells what was wrong")
+		return problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` lists what could not")
 	case len(r.Missing) > 0 && !slices.ContainsFunc(r.Missing, func(name string) bool { return !strings.Contains(name, "/") }):
-		return problems(terminal.Plural(len(r.Missing), "path is", "paths are")+" not there", "check the path; what was stored from there stays")
+		return problems(terminal.Plural(len(r.Missing), "path is", "paths are")+" missing", "check the path; what was stored from it is kept")
 	case len(r.Missing) > 0:
-		return problems(terminal.Plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored of it stays; `txarchive source remove NAME` follows it no longer")
+		return problems(terminal.Plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored from it is kept; `txarchive source remove NAME` stops following it")
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		verb = "would be stored"
 	}
 	taken := r.New + r.Grown + r.Rewritten + r.Copies
-	fmt.Fprintf(a.out, "%s looked at, %s %s", terminal.Plural(r.Files, "file", "files"), terminal.Count(taken), verb)
+	fmt.Fprintf(a.out, "%s scanned, %s %s", terminal.Plural(r.Files, "file", "files"), terminal.Count(taken), verb)
 	for _, part := range []struct {
 		n    int64
 		word string
@@ -243,10 +243,10 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 			terminal.Plural(r.Events, "row", "rows"), took.Round(time.Millisecond))
 	}
 	if r.Adopted > 0 {
-		fmt.Fprintf(a.out, "%s adopted that the index did not know\n", terminal.Plural(r.Adopted, "pack", "packs"))
+		fmt.Fprintf(a.out, "%s added to the index\n", terminal.Plural(r.Adopted, "unindexed pack", "unindexed packs"))
 	}
 	if r.Mended > 0 {
-		fmt.Fprintf(a.out, "%s mended: nothing is lost, and what is damaged is kept in quarantine/\n", terminal.Plural(r.Mended, "damaged pack", "damaged packs"))
+		fmt.Fprintf(a.out, "%s repaired: nothing is lost, the damaged files are kept in quarantine/\n", terminal.Plural(r.Mended, "damaged pack", "damaged packs"))
 	}
 	a.printSkipped(r)
 	for _, name := range r.Missing {
@@ -272,23 +272,23 @@ func problemText(p *ingest.FileError) string {
 // printSkipped prints what was seen and not stored.
 func (a *app) printSkipped(r *ingest.Report) {
 	if r.Ignored > 0 {
-		fmt.Fprintf(a.out, "%s left alone: of no known format (--all takes those too)\n", terminal.Plural(r.Ignored, "file", "files"))
+		fmt.Fprintf(a.out, "%s skipped: unknown format (--all stores these too)\n", terminal.Plural(r.Ignored, "file", "files"))
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", terminal.Plural(r.LeftOut, "file", "files"))
+		fmt.Fprintf(a.out, "%s skipped: locks, and files that hold credentials\n", terminal.Plural(r.LeftOut, "file", "files"))
 	}
 	if r.Excluded > 0 {
-		fmt.Fprintf(a.out, "%s left out by patterns (source list names them)\n", terminal.Plural(r.Excluded, "file or directory", "files and directories"))
+		fmt.Fprintf(a.out, "%s excluded by patterns (source list shows the patterns)\n", terminal.Plural(r.Excluded, "file or directory", "files and directories"))
 	}
 	if n := len(r.NotFollowed); n > 0 {
 		first, such := r.NotFollowed[0], ":"
 		if n > 1 {
 			such = ", such as"
 		}
-		fmt.Fprintf(a.out, "%s not followed%s %s; what is there can be a source: txarchive ingest %s\n", terminal.Plural(n, "symbolic link", "symbolic links"), such,
+		fmt.Fprintf(a.out, "%s not followed%s %s; to archive what it points to: txarchive ingest %s\n", terminal.Plural(n, "symbolic link", "symbolic links"), such,
 			terminal.OneLine(first.Source+"/"+first.Path), terminal.OneLine(terminal.ShellQuote(first.To)))
 	}
 	if r.Pruned > 0 {
-		fmt.Fprintf(a.out, "%s left alone: pruned (--pruned takes them again)\n", terminal.Plural(r.Pruned, "file", "files"))
+		fmt.Fprintf(a.out, "%s skipped: pruned (--pruned ingests them again)\n", terminal.Plural(r.Pruned, "file", "files"))
 	}
 }

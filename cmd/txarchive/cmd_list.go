@@ -144,7 +144,7 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 	runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
 	if len(v) > 0 {
 		if of.Query.Root != nil {
-			return usage("a run and a query do not go together", "leave one of them out")
+			return usage("a run and --query cannot be combined", "use only one of them")
 		}
 		id, err := resolveRun(ctx, store, v[0])
 		if err != nil {
@@ -175,17 +175,17 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 		}
 		switch {
 		case known == 0:
-			a.note("There is no %s yet. Next: txarchive ingest DIR", what)
+			a.note("There are no %ss yet. Next: txarchive ingest DIR", what)
 		case what == "run":
-			a.note("No run is listed: %s pruned, rewritten since or only named by others: txarchive sql 'SELECT * FROM v_runs'", terminal.Plural(known, "run was", "runs were"))
+			a.note("No runs to list: %s pruned, rewritten or only referenced by others: txarchive sql 'SELECT * FROM v_runs'", terminal.Plural(known, "run was", "runs were"))
 		case o.allVersions:
-			a.note("There is no conversation here.")
+			a.note("No conversations.")
 		default:
-			a.note("No conversation is listed; --all lists documents, copies and earlier versions, too.")
+			a.note("No conversations to list; --all also lists documents, copies and earlier versions.")
 		}
 		return
 	}
-	a.note("No %s is like that.", what)
+	a.note("No %s matches.", what)
 	command := "list"
 	if what == "conversation" {
 		command = "list conversations --query"

@@ -80,15 +80,15 @@ func nightlyFlags(a *app, cmd *cobra.Command, o *nightlyOptions) {
 func (o *nightlyOptions) check() error {
 	switch {
 	case o.verifyDays < 0 || o.verifyDays > 3650:
-		return usage("verify within 1 to 3650 days, or 0 for never", "--verify-days 30")
+		return usage("--verify-days must be between 1 and 3650, or 0 to turn verifying off", "--verify-days 30")
 	case o.keep.Last < 0:
-		return usage("a number of backups cannot be negative", "--keep-last 14")
+		return usage("--keep-last cannot be negative", "--keep-last 14")
 	case o.backup == "" && o.keep != (backup.Keep{}):
-		return usage("backups of where?", "--backup DIR")
+		return usage("--keep-last and --keep-within need --backup", "--backup DIR")
 	}
 	for _, name := range o.skip {
 		if !slices.Contains(stepNames(), name) {
-			return usage(fmt.Sprintf("there is no step %q", name), "steps are "+strings.Join(stepNames(), ", "))
+			return usage(fmt.Sprintf("unknown step %q", name), "steps are "+strings.Join(stepNames(), ", "))
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	}
 	if state, err := nightly.Load(dir); err == nil && o.within > 0 && state.Last != nil {
 		if age := a.now().Sub(state.Last.Finished); age >= 0 && age < o.within {
-			a.note("The last one is %s ago: nothing to do.", terminal.Duration(age))
+			a.note("The last run finished %s ago: nothing to do.", terminal.Duration(age))
 			return nil
 		}
 	}
@@ -146,7 +146,7 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 // nightlyVerdict returns the gravest error of the steps of a job. forgotten is the error of recording what they did.
 func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) error {
 	var bad []string
-	code, hint := exitProblems, "the report says what was not; `txarchive status` shows it until a night went well"
+	code, hint := exitProblems, "see the report; `txarchive status` shows this until a nightly run succeeds"
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if !s.Bad() {
@@ -167,9 +167,9 @@ func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) err
 	if len(bad) == 0 {
 		return forgotten
 	}
-	text := "not all was done: " + strings.Join(bad, ", ")
+	text := "some steps did not succeed: " + strings.Join(bad, ", ")
 	if forgotten != nil {
-		text += "; and status will not know: " + forgotten.Error()
+		text += "; this could not be recorded for status: " + forgotten.Error()
 	}
 	return &failure{code: code, text: text, hint: hint, err: forgotten}
 }
@@ -191,7 +191,7 @@ func (a *app) printStep(s nightly.StepReport, previous string) string {
 	case s.Error == nil:
 		previous = ""
 	case *s.Error == previous:
-		fmt.Fprintln(a.out, "  likewise")
+		fmt.Fprintln(a.out, "  same error")
 	default:
 		previous = *s.Error
 		fmt.Fprintln(a.out, a.wrap("  ", terminal.OneLine(previous), "    "))

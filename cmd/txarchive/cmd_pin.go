@@ -58,7 +58,7 @@ func newUnpinCommand(a *app) *cobra.Command {
 						return []blob.Fact{prune.Unpin(run, nowMicro(a))}, nil
 					}
 				}
-				return nil, errors.Join(err, notFound(run+" is not pinned", "`txarchive pin` lists those that are"))
+				return nil, errors.Join(err, notFound(run+" is not pinned", "`txarchive pin` lists the pinned runs"))
 			})
 		},
 	}
@@ -168,7 +168,7 @@ func runPinList(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	l.end("No run is pinned. Next: txarchive pin RUN")
+	l.end("No runs are pinned. Next: txarchive pin RUN")
 	return nil
 }
 

@@ -73,9 +73,9 @@ func runPolicyCheck(a *app, file string) error {
 		return a.printMistakes(file, mistakes)
 	}
 	if p.Empty() {
-		a.note("%s has no rules: it keeps everything, and prune will not take it.", file)
+		a.note("%s has no rules: it keeps everything, and prune rejects it.", file)
 	} else {
-		a.note("%s has no mistakes: %s.", file, terminal.Plural(len(p.Rules), "rule", "rules"))
+		a.note("%s is valid: %s.", file, terminal.Plural(len(p.Rules), "rule", "rules"))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func runPolicyShow(ctx context.Context, a *app) error {
 	case a.json:
 		return a.printJSON(map[string]any{"policy": orNull(text)})
 	case text == "":
-		a.note("No policy was applied to this archive yet. Next: txarchive policy example")
+		a.note("No policy has been applied to this archive yet. Next: txarchive policy example")
 		return nil
 	}
 	fmt.Fprint(a.out, terminal.Clean(text))
@@ -117,7 +117,7 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 	} else {
 		var text string
 		if text, err = pruner.LastPolicy(ctx); err == nil && text == "" {
-			return usage("no policy was applied to this archive yet", "name one: --policy FILE")
+			return usage("no policy has been applied to this archive yet", "name one: --policy FILE")
 		}
 		if err == nil {
 			p, err = policy.Parse([]byte(text))
@@ -157,7 +157,7 @@ func runPolicyExample(a *app, name string) error {
 	}
 	src, err := policy.Example(name)
 	if err != nil {
-		return notFound(fmt.Sprintf("there is no example %q", name), "there are "+strings.Join(policy.Examples(), ", "))
+		return notFound(fmt.Sprintf("unknown example %q", name), "one of "+strings.Join(policy.Examples(), ", "))
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"name": name, "policy": string(src)})

@@ -145,7 +145,7 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 		fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
 	}
 	if len(used) == 0 {
-		a.note("The archive uses no model yet. txarchive prices list '*' lists all prices")
+		a.note("The archive has no usage of any model yet. txarchive prices list '*' lists all prices")
 		return nil
 	}
 	g = &terminal.Table{Columns: []terminal.Column{{Head: "model used", Shorten: terminal.TruncateMiddle}, {Head: "records", Right: true, DropRank: 3}, {Head: "row", Shorten: terminal.TruncateMiddle}, {Head: "table", DropRank: 2}, {Head: "reason", Shorten: terminal.Truncate, DropRank: 1}}}
@@ -201,7 +201,7 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 	slices.SortFunc(entries, func(x, y price.Entry) int { return strings.Compare(x.Key, y.Key) })
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { return !matchesModel(pattern, e.Key) })
 	if len(entries) == 0 {
-		return notFound(fmt.Sprintf("no model of the table of %s is like %q", table.Date, pattern), "txarchive prices list '*' lists all")
+		return notFound(fmt.Sprintf("no model in the table of %s matches %q", table.Date, pattern), "txarchive prices list '*' lists all")
 	}
 	l := a.listing(terminal.Column{Head: "model", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "provider", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "input", Right: true},
 		terminal.Column{Head: "output", Right: true}, terminal.Column{Head: "cache read", Right: true, DropRank: 2}, terminal.Column{Head: "cache write", Right: true, DropRank: 3})
@@ -242,7 +242,7 @@ func parseDay(text string, now time.Time) (time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return day, usage(fmt.Sprintf("--date %q is no day", text), "--date 2026-11-20")
+		return day, usage(fmt.Sprintf("--date %q is not a date", text), "--date 2026-11-20")
 	}
 	return day, nil
 }

@@ -86,17 +86,17 @@ func (o *pruneOptions) check(names []string) error {
 	}
 	switch {
 	case ways != 1:
-		return usage("say what is to go, in one way", "--policy FILE, --query QUERY, --run ID, --apply PLAN or --undo")
+		return usage("choose what to prune, in exactly one way", "--policy FILE, --query QUERY, --run ID, --apply PLAN or --undo")
 	case len(names) > 0 && !o.undo:
-		return usage(fmt.Sprintf("%q stands alone", names[0]), "--run names runs; only --undo takes ids")
+		return usage(fmt.Sprintf("unexpected argument %q", names[0]), "name runs with --run; only --undo takes ids as arguments")
 	case o.plan != "" && (o.yes || o.undo || o.apply != ""):
 		return usage("--plan only saves a plan", "apply it later: txarchive prune --apply "+o.plan)
 	case o.children != "stay" && o.children != "follow":
-		return usage(fmt.Sprintf("children do not %q", o.children), "--children stay or --children follow")
+		return usage(fmt.Sprintf("--children cannot be %q", o.children), "--children stay or --children follow")
 	case !slices.Contains([]string{"", "search", "payloads", "ledger"}, o.thin):
-		return usage(fmt.Sprintf("there is no tier %q", o.thin), "--thin search, --thin payloads or --thin ledger")
+		return usage(fmt.Sprintf("unknown tier %q", o.thin), "--thin search, --thin payloads or --thin ledger")
 	case o.byHand && o.query == "" && len(o.runs) == 0:
-		return usage("--children, --thin and --drop-ledger go with --query or --run", "a policy says it for each rule: docs/policy.md")
+		return usage("--children, --thin and --drop-ledger need --query or --run", "a policy sets this for each rule: docs/policy.md")
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	}
 	if plan.Runs.Len() == 0 && !do {
 		if plan.Policy != "" {
-			a.note("--yes makes it the policy of this archive all the same: `txarchive nightly` prunes by it.")
+			a.note("--yes still makes it the policy by which `txarchive nightly` prunes.")
 		}
 		return nil
 	}
@@ -181,11 +181,11 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	}
 	if plan.Runs.Len() == 0 {
 		if plan.Policy != "" {
-			a.note("It is the policy of this archive now: `txarchive nightly` prunes by it.")
+			a.note("It is now the policy by which `txarchive nightly` prunes this archive.")
 		}
 		return nil
 	}
-	a.note("Done as plan %s. `txarchive prune --undo %s` takes it back; `txarchive gc` gives the space back, for ever.", plan.ID, plan.ID)
+	a.note("Applied as plan %s. `txarchive prune --undo %s` reverts it; `txarchive gc` frees the space permanently.", plan.ID, plan.ID)
 	return nil
 }
 
@@ -199,7 +199,7 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 		defer file.Close()
 		plan, err := p.ReadPlan(file)
 		if err != nil {
-			return nil, refused(o.apply+": "+err.Error(), "make it again: txarchive prune --policy FILE --plan "+o.apply)
+			return nil, refused(o.apply+": "+err.Error(), "make a new plan: txarchive prune --policy FILE --plan "+o.apply)
 		}
 		return plan, nil
 	}
@@ -244,7 +244,7 @@ func savePlan(a *app, path string, plan *prune.Plan) error {
 	if a.json {
 		return plan.Write(a.out, encode, "")
 	}
-	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", terminal.Plural(plan.Runs.Len(), "run", "runs"), path, path)
+	a.note("The plan for %s is in %s. `txarchive prune --apply %s` applies exactly this plan.", terminal.Plural(plan.Runs.Len(), "run", "runs"), path, path)
 	return nil
 }
 
@@ -286,16 +286,16 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	if a.json {
 		return a.printJSON(done)
 	}
-	a.note("%s came back.", terminal.Plural(len(done.Runs), "run", "runs"))
+	a.note("%s restored.", terminal.Plural(len(done.Runs), "run", "runs"))
 	if done.Marked > 0 {
-		a.note("%s marks where payloads were: gc has taken what was there, or other thinned runs hold the same original.", terminal.Plural(done.Marked, "original keeps", "originals keep"))
+		a.note("%s marks in place of payloads: gc has removed the payloads, or other thinned runs share the original.", terminal.Plural(done.Marked, "original keeps", "originals keep"))
 	}
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.out, id)
 	}
 	n, err := p.Takes(ctx, done.Runs)
 	if n > 0 {
-		a.note("The policy of this archive takes %s of these again at the next nightly run, unless it is pinned: txarchive pin RUN", terminal.Plural(n, "run", "runs"))
+		a.note("The next nightly run prunes or thins %s of these again by the policy of this archive, unless pinned: txarchive pin RUN", terminal.Plural(n, "run", "runs"))
 	}
 	return err
 }

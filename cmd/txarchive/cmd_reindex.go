@@ -31,7 +31,7 @@ func newReindexCommand(a *app) *cobra.Command {
 
 func runReindex(ctx context.Context, a *app) error {
 	began := time.Now()
-	a.beginWork("the index is still the one from before")
+	a.beginWork("the previous index is still in place")
 	store, err := a.openWithoutIndex(ctx, archive.Write)
 	if err != nil {
 		return err
@@ -46,13 +46,13 @@ func runReindex(ctx context.Context, a *app) error {
 	case a.json:
 		err = a.printJSON(map[string]any{"packs": n, "complete": damage == nil, "elapsed_us": took.Microseconds()})
 	case !a.quiet:
-		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", terminal.Plural(n, "pack", "packs"), took.Round(time.Millisecond))
+		fmt.Fprintf(a.out, "Rebuilt the index from %s, %s\n", terminal.Plural(n, "pack", "packs"), took.Round(time.Millisecond))
 	}
 	if err != nil || damage == nil {
 		return err
 	}
 	if errors.Is(damage, errPackGone) {
-		return corrupt(damage.Error(), "`txarchive verify --repair --from BACKUP` brings it back; what its sources still have of it the next ingest takes again")
+		return corrupt(damage.Error(), "`txarchive verify --repair --from BACKUP` restores it; the next ingest stores again what its sources still have")
 	}
 	return corrupt(damage.Error(), hintDamaged)
 }
@@ -84,7 +84,7 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, missin
 }
 
 // errPackGone says that the previous index knew a pack that does not exist. It wraps blob.ErrCorrupt.
-var errPackGone = fmt.Errorf("the index before knew it, and it is not there: %w", blob.ErrCorrupt)
+var errPackGone = fmt.Errorf("in the previous index, but %w", blob.ErrMissing)
 
 // packLister is an index that lists the packs that it knows.
 type packLister interface {

@@ -47,7 +47,7 @@ func runReportList(ctx context.Context, a *app) error {
 	}
 	l := a.listing(terminal.Column{Head: "report"}, terminal.Column{Head: "what", Shorten: terminal.Truncate}, terminal.Column{Head: "parameters", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "from", DropRank: 2})
 	for _, r := range all {
-		from := "the program"
+		from := "built-in"
 		if !r.Shipped {
 			from = "you"
 		}
@@ -95,7 +95,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	}
 	if r.Kind == "cost" {
 		if len(o.params) > 0 || o.limit != 0 || o.timeout != 0 {
-			return usage(r.Name+" is a call of cost: --param, --limit and --timeout are for statements of SQL", "what follows -- is added to it: txarchive report run "+r.Name+" -- --since 7d")
+			return usage(r.Name+" is a cost report: --param, --limit and --timeout are for SQL reports", "flags of cost go after --: txarchive report run "+r.Name+" -- --since 7d")
 		}
 		cmd := newCostCommand(a)
 		flags := slices.Concat(r.Args, v[1:])
@@ -105,7 +105,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		return runAs(ctx, cmd, flags)
 	}
 	if len(v) > 1 {
-		return usage(fmt.Sprintf("%s is a statement of SQL and takes no %q", r.Name, v[1]), "--param name=value sets its parameters")
+		return usage(fmt.Sprintf("%s is an SQL report and does not take %q", r.Name, v[1]), "--param name=value sets its parameters")
 	}
 	given, err := parseParams(o.params)
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *app) reportTime(name, text string) (string, error) {
 	ends := map[string]string{name: text}
 	from, to, err := timeRange(ends["since"], ends["until"], a.now(), a.location())
 	if err != nil || text == "" {
-		return "", usage(fmt.Sprintf("%s=%q is no date", name, text), "write 2026-11, 2026-11-20, 7d, yesterday or last-month")
+		return "", usage(fmt.Sprintf("%s=%q is not a date", name, text), "write 2026-11, 2026-11-20, 7d, yesterday or last-month")
 	}
 	if name == "until" {
 		from = to.Add(-time.Microsecond)
@@ -184,10 +184,10 @@ func newReportSaveCommand(a *app) *cobra.Command {
 
 func runReportSave(ctx context.Context, a *app, name string, f reportFact, params, what []string) error {
 	if checkTag(name) != nil || strings.Contains(name, "/") {
-		return usage(fmt.Sprintf("%q is no name for a report", name), "a name is one word, such as weekly")
+		return usage(fmt.Sprintf("invalid report name %q", name), "a name is one word, such as weekly")
 	}
 	if _, err := shippedReport(name); err == nil {
-		return refused("the program has a report "+name+" already", "choose another name")
+		return refused(name+" is already the name of a built-in report", "choose another name")
 	}
 	switch {
 	case what[0] == "cost" && len(params) == 0:
@@ -201,12 +201,12 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 		for key, value := range given {
 			text, ok := value.(string)
 			if !ok {
-				return usage("defaults are texts: "+key, fmt.Sprintf("--param %s=%v, and CAST(:%s AS NUMERIC) in the statement", key, value, key))
+				return usage("the default of a parameter must be a text: "+key, fmt.Sprintf("--param %s=%v, and CAST(:%s AS NUMERIC) in the statement", key, value, key))
 			}
 			f.Parameters[key] = text
 		}
 	default:
-		return usage("a report is a statement or a call of cost", "txarchive report save NAME sql 'SELECT ...', or: txarchive report save NAME -- cost --by week")
+		return usage("a report is an SQL statement or a call of cost", "txarchive report save NAME sql 'SELECT ...', or: txarchive report save NAME -- cost --by week")
 	}
 	if err := tryReport(ctx, a, f); err != nil {
 		return err
@@ -253,7 +253,7 @@ func newReportRemoveCommand(a *app) *cobra.Command {
 			case err != nil:
 				return err
 			case r.Shipped:
-				return refused(r.Name+" is a report of the program", "it cannot be removed")
+				return refused(r.Name+" is a built-in report", "built-in reports cannot be removed")
 			}
 			return writeReport(cmd.Context(), a, r.Name, nil, "removed")
 		},

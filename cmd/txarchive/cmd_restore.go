@@ -77,23 +77,23 @@ func newRestoreCommand(a *app) *cobra.Command {
 func (o *restoreOptions) check(a *app) error {
 	switch {
 	case o.To == "" && !o.inPlace:
-		return usage("where to?", "--to DIR, or --in-place")
+		return usage("no target directory given", "--to DIR, or --in-place")
 	case o.To != "" && o.inPlace:
-		return usage("--to and --in-place are two places", "leave out one")
+		return usage("--to and --in-place cannot be combined", "use only one of them")
 	case o.Version < 0:
-		return usage("versions count from 1", "--version 1 is the first")
+		return usage("versions start at 1", "--version 1 is the first")
 	case o.inPlace && o.AllVersions:
-		return usage("only one version of a file can stand in its place", "--to DIR takes all")
+		return usage("--in-place can restore only one version of a file", "--to DIR restores all versions")
 	case o.inPlace && o.Damaged:
-		return usage("--damaged writes what no source had", "--to DIR takes it")
+		return usage("--damaged cannot be combined with --in-place", "use --to DIR instead")
 	case !o.All && o.Source == "" && o.run == "" && len(o.Paths) == 0:
 		return usage("what?", "--all, --source NAME, --run ID, or SOURCE/PATH")
 	case o.children != "follow" && o.children != "stay":
-		return usage(fmt.Sprintf("children do not %q", o.children), "--children follow or --children stay")
+		return usage(fmt.Sprintf("--children cannot be %q", o.children), "--children follow or --children stay")
 	case o.run == "" && o.children == "stay":
-		return usage("--children goes with --run", "--run ID")
+		return usage("--children needs --run", "--run ID")
 	case o.All && (o.Source != "" || o.run != "" || len(o.Paths) > 0):
-		return usage("--all is everything: nothing else can be named beside it", "leave out --all")
+		return usage("--all restores everything: it cannot be combined with other selections", "omit --all")
 	}
 	if o.at == "" {
 		return nil
@@ -103,7 +103,7 @@ func (o *restoreOptions) check(a *app) error {
 		return nil
 	}
 	if _, o.At, err = timeRange("", o.at, a.now(), a.location()); err != nil {
-		return usage(fmt.Sprintf("--at %q is no time", o.at), "write 2026-11-20, 2026-11-20T08:00, 2026-11-20T08:00:05Z, 7d or yesterday")
+		return usage(fmt.Sprintf("--at %q is not a time", o.at), "write 2026-11-20, 2026-11-20T08:00, 2026-11-20T08:00:05Z, 7d or yesterday")
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		return err
 	}
 	if !o.DryRun {
-		a.beginWork("files that were restored are whole; run the command again to go on")
+		a.beginWork("files restored so far are complete; run the command again to continue")
 	}
 	open := a.openPacks // the manifests have all originals, but not their runs and the directories of their sources
 	if o.run != "" || o.inPlace || slices.ContainsFunc(o.Paths, filepath.IsAbs) {
@@ -272,7 +272,7 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 	}
 	a.printRestored(o, &sum)
 	if errors.Is(failed, blob.ErrLost) && !o.Damaged && !o.inPlace {
-		a.note("--damaged writes what is left of originals that have lost bytes")
+		a.note("--damaged restores what is left of originals that have lost bytes")
 	}
 	return failed
 }
@@ -283,15 +283,15 @@ func notFoundError(o restoreOptions, err error, restored bool) error {
 	case restored:
 		return notFound(err.Error(), hintFiles)
 	case !o.At.IsZero():
-		return notFound("nothing of that was in the archive then", "--at is when originals were stored, not when they were written")
+		return notFound("nothing that matches was in the archive at that time", "--at is the time when originals were stored, not when they were written")
 	case o.All:
 		return notFound("the archive holds no originals", "txarchive ingest DIR")
 	case len(o.Paths) > 0:
 		return notFound("no original has that name", hintFiles+"; a run is restored with --run ID")
 	case o.Source != "":
-		return notFound(fmt.Sprintf("nothing of a source %q is in the archive", o.Source), "txarchive source list")
+		return notFound(fmt.Sprintf("no originals of source %q in the archive", o.Source), "txarchive source list")
 	}
-	return notFound("no original is like that", hintFiles)
+	return notFound("no original matches", hintFiles)
 }
 
 // printRestored prints what was restored and what was not.
@@ -299,7 +299,7 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	for _, f := range sum.Failed {
 		a.note("%s: %s/%s: %s", f.Action, f.Source, f.Path, f.Reason)
 		if f.Name != nil {
-			a.note("  what is left of it is %s, with zeros for %s", terminal.OneLine(*f.Name), byteRanges(f.Lost))
+			a.note("  what is left of it is in %s, with zeros for %s", terminal.OneLine(*f.Name), byteRanges(f.Lost))
 		}
 	}
 	if a.quiet || sum.Files+sum.Unchanged == 0 {
@@ -314,9 +314,9 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	}
 	where := terminal.OneLine(o.To)
 	if o.inPlace {
-		where = "where they came from"
+		where = "to their original locations"
 		if sum.Files == 1 {
-			where = "where it came from"
+			where = "to its original location"
 		}
 	}
 	of := ""
@@ -325,11 +325,11 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	}
 	fmt.Fprintf(a.out, "%s (%s)%s %s %s", terminal.Plural(sum.Files, "file", "files"), terminal.Bytes(sum.Bytes), of, verb, where)
 	if sum.Unchanged > 0 {
-		fmt.Fprintf(a.out, ", %s there already", terminal.Plural(sum.Unchanged, "is", "are"))
+		fmt.Fprintf(a.out, ", %s already there", terminal.Plural(sum.Unchanged, "is", "are"))
 	}
 	fmt.Fprintln(a.out)
 	if sum.Marked > 0 {
-		a.note("%s marks where large payloads were: a policy has dropped these, see docs/retention.md.", terminal.Plural(sum.Marked, "of them has", "of them have"))
+		a.note("%s marks in place of large payloads that a policy dropped: see docs/retention.md.", terminal.Plural(sum.Marked, "of them has", "of them have"))
 	}
 }
 
@@ -342,7 +342,7 @@ func byteRanges(all []lostBytes) string {
 	}
 	text := "bytes " + strings.Join(ranges, ", ")
 	if len(all) > shown {
-		text += fmt.Sprintf(" and %d more stretches (--json has all)", len(all)-shown)
+		text += fmt.Sprintf(" and %d more ranges (--json lists all)", len(all)-shown)
 	}
 	return text
 }

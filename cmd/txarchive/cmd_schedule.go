@@ -83,7 +83,7 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 func (a *app) scheduledJob(command []string, o *scheduleOptions) (*schedule.Job, error) {
 	at, err := time.Parse("15:04", o.at)
 	if err != nil && o.at != "" {
-		return nil, usage(fmt.Sprintf("%q is no time of the day", o.at), "--at 03:17")
+		return nil, usage(fmt.Sprintf("%q is not a time of day", o.at), "--at 03:17")
 	}
 	dir, err := a.dir()
 	if err != nil {
@@ -159,7 +159,7 @@ func (o *scheduleOptions) kind(ctx context.Context, in *schedule.Installer, j *s
 		}
 	}
 	if o.with != "" {
-		return "", usage(fmt.Sprintf("%q schedules nothing that is known here", o.with), "--with systemd, launchd or cron")
+		return "", usage(fmt.Sprintf("unknown scheduler %q", o.with), "--with systemd, launchd or cron")
 	}
 	for _, k := range schedule.Kinds() {
 		if _, err := in.Status(ctx, j, k, now); err == nil {
@@ -211,7 +211,7 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 		return err
 	}
 	if kind == schedule.Systemd {
-		a.note("It runs while you are logged in; loginctl enable-linger lets it run always.")
+		a.note("It runs only while you are logged in; `loginctl enable-linger` makes it run always.")
 	}
 	return runScheduleStatus(ctx, a, o)
 }

@@ -71,13 +71,13 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	o.Sort = search.Sort(o.sort)
 	switch {
 	case o.Sort != search.Newest && o.Sort != search.Oldest && o.Sort != search.Relevance:
-		return usage(fmt.Sprintf("there is no order %q", o.sort), "--sort newest, oldest or relevance")
+		return usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort newest, oldest or relevance")
 	case o.count && o.files || o.count && len(o.facets) > 0 || o.files && len(o.facets) > 0:
-		return usage("--count, --files and --facets do not go together", "one call for each")
+		return usage("--count, --files and --facets cannot be combined", "use one at a time")
 	case o.null && (!o.files || a.json):
-		return usage("--null is about the names that --files prints as text", "search --files --null QUERY | xargs -0 -r -n1 txarchive cat")
+		return usage("--null needs --files, and cannot be combined with --json", "search --files --null QUERY | xargs -0 -r -n1 txarchive cat")
 	case o.Limit < 0 || o.Context < 0:
-		return usage("a number of hits or events cannot be negative", "--limit 0 is no limit")
+		return usage("--limit and --context cannot be negative", "--limit 0 is no limit")
 	}
 	store, err := a.openRead(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 		}
 	}
 	if coverage.Partial != nil {
-		return partial("partial: "+*coverage.Partial, "ask for less, or give it more time: --timeout")
+		return partial("partial: "+*coverage.Partial, "narrow the search, or allow more time: --timeout")
 	}
 	return nil
 }

@@ -69,21 +69,21 @@ func (o *showOptions) check(a *app, id string) error {
 	}
 	switch {
 	case id == "" && (o.around == "" || !strings.Contains(o.around, ":")):
-		return usage("an id is needed", "`txarchive search WORDS` shows ids")
+		return usage("an id is required", "`txarchive search WORDS` shows ids")
 	case !slices.Contains(showFormats, o.format):
-		return usage(fmt.Sprintf("there is no format %q", o.format), "--format text, markdown, json, raw or openai")
+		return usage(fmt.Sprintf("unknown format %q", o.format), "--format text, markdown, json, raw or openai")
 	case o.timeline && (o.format == "raw" || o.format == "openai"):
-		return usage("--timeline does not go with --format "+o.format, "--format text, markdown or json")
+		return usage("--timeline cannot be combined with --format "+o.format, "--format text, markdown or json")
 	case o.tools != "short" && o.tools != "full" && o.tools != "none":
-		return usage(fmt.Sprintf("tools cannot be shown %q", o.tools), "--tools short, full or none")
+		return usage(fmt.Sprintf("--tools cannot be %q", o.tools), "--tools short, full or none")
 	case o.first < 0 || o.last < 0 || o.context < 0:
-		return usage("a number of events cannot be negative", "")
+		return usage("--first, --last and --context cannot be negative", "")
 	case o.first > 0 && o.last > 0:
-		return usage("--first and --last do not go together", "two calls show both ends")
+		return usage("--first and --last cannot be combined", "run show twice to see both ends")
 	case o.versions && (o.first > 0 || o.last > 0 || o.timeline || o.around != "" || o.format != "text" && o.format != "json"):
-		return usage("--versions lists originals: flags about what is in them do not go with it", "txarchive show ID --versions")
+		return usage("--versions lists originals: it cannot be combined with flags that select events", "txarchive show ID --versions")
 	case o.around != "" && (o.first > 0 || o.last > 0):
-		return usage("--around does not go with --first and --last", "-C N says how many events around it")
+		return usage("--around cannot be combined with --first and --last", "-C N sets how many events are shown around it")
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 		o.context = 3
 	}
 	if what.event == "" && o.context > 0 {
-		return usage("-C is about what stands around an event, and none is named", "--around NUMBER, or ID:NUMBER, names one")
+		return usage("-C needs an event", "--around NUMBER, or ID:NUMBER, names one")
 	}
 	if err := a.noteLosses(ctx, store, what.run); err != nil {
 		return err

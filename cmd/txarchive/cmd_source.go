@@ -47,17 +47,17 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(name))
 		if i < 0 || known[i].Removed != nil {
-			return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
+			return notFound(fmt.Sprintf("no source %q", name), "txarchive source list")
 		}
 		stored, err := hasVersions(ctx, store, name)
 		if err != nil {
 			return err
 		}
-		left, message := (*ingest.Source)(nil), "Source %q is no longer followed. Nothing was stored of it." // and it is as if it had never been
+		left, message := (*ingest.Source)(nil), "Source %q is no longer followed. Nothing was stored from it." // and it is as if it had never been
 		if stored {
 			s, now := known[i].Source, nowMicro(a)
 			s.Removed = &now
-			left, message = &s, "Source %q is no longer followed. What was stored of it stays."
+			left, message = &s, "Source %q is no longer followed. What was stored from it is kept."
 		}
 		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, left)}); err != nil {
 			return err
@@ -71,7 +71,7 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(old))
 		if i < 0 {
-			return notFound(fmt.Sprintf("there is no source %q", old), "txarchive source list")
+			return notFound(fmt.Sprintf("no source %q", old), "txarchive source list")
 		}
 		if err := checkNewName(known, name); err != nil {
 			return err
@@ -81,7 +81,7 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 			return err
 		}
 		if stored {
-			return refused(fmt.Sprintf("files are stored under the name %q, and packs do not change", old), "add the directory under the new name to another archive")
+			return refused(fmt.Sprintf("files are already stored under the name %q, and packs never change", old), "add the directory under the new name to another archive")
 		}
 		s := known[i].Source
 		err = a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(old, nil), a.sourceFact(name, &s)})
@@ -118,9 +118,9 @@ func named(name string) func(ingest.Named) bool {
 func checkNewName(known []ingest.Named, name string) error {
 	switch {
 	case name == "" || name == "." || name == ".." || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '/' || r == '\\' || terminal.IsHidden(r) || r == '\n' || r == '\t' }):
-		return usage(fmt.Sprintf("%q is no name for a source", name), "a name has no slash and no control characters")
+		return usage(fmt.Sprintf("invalid source name %q", name), "a name cannot contain slashes or control characters")
 	case slices.ContainsFunc(known, named(name)):
-		return refused(fmt.Sprintf("there is a source %q", name), "choose another name")
+		return refused(fmt.Sprintf("a source %q already exists", name), "choose another name")
 	}
 	return nil
 }

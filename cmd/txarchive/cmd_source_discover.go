@@ -120,14 +120,14 @@ func (a *app) printPlaces(found []*ingest.Found, followed bool) {
 		}
 		g.Add(f.Name, terminal.Count(f.Files), terminal.Bytes(f.Bytes), terminal.Count(f.NewFiles), terminal.Count(f.RiskFiles), source, a.displayPath(f.Dir))
 		if f.Deletes != "" && f.Days > 0 {
-			note := fmt.Sprintf("%s: %s; here after %s", f.Name, f.Deletes, terminal.Plural(f.Days, "day", "days"))
+			note := fmt.Sprintf("%s: %s; on this machine after %s", f.Name, f.Deletes, terminal.Plural(f.Days, "day", "days"))
 			if !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}
 		}
 	}
 	if len(found) == 0 {
-		a.note("None of the programs that txarchive knows has files here. Other directories: txarchive ingest DIR")
+		a.note("No files of the programs that txarchive knows. Other directories: txarchive ingest DIR")
 		return
 	}
 	fmt.Fprintln(a.out, a.fitTable(g))

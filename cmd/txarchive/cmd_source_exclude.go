@@ -44,7 +44,7 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 func (a *app) exclude(ctx context.Context, store *archive.Archive, known []ingest.Named, name string, patterns []string, undo bool) error {
 	i := slices.IndexFunc(known, named(name))
 	if i < 0 || known[i].Removed != nil {
-		return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
+		return notFound(fmt.Sprintf("no source %q", name), "txarchive source list")
 	}
 	s := known[i].Source
 	s.Exclude = slices.Clone(s.Exclude)
@@ -65,7 +65,7 @@ func (a *app) exclude(ctx context.Context, store *archive.Archive, known []inges
 	if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, &s)}); err != nil {
 		return err
 	}
-	a.note("Left out of the source %q: %s", name, orNone(s.Exclude))
+	a.note("Excluded from the source %q: %s", name, orNone(s.Exclude))
 	return nil
 }
 
@@ -88,7 +88,7 @@ func orNone(patterns []string) string {
 // refuseFollowed returns the error for patterns that are given for a new source when the directory is a source already, which may have
 // patterns.
 func refuseFollowed(dir, source string) error {
-	return refused(fmt.Sprintf("%s is in the source %q already", dir, source), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(source))+" PATTERN leaves out more of it")
+	return refused(fmt.Sprintf("%s is already in the source %q", dir, source), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(source))+" PATTERN excludes more of it")
 }
 
 // explainExcluded adds a hint to the error for a path that its source excludes.

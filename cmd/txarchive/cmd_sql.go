@@ -148,7 +148,7 @@ func (a *app) statement(v []string) (string, error) {
 		return v[0], nil
 	}
 	if _, ok := terminal.Detect(a.in); ok { // standard output is not a terminal, or the shell would run
-		return "", usage("there is no statement", "txarchive sql 'SELECT ...', or: txarchive sql < query.sql")
+		return "", usage("no SQL statement given", "txarchive sql 'SELECT ...', or: txarchive sql < query.sql")
 	}
 	b, err := io.ReadAll(io.LimitReader(a.in, maxStatement))
 	if err != nil {
@@ -164,12 +164,12 @@ func parseParams(given []string) (map[string]any, error) {
 		name, value, ok := strings.Cut(p, "=")
 		name, number := strings.CutSuffix(strings.TrimLeft(name, ":@$"), ":")
 		if !ok || name == "" {
-			return nil, usage(fmt.Sprintf("%q is no parameter", p), "--param name=text or --param name:=number, for :name in the statement")
+			return nil, usage(fmt.Sprintf("invalid parameter %q", p), "--param name=text or --param name:=number, for :name in the statement")
 		}
 		params[name] = value
 		if number {
 			if params[name], ok = numberOf(value); !ok {
-				return nil, usage(fmt.Sprintf("%q is no number", value), "--param name=text is a text")
+				return nil, usage(fmt.Sprintf("%q is not a number", value), "for a text: --param name=text")
 			}
 		}
 	}

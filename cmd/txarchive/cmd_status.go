@@ -92,7 +92,7 @@ type statusReport struct {
 
 func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	if o.maxAge < 0 {
-		return usage("an age cannot be negative", "--max-age 26h")
+		return usage("--max-age cannot be negative", "--max-age 26h")
 	}
 	store, err := a.openRead(ctx)
 	if err != nil {
@@ -135,9 +135,9 @@ func (s *statusReport) verdict(o *statusOptions, said bool) error {
 		}
 	}
 	if len(stale) == 0 {
-		return limitCrossed("nothing was ever ingested", "txarchive ingest DIR")
+		return limitCrossed("nothing has been ingested yet", "txarchive ingest DIR")
 	}
-	return limitCrossed(fmt.Sprintf("not scanned for %s: %s", terminal.Duration(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` follows a source no longer")
+	return limitCrossed(fmt.Sprintf("not scanned for %s: %s", terminal.Duration(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` stops following a source")
 }
 
 // status collects what is known about the sources and the disk.

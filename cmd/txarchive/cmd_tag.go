@@ -76,7 +76,7 @@ func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest
 			has = append(has, tag)
 			err = keep(tag, map[string]time.Time{"added": nowMicro(a)})
 		case !add && i < 0:
-			return notFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists those that it has")
+			return notFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists its tags")
 		case !add:
 			err = keep(has[i], nil)
 			has = slices.Delete(slices.Clone(has), i, i+1)
@@ -94,9 +94,9 @@ func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest
 	}
 	switch {
 	case len(facts) == 0:
-		a.note("%s has these tags already.", run)
+		a.note("%s already has these tags.", run)
 	case len(has) == 0:
-		a.note("%s has no tags any more.", run)
+		a.note("%s has no tags now.", run)
 	default:
 		word := "tags"
 		if len(has) == 1 {

@@ -47,7 +47,7 @@ var linkKinds = []string{"parent", "fork", "call", "resume", "message", "referen
 func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error {
 	for _, kind := range o.Kinds {
 		if !slices.Contains(linkKinds, kind) {
-			return usage(fmt.Sprintf("there are no links of the kind %q", kind), "--kinds "+strings.Join(linkKinds, ","))
+			return usage(fmt.Sprintf("unknown kind of link %q", kind), "--kinds "+strings.Join(linkKinds, ","))
 		}
 	}
 	store, err := a.openRead(ctx)

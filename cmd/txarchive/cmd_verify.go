@@ -43,13 +43,13 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if mend && (o.Quick || deep) || o.Quick && deep {
-				return usage("--quick, --deep and --repair do not go together", "one call for each")
+				return usage("--quick, --deep and --repair cannot be combined", "use one at a time")
 			}
 			if mend {
 				return runRepair(cmd.Context(), a, r)
 			}
 			if r != (repairOptions{}) {
-				return usage("--dry-run, --from and --yes are about --repair", "txarchive verify --repair")
+				return usage("--dry-run, --from and --yes need --repair", "txarchive verify --repair")
 			}
 			return runVerify(cmd.Context(), a, o, deep)
 		},
@@ -120,7 +120,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	case !slices.ContainsFunc(findings, func(f archive.Finding) bool { return !f.Notice() && f.Kind != archive.KindNewer }):
 		return archive.ErrTooNew
 	}
-	return corrupt(terminal.Plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))
+	return corrupt(terminal.Plural(report.Findings, "error", "errors")+" found", verifyHint(&report))
 }
 
 // scratchIndex builds an index from the packs that only this verify uses. What it lacks because of damaged packs, verify names anyway.
@@ -143,9 +143,9 @@ func scratchIndex(ctx context.Context, a *app, store *archive.Archive, o *archiv
 
 func verifyHint(r *archive.VerifyReport) string {
 	if r.DamagedPacks == 0 && r.LostFiles == 0 {
-		return "no original is lost; txarchive reindex makes the index again"
+		return "no original is lost; `txarchive reindex` rebuilds the index"
 	}
-	return "the next ingest mends what is whole elsewhere; txarchive verify --repair saves all that is not damaged, with --from BACKUP also what a backup has"
+	return "the next ingest repairs what is intact elsewhere; `txarchive verify --repair` saves all that is not damaged, with --from BACKUP also what a backup has"
 }
 
 // maxTouched is how many runs are named for a damaged original: a log may be part of all runs.
@@ -169,9 +169,9 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 			continue
 		}
 		if n := len(f.Runs); n > maxTouched {
-			text += ", touches " + strings.Join(f.Runs[:maxTouched], " ") + " and " + terminal.Plural(n-maxTouched, "more run", "more runs") + " (--json names all)"
+			text += ", affects " + strings.Join(f.Runs[:maxTouched], " ") + " and " + terminal.Plural(n-maxTouched, "more run", "more runs") + " (--json lists all)"
 		} else if n > 0 {
-			text += ", touches " + strings.Join(f.Runs, " ")
+			text += ", affects " + strings.Join(f.Runs, " ")
 		}
 		fmt.Fprintln(a.out, a.style().Red(text))
 		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for consecutive findings with the same hint
@@ -181,19 +181,19 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	if a.quiet {
 		return
 	}
-	checked, fine := "read and compared", "Everything is as it was stored."
+	checked, fine := "read and compared", "No errors found."
 	if r.Quick {
 		checked, fine = "listed and compared, contents not read", "Nothing is missing."
 	}
-	if !r.Quick || r.Index != "sound" { // a quick verify does not prove the index sound
-		checked += ", index " + r.Index
+	if !r.Quick || r.Index != "sound" { // a quick verify does not prove the index
+		checked += ", index " + map[string]string{"sound": "ok", "unsound": "has errors", "missing": "missing"}[r.Index]
 	}
 	fmt.Fprintf(a.out, "%s (%s), %s (%s) %s, %s\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.PackBytes), terminal.Plural(r.Versions, "original", "originals"),
 		terminal.Bytes(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
 	switch {
 	case r.Findings > 0:
 	case r.KnownBytes > 0:
-		fmt.Fprintf(a.out, "Everything else is as it was stored: %s are lost, as a repair has said.\n", terminal.Plural(r.KnownBytes, "byte", "bytes"))
+		fmt.Fprintf(a.out, "No new errors found: an earlier repair recorded %s as lost.\n", terminal.Plural(r.KnownBytes, "byte", "bytes"))
 	default:
 		fmt.Fprintln(a.out, a.style().Green(fine))
 	}

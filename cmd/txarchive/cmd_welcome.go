@@ -22,11 +22,11 @@ func runWelcome(ctx context.Context, a *app) error {
 		if a.json {
 			return a.printJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
 		}
-		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest makes one in %s.", a.displayPath(dir)), [][2]string{
-			{"txarchive ingest", "take what agents keep, and what is below here"},
-			{"txarchive ingest DIR", "take all transcripts below DIR"},
-			{"txarchive source discover", "see what agents keep, and when they delete it"},
-			{"txarchive --archive DIR ...", "have the archive elsewhere; or set TXARCHIVE_DIR"},
+		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest creates one in %s.", a.displayPath(dir)), [][2]string{
+			{"txarchive ingest", "archive what agents keep, and runs below this directory"},
+			{"txarchive ingest DIR", "archive all transcripts below DIR"},
+			{"txarchive source discover", "list what agents keep, and when they delete it"},
+			{"txarchive --archive DIR ...", "use another archive (or set TXARCHIVE_DIR)"},
 		})
 		return nil
 	}
@@ -54,24 +54,24 @@ func (a *app) greet(dir string, t index.Sums, sources int) {
 	switch {
 	case t.Files == 0 && sources == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.displayPath(dir)), [][2]string{
-			{"txarchive ingest", "take what agents keep, and what is below here"},
-			{"txarchive ingest DIR", "take all transcripts below DIR"},
+			{"txarchive ingest", "archive what agents keep, and runs below this directory"},
+			{"txarchive ingest DIR", "archive all transcripts below DIR"},
 		})
 	case t.Files == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty.", a.displayPath(dir)), [][2]string{
-			{"txarchive ingest", "take what is new in " + terminal.Plural(sources, "source", "sources")},
-			{"txarchive source list", "see where these are"},
+			{"txarchive ingest", "archive what is new in " + terminal.Plural(sources, "source", "sources")},
+			{"txarchive source list", "list the sources"},
 		})
 	default:
 		next := [][2]string{
 			{"txarchive search WORDS", "find something"},
-			{"txarchive list", "see the latest runs"},
-			{"txarchive cost", "see what was spent"},
-			{"txarchive ingest", "take what is new"},
-			{"txarchive schedule install", "have that done every night"},
+			{"txarchive list", "list the latest runs"},
+			{"txarchive cost", "show what was spent"},
+			{"txarchive ingest", "archive what is new"},
+			{"txarchive schedule install", "do that every night"},
 		}
 		if t.Problems > 0 {
-			next = append(next, [2]string{"txarchive doctor", "see what could not be read: " + terminal.Plural(t.Problems, "problem", "problems")})
+			next = append(next, [2]string{"txarchive doctor", "show what could not be read: " + terminal.Plural(t.Problems, "problem", "problems")})
 		}
 		a.welcome(fmt.Sprintf("%s holds %s in %s: %s, %s.", a.displayPath(dir), terminal.Bytes(t.Bytes), terminal.Plural(t.Files, "file", "files"),
 			terminal.Plural(t.Runs, "run", "runs"), terminal.Plural(t.Events, "event", "events")), next)

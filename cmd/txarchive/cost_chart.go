@@ -20,7 +20,7 @@ func (a *app) writeChart(path string, r *cost.Report) error {
 	title := "What was spent, by " + terminal.OneLine(firstNonEmpty(strings.Join(r.By, " and "), "nothing"))
 	var notes []string
 	for _, u := range r.Unpriced {
-		notes = append(notes, fmt.Sprintf("No cost is known of %s of %s: %s", terminal.Plural(u.Requests, "request", "requests"),
+		notes = append(notes, fmt.Sprintf("Cost unknown for %s of %s: %s", terminal.Plural(u.Requests, "request", "requests"),
 			terminal.OneLine(terminal.TextOrDash(u.Model)), terminal.OneLine(u.Reason)))
 	}
 	return chart.WriteFile(path, chart.Page(title, picture, reportGrid(r, false), notes))

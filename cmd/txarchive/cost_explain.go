@@ -57,11 +57,11 @@ func (v *costPrinter) explain(ctx context.Context) error {
 	}
 	f, cost := &x.Figures, usd(x.Figures.Nano)
 	if f.Nano == nil {
-		cost = "no cost known"
+		cost = "unknown cost"
 	}
 	fmt.Fprintln(v.a.out, v.style.Bold(fmt.Sprintf("%s in %s, %s", cost, terminal.Plural(f.Requests, "request", "requests"), terminal.Plural(f.All(), "token", "tokens"))))
 	if f.Unpriced > 0 {
-		v.a.note("Without %s whose cost is unknown", terminal.Plural(f.Unpriced, "request", "requests"))
+		v.a.note("Excludes %s of unknown cost", terminal.Plural(f.Unpriced, "request", "requests"))
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func rowKeys(text string) ([]cost.Key, error) {
 		case len(keys) > 0 && keys[len(keys)-1].Value != nil:
 			*keys[len(keys)-1].Value += "," + part
 		default:
-			return nil, usage(fmt.Sprintf("%q is no key of a row", name), "keys are "+strings.Join(cost.Keys, ", "))
+			return nil, usage(fmt.Sprintf("%q is not a key of a row", name), "keys are "+strings.Join(cost.Keys, ", "))
 		}
 	}
 	return keys, nil

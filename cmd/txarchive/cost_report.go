@@ -28,7 +28,7 @@ func (v *costPrinter) report(ctx context.Context) error {
 		if err := v.a.writeChart(v.o.out, r); err != nil {
 			return err
 		}
-		v.a.note("The chart is in %s", v.a.displayPath(v.o.out))
+		v.a.note("Wrote the chart to %s", v.a.displayPath(v.o.out))
 	}
 	switch v.o.format {
 	case "json":
@@ -70,7 +70,7 @@ func (v *costPrinter) report(ctx context.Context) error {
 // leftOut notes what --limit has cut off, for formats that have no row for the rest.
 func (v *costPrinter) leftOut(r *cost.Report) {
 	if n := r.LeftOut.Rows; n > 0 {
-		v.a.note("Left out by --limit: %s, %s", terminal.Plural(n, "row", "rows"), terminal.Dollars(r.LeftOut.Cost))
+		v.a.note("Omitted by --limit: %s, %s", terminal.Plural(n, "row", "rows"), terminal.Dollars(r.LeftOut.Cost))
 	}
 }
 
@@ -151,7 +151,7 @@ func figureColumns(totals *cost.Figures, short bool) []figureColumn {
 // unpriced prints the usage without a known cost, and the other caveats of the totals.
 func (v *costPrinter) unpriced(r *cost.Report) error {
 	if len(r.Unpriced) > 0 {
-		g := &terminal.Table{Columns: []terminal.Column{{Head: "no cost known of", Shorten: terminal.TruncateMiddle}, {Head: "requests", Right: true, DropRank: 2}, {Head: "tokens", Right: true, DropRank: 1}, {Head: "because", Shorten: terminal.Truncate}}}
+		g := &terminal.Table{Columns: []terminal.Column{{Head: "cost unknown", Shorten: terminal.TruncateMiddle}, {Head: "requests", Right: true, DropRank: 2}, {Head: "tokens", Right: true, DropRank: 1}, {Head: "reason", Shorten: terminal.Truncate}}}
 		for _, u := range r.Unpriced {
 			g.Add(terminal.TextOrDash(u.Model), terminal.Count(u.Requests), terminal.Count(u.All()), u.Reason)
 		}
@@ -171,13 +171,13 @@ func (v *costPrinter) unpriced(r *cost.Report) error {
 // remarks prints what the totals do not include, which the JSON has in full.
 func (v *costPrinter) remarks(r *cost.Report) {
 	if n := r.Undated; n > 0 {
-		v.a.note("Left out by the dates: %s without a time", terminal.Plural(n, "request", "requests"))
+		v.a.note("Excluded by the dates: %s without a time", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Unpriced; n > 0 {
-		v.a.note("The total is without %s whose cost is unknown", terminal.Plural(n, "request", "requests"))
+		v.a.note("The total excludes %s of unknown cost", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Elsewhere; n > 0 {
-		v.a.note("The cost of %s stands in other records of their conversations (docs/cost.md)", terminal.Plural(n, "request", "requests"))
+		v.a.note("The cost of %s is in other records of the conversation: docs/cost.md", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Stub; n > 0 {
 		v.a.note("%s of stub engines cost nothing", terminal.Plural(n, "record", "records"))
@@ -192,7 +192,7 @@ func (v *costPrinter) outdated(ctx context.Context) error {
 	}
 	in, err := ingest.Priced(ctx, v.store.Index(), book)
 	if err == nil && !in {
-		v.a.note("These costs are by older prices; the next command that writes, such as txarchive ingest, brings them up to date")
+		v.a.note("These costs use older prices; the next command that writes, such as txarchive ingest, updates them")
 	}
 	return err
 }

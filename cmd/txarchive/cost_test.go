@@ -133,7 +133,7 @@ func TestBudget(t *testing.T) {
 				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
 			}}
 			code := execute(t.Context(), a, []string{"--utc", "cost", "--budget", c.budget, "--format", format})
-			if code != c.code || code == exitLimit && !strings.Contains(errs.String(), "the budget is crossed") {
+			if code != c.code || code == exitLimit && !strings.Contains(errs.String(), "budget exceeded") {
 				t.Errorf("%s, %s: exit %d, want %d\n%s%s", c.now, c.budget, code, c.code, out.String(), errs.String())
 			}
 			if format == "table" {
@@ -214,7 +214,7 @@ func TestOutdatedPrices(t *testing.T) {
 	call(t, dir, "ingest", runs+"/chibi")
 	outdated := func() bool {
 		_, _, stderr := inside(t.Context(), dir, "", "cost")
-		return strings.Contains(stderr, "by older prices")
+		return strings.Contains(stderr, "use older prices")
 	}
 	if outdated() {
 		t.Error("said of costs just made")

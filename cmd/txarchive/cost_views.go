@@ -53,7 +53,7 @@ func (v *costPrinter) explainEmpty() {
 		v.a.note("The archive holds no usage yet.")
 		return
 	}
-	v.a.note("Nothing was spent: no usage is like that")
+	v.a.note("Nothing was spent: no usage matches")
 }
 
 // count formats a number exactly where the terminal is wide enough, else in few characters.
@@ -94,7 +94,7 @@ func gapText(d time.Duration) string {
 func (v *costPrinter) budget(ctx context.Context) error {
 	limit, err := price.ParseUSDPerMillion(strings.TrimPrefix(v.o.budget, "$")) // in micro-USD, as the price of a token is
 	if err != nil {
-		return usage(fmt.Sprintf("%q is no amount", v.o.budget), "--budget takes US dollars: 200 or 49.90")
+		return usage(fmt.Sprintf("%q is not an amount", v.o.budget), "--budget takes US dollars: 200 or 49.90")
 	}
 	b, err := cost.MonthBudget(ctx, v.store.Index(), v.options, limit, v.a.now())
 	if err != nil {
@@ -108,8 +108,8 @@ func (v *costPrinter) budget(ctx context.Context) error {
 	if err != nil || !b.Over {
 		return err
 	}
-	return limitCrossed(fmt.Sprintf("the budget is crossed: %s of %s", terminal.Dollars(&b.Spent), terminal.Dollars(&b.Limit)),
-		"`txarchive cost --since this-month --by project,model` shows what took it")
+	return limitCrossed(fmt.Sprintf("budget exceeded: %s of %s", terminal.Dollars(&b.Spent), terminal.Dollars(&b.Limit)),
+		"`txarchive cost --since this-month --by project,model` shows what it was spent on")
 }
 
 func (v *costPrinter) printBudget(b *cost.Budget) {
@@ -152,7 +152,7 @@ func (v *costPrinter) tree(ctx context.Context) error {
 	v.branchRows(g, b, "", "")
 	fmt.Fprintln(v.a.out, v.a.fitTable(g))
 	if n := b.Whole.Unpriced; n > 0 {
-		v.a.note("The total is without %s whose cost is unknown: txarchive cost --explain RUN", terminal.Plural(n, "request", "requests"))
+		v.a.note("The total excludes %s of unknown cost: txarchive cost --explain RUN", terminal.Plural(n, "request", "requests"))
 	}
 	return nil
 }

@@ -65,19 +65,19 @@ func partial(text, hint string) error { return &failure{code: exitPartial, text:
 func refused(text, hint string) error { return &failure{code: exitRefused, text: text, hint: hint} }
 
 // hintFull is what to do about a full disk.
-const hintFull = "make room and run the command again: nothing that was stored is lost"
+const hintFull = "free some space and run the command again: nothing that was stored is lost"
 
 // hintDamaged is what to do about packs that could not be read while others could.
-const hintDamaged = "`txarchive verify` names what is damaged; `txarchive verify --repair` saves the rest, and takes it from its source or, with --from, from a backup"
+const hintDamaged = "`txarchive verify` lists what is damaged; `txarchive verify --repair` saves the rest, and restores damaged parts from their source or, with --from, from a backup"
 
 // hintMissing is what to do about missing packs.
-const hintMissing = "`txarchive verify --repair --from BACKUP` brings it back, or what its sources still have of it"
+const hintMissing = "`txarchive verify --repair --from BACKUP` restores it, or what its sources still have of it"
 
 // hintMend is what to do about packs that a verify has found damaged.
-const hintMend = "`txarchive ingest` mends them if all that they held is whole elsewhere; `txarchive verify --repair` saves what is, also with --from BACKUP"
+const hintMend = "`txarchive ingest` repairs them if all their contents are intact elsewhere; `txarchive verify --repair` saves what is, also with --from BACKUP"
 
 // hintUndone is what to do after a command that writes was interrupted.
-const hintUndone = "what was done until now is kept; run the command again to go on"
+const hintUndone = "completed work is kept; run the command again to continue"
 
 // exitTable maps errors of the rooms to exit codes and hints. The first entry that matches counts.
 var exitTable = []struct {
@@ -85,45 +85,45 @@ var exitTable = []struct {
 	code int
 	hint string
 }{
-	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` makes one; --archive DIR or TXARCHIVE_DIR names another"},
-	{archive.ErrNoPacks, exitCorrupt, "is their disk mounted? bring packs/ back from a backup; in a directory of its own an ingest begins anew"},
+	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` creates one; --archive DIR or TXARCHIVE_DIR names another"},
+	{archive.ErrNoPacks, exitCorrupt, "is their disk mounted? restore packs/ from a backup; to start a new archive, ingest into another directory"},
 	{archive.ErrLocked, exitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
-	{nightly.ErrRunning, exitLocked, "wait for it; txarchive status says how far it is"},
+	{nightly.ErrRunning, exitLocked, "wait for it; `txarchive status` shows when it started"},
 	{schedule.ErrForeign, exitRefused, "move it away, or name another: --archive, --with"},
 	{schedule.ErrNone, exitNotFound, "txarchive schedule install"},
-	{schedule.ErrUnusable, exitUsage, "--with systemd, launchd or cron names what is to run it; with --dry-run it is only shown what would be written"},
-	{backup.ErrLocked, exitLocked, "another backup is at work; wait for it"},
-	{backup.ErrNoBackup, exitNotFound, "is its disk mounted? `txarchive backup DIR` makes a directory a backup"},
-	{backup.ErrNotEmpty, exitRefused, "a backup needs a directory of its own, outside of the archive: name one that is missing or empty"},
-	{backup.ErrOther, exitRefused, "name another directory; --moved says that it is the same archive, at another place"},
+	{schedule.ErrUnusable, exitUsage, "--with systemd, launchd or cron chooses the scheduler; --dry-run only shows what would be written"},
+	{backup.ErrLocked, exitLocked, "another backup is running; wait for it"},
+	{backup.ErrNoBackup, exitNotFound, "is its disk mounted? `txarchive backup DIR` creates a backup in a directory"},
+	{backup.ErrNotEmpty, exitRefused, "a backup needs a directory of its own, outside the archive: name one that is missing or empty"},
+	{backup.ErrOther, exitRefused, "name another directory; use --moved if it is the same archive in another place"},
 	{backup.ErrNoSnapshot, exitNotFound, "txarchive backup list DIR"},
 	{archive.ErrNotEmpty, exitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
-	{archive.ErrInside, exitRefused, "name a directory outside of it"},
+	{archive.ErrInside, exitRefused, "name a directory outside the archive"},
 	{archive.ErrTooNew, exitTooNew, "install a newer txarchive"},
 	{blob.ErrTooNew, exitTooNew, "install a newer txarchive"},
-	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or make the index again with this one: txarchive reindex"},
-	{index.ErrTooOld, exitUnexpected, "any command that writes brings it up to date, for example: txarchive ingest"},
-	{archive.ErrNoIndex, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},
-	{index.ErrDamaged, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},
+	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or rebuild the index with this one: txarchive reindex"},
+	{index.ErrTooOld, exitUnexpected, "any command that writes updates it, for example: txarchive ingest"},
+	{archive.ErrNoIndex, exitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
+	{index.ErrDamaged, exitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
 	{index.ErrFull, exitUnexpected, hintFull},
 	{syscall.ENOSPC, exitUnexpected, hintFull},
 	{syscall.EDQUOT, exitUnexpected, hintFull},
-	{syscall.EFBIG, exitUnexpected, "files may not become larger than the limit of the shell (ulimit -f): raise it and run the command again"},
-	{syscall.EROFS, exitUnexpected, "what only reads works there; to write, mount it so that it can be written, or name another archive: --archive DIR"},
-	{index.ErrDisk, exitUnexpected, "is it full, over a quota, or failing? the log of the system tells (dmesg); then run the command again"},
-	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` names what is damaged and which runs it touches"},
-	{index.ErrAmbiguous, exitUsage, "give more of the id"},
-	{index.ErrLimit, exitPartial, "ask for less, or raise the limit: see --help"},
-	{prune.ErrEmptyPolicy, exitRefused, "it keeps everything; --allow-empty makes the plan all the same"},
-	{prune.ErrGone, exitRefused, "`txarchive ingest --pruned DIR` archives it again where its source is still there"},
+	{syscall.EFBIG, exitUnexpected, "a file would exceed the size limit of the shell (ulimit -f): raise it and run the command again"},
+	{syscall.EROFS, exitUnexpected, "commands that only read work there; to write, remount it read-write, or name another archive: --archive DIR"},
+	{index.ErrDisk, exitUnexpected, "is it full, over quota or failing? check the system log (dmesg), then run the command again"},
+	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` lists what is damaged and which runs are affected"},
+	{index.ErrAmbiguous, exitUsage, "use a longer prefix of the id"},
+	{index.ErrLimit, exitPartial, "narrow the query, or raise the limit: see --help"},
+	{prune.ErrEmptyPolicy, exitRefused, "it keeps everything; --allow-empty makes the plan anyway"},
+	{prune.ErrGone, exitRefused, "`txarchive ingest --pruned DIR` archives it again if its source still exists"},
 	{prune.ErrNothing, exitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
-	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
+	{blob.ErrNotFound, exitNotFound, "`txarchive verify` lists what is missing"},
 	{gc.ErrMissing, exitCorrupt, hintMissing},
-	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces what is in the way"},
-	{syscall.ENOTDIR, exitRefused, "a file stands where a directory is needed: name another"},
+	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces existing files"},
+	{syscall.ENOTDIR, exitRefused, "the path or a part of it is a file, not a directory: name another path"},
 	{fs.ErrNotExist, exitNotFound, "check the path"},
-	{fs.ErrPermission, exitUnexpected, "check owner and mode of that path"},
+	{fs.ErrPermission, exitUnexpected, "check owner and mode of the path"},
 }
 
 // explain returns the exit code of an error and the hint about what to do.
@@ -148,15 +148,15 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 	case errors.As(err, &unsupported) && unsupported.Hint != "":
 		return exitUsage, unsupported.Hint
 	case errors.As(err, &unsupported):
-		return exitUsage, "docs/query-language.md has the whole language"
+		return exitUsage, "docs/query-language.md describes the query language"
 	case errors.As(err, &emptied):
-		return exitRefused, "--allow-empty makes the plan all the same; `keep_last` in a rule keeps the newest of each group"
+		return exitRefused, "--allow-empty makes the plan anyway; `keep_last` in a rule keeps the newest of each group"
 	case errors.As(err, &changed):
-		return exitRefused, "nothing was done; make the plan again and look at it"
+		return exitRefused, "nothing was done; make a new plan and review it"
 	case errors.As(err, &statement):
-		return exitUsage, "`txarchive sql --help` has examples, docs/sql.md every view and column"
+		return exitUsage, "`txarchive sql --help` has examples, docs/sql.md lists every view and column"
 	case errors.Is(err, context.DeadlineExceeded):
-		return exitPartial, "ask for less, or give it more time"
+		return exitPartial, "narrow the query, or allow more time"
 	}
 	for _, line := range exitTable {
 		if errors.Is(err, line.is) {

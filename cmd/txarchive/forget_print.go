@@ -24,7 +24,7 @@ func (w *forgetJob) print() {
 		fmt.Fprintln(a.out, terminal.OneLine(matchText(m)))
 	}
 	if len(w.runs) > 0 {
-		fmt.Fprintf(a.out, "%s of it: %s\n", terminal.Plural(len(w.runs), "run speaks", "runs speak"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
+		fmt.Fprintf(a.out, "%s affected: %s\n", terminal.Plural(len(w.runs), "run", "runs"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
 	}
 }
 
@@ -38,14 +38,14 @@ func matchText(m gc.Match) string {
 			text += " inside its " + strings.SplitN(m.Inner, ":", 2)[0]
 		}
 	case gc.InName:
-		text = fmt.Sprintf("%s/%s version %d is called so", m.Source, m.Path, m.Version)
+		text = fmt.Sprintf("%s/%s version %d, in its name", m.Source, m.Path, m.Version)
 	case gc.InFact:
 		text = fmt.Sprintf("%s: %s", terminal.Plural(m.Count, "fact", "facts"), m.Fact)
 	default:
 		text = fmt.Sprintf("file %s, %s", m.File, times)
 	}
 	if m.Waiting {
-		text += ", goes with the next gc"
+		text += ", removed by the next gc"
 	}
 	return text
 }
@@ -54,20 +54,20 @@ func (w *forgetJob) printApplied() {
 	a := w.app
 	fmt.Fprintf(a.out, "%s redacted, %s dropped, %s removed\n", terminal.Plural(w.applied.Redacted, "original", "originals"), terminal.Count(w.applied.Dropped),
 		terminal.Plural(w.applied.Facts, "fact", "facts"))
-	fmt.Fprintf(a.out, "%s written anew, index %s\n", terminal.Plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "made again", false: "purged"}[w.rebuilt])
+	fmt.Fprintf(a.out, "%s rewritten, index %s\n", terminal.Plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "rebuilt", false: "purged"}[w.rebuilt])
 	if w.aside > 0 {
 		fmt.Fprintf(a.out, "%s removed from quarantine\n", terminal.Plural(w.aside, "damaged pack", "damaged packs"))
 	}
 	for _, m := range w.left {
-		fmt.Fprintln(a.out, a.style().Red("still there: "+terminal.OneLine(matchText(m))))
+		fmt.Fprintln(a.out, a.style().Red("still present: "+terminal.OneLine(matchText(m))))
 	}
 	if len(w.left) == 0 {
 		fmt.Fprintln(a.out, a.style().Green("Every byte of the archive was searched: nothing is left."))
 	}
 	if w.unread > 0 {
-		a.note("not reached: what cannot be read of %s; those in quarantine can be removed by hand", terminal.Plural(w.unread, "damaged pack", "damaged packs"))
+		a.note("not searched: unreadable parts of %s; those in quarantine can be removed by hand", terminal.Plural(w.unread, "damaged pack", "damaged packs"))
 	}
-	a.note("not reached: sources, which are never touched; backups; copies of the archive and of what was restored or exported; other machines' indexes")
+	a.note("not searched: sources, which are never changed; backups; copies of the archive; restored and exported files; indexes of other machines")
 }
 
 type forgetPlace struct {

@@ -62,9 +62,9 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	taken := "taken and followed from now on"
+	taken := "these are ingested and followed from now on"
 	if g.DryRun {
-		taken = "to be taken and followed"
+		taken = "these would be ingested and followed"
 	}
 	a.note("There are no sources yet. Below %s, %s:", a.displayPath(here), taken)
 	widest := 0

@@ -24,14 +24,14 @@ func (o *listOptions) settle(a *app, all []listColumn) error {
 		return err
 	}
 	if listOrders[o.sort] == nil {
-		return usage(fmt.Sprintf("there is no order %q", o.sort), "--sort started, ended, events, tokens or cost")
+		return usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort started, ended, events, tokens or cost")
 	}
 	if o.limit == 0 && o.output == "table" && !o.unlimited {
 		o.limit = defaultRows
 	}
 	for _, name := range o.columns {
 		if columnOf(all, name) == nil {
-			return usage(fmt.Sprintf("there is no column %q", name), "--columns takes "+strings.Join(columnNames(all), ", "))
+			return usage(fmt.Sprintf("unknown column %q", name), "--columns takes "+strings.Join(columnNames(all), ", "))
 		}
 	}
 	_, err := newRowWriter(a, o.output)
@@ -56,14 +56,14 @@ func (o *listOptions) selection(a *app) (index.Selection, error) {
 		}
 		n, err := fieldNode(a, f.flag, f.value)
 		if err != nil {
-			return index.Selection{}, usage(fmt.Sprintf("%q is no value for %s", f.value, f.flag), "commas part values, stars stand for anything: "+f.flag+":a,b*")
+			return index.Selection{}, usage(fmt.Sprintf("%q is not a value for %s", f.value, f.flag), "separate values with commas; a star matches anything: "+f.flag+":a,b*")
 		}
 		parts = append(parts, n)
 	}
 	if o.status != "" {
 		n, err := fieldNode(a, "status", o.status)
 		if err != nil {
-			return index.Selection{}, usage(fmt.Sprintf("%q is no status", o.status), "--status failed,cancelled")
+			return index.Selection{}, usage(fmt.Sprintf("%q is not a status", o.status), "--status failed,cancelled")
 		}
 		if same, err := fieldNode(a, "outcome", o.status); err == nil {
 			n = query.Or{Of: []query.Node{n, same}}

@@ -28,7 +28,7 @@ func (a *app) noteLosses(ctx context.Context, store *archive.Archive, run string
 			return err
 		}
 		for _, l := range lost[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] {
-			a.note("lost by damage, and not shown: %s", lossText(&l))
+			a.note("lost to damage, and not shown: %s", lossText(&l))
 		}
 	}
 	return nil

@@ -27,13 +27,13 @@ func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Re
 		return r, err
 	}
 	if state.Collected == nightly.Fingerprint(packs) {
-		return nightly.Result{Outcome: nightly.Skipped, Summary: "nothing has changed since the last"}, nil
+		return nightly.Result{Outcome: nightly.Skipped, Summary: "nothing has changed since the last gc"}, nil
 	}
 	state.Collected = ""
 	o := gc.Options{Grace: n.opts.grace, MaxBytes: int64(n.opts.maxBytes)}
 	if n.opts.maxTime > 0 {
 		if o.MaxTime = n.opts.maxTime - n.app.now().Sub(n.began); o.MaxTime <= 0 {
-			return nightly.Result{Outcome: nightly.Stopped, Summary: "no time was left"}, nil
+			return nightly.Result{Outcome: nightly.Stopped, Summary: "no time left"}, nil
 		}
 	}
 	began := time.Now()
@@ -42,7 +42,7 @@ func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Re
 		return r, err
 	}
 	r.Detail = gcReport(&report, false, time.Since(began))
-	r.Summary = "nothing to give back, nothing to merge"
+	r.Summary = "nothing to free, nothing to merge"
 	if report.Freed() != 0 || report.PacksBefore != report.PacksAfter {
 		r.Summary = terminal.Bytes(report.Freed()) + " freed"
 		if n := report.Rewritten + report.Merged + report.Removed; n > 0 {
@@ -50,10 +50,10 @@ func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Re
 		}
 	}
 	if report.Spared > 0 {
-		r.Summary += ", " + terminal.Plural(report.Spared, "original", "originals") + " in their grace"
+		r.Summary += ", " + terminal.Plural(report.Spared, "original", "originals") + " in the grace period"
 	}
 	for _, name := range report.Damaged {
-		r.Problems, r.Cause = append(r.Problems, "left alone because it is damaged: "+name), blob.ErrCorrupt
+		r.Problems, r.Cause = append(r.Problems, "skipped because it is damaged: "+name), blob.ErrCorrupt
 	}
 	if report.More {
 		r.Outcome = nightly.Stopped
@@ -90,7 +90,7 @@ func (n *nightlyJob) policy(ctx context.Context, _ *nightly.State) (r nightly.Re
 		return r, err
 	}
 	if c.Policy == nil || n.opts.policy == "" && len(c.Policy.Rules) == 0 {
-		return skipped("the archive has none")
+		return skipped("the archive has no policy")
 	}
 	plan, err := p.Make(ctx, c)
 	if err != nil {
@@ -99,14 +99,14 @@ func (n *nightlyJob) policy(ctx context.Context, _ *nightly.State) (r nightly.Re
 	defer func() { err = errors.Join(err, plan.Close()) }()
 	r.Detail = plan.Frees
 	if plan.Runs.Len() == 0 {
-		r.Summary = "nothing has to go, " + terminal.Plural(plan.Kept, "run stays", "runs stay")
+		r.Summary = "nothing to prune, " + terminal.Plural(plan.Kept, "run", "runs") + " kept"
 		return r, nil
 	}
 	done, err := p.Apply(ctx, plan)
 	if err != nil {
 		return r, err
 	}
-	r.Summary = fmt.Sprintf("%s pruned, %s thinned, %s kept; txarchive prune --undo %s takes it back", terminal.Plural(done.Pruned, "run", "runs"),
+	r.Summary = fmt.Sprintf("%s pruned, %s thinned, %s kept; txarchive prune --undo %s reverts it", terminal.Plural(done.Pruned, "run", "runs"),
 		terminal.Count(done.Thinned), terminal.Count(plan.Kept), plan.ID)
 	return r, nil
 }

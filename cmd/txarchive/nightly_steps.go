@@ -65,7 +65,7 @@ func skipped(why string) (nightly.Result, error) {
 func (n *nightlyJob) index(ctx context.Context, _ *nightly.State) (nightly.Result, error) {
 	store, err := n.openWriteWaiting(ctx)
 	if err == nil {
-		return nightly.Result{Summary: "there"}, store.Close()
+		return nightly.Result{Summary: "present"}, store.Close()
 	}
 	if !errors.Is(err, archive.ErrNoIndex) {
 		return nightly.Result{}, err
@@ -74,7 +74,7 @@ func (n *nightlyJob) index(ctx context.Context, _ *nightly.State) (nightly.Resul
 		return nightly.Result{}, err
 	}
 	packs, missing, damage, err := rebuild(ctx, n.app, store)
-	r := nightly.Result{Summary: "was damaged; made again from " + terminal.Plural(packs, "pack", "packs"), Problems: []string{"the index was damaged and was made again"}}
+	r := nightly.Result{Summary: "was damaged; rebuilt from " + terminal.Plural(packs, "pack", "packs"), Problems: []string{"the index was damaged and has been rebuilt"}}
 	if damage = errors.Join(damage, missing); damage != nil {
 		r.Problems = append(r.Problems, damage.Error())
 	}
@@ -96,13 +96,13 @@ func (n *nightlyJob) ingest(ctx context.Context, _ *nightly.State) (r nightly.Re
 		return r, err
 	}
 	r.Detail = report
-	r.Summary = fmt.Sprintf("%s looked at, %s new or changed, %s stored", terminal.Plural(report.Files, "file", "files"),
+	r.Summary = fmt.Sprintf("%s scanned, %s new or changed, %s stored", terminal.Plural(report.Files, "file", "files"),
 		terminal.Count(report.New+report.Grown+report.Rewritten+report.Copies), terminal.Bytes(report.RawBytes))
 	if n := int64(len(report.NotFollowed)); n > 0 {
 		r.Summary += ", " + terminal.Plural(n, "symbolic link", "symbolic links") + " not followed"
 	}
 	if report.Mended > 0 {
-		r.Summary += ", " + terminal.Plural(report.Mended, "damaged pack", "damaged packs") + " mended"
+		r.Summary += ", " + terminal.Plural(report.Mended, "damaged pack", "damaged packs") + " repaired"
 	}
 	for _, name := range report.Missing {
 		r.Problems = append(r.Problems, "missing: "+name)
@@ -110,7 +110,7 @@ func (n *nightlyJob) ingest(ctx context.Context, _ *nightly.State) (r nightly.Re
 	sources, serr := n.app.sourceStates(ctx, store)
 	for _, s := range sources {
 		if s.isEmptied() {
-			r.Problems = append(r.Problems, fmt.Sprintf("empty: %s: %s are archived of it, is it mounted?", s.Name, terminal.Plural(s.Files, "file", "files")))
+			r.Problems = append(r.Problems, fmt.Sprintf("empty: %s: %s archived from it, is it mounted?", s.Name, terminal.Plural(s.Files, "file", "files")))
 		}
 	}
 	err = errors.Join(err, serr)
@@ -149,7 +149,7 @@ func (n *nightlyJob) verify(ctx context.Context, state *nightly.State) (r nightl
 	}
 	state.Forget(packs)
 	if n.opts.verifyDays == 0 {
-		return skipped("not asked for")
+		return skipped("not requested")
 	}
 	share := state.SelectPacks(packs, n.app.now(), nightly.SelectOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
 	done, bytes := int64(0), int64(0)
@@ -223,7 +223,7 @@ func describeDamage(pack string, found []archive.Finding, err error) string {
 	}
 	text := fmt.Sprintf("%s pack %s: %s", found[0].Kind, pack, found[0].Reason)
 	if n := int64(len(originals)); n > 0 {
-		text += fmt.Sprintf("; %s concerned, txarchive verify names them", terminal.Plural(n, "original is", "originals are"))
+		text += fmt.Sprintf("; %s affected, txarchive verify lists them", terminal.Plural(n, "original is", "originals are"))
 	}
 	return text
 }
@@ -241,7 +241,7 @@ func (n *nightlyJob) optimize(ctx context.Context, _ *nightly.State) (r nightly.
 	}
 	err = store.Index().Optimize(ctx)
 	if err = errors.Join(err, store.Close()); err == nil {
-		r.Summary = "the index is tidy"
+		r.Summary = "index optimized"
 	}
 	return r, err
 }
@@ -251,7 +251,7 @@ func (n *nightlyJob) optimize(ctx context.Context, _ *nightly.State) (r nightly.
 func (n *nightlyJob) backup(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
 	if n.opts.backup == "" {
 		state.Backup = nil
-		return skipped("not asked for")
+		return skipped("not requested")
 	}
 	if state.Backup == nil || state.Backup.Dir != n.opts.backup {
 		state.Backup = &nightly.Backup{Dir: n.opts.backup}
@@ -282,7 +282,7 @@ func (n *nightlyJob) backup(ctx context.Context, state *nightly.State) (r nightl
 	now := n.app.now().UTC()
 	state.Backup.Last, state.Backup.OK = &now, true
 	r.Detail = report
-	r.Summary = fmt.Sprintf("%s (%s) new, %s in all, %s", terminal.Plural(report.Copied, "pack", "packs"), terminal.Bytes(report.CopiedBytes), terminal.Bytes(report.Bytes),
+	r.Summary = fmt.Sprintf("%s (%s) new, %s in total, %s", terminal.Plural(report.Copied, "pack", "packs"), terminal.Bytes(report.CopiedBytes), terminal.Bytes(report.Bytes),
 		terminal.Plural(report.Snapshots, "backup", "backups"))
 	return r, nil
 }

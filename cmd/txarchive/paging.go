@@ -40,7 +40,7 @@ func (a *app) page(ctx context.Context) context.Context {
 	}
 	ctx, quit := context.WithCancelCause(ctx)
 	a.pager = &terminal.Pager{Command: command, Terminal: file, Width: width, Stderr: a.err, Quit: quit, OwnsInterrupt: a.handleSignals,
-		CannotRun: fmt.Sprintf("txarchive: the pager %q cannot be run\nhint: TXARCHIVE_PAGER names another, --no-pager does without\n", command)}
+		CannotRun: fmt.Sprintf("txarchive: cannot run the pager %q\nhint: set TXARCHIVE_PAGER to another, or use --no-pager\n", command)}
 	a.out = a.pager
 	if _, ok := terminal.Detect(a.err); ok {
 		a.err = a.pager.Messages()

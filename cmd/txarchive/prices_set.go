@@ -79,7 +79,7 @@ func newPricesRemoveCommand(a *app) *cobra.Command {
 			any := !cmd.Flags().Changed("from")
 			if table != "" {
 				if !any {
-					return usage("--from is about the prices of a model", "txarchive prices remove --table "+table)
+					return usage("--from and --table cannot be combined", "txarchive prices remove --table "+table)
 				}
 				return runPricesChange(cmd.Context(), a, func(store *archive.Archive) ([]blob.Fact, error) {
 					return a.removedTable(cmd.Context(), store, table)
@@ -116,7 +116,7 @@ func newPricesImportCommand(a *app) *cobra.Command {
 			}
 			overrides, err := price.ReadOverrides(in)
 			if err != nil {
-				return usage(fmt.Sprintf("%s: %v", v[0], err), "txarchive prices import --help shows such a file")
+				return usage(fmt.Sprintf("%s: %v", v[0], err), "`txarchive prices import --help` shows an example")
 			}
 			return runPricesChange(cmd.Context(), a, func(*archive.Archive) ([]blob.Fact, error) { return a.overrideFacts(overrides...) })
 		},
@@ -152,7 +152,7 @@ func (a *app) removedPrices(ctx context.Context, store *archive.Archive, model s
 		}
 	}
 	if len(facts) == 0 {
-		return nil, notFound(fmt.Sprintf("there is no price of your own for %q", model), "txarchive prices list shows them")
+		return nil, notFound(fmt.Sprintf("no price of your own for %q", model), "txarchive prices list shows them")
 	}
 	return facts, nil
 }
@@ -168,7 +168,7 @@ func (a *app) removedTable(ctx context.Context, store *archive.Archive, day stri
 			return []blob.Fact{f}, err
 		}
 	}
-	return nil, notFound(fmt.Sprintf("no table of %q was taken by prices update", day), "txarchive prices list shows them; those of the program stay")
+	return nil, notFound(fmt.Sprintf("no table of %q was added by prices update", day), "txarchive prices list shows them; built-in tables cannot be removed")
 }
 
 // runPricesChange writes facts about prices and computes the costs in the index again.
@@ -191,7 +191,7 @@ func runPricesChange(ctx context.Context, a *app, what func(*archive.Archive) ([
 	if a.json {
 		return a.printJSON(map[string]any{"prices": len(facts), "repriced_records": changed})
 	}
-	a.note("%s; %s priced anew", terminal.Plural(len(facts), "price is changed", "prices are changed"), terminal.Plural(changed, "record", "records"))
+	a.note("%s; %s repriced", terminal.Plural(len(facts), "price changed", "prices changed"), terminal.Plural(changed, "record", "records"))
 	return nil
 }
 

@@ -97,7 +97,7 @@ func (a *app) printFound(r *foundRow, e *price.Entry) {
 		fmt.Fprintln(a.out, c.Dim(fmt.Sprintf("%-10s", f[0]))+terminal.Truncate(terminal.OneLine(f[1]), max(a.width()-10, 0)))
 	}
 	if !r.Priced {
-		fmt.Fprintln(a.out, "Listed without a price for input and output: it is priced by no other row.")
+		fmt.Fprintln(a.out, "Listed without prices for input and output: no other row is used instead.")
 	}
 	if len(r.Rates) > 0 {
 		fmt.Fprintf(a.out, "\n%s\n", a.fitTable(tierGrid(e)))

@@ -130,19 +130,19 @@ func planSummary(p *prune.Plan) string {
 	pruned := p.Pruned()
 	var parts []string
 	if pruned > 0 {
-		parts = append(parts, terminal.Plural(pruned, "run goes", "runs go"))
+		parts = append(parts, terminal.Plural(pruned, "run to prune", "runs to prune"))
 	}
 	if n := p.Runs.Len() - pruned; n > 0 {
-		parts = append(parts, terminal.Plural(n, "run becomes thinner", "runs become thinner"))
+		parts = append(parts, terminal.Plural(n, "run to thin", "runs to thin"))
 	}
-	parts = append(parts, fmt.Sprintf("%s kept", terminal.Plural(p.Kept, "is", "are")))
+	parts = append(parts, fmt.Sprintf("%s to keep", terminal.Count(p.Kept)))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
 	if f.Originals > 0 { // including runs that only keep their ledger
-		text += fmt.Sprintf("\nOriginals that go with them: %s (%s).", terminal.Count(f.Originals), terminal.Bytes(f.RawBytes))
+		text += fmt.Sprintf("\nOriginals pruned with them: %s (%s).", terminal.Count(f.Originals), terminal.Bytes(f.RawBytes))
 	}
 	if f.Marked > 0 {
-		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", terminal.Bytes(f.PayloadBytes), terminal.Plural(f.Marked, "original", "originals"))
+		text += fmt.Sprintf("\n%s of payloads in %s are replaced by marks of the same length.", terminal.Bytes(f.PayloadBytes), terminal.Plural(f.Marked, "original", "originals"))
 	}
 	if len(p.Left) > 0 {
 		text += "\n" + keptPayloads(p.Left)
@@ -160,11 +160,11 @@ func freedSummary(f *prune.Frees) string {
 		of = append(of, terminal.Bytes(f.IndexBytes)+" of the index")
 	}
 	if len(of) == 0 {
-		return "Nothing gets smaller by it."
+		return "This frees no space."
 	}
 	text := "gc will free about " + strings.Join(of, " and ")
 	if f.WrittenBytes > 0 {
-		text += fmt.Sprintf(";\n%s are written for what stays", terminal.Bytes(f.WrittenBytes))
+		text += fmt.Sprintf(";\nit rewrites %s for what is kept", terminal.Bytes(f.WrittenBytes))
 	}
 	return text + "."
 }
@@ -186,7 +186,7 @@ func keptPayloads(left []prune.Left) string {
 	if known > 0 {
 		payloads = terminal.Plural(known, "payload", "payloads")
 	}
-	return fmt.Sprintf("%s in %s stay:\n  %s; --json names them.", payloads, terminal.Plural(len(left), "original", "originals"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s in %s are kept:\n  %s; --json lists them.", payloads, terminal.Plural(len(left), "original", "originals"), strings.Join(parts, ", "))
 }
 
 // choosePolicy reads the policy of a plan.
@@ -216,7 +216,7 @@ func (a *app) readPolicy(file string) ([]byte, *policy.Policy, error) {
 // printMistakes prints the mistakes of a policy, except the first, which is the error that it returns.
 func (a *app) printMistakes(file string, mistakes policy.Errors) error {
 	text := func(e *policy.Error) string { return fmt.Sprintf("%s:%d:%d: %s", file, e.Line, e.Column, e.Message) }
-	hint := "`txarchive policy example` shows policies that work"
+	hint := "`txarchive policy example` shows valid policies"
 	if mistakes[0].Hint != "" {
 		hint = mistakes[0].Hint
 	}
@@ -242,7 +242,7 @@ func (a *app) chooseQuery(ctx context.Context, store *archive.Archive, c *prune.
 		return err
 	}
 	if tree.Root == nil {
-		return usage("the query is empty", "an empty query would mean every run; --query after:1970 says so")
+		return usage("the query is empty", "an empty query would match every run: use --query after:1970 for that")
 	}
 	c.By, c.Source = "query", text
 	for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{}) {

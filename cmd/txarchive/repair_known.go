@@ -33,7 +33,7 @@ func (a *app) recordVerified(ctx context.Context, store *archive.Archive, packs 
 // updateState changes the state of the nightly job. A failure is only logged.
 func (a *app) updateState(ctx context.Context, store *archive.Archive, change func(*nightly.State)) {
 	if err := nightly.Update(a.fs(), store.Dir(), change); err != nil {
-		a.log.DebugContext(ctx, "what was found of packs is not remembered", "err", err)
+		a.log.DebugContext(ctx, "the state of the packs could not be recorded", "err", err)
 	}
 }
 
@@ -71,7 +71,7 @@ func (a *app) mendPacks(ctx context.Context, store *archive.Archive, damaged map
 			report.Problems = append(report.Problems, ingest.FileError{Stage: "mend", Reason: damaged[name], Err: blob.ErrCorrupt})
 		}
 		if err != nil { // what was ingested is stored all the same
-			a.log.WarnContext(ctx, "damaged packs cannot be mended", "err", err)
+			a.log.WarnContext(ctx, "damaged packs cannot be repaired", "err", err)
 			return nil
 		}
 		return w.plan.Close()

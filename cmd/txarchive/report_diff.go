@@ -102,7 +102,7 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 	if info, err := os.Stat(text); err == nil && info.IsDir() {
 		dir = text
 	} else if strings.ContainsRune(text, filepath.Separator) {
-		return s, nil, notFound(text+" is no directory", "A and B are periods (2026-10, 7d) or directories of archives")
+		return s, nil, notFound(text+" is not a directory", "A and B are periods (2026-10, 7d) or directories of archives")
 	}
 	open := a.openRead
 	if dir != "" {
@@ -116,7 +116,7 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 		}
 		var err error
 		if s.Since, s.Until, err = timeRange(since, until, a.now(), o.Location); err != nil {
-			return s, nil, usage(fmt.Sprintf("%q is no period", text), "write 2026-10, last-month, 7d, 2026-10-01..2026-10-15, or the directory of an archive")
+			return s, nil, usage(fmt.Sprintf("%q is not a period", text), "write 2026-10, last-month, 7d, 2026-10-01..2026-10-15, or the directory of an archive")
 		}
 	}
 	store, err := open(ctx)
@@ -175,7 +175,7 @@ func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
 		}
 	}
 	if c.Totals.Before.Unpriced+c.Totals.After.Unpriced > 0 {
-		a.note("Without %s before and %s after whose cost is unknown", terminal.Plural(c.Totals.Before.Unpriced, "request", "requests"), terminal.Count(c.Totals.After.Unpriced))
+		a.note("Excludes %s before and %s after of unknown cost", terminal.Plural(c.Totals.Before.Unpriced, "request", "requests"), terminal.Count(c.Totals.After.Unpriced))
 	}
 }
 

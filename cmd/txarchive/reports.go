@@ -119,7 +119,7 @@ func (a *app) knownReports(ctx context.Context) ([]savedReport, error) {
 func findReport(all []savedReport, name string) (savedReport, error) {
 	i := slices.IndexFunc(all, func(r savedReport) bool { return r.Name == name })
 	if i < 0 {
-		return savedReport{}, notFound(fmt.Sprintf("there is no report %q", name), "txarchive report list shows those that there are")
+		return savedReport{}, notFound(fmt.Sprintf("unknown report %q", name), "txarchive report list shows all reports")
 	}
 	return all[i], nil
 }

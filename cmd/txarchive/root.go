@@ -207,7 +207,7 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &wrong):
 		name, kind := wrong.GetFlag().Name, wrong.GetFlag().Value.Type()
 		if takes, ok := valueFormats[kind]; ok {
-			return usage(fmt.Sprintf("--%s cannot be %q", name, wrong.GetValue()), "it is "+takes)
+			return usage(fmt.Sprintf("--%s cannot be %q", name, wrong.GetValue()), "it takes "+takes)
 		}
 	case !errors.As(err, &unknown):
 	case unknown.GetSpecifiedShortnames() == "":
@@ -219,7 +219,7 @@ func flagError(c *cobra.Command, err error) error {
 			hint = "did you mean --" + strings.Join(near, ", --") + "?"
 		}
 	case strings.Contains(c.Use, "QUERY"):
-		hint = fmt.Sprintf("behind -- nothing is a flag: %s -- %s", c.CommandPath(), terminal.ShellQuote("-"+unknown.GetSpecifiedShortnames()))
+		hint = fmt.Sprintf("after --, nothing is a flag: %s -- %s", c.CommandPath(), terminal.ShellQuote("-"+unknown.GetSpecifiedShortnames()))
 	}
 	return usage(err.Error(), hint)
 }
@@ -245,7 +245,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	_, path, _ := strings.Cut(cmd.CommandPath()+" "+args[0], " ")
-	return usage(fmt.Sprintf("there is no command %q", path), hint)
+	return usage(fmt.Sprintf("unknown command %q", path), hint)
 }
 
 func hasPrefix(word string) func(name string) bool {
@@ -276,9 +276,9 @@ func argCount(atLeast, atMost int) cobra.PositionalArgs {
 		case atMost == unlimited || len(args) <= atMost:
 			return nil
 		case atMost == 0:
-			return usage(fmt.Sprintf("%s takes no arguments, and %q is one", name, args[0]), hint)
+			return usage(fmt.Sprintf("%s takes no arguments, but got %q", name, args[0]), hint)
 		}
-		return usage(fmt.Sprintf("%s takes %s, and %q is more than that", name, what, args[atMost]), hint+"; what has spaces in it needs quotes")
+		return usage(fmt.Sprintf("%s takes %s: unexpected argument %q", name, what, args[atMost]), hint+"; quote arguments that contain spaces")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func newRowWriter(a *app, format string) (*rows.Writer, error) {
 	w, ok := rows.New(format, rows.Output{W: a.out, Width: a.width(), Style: a.style()})
 	if !ok {
-		return nil, usage(fmt.Sprintf("there is no format %q", format), "--format table, csv, json, ndjson or markdown")
+		return nil, usage(fmt.Sprintf("unknown format %q", format), "--format table, csv, json, ndjson or markdown")
 	}
 	return w, nil
 }
@@ -36,7 +36,7 @@ func (a *app) formatOr(asked, json string) string {
 // checkRows checks a limit of rows.
 func checkRows(limit int) error {
 	if limit < 0 {
-		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
+		return usage("--limit cannot be negative", "--limit 0 is no limit")
 	}
 	return nil
 }

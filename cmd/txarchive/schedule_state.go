@@ -23,7 +23,7 @@ func runScheduleRemove(ctx context.Context, a *app, o *scheduleOptions) error {
 		err = in.Remove(ctx, j, kind)
 	}
 	if err == nil {
-		a.note("The nightly job runs no longer. What was archived stays.")
+		a.note("The nightly job is no longer scheduled. What was archived is kept.")
 	}
 	return err
 }
@@ -94,17 +94,17 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 
 func (a *app) printSchedule(r *scheduleReport) {
 	if r.Scheduled {
-		fmt.Fprintf(a.out, "runs next %s, by %s: %s\n", a.formatClock(r.Next.Time), *r.With, terminal.OneLine(strings.Join(r.Paths, ", ")))
+		fmt.Fprintf(a.out, "next run %s, by %s: %s\n", a.formatClock(r.Next.Time), *r.With, terminal.OneLine(strings.Join(r.Paths, ", ")))
 	}
 	if r.LastOK == nil {
 		fmt.Fprintln(a.out, "the nightly job has not run yet")
 		return
 	}
-	how := "went well"
+	how := "succeeded"
 	if !*r.LastOK {
 		how = "had problems: txarchive status"
 	}
-	fmt.Fprintf(a.out, "ran last %s, %s\n", a.formatClock(r.Last.Time), how)
+	fmt.Fprintf(a.out, "last ran %s, %s\n", a.formatClock(r.Last.Time), how)
 }
 
 func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {

@@ -20,7 +20,7 @@ func (a *app) printExplain(x *search.Explain) {
 		a.note("Filters: %s", terminal.OneLine(strings.Join(x.Filters, ", ")))
 	}
 	for _, asked := range x.Alternatives {
-		a.note("Asked: %s", terminal.OneLine(asked))
+		a.note("Query: %s", terminal.OneLine(asked))
 	}
 	for _, step := range x.Engine {
 		a.note("  %s", terminal.OneLine(step))

@@ -120,13 +120,13 @@ func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
 	case "removed":
 		return false
 	case "missing":
-		state.State, state.Reason = "missing", "its directory is not there; what was stored of it is searched"
+		state.State, state.Reason = "missing", "its directory is missing; what was stored from it is searched"
 	default:
 		if state.Last != nil {
 			age = a.now().Sub(*state.Last)
 		}
 		if age > staleAfter {
-			state.State, state.Reason = "stale", "not scanned for "+terminal.Duration(age.Truncate(24*time.Hour))+"; what came since is not searched: txarchive ingest"
+			state.State, state.Reason = "stale", "not scanned for "+terminal.Duration(age.Truncate(24*time.Hour))+"; newer files are not searched: txarchive ingest"
 		}
 	}
 	return true
@@ -143,7 +143,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 	}
 	a.note("%s, %s", found, time.Duration(c.Elapsed*int64(time.Microsecond)).Round(time.Millisecond))
 	if c.Window != nil {
-		a.note("Ranked are the newest %s hits; before: narrows the search to older ones", terminal.Count(*c.Window))
+		a.note("Only the newest %s hits are ranked; use before: to search older ones", terminal.Count(*c.Window))
 	}
 	switch {
 	case c.More && c.Window == nil && c.Next == nil:
@@ -151,25 +151,25 @@ func (a *app) printCoverage(c *search.Coverage) {
 	case c.More && c.Window == nil:
 		a.note("There may be more: --limit 0 shows all, --after '%s' the next", *c.Next)
 	case c.Next != nil:
-		a.note("There are more of these: --after '%s' shows the next", *c.Next)
+		a.note("There are more: --after '%s' shows the next", *c.Next)
 	}
 	if len(c.Ignored) > 0 {
-		a.note("Not looked for, being punctuation only: %s", strings.Join(c.Ignored, " "))
+		a.note("Ignored, as it is only punctuation: %s", strings.Join(c.Ignored, " "))
 	}
 	for _, h := range c.Hidden {
 		atLeast := ""
 		if h.AtLeast {
 			atLeast = "at least "
 		}
-		a.note("Left out by %s: %s%s", h.By, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
+		a.note("Excluded (%s): %s%s", h.By, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
 	}
 	a.printSources(c.Sources)
 	if c.Thinned != nil && *c.Thinned > 0 {
-		a.note("Of %s a policy has taken words out of the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", terminal.Plural(*c.Thinned, "run", "runs"))
+		a.note("A policy has removed the words of %s from the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", terminal.Plural(*c.Thinned, "run", "runs"))
 	}
 	if c.Shown == 0 && (c.Rows == nil || *c.Rows > 0) {
 		for _, l := range c.Limits {
-			a.note("Not everything is found: %s", l)
+			a.note("Limits of search: %s", l)
 		}
 	}
 	if c.Unreadable > 0 {
@@ -201,7 +201,7 @@ func (a *app) printSources(sources []search.Source) {
 		}
 	}
 	if more := len(unwell) - maxSourcesNamed; more > 0 {
-		a.note("%s are not well either: txarchive status", terminal.Plural(more, "more source", "more sources"))
+		a.note("%s also missing or stale: txarchive status", terminal.Plural(more, "more source", "more sources"))
 	}
 	if n := len(broken); n > 0 {
 		named, has := "Source "+broken[0], "has"
@@ -211,6 +211,6 @@ func (a *app) printSources(sources []search.Source) {
 		if more := n - maxSourcesNamed; more > 0 {
 			named += fmt.Sprintf(" and %s more", terminal.Count(more))
 		}
-		a.note("%s %s %s, so something may not be found: txarchive doctor", named, has, terminal.Plural(problems, "problem", "problems"))
+		a.note("%s %s %s, so the results may be incomplete: txarchive doctor", named, has, terminal.Plural(problems, "problem", "problems"))
 	}
 }

@@ -62,9 +62,9 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 			near := slices.DeleteFunc(slices.Clone(names), far)
 			switch {
 			case f.Name == "format" && len(near) == 0:
-				a.note("There is no format %q. Try %s", v.Text, strings.Join(formatNames(), ", "))
+				a.note("Unknown format %q. Try %s", v.Text, strings.Join(formatNames(), ", "))
 			case f.Name == "format":
-				a.note("There is no format %q. Try %s", v.Text, strings.Join(near, ", "))
+				a.note("Unknown format %q. Try %s", v.Text, strings.Join(near, ", "))
 			case len(near) > 0:
 				meant := query.Field{Name: f.Name}
 				for _, name := range near[:min(len(near), 5)] {
@@ -86,6 +86,6 @@ func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, comman
 	a.suggestNames(ctx, store, text)
 	if t = relaxed(t); t != nil {
 		q := query.FindTypedTimes(text, now, a.location()).Print(t)
-		a.note("Try: txarchive %s %s   (a value is compared as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
+		a.note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
 	}
 }

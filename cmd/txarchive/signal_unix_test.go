@@ -57,12 +57,12 @@ func TestCtrlC(t *testing.T) {
 		args    []string
 		says    string
 	}{
-		{disturbed, there(filepath.Join(disturbed, "packs")), []string{"ingest", source}, "what was done until now is kept; run the command again to go on"},
-		{calm, there(filepath.Join(top, "back", "runs")), []string{"restore", "--all", "--to", filepath.Join(top, "back")}, "files that were restored are whole"},
+		{disturbed, there(filepath.Join(disturbed, "packs")), []string{"ingest", source}, "completed work is kept; run the command again to continue"},
+		{calm, there(filepath.Join(top, "back", "runs")), []string{"restore", "--all", "--to", filepath.Join(top, "back")}, "files restored so far are complete"},
 		{calm, func() bool {
 			b, err := os.ReadFile(filepath.Join(calm, "lock"))
 			return err == nil && bytes.Contains(b, []byte("reindex"))
-		}, []string{"reindex"}, "the index is still the one from before"},
+		}, []string{"reindex"}, "the previous index is still in place"},
 	} {
 		code, stderr := interrupted(t, bin, c.archive, c.ready, c.args...)
 		if code != exitInterrupted || !strings.Contains(stderr, "txarchive: interrupted\nhint: ") || !strings.Contains(stderr, c.says) || strings.Contains(stderr, "canceled") {

@@ -27,7 +27,7 @@ func runShell(ctx context.Context, a *app, o sqlOptions, params map[string]any) 
 	editor := sqlshell.NewEditor(words)
 	defer editor.Close()
 	if _, err := editor.ReadHistory(strings.NewReader(s.History.Text())); err != nil {
-		a.note("the history cannot be read: %v", err)
+		a.note("cannot read the history: %v", err)
 	}
 	s.Lines = editor
 	a.note("The archive is %s. Type .help for help, .quit to leave.", a.displayPath(store.Dir()))

@@ -69,7 +69,7 @@ func TestShell(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	for _, want := range []string{"no such column: nope", "  SELECT nope;", "there is no format \"xml\"", "there is no command \".nope\"", "there is no view \"v_nope\"", "1 row, "} {
+	for _, want := range []string{"no such column: nope", "  SELECT nope;", "unknown format \"xml\"", "unknown command \".nope\"", "unknown view \"v_nope\"", "1 row, "} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in\n%s", want, stderr)
 		}

@@ -34,7 +34,7 @@ var archiveStates = []struct {
 	but   map[string]int // by the beginning of the command line
 }{
 	{"none", removed, exitNoArchive, "ingest DIR", map[string]int{"ingest": exitUsage, "init": 0, "source add": 0}},
-	{"file", func(t *testing.T, dir string) { removed(t, dir); written(t, dir, []byte("x")) }, exitNoArchive, "it is a file",
+	{"file", func(t *testing.T, dir string) { removed(t, dir); written(t, dir, []byte("x")) }, exitNoArchive, "not a directory",
 		map[string]int{"ingest": exitRefused, "init": exitRefused, "source add": exitRefused}},
 	{"empty", func(t *testing.T, dir string) { removed(t, dir); inside(t.Context(), dir, "", "init") }, 0, "",
 		map[string]int{"ingest": exitUsage, "cat": exitNotFound, "show": exitNotFound, "tree": exitNotFound, "tag add": exitNotFound,

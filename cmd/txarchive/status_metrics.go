@@ -25,7 +25,7 @@ func (a *app) writeMetrics(s *statusReport, file string) error {
 // metrics returns the metrics of a status.
 func (s *statusReport) metrics(now time.Time) *prometheus.Set {
 	m := &prometheus.Set{}
-	m.Time("txarchive_status_timestamp_seconds", "When these figures were taken.", now)
+	m.Time("txarchive_status_timestamp_seconds", "When these figures were collected.", now)
 	for _, one := range s.Sources {
 		if one.State != "removed" {
 			one.metrics(m)
@@ -39,41 +39,41 @@ func (s *statusReport) metrics(now time.Time) *prometheus.Set {
 		m.Count("txarchive_disk_free_bytes", "Bytes that are free on the disk of the archive.", *s.Free)
 	}
 	if s.Growth.Month != nil {
-		m.Count("txarchive_pack_bytes_per_month", "By how many bytes the packs grow in 30 days.", *s.Growth.Month)
+		m.Count("txarchive_pack_bytes_per_month", "Bytes by which the packs grow in 30 days.", *s.Growth.Month)
 	}
 	n := &s.Nightly
-	m.Time("txarchive_nightly_last_timestamp_seconds", "When a nightly run last came to its end.", n.Finished.Time)
-	m.Time("txarchive_nightly_next_timestamp_seconds", "When the next nightly run is due at the earliest.", n.Next.Time)
+	m.Time("txarchive_nightly_last_timestamp_seconds", "When a nightly run last finished.", n.Finished.Time)
+	m.Time("txarchive_nightly_next_timestamp_seconds", "Earliest time of the next nightly run.", n.Next.Time)
 	if n.OK != nil {
 		m.Flag("txarchive_nightly_last_ok", "Whether the last nightly run had no problems.", *n.OK)
 		m.Count("txarchive_nightly_problems", "Problems of the last nightly run.", int64(len(n.Problems)))
-		m.Count("txarchive_nightly_new_problems", "Of them, those that the run before did not have.", int64(len(n.New)))
+		m.Count("txarchive_nightly_new_problems", "Problems of the last nightly run that the run before did not have.", int64(len(n.New)))
 	}
 	m.Flag("txarchive_nightly_killed", "Whether the last nightly run was killed.", n.Killed)
-	m.Count("txarchive_verify_covered_bytes", "Bytes of packs that were written or read again lately.", s.Verify.Covered)
+	m.Count("txarchive_verify_covered_bytes", "Bytes of packs that were recently written or verified.", s.Verify.Covered)
 	m.Count("txarchive_damaged_packs", "Packs that were damaged when they were last read.", s.Verify.Damaged)
 	if b := s.Backup; b != nil {
-		m.Flag("txarchive_backup_last_ok", "Whether the last backup went through.", b.OK)
+		m.Flag("txarchive_backup_last_ok", "Whether the last backup succeeded.", b.OK)
 		if b.Last != nil {
-			m.Time("txarchive_backup_last_timestamp_seconds", "When a backup last went through.", *b.Last)
+			m.Time("txarchive_backup_last_timestamp_seconds", "When a backup last succeeded.", *b.Last)
 		}
 	}
-	m.Count("txarchive_attention", "Things that somebody should look at.", int64(len(s.Attention)))
+	m.Count("txarchive_attention", "Findings that need attention.", int64(len(s.Attention)))
 	return m
 }
 
 func (s *sourceStatus) metrics(m *prometheus.Set) {
 	l := prometheus.Label{Name: "source", Value: s.Name}
-	m.Flag("txarchive_source_present", "Whether the source is there.", s.State == "present", l)
-	m.Time("txarchive_source_last_scanned_timestamp_seconds", "When the source was last scanned as a whole.", s.LastScanned.Time, l)
-	m.Time("txarchive_source_last_stored_timestamp_seconds", "When something new was last stored of the source.", s.LastStored.Time, l)
+	m.Flag("txarchive_source_present", "Whether the source exists.", s.State == "present", l)
+	m.Time("txarchive_source_last_scanned_timestamp_seconds", "When the source was last scanned completely.", s.LastScanned.Time, l)
+	m.Time("txarchive_source_last_stored_timestamp_seconds", "When something new was last stored from the source.", s.LastStored.Time, l)
 	m.Count("txarchive_source_files", "Files of the source that are archived.", s.Files, l)
 	m.Count("txarchive_source_bytes", "Bytes of their newest versions.", s.Bytes, l)
-	m.Count("txarchive_source_problems", "What could not be read of the source.", s.Problems, l)
+	m.Count("txarchive_source_problems", "Problems in files of the source.", s.Problems, l)
 	if o := s.Outlook; o != nil {
-		m.Count("txarchive_source_pending_files", "Files that are not archived as they are.", o.New+o.Changed, l)
+		m.Count("txarchive_source_pending_files", "Files whose current content is not archived.", o.New+o.Changed, l)
 		m.Count("txarchive_source_pending_bytes", "Bytes that are not archived.", o.Bytes, l)
 		m.Count("txarchive_source_doomed_files", "Files that their program will delete before the next run.", o.Doomed, l)
-		m.Count("txarchive_source_at_risk_files", "Of them, those that are not archived as they are.", o.AtRisk, l)
+		m.Count("txarchive_source_at_risk_files", "Files that their program will delete before the next run and whose current content is not archived.", o.AtRisk, l)
 	}
 }

@@ -170,9 +170,9 @@ func (s *statusReport) collectAttention(now time.Time) {
 	for _, one := range s.Sources {
 		switch {
 		case one.State == "missing":
-			add("missing", one.Name, "the source %s is not there: %s", one.Name, one.Root)
+			add("missing", one.Name, "the source %s is missing: %s", one.Name, one.Root)
 		case one.isEmptied():
-			add("missing", one.Name, "nothing stands at the source %s any more, of which %s are archived: is %s mounted?", one.Name, terminal.Plural(one.Files, "file", "files"), one.Root)
+			add("missing", one.Name, "the source %s is empty, but %s are archived from it: is %s mounted?", one.Name, terminal.Plural(one.Files, "file", "files"), one.Root)
 		case one.Outlook != nil && one.Outlook.AtRisk > 0:
 			add("loss", one.Name, "%s of %s will be deleted by their program before they are archived: txarchive ingest",
 				terminal.Plural(one.Outlook.AtRisk, "file", "files"), one.Name)
@@ -189,23 +189,23 @@ func (s *statusReport) collectAttention(now time.Time) {
 	}
 	switch age := now.Sub(last); {
 	case n.Killed:
-		add("killed", "", "the nightly run of %s did not come to its end: it was killed, or the disk was full", terminal.Ago(now.Sub(n.Running.Time)))
+		add("killed", "", "the nightly run that started %s did not finish: it was killed, or the disk was full", terminal.Ago(now.Sub(n.Running.Time)))
 	case !last.IsZero() && age > 24*time.Hour+lateAfter && n.Running.IsZero():
-		add("overdue", "", "no nightly run has come to its end for %s: is it still scheduled?", terminal.Duration(age))
+		add("overdue", "", "no nightly run has finished for %s: is it still scheduled?", terminal.Duration(age))
 	}
 	if n.OK != nil && !*n.OK {
 		add("nightly", "", "the last nightly run had problems: %s", strings.Join(n.Failed, ", "))
 	}
 	if need := s.neededFree(); s.Free != nil && *s.Free < need {
-		add("disk", "", "%s are free on the disk of the archive; %s should be, so that the nightly job can do its work", terminal.Bytes(*s.Free), terminal.Bytes(need))
+		add("disk", "", "only %s free on the disk of the archive: the nightly job needs %s", terminal.Bytes(*s.Free), terminal.Bytes(need))
 	}
 	if s.Verify.Damaged > 0 {
-		add("damaged", "", "%s damaged: txarchive verify says what that costs, txarchive ingest mends what is whole elsewhere", terminal.Plural(s.Verify.Damaged, "pack is", "packs are"))
+		add("damaged", "", "%s damaged: txarchive verify shows what is affected, txarchive ingest repairs what is intact elsewhere", terminal.Plural(s.Verify.Damaged, "pack is", "packs are"))
 	}
 	if b := s.Backup; b != nil && !b.OK {
-		last := "never went through"
+		last := "has never succeeded"
 		if b.Last != nil {
-			last = "went through last " + terminal.Ago(now.Sub(*b.Last))
+			last = "last succeeded " + terminal.Ago(now.Sub(*b.Last))
 		}
 		add("backup", "", "the backup to %s %s", filepath.Clean(b.Dir), last)
 	}

@@ -22,7 +22,7 @@ func (a *app) printStatus(s *statusReport) {
 		fmt.Fprintln(a.out, a.style().Yellow(notIndexed(s.Unindexed)))
 	}
 	if s.Problems > 0 {
-		fmt.Fprintln(a.out, a.style().Yellow(terminal.Plural(s.Problems, "problem", "problems")+": txarchive doctor says of what kind"))
+		fmt.Fprintln(a.out, a.style().Yellow(terminal.Plural(s.Problems, "problem", "problems")+": txarchive doctor shows details"))
 	}
 	for _, t := range s.Attention {
 		fmt.Fprintln(a.out, a.style().Yellow(a.wrap("", terminal.OneLine(t.Text), "  ")))
@@ -32,13 +32,13 @@ func (a *app) printStatus(s *statusReport) {
 			fmt.Fprintln(a.out, a.wrap("  new: ", terminal.OneLine(p), "    "))
 		}
 		if len(new) > maxNewProblems {
-			fmt.Fprintf(a.out, "  ... and %s; --json has all\n", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
+			fmt.Fprintf(a.out, "  ... and %s; --json lists all\n", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
 		}
 	}
 }
 
 func notIndexed(packs int64) string {
-	return terminal.Plural(packs, "pack is", "packs are") + " not indexed yet: an ingest is at work, or the next one takes them in, or says why it cannot"
+	return terminal.Plural(packs, "pack is", "packs are") + " not indexed yet: an ingest is running, or the next one indexes them or reports why it cannot"
 }
 
 // noteUnindexed notes what a search of so many rows could not find: during a first load, everything.
@@ -92,14 +92,14 @@ func (a *app) printNights(s *statusReport) {
 	n := &s.Nightly
 	var parts []string
 	if n.OK != nil {
-		how := "went well"
+		how := "succeeded"
 		if !*n.OK {
 			how = "had problems"
 		}
 		parts = append(parts, "ran "+terminal.Ago(a.now().Sub(n.Finished.Time))+", "+how)
 	}
 	if !n.Running.IsZero() && !n.Killed {
-		parts = append(parts, "at work since "+a.formatClock(n.Running.Time))
+		parts = append(parts, "running since "+a.formatClock(n.Running.Time))
 	}
 	if !n.Next.IsZero() {
 		parts = append(parts, "next "+a.formatClock(n.Next.Time)+" by "+*n.With)

@@ -67,9 +67,9 @@ func withTags(run map[string]any, tags []string) map[string]any {
 func checkTag(tag string) error {
 	switch {
 	case tag == "" || len(tag) > 100 || terminal.OneLine(tag) != tag || strings.ContainsAny(tag, " ,*\"()"):
-		return usage(fmt.Sprintf("%q is no tag", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
+		return usage(fmt.Sprintf("invalid tag %q", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
 	case strings.HasPrefix(tag, "-"):
-		return usage(fmt.Sprintf("%q looks like a flag", tag), "a tag does not begin with -")
+		return usage(fmt.Sprintf("%q looks like a flag", tag), "a tag cannot start with -")
 	}
 	return nil
 }

@@ -45,14 +45,14 @@ func resolve(ctx context.Context, store *archive.Archive, id string) (target, er
 	found, err := one()
 	if errors.Is(err, index.ErrNotFound) {
 		if found, err = other(); errors.Is(err, index.ErrNotFound) {
-			hint := "`txarchive search WORDS` shows ids; any beginning that no other id has will do"
+			hint := "`txarchive search WORDS` shows ids; any unique prefix of an id works"
 			before, _, _ := strings.Cut(id, ":")
 			if r, err := store.Index().Run(ctx, before); err == nil {
-				hint = "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` names them"
+				hint = "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` lists them"
 			} else if c, err := store.Index().Conversation(ctx, before); err == nil && before != id {
-				hint = "`txarchive show " + c.ID + " --last 1` shows the last event that it has"
+				hint = "`txarchive show " + c.ID + " --last 1` shows its last event"
 			}
-			return target{}, notFound(fmt.Sprintf("there is no run, conversation or event %q", id), hint)
+			return target{}, notFound(fmt.Sprintf("no run, conversation or event %q", id), hint)
 		}
 	}
 	if errors.Is(err, index.ErrAmbiguous) {
@@ -71,7 +71,7 @@ func resolveRun(ctx context.Context, store *archive.Archive, id string) (string,
 func requireRun(ctx context.Context, store *archive.Archive, id, hint string) (string, error) {
 	what, err := resolve(ctx, store, id)
 	if err == nil && what.conversation != "" {
-		err = usage(fmt.Sprintf("%q is no run", id), hint)
+		err = usage(fmt.Sprintf("%q is not a run", id), hint)
 	}
 	return what.run, err
 }
@@ -86,10 +86,10 @@ func explainNothing(ctx context.Context, store *archive.Archive, err error, runs
 		switch r, bad := store.Index().Run(ctx, id); {
 		case bad != nil:
 		case r.Pruned:
-			return notFound(fmt.Sprintf("the run %s was pruned already", id), "`txarchive prune --undo "+id+"` brings it back, until gc")
+			return notFound(fmt.Sprintf("the run %s is already pruned", id), "`txarchive prune --undo "+id+"` restores it, until gc has run")
 		case !r.Counted:
-			return notFound(fmt.Sprintf("the archive has no transcript of the run %s that could go", id),
-				"`txarchive show "+id+" --all` names what tells of it; `txarchive forget` takes words out of that")
+			return notFound(fmt.Sprintf("the archive has no transcript of the run %s to prune", id),
+				"`txarchive show "+id+" --all` lists what refers to it; `txarchive forget` removes text from that")
 		}
 	}
 	return err
@@ -127,9 +127,9 @@ func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
 			}
 		}
 	}
-	text, hint := fmt.Sprintf("several ids begin with %q", id), "give more of it"
+	text, hint := fmt.Sprintf("several ids start with %q", id), "use a longer prefix"
 	if !begun {
-		text, hint = fmt.Sprintf("several things are called %q", id), "take the id of one"
+		text, hint = fmt.Sprintf("several things are called %q", id), "use the id of one"
 	}
 	if len(ids) > 0 {
 		more := ""

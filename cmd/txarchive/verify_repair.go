@@ -57,9 +57,9 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 		return w.report()
 	case w.plan.Empty() && !w.index && store.Index() != nil:
 		return w.report()
-	case len(w.plan.Lost) > 0 && !o.yes && !(a.canAsk() && a.ask("Save the rest, and give these up as lost?")):
-		return refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte is", "bytes are")+" nowhere any more",
-			"--from BACKUP looks there too; --yes saves the rest and keeps in mind what is lost")
+	case len(w.plan.Lost) > 0 && !o.yes && !(a.canAsk() && a.ask("Save the rest, and record these bytes as lost?")):
+		return refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte", "bytes")+" cannot be found anywhere",
+			"--from BACKUP also searches a backup; --yes saves the rest and records what is lost")
 	}
 	a.beginWork(hintUndone)
 	if err := errors.Join(w.apply(ctx), a.forgetMissing(ctx, store)); err != nil {
@@ -109,7 +109,7 @@ func (w *repairRun) examine(ctx context.Context) error {
 
 // distrustIndex has the index rebuilt: it fails, but its packs may be intact.
 func (w *repairRun) distrustIndex(ctx context.Context, err error) {
-	w.app.log.DebugContext(ctx, "the index fails", "err", err)
+	w.app.log.DebugContext(ctx, "the index cannot be used", "err", err)
 	w.index = true
 }
 

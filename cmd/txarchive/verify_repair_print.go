@@ -89,9 +89,9 @@ func (w *repairRun) printPlan() error {
 		}
 		text := what + " pack " + terminal.OneLine(x.Pack)
 		if !x.ContentKnown {
-			text += ": nothing tells what it held"
+			text += ": its contents are unknown"
 			if x.Missing {
-				text += ", and it is taken in when it comes back"
+				text += "; it is indexed if it is found again"
 			}
 		}
 		fmt.Fprintln(a.out, text)
@@ -101,7 +101,7 @@ func (w *repairRun) printPlan() error {
 			terminal.Bytes(p.Recovered.From[repair.FromPack]), terminal.Bytes(p.Recovered.From[repair.FromBackup]), terminal.Bytes(p.Recovered.From[repair.FromSource]))
 	}
 	for _, name := range p.Unnamed {
-		fmt.Fprintln(a.out, "saved   by its name in the pack alone: "+terminal.OneLine(name))
+		fmt.Fprintln(a.out, "saved   known only by its name in the pack: "+terminal.OneLine(name))
 	}
 	if p.LostFacts > 0 {
 		fmt.Fprintln(a.out, a.style().Red("lost    "+terminal.Plural(p.LostFacts, "record of what was pruned", "records of what was pruned")))
@@ -116,13 +116,13 @@ func (w *repairRun) printPlan() error {
 		a.note("still lost, since %s: %s", l.Since.UTC().Format(time.DateOnly), lossText(&l))
 	}
 	if w.index || w.store.Index() == nil {
-		fmt.Fprintln(a.out, "the index is missing or wrong: it is made again")
+		fmt.Fprintln(a.out, "the index is missing or wrong: it is rebuilt")
 	}
 	return nil
 }
 
 func lossText(l *blob.Loss) string {
-	return terminal.OneLine(fmt.Sprintf("%s at %d of %s/%s version %d", terminal.Plural(l.Size, "byte", "bytes"), l.Offset, l.Source, l.Path, l.Number))
+	return terminal.OneLine(fmt.Sprintf("%s at offset %d of %s/%s version %d", terminal.Plural(l.Size, "byte", "bytes"), l.Offset, l.Source, l.Path, l.Number))
 }
 
 // report prints the result.
@@ -136,7 +136,7 @@ func (w *repairRun) report() error {
 	switch {
 	case w.after == nil && w.plan.Empty() && w.before.Findings == 0:
 		if !a.json && !a.quiet {
-			fmt.Fprintln(a.out, a.style().Green("Everything is as it was stored: there is nothing to repair."))
+			fmt.Fprintln(a.out, a.style().Green("No errors found: nothing to repair."))
 		}
 		return nil
 	case w.after == nil:
@@ -148,13 +148,13 @@ func (w *repairRun) report() error {
 				fmt.Fprintln(a.err, terminal.OneLine(f.String()))
 			}
 		}
-		return corrupt(terminal.Plural(w.after.Findings, "thing is", "things are")+" still not as stored", "txarchive verify names them")
+		return corrupt(terminal.Plural(w.after.Findings, "error remains", "errors remain"), "`txarchive verify` lists them")
 	}
 	if !a.json && !a.quiet {
 		if slices.ContainsFunc(w.plan.Damaged, func(wreck repair.DamagedPack) bool { return !wreck.Missing }) {
 			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", terminal.OneLine(a.displayPath(w.store.QuarantineDir())))
 		}
-		fmt.Fprintln(a.out, a.style().Green("Everything that is left is as it was stored."))
+		fmt.Fprintln(a.out, a.style().Green("No errors remain: everything that is left is intact."))
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (v *viewer) finish(err error) error {
 	}
 	text := terminal.Plural(v.unreadTexts, "text", "texts") + " could not be read"
 	if errors.Is(v.unreadErr, blob.ErrCorrupt) || errors.Is(v.unreadErr, blob.ErrNotFound) {
-		return corrupt(text, "`txarchive verify` names what is damaged and which runs it touches")
+		return corrupt(text, "`txarchive verify` lists what is damaged and which runs are affected")
 	}
 	return problems(text+": "+v.unreadErr.Error(), "show --format raw prints the original bytes")
 }

@@ -31,6 +31,6 @@ func (v *viewer) openai(ctx context.Context, views iter.Seq2[*search.View, error
 	for _, kind := range slices.Sorted(maps.Keys(w.LeftOut)) {
 		parts = append(parts, terminal.Count(w.LeftOut[kind])+" "+strings.ReplaceAll(string(kind), "_", " "))
 	}
-	v.a.note("left out, because the format has no place for it: %s", strings.Join(parts, ", "))
+	v.a.note("omitted, because the format cannot represent it: %s", strings.Join(parts, ", "))
 	return nil
 }

@@ -50,11 +50,11 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		return v.turns(view.Turns)
 	}
 	if v.o.first+v.o.last > 0 {
-		return usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline for all in one order: txarchive show "+r.ID)
+		return usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline to show all in order of time: txarchive show "+r.ID)
 	}
 	v.list(counted)
 	if others := int64(len(all) - len(counted)); others > 0 {
-		v.a.note("%s beside: documents, copies and the like (--all lists them; search finds what is in them)", terminal.Plural(others, "more stands", "more stand"))
+		v.a.note("%s not shown: documents, copies and the like (--all lists them; search covers them)", terminal.Plural(others, "more is", "more are"))
 	}
 	return nil
 }
@@ -77,9 +77,9 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	counts := fmt.Sprintf("%s, %s", terminal.Plural(n.Events, "event", "events"), terminal.Plural(n.Calls, "tool call", "tool calls"))
 	switch {
 	case r.Pruned:
-		counts = "nothing of it any more: pruned, what it cost stays"
+		counts = "nothing: it was pruned, its cost is kept"
 	case !r.Counted:
-		counts = "no transcript of it, only what others say"
+		counts = "no transcript, only references in others"
 	}
 	thinned, err := v.thinned(ctx, r)
 	if err != nil {
@@ -88,7 +88,7 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	v.fields([][2]string{
 		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
 		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
-		{"error", r.Error}, {"holds", counts}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
+		{"error", r.Error}, {"contains", counts}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
 	})
 	return nil
 }
@@ -98,7 +98,7 @@ func (v *viewer) thinned(ctx context.Context, r *index.Run) (string, error) {
 	if r.Thinned == "" {
 		return "", nil
 	}
-	text := map[string]string{"search": "its words are not found any more", "payloads": "marks stand where large payloads were"}[r.Thinned]
+	text := map[string]string{"search": "its words can no longer be searched", "payloads": "marks replace large payloads"}[r.Thinned]
 	for g, err := range v.store.Index().PrunedVersions(ctx, r.ID) {
 		if err != nil {
 			return "", err

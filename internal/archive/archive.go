@@ -31,8 +31,8 @@ import (
 
 // The errors of this package.
 var (
-	// ErrNoArchive says that the directory is no archive.
-	ErrNoArchive = errors.New("no archive")
+	// ErrNoArchive says that the directory is not an archive.
+	ErrNoArchive = errors.New("no archive here")
 	// ErrNoIndex says that the index is missing or damaged; reindexing rebuilds it from the packs.
 	ErrNoIndex = errors.New("no index")
 	// ErrLocked says that another process is writing. It wraps a *disk.LockedError, which names that process.
@@ -42,7 +42,7 @@ var (
 	// ErrNoPacks says that the directory has an index but no packs: it was an archive, and its data is missing.
 	ErrNoPacks = errors.New("packs/ is missing")
 	// ErrReadOnly says that an operation needs an archive that was opened for writing.
-	ErrReadOnly = errors.New("archive is open for reading only")
+	ErrReadOnly = errors.New("archive is open read-only")
 )
 
 // Mode says what an archive is opened for.
@@ -150,7 +150,7 @@ func recognise(dir string) error {
 		return ErrNoArchive
 	case !errors.Is(err, fs.ErrNotExist):
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return fmt.Errorf("it is a file: %w", ErrNoArchive)
+			return fmt.Errorf("not a directory: %w", ErrNoArchive)
 		}
 		return err
 	}

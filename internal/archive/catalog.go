@@ -389,7 +389,7 @@ func (v *placedVersion) extents(from, to int64) ([]blob.Extent, error) {
 			return nil, v.gap(end, min(p.Offset, to))
 		}
 		if at.Pack == "" {
-			return nil, fmt.Errorf("%d bytes at %d of %s/%s version %d stood in pack %s: %w",
+			return nil, fmt.Errorf("%d bytes at offset %d of %s/%s version %d were in pack %s: %w",
 				p.Size, p.Offset, v.Source, v.Path, v.Number, p.recorded().Pack, blob.ErrNotFound)
 		}
 		extents = append(extents, blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256, CopyOf: at})
@@ -406,10 +406,10 @@ func (v *placedVersion) gap(from, to int64) error {
 	if blob.Covers(v.losses, from, to-from) {
 		return lostError(&v.losses[0])
 	}
-	return fmt.Errorf("no pack has %s/%s version %d from %d on: %w", v.Source, v.Path, v.Number, from, blob.ErrNotFound)
+	return fmt.Errorf("no pack has %s/%s version %d from offset %d: %w", v.Source, v.Path, v.Number, from, blob.ErrNotFound)
 }
 
 // lostError returns the error for bytes that are known to be lost.
 func lostError(l *blob.Loss) error {
-	return fmt.Errorf("%d bytes at %d, since %s: %w", l.Size, l.Offset, l.Since.UTC().Format(time.DateOnly), blob.ErrLost)
+	return fmt.Errorf("%d bytes at offset %d, since %s: %w", l.Size, l.Offset, l.Since.UTC().Format(time.DateOnly), blob.ErrLost)
 }

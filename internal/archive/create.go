@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNotEmpty says that a directory is not made an archive because it holds something else.
-var ErrNotEmpty = errors.New("no empty directory")
+var ErrNotEmpty = errors.New("directory is not empty")
 
 // Create makes an archive of a directory that is missing or empty. It changes nothing if the directory is an archive already.
 // Errors: ErrNotEmpty, and ErrLocked if another process is creating it.
@@ -81,14 +81,14 @@ func checkEmpty(dir string) error {
 		return nil
 	}
 	if info, statErr := os.Stat(dir); err != nil && statErr == nil && !info.IsDir() {
-		return fmt.Errorf("it is a file: %w", ErrNotEmpty)
+		return fmt.Errorf("not a directory: %w", ErrNotEmpty)
 	}
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if e.Name() != lockFile && e.Name() != readmeFile && !strings.HasPrefix(e.Name(), disk.TempPrefix) {
-			return fmt.Errorf("it has %q: %w", e.Name(), ErrNotEmpty)
+			return fmt.Errorf("contains %q: %w", e.Name(), ErrNotEmpty)
 		}
 	}
 	return nil

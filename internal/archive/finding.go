@@ -22,16 +22,16 @@ const (
 
 // Hints: what the user can do.
 const (
-	hintBackup   = "txarchive verify --repair saves the rest, and takes what is damaged from its source or, with --from, from a backup"
-	hintHarmless = "every original can still be read; txarchive verify --repair writes the pack anew"
-	hintLost     = "txarchive verify --repair --from BACKUP, should a copy turn up"
+	hintBackup   = "`txarchive verify --repair` saves the rest, and restores damaged parts from their source or, with --from, from a backup"
+	hintHarmless = "every original can still be read; `txarchive verify --repair` rewrites the pack"
+	hintLost     = "if you find a copy: txarchive verify --repair --from BACKUP"
 	hintReindex  = "txarchive reindex"
-	hintRoom     = "make room on the disk"
-	hintAdopt    = "the next ingest takes it in"
-	hintLeftover = "the next writer, or gc, removes it"
+	hintRoom     = "free some space on the disk"
+	hintAdopt    = "the next ingest indexes it"
+	hintLeftover = "the next command that writes, or gc, removes it"
 	hintUpgrade  = "use the newer txarchive that wrote it"
-	hintSystem   = "see what the system says of the disk, and who may read the file"
-	hintConflict = "both stand in the packs; restore them without the index and give one source another name"
+	hintSystem   = "check the system log for errors of the disk, and the permissions of the file"
+	hintConflict = "both are in the packs; restore them without the index and give one source another name"
 )
 
 // Finding is one problem that a verify found, or a notice. Fields that do not apply are "" or 0.

@@ -211,7 +211,7 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 	}
 	if a.index != nil {
 		if err := a.index.Rest(ctx); err != nil { // it may be damaged, which may be why it is being rebuilt
-			a.opts.Log.DebugContext(ctx, "the index takes memory beside the new one", "err", err)
+			a.opts.Log.DebugContext(ctx, "the previous index uses memory besides the new one", "err", err)
 		}
 	}
 	path, err := a.nextGeneration()
@@ -225,7 +225,7 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 	done := false
 	publish = func() error {
 		if done {
-			return errors.New("the new index was published or aborted before")
+			return errors.New("the new index is already published or aborted")
 		}
 		done = true
 		if err := a.publish(context.WithoutCancel(ctx), db, path); err != nil {
@@ -239,7 +239,7 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 		}
 		done = true
 		if err := errors.Join(db.Close(), a.dropGeneration(path)); err != nil {
-			a.opts.Log.WarnContext(ctx, "an unfinished index stays until the next writer", "path", path, "err", err)
+			a.opts.Log.WarnContext(ctx, "an unfinished index is left until the next command that writes", "path", path, "err", err)
 		}
 	}
 	return db, publish, abort, nil

@@ -135,7 +135,7 @@ func (l *layers) read(s *stream, at index.Place) ([]byte, error) {
 
 func missing(at index.Place, err error) error {
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("the layer %q ends before: %w", at.Inner, index.ErrNotFound)
+		return fmt.Errorf("the layer %q ends early: %w", at.Inner, index.ErrNotFound)
 	}
 	return err
 }

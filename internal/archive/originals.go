@@ -79,7 +79,7 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 			return
 		}
 		if len(bad) > 0 {
-			yield(original{}, fmt.Errorf("what stands in %d unreadable packs was left out: %w", len(bad), errors.Join(slices.Collect(maps.Values(bad))...)))
+			yield(original{}, fmt.Errorf("the contents of %d unreadable packs were skipped: %w", len(bad), errors.Join(slices.Collect(maps.Values(bad))...)))
 		}
 	}
 }

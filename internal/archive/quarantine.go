@@ -34,11 +34,11 @@ func (a *Archive) Quarantine(ctx context.Context, name string) error {
 	from := filepath.Join(a.dir, packsDir, filepath.FromSlash(name)) + local.Ext
 	was, err := os.Stat(from)
 	if err != nil {
-		return fmt.Errorf("keep aside: %w", err)
+		return fmt.Errorf("quarantine: %w", err)
 	}
 	to := filepath.Join(a.QuarantineDir(), filepath.FromSlash(name))
 	if err := a.opts.FS.MkdirAll(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("keep aside: %w", err)
+		return fmt.Errorf("quarantine: %w", err)
 	}
 	for n := 1; ; n++ {
 		path := to + local.Ext
@@ -58,7 +58,7 @@ func (a *Archive) Quarantine(ctx context.Context, name string) error {
 			err = a.copyToQuarantine(from, path) // a file system without hard links
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("keep aside: %w", err)
+			return fmt.Errorf("quarantine: %w", err)
 		}
 		if err == nil {
 			return nil
@@ -73,10 +73,10 @@ func (a *Archive) DropQuarantined(path string) error {
 	}
 	file := filepath.Join(a.dir, filepath.FromSlash(path))
 	if rel, err := filepath.Rel(a.QuarantineDir(), file); err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("drop %s: not in quarantine", path)
+		return fmt.Errorf("remove %s: not in quarantine", path)
 	}
 	if err := a.opts.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("drop from quarantine: %w", err)
+		return fmt.Errorf("remove from quarantine: %w", err)
 	}
 	return a.opts.FS.SyncDir(filepath.Dir(file))
 }

@@ -233,7 +233,7 @@ func (c *verifyingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.hash.Write(p[:n])
 	if errors.Is(err, io.EOF) && blob.Ref(c.hash.Sum(nil)) != c.version.SHA256 {
-		err = fmt.Errorf("%s/%s version %d is not what was archived: %w", c.version.Source, c.version.Path, c.version.Number, blob.ErrCorrupt)
+		err = fmt.Errorf("%s/%s version %d does not match what was archived: %w", c.version.Source, c.version.Path, c.version.Number, blob.ErrCorrupt)
 	}
 	c.err = err
 	return n, err

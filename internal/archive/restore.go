@@ -67,10 +67,10 @@ type Restored struct {
 }
 
 // ErrInside says that a restore would write into the archive itself.
-var ErrInside = errors.New("it lies in the archive")
+var ErrInside = errors.New("directory is inside the archive")
 
 // errChoice says that RestoreOptions do not say what to restore.
-var errChoice = errors.New("say what to restore: all, a source, a run or paths")
+var errChoice = errors.New("nothing selected: choose all, a source, a run or paths")
 
 // Restore writes originals as <to>/<source>/<path>, exact to the byte, with mtime and permissions, and nothing outside of
 // To. Names that would lead elsewhere are escaped (%2E%2E for ".."). A file gets its name only after its SHA-256 has been
@@ -206,7 +206,7 @@ func (r *restorer) dispatch(ctx context.Context, jobs chan<- job) error {
 			continue
 		}
 		if !r.names.claim(j.to.dir + "/" + j.name) {
-			r.record(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the name", j.name)))
+			r.record(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the same name", j.name)))
 			continue
 		}
 		if batch = append(batch, j); len(batch) < dispatchBatch {

@@ -32,7 +32,7 @@ func (r *restorer) target(source string) (*target, error) {
 		dir = r.opts.Roots[source]
 	}
 	if dir == "" {
-		return nil, errors.New("no directory to restore to")
+		return nil, errors.New("no target directory given")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *restorer) job(o original) (j job, err error) {
 	}
 	_, j.name, _ = strings.Cut(j.name, "/") // the source is one part
 	if r.opts.Apart != nil && r.opts.Apart(o.Version) {
-		return j, errors.New("it was never a file there: what was read of a database or a zip, which can only be restored elsewhere")
+		return j, errors.New("it is part of a database or a zip, not a file of its own: it can only be restored to another directory")
 	}
 	j.to, err = r.target(o.Source)
 	return j, err

@@ -200,7 +200,7 @@ func (v *verifier) reportDamage(d pack.Damage) {
 	at := Finding{Kind: KindDamaged, Pack: d.Pack, Offset: d.Offset, Size: d.Size, Reason: d.Reason, Hint: hintHarmless}
 	if len(d.Lost) == 0 {
 		if len(d.Readable) > 0 {
-			at.Reason += fmt.Sprintf(" (%d entries are whole)", len(d.Readable))
+			at.Reason += fmt.Sprintf(" (%d entries are intact)", len(d.Readable))
 			at.Hint = hintBackup
 		}
 		v.add(at)
@@ -278,7 +278,7 @@ func (v *verifier) reportHeld(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if err != nil { // report the findings even without their runs
-			v.archive.opts.Log.WarnContext(ctx, "the index does not say which runs are concerned", "err", err)
+			v.archive.opts.Log.WarnContext(ctx, "the index does not tell which runs are affected", "err", err)
 		}
 	}
 	slices.SortStableFunc(v.held, func(a, b Finding) int {

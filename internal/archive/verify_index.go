@@ -117,12 +117,12 @@ func (v *verifier) knownPacks(ctx context.Context, db *sqlite.DB) (map[string]bo
 func (v *verifier) comparePacks(known map[string]bool) {
 	for name := range known {
 		if p := v.catalog.packs[name]; p == nil || !p.listed {
-			v.add(Finding{Kind: KindMissing, Pack: name, Reason: "the index knows the pack, but it is not there", Hint: hintBackup})
+			v.add(Finding{Kind: KindMissing, Pack: name, Reason: "the pack is in the index, but missing", Hint: hintBackup})
 		}
 	}
 	for name, p := range v.catalog.packs {
 		if p.read && p.listed && !p.replaced && !known[name] {
-			v.add(Finding{Kind: KindUnindexed, Pack: name, Reason: "the index does not know the pack", Hint: hintAdopt})
+			v.add(Finding{Kind: KindUnindexed, Pack: name, Reason: "the pack is not in the index", Hint: hintAdopt})
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (v *verifier) checkState(ctx context.Context, db *sqlite.DB, s *index.State
 	cv := v.catalog.versions[s.Version.Chain()]
 	if cv == nil {
 		if there && len(v.unread) == 0 {
-			v.add(stateFinding(s, "the index has a version that no pack tells of"))
+			v.add(stateFinding(s, "the index has a version that no pack has"))
 		}
 		v.unlistedStates = append(v.unlistedStates, *s)
 		return nil
@@ -195,7 +195,7 @@ func (v *verifier) checkExtents(ctx context.Context, db *sqlite.DB, s *index.Sta
 			return
 		}
 		placed = false
-		v.add(stateFinding(s, fmt.Sprintf("the index has no place for %d bytes at %d", until-end, end)))
+		v.add(stateFinding(s, fmt.Sprintf("the index does not locate %d bytes at %d", until-end, end)))
 	}
 	for _, e := range s.Extents {
 		if e.Size == 0 {
@@ -224,13 +224,13 @@ func (v *verifier) checkExtent(ctx context.Context, db *sqlite.DB, s *index.Stat
 	case p == nil || !p.listed:
 		v.add(Finding{
 			Kind: KindMissing, Pack: e.CopyOf.Pack, Source: s.Source, Path: s.Path, Version: s.Number,
-			LostOffset: e.Offset, LostBytes: e.Size, Reason: "the pack with these bytes is not there", Hint: hintBackup,
+			LostOffset: e.Offset, LostBytes: e.Size, Reason: "the pack with these bytes is missing", Hint: hintBackup,
 		})
 		return false, nil
 	case v.unread[p.name]:
 		return false, v.checkUnlisted(ctx, db, s, e)
 	case !p.stored.Has(e.CopyOf.Raw, e.Size, e.SHA256):
-		f := stateFinding(s, fmt.Sprintf("the pack has not the %d bytes at %d where the index says", e.Size, e.Offset))
+		f := stateFinding(s, fmt.Sprintf("the pack does not have the %d bytes at %d where the index locates them", e.Size, e.Offset))
 		f.Pack = p.name
 		v.add(f)
 	}
@@ -255,7 +255,7 @@ func (v *verifier) checkUnlisted(ctx context.Context, db *sqlite.DB, s *index.St
 	}
 	v.add(Finding{
 		Kind: KindDamaged, Pack: e.CopyOf.Pack, Source: s.Source, Path: s.Path, Version: s.Number,
-		LostOffset: e.Offset, LostBytes: e.Size, Reason: "the manifest is lost, and these bytes too", Hint: hintBackup,
+		LostOffset: e.Offset, LostBytes: e.Size, Reason: "the manifest is lost, and so are these bytes", Hint: hintBackup,
 	})
 	return nil
 }

@@ -19,7 +19,7 @@ func (v *verifier) checkOriginals() {
 			other = nil
 		}
 		if other != nil && !c.isDeleted(cv) && !c.isDeleted(other) {
-			f := cv.finding(KindConflict, "another original of that name and number has another beginning, in pack "+other.statedBy.name, hintConflict)
+			f := cv.finding(KindConflict, "another original of the same name and version begins differently, in pack "+other.statedBy.name, hintConflict)
 			f.Pack = cv.statedBy.name
 			v.add(f)
 		}
@@ -111,9 +111,9 @@ func (v *verifier) checkComplete(cv *catalogVersion) {
 			continue
 		}
 		name := p.recorded().Pack
-		f := cv.finding(KindMissing, fmt.Sprintf("a copy of bytes in pack %s, which is not there", name), hintBackup)
+		f := cv.finding(KindMissing, fmt.Sprintf("a copy of bytes in pack %s, which is missing", name), hintBackup)
 		if at := v.catalog.packs[name]; at != nil && at.listed {
-			f.Kind, f.Reason = KindDamaged, fmt.Sprintf("a copy of bytes in pack %s, whose manifest does not have them", name)
+			f.Kind, f.Reason = KindDamaged, fmt.Sprintf("a copy of bytes in pack %s, whose manifest does not list them", name)
 		}
 		f.Pack, f.LostOffset, f.LostBytes = name, p.Offset, p.Size
 		v.add(f)

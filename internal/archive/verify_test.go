@@ -145,7 +145,7 @@ func TestVerifyMissingAndTruncated(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, c := range [][]string{
-			{KindMissing, gone.Pack, "knows the pack"}, {KindMissing, gone.Pack, "runs/gone version 1", "700 bytes at 0"},
+			{KindMissing, gone.Pack, "in the index, but missing"}, {KindMissing, gone.Pack, "runs/gone version 1", "700 bytes at 0"},
 			{KindMissing, gone.Pack, "runs/copy version 1", "700 bytes at 0"}, {KindDamaged, cut.Pack, "runs/cut version 1", "bytes at "},
 		} {
 			if len(findingsOf(all, c[0], c[1:]...)) != 1 {
@@ -169,14 +169,14 @@ func TestVerifyIndexAgainstPacks(t *testing.T) {
 		want  []string
 	}{
 		"a row too many": {"INSERT INTO versions SELECT 99, file, 7, chain, size, sha256, mtime, mode, format, role, root_dir, 0, 0, NULL FROM versions WHERE id = 1",
-			[]string{"version 7", "no pack tells of"}},
+			[]string{"version 7", "no pack has"}},
 		"a row too few": {"DELETE FROM versions WHERE id = 1", []string{"version 1", "lacks"}},
-		"size":          {"UPDATE versions SET size = size + 1 WHERE id = 1", []string{"no place for 1 bytes"}},
+		"size":          {"UPDATE versions SET size = size + 1 WHERE id = 1", []string{"does not locate 1 bytes"}},
 		"mode":          {"UPDATE versions SET mode = 7 WHERE id = 1", []string{"mode is 7"}},
 		"hash":          {"UPDATE versions SET sha256 = zeroblob(32) WHERE id = 1", []string{"SHA-256 is 0000"}},
 		"mtime":         {"UPDATE versions SET mtime = 5 WHERE id = 1", []string{"mtime is 5"}},
-		"a place":       {"UPDATE extents SET raw = raw + 1 WHERE chain = 1", []string{"where the index says"}},
-		"no place":      {"DELETE FROM extents WHERE chain = 1", []string{"no place for"}},
+		"a place":       {"UPDATE extents SET raw = raw + 1 WHERE chain = 1", []string{"where the index locates them"}},
+		"no place":      {"DELETE FROM extents WHERE chain = 1", []string{"does not locate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -29,11 +29,11 @@ import (
 // The errors of this package.
 var (
 	// ErrNoBackup says that a directory is no backup.
-	ErrNoBackup = errors.New("no backup")
+	ErrNoBackup = errors.New("not a backup")
 	// ErrNotEmpty says that a directory is not made a backup because it holds something else.
-	ErrNotEmpty = errors.New("the directory is not empty")
+	ErrNotEmpty = errors.New("directory is not empty")
 	// ErrOther says that a backup is of another archive.
-	ErrOther = errors.New("it is the backup of another archive")
+	ErrOther = errors.New("directory is a backup of another archive")
 	// ErrLocked says that another process is writing the backup. It wraps a *disk.LockedError.
 	ErrLocked = errors.New("backup is locked")
 	// ErrNoSnapshot says that a backup has no snapshot, or none by that name.
@@ -48,10 +48,10 @@ const (
 	lockFile     = "lock"
 )
 
-const readme = `This directory is a backup of a txarchive archive. packs/ holds everything; snapshots/ says which
+const readme = `This directory is a backup of a txarchive archive. packs/ has everything; snapshots/ lists which
 packs made up the archive when.
 
-    txarchive backup restore DIRECTORY --to NEW     makes an archive again, as of the last backup
+    txarchive backup restore DIRECTORY --to NEW     restores the archive as of the last backup
     cp -r DIRECTORY/packs NEW/ && txarchive --archive NEW reindex      does the same by hand
 
 Without txarchive:
@@ -112,7 +112,7 @@ func Create(dir string, of Origin, moved bool, opts Options) (*Backup, error) {
 	b, err := Open(dir, opts)
 	if err == nil && (b.origin == of || !moved) {
 		if b.origin != of {
-			return nil, fmt.Errorf("back up %s to %s: %w: of %s on %s", of.Archive, b.dir, ErrOther, b.origin.Archive, b.origin.Host)
+			return nil, fmt.Errorf("back up %s to %s: %w: %s on %s", of.Archive, b.dir, ErrOther, b.origin.Archive, b.origin.Host)
 		}
 		return b, nil
 	}
@@ -131,7 +131,7 @@ func create(dir string, of Origin, opts Options, isBackup bool) error {
 		return err
 	}
 	if isInside(dir, of.Archive) || isInside(of.Archive, dir) {
-		return fmt.Errorf("it and the archive %s lie in each other: %w", of.Archive, ErrNotEmpty)
+		return fmt.Errorf("it overlaps with the archive %s: %w", of.Archive, ErrNotEmpty)
 	}
 	fsys := opts.FS
 	if fsys == nil {
@@ -177,10 +177,10 @@ func checkEmpty(dir string) error {
 		case name == readmeFile || name == "lost+found" || strings.HasPrefix(name, disk.TempPrefix):
 		case name == packsDir || name == snapshotsDir:
 			if inner, err := os.ReadDir(filepath.Join(dir, name)); err != nil || len(inner) > 0 {
-				return errors.Join(fmt.Errorf("it has %q: %w", name, ErrNotEmpty), err)
+				return errors.Join(fmt.Errorf("contains %q: %w", name, ErrNotEmpty), err)
 			}
 		default:
-			return fmt.Errorf("it has %q: %w", name, ErrNotEmpty)
+			return fmt.Errorf("contains %q: %w", name, ErrNotEmpty)
 		}
 	}
 	return nil

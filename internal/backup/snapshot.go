@@ -59,7 +59,7 @@ func (b *Backup) lists(suffix string) ([]Snapshot, error) {
 			err = json.Unmarshal(text, &s)
 		}
 		if err == nil && s.ID != id {
-			err = fmt.Errorf("it calls itself %q", s.ID)
+			err = fmt.Errorf("its id is %q", s.ID)
 		}
 		if err != nil {
 			bad = append(bad, fmt.Errorf("read snapshot %s: %w", id, err))

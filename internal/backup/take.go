@@ -134,11 +134,11 @@ func (t *taker) run(ctx context.Context) error {
 	case damaged+lost == 0:
 		return nil
 	case lost == 0:
-		return fmt.Errorf("packs are damaged in the archive (%d): %w", damaged, blob.ErrCorrupt)
+		return fmt.Errorf("packs of the archive are damaged (%d): %w", damaged, blob.ErrCorrupt)
 	case damaged == 0:
-		return fmt.Errorf("packs are missing in the archive (%d): %w", lost, blob.ErrCorrupt)
+		return fmt.Errorf("packs of the archive are %w (%d)", blob.ErrMissing, lost)
 	default:
-		return fmt.Errorf("packs are damaged (%d) and missing (%d) in the archive: %w", damaged, lost, blob.ErrCorrupt)
+		return fmt.Errorf("packs of the archive are damaged (%d) and missing (%d): %w", damaged, lost, blob.ErrCorrupt)
 	}
 }
 

@@ -68,7 +68,7 @@ func (b *Backup) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, err
 		case ctx.Err() != nil:
 			return r, ctx.Err()
 		case errors.Is(err, blob.ErrNotFound):
-			r.Findings = append(r.Findings, Finding{KindMissing, p.Name, of[p], "the file is not there"})
+			r.Findings = append(r.Findings, Finding{KindMissing, p.Name, of[p], "the file is missing"})
 		case err != nil:
 			r.Findings = append(r.Findings, Finding{KindDamaged, p.Name, of[p], err.Error()})
 		}
@@ -83,7 +83,7 @@ func (b *Backup) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, err
 		}
 	}
 	if len(r.Findings) > 0 {
-		return r, fmt.Errorf("verify backup %s: %d things are not as they should be: %w", b.dir, len(r.Findings), blob.ErrCorrupt)
+		return r, fmt.Errorf("verify backup %s: %d errors: %w", b.dir, len(r.Findings), blob.ErrCorrupt)
 	}
 	return r, nil
 }
@@ -147,7 +147,7 @@ func (b *Backup) Fill(ctx context.Context, s Snapshot, to blob.Store, progress f
 		case err == nil:
 			r.Present++
 		case !errors.Is(err, blob.ErrNotFound):
-			return r, fmt.Errorf("restore to a place that has a pack by that name: %w", err)
+			return r, fmt.Errorf("a different pack of that name is already there: %w", err)
 		default:
 			if err = copyPack(ctx, b.packs, to, p.Name); err == nil {
 				err = checkPack(ctx, to, p)

@@ -20,7 +20,7 @@ import (
 // The errors of this package and of every Store.
 var (
 	ErrNotFound = errors.New("not found")
-	ErrExists   = errors.New("exists already")
+	ErrExists   = errors.New("already exists")
 	ErrCorrupt  = errors.New("corrupt")
 	ErrTooNew   = errors.New("pack format is newer than this program") // a later txarchive wrote the pack
 )
@@ -42,7 +42,7 @@ func (r Ref) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // UnmarshalText reads 64 hex digits.
 func (r *Ref) UnmarshalText(b []byte) error {
 	if len(b) != hex.EncodedLen(len(r)) {
-		return errors.New("a reference has 64 hex digits")
+		return errors.New("a reference must have 64 hex digits")
 	}
 	_, err := hex.Decode(r[:], b)
 	return err

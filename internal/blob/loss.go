@@ -17,9 +17,18 @@ var ErrLost error = lost{}
 
 type lost struct{}
 
-func (lost) Error() string { return "lost by damage" }
+func (lost) Error() string { return "lost to damage" }
 
 func (lost) Unwrap() error { return ErrCorrupt }
+
+// ErrMissing says that a whole pack is missing. It wraps ErrCorrupt.
+var ErrMissing error = missing{}
+
+type missing struct{}
+
+func (missing) Error() string { return "missing" }
+
+func (missing) Unwrap() error { return ErrCorrupt }
 
 // Loss is a range of bytes of an original that no pack holds any more. A repair that finds them nowhere records it as a
 // fact; if they turn up later, a newer fact of the same key retracts it.
@@ -68,7 +77,7 @@ func (l Loss) Retract(at time.Time) Fact {
 func ParseLoss(f Fact) (Loss, error) {
 	var v lossValue
 	if f.Kind != FactLost {
-		return Loss{}, fmt.Errorf("a %s is no loss", f.Kind)
+		return Loss{}, fmt.Errorf("a %s is not a loss", f.Kind)
 	}
 	if err := json.Unmarshal(f.Value, &v); err != nil {
 		return Loss{}, fmt.Errorf("loss: %w", err)
@@ -76,7 +85,7 @@ func ParseLoss(f Fact) (Loss, error) {
 	l := Loss{Number: v.Number, Root: v.Root, Offset: v.Offset, Size: v.Size, Pack: v.Pack, Since: v.Since}
 	l.Source, l.Path = v.exact()
 	if l.Source == "" || l.Number < 1 || l.Offset < 0 || l.Size < 0 {
-		return Loss{}, errors.New("a loss names a version of an original and some of its bytes")
+		return Loss{}, errors.New("a loss must name a version of an original and some of its bytes")
 	}
 	return l, nil
 }

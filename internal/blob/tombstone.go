@@ -78,7 +78,7 @@ func (t Tombstone) Retract(at time.Time) Fact {
 func ParseTombstone(f Fact) (Tombstone, error) {
 	var v tombstoneValue
 	if f.Kind != FactTombstone {
-		return Tombstone{}, fmt.Errorf("a %s is no tombstone", f.Kind)
+		return Tombstone{}, fmt.Errorf("a %s is not a tombstone", f.Kind)
 	}
 	if err := json.Unmarshal(f.Value, &v); err != nil {
 		return Tombstone{}, fmt.Errorf("tombstone: %w", err)
@@ -91,7 +91,7 @@ func ParseTombstone(f Fact) (Tombstone, error) {
 		t.Number = 0
 	}
 	if t.Source == "" || t.SHA256 == (Ref{}) {
-		return Tombstone{}, errors.New("a tombstone names a source, a path and a hash")
+		return Tombstone{}, errors.New("a tombstone must name a source, a path and a hash")
 	}
 	return t, nil
 }

@@ -10,5 +10,5 @@ import (
 func unlock(*os.File) error { return nil }
 
 func tryLock(*os.File) error {
-	return errors.New("this operating system has no lock that dies with its holder")
+	return errors.New("this operating system has no lock that ends with its holder")
 }

@@ -19,10 +19,10 @@ func (d *Doctor) disk(_ context.Context, c *Check) error {
 	switch {
 	case network:
 		c.add(kind)
-		c.conclude(Note, "the archive lies on "+kind+", where locks and the index's log cannot be relied on",
+		c.conclude(Note, "the archive is on "+kind+", where locks and the index's log are not reliable",
 			"let one machine write at a time, and keep the index on a local disk: copy packs/ there and run txarchive reindex")
 	case kind == "":
-		c.Says = "the kind of file system is not known here"
+		c.Says = "unknown file system"
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (d *Doctor) disk(_ context.Context, c *Check) error {
 // modes looks for files that others may read: transcripts contain secrets.
 func (d *Doctor) modes(ctx context.Context, c *Check) error {
 	if runtime.GOOS == "windows" {
-		c.Says = "access lists are not looked at on Windows"
+		c.Says = "access control lists are not checked on Windows"
 		return nil
 	}
 	dir := d.Archive.Dir()
@@ -39,7 +39,7 @@ func (d *Doctor) modes(ctx context.Context, c *Check) error {
 		case errors.Is(err, fs.ErrNotExist): // removed by a writer at work
 			return nil
 		case err != nil:
-			c.add(fmt.Sprintf("%s cannot be looked at: %v", d.Shown(path), err))
+			c.add(fmt.Sprintf("cannot check %s: %v", d.Shown(path), err))
 			return nil
 		case e.Type()&fs.ModeSymlink != 0:
 			return nil
@@ -56,7 +56,7 @@ func (d *Doctor) modes(ctx context.Context, c *Check) error {
 		}
 		return ctx.Err()
 	})
-	c.conclude(Problem, terminal.Plural(c.Count, "file or directory is", "files and directories are")+" open to others", "chmod -R go= "+terminal.ShellPath(dir))
+	c.conclude(Problem, terminal.Plural(c.Count, "file or directory is", "files and directories are")+" accessible to others", "chmod -R go= "+terminal.ShellPath(dir))
 	return err
 }
 
@@ -75,7 +75,7 @@ func (d *Doctor) leftovers(ctx context.Context, c *Check) error {
 	if s.OldIndexBytes > maxEmptyIndex {
 		c.add("older generations of the index, " + terminal.Bytes(s.OldIndexBytes))
 	}
-	c.conclude(Note, "things are left over from another run, or one is at work", "the next command that writes clears them away")
+	c.conclude(Note, "left over from another run, or another command is running", "the next command that writes removes them")
 	return nil
 }
 

@@ -79,14 +79,14 @@ var checks = []struct {
 	{"disk", "on a local file system", true, (*Doctor).disk},
 	{"modes", "only you can read the archive", true, (*Doctor).modes},
 	{"index", "present and current", true, (*Doctor).index},
-	{"leftovers", "nothing unfinished lies about", true, (*Doctor).leftovers},
+	{"leftovers", "no unfinished files", true, (*Doctor).leftovers},
 	{"packs", "", true, (*Doctor).packs},
 	{"sources", "", false, (*Doctor).sources},
-	{"pins", "all pins and holds are on runs that are here", false, (*Doctor).pins},
+	{"pins", "all pins and holds are on runs in this archive", false, (*Doctor).pins},
 	{"problems", "everything that was stored could be read", false, (*Doctor).problems},
-	{"event types", "all are known", false, (*Doctor).eventTypes},
+	{"event types", "all known", false, (*Doctor).eventTypes},
 	{"sequences", "no numbered event is missing", false, (*Doctor).gaps},
-	{"secrets", "no known kind of credential in any original", true, (*Doctor).secrets},
+	{"secrets", "no known kinds of credentials in any original", true, (*Doctor).secrets},
 }
 
 // Examine runs all checks; the one for secrets, which reads every original, only if asked to.
@@ -99,7 +99,7 @@ func (d *Doctor) Examine(ctx context.Context, secrets bool) ([]*Check, error) {
 		c := &Check{Name: check.name, State: Fine, Says: check.fine, Items: []string{}}
 		results = append(results, c)
 		if !check.withoutIndex && d.Archive.Index() == nil {
-			c.State, c.Says = Note, "not known without the index"
+			c.State, c.Says = Note, "unknown without the index"
 			continue
 		}
 		if err := check.run(d, ctx, c); err != nil {

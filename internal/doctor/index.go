@@ -44,10 +44,10 @@ func (d *Doctor) index(ctx context.Context, c *Check) error {
 		}
 	}
 	if unread > 0 {
-		c.conclude(Problem, terminal.Plural(unread, "original is", "originals are")+" stored and not in the index", "txarchive ingest tries again; what it cannot read, `txarchive verify` names")
+		c.conclude(Problem, terminal.Plural(unread, "original is", "originals are")+" stored, but not in the index", "`txarchive ingest` tries again; `txarchive verify` lists what it cannot read")
 		return nil
 	}
-	c.conclude(Note, terminal.Plural(c.Count, "original waits", "originals wait")+" to be parsed again by this version", "txarchive ingest")
+	c.conclude(Note, terminal.Plural(c.Count, "original is", "originals are")+" to be parsed again by this version", "txarchive ingest")
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (d *Doctor) packs(ctx context.Context, c *Check) error {
 		c.add(name)
 	}
 	if c.Count > 0 {
-		c.conclude(Damage, terminal.Plural(c.Count, "pack is", "packs are")+" missing that the index knows", "`txarchive verify` names the files that are lost; "+d.HintMissing)
+		c.conclude(Damage, terminal.Plural(c.Count, "pack is", "packs are")+" in the index, but missing", "`txarchive verify` lists the files that are lost; "+d.HintMissing)
 		return nil
 	}
 	damaged, err := d.Damaged(ctx)
@@ -97,7 +97,7 @@ func (d *Doctor) packs(ctx context.Context, c *Check) error {
 	for _, name := range unknown {
 		c.add(name)
 	}
-	c.conclude(Note, terminal.Plural(c.Count, "pack is", "packs are")+" not indexed yet", "`txarchive ingest` takes them in, or says why it cannot")
+	c.conclude(Note, terminal.Plural(c.Count, "pack is", "packs are")+" not indexed yet", "`txarchive ingest` indexes them, or reports why it cannot")
 	return nil
 }
 
@@ -129,9 +129,9 @@ func (d *Doctor) sources(ctx context.Context, c *Check) error {
 	}
 	hint := "txarchive ingest scans all sources"
 	if gone > 0 {
-		hint = "mount what is missing; or `txarchive source remove NAME` follows it no longer, and what was stored of it stays"
+		hint = "mount what is missing; or `txarchive source remove NAME` stops following it, and keeps what was stored from it"
 	}
-	c.conclude(Problem, terminal.Plural(c.Count, "source needs", "sources need")+" a look", hint)
+	c.conclude(Problem, terminal.Plural(c.Count, "source needs", "sources need")+" attention", hint)
 	return nil
 }
 
@@ -146,22 +146,22 @@ func (d *Doctor) pins(ctx context.Context, c *Check) error {
 		c.add(run)
 	}
 	c.conclude(Problem, terminal.Plural(c.Count, "pin or hold is", "pins or holds are")+" on runs that are not in this archive",
-		"`txarchive pin` and `txarchive hold list` show them: pin the run by the id that it has now, then `txarchive unpin` or `hold release` the old one")
+		"`txarchive pin` and `txarchive hold list` show them: pin the run by its present id, then `txarchive unpin` or `hold release` the old one")
 	return nil
 }
 
 // remedies say what to do about kinds of problems. About the other kinds nothing can be done.
 var remedies = map[string]string{
-	"scan":  "check owner and mode of the path; it is tried again with every ingest",
-	"open":  "check owner and mode of the file; it is tried again with every ingest",
-	"read":  "check the disk that the file lies on; it is tried again with every ingest",
-	"store": "see what the system says of the disk that the archive lies on",
+	"scan":  "check owner and mode of the path; every ingest tries again",
+	"open":  "check owner and mode of the file; every ingest tries again",
+	"read":  "check the disk of the file; every ingest tries again",
+	"store": "check the system log for errors of the archive's disk",
 }
 
 // remedy returns what to do about a problem, "" for nothing. The owner and mode of a symbolic link do not matter.
 func remedy(p *index.Problem) string {
 	if p.Kind == "scan" && strings.HasPrefix(p.Reason, "symbolic link") {
-		return "`txarchive ingest` of what a link leads to takes it; a link to what is taken anyway can go"
+		return "to archive what a link points to, `txarchive ingest` that; remove links to what is archived anyway"
 	}
 	return remedies[p.Kind]
 }
@@ -198,7 +198,7 @@ func (d *Doctor) problems(ctx context.Context, c *Check) error {
 			hints = append(hints, g.remedy)
 		}
 	}
-	hint := cmp.Or(strings.Join(hints, "; "), "the bytes are kept all the same: txarchive sql 'SELECT source, path, line, kind, reason FROM v_problems'")
+	hint := cmp.Or(strings.Join(hints, "; "), "the bytes are kept anyway: txarchive sql 'SELECT source, path, line, kind, reason FROM v_problems'")
 	c.conclude(Problem, terminal.Plural(total, "problem", "problems")+" with originals", hint)
 	return nil
 }
@@ -221,7 +221,7 @@ func (d *Doctor) eventTypes(ctx context.Context, c *Check) error {
 		c.add(fmt.Sprintf("%s%s %s: %s, as in %s", u.Format, version, kind, terminal.Plural(u.Events, "event", "events"), u.Run))
 		events += u.Events
 	}
-	c.conclude(Note, terminal.Plural(events, "event is", "events are")+" of types that this version does not know; they are kept and can be searched",
+	c.conclude(Note, terminal.Plural(events, "event is", "events are")+" of types unknown to this version; they are kept and can be searched",
 		"look for a newer txarchive; txarchive search kind:unknown shows them")
 	return nil
 }
@@ -236,7 +236,7 @@ func (d *Doctor) gaps(ctx context.Context, c *Check) error {
 		c.add(fmt.Sprintf("%s/%s: %s missing, first between %d and %d", g.Key.Source, g.Key.Path, terminal.Count(g.Missing), g.After, g.Seq))
 		missing += g.Missing
 	}
-	c.conclude(Note, fmt.Sprintf("%s missing in %s: their producer did not write them, or something has cut them out",
+	c.conclude(Note, fmt.Sprintf("%s missing in %s: their producer did not write them, or something removed them",
 		terminal.Plural(missing, "numbered event is", "numbered events are"), terminal.Plural(c.Count, "original", "originals")), "")
 	return nil
 }

@@ -24,7 +24,7 @@ type leak struct {
 func (d *Doctor) secrets(ctx context.Context, c *Check) error {
 	if d.Archive.Index() == nil {
 		c.add("originals are found through the index")
-		c.conclude(Problem, "credentials were not looked for: there is no index", "txarchive reindex")
+		c.conclude(Problem, "not searched for credentials: there is no index", "txarchive reindex")
 		return nil
 	}
 	leaks, err := d.leaks(ctx)
@@ -39,7 +39,7 @@ func (d *Doctor) secrets(ctx context.Context, c *Check) error {
 	}
 	says := fmt.Sprintf("%s of %s in %s", terminal.Plural(len(leaks), "credential", "credentials"),
 		terminal.Plural(len(rules), "kind", "kinds"), terminal.Plural(len(files), "original", "originals"))
-	c.conclude(Problem, says, "have them revoked where they were issued; `txarchive forget` takes one out of the archive")
+	c.conclude(Problem, says, "revoke them where they were issued; `txarchive forget` removes one from the archive")
 	return nil
 }
 

@@ -23,8 +23,8 @@ var (
 	ErrTooNew    = errors.New("index is newer than this program")
 	ErrDamaged   = errors.New("index is damaged")
 	ErrFull      = errors.New("the disk of the index is full")
-	ErrDisk      = errors.New("the disk of the index refuses")
-	ErrTorn      = errors.New("the index that was being built holds part of a transaction")
+	ErrDisk      = errors.New("the disk of the index fails")
+	ErrTorn      = errors.New("the index that was being built has part of a transaction")
 )
 
 // Writer adds stored packs and parsed records to an index.

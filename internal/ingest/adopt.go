@@ -308,7 +308,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 	var damaged *damagedOriginal
 	if !isComplete(s.Extents, s.Size) {
 		if damaged = g.openDamaged(ctx, &s, lost); damaged == nil {
-			return g.noteUnreadable(ctx, s, fmt.Errorf("bytes of it are in no pack: %w", blob.ErrNotFound))
+			return g.noteUnreadable(ctx, s, fmt.Errorf("some of its bytes are in no pack: %w", blob.ErrNotFound))
 		}
 	}
 	f := g.formatNamed(s.Format)

@@ -13,9 +13,9 @@ import (
 func CheckPattern(pattern string) error {
 	switch bare := strings.Trim(pattern, "/"); {
 	case strings.HasPrefix(pattern, "!"):
-		return fmt.Errorf("pattern %q begins with !: what is left out cannot be taken in again", pattern)
+		return fmt.Errorf("pattern %q starts with !: what is excluded cannot be included again", pattern)
 	case bare == "" || bare != path.Clean(bare) || slices.Contains(strings.Split(bare, "/"), ".."):
-		return fmt.Errorf("pattern %q is no path below the source", pattern)
+		return fmt.Errorf("pattern %q is not a path below the source", pattern)
 	case !doublestar.ValidatePattern(bare):
 		return fmt.Errorf("pattern %q: a [ or { is not closed", pattern)
 	}
@@ -64,5 +64,5 @@ type ExcludedError struct {
 }
 
 func (e *ExcludedError) Error() string {
-	return fmt.Sprintf("%s is left out of the source %q by the pattern %q", e.Given, e.Source, e.Pattern)
+	return fmt.Sprintf("%s is excluded from the source %q by the pattern %q", e.Given, e.Source, e.Pattern)
 }

@@ -158,7 +158,7 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 		}
 	}
 	for _, name := range sortedKeys(g.missingPacks) {
-		err := fmt.Errorf("pack %s is missing: %w", name, blob.ErrCorrupt)
+		err := fmt.Errorf("pack %s is %w", name, blob.ErrMissing)
 		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
 	sources, err := g.sourcesWith(ctx, roots)

@@ -141,9 +141,9 @@ func TestOtherZips(t *testing.T) {
 	}
 	many = append(many, "conversations.json", chats)
 	zips := map[string]struct{ content, why string }{
-		"photos.zip": {zipOf(t, "a.png", "?"), "no export"}, "other.zip": {zipOf(t, "conversations.json", `[{"a":1}]`), "no export"}, "outer.zip": {zipOf(t, "a/inner.zip", good), "inner.zip"},
-		"cut.zip": {good[:len(good)-9], "not loaded to its end"}, "text.zip": {"hello", "no zip"}, "encrypted.zip": {string(encrypted), "encrypted"}, "bomb.zip": {string(bomb), "200 times"},
-		"many.zip": {zipOf(t, many...), "no export"},
+		"photos.zip": {zipOf(t, "a.png", "?"), "not an export"}, "other.zip": {zipOf(t, "conversations.json", `[{"a":1}]`), "not an export"}, "outer.zip": {zipOf(t, "a/inner.zip", good), "inner.zip"},
+		"cut.zip": {good[:len(good)-9], "not completely downloaded"}, "text.zip": {"hello", "not a zip"}, "encrypted.zip": {string(encrypted), "encrypted"}, "bomb.zip": {string(bomb), "200 times"},
+		"many.zip": {zipOf(t, many...), "not an export"},
 	}
 	for name, c := range zips {
 		s.write(name, c.content)

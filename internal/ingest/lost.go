@@ -203,7 +203,7 @@ func (r *damagedOriginal) filter(records iter.Seq2[transcript.Record, error]) it
 func (r *damagedOriginal) problems() (all []*transcript.Problem) {
 	for _, h := range r.holes {
 		all = append(all, &transcript.Problem{
-			Kind: "lost", Reason: fmt.Sprintf("%d bytes are lost by damage of the archive", h.to-h.from),
+			Kind: "lost", Reason: fmt.Sprintf("%d bytes are lost to damage of the archive", h.to-h.from),
 			Origin: transcript.Origin{Offset: h.from, Length: h.to - h.from},
 		})
 	}

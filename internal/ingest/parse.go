@@ -76,11 +76,11 @@ func Layer(formats []format.Format) func(inner string, r io.Reader) (io.Reader, 
 		name, role, _ := strings.Cut(name, ":")
 		i := slices.IndexFunc(formats, func(f format.Format) bool { return f.Name() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no format is called %q", name)
+			return nil, fmt.Errorf("unknown format %q", name)
 		}
 		e, ok := formats[i].(format.Exporter)
 		if !ok {
-			return nil, fmt.Errorf("format %s reads no databases", name)
+			return nil, fmt.Errorf("format %s does not read databases", name)
 		}
 		pr, pw := io.Pipe()
 		go func() { pw.CloseWithError(exportRows(context.Background(), e, role, r, pw)) }()

@@ -122,7 +122,7 @@ func (s *scan) packDeliveries(ctx context.Context, deliveries <-chan delivery, c
 func (s *scan) finish(ctx context.Context, b *batcher, facts []blob.Fact) error {
 	for _, p := range b.waitingCopies {
 		s.skipped = append(s.skipped, FileError{Source: p.version.Source, Path: p.version.Path, Stage: "store",
-			Reason: "has the content of a file that could not be stored; the next scan takes it"})
+			Reason: "has the same content as a file that could not be stored; the next scan stores it"})
 		s.markUntrusted(p.version.Path)
 	}
 	s.report.Problems = append(s.report.Problems, s.skipped...)

@@ -66,7 +66,7 @@ type worker struct {
 }
 
 // errChanged is returned when a file became shorter while it was read.
-var errChanged = errors.New("became shorter while it was read")
+var errChanged = errors.New("became shorter while being read")
 
 // process archives one file. It tries once more if the file became shorter meanwhile.
 func (w *worker) process(c *claimed) error {
@@ -354,7 +354,7 @@ func (vw *versionWriter) subject() index.Subject {
 const maxPieceRowBytes = 2 * extentRowBytes
 
 // errTooManyRows ends a parse whose rows exceed maxPieceRowBytes.
-var errTooManyRows = errors.New("more rows than are held at once")
+var errTooManyRows = errors.New("more rows than are kept at once")
 
 // parse collects the records of a content. If there are too many it drops them and sets tooManyRows.
 func (vw *versionWriter) parse(r io.Reader) (err error) {

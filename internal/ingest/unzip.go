@@ -79,7 +79,7 @@ func (f *zipErrors) Error() string {
 func (f *zipErrors) Unwrap() error { return f.first }
 
 // errNamedAsZip is returned for a file in a zip that has the path under which the zip itself would be stored: see selfPath.
-var errNamedAsZip = errors.New("it is called as the zip")
+var errNamedAsZip = errors.New("it has the same name as the zip")
 
 // storeZip stores the files in a zip, each as an original. The zip itself is not stored, unless one of them could not be
 // read: then each scan reports the error.
@@ -191,8 +191,8 @@ func CheckZip(formats []format.Format, name string) error {
 	}
 	for i := range list {
 		if isZip(list[i].Name) {
-			return fmt.Errorf("it holds other zips, such as %q", list[i].Name)
+			return fmt.Errorf("it contains other zips, such as %q", list[i].Name)
 		}
 	}
-	return errors.New("it is no export of conversations")
+	return errors.New("it is not an export of conversations")
 }

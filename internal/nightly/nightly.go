@@ -129,7 +129,7 @@ func (j *Job) Run(ctx context.Context) (*Report, error) {
 		return report, context.Cause(ctx)
 	}
 	if stateErr != nil {
-		return report, fmt.Errorf("remember what the nightly job did: %w", stateErr)
+		return report, fmt.Errorf("record the state of the nightly job: %w", stateErr)
 	}
 	return report, nil
 }

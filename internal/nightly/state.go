@@ -76,7 +76,7 @@ func Load(dir string) (*State, error) {
 		err = json.Unmarshal(text, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what the nightly jobs did: %w", err)
+		return nil, fmt.Errorf("read the state of the nightly job: %w", err)
 	}
 	return s, nil
 }

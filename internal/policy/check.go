@@ -23,7 +23,7 @@ func (d *decoder) checkName(i int) {
 	}
 	for j := range i {
 		if d.p.Rules[j].Name == r.Name {
-			d.fail(at.keys["name"], "", "the name %q is taken by the rule in line %d", r.Name, d.p.Rules[j].Line)
+			d.fail(at.keys["name"], "", "the name %q is already used by the rule in line %d", r.Name, d.p.Rules[j].Line)
 			return
 		}
 	}
@@ -34,7 +34,7 @@ func (d *decoder) checkReachable(i int) {
 	r, at := &d.p.Rules[i], d.nodes[i]
 	for j := range i {
 		if e := &d.p.Rules[j]; e.Match.covers(&r.Match) {
-			d.fail(at.rule, "put the narrower rule first", "rule %q can never match: rule %q in line %d takes every run that it could", r.Name, e.Name, e.Line)
+			d.fail(at.rule, "put the narrower rule first", "rule %q can never match: rule %q in line %d matches every run that it could", r.Name, e.Name, e.Line)
 			return
 		}
 	}
@@ -88,7 +88,7 @@ func (d *decoder) checkLimits(r *Rule, at *ruleNodes) {
 		}
 		for j := range i {
 			if r.Except[j].Match.covers(&e.Match) {
-				d.fail(at.except[i], "", "this exception can never match: an earlier one takes every run that it could")
+				d.fail(at.except[i], "", "this exception can never match: an earlier one matches every run that it could")
 				break
 			}
 		}
@@ -98,7 +98,7 @@ func (d *decoder) checkLimits(r *Rule, at *ruleNodes) {
 func (d *decoder) checkTiers(r *Rule, at *ruleNodes) {
 	for _, k := range []string{"action", "tier", "over", "max_age", "max_count", "max_bytes"} {
 		if n := at.keys[k]; n != nil {
-			d.fail(n, "each of the tiers says after, action and tier", "%s cannot stand beside tiers", k)
+			d.fail(n, "each of the tiers says after, action and tier", "%s cannot be combined with tiers", k)
 		}
 	}
 	if len(r.Steps) == 0 {
@@ -107,15 +107,15 @@ func (d *decoder) checkTiers(r *Rule, at *ruleNodes) {
 	for i := 1; i < len(r.Steps); i++ {
 		a, b := r.Steps[i-1], r.Steps[i]
 		if b.After <= a.After {
-			d.fail(at.steps[i], "", "impossible: this tier begins %s, not after the one before it (%s)", formatLimit(b.After), formatLimit(a.After))
+			d.fail(at.steps[i], "", "impossible: this tier begins %s, not after the previous one (%s)", formatLimit(b.After), formatLimit(a.After))
 		}
 		if severity(b.Action, b.Tier) < severity(a.Action, a.Tier) || b.Action == a.Action && b.Tier == a.Tier && b.Over >= a.Over {
-			d.fail(at.steps[i], "search, payloads, ledger, prune", "a later tier must lose more than the one before it")
+			d.fail(at.steps[i], "search, payloads, ledger, prune", "a later tier must remove more than the previous one")
 		}
 	}
 	for i := range r.Except {
 		if r.Except[i].MaxAge != nil {
-			d.fail(at.except[i], "keep_within moves all tiers of these runs", "max_age has no effect beside tiers")
+			d.fail(at.except[i], "keep_within moves all tiers of these runs", "max_age has no effect with tiers")
 		}
 	}
 }

@@ -99,13 +99,13 @@ func (d *decoder) mapping(n *yaml.Node, what string, keys map[string]func(*yaml.
 		switch {
 		case key.Kind != yaml.ScalarNode || !known:
 			names := slices.Sorted(maps.Keys(keys))
-			hint := "known here: " + strings.Join(names, ", ")
+			hint := "known keys: " + strings.Join(names, ", ")
 			if near := nearest(key.Value, names); near != "" {
 				hint = "did you mean " + near + "?"
 			}
 			d.fail(key, hint, "unknown key %q in %s", key.Value, what)
 		case seen[key.Value] != nil:
-			d.fail(key, "", "key %q stands twice in %s (first in line %d)", key.Value, what, seen[key.Value].Line)
+			d.fail(key, "", "duplicate key %q in %s (first in line %d)", key.Value, what, seen[key.Value].Line)
 		case value.Kind == yaml.AliasNode:
 			d.fail(value, "write the value out", "aliases are not supported")
 		default:

@@ -24,7 +24,7 @@ func Examples() []string {
 func Example(name string) ([]byte, error) {
 	src, err := examples.ReadFile(path.Join("examples", name+".yaml"))
 	if err != nil {
-		return nil, fmt.Errorf("no example %q: there are %s", name, strings.Join(Examples(), ", "))
+		return nil, fmt.Errorf("unknown example %q: use %s", name, strings.Join(Examples(), ", "))
 	}
 	return src, nil
 }

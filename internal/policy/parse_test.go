@@ -60,12 +60,12 @@ func TestMistakes(t *testing.T) {
 		// Keys.
 		{"rulez: []\n", `1:1: unknown key "rulez" in the policy`, "did you mean rules?"},
 		{rule("action: prune\nmatch: {tags: x}"), `4:13: unknown key "tags" in match`, "did you mean tag?"},
-		{rule("action: prune\nkeep: 3"), `4:5: unknown key "keep" in a rule`, "known here: action, by, children"},
-		{rule("action: prune\naction: keep"), `4:5: key "action" stands twice in a rule (first in line 3)`, ""},
+		{rule("action: prune\nkeep: 3"), `4:5: unknown key "keep" in a rule`, "known keys: action, by, children"},
+		{rule("action: prune\naction: keep"), `4:5: duplicate key "action" in a rule (first in line 3)`, ""},
 		{rule("action: prune\nmatch: {format: {x: y}}"), "4:21: format must be a single value", ""},
 		{rule("action: prune\nmatch:"), "4:11: match must be a mapping", ""},
 		{"rules:\n  - action: prune\n", "2:5: a rule needs a name", ""},
-		{"rules:\n  - {name: a, match: {tag: x}, action: keep}\n  - {name: a, match: {tag: y}, action: keep}\n", `3:6: the name "a" is taken by the rule in line 2`, ""},
+		{"rules:\n  - {name: a, match: {tag: x}, action: keep}\n  - {name: a, match: {tag: y}, action: keep}\n", `3:6: the name "a" is already used by the rule in line 2`, ""},
 		// Values.
 		{rule("action: purge"), `3:13: action cannot be "purge"`, "one of keep, thin, prune"},
 		{rule("action: prune\nmax_age: 30"), `4:14: max_age: "30" is not a duration`, "30d"},
@@ -85,11 +85,11 @@ func TestMistakes(t *testing.T) {
 		{rule("action: prune\nmatch: {older_than: 30d, younger_than: 7d}"), "4:44: no run can match: 7d contradicts", ""},
 		{rule("action: prune\nmatch: {size: \"<0\"}"), "4:19: no value is in the range <0", ""},
 		{rule("action: prune\nmatch: {larger_than: 10MB, smaller_than: 10MB}"), "4:46: no run can match", ""},
-		{rule("action: prune\nmatch: {tag: x, not: {tag: \"*\"}}"), "4:12: no run can match: not leaves out all", ""},
+		{rule("action: prune\nmatch: {tag: x, not: {tag: \"*\"}}"), "4:12: no run can match: not excludes all", ""},
 		{rule("action: prune\nmatch: {tag: x, not: {}}"), "4:26: no run can match: an empty not", ""},
 		{rule("action: prune\nkeep_last: 10\nmax_count: 5"), "5:5: impossible: max_count 5 is below keep_last 10", ""},
 		{rule("action: prune\nkeep_within: 60d\nmax_age: 30d"), "5:5: impossible: max_age 30d is below keep_within 60d", ""},
-		{rule("tiers:\n- {after: 30d, action: thin, tier: search}\n- {after: 7d, action: prune}"), "5:7: impossible: this tier begins 7d, not after the one before it (30d)", ""},
+		{rule("tiers:\n- {after: 30d, action: thin, tier: search}\n- {after: 7d, action: prune}"), "5:7: impossible: this tier begins 7d, not after the previous one (30d)", ""},
 		// Combinations without effect.
 		{rule("match: {tag: x}"), "2:5: a rule needs an action or tiers", ""},
 		{rule("action: keep\nkeep_last: 5"), "4:5: keep_last has no effect with action keep", ""},
@@ -99,17 +99,17 @@ func TestMistakes(t *testing.T) {
 		{rule("action: thin\ntier: search\nover: 5KB"), "5:5: over has no effect without tier payloads", ""},
 		{rule("action: thin\ntier: search\nledger: drop"), "5:5: ledger has no effect: this rule prunes nothing", ""},
 		{rule("action: prune\nper: thread\nmax_age: 3d"), "4:5: per has no effect without a limit that counts", ""},
-		{rule("action: prune\ntiers:\n- {after: 1d, action: prune}"), "3:5: action cannot stand beside tiers", ""},
-		{rule("max_age: 3d\ntiers:\n- {after: 1d, action: prune}"), "3:5: max_age cannot stand beside tiers", ""},
+		{rule("action: prune\ntiers:\n- {after: 1d, action: prune}"), "3:5: action cannot be combined with tiers", ""},
+		{rule("max_age: 3d\ntiers:\n- {after: 1d, action: prune}"), "3:5: max_age cannot be combined with tiers", ""},
 		{rule("tiers: []"), "3:5: tiers is empty", ""},
 		{rule("tiers:\n- {action: prune}"), "4:7: a tier needs after", ""},
 		{rule("tiers:\n- {after: 1d}"), "4:7: an action is missing", ""},
-		{rule("tiers:\n- {after: 1d, action: thin, tier: payloads}\n- {after: 2d, action: thin, tier: search}"), "5:7: a later tier must lose more", ""},
+		{rule("tiers:\n- {after: 1d, action: thin, tier: payloads}\n- {after: 2d, action: thin, tier: search}"), "5:7: a later tier must remove more", ""},
 		{rule("action: prune\nmax_age: 3d\nexcept:\n- {max_age: 5d}"), "6:7: an exception needs match", ""},
 		{rule("action: prune\nmax_age: 3d\nexcept:\n- {match: {tag: x}}"), "6:7: an exception needs max_age or keep_within", ""},
 		{rule("action: prune\nmax_age: 3d\nexcept:\n- {match: {tag: \"x*\"}, max_age: 5d}\n- {match: {tag: xy}, max_age: 6d}"), "7:7: this exception can never match", ""},
 		// Rules that get nothing.
-		{"rules:\n  - {name: a, action: keep}\n  - {name: b, match: {tag: x}, action: prune}\n", `3:5: rule "b" can never match: rule "a" in line 2 takes every run that it could`, "narrower"},
+		{"rules:\n  - {name: a, action: keep}\n  - {name: b, match: {tag: x}, action: prune}\n", `3:5: rule "b" can never match: rule "a" in line 2 matches every run that it could`, "narrower"},
 	} {
 		_, err := Parse([]byte(c.src))
 		if err == nil {

@@ -148,7 +148,7 @@ func (d *decoder) match(n *yaml.Node, withNot bool) Match {
 		keys["not"] = func(v *yaml.Node) {
 			not := d.match(v, false)
 			if m.not = &not; not.empty() && v.Kind == yaml.MappingNode && len(v.Content) == 0 {
-				d.fail(v, "", "no run can match: an empty not leaves every run out")
+				d.fail(v, "", "no run can match: an empty not excludes every run")
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (d *decoder) match(n *yaml.Node, withNot bool) Match {
 		}
 	}
 	if m.not != nil && !m.not.empty() && m.not.covers(&Match{patterns: m.patterns, age: m.age, idle: m.idle, size: m.size, cost: m.cost}) {
-		d.fail(n, "", "no run can match: not leaves out all that match takes")
+		d.fail(n, "", "no run can match: not excludes all that match selects")
 	}
 	return m
 }
@@ -197,7 +197,7 @@ func (d *decoder) globs(n *yaml.Node, f field) []glob {
 		}
 		g, err := newGlob(s)
 		if err != nil {
-			d.fail(v, `* any characters, ? one, [a-z] one of a set, \ before a character that is meant as it is`, "%s: bad pattern %q", f, s)
+			d.fail(v, `* any characters, ? one, [a-z] one of a set, \ before a literal character`, "%s: bad pattern %q", f, s)
 			return
 		}
 		if f == fieldOutcome && !slices.ContainsFunc(outcomes, g.match) {

@@ -19,11 +19,11 @@ func (v *verdict) decide() {
 	from := v.run.clock(v.rule.By)
 	within, maxAge := v.ages()
 	if from.IsZero() && v.rule.limited(within, maxAge) {
-		v.keep("rule %s: kept, the run states no time by which the limits could reach it", v.rule.Name)
+		v.keep("rule %s: kept, the run has no time that the limits could apply to", v.rule.Name)
 		return
 	}
 	if v.rule.KeepLast != nil && v.place <= *v.rule.KeepLast {
-		v.keep("rule %s: %s of the newest %d are kept", v.rule.Name, ordinal(v.place), *v.rule.KeepLast)
+		v.keep("rule %s: %s of the newest %d, which are kept", v.rule.Name, ordinal(v.place), *v.rule.KeepLast)
 		return
 	}
 	age := max(0, v.now.Sub(from))

@@ -14,7 +14,7 @@ import (
 func ParseRate(text string) (Rate, error) {
 	name, usd, ok := strings.Cut(text, "=")
 	if !ok {
-		return Rate{}, fmt.Errorf("%q is no price: write input=3, in US dollars per million tokens", text)
+		return Rate{}, fmt.Errorf("invalid price %q: write input=3, in US dollars per million tokens", text)
 	}
 	r, err := parseRateName(strings.TrimSpace(name))
 	if err != nil {
@@ -41,7 +41,7 @@ func ReadOverrides(r io.Reader) ([]Override, error) {
 		head[i] = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(head[i], "\ufeff")))
 	}
 	if !slices.Contains(head, "model") {
-		return nil, errors.New("line 1: there is no column model")
+		return nil, errors.New("line 1: no column model")
 	}
 	var all []Override
 	for {

@@ -14,7 +14,7 @@ func TestReadOverrides(t *testing.T) {
 		{"\ufeffModel, Output , INPUT,cache_read,output.batch,input@200000\na/b,15,3,0.3,,6\n", "a/b||input=3000000 output=15000000 cache_read=300000 input@200000=6000000|", ""},
 		{"model,input,output\na,1,2\n\nb,3,4\n", "a||input=1000000 output=2000000|;b||input=3000000 output=4000000|", ""},
 		{"", "", "the file is empty"},
-		{"input,output\n1,2\n", "", "line 1: there is no column model"},
+		{"input,output\n1,2\n", "", "line 1: no column model"},
 		{"model,input,output\na,1,2\nb,1,\n", "", "line 3: override of b: input and output prices are needed"},
 		{"model,input,output,from\na,1,2,soon\n", "", `line 2: override of a: valid-from "soon" is not YYYY-MM-DD`},
 		{"model,input,output,tokens\na,1,2,3\n", "", `line 2: unknown class "tokens"`},

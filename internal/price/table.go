@@ -108,7 +108,7 @@ func (p *parser) line(s string) error {
 	}
 	e := Entry{Key: f[0], Provider: f[1]}
 	if n := len(p.entries); n > 0 && p.entries[n-1].Key >= e.Key {
-		return fmt.Errorf("model %q is not in order or stands twice", e.Key)
+		return fmt.Errorf("model %q is out of order or duplicate", e.Key)
 	}
 	from := len(p.rates)
 	for rest := f[2]; rest != ""; {

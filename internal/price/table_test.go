@@ -72,7 +72,7 @@ func TestParseErrors(t *testing.T) {
 		{header + "\n# date: 2026-02-30\n", "date"},
 		{header + "\n# date: 2026-02-01\nno tabs\n", "line 3"},
 		{header + "\n# date: 2026-02-01\nb\tp\t\t\na\tp\t\t\n", "line 4"},
-		{header + "\n# date: 2026-02-01\na\tp\t\t\na\tp\t\t\n", "stands twice"},
+		{header + "\n# date: 2026-02-01\na\tp\t\t\na\tp\t\t\n", "duplicate"},
 		{header + "\n# date: 2026-02-01\na\tp\tcake=1\t\n", "unknown class"},
 		{header + "\n# date: 2026-02-01\na\tp\tinput.slow=1\t\n", "unknown service"},
 		{header + "\n# date: 2026-02-01\na\tp\tinput=-1\t\n", "bad price"},

@@ -232,7 +232,7 @@ func (w *work) compare(ctx context.Context) (err error) {
 	for i := range runs {
 		r := &runs[i]
 		if at, _ := w.plan.find(r.id); !w.done.begun[at] && !r.matches(&w.plan.runs[at], len(w.done.parts) > 0) {
-			e.add("run " + r.id + " is not what it was")
+			e.add("run " + r.id + " has changed")
 		}
 	}
 	if len(e.What) == 0 && len(w.done.parts) == 0 {
@@ -271,7 +271,7 @@ func (w *work) currentRuns(s *snapshot, e *ChangedError) ([]runState, error) {
 	}
 	for at, ok := range there {
 		if !ok && !w.done.begun[at] {
-			e.add("run " + w.plan.runs[at].id + " is not there any more")
+			e.add("run " + w.plan.runs[at].id + " no longer exists")
 		}
 	}
 	return now, nil
@@ -292,7 +292,7 @@ func compareVersions(now, was *List[PlannedVersion], e *ChangedError) error {
 			return err
 		}
 		if !a.same(b) {
-			e.add(fmt.Sprintf("%s/%s is not held by the same runs any more", a.Source, a.Path))
+			e.add(fmt.Sprintf("%s/%s no longer belongs to the same runs", a.Source, a.Path))
 			return nil
 		}
 	}

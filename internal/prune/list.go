@@ -57,13 +57,13 @@ func (l *List[T]) add(x *T) error {
 	}
 	if l.file == nil {
 		if l.file, err = os.CreateTemp("", "txarchive-plan-"); err != nil {
-			return fmt.Errorf("lay down plan: %w", err)
+			return fmt.Errorf("write plan: %w", err)
 		}
 		_ = os.Remove(l.file.Name()) // where open files cannot be removed, Close does it
 	}
 	n, err := l.file.Write(l.tail)
 	if err != nil {
-		return fmt.Errorf("lay down plan: %w", err)
+		return fmt.Errorf("write plan: %w", err)
 	}
 	l.size, l.tail = l.size+int64(n), l.tail[:0]
 	return nil

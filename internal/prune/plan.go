@@ -395,7 +395,7 @@ func (s *snapshot) byHand(plan *Plan, c Choice, now time.Time) error {
 		if how == 0 {
 			return nil
 		}
-		reason := "asked for by " + c.By
+		reason := "selected by " + c.By
 		if how == follows {
 			reason = "follows its parent " + r.Parent
 		}

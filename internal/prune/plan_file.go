@@ -49,12 +49,12 @@ func (p *Pruner) ReadPlan(r io.Reader) (*Plan, error) {
 	switch {
 	case err != nil:
 	case plan.Format == 0 || plan.ID == "":
-		err = errors.New("this is no plan")
+		err = errors.New("not a plan")
 	case plan.Format > PlanFormat:
 		err = fmt.Errorf("its format %d is newer than this program", plan.Format)
 	default:
 		if id, err = planID(plan); err == nil && plan.ID != id {
-			err = errors.New("it was changed by hand")
+			err = errors.New("it was edited")
 		}
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *Plan) read(d *json.Decoder) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something stands behind the plan")
+		return errors.New("unexpected data after the plan")
 	}
 	data, err := json.Marshal(rest)
 	if err != nil {
@@ -130,7 +130,7 @@ func readList[T any](d *json.Decoder, add func(*T) error) error {
 func expect(d *json.Decoder, delim json.Delim) error {
 	token, err := d.Token()
 	if err == nil && token != delim {
-		err = fmt.Errorf("%v stands where %v should", token, delim)
+		err = fmt.Errorf("found %v where %v should be", token, delim)
 	}
 	return err
 }

@@ -28,18 +28,18 @@ var (
 	// ErrEmptyPolicy means that a policy has no rules.
 	ErrEmptyPolicy = errors.New("the policy has no rules")
 	// ErrGone means that gc has already removed bytes that an undo needs.
-	ErrGone = errors.New("gc has taken the bytes")
+	ErrGone = errors.New("gc has removed the bytes")
 	// ErrPayloads means that a plan drops payloads but Pruner.Payloads is not set.
-	ErrPayloads = errors.New("payloads cannot be dropped here")
+	ErrPayloads = errors.New("payloads cannot be dropped")
 	// ErrNothing means that there is nothing to undo.
-	ErrNothing = errors.New("nothing was pruned there")
+	ErrNothing = errors.New("nothing to undo")
 )
 
 // EmptiedError means that a plan leaves groups without any run.
 type EmptiedError struct{ Groups []string }
 
 func (e *EmptiedError) Error() string {
-	return fmt.Sprintf("the plan leaves no run of %d groups, such as %s", len(e.Groups), e.Groups[0])
+	return fmt.Sprintf("the plan would remove every run of %d groups, such as %s", len(e.Groups), e.Groups[0])
 }
 
 // ChangedError lists what has changed since a plan was made, at most a hundred things.

@@ -37,7 +37,7 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 		case err != nil:
 			return nil, err
 		case back[g.Run] && g.Tombstone != "" && g.Bytes < g.Size:
-			return nil, fmt.Errorf("run %s cannot come back: %w", g.Run, ErrGone)
+			return nil, fmt.Errorf("run %s cannot be restored: %w", g.Run, ErrGone)
 		}
 	}
 	out.Runs = slices.AppendSeq(make([]string, 0, len(back)), maps.Keys(back))

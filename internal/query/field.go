@@ -55,7 +55,7 @@ func (p *parser) unknownField(name string, prefix int) error {
 	if near := nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return p.errorf(p.i, fmt.Sprintf("there is no field %q", name), `%s to search for the text, quote it: "%s..."`, hint, p.text[p.i:p.i+prefix])
+	return p.errorf(p.i, fmt.Sprintf("unknown field %q", name), `%s to search for the text, quote it: "%s..."`, hint, p.text[p.i:p.i+prefix])
 }
 
 // closeTo reports whether name is one edit away from a field of one of the types, or a known synonym of such a field.
@@ -155,14 +155,14 @@ func (p *parser) value(at int, until string) (Value, error) {
 	from := p.i
 	word, _ := p.bare(until)
 	if word == "" {
-		return Value{}, p.errorf(p.i, "a value is missing", `for events without a value, write %s""`, p.text[at:p.i])
+		return Value{}, p.errorf(p.i, "a value is missing", `to find events without a value, write %s""`, p.text[at:p.i])
 	}
 	text, match := stars(word)
 	switch i := strings.IndexByte(text, '*'); {
 	case strings.Trim(word, "*") == "":
 		text, match = "", Starts
 	case i >= 0:
-		return Value{}, p.errorf(from, "a star stands at the end of a value, or at both ends", "%s", starHint(p.text[at:from], word))
+		return Value{}, p.errorf(from, "a star can only be at the end of a value, or at both ends", "%s", starHint(p.text[at:from], word))
 	}
 	return Value{text, match}, nil
 }
@@ -171,10 +171,10 @@ func (p *parser) value(at int, until string) (Value, error) {
 func starHint(name, word string) (hint string) {
 	pieces := strings.Split(word, "*")
 	if pieces[0] != "" {
-		hint = fmt.Sprintf("%s%.60s* begins so, ", name, pieces[0])
+		hint = fmt.Sprintf("%s%.60s* matches the start, ", name, pieces[0])
 	}
 	longest := slices.MaxFunc(pieces[1:], func(a, b string) int { return len(a) - len(b) })
-	return hint + fmt.Sprintf("%s*%.60s* contains it, %[1]s%.60[3]q has the star itself", name, longest, word)
+	return hint + fmt.Sprintf("%s*%.60s* matches any part, %[1]s%.60[3]q matches the star itself", name, longest, word)
 }
 
 // normalize returns v in the spelling of its field. A field with a closed list of values rejects all others.
@@ -189,5 +189,5 @@ func (p *parser) normalize(from int, info Info, v Value) (Value, error) {
 	if v.Match == Whole && v.Text == "" && info.Name == "outcome" {
 		return v, nil
 	}
-	return v, p.errorf(from, fmt.Sprintf("%s: knows no %q", info.Name, v.Text), "one of %s", strings.Join(info.Values, ", "))
+	return v, p.errorf(from, fmt.Sprintf("unknown value for %s: %q", info.Name, v.Text), "one of %s", strings.Join(info.Values, ", "))
 }

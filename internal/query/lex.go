@@ -47,7 +47,7 @@ func (p *parser) atom() (Node, error) {
 // nonEmpty returns n, or an error if its text is empty.
 func (p *parser) nonEmpty(at int, n Node, text string) (Node, error) {
 	if text == "" {
-		return nil, p.errorf(at, "nothing stands between the quotes", `to search for a quote, write /"/`)
+		return nil, p.errorf(at, "empty quotes", `to search for a quote, write /"/`)
 	}
 	return n, nil
 }
@@ -135,7 +135,7 @@ func (p *parser) quoted() (string, error) {
 		b.WriteByte(c)
 	}
 	p.i = len(p.text)
-	return "", p.errorf(at, "this quote is never closed", `to search for a quote, write \" inside of quotes`)
+	return "", p.errorf(at, "unclosed quote", `to search for a quote, write \" inside quotes`)
 }
 
 // regex consumes /expression/. The first unescaped slash must end both the expression and the token; otherwise, as

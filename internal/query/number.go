@@ -32,7 +32,7 @@ func (p *parser) compare(info Info, skip int, op string) (Node, error) {
 	}
 	n, ok := number(info.Name, word)
 	if !ok {
-		return nil, p.errorf(from, fmt.Sprintf("%q is nothing to compare %s with", word, info.Name), "for example %s; to search for the text, quote it", info.Example)
+		return nil, p.errorf(from, fmt.Sprintf("%q cannot be compared with %s", word, info.Name), "write for example %s; to search for the text, quote it", info.Example)
 	}
 	return Compare{info.Name, op, n}, nil
 }

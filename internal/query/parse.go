@@ -32,7 +32,7 @@ func parse(text string, now time.Time, loc *time.Location) (Node, error) {
 	}
 	n, err := p.or()
 	if err == nil && conditions(n) > MaxConditions {
-		return nil, p.errorf(0, "the query has too many conditions", "at most %d words, phrases and fields; ask for some of them at a time", MaxConditions)
+		return nil, p.errorf(0, "the query has too many conditions", "at most %d words, phrases and fields; split the query", MaxConditions)
 	}
 	return n, err
 }
@@ -100,15 +100,15 @@ func (p *parser) and() (Node, error) {
 func (p *parser) missing() error {
 	for _, word := range []string{"OR", "AND"} {
 		if p.peek(word) {
-			return p.errorf(p.i, "nothing stands before "+word, `to search for the word, write "%s"`, word)
+			return p.errorf(p.i, "nothing before "+word, `to search for the word, write "%s"`, word)
 		}
 	}
 	before := strings.TrimRightFunc(p.text[:p.i], unicode.IsSpace)
 	if strings.HasSuffix(before, "(") {
-		return p.errorf(len(before)-1, "the brackets are empty", `to search for brackets, quote the text: "f()"`)
+		return p.errorf(len(before)-1, "empty brackets", `to search for brackets, quote the text: "f()"`)
 	}
 	at := strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || r == '(' }) + 1
-	return p.errorf(at, "nothing stands after "+before[at:], `to search for the word, write "%s"`, before[at:])
+	return p.errorf(at, "nothing after "+before[at:], `to search for the word, write "%s"`, before[at:])
 }
 
 // unary parses a negation, a group or an atom.
@@ -118,7 +118,7 @@ func (p *parser) unary() (Node, error) {
 	case p.keyword("NOT"):
 		p.spaces()
 		if p.ended() || p.peek("OR") || p.peek("AND") {
-			return nil, p.errorf(at, "nothing stands after NOT", `to search for the word, write "NOT"`)
+			return nil, p.errorf(at, "nothing after NOT", `to search for the word, write "NOT"`)
 		}
 	case rest[0] == '-' && negates(rest[1:]):
 		p.i++
@@ -161,7 +161,7 @@ func (p *parser) group() (Node, error) {
 		return nil, err
 	}
 	if p.i >= len(p.text) {
-		return nil, p.errorf(at, "this bracket is never closed", `close it with ), or quote the text: "f(x"`)
+		return nil, p.errorf(at, "unclosed bracket", `close it with ), or quote the text: "f(x"`)
 	}
 	p.i++
 	p.open--

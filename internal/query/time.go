@@ -36,7 +36,7 @@ func (p *parser) timeField(name string) (Node, error) {
 	}
 	a, b, isRange := strings.Cut(text, "..")
 	if isRange && (name == "after" || name == "before") {
-		return nil, p.errorf(from, name+": takes one date, no range", "write during:%s", text)
+		return nil, p.errorf(from, name+": takes one date, not a range", "write during:%s", text)
 	}
 	var r Range
 	var ok bool
@@ -57,10 +57,10 @@ func (p *parser) timeField(name string) (Node, error) {
 		}
 	}
 	if !ok {
-		return nil, p.errorf(from, fmt.Sprintf("%q is no date that %s: understands", text, name), datesHelp)
+		return nil, p.errorf(from, fmt.Sprintf("%q is not a date for %s:", text, name), datesHelp)
 	}
 	if !r.From.IsZero() && !r.To.IsZero() && !r.From.Before(r.To) {
-		return nil, p.errorf(from, "the range ends before it begins", "write the earlier date first")
+		return nil, p.errorf(from, "the range ends before it starts", "write the earlier date first")
 	}
 	return r, nil
 }

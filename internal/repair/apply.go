@@ -18,7 +18,7 @@ func (r *Repair) Apply(ctx context.Context, p *Plan) (packs []string, err error)
 			continue
 		}
 		if err := r.Quarantine(ctx, pi.Name); err != nil {
-			return nil, fmt.Errorf("put pack %s aside: %w", pi.Name, err)
+			return nil, fmt.Errorf("quarantine pack %s: %w", pi.Name, err)
 		}
 	}
 	w := &writer{repair: r, ctx: ctx, clock: p.inventory.clock, stored: map[extent]blob.Copy{}}

@@ -268,7 +268,7 @@ func (inv *inventory) sourceHas(ctx context.Context, c *chain, of span, sum blob
 	r, err := inv.sourceOpener(c, of)(ctx)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			inv.repair.Log.DebugContext(ctx, "the source does not give an original", "path", c.Source+"/"+c.Path, "err", err)
+			inv.repair.Log.DebugContext(ctx, "the source does not have the original", "path", c.Source+"/"+c.Path, "err", err)
 		}
 		return false
 	}

@@ -142,7 +142,7 @@ func (inv *inventory) load(ctx context.Context) error {
 	}
 	for f, err := range inv.repair.Index.Facts(ctx, factSource) {
 		if err != nil {
-			return fmt.Errorf("ask the index: %w", err)
+			return fmt.Errorf("read the index: %w", err)
 		}
 		inv.addRoot(f)
 	}

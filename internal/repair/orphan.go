@@ -89,7 +89,7 @@ func (inv *inventory) orphans(ctx context.Context) (all []orphan, err error) {
 	if inv.repair.Index != nil {
 		for state, err := range inv.repair.Index.StatesIn(ctx, blob.Span{}) {
 			if err != nil {
-				return nil, fmt.Errorf("ask the index: %w", err)
+				return nil, fmt.Errorf("read the index: %w", err)
 			}
 			markStored(&state.Version)
 		}

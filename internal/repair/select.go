@@ -56,7 +56,7 @@ func (inv *inventory) selectChains(ctx context.Context, wanted func(blob.Name) b
 		inv.shortenSpan(limit)
 	}
 	if err := inv.addIndexed(ctx, wanted, limit); err != nil {
-		return fmt.Errorf("ask the index: %w", err)
+		return fmt.Errorf("read the index: %w", err)
 	}
 	for _, c := range inv.chains {
 		_, c.deleted = inv.tombstones.Of(&c.Version)

@@ -18,7 +18,7 @@ func (j *Job) crontab() (string, error) {
 	words := make([]string, 0, len(j.Command)+1)
 	for _, arg := range append(j.Command[:len(j.Command):len(j.Command)], CatchUp) {
 		if strings.ContainsAny(arg, "\n\r") {
-			return "", fmt.Errorf("%q has a line break, which no crontab can have: %w", arg, ErrUnusable)
+			return "", fmt.Errorf("%q has a line break, which a crontab cannot have: %w", arg, ErrUnusable)
 		}
 		words = append(words, cronEscapes.Replace(shellQuote(arg)))
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // ErrForeign says that a file or crontab block of that name was not written by this package.
-var ErrForeign = errors.New("not written by txarchive, left alone")
+var ErrForeign = errors.New("not written by txarchive, left unchanged")
 
 // ErrNone says that nothing is scheduled.
 var ErrNone = errors.New("nothing is scheduled")
@@ -42,7 +42,7 @@ func (in *Installer) Detect(ctx context.Context) (Kind, error) {
 	if _, err := in.crontab(ctx); err == nil {
 		return Cron, nil
 	}
-	return "", fmt.Errorf("there is neither a systemd of this user nor cron: %w", ErrUnusable)
+	return "", fmt.Errorf("neither a systemd user instance nor cron found: %w", ErrUnusable)
 }
 
 // dir returns the directory for the files of a kind.
@@ -222,7 +222,7 @@ func (in *Installer) crontab(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", fmt.Errorf("there is no cron: %w: %w", ErrUnusable, err)
+		return "", fmt.Errorf("cron not found: %w: %w", ErrUnusable, err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the crontab: %w", err)

@@ -15,7 +15,7 @@ func (j *Job) plist() (string, error) {
 	var args strings.Builder
 	for _, arg := range j.Command {
 		if strings.ContainsFunc(arg, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff }) {
-			return "", fmt.Errorf("%q has characters that no property list can have: %w", arg, ErrUnusable)
+			return "", fmt.Errorf("%q has characters that a property list cannot have: %w", arg, ErrUnusable)
 		}
 		args.WriteString("\t\t<string>")
 		if err := xml.EscapeText(&args, []byte(arg)); err != nil {

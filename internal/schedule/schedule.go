@@ -52,7 +52,7 @@ const markStart = "Written by txarchive schedule install: "
 
 // mark returns the line by which Marked recognises our files and the time of their job.
 func (j *Job) mark() string {
-	return fmt.Sprintf("%severy day at %02d:%02d. `txarchive schedule remove` takes it away.", markStart, j.Hour, j.Minute)
+	return fmt.Sprintf("%severy day at %02d:%02d. `txarchive schedule remove` removes it.", markStart, j.Hour, j.Minute)
 }
 
 var markPattern = lazyregexp.New(regexp.QuoteMeta(markStart) + `every day at (\d\d):(\d\d)\.`)
@@ -92,7 +92,7 @@ func (j *Job) Render(kind Kind) ([]File, error) {
 		text, err := j.crontab()
 		return []File{{"", text}}, err
 	}
-	return nil, fmt.Errorf("%q schedules nothing that is known here: %w", kind, ErrUnusable)
+	return nil, fmt.Errorf("unknown scheduler %q: %w", kind, ErrUnusable)
 }
 
 var namePattern = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
@@ -104,11 +104,11 @@ func (j *Job) check() error {
 	case len(j.Command) == 0 || !strings.HasPrefix(j.Command[0], "/"):
 		return fmt.Errorf("the program %q has no absolute path: %w", j.Command, ErrUnusable)
 	case j.Hour < 0 || j.Hour > 23 || j.Minute < 0 || j.Minute > 59:
-		return fmt.Errorf("%d:%d is no time of the day: %w", j.Hour, j.Minute, ErrUnusable)
+		return fmt.Errorf("%d:%d is not a time of day: %w", j.Hour, j.Minute, ErrUnusable)
 	}
 	for _, arg := range j.Command {
 		if strings.ContainsRune(arg, 0) || !utf8.ValidString(arg) {
-			return fmt.Errorf("%q is no text: %w", arg, ErrUnusable)
+			return fmt.Errorf("%q is not valid text: %w", arg, ErrUnusable)
 		}
 	}
 	return nil

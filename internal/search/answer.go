@@ -87,7 +87,7 @@ func (a *Answer) Results() iter.Seq2[Result, error] {
 func (a *Answer) stopped(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errBudget):
-		a.partial = "more texts would have to be read than this search may"
+		a.partial = "the search would have to read too many texts"
 	case a.ctx.Err() == nil && ctx.Err() != nil:
 		a.partial = "stopped after " + a.o.Timeout.String()
 	default:

@@ -167,10 +167,10 @@ func (a *Answer) fillTerms(c *Coverage) {
 		}
 	}
 	if len(c.Terms) > 0 {
-		c.Limits = append(c.Limits, "in unbroken runs of 256 and more letters and digits, such as base64, only the first 64 are found")
+		c.Limits = append(c.Limits, "in unbroken sequences of 256 or more letters and digits, such as base64, only the first 64 are found")
 	}
 	if slices.ContainsFunc(c.Terms, idlike) {
-		c.Limits = append(c.Limits, "ids that look random are found whole, by their beginning (a3f9*) and as substrings (*9c1*), not by parts")
+		c.Limits = append(c.Limits, "ids that look random are found as a whole, by prefix (a3f9*) and by substring (*9c1*), not by parts")
 	}
 }
 

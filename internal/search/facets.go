@@ -93,7 +93,7 @@ func (a *Answer) Files() iter.Seq2[File, error] {
 func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	for _, f := range fields {
 		if facets[f] == nil {
-			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits are not counted by it", Hint: "--facets takes " + strings.Join(FacetFields(), ", ")}
+			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits cannot be counted by it", Hint: "--facets takes " + strings.Join(FacetFields(), ", ")}
 		}
 	}
 	counts, ok, err := a.tally(fields)

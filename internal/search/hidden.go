@@ -147,7 +147,7 @@ func (a *Answer) eachHit(ctx context.Context, t *query.Tree, all bool, pass func
 func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 	for _, h := range c.Hidden {
 		if h.Rule {
-			c.Proposals = append(c.Proposals, Proposal{Query: c.Query, Option: "--all-versions", Why: "earlier versions or copies have it"})
+			c.Proposals = append(c.Proposals, Proposal{Query: c.Query, Option: "--all-versions", Why: "also search earlier versions and copies"})
 			break
 		}
 	}
@@ -159,7 +159,7 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 		if !ok {
 			continue
 		}
-		if err := a.offer(ctx, c, without(a.tree.Root, f, wide), "a part of the value is enough"); err != nil {
+		if err := a.offer(ctx, c, without(a.tree.Root, f, wide), "part of the value is enough"); err != nil {
 			return err
 		}
 	}
@@ -251,7 +251,7 @@ func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) err
 		for _, w := range words {
 			of = append(of, query.Word{Text: w})
 		}
-		if err := a.offer(ctx, c, a.replaced(n, query.And{Of: of}), "its words, not as a phrase"); err != nil {
+		if err := a.offer(ctx, c, a.replaced(n, query.And{Of: of}), "as words, not as a phrase"); err != nil {
 			return err
 		}
 	}
@@ -266,7 +266,7 @@ func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) err
 			if len(words) > 1 {
 				m = query.Phrase{Text: text}
 			}
-			if err := a.offer(ctx, c, a.replaced(n, m), "the nearest word that is there"); err != nil {
+			if err := a.offer(ctx, c, a.replaced(n, m), "the most similar indexed word"); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ type cursor struct {
 }
 
 func badCursor(s string) error {
-	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search in this order gave", Hint: "a cursor is what the search before named as the next, with the same query and --sort"}
+	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "not a cursor of a search in this order", Hint: "use the cursor that the previous search printed, with the same query and --sort"}
 }
 
 func (a *Answer) prepare() (err error) {
@@ -54,7 +54,7 @@ func (a *Answer) prepare() (err error) {
 		}
 		return err
 	}
-	return &index.UnsupportedError{What: "sort " + string(a.o.Sort), Why: "it is newest, oldest or relevance"}
+	return &index.UnsupportedError{What: "sort " + string(a.o.Sort), Why: "use newest, oldest or relevance"}
 }
 
 func parseCursor(sort Sort, s string) (*cursor, error) {

@@ -100,7 +100,7 @@ func expand(n query.Node, not bool) ([]alternative, error) {
 	if terms := longPhrase(n); terms != nil {
 		return []alternative{{check: []pattern{{node: n, not: not, phrase: [][]string{terms}}}}}, nil
 	}
-	return nil, &index.UnsupportedError{What: n.String(), Why: "search does not know it"}
+	return nil, &index.UnsupportedError{What: n.String(), Why: "unknown kind of query"}
 }
 
 func negated(n query.Node, not bool) query.Node {
@@ -164,7 +164,7 @@ func both(of []query.Node, not bool) ([]alternative, error) {
 
 func bounded(alts []alternative) ([]alternative, error) {
 	if len(alts) > maxAlternatives {
-		return nil, &index.UnsupportedError{What: "a query", Why: "too many alternatives with substrings or expressions; ask for some of them at a time"}
+		return nil, &index.UnsupportedError{What: "a query", Why: "too many alternatives with substrings or expressions; split the query"}
 	}
 	return alts, nil
 }

@@ -45,13 +45,13 @@ type Error struct{ Message, Hint string }
 
 func (e *Error) Error() string { return e.Message }
 
-const help = `  Type a statement that reads and end it with ; (it may go over several lines).
-  .views             what can be asked
-  .schema [VIEW]     columns of all views or of one; docs/sql.md says what they mean
+const help = `  Type a SELECT or another statement that reads, and end it with ; (it can span several lines).
+  .views             list the views
+  .schema [VIEW]     columns of all views or of one; docs/sql.md describes them
   .format NAME       table, csv, json, ndjson or markdown
-  .help              this
-  .quit              leave, as Ctrl-D does
-  Tab completes views, columns and functions; Ctrl-C stops a statement; the arrows bring back what was typed.`
+  .help              print this help
+  .quit              leave, like Ctrl-D
+  Tab completes views, columns and functions; Ctrl-C stops a statement; the arrow keys recall earlier input.`
 
 // NewEditor returns a LineReader on the terminal, with editing and completion. It must be closed.
 func NewEditor(words *Words) *liner.State {
@@ -139,13 +139,13 @@ func (s *Shell) Command(typed string) (quit bool, err error) {
 	case ".schema":
 		text, ok := s.Words.Schema(rest, s.Width())
 		if !ok {
-			return false, &Error{fmt.Sprintf("there is no view %q", rest), ".views lists them"}
+			return false, &Error{fmt.Sprintf("unknown view %q", rest), ".views lists them"}
 		}
 		fmt.Fprintln(s.Out, text)
 	case ".format", ".mode":
 		return false, s.SetFormat(rest)
 	default:
-		return false, &Error{fmt.Sprintf("there is no command %q", name), ".help lists them"}
+		return false, &Error{fmt.Sprintf("unknown command %q", name), ".help lists them"}
 	}
 	return false, nil
 }

@@ -105,7 +105,7 @@ func (u *memoryUpload) Commit(ctx context.Context, name string) error {
 		return fmt.Errorf("commit pack %s: %w", name, blob.ErrExists)
 	}
 	if !blob.ValidName(name) {
-		return fmt.Errorf("commit pack: %q is no name of a pack", name)
+		return fmt.Errorf("commit pack: %q is not the name of a pack", name)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

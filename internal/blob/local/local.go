@@ -38,7 +38,7 @@ func New(fsys *disk.FS, dir string) *Store {
 
 func (s *Store) path(name string) (string, error) {
 	if !blob.ValidName(name) {
-		return "", fmt.Errorf("%q is no name of a pack", name)
+		return "", fmt.Errorf("%q is not the name of a pack", name)
 	}
 	return filepath.Join(s.dir, filepath.FromSlash(name)) + Ext, nil
 }

@@ -110,7 +110,7 @@ func (w *LargeWriter) Close() (*Unit, error) {
 	}
 	header := w.header.append(nil)
 	if int64(len(header)) != w.start {
-		return nil, fmt.Errorf("entry %q was begun by a name of another length", w.header.name)
+		return nil, fmt.Errorf("entry %q was begun with a name of another length", w.header.name)
 	}
 	w.b.window = appendPadding(w.b.window, w.header.size)
 	w.emit(w.b.window)

@@ -179,7 +179,7 @@ func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
 	case line.Format > formatVersion:
 		return "", fmt.Errorf("format %d: %w", line.Format, blob.ErrTooNew)
 	case !validID(line.ID):
-		return "", fmt.Errorf("%q is no id of a pack", line.ID)
+		return "", fmt.Errorf("%q is not the id of a pack", line.ID)
 	}
 	m.Writer, m.Created, m.Replaces = line.Writer, line.Created, line.Replaces
 	return line.ID, nil

@@ -96,7 +96,7 @@ var inflaterPool = sync.Pool{New: func() any { return &inflater{r: flate.NewRead
 func inflate(data []byte) (raw []byte, wrong string) {
 	size, rawSize, ok := parseMember(data)
 	if !ok || size != int64(len(data)) {
-		return nil, "no header of a member"
+		return nil, "not the header of a member"
 	}
 	in := inflaterPool.Get().(*inflater)
 	defer inflaterPool.Put(in)

@@ -21,7 +21,7 @@ const (
 func packID(writer string, now time.Time) (string, error) {
 	now = now.UTC()
 	if writer == "" || len(writer) > 32 || strings.Trim(writer, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return "", fmt.Errorf("%q is no writer id: 1 to 32 of a-z and 0-9", writer)
+		return "", fmt.Errorf("invalid writer id %q: want 1 to 32 of a-z and 0-9", writer)
 	}
 	if now.Year() < 0 || now.Year() > 9999 {
 		return "", fmt.Errorf("packs cannot be named by the year %d", now.Year())

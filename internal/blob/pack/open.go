@@ -120,7 +120,7 @@ func read(ctx context.Context, store Opener, name string, wanted selection) (*Re
 func open(ctx context.Context, p blob.Pack, name string, wanted selection) (*Reader, error) {
 	at := p.Size() - int64(trailerSize)
 	if at < 0 {
-		return nil, corrupt(name, 0, "%d bytes are no pack", p.Size())
+		return nil, corrupt(name, 0, "%d bytes are too few for a pack", p.Size())
 	}
 	trailer := make([]byte, trailerSize)
 	if err := readAt(ctx, name, p, trailer, at); err != nil {
@@ -138,7 +138,7 @@ func open(ctx context.Context, p blob.Pack, name string, wanted selection) (*Rea
 		return nil, err
 	}
 	if name != "" && name != r.manifest.Pack {
-		return nil, corrupt(name, where.offset, "manifest and trailer are those of %s", r.manifest.Pack)
+		return nil, corrupt(name, where.offset, "manifest and trailer belong to %s", r.manifest.Pack)
 	}
 	return r, r.checkMembers(name)
 }
@@ -147,7 +147,7 @@ func open(ctx context.Context, p blob.Pack, name string, wanted selection) (*Rea
 func openManifest(ctx context.Context, p blob.Pack, name string, where manifestLocation, wanted selection) (*Reader, error) {
 	// p.Size bounds the allocation, whatever the trailer says.
 	if where.offset < 0 || where.size <= 0 || where.size > p.Size() {
-		return nil, corrupt(name, where.offset, "no place for a manifest")
+		return nil, corrupt(name, where.offset, "no room for a manifest")
 	}
 	tail := make([]byte, where.size, where.size+int64(trailerSize))
 	if err := readAt(ctx, name, p, tail, where.offset); err != nil {
@@ -188,12 +188,12 @@ func manifestLines(tail []byte) (lines []byte, id, wrong string) {
 	}
 	h, size, ok := parseHeader(raw)
 	if !ok || int64(len(raw)) != int64(size)+h.size+padding(h.size) {
-		return nil, "", "the manifest is no tar entry"
+		return nil, "", "the manifest is not a tar entry"
 	}
 	id, ok = strings.CutPrefix(h.name, manifestDir+"/")
 	id, ok2 := strings.CutSuffix(id, ".ndjson")
 	if !ok || !ok2 || !validID(id) {
-		return nil, "", "the last entry is no manifest"
+		return nil, "", "the last entry is not a manifest"
 	}
 	return raw[size : int64(size)+h.size], id, ""
 }

@@ -57,10 +57,10 @@ const (
 // The errors of this package, besides those of blob.
 var (
 	// ErrEmpty is returned by Seal for a pack without versions, facts and replaced packs.
-	ErrEmpty = errors.New("nothing to put into the pack")
+	ErrEmpty = errors.New("nothing to write to the pack")
 	// ErrNameTaken says that a unit cannot be added to this pack, because tar could not extract both: the pack has
 	// an entry of that name, or a file where a directory is needed. The unit goes into the next pack.
-	ErrNameTaken = errors.New("the pack has an entry by that name")
+	ErrNameTaken = errors.New("the pack already has an entry of that name")
 	// ErrSize says that an entry got more or fewer bytes than announced.
 	ErrSize = errors.New("not the announced size")
 )

@@ -54,7 +54,7 @@ func Verify(ctx context.Context, name string, p blob.Pack, report func(Damage)) 
 		err = v.checkMembers(ctx, r.manifest.Members)
 	}
 	if err == nil && v.damages > 0 {
-		err = fmt.Errorf("verify pack %s: %d damages: %w", name, v.damages, blob.ErrCorrupt)
+		err = fmt.Errorf("verify pack %s: %d errors: %w", name, v.damages, blob.ErrCorrupt)
 	}
 	return err
 }
@@ -136,14 +136,14 @@ func (v *verifier) checkMembers(ctx context.Context, table []blob.Member) error 
 // readMember returns the raw bytes of a member, nil if it cannot be inflated, and what is wrong with it.
 func (v *verifier) readMember(ctx context.Context, m blob.Member) (raw []byte, reason string, err error) {
 	if m.Offset == notFound {
-		return nil, "a member is gone", nil
+		return nil, "a member is missing", nil
 	}
 	data := make([]byte, m.Size)
 	if err := readAt(ctx, v.name, v.pack, data, m.Offset); err != nil {
 		return nil, "", err
 	}
 	if blob.RefOf(data) != m.SHA256 {
-		reason = "a member is not as it was written"
+		reason = "a member differs from what was written"
 	}
 	raw, wrong := inflate(data)
 	if wrong == "" && int64(len(raw)) != m.RawSize {
@@ -180,12 +180,12 @@ func (v *verifier) checkEntry(e Entry, sum blob.Ref, whole bool) {
 		nameMatches = nameMatches || o.CopyOf == nil && o.name() == e.Name
 		o.seen = whole && o.Size == e.Size && o.SHA256 == sum
 		if whole && !o.seen {
-			v.damage(Damage{Reason: fmt.Sprintf("%q has not the content of the manifest", e.Name), Lost: []Loss{v.loss(o, e.Raw, e.Raw, e.Raw+o.Size)}})
+			v.damage(Damage{Reason: fmt.Sprintf("the content of %q differs from the manifest", e.Name), Lost: []Loss{v.loss(o, e.Raw, e.Raw, e.Raw+o.Size)}})
 			o.seen = true
 		}
 	}
 	if whole && !nameMatches {
-		v.damage(Damage{Reason: fmt.Sprintf("%q has the content of an original that is called otherwise", e.Name)})
+		v.damage(Damage{Reason: fmt.Sprintf("%q has the content of an original with another name", e.Name)})
 	}
 }
 

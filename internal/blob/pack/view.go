@@ -128,7 +128,7 @@ func (v *View) inflate(ctx context.Context, m blob.Member) ([]byte, error) {
 		return nil, corrupt(v.Name, m.Offset, "%s", wrong)
 	}
 	if int64(len(raw)) != m.RawSize {
-		return nil, corrupt(v.Name, m.Offset, "a member of %d raw bytes, not %d", len(raw), m.RawSize)
+		return nil, corrupt(v.Name, m.Offset, "a member has %d raw bytes, not %d", len(raw), m.RawSize)
 	}
 	return raw, nil
 }

@@ -47,7 +47,7 @@ func (w *walker) member(data []byte) (wrong string) {
 		n = min(w.pad, int64(len(rest)))
 		for _, c := range rest[:n] {
 			if c != 0 {
-				wrong = fmt.Sprintf("padding that is not zero behind %q", w.entry.Name)
+				wrong = fmt.Sprintf("padding after %q is not zero", w.entry.Name)
 			}
 		}
 		w.pad, rest = w.pad-n, rest[n:]

@@ -327,7 +327,7 @@ func (w *Writer) checkExtent(v blob.Version, e blob.Extent) error {
 	if e.CopyOf != nil {
 		if e.CopyOf.Pack != "" {
 			if !blob.ValidName(e.CopyOf.Pack) {
-				return fmt.Errorf("a copy of something in %q, which is no pack", e.CopyOf.Pack)
+				return fmt.Errorf("a copy of something in %q, which is not a pack", e.CopyOf.Pack)
 			}
 			return nil
 		}

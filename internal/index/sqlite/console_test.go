@@ -193,7 +193,7 @@ func TestConsoleFunctions(t *testing.T) {
 		{"SELECT event_text('panic')", "", "internal error"},
 		{"SELECT event_text('error')", "", "pack is gone"},
 		{"SELECT event_text('big')", "", "over"},
-		{"SELECT event_text(1)", "", "an id is a text"},
+		{"SELECT event_text(1)", "", "an id must be text"},
 		{"SELECT event_text('slow')", "", "limit reached"},
 	} {
 		limit := time.Minute

@@ -72,7 +72,7 @@ func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
 func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	for _, p := range all {
 		if err := c.deleteDeadExtents(p.Dead); err != nil {
-			return fmt.Errorf("versions that pack %s left out: %w", p.Name, err)
+			return fmt.Errorf("versions omitted from pack %s: %w", p.Name, err)
 		}
 		if err := c.moveFacts(p); err != nil {
 			return fmt.Errorf("facts of pack %s: %w", p.Name, err)

@@ -66,7 +66,7 @@ func (o *Opener) OpenFile(p string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("not a regular file any more")
+		err = fmt.Errorf("no longer a regular file")
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())

@@ -31,16 +31,16 @@ const (
 
 // The errors of Open.
 var (
-	ErrFormat   = errors.New("it is no zip, or was not loaded to its end")
+	ErrFormat   = errors.New("not a zip, or not completely downloaded")
 	ErrTooMany  = errors.New("the list of its files is longer than 8 MiB")
-	ErrTooLarge = errors.New("its files would take more than 200 times what it has")
+	ErrTooLarge = errors.New("its files would take more than 200 times its size")
 )
 
 // Why a file is skipped: see File.Err.
 var (
 	errEncrypted = errors.New("it is encrypted")
 	errName      = errors.New("its name is too long")
-	errTwice     = errors.New("another file, or a directory, has its name")
+	errTwice     = errors.New("another file or directory has the same name")
 )
 
 // File is a file in a zip. Entries of directories are not listed.
@@ -182,7 +182,7 @@ func (f *File) Check() error {
 	defer r.Close()
 	n, err := io.Copy(io.Discard, io.LimitReader(r, f.Size+1))
 	if err == nil && n != f.Size {
-		err = fmt.Errorf("it has %d bytes where %d are stated", n, f.Size)
+		err = fmt.Errorf("it has %d bytes, not %d as stated", n, f.Size)
 	}
 	return err
 }

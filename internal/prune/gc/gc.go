@@ -99,7 +99,7 @@ type Report struct {
 func (r *Report) Freed() int64 { return r.Before - r.After + r.Index.Before - r.Index.After }
 
 // ErrMissing means that packs which the index knows are not in the store.
-var ErrMissing = errors.New("packs are missing")
+var ErrMissing = errors.New("missing")
 
 // Run performs a gc. The Report is valid even if Run fails.
 func (g *GC) Run(ctx context.Context) (r Report, err error) {
@@ -220,7 +220,7 @@ func (g *GC) checkComplete(ctx context.Context, h *holdings) error {
 			return err
 		}
 		if !there[name] {
-			return fmt.Errorf("pack %s: %w", name, ErrMissing)
+			return fmt.Errorf("pack %s is %w", name, ErrMissing)
 		}
 	}
 	return nil

@@ -37,15 +37,15 @@ func ParsePattern(s string) (*Pattern, error) {
 	if len(s) > 2 && s[0] == '/' && s[len(s)-1] == '/' {
 		re, err := regexp.Compile(s[1 : len(s)-1])
 		if err != nil {
-			return nil, fmt.Errorf("%w: the regular expression cannot be read", ErrPattern) // its text may be the secret
+			return nil, fmt.Errorf("%w: the regular expression is invalid", ErrPattern) // its text may be the secret
 		}
 		if re.MatchString("") {
-			return nil, fmt.Errorf("%w: the regular expression matches nothing at all", ErrPattern)
+			return nil, fmt.Errorf("%w: the regular expression matches empty text", ErrPattern)
 		}
 		return &Pattern{re: re}, nil
 	}
 	if len(s) < minText {
-		return nil, fmt.Errorf("%w: a text of less than %d bytes stands in too many places", ErrPattern, minText)
+		return nil, fmt.Errorf("%w: a text of less than %d bytes occurs in too many places", ErrPattern, minText)
 	}
 	p := &Pattern{}
 	for _, form := range forms(s, 2) {

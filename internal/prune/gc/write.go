@@ -41,7 +41,7 @@ func (w *rewriter) replace(ctx context.Context, group group) error {
 		bad := b.members[corrupt.Pack]
 		w.damaged[bad.Name] = true
 		w.report.Damaged = append(w.report.Damaged, bad.Name)
-		w.gc.Log.WarnContext(ctx, "a damaged pack is left alone", "pack", bad.Name, "err", err)
+		w.gc.Log.WarnContext(ctx, "a damaged pack is skipped", "pack", bad.Name, "err", err)
 		group = slices.DeleteFunc(slices.Clone(group), func(v *volume) bool { return v == bad })
 	}
 	return nil

@@ -36,7 +36,7 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 	var columns []string
 	for i, name := range fields {
 		if tallyColumns[name] == "" {
-			return nil, 0, &index.UnsupportedError{What: "field " + name, Why: "rows are not counted by it"}
+			return nil, 0, &index.UnsupportedError{What: "field " + name, Why: "rows cannot be counted by it"}
 		}
 		columns, t.counts[i] = append(columns, tallyColumns[name]), map[string]int64{}
 	}

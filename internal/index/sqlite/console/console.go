@@ -89,7 +89,7 @@ func (c *Console) open() (*sql.DB, error) {
 // Query runs one statement that reads. Only one runs at a time, so columns and row must not call Query.
 func (c *Console) Query(ctx context.Context, q index.Question, columns func([]string) error, row func([]any) error) error {
 	if len(q.SQL) > MaxSQL {
-		return fmt.Errorf("a statement may have %d bytes: %w", MaxSQL, index.ErrLimit)
+		return fmt.Errorf("a statement can have at most %d bytes: %w", MaxSQL, index.ErrLimit)
 	}
 	statement, err := single(q.SQL)
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *Console) call(kind string, arg sqldriver.Value) (v sqldriver.Value, err
 	}
 	id, ok := arg.(string)
 	if !ok {
-		return nil, fmt.Errorf("%s: an id is a text", kind)
+		return nil, fmt.Errorf("%s: an id must be text", kind)
 	}
 	if c.text == nil {
 		return nil, fmt.Errorf("%s: the packs are not open", kind)

@@ -66,14 +66,14 @@ func (c *Console) explain(ctx context.Context, conn *sql.Conn, statement string,
 	switch engine.Code(err) {
 	case sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY:
 		what := cmp.Or(c.denied, "changing the index")
-		return &index.SQLError{Message: what + " is not allowed here: this only reads"}
+		return &index.SQLError{Message: what + " is not allowed: statements can only read"}
 	case sqlite3.SQLITE_TOOBIG:
-		return fmt.Errorf("a value or row may have %d bytes: %w", MaxValue, index.ErrLimit)
+		return fmt.Errorf("a value or row can have at most %d bytes: %w", MaxValue, index.ErrLimit)
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM:
-		return fmt.Errorf("no room for what the query keeps on the side: %w", index.ErrLimit)
+		return fmt.Errorf("no space for temporary data of the query: %w", index.ErrLimit)
 	case sqlite3.SQLITE_ERROR:
 		if c.denied != "" {
-			return &index.SQLError{Message: c.denied + " is not allowed here: this only reads"}
+			return &index.SQLError{Message: c.denied + " is not allowed: statements can only read"}
 		}
 		e := &index.SQLError{Message: message(err)}
 		e.Line, e.Column = position(statement, errorOffset(conn))
@@ -121,7 +121,7 @@ func single(text string) (string, error) {
 		switch {
 		case end >= 0 && !blank && text[i] != ';':
 			line, column := position(text, i)
-			return "", &index.SQLError{Message: "one statement at a time", Line: line, Column: column}
+			return "", &index.SQLError{Message: "only one statement at a time", Line: line, Column: column}
 		case end < 0 && text[i] == ';':
 			end = i
 		}
@@ -136,7 +136,7 @@ func single(text string) (string, error) {
 			return text[:end], nil
 		}
 	}
-	return "", &index.SQLError{Message: "there is no statement"}
+	return "", &index.SQLError{Message: "no SQL statement given"}
 }
 
 // parameters returns the names of a statement's parameters.

@@ -161,9 +161,9 @@ func (f *usageFilter) node(n query.Node) (string, []any, error) {
 			f.conv = f.conv || where.UsesTable(column, "c")
 			return column + " " + n.Op + " ?", []any{n.Value}, nil
 		}
-		return "", nil, &index.UnsupportedError{What: n.String(), Why: "requests have no such number", Hint: "cost is filtered by cost, tokens, input, output and events; txarchive list takes all of them"}
+		return "", nil, &index.UnsupportedError{What: n.String(), Why: "requests do not have this number", Hint: "cost can be filtered by cost, tokens, input, output and events; txarchive list takes all of them"}
 	}
-	return "", nil, &index.UnsupportedError{What: n.String(), Why: "cost is of requests, and they have no text", Hint: "filter by fields and times (model:gpt-5, on:today); txarchive list WORDS finds runs by their text"}
+	return "", nil, &index.UnsupportedError{What: n.String(), Why: "cost cannot be filtered by text: requests have none", Hint: "filter by fields and times (model:gpt-5, on:today); txarchive list WORDS finds runs by their text"}
 }
 
 func (f *usageFilter) join(of []query.Node, op string) (string, []any, error) {
@@ -275,5 +275,5 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 	case what == "has:problem":
 		return "u.version IN (SELECT version FROM problems)", nil, nil
 	}
-	return "", nil, &index.UnsupportedError{What: fmt.Sprint(n), Why: "usage has no such field", Hint: "cost is filtered by what runs, conversations and requests are: format:, project:, model:, tag:, flow:, source:, dates and numbers"}
+	return "", nil, &index.UnsupportedError{What: fmt.Sprint(n), Why: "cost cannot be filtered by this field", Hint: "cost can be filtered by format:, project:, model:, tag:, flow:, source:, dates, numbers and other fields of runs, conversations and requests"}
 }

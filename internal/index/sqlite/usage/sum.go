@@ -285,7 +285,7 @@ func groupBy(by []index.Dimension) (group, keys []string, err error) {
 	for _, one := range by {
 		d := dimensionOf(one)
 		if d.expr == "" {
-			return nil, nil, &index.UnsupportedError{What: "by " + string(one), Why: "there is no such dimension"}
+			return nil, nil, &index.UnsupportedError{What: "by " + string(one), Why: "unknown dimension"}
 		}
 		keys = append(keys, d.expr)
 		for _, raw := range d.raw {

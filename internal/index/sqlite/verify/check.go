@@ -23,7 +23,7 @@ func checks() []check {
 		{"SELECT count(*) FROM fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.id)", "words without an event"},
 		{"SELECT count(*) FROM events e WHERE NOT " + schema.HourMatchesTime(), "events that no date finds"},
 		{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.id = e.transcript)", "events without a transcript"},
-		{"SELECT count(*) FROM transcripts t WHERE t.indexed = 1 AND t.rows <> (SELECT count(*) FROM events e WHERE e.transcript = t.id)", "transcripts that count their rows wrong"},
+		{"SELECT count(*) FROM transcripts t WHERE t.indexed = 1 AND t.rows <> (SELECT count(*) FROM events e WHERE e.transcript = t.id)", "transcripts with a wrong number of rows"},
 		{"SELECT count(*) FROM transcripts t WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = t.version)", "transcripts without a version"},
 		{"SELECT count(*) FROM calls c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool calls without an event"},
 		{"SELECT count(*) FROM calls c WHERE c.paths IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_paths p WHERE p.id = c.paths)", "tool calls without their paths"},

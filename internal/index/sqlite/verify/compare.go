@@ -129,7 +129,7 @@ func (c *comparison) compare(mine, theirs rowsOf) error {
 				return
 			case open[sum] == 0:
 				if wrong++; wrong <= reported {
-					c.report(fmt.Sprintf("%s has a row that the packs do not give: %s", c.what, c.key(row)))
+					c.report(fmt.Sprintf("%s has a row that the packs do not have: %s", c.what, c.key(row)))
 				}
 			case open[sum] == 1:
 				delete(open, sum)
@@ -147,7 +147,7 @@ func (c *comparison) compare(mine, theirs rowsOf) error {
 			if open[sum] > 0 {
 				open[sum]--
 				if missing++; missing <= reported {
-					c.report(fmt.Sprintf("%s lacks a row that the packs give: %s", c.what, c.key(row)))
+					c.report(fmt.Sprintf("%s lacks a row that the packs have: %s", c.what, c.key(row)))
 				}
 			}
 		}); err != nil {

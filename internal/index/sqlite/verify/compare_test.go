@@ -23,8 +23,8 @@ func TestCompareHoldsLittle(t *testing.T) {
 				m = h
 			}
 			mine, theirs = append(mine, slices.Repeat([]int{n}, m)...), append(theirs, slices.Repeat([]int{n}, h)...)
-			differ["rows has a row that the packs do not give: "+fmt.Sprint(n)] = max(0, m-h)
-			differ["rows lacks a row that the packs give: "+fmt.Sprint(n)] = max(0, h-m)
+			differ["rows has a row that the packs do not have: "+fmt.Sprint(n)] = max(0, m-h)
+			differ["rows lacks a row that the packs have: "+fmt.Sprint(n)] = max(0, h-m)
 		}
 		for _, limit := range []int{1, 5, 1000} {
 			got := map[string]int{}
@@ -80,7 +80,7 @@ func TestCompareWords(t *testing.T) {
 		}
 		want := ""
 		if missing > 0 {
-			want = fmt.Sprintf("words: %d are lacking that the packs give", missing)
+			want = fmt.Sprintf("words: %d missing that the packs have", missing)
 		}
 		if said != want || c.rows != int64(len(mine)) {
 			t.Fatalf("%d of %d words were compared, %q was said, want %q", c.rows, len(mine), said, want)

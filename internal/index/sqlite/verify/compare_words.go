@@ -39,7 +39,7 @@ func (c *comparison) compareWords(mine, theirs iter.Seq2[string, error]) error {
 		forth()
 	}
 	if missing > 0 { // which ones is not shown: they are text of the archive
-		c.report(fmt.Sprintf("words: %d are lacking that the packs give", missing))
+		c.report(fmt.Sprintf("words: %d missing that the packs have", missing))
 	}
 	return err
 }

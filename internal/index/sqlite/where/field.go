@@ -412,7 +412,7 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 			return "t.version IN (SELECT version FROM problems)", nil, nil
 		}
 	}
-	return "", nil, &index.UnsupportedError{What: f.Name + ":" + v.Text, Why: "search cannot answer this yet"}
+	return "", nil, &index.UnsupportedError{What: f.Name + ":" + v.Text, Why: "not supported yet"}
 }
 
 func idPredicate(v query.Value) (string, []any, error) {

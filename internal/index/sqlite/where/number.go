@@ -91,7 +91,7 @@ func runSum(number string) string {
 // compare compiles a comparison of numbers. For runs it applies to the run as a whole.
 func (k compiler) compare(n query.Compare) (Cond, error) {
 	if !slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
-		return Cond{}, &index.UnsupportedError{What: n.String(), Why: "numbers are not compared so"}
+		return Cond{}, &index.UnsupportedError{What: n.String(), Why: "numbers cannot be compared like this"}
 	}
 	is := " " + n.Op + " ?"
 	args := []any{n.Value}
@@ -115,5 +115,5 @@ func (k compiler) compare(n query.Compare) (Cond, error) {
 		hint, hinted := durationOwners(n)
 		return Cond{sql: []string{Balanced(sql, " OR ")}, args: each, HintSQL: hint, HintArgs: hinted}, nil
 	}
-	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "events have no such number"}
+	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "events do not have this number"}
 }

@@ -239,7 +239,7 @@ func (k compiler) node(n query.Node) (Cond, error) {
 	case query.Compare:
 		return k.compare(n)
 	}
-	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "search cannot answer this yet"}
+	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "not supported yet"}
 }
 
 func (k compiler) or(n query.Or) (Cond, error) {
