@@ -62,7 +62,8 @@ func (t tokens) sub(other tokens) (tokens, bool) {
 // meter tracks the counters of a thread along its file.
 type meter struct {
 	total        tokens
-	last         tokens // of the last line without totals
+	last         tokens // last_token_usage of the line before
+	hasLast      bool   // that line stated one
 	seen         bool   // a total was read
 	withoutTotal int    // number of requests without a total
 	resets       int
@@ -92,14 +93,15 @@ func (m *meter) request(info format.Value) (used tokens, key string, ok bool) {
 	}
 	total, hasTotal := readTokens(totalValue)
 	last, hasLast := readTokens(lastValue)
-	switch {
-	case !hasTotal && !hasLast:
+	if !hasTotal && !hasLast {
 		return tokens{}, "", false
-	case !hasTotal:
-		if m.withoutTotal > 0 && last == m.last {
+	}
+	repeated := m.hasLast && hasLast && last == m.last
+	m.last, m.hasLast = last, hasLast
+	if !hasTotal {
+		if repeated {
 			return tokens{}, "", false
 		}
-		m.last = last
 		m.withoutTotal++
 		return last, "#" + strconv.Itoa(m.withoutTotal), last.counts() != [5]int64{}
 	}
