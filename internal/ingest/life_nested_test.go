@@ -15,7 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one")
+var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one; other than 1, TestCasesOfAgents and TestUsageGrows do all they can")
 
 // someCases returns cases of every format, by name.
 func someCases(t *testing.T) map[string]string {
