@@ -85,17 +85,17 @@ pgo: build ## the profile by which `go build` inlines, from the stages of an ing
 			-only stages -runs 2 -store $$dir/figures.json -profile $$dir/$$format.prof >/dev/null || exit 1; \
 	done && $(GO) tool pprof -proto $$dir/*.prof > $$dir/all.pgo && cp $$dir/all.pgo cmd/txarchive/default.pgo && rm -r $$dir
 
-soak: ## crash, fault and recall tests for a long time (KILLS, FAULTS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
-	$(GOTEST) -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults $(or $(FAULTS),20)
+soak: ## what `make test` draws some of, all of it or for a long time: crashes, faults, models, recall (KILLS, FAULTS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
+	$(GOTEST) -timeout 0 -run 'Killed|TestFirstLoad$$' ./cmd/txarchive -kills $(or $(KILLS),500) -faults $(or $(FAULTS),20)
 	$(GOTEST) -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults $(or $(FAULTS),20)
 	$(GOTEST) -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
-	$(GOTEST) -timeout 0 -run 'TestFreed$$|TestPruneAmongAnybody' ./cmd/txarchive -draws 100
+	$(GOTEST) -timeout 0 -run 'TestFreed$$|TestPruneAmong|TestPlanTellsBytes' ./cmd/txarchive -draws 100
 	$(GOTEST) -timeout 0 -run 'TestWalk' ./cmd/txarchive -walks 300
 	$(GOTEST) -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
 	$(GOTEST) -timeout 0 -count 10 -run 'TestTogether' ./cmd/txarchive -crowded 60s
 	$(GOTEST) -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30
-	$(GOTEST) -timeout 0 -run 'TestNestedSources|TestBehind' ./internal/ingest -cases 0
-	$(GOTEST) -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
+	$(GOTEST) -timeout 0 -run 'TestNestedSources|TestBehind|TestCases|TestUsageGrows|TestLife' ./internal/ingest -cases 0
+	$(GOTEST) -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages|TestIndex|Stretches' ./internal/...
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; corpora="$(CORPUS)"; \
 	if [ -d $(MKCORPUS) ]; then (cd $(MKCORPUS) && $(GO) run . -format mix -mb 12 -text $$($(GO) env GOROOT)/src/net -out $$dir/mix >/dev/null) && corpora="$$corpora,$$dir/mix"; fi; \
 	for s in $(wildcard ../shared/samples ../shared/samples/agents); do corpora="$$corpora,$$(realpath $$s)"; done; \

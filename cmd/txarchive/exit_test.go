@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,9 +39,19 @@ const runs = "../../testdata/runs"
 // filled is an archive with the AWF example in it.
 func filled(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "archive")
-	call(t, dir, "ingest", runs+"/awf")
-	return dir
+	fill.once.Do(func() {
+		root, err := os.MkdirTemp("", "txarchive-filled")
+		must(t, err)
+		fill.root = root
+		call(t, filepath.Join(root, "archive"), "ingest", runs+"/awf")
+	})
+	return copyArchive(t, filepath.Join(fill.root, "archive"))
+}
+
+// fill is the archive of which filled gives copies; TestMain removes it.
+var fill struct {
+	once sync.Once
+	root string
 }
 
 // exitCases are command lines with the archive that they meet: one that is filled, none, or a directory with other

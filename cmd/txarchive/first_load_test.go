@@ -54,6 +54,9 @@ func TestFirstLoad(t *testing.T) {
 				if got := eventsIn(t, bin, dir); signal != os.Interrupt && got != 0 && got != events {
 					t.Fatalf("-seed %d: a reader finds %d events, want none or %d", seed, got, events)
 				}
+				if *kills < 8 { // in a soak there is always a reader
+					time.Sleep(took / 20)
+				}
 			}
 		}
 		if _, err := os.Stat(filepath.Join(dir, "packs")); err == nil { // else there was no archive yet

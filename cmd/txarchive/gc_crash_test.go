@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,17 @@ func copyArchiveTo(t *testing.T, from, to string) {
 	must(t, err)
 	_ = os.Remove(filepath.Join(to, "index.db"))
 	must(t, os.Symlink(link, filepath.Join(to, "index.db")))
+	// Nor does it keep who may read.
+	must(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		info, err := d.Info()
+		must(t, err)
+		rel, err := filepath.Rel(from, path)
+		must(t, err)
+		return os.Chmod(filepath.Join(to, rel), info.Mode().Perm())
+	}))
 }
 
 func killedCommand(t *testing.T, bin, from string, line, gone []string) {

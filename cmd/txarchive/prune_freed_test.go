@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var draws = flag.Int("draws", 1, "how many random sets of runs the test of what a plan frees prunes, and how many formats")
+var draws = flag.Int("draws", 1, "how many random sets of runs the test of what a plan frees prunes, and how many formats; more than 1 has TestPruneAmong... come to both ends, and TestPlanTellsBytes take every plan")
 
 // TestFreed prunes all runs of a format, and runs drawn at random. The archive then takes so much less as the plan said.
 func TestFreed(t *testing.T) {

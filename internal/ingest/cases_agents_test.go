@@ -16,7 +16,8 @@ type caseTotals struct {
 	Requests, Input, Output, CacheRead, CacheWrite, CacheWrite1h, Cost int64
 }
 
-// TestCasesOfAgents ingests the cases of the coding agents, some files before the others, and compares the totals.
+// TestCasesOfAgents ingests the cases of the coding agents, some files before the others, and compares the totals. Of a third of the cases,
+// others each time, it also expects a reindex to give the same; with -cases of all.
 func TestCasesOfAgents(t *testing.T) {
 	for name, want := range map[string]caseTotals{
 		"claude-code/fork": {Runs: 3, Conversations: 5, Links: 4, User: 6, Assistant: 6, Reasoning: 1, Calls: 3, Results: 3, System: 1,
@@ -201,7 +202,9 @@ func TestCasesOfAgents(t *testing.T) {
 			if got := l.totals(); got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
-			l.world.checkReindex(name)
+			if *cases != 1 || l.rand.IntN(3) == 0 {
+				l.world.checkReindex(name)
+			}
 		})
 	}
 }

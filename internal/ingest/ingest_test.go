@@ -26,7 +26,8 @@ type world struct {
 	dir   string
 	index *sqlite.DB
 	*ingest.Ingester
-	reindexes int // calls of checkReindex
+	reindexes int     // calls of checkReindex
+	read      *sql.DB // see reader
 }
 
 func newWorld(t *testing.T) *world {
@@ -73,7 +74,7 @@ func (w *world) open(name string) {
 	}
 	w.t.Cleanup(func() { db.Close() })
 	packs := local.New(nil, filepath.Join(w.dir, "packs"))
-	w.index = db
+	w.index, w.read = db, nil
 	w.Ingester = &ingest.Ingester{Packs: packs, Originals: pack.NewLibrary(packs, 1<<20), Index: db, Formats: all.Formats(), Writer: "test"}
 }
 
@@ -86,6 +87,22 @@ func (w *world) ingest(source, dir, below string) *ingest.Report {
 	return r
 }
 
+// reader is a connection to the present index that is none of the program. It is kept, for most of what a question of a test takes is
+// to read the schema.
+func (w *world) reader() *sql.DB {
+	w.t.Helper()
+	if w.read == nil {
+		db, err := sql.Open("sqlite", "file:"+w.index.Path()+"?mode=ro")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		db.SetMaxOpenConns(1)
+		w.t.Cleanup(func() { db.Close() })
+		w.read = db
+	}
+	return w.read
+}
+
 // views is every view of the contract.
 var views = []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links", "v_files",
 	"v_problems", "v_cost_daily"}
@@ -93,11 +110,7 @@ var views = []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool
 // dump returns the content of all views, sorted.
 func (w *world) dump() string {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+w.index.Path()+"?mode=ro")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer db.Close()
+	db := w.reader()
 	var out strings.Builder
 	for _, view := range views {
 		rows, err := db.Query("SELECT * FROM " + view)

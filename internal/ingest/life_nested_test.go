@@ -15,17 +15,23 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one")
+var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one, 1 is one of every second format; other than 1, TestCasesOfAgents and TestUsageGrows leave nothing to chance, and reindexes are compared by dumps too")
 
-// someCases returns cases of every format, by name.
+// someCases returns cases of every format, by name; by default one of each format of a half of them.
 func someCases(t *testing.T) map[string]string {
 	all, err := filepath.Glob("format/*/testdata/*/in")
 	if err != nil || len(all) < 150 {
 		t.Fatalf("%d cases: %v", len(all), err)
 	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 5))
 	taken, of := map[string]string{}, map[string]int{}
-	for _, i := range rand.Perm(len(all)) {
+	for _, i := range r.Perm(len(all)) {
 		parts := strings.Split(filepath.ToSlash(all[i]), "/")
+		if *cases == 1 && of[parts[1]] == 0 && r.IntN(2) == 0 {
+			of[parts[1]]++ // none of this format
+		}
 		if of[parts[1]]++; *cases == 0 || of[parts[1]] <= *cases {
 			taken[parts[1]+"/"+parts[3]] = all[i]
 		}

@@ -2,7 +2,6 @@ package ingest_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"io/fs"
@@ -64,19 +63,25 @@ func (l *life) ingestShuffled() {
 	l.world.ingest("home", l.dir, ".")
 }
 
-// checkReindex expects a reindex to give the same index.
+// checkReindex expects a reindex to give the same index. Differences compares every row of every view, as the dumps would, which
+// tell what is in the rows that differ; only in a long run are they compared whenever they may be.
 func (w *world) checkReindex(what string) {
 	w.t.Helper()
 	w.reindexes++
-	before := w.dump()
 	fresh := &world{t: w.t, dir: w.dir}
 	fresh.open(fmt.Sprintf("again-%d.db", w.reindexes))
 	if _, err := fresh.Reindex(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.compareDumps(what+": reindex", fresh.dump(), before)
-	if _, err := w.index.Differences(context.Background(), fresh.index, func(problem string) { w.t.Errorf("%s: %s", what, problem) }); err != nil {
+	alike := true
+	if _, err := w.index.Differences(context.Background(), fresh.index, func(problem string) {
+		alike = false
+		w.t.Errorf("%s: %s", what, problem)
+	}); err != nil {
 		w.t.Fatal(err)
+	}
+	if !alike || *cases != 1 {
+		w.compareDumps(what+": reindex", fresh.dump(), w.dump())
 	}
 }
 
@@ -171,12 +176,7 @@ func (l *life) query(query string, args ...any) []string {
 // query returns the rows of an SQL query, with columns separated by spaces.
 func (w *world) query(query string, args ...any) []string {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+w.index.Path()+"?mode=ro")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer db.Close()
-	rows, err := db.Query(query, args...)
+	rows, err := w.reader().Query(query, args...)
 	if err != nil {
 		w.t.Fatalf("%s: %v", query, err)
 	}

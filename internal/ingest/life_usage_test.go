@@ -87,6 +87,10 @@ func TestUsageGrows(t *testing.T) {
 		chats = "Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/"
 		wires = "home/.kimi/sessions/0123456789abcdef0123456789abcdef/5a000000-0000-4000-8000-0000000000c1/"
 	)
+	rounds := 1
+	if *cases != 1 {
+		rounds = 3
+	}
 	for _, g := range []growing{
 		growingThread(), growingSession(t), growingMeta(), growingSettings(),
 		cutAnywhere(t, r, "kimi", "kimi/testdata/cli/in", wires+"wire.jsonl"),
@@ -99,7 +103,7 @@ func TestUsageGrows(t *testing.T) {
 		s.write("m/"+g.path, final)
 		once.ingest("home", s.dir, ".")
 		want := spentOf(once, g.format)
-		for round := range 3 {
+		for round := range rounds {
 			s, w := newTree(t), newWorld(t)
 			var told []string
 			for i, state := range g.states {

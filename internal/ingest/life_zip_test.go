@@ -3,7 +3,6 @@ package ingest_test
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -40,17 +39,14 @@ func zipOf(t *testing.T, files ...string) string {
 // checkOriginals expects exactly these originals, by path, with the given versions.
 func (w *world) checkOriginals(what string, want map[string][]string) {
 	w.t.Helper()
-	paths := map[string]bool{}
-	for s, err := range w.index.States(context.Background()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if paths[s.Path] = true; want[s.Path] == nil {
-			w.t.Errorf("%s: %s is stored", what, s.Path)
+	stored := w.allVersions()
+	for path := range stored {
+		if want[path] == nil {
+			w.t.Errorf("%s: %s is stored", what, path)
 		}
 	}
 	for path, contents := range want {
-		if got := w.versions(path); !slices.Equal(got, contents) {
+		if got := stored[path]; !slices.Equal(got, contents) {
 			w.t.Errorf("%s: %d contents stored of %s, want %d as they were", what, len(got), path, len(contents))
 		}
 	}

@@ -101,7 +101,7 @@ func TestOutlookDoomed(t *testing.T) {
 				if i == 1 {
 					dir = "swarm/runs/baseline-build"
 				}
-				s.write(dir+"/meta.json", `{"id":"x","spec":{"flow_keys":["build"]},"status":"succeeded"}`)
+				s.write(dir+"/meta.json", fmt.Sprintf(`{"id":"x%d","spec":{"flow_keys":["build"]},"status":"succeeded"}`, i))
 				s.write(dir+"/build/llm/impl-coder-claude.jsonl", "{}\n")
 			}
 			s.write("swarm/runs/run-20250101-000000-bbbbbb/meta.json", `{"id":"x","spec":{"flow_keys":["build"]}}`)

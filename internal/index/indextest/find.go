@@ -178,7 +178,7 @@ func field(name string, values ...string) query.Field {
 	return f
 }
 
-// testFind compares Find with an evaluation of every row, for random rows and queries.
+// testFind compares Find with an evaluation of every row, for random rows and queries. A soak repeats it.
 func testFind(t *testing.T, open func(*testing.T) Index) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -189,7 +189,7 @@ func testFind(t *testing.T, open func(*testing.T) Index) {
 		commit(t, x, Batch(fmt.Sprint("pack", i), originals[i:i+3]...))
 	}
 	assignIDs(t, x, rows)
-	for i := range 150 {
+	for i := range 60 {
 		q := &query.Tree{Root: randomNode(r, 3)}
 		if i == 0 {
 			q = nil

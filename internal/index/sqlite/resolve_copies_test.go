@@ -13,7 +13,7 @@ import (
 )
 
 // TestCopiesInStretches has copies of one content parsed at the same time, in stretches that come in any order, some of which are not
-// written before the others begin, and wants all events in the end, of the copy whose place is the first.
+// written before the others begin, and wants all events in the end, of the copy whose place is the first. A soak repeats it.
 func TestCopiesInStretches(t *testing.T) {
 	const events = 6
 	parsed := func(path string) index.Batch {
@@ -24,7 +24,8 @@ func TestCopiesInStretches(t *testing.T) {
 		}
 		return indextest.Batch("pack "+path, indextest.Original{Source: "s", Path: path, Format: "f", Size: 1000, Content: "the same", Records: records, ChunkSize: 2})
 	}
-	for seed := range uint64(40) {
+	for range 12 {
+		seed := rand.Uint64()
 		r, db := rand.New(rand.NewPCG(seed, 5)), newDB(t)
 		commit := func(b index.Batch) {
 			if err := db.Commit(t.Context(), b); err != nil {
