@@ -32,7 +32,7 @@ func newSourceAddCommand(a *app) *cobra.Command {
 		Short: "Add a directory, a file or a program as a source",
 		Long: "Add a source, without archiving anything yet. With a FILE, nothing else in its directory is scanned. PROGRAM stands\n" +
 			"for all its default directories that exist, and those that its environment variables name. It is one of\n" +
-			fill(strings.Join(all.Programs(), ", ")) + ".\n\n" +
+			breakLines(strings.Join(all.Programs(), ", ")) + ".\n\n" +
 			"For a directory with the name of a program, write ./NAME.\n\n" +
 			"--host names the machine that the files were copied from; their runs are shown with it. Runs that are on two machines\n" +
 			"are counted once." +

@@ -24,8 +24,8 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 // helpWidth is how wide help texts are where no terminal says otherwise.
 const helpWidth = 120
 
-// fill breaks a text that is put together from parts into lines of helpWidth.
-func fill(text string) string { return terminal.WrapHanging("", text, "", helpWidth) }
+// breakLines breaks a text that is put together from parts into lines of helpWidth.
+func breakLines(text string) string { return terminal.WrapHanging("", text, "", helpWidth) }
 
 // reflow wraps each paragraph that has a line wider than width anew. Paragraphs with indented lines stay as they are.
 func (a *app) reflow(s string, width int) string {

@@ -284,5 +284,5 @@ func argCount(atLeast, atMost int) cobra.PositionalArgs {
 
 // exitCodes returns the part of a help text that lists the exit codes: 0, 1 and 2, which all commands have, and the given ones.
 func exitCodes(lines ...string) string {
-	return "\n\n" + fill("Exit codes: 0 success; 1 unexpected error; 2 wrong usage"+strings.Join(append([]string{""}, lines...), "; ")+".")
+	return "\n\n" + breakLines("Exit codes: 0 success; 1 unexpected error; 2 wrong usage"+strings.Join(append([]string{""}, lines...), "; ")+".")
 }
