@@ -177,6 +177,9 @@ func (p *parser) session(id string) *chat {
 	if !isUnique(id) {
 		chatID = id + "~" + p.fileID[:8]
 	}
+	if p.guess && chatID != id {
+		p.Emit(&transcript.Run{ID: chatID, Guess: true})
+	}
 	c := p.begin(chatID)
 	if p.sessions.dropped { // it may be one that was forgotten
 		c.at = p.hash.of("again", strconv.FormatInt(p.at.Offset, 10))
