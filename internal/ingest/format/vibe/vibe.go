@@ -75,9 +75,6 @@ type parser struct {
 	loc location
 	run string
 
-	base  transcript.Origin // of the document, for values in it
-	start int64             // offset of the document in the file
-
 	toolNames map[string]string // by call id
 	seen      map[string]bool   // ids of messages
 	answer    string            // id of the last answer, to which results of tools belong
