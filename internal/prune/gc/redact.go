@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 // maxLayer bounds the compressed size of a redacted layer, which is built in memory.
@@ -190,6 +192,51 @@ func (r *redactor) put(c *Chain, size int64, places [][2]int64, open func() io.R
 	if err := r.addTombstone(c, &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: places}); err != nil {
 		return err
 	}
+	if err := r.carryLedger(c, v); err != nil {
+		return err
+	}
 	r.applied.Redacted++
 	return r.SealFull()
+}
+
+// carryLedger repeats the ledger of a version for its redacted form, or the runs in it that were pruned or thinned would
+// come back. A ledger that contains the matched text is dropped, like any other fact.
+func (r *redactor) carryLedger(c *Chain, v blob.Version) error {
+	old := c.version()
+	fact, err := r.forget.newestFact(r.ctx, index.FactLedger, index.LedgerKey(&old))
+	if err != nil || len(fact.Value) == 0 || string(fact.Value) == "null" {
+		return err
+	}
+	l, err := index.ParseLedger(fact)
+	if err != nil {
+		return nil // an index ignores it, too
+	}
+	v.Extents = nil
+	l.Version = v
+	carried, err := l.Fact(r.now())
+	if err != nil {
+		return err
+	}
+	r.AddFacts(blob.Fact{Kind: fact.Kind, Key: fact.Key, Time: carried.Time, Value: []byte("null")}, carried)
+	return nil
+}
+
+// newestFact returns the newest fact of a key that is not to be forgotten; its Value is empty if there is none.
+func (f *Forget) newestFact(ctx context.Context, kind, key string) (newest blob.Fact, err error) {
+	hash := hashOfFact(&blob.Fact{Kind: kind, Key: key})
+	for _, v := range f.holdings.volumes {
+		if !slices.Contains(v.facts, hash) {
+			continue
+		}
+		m, err := f.GC.open(ctx, v, func(*blob.Version) bool { return false })
+		if err != nil {
+			return newest, err
+		}
+		for _, fact := range m.Facts {
+			if fact.Kind == kind && fact.Key == key && !f.inFact(fact) && !fact.Time.Before(newest.Time) {
+				newest = fact
+			}
+		}
+	}
+	return newest, nil
 }
