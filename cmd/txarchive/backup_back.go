@@ -158,7 +158,7 @@ func (a *app) printProof(p *proof) {
 	if p.Full {
 		how = "read and checked against their hashes"
 	}
-	fmt.Fprintf(a.out, "%s, %s (%s) %s\n", terminal.Plural(p.Snapshots, "backup", "backups"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
+	fmt.Fprintf(a.out, "%s, %s (%s) %s\n", terminal.Plural(p.Snapshots, "snapshot", "snapshots"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
 	if p.Extra > 0 {
 		a.note("%s to no backup: left in place", terminal.Plural(p.Extra, "pack belongs", "packs belong"))
 	}

@@ -106,7 +106,7 @@ func origin(store *archive.Archive) backup.Origin {
 func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
 	fmt.Fprintf(a.out, "%s (%s) backed up, %s (%s) new\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.Count(r.Copied), terminal.Bytes(r.CopiedBytes))
 	if r.Expired+r.Removed > 0 {
-		fmt.Fprintf(a.out, "%s expired, %s (%s) removed\n", terminal.Plural(r.Expired, "backup", "backups"), terminal.Plural(r.Removed, "pack", "packs"), terminal.Bytes(r.RemovedBytes))
+		fmt.Fprintf(a.out, "%s expired, %s (%s) removed\n", terminal.Plural(r.Expired, "snapshot", "snapshots"), terminal.Plural(r.Removed, "pack", "packs"), terminal.Bytes(r.RemovedBytes))
 	}
 	for _, d := range r.Damaged {
 		fmt.Fprintln(a.out, a.style().Red("not backed up: "+terminal.OneLine(d.Reason)))
@@ -114,7 +114,7 @@ func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
 	for _, p := range r.Lost {
 		fmt.Fprintln(a.out, a.style().Red(missingPack+terminal.OneLine(p.Name)))
 	}
-	fmt.Fprintf(a.out, "%s in %s\n", terminal.Plural(r.Snapshots, "backup", "backups"), terminal.OneLine(a.displayPath(b.Dir())))
+	fmt.Fprintf(a.out, "%s in %s\n", terminal.Plural(r.Snapshots, "snapshot", "snapshots"), terminal.OneLine(a.displayPath(b.Dir())))
 }
 
 func newBackupListCommand(a *app) *cobra.Command {

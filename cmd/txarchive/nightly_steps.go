@@ -283,6 +283,6 @@ func (n *nightlyJob) backup(ctx context.Context, state *nightly.State) (r nightl
 	state.Backup.Last, state.Backup.OK = &now, true
 	r.Detail = report
 	r.Summary = fmt.Sprintf("%s (%s) new, %s in total, %s", terminal.Plural(report.Copied, "pack", "packs"), terminal.Bytes(report.CopiedBytes), terminal.Bytes(report.Bytes),
-		terminal.Plural(report.Snapshots, "backup", "backups"))
+		terminal.Plural(report.Snapshots, "snapshot", "snapshots"))
 	return r, nil
 }
