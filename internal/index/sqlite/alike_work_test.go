@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -72,6 +73,19 @@ var sameIDs = map[string]func(first, n int) []indextest.Original{
 	"a conversation that only one can have": originals(func(i int, _ string) records {
 		return records{&transcript.Run{ID: "all"}, &transcript.Conversation{Run: "all", ID: "all"}, event("all", fmt.Sprint(i), false, 0)}
 	}),
+	"earlier states of one conversation": originals(func(i int, _ string) (all records) { // as in as many backups
+		all = records{&transcript.Run{ID: "all"}, &transcript.Conversation{Run: "all"}}
+		for line := range 5 {
+			all = append(all, event("all", fmt.Sprint(line), true, line))
+		}
+		return all
+	}),
+	"a parent and its hints in all originals": originals(func(i int, _ string) records {
+		at := indextest.Place(0)
+		return records{&transcript.Run{ID: "child"}, &transcript.Conversation{Run: "child"}, event("child", fmt.Sprint(i), true, 0),
+			&transcript.Hint{Run: "parent", Key: "turn", Value: "1", Origin: at},
+			&transcript.Link{Kind: "parent", From: transcript.RunEnd("parent"), To: transcript.RunEnd("child"), Origin: at}}
+	}),
 	"a run of all originals": originals(func(_ int, id string) records {
 		return records{&transcript.Run{ID: "all"}, &transcript.Conversation{Run: "all", ID: id},
 			&transcript.Event{Conversation: id, Run: "all", Kind: transcript.KindMessage, Role: "user", Origin: indextest.Place(0), Parts: []transcript.Part{{Text: "words"}}}}
@@ -128,8 +142,13 @@ func TestAlikeWork(t *testing.T) {
 			of := func(n int) (first, next work) {
 				db := newDB(t)
 				c := countWrites(t, db)
-				first = c.of(t, func() error { return db.Commit(t.Context(), indextest.Batch("first", say(0, n)...)) })
-				next = c.of(t, func() error { return db.Commit(t.Context(), indextest.Batch("next", say(n, 1)...)) })
+				commit := func(pack string, originals []indextest.Original) func() error {
+					batch := indextest.Batch(pack, originals...)
+					batch.Resolvers = func(string) index.Resolver { return index.Resolver{Resolve: func(*transcript.Family) {}} }
+					return func() error { return db.Commit(t.Context(), batch) }
+				}
+				first = c.of(t, commit("first", say(0, n)))
+				next = c.of(t, commit("next", say(n, 1)))
 				return first, next
 			}
 			small, one := of(few)

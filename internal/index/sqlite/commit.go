@@ -75,6 +75,7 @@ type commit struct {
 	claimCache map[int64]*claimCache
 	candidates map[int64]*candidate // in claimCache
 	cachedRuns map[int64]bool       // runs that are resolved from claimCache
+	knownIn    []int64              // transcripts whose events' ids are in temp.known_ids
 	unread     int                  // how many other runs are touched
 
 	rows       []pendingRow

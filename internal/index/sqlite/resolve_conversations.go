@@ -287,17 +287,38 @@ func (c *commit) ownEvent(t *candidate, count []*candidate) (first string, err e
 		count[0].was.verdict == schema.Counted && count[0].was.conversation.Valid {
 		return "", nil
 	}
-	known, args := "", []any{t.id}
 	for _, o := range count {
 		if o.verdict != schema.Counted || o.indexed != 1 {
 			return "", nil
 		}
-		known += ", ?"
-		args = append(args, o.id)
 	}
-	_, err = c.get(`SELECT CAST(hex(e.native) AS TEXT) FROM events e WHERE e.transcript = ? AND e.global > 0 AND NOT EXISTS
-		(SELECT 1 FROM events w WHERE w.eid = e.eid AND w.native = e.native AND w.transcript IN (`+known[2:]+`)) ORDER BY e.seq LIMIT 1`, args, &first)
+	if err := c.fillKnown(count); err != nil {
+		return "", err
+	}
+	_, err = c.get(`SELECT CAST(hex(e.native) AS TEXT) FROM events e WHERE e.transcript = ? AND e.global > 0
+		AND NOT EXISTS (SELECT 1 FROM temp.known_ids k WHERE k.native = e.native) ORDER BY e.seq LIMIT 1`, []any{t.id}, &first)
 	return first, err
+}
+
+// fillKnown fills temp.known_ids with the ids of the events of transcripts. Looking each event of a copy up among all events
+// would meet all other copies of it: a hundred daily backups of a conversation have each event a hundred times.
+func (c *commit) fillKnown(transcripts []*candidate) error {
+	if n := len(c.knownIn); n > len(transcripts) || n == 0 || c.knownIn[0] != transcripts[0].id {
+		if err := c.execDirect("CREATE TEMP TABLE IF NOT EXISTS known_ids (native PRIMARY KEY) WITHOUT ROWID"); err != nil {
+			return err
+		}
+		if err := c.execDirect("DELETE FROM temp.known_ids"); err != nil {
+			return err
+		}
+		c.knownIn = nil
+	}
+	for _, t := range transcripts[len(c.knownIn):] {
+		if err := c.exec("INSERT OR IGNORE INTO temp.known_ids SELECT native FROM events WHERE transcript = ? AND eid IS NOT NULL", t.id); err != nil {
+			return err
+		}
+		c.knownIn = append(c.knownIn, t.id)
+	}
+	return nil
 }
 
 // wanted marks a transcript whose rows must be made again from its pack (index.Catalog.ToReparse).

@@ -162,11 +162,12 @@ func (c *commit) loadHints(all map[int64]*family) error {
 // loadRelated reads the hints of the runs that families were forked from or are children of. What a fork has copied from a run
 // remains a copy when that run is pruned: its ledger has the hints, and its usage counts there.
 func (c *commit) loadRelated(all map[int64]*family) error {
-	return c.eachBeside(`SELECT t.id, p.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	// Of many copies of two originals each states the link, and each the hints: each relation is taken once.
+	return c.eachBeside(`WITH related AS MATERIALIZED (SELECT DISTINCT t.id AS run, p.id AS name, p.native_id AS native FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN links l ON l.to_id = n.native_id AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names p ON p.native_id = l.from_id AND p.format = l.format AND p.scope = l.from_scope AND p.run <> n.run
-		CROSS JOIN runs r ON r.id = p.run AND (r.counted = 1 OR `+hasGrave+`)
-		LEFT JOIN hints h ON h.run_name = p.id GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`, func(r *sql.Rows) error {
+		CROSS JOIN runs r ON r.id = p.run AND (r.counted = 1 OR `+hasGrave+`))
+		SELECT DISTINCT x.run, x.native, h.key, h.value FROM related x LEFT JOIN hints h ON h.run_name = x.name ORDER BY 1, 2, 3, 4`, func(r *sql.Rows) error {
 		var run int64
 		var native string
 		var key, value sql.NullString
