@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -21,12 +22,37 @@ const (
 	versionOverhead = 1000
 )
 
+// commits hands batches from the batcher to the goroutine that commits them.
+type commits struct {
+	batches chan *batch
+	busy    atomic.Bool   // one is being committed
+	done    chan struct{} // wakes the batcher after a commit
+}
+
+func newCommits() *commits { return &commits{batches: make(chan *batch), done: make(chan struct{}, 1)} }
+
+// each yields the batches; a batch is committed when the loop comes for the next.
+func (k *commits) each(yield func(*batch) bool) {
+	for c := range k.batches {
+		k.busy.Store(true)
+		ok := yield(c)
+		k.busy.Store(false)
+		select {
+		case k.done <- struct{}{}:
+		default:
+		}
+		if !ok {
+			return
+		}
+	}
+}
+
 // batcher puts deliveries into packs. A batch is one pack and one transaction; the next batch fills while the last one is
 // committed.
 type batcher struct {
 	g             *Ingester
 	ctx           context.Context
-	commits       chan<- *batch
+	commits       *commits
 	current       *batch
 	previous      *sealedPack // the pack before, which may not be committed yet; nil at first
 	waitingCopies []*piece    // copies of content that is still in flight
@@ -185,7 +211,7 @@ func (b *batcher) seal() error {
 	}
 	b.previous = &sealedPack{c.pack.Name, c.writer}
 	select {
-	case b.commits <- c:
+	case b.commits.batches <- c:
 		return nil
 	case <-b.ctx.Done():
 		return b.ctx.Err()
@@ -205,9 +231,13 @@ func (g *Ingester) sealBatch(ctx context.Context, c *batch) error {
 	return nil
 }
 
-// stale reports whether the batch is old enough to be sealed.
-func (b *batcher) stale() bool {
-	return b.current != nil && time.Since(b.current.started) >= batchMaxAge
+// sealStale seals the batch if it is old enough, unless another one is still being committed: it would only wait for that, and
+// what depends on all originals of a run is worked out once for a batch.
+func (b *batcher) sealStale() error {
+	if b.current == nil || b.commits.busy.Load() || time.Since(b.current.started) < batchMaxAge {
+		return nil
+	}
+	return b.seal()
 }
 
 // commit commits a durable batch to the index.

@@ -31,7 +31,7 @@ func TestCopyOfWhatIsBeingCommitted(t *testing.T) {
 			Extents: []blob.Extent{{Size: int64(len(text)), SHA256: ref}},
 		}
 	}
-	commits := make(chan *batch, 2)
+	commits := &commits{batches: make(chan *batch, 2)}
 	b := &batcher{g: g, ctx: ctx, commits: commits}
 	builder, first := pack.NewBuilder(pack.Options{}), version("first")
 	if _, err := builder.Put(&first, &first.Extents[0], strings.NewReader(text)); err != nil {
@@ -53,7 +53,7 @@ func TestCopyOfWhatIsBeingCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := g.commit(ctx, <-commits); err != nil {
+		if err := g.commit(ctx, <-commits.batches); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,5 +64,38 @@ func TestCopyOfWhatIsBeingCommitted(t *testing.T) {
 	two, err := db.Newest(ctx, "s", "second")
 	if err != nil || len(two.Extents) != 1 || two.Extents[0].CopyOf == nil || *two.Extents[0].CopyOf != *one.Extents[0].CopyOf {
 		t.Errorf("%+v, %v, want %+v", two.Extents, err, one.Extents)
+	}
+}
+
+// TestSealStale: an old batch grows while another one is committed, and is sealed after that.
+func TestSealStale(t *testing.T) {
+	g := &Ingester{Packs: blobtest.NewMemory(), Writer: "batch1"}
+	g.applyDefaults()
+	b := &batcher{g: g, ctx: t.Context(), commits: newCommits()}
+	go func() {
+		b.commits.batches <- &batch{}
+		close(b.commits.batches)
+	}()
+	sealed := func() bool {
+		if err := b.sealStale(); err != nil {
+			t.Error(err)
+		}
+		return b.current == nil
+	}
+	if err := b.ensureBatch(); err != nil {
+		t.Fatal(err)
+	}
+	if sealed() {
+		t.Error("a new batch was sealed")
+	}
+	b.current.started = time.Now().Add(-2 * batchMaxAge)
+	for range b.commits.each {
+		if sealed() {
+			t.Error("sealed beside another commit")
+		}
+	}
+	<-b.commits.done
+	if !sealed() {
+		t.Error("not sealed when nothing was committed")
 	}
 }

@@ -43,7 +43,7 @@ func (s *scan) storeAll(ctx context.Context, work *queue, facts []blob.Fact) err
 	if s.emptyIndex {
 		s.shared.contentFilter = make([]uint64, contentFilterBits/64)
 	}
-	deliveries, commits := make(chan delivery, 2), make(chan *batch)
+	deliveries, commits := make(chan delivery, 2), newCommits()
 	var group sync.WaitGroup
 	fail := func(err error) {
 		if err != nil {
@@ -91,8 +91,8 @@ func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery,
 }
 
 // packDeliveries puts what the workers deliver into packs, and seals a pack when it is full or old.
-func (s *scan) packDeliveries(ctx context.Context, deliveries <-chan delivery, commits chan<- *batch, facts []blob.Fact) error {
-	defer close(commits)
+func (s *scan) packDeliveries(ctx context.Context, deliveries <-chan delivery, commits *commits, facts []blob.Fact) error {
+	defer close(commits.batches)
 	b := &batcher{g: s.g, ctx: ctx, commits: commits}
 	tick := time.NewTicker(batchMaxAge / 4)
 	defer tick.Stop()
@@ -106,10 +106,12 @@ func (s *scan) packDeliveries(ctx context.Context, deliveries <-chan delivery, c
 				return errors.Join(err, b.abort())
 			}
 		case <-tick.C:
-			if b.stale() {
-				if err := b.seal(); err != nil {
-					return err
-				}
+			if err := b.sealStale(); err != nil {
+				return err
+			}
+		case <-commits.done:
+			if err := b.sealStale(); err != nil {
+				return err
 			}
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), b.abort())
@@ -155,8 +157,8 @@ func (b *batcher) abort() error {
 }
 
 // commitBatches commits batches to the index, one after another.
-func (s *scan) commitBatches(ctx context.Context, batches <-chan *batch) error {
-	for c := range batches {
+func (s *scan) commitBatches(ctx context.Context, commits *commits) error {
+	for c := range commits.each {
 		if ctx.Err() != nil {
 			continue // the packs are durable; the next writer adopts them
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -160,4 +161,26 @@ func TestAlikeWork(t *testing.T) {
 			other.within(t, "one more", many, one, few, 1.1, 2)
 		})
 	}
+}
+
+// TestByRefWork: finding content takes the same however many versions have it.
+func TestByRefWork(t *testing.T) {
+	of := func(n int) (w work) {
+		db := newDB(t)
+		batch := indextest.Batch("pack", sameIDs["copies of all events"](0, n)...)
+		first := &batch.Pack.Versions[0]
+		for _, v := range batch.Pack.Versions[1:] {
+			v.Extents[0].CopyOf = &blob.Copy{Pack: "pack", Raw: first.Extents[0].Raw}
+		}
+		if err := db.Commit(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		c := countReads(t, db)
+		return c.of(t, func() error { _, err := db.ByRef(t.Context(), first.SHA256); return err })
+	}
+	few := of(10)
+	if few.steps == 0 {
+		t.Fatalf("%v: nothing was counted", few)
+	}
+	of(400).within(t, "finding content", 1, few, 1, 1.1, 2)
 }

@@ -113,10 +113,11 @@ func (c *Reader) HasSize(ctx context.Context, size int64) (bool, error) {
 	return n == 1, err
 }
 
-// A chain has the hash of its longest version, so the index of versions by hash leads to it.
+// A chain has the hash of its longest version, so the index of versions by hash leads to it: the first that will do, for very
+// many versions may have the content.
 const selectByRef = `SELECT c.id, c.root, c.size FROM versions v CROSS JOIN chains c ON c.id = v.chain WHERE v.sha256 = ?1 AND c.sha256 = ?1
 	AND EXISTS (SELECT 1 FROM originals o WHERE o.chain = c.id) AND c.size <= (SELECT coalesce(sum(x.size), 0) FROM extents x WHERE x.chain = c.id)
-	ORDER BY c.id LIMIT 1`
+	ORDER BY v.id LIMIT 1`
 
 // ByRef returns where content is that some version has as a whole, and of which no bytes are lost.
 func (c *Reader) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
