@@ -72,11 +72,11 @@ func (c *commit) judgeUsage() error {
 	}
 	err = groups(rows, func(group []duplicate) error {
 		for i, j := range group {
-			verdict, of := stated[j.id], any(nil)
+			verdict, of := stated[j.id].verdict, sql.NullInt64{}
 			if i > 0 && verdict == schema.Counted {
-				verdict, of = schema.Duplicate, group[0].id
+				verdict, of = schema.Duplicate, sql.NullInt64{Int64: group[0].id, Valid: true}
 			}
-			if verdict == j.was && i == 0 {
+			if verdict == j.was && of == stated[j.id].of {
 				continue
 			}
 			if err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE id = ?", verdict, of, j.id); err != nil {
@@ -111,24 +111,30 @@ func (c *commit) judgeAliases(keys []int64) error {
 	return nil
 }
 
-// loadJudgedUsage reads the rows of the keys to judge, and the verdicts that their originals state, by row.
-func (c *commit) loadJudgedUsage(keys []int64) (rows []duplicate, stated map[int64]int, err error) {
-	stated = map[int64]int{}
-	err = c.inLots(`SELECT u.id, u.usage_id, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+// statedUsage is what the original of a row to judge states, and the row that counts instead so far.
+type statedUsage struct {
+	verdict int
+	of      sql.NullInt64
+}
+
+// loadJudgedUsage reads the rows of the keys to judge, and what is stated of each.
+func (c *commit) loadJudgedUsage(keys []int64) (rows []duplicate, stated map[int64]statedUsage, err error) {
+	stated = map[int64]statedUsage{}
+	err = c.inLots(`SELECT u.id, u.usage_id, u.verdict, u.stated_verdict, u.of, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
 		v.number, f.id, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
 		FROM k CROSS JOIN usage u ON u.usage_id = k.id CROSS JOIN versions v ON v.id = u.version
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, keys, func(r *sql.Rows) error {
 		var j duplicate
-		var said int
+		var said statedUsage
 		var rank, newest, time, offset, run int64
 		var path string
-		if err := r.Scan(&j.id, usageIDScanner{&j.group}, &j.was, &said, &rank, &newest, &j.number, &j.file, &time, &path, &offset, &run); err != nil {
+		if err := r.Scan(&j.id, usageIDScanner{&j.group}, &j.was, &said.verdict, &said.of, &rank, &newest, &j.number, &j.file, &time, &path, &offset, &run); err != nil {
 			return err
 		}
 		// Where a run's id is unique only in its place, so are its request ids.
 		j.group ^= run << 20
 		stated[j.id] = said
-		j.prefer = []int64{flag(said == schema.Counted), rank, newest}
+		j.prefer = []int64{flag(said.verdict == schema.Counted), rank, newest}
 		j.place = []any{time, path, offset}
 		rows = append(rows, j)
 		return nil
