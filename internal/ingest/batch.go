@@ -55,6 +55,7 @@ type batcher struct {
 	commits       *commits
 	current       *batch
 	previous      *sealedPack // the pack before, which may not be committed yet; nil at first
+	sealed        int         // how many packs
 	waitingCopies []*piece    // copies of content that is still in flight
 }
 
@@ -184,8 +185,12 @@ func (b *batcher) settleCopy(p *piece) (bool, error) {
 			return true, nil
 		}
 	}
+	if p.asked > b.sealed { // the index has no more than it had then
+		return false, nil
+	}
 	stored, err := b.g.findContent(b.ctx, v.SHA256)
 	if errors.Is(err, index.ErrNotFound) {
+		p.asked = b.sealed + 1
 		return false, nil
 	}
 	if err != nil {
@@ -210,6 +215,7 @@ func (b *batcher) seal() error {
 		return err
 	}
 	b.previous = &sealedPack{c.pack.Name, c.writer}
+	b.sealed++
 	select {
 	case b.commits.batches <- c:
 		return nil

@@ -33,6 +33,7 @@ type piece struct {
 	last    bool // it completes the version
 	stat    index.Stat
 	size    int64 // raw bytes that it adds
+	asked   int   // how many packs were begun when the index did not have the content of a copy
 }
 
 type pieceKind int
