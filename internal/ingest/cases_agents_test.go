@@ -180,6 +180,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"zed/usage": {Runs: 4, Conversations: 4, User: 7, Assistant: 6, Requests: 3, Input: 567, Output: 75, CacheRead: 1150, CacheWrite: 190},
 		"zed/early": {Runs: 3, Conversations: 3, User: 3, Assistant: 5, Reasoning: 1, Calls: 3, Results: 3, System: 2,
 			Input: 70, Output: 30, CacheRead: 600, CacheWrite: 50},
+		"zed/texts":  {Runs: 3, Conversations: 3, Problems: 2, User: 3, Assistant: 4, System: 1},
 		"zed/broken": {Runs: 2, Conversations: 2, Problems: 5, User: 3, Assistant: 1, Results: 1},
 		"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
 			Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},

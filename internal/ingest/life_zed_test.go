@@ -90,3 +90,24 @@ func TestLifeZed(t *testing.T) {
 	want.problems = 2
 	w.ingestAndCheck("deleted", "zed", s.dir, want, 2, 0, 1)
 }
+
+// TestLifeZedTexts has a text thread whose first half is edited and that gets another name with its title.
+func TestLifeZedTexts(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	thread := func(texts ...string) string {
+		var messages []string
+		text := ""
+		for i, one := range texts {
+			messages = append(messages, fmt.Sprintf(`{"id":{"replica_id":0,"value":%d},"start":%d,"metadata":{"role":%q,"status":"Done"}}`, i, len(text), []string{"user", "assistant"}[i%2]))
+			text += one + "\n"
+		}
+		return fmt.Sprintf(`{"id":"c0000000-0000-4000-8000-000000000001","zed":"context","version":"0.4.0","text":%q,"messages":[%s],"summary":"Baskets"}`, text, strings.Join(messages, ","))
+	}
+	s.write("zed/conversations/New - 1.zed.json", thread("mend the basket", "mended", ""))
+	want := counts{runs: 1, conversations: 1, events: 2}
+	w.ingestAndCheck("begun", "zed", s.dir, want, 1, 0, 0)
+	s.remove("zed/conversations/New - 1.zed.json")
+	s.write("zed/conversations/Baskets - 1.zed.json", thread("mend the old basket", "mended", "thanks", ""))
+	want.events = 3
+	w.ingestAndCheck("renamed", "zed", s.dir, want, 1, 0, 0)
+}

@@ -14,14 +14,16 @@ const (
 	databaseName = "threads.db"
 )
 
-// Detect claims a database by its place, by its table, or by its name if its first pages do not show the table; and originals taken out of
-// one.
+// Detect claims a database by its place, by its table, or by its name if its first pages do not show the table; originals taken out of one;
+// and text threads.
 func (zed) Detect(h format.Head) format.Claim {
 	switch {
 	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h)
 	case path.Ext(h.Path) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
 		return format.Claim{Strength: format.Certain, Role: roleRows}
+	case strings.HasSuffix(h.Path, textSuffix):
+		return detectText(h)
 	}
 	return format.Claim{}
 }

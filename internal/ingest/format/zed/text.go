@@ -7,7 +7,10 @@ import (
 )
 
 // Text returns the text of one part of an event.
-func (zed) Text(_ string, raw []byte, _ int) (string, error) {
+func (zed) Text(role string, raw []byte, _ int) (string, error) {
+	if role == roleText {
+		return unquote(raw), nil
+	}
 	return format.TextOf("a thread", raw, func(v format.Value) string {
 		return format.Build(func(dst []byte) []byte { return appendValue(dst, v) })
 	})

@@ -1,9 +1,10 @@
-// Package zed reads the agent threads of the editor Zed: the table threads of the database threads/threads.db in its data directory.
+// Package zed reads the agent threads of the editor Zed, the table threads of the database threads/threads.db in its data directory, and
+// the text threads of its versions up to April 2026, conversations/<title> - <n>.zed.json.
 // What other agents do in Zed's panel (Claude Code, Codex and others that it starts) they keep themselves.
 //
 // Producer: checked in November 2026 against the writers of the threads, from the first database of summer 2025 (payloads 0.1.0 and 0.2.0,
-// and older ones without a version) to autumn 2026 (0.3.0, with sub-agents and compaction), and the providers' token counts. Layout and
-// counting: docs/formats/zed.md.
+// and older ones without a version) to autumn 2026 (0.3.0, with sub-agents and compaction), the providers' token counts, and the last writer
+// of text threads (0.4.0, which still read 0.1.0 to 0.3.0). Layout and counting: docs/formats/zed.md.
 //
 // Identity: a thread is a run with one conversation, identified by its UUID. A prompt is identified by its UUID; what follows a prompt, by
 // the prompt and its place after it. Payload 0.2.0 numbers messages.
@@ -40,22 +41,37 @@ func (zed) Version() int { return 1 }
 const (
 	roleDatabase = "database"
 	roleRows     = "rows" // the row of one thread
+	roleText     = "text" // a text thread
 )
 
-// Places returns where Zed keeps threads on Linux (also in a Flatpak), macOS and Windows. All its release channels share the directory.
+// Places returns where Zed keeps threads on Linux (also in a Flatpak), macOS and Windows, and where it kept text threads. All its release
+// channels share the directories.
 func (zed) Places() []format.Place {
-	place := format.Place{Name: "zed", Holds: databaseName, Deletes: "threads that are deleted, and messages behind one that is edited"}
-	return place.At("~/.local/share/zed/"+threadsDir, "$XDG_DATA_HOME/zed/"+threadsDir, "~/.var/app/dev.zed.Zed/data/zed/"+threadsDir,
-		"~/Library/Application Support/Zed/"+threadsDir, "~/AppData/Local/Zed/"+threadsDir, "$LOCALAPPDATA/Zed/"+threadsDir)
+	threads := format.Place{Name: "zed", Holds: databaseName, Deletes: "threads that are deleted, and messages behind one that is edited"}
+	var all []format.Place
+	dataDirs := []string{"~/.local/share/zed", "$XDG_DATA_HOME/zed", "~/.var/app/dev.zed.Zed/data/zed", "~/Library/Application Support/Zed", "~/AppData/Local/Zed", "$LOCALAPPDATA/Zed"}
+	for _, dir := range dataDirs {
+		all = append(all, threads.At(dir+"/"+threadsDir)...)
+	}
+	texts := format.Place{Name: "zed", Deletes: "text threads that are deleted"}
+	for _, dir := range append(dataDirs, "~/.config/zed") { // macOS
+		all = append(all, texts.At(dir+"/"+textThreadsDir)...)
+	}
+	return all
 }
 
 // Parse yields the records of one file.
 func (zed) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		if in.Role != roleRows {
+		p := &parser{Sink: format.Sink{Yield: yield}}
+		switch in.Role {
+		case roleText:
+			p.textThread(in)
+			return
+		case roleRows:
+		default:
 			return // SQLite could not read the database; each scan reports that
 		}
-		p := &parser{Sink: format.Sink{Yield: yield}}
 		problem := func(pr *transcript.Problem) {
 			pr.Run = p.thread
 			p.Emit(pr)
