@@ -177,7 +177,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"droid/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Results: 1, Output: 1 << 40},
 		"zed/rows": {Runs: 1, Conversations: 2, Links: 1, User: 3, Assistant: 4, Reasoning: 1, Calls: 3, Results: 3, System: 2,
 			Input: 172, Output: 93, CacheRead: 4100, CacheWrite: 700},
-		"zed/usage": {Runs: 4, Conversations: 4, User: 7, Assistant: 6, Requests: 3, Input: 567, Output: 75, CacheRead: 1150, CacheWrite: 190},
+		"zed/usage": {Runs: 5, Conversations: 5, User: 10, Assistant: 9, Requests: 4, Input: 662, Output: 75, CacheRead: 1150, CacheWrite: 190},
 		"zed/early": {Runs: 3, Conversations: 3, User: 3, Assistant: 5, Reasoning: 1, Calls: 3, Results: 3, System: 2,
 			Input: 70, Output: 30, CacheRead: 600, CacheWrite: 50},
 		"zed/texts":  {Runs: 3, Conversations: 3, Problems: 2, User: 3, Assistant: 4, System: 1},

@@ -31,37 +31,52 @@ type request struct {
 	tokens
 }
 
-// usage yields the sum of a thread's requests, and the last request of each prompt. Zed adds up the sum since June 2026, so it may lack
-// requests at the start of a thread, but never later ones: it includes the newest last requests, and not more of them than fit into it.
+// usage yields the sum of a thread's requests, and the last request of each prompt, which counts for itself if the sum cannot include it.
 func (p *parser) usage(data format.Value, at transcript.Time) {
-	sum := data.Get("cumulative_token_usage")
-	left := readTokens(sum)
-	if left.total() > 0 {
-		u := p.newUsage(data, sum, left, "thread "+p.thread, at)
-		u.Rank = left.total() // it only grows: a copy may be older
+	v := data.Get("cumulative_token_usage")
+	sum := readTokens(v)
+	if sum.total() > 0 {
+		u := p.newUsage(data, v, sum, "thread "+p.thread, at)
+		u.Rank = sum.total() // it only grows: a copy may be older
 		u.Attributes.Set("total", true)
 		p.Emit(u)
 	}
 	all := lastRequests(data)
-	first := len(all) // of those that the sum includes
-	for ; first > 0; first-- {
-		rest, ok := left.minus(all[first-1].tokens)
-		if !ok {
-			break
-		}
-		left = rest
-	}
+	from, to := included(all, sum, data.Get("initial_project_snapshot", "timestamp").Time())
 	for i, r := range all {
 		u := p.newUsage(data, r.v, r.tokens, "prompt "+r.prompt, at)
-		u.Requests = transcript.Known(1)
+		u.Requests, u.Rank = transcript.Known(1), r.total() // a copy may be older
 		if !format.IsUUID(r.prompt) {
 			u.Key = "prompt " + p.thread + " " + r.prompt
 		}
-		if i >= first {
+		if i < to || i >= from {
 			u.Verdict = transcript.DerivedTotal
 		}
 		p.Emit(u)
 	}
+}
+
+// stoppedAdding is a time from which on no version of Zed was in use that still added up tokens, before one did so again.
+var stoppedAdding = format.Time("2025-12-01T00:00:00Z")
+
+// included returns which requests the sum may include: those from one on, and for a thread that may have begun before Zed stopped adding, those up
+// to another. That is as many as fit into it.
+func included(all []request, sum tokens, started transcript.Time) (from, to int) {
+	from = len(all)
+	for left, ok := sum, true; from > 0; from-- {
+		if left, ok = left.minus(all[from-1].tokens); !ok {
+			break
+		}
+	}
+	if started.Valid && started.UnixMicro >= stoppedAdding.UnixMicro {
+		return from, 0
+	}
+	for left, ok := sum, true; to < len(all); to++ {
+		if left, ok = left.minus(all[to].tokens); !ok {
+			break
+		}
+	}
+	return from, to
 }
 
 // lastRequests returns the last request of each prompt, in the order of the prompts. Early payloads have a list with an entry for each message

@@ -10,8 +10,7 @@
 // the prompt and its place after it. Payload 0.2.0 numbers messages.
 //
 // Usage: a thread states the sum of all its requests, and for each prompt the last request that it caused. Versions between autumn 2025 and
-// June 2026 did not add up the sum. So the sum counts where it includes the last requests, and those that it cannot include count
-// for themselves.
+// June 2026 did not add up the sum. So a last request counts for itself if the sum cannot include it.
 package zed
 
 import (
@@ -27,8 +26,9 @@ func New() format.Format { return zed{} }
 type zed struct{}
 
 var (
-	_ format.Placed   = zed{}
-	_ format.Splitter = zed{}
+	_ format.Placed        = zed{}
+	_ format.Splitter      = zed{}
+	_ format.UsageResolver = zed{}
 )
 
 // Name returns "zed".
