@@ -57,6 +57,16 @@ func growingSettings() growing {
 	return g
 }
 
+// growingRow returns the states of the row of a Zed thread, which has a sum of usage.
+func growingRow() growing {
+	g := growing{format: "zed", path: "zed/threads/threads.db/" + zedThread(1) + ".ndjson"}
+	for n := range 4 {
+		data := zedData(100+50*n, fmt.Sprintf("1=%d", 10+n), zedSays(1, "mend", strings.Repeat("mended ", n+1)))
+		g.states = append(g.states, fmt.Sprintf(`{"table":"zed thread","id":%q,"summary":"Baskets","updated_at":"2026-07-01T09:%02d:00+00:00","data_type":"zstd","data":%s}`+"\n", zedThread(1), n, data))
+	}
+	return g
+}
+
 // growingSession returns the states of a Goose session, which has only totals of usage.
 func growingSession(t *testing.T) growing {
 	t.Helper()
@@ -92,7 +102,7 @@ func TestUsageGrows(t *testing.T) {
 		rounds = 3
 	}
 	for _, g := range []growing{
-		growingThread(), growingSession(t), growingMeta(), growingSettings(),
+		growingThread(), growingSession(t), growingMeta(), growingSettings(), growingRow(),
 		cutAnywhere(t, r, "kimi", "kimi/testdata/cli/in", wires+"wire.jsonl"),
 		cutAnywhere(t, r, "kimi", "kimi/testdata/code/in", "home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/main/wire.jsonl"),
 		cutAnywhere(t, r, "copilot-vscode", "copilotvscode/testdata/log/in", chats+"5e000000-0000-4000-8000-000000000002.jsonl"),

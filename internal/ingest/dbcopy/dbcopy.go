@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	driver "modernc.org/sqlite" // "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -126,7 +127,7 @@ func dsn(path, mode string) string { return disk.URI(path, "mode="+mode) }
 type Query struct {
 	Name, SQL string
 	JSON      []string // columns whose text is JSON: written as JSON where it is valid
-	Packed    []string // columns whose bytes Unpack decodes to text: written as that text, or unchanged where Unpack fails
+	Packed    []string // columns whose bytes Unpack decodes to text: written as that text, or unchanged where Unpack fails or gives no text
 	Unpack    func([]byte) ([]byte, error)
 }
 
@@ -187,7 +188,7 @@ func row(out *bufio.Writer, q Query, columns []string, values []any) error {
 			return err
 		}
 		if packed, ok := values[i].([]byte); ok && slices.Contains(q.Packed, column) {
-			if text, err := q.Unpack(packed); err == nil {
+			if text, err := q.Unpack(packed); err == nil && (utf8.Valid(text) || json.Valid(text)) {
 				values[i] = string(text)
 			}
 		}

@@ -1,9 +1,11 @@
 package dbcopy
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,5 +66,29 @@ func TestParts(t *testing.T) {
 	}
 	if _, err := c.Parts(context.Background(), "SELECT 1, 2, 3, 4 FROM nowhere"); err == nil {
 		t.Error("no error for a table that does not exist")
+	}
+}
+
+// TestPackedRow writes packed columns: what they hold if that is text, else their own bytes, so that none are lost.
+func TestPackedRow(t *testing.T) {
+	unpack := func(b []byte) ([]byte, error) {
+		if !bytes.HasPrefix(b, []byte("z")) {
+			return nil, errors.New("not packed")
+		}
+		return b[1:], nil
+	}
+	q := Query{Name: "note", JSON: []string{"data"}, Packed: []string{"data"}, Unpack: unpack}
+	for packed, want := range map[string]string{
+		`z{"a": 1}`: `{"a":1}`, "zplain": `"plain"`, "z{\"a\": \"\xff\"}": "{\"a\":\"\xff\"}", "z{\xff": `"env/"`, `{"b": 2}`: `{"b":2}`, "torn": `"dG9ybg=="`,
+	} {
+		var got bytes.Buffer
+		out := bufio.NewWriter(&got)
+		if err := row(out, q, []string{"data"}, []any{[]byte(packed)}); err != nil {
+			t.Fatal(err)
+		}
+		out.Flush()
+		if want = `{"table":"note","data":` + want + "}\n"; got.String() != want {
+			t.Errorf("%q: %q, want %q", packed, got.String(), want)
+		}
 	}
 }

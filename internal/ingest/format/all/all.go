@@ -37,6 +37,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
+	"github.com/txarchive/txarchive/internal/ingest/format/zed"
 )
 
 // ErrUnknown says that this program has no format of that name; a later version may have it.
@@ -71,6 +72,7 @@ func Formats() []format.Format {
 		goose.New(),
 		vibe.New(),
 		droid.New(),
+		zed.New(),
 		aider.New(),
 		chatjsonl.New(),
 	}
