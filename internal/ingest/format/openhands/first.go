@@ -62,13 +62,33 @@ func (p *parser) actionOf(e *entry) {
 			ev.Model = e.model
 			p.Emit(ev)
 		}
-		p.call(e, e.args)
+		p.call(e, e.args, e.written())
 		if name == "delegate" {
 			p.Emit(&transcript.Hint{Run: p.run, Key: hintDelegate, Value: name, Origin: e.origin})
 		}
 	default:
 		p.uncounted(e, transcript.KindUnknown, name)
 	}
+}
+
+// written returns what a call writes to a file if the action does not have it: then it is only in the response.
+func (e *entry) written() (arguments format.Value) {
+	for _, key := range []string{"content", "file_text", "new_str", "translated_ipython_code"} {
+		if !isEmpty(e.args.Get(key)) {
+			return format.Value{}
+		}
+	}
+	if !e.action.Is("edit") && !e.action.Is("write") {
+		return format.Value{}
+	}
+	for choice := range e.metadata.Get("model_response", "choices").Items() {
+		for call := range choice.Get("message", "tool_calls").Items() {
+			if call.Get("id").Str() == e.call {
+				arguments = call.Get("function", "arguments")
+			}
+		}
+	}
+	return arguments
 }
 
 // firstReasoning yields the reasoning in a response. Each call of the response repeats it.
@@ -94,7 +114,7 @@ func (p *parser) observationOf(e *entry) {
 	name := e.observation.Word()
 	_, caused := e.value.Get("cause").Int()
 	output := e.content
-	if isEmpty(output) || name == "recall" {
+	if name == "recall" || isEmpty(output) && (states[name] || name == "delegate") {
 		output = e.extras
 	}
 	switch {

@@ -64,7 +64,7 @@ func (p *parser) second(e *entry) {
 // message yields what the user, the agent or the program said.
 func (p *parser) message(e *entry) {
 	m := e.message
-	p.reason(e, m.Get("reasoning_content"), m.Get("thinking_blocks"), m.Get("responses_reasoning_item"))
+	p.reason(e, m.Get("reasoning_content"), m.Get("thinking_blocks"), m.Get("responses_reasoning_item"), e.reasoning, e.thinking)
 	content := m.Get("content")
 	kind, role := transcript.KindSystem, "system"
 	switch {
