@@ -45,7 +45,7 @@ var (
 	ofEvent = map[string]bool{
 		"id": true, "timestamp": true, "source": true, "kind": true, "action": true, "observation": true, "llm_metrics": true, "tool_call_metadata": true,
 		"parent_id": true, "tool_call_id": true, "action_id": true, "llm_response_id": true, "forgotten_event_ids": true, "original_kind": true,
-		"prompt_token_ids": true, "response_token_ids": true, "status": true,
+		"prompt_token_ids": true, "response_token_ids": true, "status": true, "log_data": true,
 	}
 	ofTool = map[string]bool{
 		"kind": true, "security_risk": true, "confirmation_state": true, "old_content": true, "new_content": true, "screenshot": true, "screenshot_data": true,
