@@ -48,6 +48,15 @@ func growingMeta() growing {
 	return g
 }
 
+// growingState returns the states of a conversation of OpenHands, which list its requests.
+func growingState() growing {
+	g := growing{format: "openhands", path: handsStore + handsA + "/base_state.json"}
+	for n := range 4 {
+		g.states = append(g.states, handsState(handsUse("agent", true, []string{"r1", "r2", "r3", "r4"}[:n+1]...)))
+	}
+	return g
+}
+
 // growingSettings returns the states of the settings of a Droid session, which has only totals of usage.
 func growingSettings() growing {
 	g := growing{format: "droid", path: droidStore + droidA + ".settings.json"}
@@ -102,7 +111,7 @@ func TestUsageGrows(t *testing.T) {
 		rounds = 3
 	}
 	for _, g := range []growing{
-		growingThread(), growingSession(t), growingMeta(), growingSettings(), growingRow(),
+		growingThread(), growingSession(t), growingMeta(), growingSettings(), growingRow(), growingState(),
 		cutAnywhere(t, r, "kimi", "kimi/testdata/cli/in", wires+"wire.jsonl"),
 		cutAnywhere(t, r, "kimi", "kimi/testdata/code/in", "home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/main/wire.jsonl"),
 		cutAnywhere(t, r, "copilot-vscode", "copilotvscode/testdata/log/in", chats+"5e000000-0000-4000-8000-000000000002.jsonl"),

@@ -34,6 +34,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
+	"github.com/txarchive/txarchive/internal/ingest/format/openhands"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
@@ -73,6 +74,7 @@ func Formats() []format.Format {
 		vibe.New(),
 		droid.New(),
 		zed.New(),
+		openhands.New(),
 		aider.New(),
 		chatjsonl.New(),
 	}

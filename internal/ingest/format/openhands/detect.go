@@ -1,0 +1,215 @@
+package openhands
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+)
+
+// eventName matches the names of events of version 1, exportedName those in its export.
+var (
+	eventName    = lazyregexp.New(`^event-([0-9]{5,18})-[0-9A-Za-z-]{8,}\.json$`)
+	exportedName = lazyregexp.New(`^event_([0-9]{6,18})_[0-9A-Za-z-]{8,}\.json$`)
+	firstName    = lazyregexp.New(`^([0-9]{1,18})\.json$`)
+	hexID        = lazyregexp.New(`^[0-9A-Fa-f]{32}$`)
+	anyID        = lazyregexp.New(`[0-9A-Fa-f]{32}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`)
+)
+
+const (
+	stateFile    = "base_state.json"
+	metaFile     = "meta.json"
+	metadataFile = "metadata.json"
+	eventsDir    = "events"
+	serverDir    = "v1_conversations"
+	childrenDir  = "subagents"
+)
+
+// location is what the path of a file states.
+type location struct {
+	name   string // of the file
+	role   string // "" if the name is none of the program's
+	dir    string // of the conversation
+	run    string
+	parent string // the conversation that started it as a sub-agent
+	seq    int64  // number of the event, -1 if the name has none
+	inside bool   // a directory that only the program uses
+}
+
+// runID returns the id of a conversation as its directory is called: hexadecimal digits without dashes.
+func runID(s string) string {
+	if format.IsUUID(s) {
+		return strings.ToLower(strings.ReplaceAll(s, "-", ""))
+	}
+	if hexID.MatchString(s) {
+		return strings.ToLower(s)
+	}
+	return s
+}
+
+// locate reads <id>/events/event-<n>-<id>.json and <id>/base_state.json, v1_conversations/<id>/<id>.json, <id>/events/<n>.json and the names in
+// an export.
+func locate(file string) (at location) {
+	name, dir := path.Base(file), path.Dir(file)
+	at.name, at.dir, at.seq = name, dir, -1
+	number := func(m []string) { at.seq, _ = strconv.ParseInt(m[1], 10, 64) }
+	switch {
+	case path.Base(dir) == eventsDir && eventName.MatchString(name):
+		at.role, at.dir = roleEvent, path.Dir(dir)
+		number(eventName.FindStringSubmatch(name))
+	case path.Base(dir) == eventsDir && firstName.MatchString(name):
+		at.role, at.dir = roleFirst, path.Dir(dir)
+		number(firstName.FindStringSubmatch(name))
+	case exportedName.MatchString(name):
+		at.role = roleEvent
+		number(exportedName.FindStringSubmatch(name))
+	case path.Base(path.Dir(dir)) == serverDir && isID(strings.TrimSuffix(name, ".json")) && isID(path.Base(dir)):
+		at.role, at.inside = roleEvent, true
+	case name == stateFile:
+		at.role = roleState
+	case name == metaFile, name == metadataFile:
+		at.role = roleMeta
+	}
+	at.run = runID(path.Base(at.dir))
+	if exportedName.MatchString(name) || name == metaFile { // the program calls an export by its conversation
+		at.run = cmp.Or(runID(anyID.FindString(at.run)), at.run)
+	}
+	if above := path.Dir(at.dir); path.Base(above) == childrenDir {
+		at.parent = runID(path.Base(path.Dir(above)))
+	}
+	for above := path.Dir(at.dir); above != path.Dir(above); above = path.Dir(above) {
+		switch path.Base(above) {
+		case ".openhands", ".openhands-state":
+			at.inside = true
+		}
+	}
+	return at
+}
+
+func isID(s string) bool { return format.IsUUID(s) || hexID.MatchString(s) }
+
+// root returns the directory of the conversation, or of the outermost one that it is a sub-agent of; "" if other files may be in it.
+func (at *location) root() string {
+	dir := at.dir
+	if path.Base(path.Dir(dir)) != serverDir && !isID(path.Base(dir)) && !at.hasEvents() {
+		return ""
+	}
+	for path.Base(path.Dir(dir)) == childrenDir {
+		dir = path.Dir(path.Dir(dir))
+	}
+	if dir == "/" || path.Ext(dir) == ".zip" {
+		return ""
+	}
+	return dir
+}
+
+// hasEvents reports whether the file is in the directory of a conversation's events.
+func (at *location) hasEvents() bool {
+	return at.role == roleFirst || at.role == roleEvent && eventName.MatchString(at.name)
+}
+
+// order sorts the originals of a conversation.
+func (at *location) order(e *entry) string {
+	if path.Base(path.Dir(at.dir)) == serverDir {
+		return e.stamp.Str()
+	}
+	return fmt.Sprintf("%018d", at.seq)
+}
+
+// trajectory returns the run of an exported array: the conversation in its name, or else its name and when it began.
+func (at *location) trajectory(begun string) string {
+	stem := strings.TrimPrefix(strings.TrimSuffix(at.name, path.Ext(at.name)), "trajectory-")
+	if anyID.MatchString(stem) || begun == "" {
+		return runID(stem)
+	}
+	return stem + "@" + begun
+}
+
+// Detect claims files of conversations by their names, with their content or place, and exported arrays by content.
+func (openhands) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	if strings.HasPrefix(name, ".eventlog") && path.Base(path.Dir(h.Path)) == eventsDir {
+		return format.Claim{Strength: format.Certain, Skip: true}
+	}
+	if path.Ext(name) != ".json" {
+		return format.Claim{}
+	}
+	at := locate(h.Path)
+	claim := format.Claim{Strength: format.Certain, Role: at.role, Root: at.root()}
+	switch head := format.TrimBOM(h.Bytes); {
+	case at.role == "":
+		return detectTrajectory(h)
+	case !at.fits(head):
+		return format.Claim{}
+	}
+	return claim
+}
+
+// fits reports whether a file with one of the program's names has such content. In directories that only the program uses the name is enough, except of
+// metadata.
+func (at *location) fits(head []byte) bool {
+	switch {
+	case at.role == roleMeta:
+		return isMeta(head) || at.name == metaFile && isID(path.Base(at.dir)) && isStored(head)
+	case at.inside:
+		return true
+	case len(head) > 0 && !format.BeginsObject(head):
+		return false
+	}
+	switch at.role {
+	case roleState:
+		return format.HasKeys(head, "id", "agent")
+	case roleFirst:
+		return isFirst(head)
+	}
+	return len(head) == 0 || format.HasKeys(head, "id") || format.HasKeys(head, "kind")
+}
+
+// isFirst reports whether an object begins like an event of version 0.
+func isFirst(head []byte) bool {
+	return format.HasKeys(head, "timestamp", "source") && (format.HasKeys(head, "action") || format.HasKeys(head, "observation"))
+}
+
+// isMeta reports whether an object has the members of a conversation's metadata.
+func isMeta(head []byte) bool {
+	return format.HasKeys(head, "conversation_id", "selected_repository") || format.HasKeys(head, "conversation_id", "trigger") ||
+		format.HasKeys(head, "id", "sandbox_id", "title")
+}
+
+// isStored reports whether an object may be what a server keeps of a conversation.
+func isStored(head []byte) bool {
+	return format.HasKeys(head, "id") && (format.HasKeys(head, "agent") || format.HasKeys(head, "workspace"))
+}
+
+// detectTrajectory recognises an array by its first event.
+func detectTrajectory(h format.Head) format.Claim {
+	v, alone := format.FirstElement(h.Bytes)
+	if alone || !v.IsObject() || path.Base(path.Dir(h.Path)) == "event_cache" || !v.Get("timestamp").Time().Valid || !isSource(v.Get("source").Word()) {
+		return format.Claim{}
+	}
+	_, numbered := v.Get("id").Int()
+	first := numbered && (v.Get("action").IsString() || v.Get("observation").IsString() || v.Get("message").IsString())
+	if !first && !isKind(v.Get("kind").Word()) {
+		return format.Claim{}
+	}
+	return format.Claim{Strength: format.Likely, Role: roleTrajectory}
+}
+
+func isSource(s string) bool {
+	switch s {
+	case "agent", "user", "environment", "hook":
+		return true
+	}
+	return false
+}
+
+func isKind(s string) bool {
+	return strings.HasSuffix(s, "Event") || strings.HasPrefix(s, "Condensation") || s == "UserRejectObservation"
+}
+
+// InZip recognises the files of an export by their names.
+func (openhands) InZip(name string) bool { return exportedName.MatchString(name) || name == metaFile }

@@ -1,0 +1,54 @@
+package openhands
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// textOf returns all strings of a value except ids, types, times, names of models, encoded data, settings, and whole files before and after a
+// change. It does not depend on what surrounds the value.
+func textOf(v format.Value) string {
+	return format.Build(func(b []byte) []byte { return appendText(b, v) })
+}
+
+func appendText(dst []byte, v format.Value) []byte {
+	whole := v.Get("timestamp").IsString() && v.Get("source").IsString()
+	named, reasoned := v.Get("kind").IsString(), v.Get("summary").IsArray()
+	return format.AppendText(dst, v, func(dst []byte, depth int, key string, f format.Value) ([]byte, bool) {
+		switch {
+		case depth == 1 && whole && ofEvent[key], depth == 1 && ofTool[key], depth == 1 && key == "thought" && !named,
+			depth == 1 && named && key == "metadata", depth == 1 && reasoned && (key == "id" || key == "status"):
+			return dst, true
+		case key == "data" && f.IsBase64(), key == "signature", key == "encrypted_content", f.IsDataURL():
+			return dst, true
+		case f.IsObject() && f.Get("type").Is("text") && f.Get("text").IsString():
+			return format.AppendStrings(dst, f.Get("text")), true
+		case f.IsObject() && f.Get("type").Is("thinking"):
+			return format.AppendStrings(dst, f.Get("thinking")), true
+		case f.IsObject() && (f.Get("type").Is("image") || f.Get("type").Is("redacted_thinking")):
+			return dst, true
+		}
+		return dst, false
+	})
+}
+
+// aboutText returns the text of a file about a conversation: its title, tags, directory and repository. Everything else is configuration, or
+// in the events.
+func aboutText(v format.Value) string {
+	return format.Build(func(b []byte) []byte {
+		for _, f := range []format.Value{v.Get("title"), v.Get("tags"), v.Get("workspace", "working_dir"), v.Get("selected_repository"), v.Get("selected_branch")} {
+			b = format.AppendStrings(b, f)
+		}
+		return b
+	})
+}
+
+// ofEvent are members of a whole event that are no text, and ofTool such members of what goes into a tool and comes out of it.
+var (
+	ofEvent = map[string]bool{
+		"id": true, "timestamp": true, "source": true, "kind": true, "action": true, "observation": true, "llm_metrics": true, "tool_call_metadata": true,
+		"parent_id": true, "tool_call_id": true, "action_id": true, "llm_response_id": true, "forgotten_event_ids": true, "original_kind": true,
+		"prompt_token_ids": true, "response_token_ids": true, "status": true, "log_data": true,
+	}
+	ofTool = map[string]bool{
+		"kind": true, "security_risk": true, "confirmation_state": true, "old_content": true, "new_content": true, "screenshot": true, "screenshot_data": true,
+		"set_of_marks": true, "dom_object": true, "axtree_object": true, "extra_element_properties": true, "impl_source": true, "recall_type": true,
+	}
+)
