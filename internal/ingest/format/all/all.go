@@ -30,6 +30,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
+	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
@@ -68,6 +69,7 @@ func Formats() []format.Format {
 		pi.New(),
 		cursor.New(),
 		amp.New(),
+		kiro.New(), // before continue: the editor's first sessions look like its
 		continuedev.New(),
 		llmlogs.New(),
 		goose.New(),

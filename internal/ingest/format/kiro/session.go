@@ -1,0 +1,80 @@
+package kiro
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// session yields the metadata of a session of the command line, and what its turns were.
+func (p *parser) session() {
+	p.run = stem(p.in.Path)
+	doc, at := p.Document(p.in.Reader, p.problem)
+	if !doc.Exists() {
+		return
+	}
+	p.file = at.Offset - doc.Offset()
+	p.begin(cmp.Or(doc.Get("session_id").Str(), p.run), "")
+	state := doc.Get("session_state")
+	model := state.Get("rts_model_state", "model_info", "model_id").Str()
+	parent := doc.Get("parent_session_id").Str()
+	run := &transcript.Run{
+		ID: p.run, Named: true, Rank: rankSession, Title: format.Title(doc.Get("title").Str()), Project: doc.Get("cwd").Str(), Model: chosen(model),
+		Agent: state.Get("agent_name").Str(), Started: doc.Get("created_at").Time(), Ended: doc.Get("updated_at").Time(), Child: parent != "",
+	}
+	run.Attributes.Set("imported_from", doc.Get("imported_from").Str())
+	if doc.Get("exported_from_v1").Bool() == transcript.Yes {
+		run.Attributes.Set("exported", true) // from the database
+	}
+	p.name = true
+	p.Emit(run)
+	p.at(doc)
+	if parent != "" && parent != p.run {
+		p.child(parent)
+	}
+	p.hint(hintTitle, run.Title)
+	p.hint(hintProject, run.Project)
+	p.hint(hintModel, model)
+	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)
+	n := 0
+	for turn := range state.Get("conversation_metadata", "user_turn_metadatas").Items() {
+		if p.Done() {
+			return
+		}
+		p.at(turn)
+		p.turn(turn, n, model)
+		n++
+	}
+}
+
+// turn yields what a turn cost, if the service has told: credits, rarely tokens.
+func (p *parser) turn(v format.Value, n int, model string) {
+	at := v.Get("end_timestamp").Time()
+	if !at.Valid {
+		at = v.Get("end_timestamp").UnixTime()
+	}
+	var a transcript.Attributes
+	setCredits(&a, credits(v.Get("metering_usage"), "value"))
+	if requests, ok := v.Get("total_request_count").Int(); ok && requests > 0 {
+		a.Set("requests", requests)
+	}
+	reason := v.Get("end_reason")
+	a.Set("end_reason", reason.Str())
+	p.aside(transcript.KindLifecycle, "turn", at, cmp.Or(reason, v.Get("loop_id")), a)
+	u := tokens(v, "input_token_count", "output_token_count", "cache_read_input_token_count", "cache_write_input_token_count")
+	if u == nil {
+		return
+	}
+	id := v.Get("loop_id", "rand").Text()
+	if id == "" {
+		id = strconv.Itoa(n)
+	}
+	u.Run, u.Conversation, u.Key, u.Origin, u.Time = p.run, conversation, "turn "+p.run+" "+id, p.origin, at
+	u.Model = cmp.Or(v.Get("model").Str(), model)
+	if requests := v.Get("total_request_count").Count(); requests.N > 0 {
+		u.Requests = tokenCount(v.Get("total_request_count"))
+	}
+	p.Emit(u)
+}
