@@ -24,6 +24,15 @@ func samples(t *testing.T, source string, all ...string) {
 	}
 }
 
+// fewRuns copies the examples without most runs of Flow Studio, which have 252 of 352 files.
+func fewRuns(t *testing.T, to string) {
+	t.Helper()
+	const studio = "flow-studio/swarm/runs/"
+	for _, of := range []string{"awf", "chibi", "devflow", "leslie", studio + "run-20261121-000533-1bj1cw", studio + "run-20261121-000535-yhmzca"} {
+		must(t, os.CopyFS(filepath.Join(to, of), os.DirFS(filepath.Join(runs, of))))
+	}
+}
+
 // kin are samples of agents that say something of each other's runs: forks and resumes with the history of another, sub-agents, models and
 // titles that stand in other files, copies, empty files.
 var kin = []string{"claudecode/fork", "claudecode/advisor", "claudecode/layouts", "claudecode/lines", "codex/forks", "codex/unnamed-turns", "codex/moved",
