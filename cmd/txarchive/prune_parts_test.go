@@ -82,10 +82,10 @@ func TestPruneAmongKin(t *testing.T) {
 		"origin of several": {[]string{"codex/forks"}, []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
 		"all": {[]string{
 			"claudecode/fork", "claudecode/advisor", "codex/forks", // forks and origins
-			"claudecode/lines",                                                         // only in problems
-			"opencode/elsewhere", "opencode/early", "opencode/inside", "opencode/tree", // beside other roots
+			"claudecode/lines", // only in problems
 		}, nil},
-		"nothing left": {[]string{"awf/resumed"}, nil},
+		"beside other roots": {[]string{"opencode/elsewhere", "opencode/early", "opencode/inside", "opencode/tree"}, nil},
+		"nothing left":       {[]string{"awf/resumed"}, nil},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
