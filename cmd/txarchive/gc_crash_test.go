@@ -76,7 +76,7 @@ func killedCommand(t *testing.T, bin, from string, line, gone []string) {
 	calm := copyArchive(t, from)
 	took := run(t, bin, calm, line...)
 	want, next := dumpViews(t, calm), seeds()
-	for done := 0; done < max(2, *kills/8); {
+	for done := 0; done < max(1, *kills/8); {
 		seed, r := next()
 		t.Logf("-seed %d", seed)
 		dir := copyArchive(t, from)

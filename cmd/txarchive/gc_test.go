@@ -111,7 +111,9 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
-	must(t, os.CopyFS(source, os.DirFS(runs)))
+	for _, format := range []string{"awf", "leslie"} {
+		must(t, os.CopyFS(filepath.Join(source, format), os.DirFS(filepath.Join(runs, format))))
+	}
 	var all []*leaky
 	for n := range 6 {
 		all = append(all, newLeaky(source, n+1))

@@ -16,9 +16,7 @@ var draws = flag.Int("draws", 1, "how many random sets of runs the test of what 
 func TestFreed(t *testing.T) {
 	t.Parallel()
 	r := random(t)
-	source, same := examples(t)
-	whole := filepath.Join(t.TempDir(), "archive")
-	tx(t, whole, 0, "ingest", "-q", source)
+	whole, _, same := archived(t)
 	tx(t, whole, 0, "gc")
 	formats := []string{"awf", "chibi", "devflow", "flow-studio", "leslie"}
 	for _, i := range r.Perm(len(formats))[:min(*draws, len(formats))] {

@@ -24,6 +24,15 @@ func samples(t *testing.T, source string, all ...string) {
 	}
 }
 
+// fewRuns copies the examples without most runs of Flow Studio, which have 252 of 352 files.
+func fewRuns(t *testing.T, to string) {
+	t.Helper()
+	const studio = "flow-studio/swarm/runs/"
+	for _, of := range []string{"awf", "chibi", "devflow", "leslie", studio + "run-20261121-000533-1bj1cw", studio + "run-20261121-000535-yhmzca"} {
+		must(t, os.CopyFS(filepath.Join(to, of), os.DirFS(filepath.Join(runs, of))))
+	}
+}
+
 // kin are samples of agents that say something of each other's runs: forks and resumes with the history of another, sub-agents, models and
 // titles that stand in other files, copies, empty files.
 var kin = []string{"claudecode/fork", "claudecode/advisor", "claudecode/layouts", "claudecode/lines", "codex/forks", "codex/unnamed-turns", "codex/moved",
@@ -48,23 +57,35 @@ func inParts(t *testing.T, dir string, line ...string) {
 }
 
 // TestPruneAmongKin prunes runs whose originals say something of others, and others of theirs. Nobody pays for it, no index says what its
-// packs do not, and all comes back. What a crash of gc leaves is one of two ends, of which a soak takes both.
+// packs do not, and all comes back. What a crash of gc leaves is one of two ends, of which a soak takes both. Samples of an archive have
+// nothing to do with each other but what is said of them here.
 func TestPruneAmongKin(t *testing.T) {
 	for name, c := range map[string]struct {
 		samples []string
 		runs    []string // by native id; none: all
 	}{
-		"origin of a fork":    {[]string{"codex/unnamed-turns"}, []string{"019b0000-aaaa-7000-8000-000000000001"}},
-		"origin of several":   {[]string{"codex/forks"}, []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
-		"forks and origins":   {[]string{"claudecode/fork", "claudecode/advisor", "codex/forks"}, nil},
-		"origin and copies":   {[]string{"pi/fork", "pi/first", "openclaw/chats"}, []string{"019a0000-0000-7000-8000-00000000000a", "0a000000-0000-4000-8000-00000000000b"}},
-		"only in problems":    {[]string{"claudecode/lines"}, nil},
-		"same event":          {[]string{"claudecode/fork", "claudecode/layouts"}, []string{"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b"}},
-		"one of two contents": {[]string{"runs/flow-studio"}, []string{"run-20261121-000534-vg2eqy"}},
-		"nothing left":        {[]string{"awf/resumed"}, nil},
-		"some of an export":   {[]string{"chatgpt/twice", "claudeai/twice"}, []string{"c-1", "k-2"}},
-		"origin of a branch":  {[]string{"chatgpt/tree"}, []string{"00000064-0000-4000-8000-000000000064"}},
-		"beside other roots":  {[]string{"opencode/elsewhere", "opencode/early", "opencode/inside", "opencode/tree"}, nil},
+		"some": {[]string{
+			"codex/unnamed-turns",                   // origin of a fork
+			"pi/fork", "pi/first", "openclaw/chats", // origin and copies
+			"claudecode/fork", "claudecode/layouts", // same event
+			"runs/flow-studio",                // one of two contents
+			"chatgpt/twice", "claudeai/twice", // some of an export
+			"chatgpt/tree", // origin of a branch
+		}, []string{
+			"019b0000-aaaa-7000-8000-000000000001",
+			"019a0000-0000-7000-8000-00000000000a", "0a000000-0000-4000-8000-00000000000b",
+			"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b",
+			"run-20261121-000534-vg2eqy",
+			"c-1", "k-2",
+			"00000064-0000-4000-8000-000000000064",
+		}},
+		"origin of several": {[]string{"codex/forks"}, []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
+		"all": {[]string{
+			"claudecode/fork", "claudecode/advisor", "codex/forks", // forks and origins
+			"claudecode/lines", // only in problems
+		}, nil},
+		"beside other roots": {[]string{"opencode/elsewhere", "opencode/early", "opencode/inside", "opencode/tree"}, nil},
+		"nothing left":       {[]string{"awf/resumed"}, nil},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,48 +32,62 @@ func tx(t *testing.T, dir string, code int, args ...string) string {
 	return out.String()
 }
 
-// examples copies the examples to a source that cannot be written, and returns a function that compares it.
+// examples are the examples as a source that cannot be written, the same for all tests, and a function that compares it.
 func examples(t *testing.T) (source string, same func()) {
 	t.Helper()
-	source = filepath.Join(t.TempDir(), "runs")
-	must(t, os.CopyFS(source, os.DirFS(runs)))
-	past := time.Now().Add(-time.Hour).Truncate(time.Second)
-	look := func(change bool) (all []string) {
-		err := filepath.WalkDir(source, func(p string, e fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if change {
-				if err := os.Chtimes(p, past, past); err != nil {
-					return err
-				}
-				return os.Chmod(p, map[bool]fs.FileMode{true: 0o555, false: 0o444}[e.IsDir()])
-			}
-			info, err := e.Info()
-			if err != nil {
-				return err
-			}
-			content := []byte{}
-			if !e.IsDir() {
-				content, err = os.ReadFile(p)
-			}
-			all = append(all, fmt.Sprint(p, info.Mode(), info.ModTime(), string(content)))
-			return err
-		})
+	shown.once.Do(func() {
+		root, err := os.MkdirTemp("", "txarchive-examples")
 		must(t, err)
-		return all
-	}
-	look(true)
-	before := look(false)
-	t.Cleanup(func() {
-		_ = filepath.WalkDir(source, func(p string, e fs.DirEntry, _ error) error { return os.Chmod(p, 0o755) })
+		shown.root, shown.source = root, filepath.Join(root, "runs")
+		must(t, os.CopyFS(shown.source, os.DirFS(runs)))
+		past := time.Now().Add(-time.Hour).Truncate(time.Second)
+		must(t, filepath.WalkDir(shown.source, func(p string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.Chtimes(p, past, past), os.Chmod(p, map[bool]fs.FileMode{true: 0o555, false: 0o444}[e.IsDir()]))
+		}))
+		shown.before = state(t, shown.source)
 	})
-	return source, func() {
+	return shown.source, func() {
 		t.Helper()
-		if !slices.Equal(before, look(false)) {
+		if !slices.Equal(shown.before, state(t, shown.source)) {
 			t.Error("the source has changed")
 		}
 	}
+}
+
+// archived is an archive of the examples.
+func archived(t *testing.T) (dir, source string, same func()) {
+	t.Helper()
+	source, same = examples(t)
+	shown.archived.Do(func() { tx(t, filepath.Join(shown.root, "archive"), 0, "ingest", "-q", source) })
+	return copyArchive(t, filepath.Join(shown.root, "archive")), source, same
+}
+
+// shown are the examples, and their archive, of which archived gives copies; TestMain removes both.
+var shown struct {
+	once, archived sync.Once
+	root, source   string
+	before         []string
+}
+
+// state is all of a directory that may be seen.
+func state(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	must(t, filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		content := []byte{}
+		if err == nil && !e.IsDir() {
+			content, err = os.ReadFile(p)
+		}
+		all = append(all, fmt.Sprint(p, info.Mode(), info.ModTime(), string(content)))
+		return err
+	}))
+	return all
 }
 
 // about are the rows of a dump that speak of runs and of no others.
@@ -107,9 +123,7 @@ func runIDs(t *testing.T, dir string) []string {
 func TestPruneAnything(t *testing.T) {
 	t.Parallel()
 	r := random(t)
-	source, same := examples(t)
-	dir := filepath.Join(t.TempDir(), "archive")
-	tx(t, dir, 0, "ingest", "-q", source)
+	dir, source, same := archived(t)
 	all := runIDs(t, dir)
 	whole, costs := dumpViews(t, dir), tx(t, dir, 0, "cost", "--json", "--by", "format,model,flow,step,agent,status,source")
 	for range max(1, *kills/4) {
@@ -156,9 +170,7 @@ func TestPruneAnything(t *testing.T) {
 // archive, packs inflated; all that is left is restored byte for byte.
 func TestPrunedIsGone(t *testing.T) {
 	t.Parallel()
-	source, same := examples(t)
-	dir := filepath.Join(t.TempDir(), "archive")
-	tx(t, dir, 0, "ingest", "-q", source)
+	dir, source, same := archived(t)
 	plan := decode[struct {
 		plannedFrees
 		Versions []struct {
@@ -294,13 +306,10 @@ func everyByte(t *testing.T, dir string) map[string][]byte {
 // has without the kill.
 func TestKilledPrune(t *testing.T) {
 	bin := program(t)
-	source, same := examples(t)
+	calm, _, same := archived(t)
+	disturbed, _, _ := archived(t)
 	thin := filepath.Join(t.TempDir(), "thin.yaml")
 	must(t, os.WriteFile(thin, []byte(payloadPolicy), 0o600))
-	calm, disturbed := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
-	for _, dir := range []string{calm, disturbed} {
-		run(t, bin, dir, "ingest", "-q", source)
-	}
 	steps := [][]string{
 		{"prune", "--policy", thin, "--yes", "-q"},
 		{"prune", "--query", "format:awf OR format:devflow", "--yes", "-q"}, {"prune", "--run", "rxtvjsm9dx137", "--thin", "search", "--yes", "-q"},

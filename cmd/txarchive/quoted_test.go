@@ -15,7 +15,7 @@ func TestNothingIsQuoted(t *testing.T) {
 	t.Parallel()
 	const word = "secretword"
 	source, dir, n := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive"), 0
-	must(t, os.CopyFS(source, os.DirFS(runs)))
+	fewRuns(t, source)
 	texts, numbers := regexp.MustCompile(`:\s*"`), regexp.MustCompile(`:\s*[0-9]+`)
 	must(t, filepath.WalkDir(source, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(path, ".db") || strings.HasSuffix(path, ".gz") {

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -58,8 +59,14 @@ type tidied struct{ *testing.M }
 
 func (m tidied) Run() int {
 	code := m.M.Run()
-	for _, dir := range []string{built.dir, prepared.root, fill.root} {
+	for _, dir := range []string{built.dir, prepared.root, fill.root, shown.root} {
 		if dir != "" {
+			_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, _ error) error {
+				if e.IsDir() {
+					_ = os.Chmod(p, 0o700) // the examples cannot be written
+				}
+				return nil
+			})
 			_ = os.RemoveAll(dir)
 		}
 	}

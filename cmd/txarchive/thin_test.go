@@ -56,7 +56,7 @@ func TestThinAnything(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	source := filepath.Join(t.TempDir(), "runs")
-	must(t, os.CopyFS(source, os.DirFS(runs)))
+	fewRuns(t, source)
 	largeOutputs(t, source)
 	grows := halve(t, r, source)
 	calm, dir := filepath.Join(t.TempDir(), "calm"), filepath.Join(t.TempDir(), "archive")
@@ -65,7 +65,8 @@ func TestThinAnything(t *testing.T) {
 		tx(t, calm, 0, line...)
 		tx(t, dir, 0, line...)
 	}
-	both("ingest", "-q", source)
+	tx(t, calm, 0, "ingest", "-q", source)
+	copyArchiveTo(t, calm, dir)
 	all := runIDs(t, dir)
 	thin := func() {
 		t.Helper()
@@ -142,38 +143,35 @@ func session(t *testing.T, dir, id string, requests int) {
 // TestPrunedRunGrows prunes runs that then go on at their source: they are archived again, and what they cost counts
 // once, also when gc was there, they are pruned again, and the index is made anew.
 func TestPrunedRunGrows(t *testing.T) {
-	for _, collected := range []bool{false, true} {
-		t.Run(fmt.Sprint("gc ", collected), func(t *testing.T) {
-			t.Parallel()
-			prunedRunGrows(t, collected)
-		})
-	}
-}
-
-func prunedRunGrows(t *testing.T, collected bool) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 6))
 	source := filepath.Join(t.TempDir(), "runs")
-	must(t, os.CopyFS(source, os.DirFS(runs)))
+	fewRuns(t, source)
 	grows := halve(t, r, source)
 	agent := filepath.Join(t.TempDir(), "claude")
 	session(t, agent, "2b6f0d52-0000-4000-8000-000000000001", 5)
-	calm, dir := filepath.Join(t.TempDir(), "calm"), filepath.Join(t.TempDir(), "archive")
-	for _, d := range []string{calm, dir} {
-		tx(t, d, 0, "ingest", "-q", source, agent)
-	}
+	calm, dir, collected := filepath.Join(t.TempDir(), "calm"), filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "collected")
+	tx(t, calm, 0, "ingest", "-q", source, agent)
+	copyArchiveTo(t, calm, dir)
 	tx(t, dir, 0, "prune", "--query", "after:1970", "--yes", "-q")
-	if collected {
-		tx(t, dir, 0, "gc", "-q")
-	}
+	copyArchiveTo(t, dir, collected)
+	tx(t, collected, 0, "gc", "-q")
 	putBack(t, grows)
 	session(t, agent, "2b6f0d52-0000-4000-8000-000000000001", 9)
-	for _, d := range []string{calm, dir} {
+	for _, d := range []string{calm, dir, collected} {
 		tx(t, d, 0, "ingest", "-q", source, agent)
 	}
+	want := tx(t, calm, 0, "cost", "--json", "--by", "format,model,source")
+	costsStay(t, dir, want)
+	costsStay(t, collected, want)
+}
+
+// costsStay wants runs that have grown after they were pruned to be there again, and to cost what they did, whatever is done with the archive.
+func costsStay(t *testing.T, dir, want string) {
+	t.Helper()
 	if n := strings.Count(tx(t, dir, 0, "list", "--json", "--limit", "0"), "\n"); n < 2 {
 		t.Errorf("%d runs were archived again", n)
 	}
-	want := tx(t, calm, 0, "cost", "--json", "--by", "format,model,source")
 	for _, step := range [][]string{{"verify"}, {"prune", "--query", "after:1970", "--yes", "-q"}, {"gc", "-q"}, {"reindex", "-q"}} {
 		if got := tx(t, dir, 0, "cost", "--json", "--by", "format,model,source"); got != want {
 			t.Fatalf("before %s: costs are\n%s\nand were\n%s", step[0], got, want)

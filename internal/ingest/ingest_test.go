@@ -26,7 +26,8 @@ type world struct {
 	dir   string
 	index *sqlite.DB
 	*ingest.Ingester
-	reindexes int     // calls of checkReindex
+	reindexes int     // calls of reindexed
+	unchecked string  // the last state, if checkReindex left it out
 	read      *sql.DB // see reader
 }
 
@@ -72,7 +73,12 @@ func (w *world) open(name string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { db.Close() })
+	w.t.Cleanup(func() {
+		if w.unchecked != "" && w.index == db && !w.t.Failed() {
+			w.reindexed()
+		}
+		db.Close()
+	})
 	packs := local.New(nil, filepath.Join(w.dir, "packs"))
 	w.index, w.read = db, nil
 	w.Ingester = &ingest.Ingester{Packs: packs, Originals: pack.NewLibrary(packs, 1<<20), Index: db, Formats: all.Formats(), Writer: "test"}

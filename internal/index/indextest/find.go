@@ -189,7 +189,7 @@ func testFind(t *testing.T, open func(*testing.T) Index) {
 		commit(t, x, Batch(fmt.Sprint("pack", i), originals[i:i+3]...))
 	}
 	assignIDs(t, x, rows)
-	for i := range 60 {
+	for i := range 20 {
 		q := &query.Tree{Root: randomNode(r, 3)}
 		if i == 0 {
 			q = nil

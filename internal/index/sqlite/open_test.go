@@ -6,20 +6,44 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
 )
 
+// emptyIndex is the file of an empty index, which is made once: the schema takes more than what most tests do with it.
+var emptyIndex = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "txarchive-empty")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "index.db")
+	db, err := Open(context.Background(), file, Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
 // newDB opens an empty index in a directory whose name needs quoting.
 func newDB(t testing.TB) *DB {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a #?% b")
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	empty, err := emptyIndex()
+	if err := errors.Join(err, os.Mkdir(dir, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	db, err := Open(t.Context(), filepath.Join(dir, "index.db"), Options{})
+	file := filepath.Join(dir, "index.db")
+	if err := os.WriteFile(file, empty, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(t.Context(), file, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +56,11 @@ func newDB(t testing.TB) *DB {
 }
 
 func TestOpenTwice(t *testing.T) {
-	db := newDB(t)
+	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
 	info, err := os.Stat(db.path)
 	if err != nil {
 		t.Fatal(err)
