@@ -13,6 +13,7 @@
 package openhands
 
 import (
+	"hash/crc32"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -121,6 +122,10 @@ func (p *parser) promptRank(e *entry) int {
 	return int(rankPrompt - min(max(after, 0), rankPrompt-1))
 }
 
+// copyRank returns the rank of a conversation's events. A fork does not state what it is a copy of, so one of the two
+// counts by chance, but by the same one wherever their files lie.
+func copyRank(run string) int { return int(crc32.ChecksumIEEE([]byte(run)) >> 1) }
+
 // single yields the records of a file with one event.
 func (p *parser) single(e *entry) {
 	p.seq = p.at.seq
@@ -131,7 +136,7 @@ func (p *parser) single(e *entry) {
 		r.Ended = e.at // a prompt states none: the rank of the first is the highest, and its time would be the end of the run
 	}
 	p.Emit(r)
-	p.Emit(&transcript.Conversation{ID: p.run, Run: p.run, Shared: true, Order: p.at.order(e), Child: r.Child})
+	p.Emit(&transcript.Conversation{ID: p.run, Run: p.run, Shared: true, Rank: copyRank(p.run), Order: p.at.order(e), Child: r.Child})
 	p.entry(e)
 }
 
