@@ -167,7 +167,7 @@ func (at *location) fits(head []byte) bool {
 		return v.Get("id").IsString() && v.Get("agent").IsObject()
 	case roleFirst:
 		n, ok := v.Get("id").Int()
-		return (ok && n == at.seq || holders[path.Base(path.Dir(at.dir))]) && isFirst(v)
+		return ok && (n == at.seq || holders[path.Base(path.Dir(at.dir))]) && isFirst(v)
 	}
 	return v.Get("id").IsString() && v.Get("timestamp").IsString() && isSource(v.Get("source").Word()) || isKind(v.Get("kind").Word())
 }

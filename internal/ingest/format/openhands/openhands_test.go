@@ -79,6 +79,7 @@ func TestDetect(t *testing.T) {
 		{"x/sessions/y/events/1.json", acted, claim(roleFirst, "x/sessions/y")},
 		{"x/events/1.json", `{"id":1}`, format.Claim{}},
 		{"x/events/1.json", `{"timestamp":"2025-05-01T08:00:00","source":"user","action":"click"}`, format.Claim{}},
+		{"x/sessions/y/events/1.json", `{"timestamp":"2025-05-01T08:00:00","source":"user","action":"click"}`, format.Claim{}},
 		{"x/events/2.json", acted, format.Claim{}},
 		{"x/y/metadata.json", meta, claim(roleMeta, "")},
 		{"x/y/metadata.json", `{"conversation_id":"x"}`, format.Claim{}},
