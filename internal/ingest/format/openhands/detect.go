@@ -193,7 +193,13 @@ func (at *location) isMeta(head []byte) bool {
 	case v.Get("sandbox_id").Exists() && v.Get("title").Exists():
 		return id.IsString()
 	}
-	return isID(path.Base(at.dir)) && (named(id) || !id.Exists()) && (v.Get("agent", "kind").IsString() || v.Get("workspace", "kind").IsString())
+	return isID(path.Base(at.dir)) && (named(id) || !id.Exists()) && isStored(v.Get("agent"), v.Get("workspace"))
+}
+
+// isStored reports whether the agent or the workspace of an object are those of a conversation. Their kinds are their last members.
+func isStored(agent, workspace format.Value) bool {
+	return agent.Get("kind").IsString() || agent.Get("llm").IsObject() || agent.Get("acp_command").Exists() ||
+		workspace.Get("kind").IsString() || workspace.Get("working_dir").IsString()
 }
 
 // detectTrajectory recognises an array by its first event.

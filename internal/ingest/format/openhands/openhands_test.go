@@ -85,6 +85,8 @@ func TestDetect(t *testing.T) {
 		{"x/y/metadata.json", `{"conversation_id":"x"}`, format.Claim{}},
 		{"x/" + id + "/meta.json", stored, claim(roleMeta, "x/"+id)},
 		{"x/y/meta.json", stored, format.Claim{}},
+		{"x/" + id + "/meta.json", `{"agent":{"llm":{"model":"gpt-5.2"},"tools":[{"name":"terminal`, claim(roleMeta, "x/"+id)}, // the rest is too far away
+		{"x/" + id + "/meta.json", `{"id":"p1","agent":{"llm":{}}}`, format.Claim{}},
 		{"x/" + id + "/meta.json", `{"id":"p1","workspace":"acme"}`, format.Claim{}},
 		{"x/" + id + "/metadata.json", `{"conversation_id":"c9","trigger":"email"}`, format.Claim{}},
 		{"x/t.json", "[" + acted + "]", format.Claim{Strength: format.Likely, Role: roleTrajectory}},
