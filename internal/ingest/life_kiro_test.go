@@ -165,6 +165,31 @@ func TestLifeKiroSessions(t *testing.T) {
 	}
 }
 
+// TestLifeKiroTurns has a conversation whose requests state tokens, in a session whose turns state them, too: the first turn has that request.
+func TestLifeKiroTurns(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	id := kiroID(908)
+	turn := func(rand, tokens, message int) string {
+		return fmt.Sprintf(`{"loop_id":{"rand":%d},"message_ids":[%q,%q],"input_token_count":%d,"output_token_count":1}`, rand, kiroID(99), kiroID(message), tokens)
+	}
+	session := func(turns ...string) {
+		s.write(kiroLogs+id+".json", fmt.Sprintf(`{"session_id":%q,"cwd":"/","session_state":{"conversation_metadata":{"user_turn_metadatas":[%s]}}}`, id, strings.Join(turns, ",")))
+	}
+	session(turn(1, 100, 1))
+	s.write(kiroLogs+id+".jsonl", kiroLogged(1, 501))
+	want := counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1, in: 100, out: 1}
+	w.countKiro("a turn", s.dir, want)
+	s.write("Documents/basket", fmt.Sprintf(`{"conversation_id":%q,"next_message":null,"history":[{"user":{"content":{"ToolUseResults":{"tool_use_results":[]}}},
+		"assistant":{"Response":{"message_id":%q,"content":"looking 1"}},"request_metadata":{"uncached_input_tokens":90,"output_tokens":1}}]}`, id, kiroID(1)))
+	want.in = 90
+	w.countKiro("its request", s.dir, want)
+	session(turn(1, 100, 1), turn(2, 7, 2))
+	want.in, want.out = 97, 2
+	w.countKiro("another turn", s.dir, want)
+	w.checkReindex("another turn")
+}
+
 // TestLifeKiroEditor has a session of the editor with its executions, which it moves to another layout.
 func TestLifeKiroEditor(t *testing.T) {
 	t.Parallel()

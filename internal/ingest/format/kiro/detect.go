@@ -101,6 +101,10 @@ func (kiro) Withholds(h format.Head) bool {
 // inEditor reports whether a file lies in the directory of the editor's extension.
 func inEditor(file string) bool { return strings.Contains("/"+file, "/"+editorDir+"/") }
 
+// inHome reports whether a file lies where the programs keep sessions, unless a variable has moved them: elsewhere content has to show what
+// it is, since other programs use the same names.
+func inHome(file string) bool { return strings.Contains("/"+file, "/.kiro/"+sessionsDir+"/") }
+
 // commandRoot returns the directory of the command line's sessions, "" if the file is not in it.
 func commandRoot(file string) string {
 	dir := path.Dir(file)
@@ -125,7 +129,7 @@ func detectLog(h format.Head) format.Claim {
 	if strings.Contains("/"+h.Path, "/"+editorDir+"/dev_data/") {
 		return format.Claim{Strength: format.Certain, Role: roleRequests, Log: true}
 	}
-	if root := commandRoot(h.Path); root != "" {
+	if root := commandRoot(h.Path); root != "" && (inHome(h.Path) || isLog(h.Bytes)) {
 		return format.Claim{Strength: format.Certain, Role: roleLog, Root: root, Log: true}
 	}
 	messages := format.Claim{Role: roleMessages, Log: true}
@@ -138,7 +142,8 @@ func detectLog(h format.Head) format.Claim {
 	case of != dir:
 		return claimIf(false, sessionID.MatchString(path.Base(of)) && isMessages(h.Bytes), messages)
 	case name == "messages.jsonl" && sessionID.MatchString(path.Base(of)):
-		return claimIf(messages.Root != "", isMessages(h.Bytes), messages)
+		shown := isMessages(h.Bytes)
+		return claimIf(messages.Root != "" && (shown || inHome(h.Path)), shown, messages)
 	case isLog(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleLog, Log: true}
 	}
@@ -188,10 +193,12 @@ func detectDocument(h format.Head) format.Claim {
 		return claimIf(inEditor(h.Path), format.HasKeys(h.Bytes, "sessionId", "title"), c)
 	case name == "session.json" && sessionID.MatchString(path.Base(dir)):
 		c := format.Claim{Role: roleMeta, Root: sessionRoot(dir)}
-		return claimIf(c.Root != "", format.HasKeys(h.Bytes, "schemaVersion", "workspacePaths"), c)
+		shown := format.HasKeys(h.Bytes, "schemaVersion", "workspacePaths")
+		return claimIf(c.Root != "" && (shown || inHome(h.Path)), shown, c)
 	}
 	root := commandRoot(h.Path)
-	return claimIf(root != "", format.BeginsObject(format.TrimBOM(h.Bytes)) && format.HasKeys(h.Bytes, "session_id", "session_state", "cwd"), format.Claim{Role: roleSession, Root: root})
+	shown := format.BeginsObject(format.TrimBOM(h.Bytes)) && format.HasKeys(h.Bytes, "session_id", "session_state", "cwd")
+	return claimIf(root != "" && (shown || inHome(h.Path)), shown, format.Claim{Role: roleSession, Root: root})
 }
 
 // isExecution reports whether a document begins like an execution.

@@ -31,10 +31,10 @@ func New() format.Format { return kiro{} }
 type kiro struct{}
 
 var (
-	_ format.Placed     = kiro{}
-	_ format.Resolver   = kiro{}
-	_ format.Splitter   = kiro{}
-	_ format.Withholder = kiro{}
+	_ format.Placed        = kiro{}
+	_ format.Splitter      = kiro{}
+	_ format.UsageResolver = kiro{}
+	_ format.Withholder    = kiro{}
 )
 
 // Name returns "kiro".

@@ -2,6 +2,7 @@ package kiro
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -12,6 +13,7 @@ const (
 	hintProject = "project"
 	hintModel   = "model"
 	hintChild   = "child"
+	hintTurn    = "turn" // "<key of its usage>\t<message>": a message of a turn that states tokens
 )
 
 // Resolve sets the fields of a conversation from the metadata of its session. What early versions of the editor wrote does not count where the
@@ -33,6 +35,30 @@ func (kiro) Resolve(f *transcript.Family) {
 		c.Child = c.Child || hints[hintChild] != ""
 		if early := c.Order == orderWorkspace || len(c.Order) > 1; early && moved && c.Verdict == transcript.Counted {
 			c.Verdict = transcript.DuplicateOf
+		}
+	}
+	judgeTurns(f)
+}
+
+// ResolvesUsage makes the format a format.UsageResolver.
+func (kiro) ResolvesUsage() {}
+
+// judgeTurns does not count what a turn states if a request of the turn states its own tokens: a conversation that was copied from the database, or
+// saved, has both.
+func judgeTurns(f *transcript.Family) {
+	requests := map[string]bool{}
+	for _, u := range f.Usage {
+		requests[u.Key] = true
+	}
+	totals := map[string]bool{}
+	for _, h := range f.Hints {
+		if turn, message, ok := strings.Cut(h.Value, "\t"); ok && h.Key == hintTurn && requests[requestKey(message)] {
+			totals[turn] = true
+		}
+	}
+	for _, u := range f.Usage {
+		if totals[u.Key] {
+			u.Verdict = transcript.DerivedTotal
 		}
 	}
 }

@@ -77,4 +77,7 @@ func (p *parser) turn(v format.Value, n int, model string) {
 		u.Requests = tokenCount(v.Get("total_request_count"))
 	}
 	p.Emit(u)
+	for message := range v.Get("message_ids").Items() {
+		p.hint(hintTurn, u.Key+"\t"+message.Str())
+	}
 }

@@ -48,7 +48,7 @@ func (p *parser) entry(v format.Value) {
 	t.user(user, milliTime(meta.Get("request_start_timestamp_ms")))
 	t.answer(form, body)
 	if u := tokens(meta, "uncached_input_tokens", "output_tokens", "cache_read_input_tokens", "cache_write_input_tokens"); u != nil && t.id != "" {
-		u.Run, u.Conversation, u.Key, u.Origin, u.Time, u.Model, u.Requests = p.run, p.main, "request "+t.id, p.origin, t.done, t.model, transcript.Known(1)
+		u.Run, u.Conversation, u.Key, u.Origin, u.Time, u.Model, u.Requests = p.run, p.main, requestKey(t.id), p.origin, t.done, t.model, transcript.Known(1)
 		u.RequestID = meta.Get("request_id").Str()
 		p.Emit(u)
 	}
@@ -56,6 +56,9 @@ func (p *parser) entry(v format.Value) {
 		p.aside(transcript.KindUnknown, form, t.done, v, nil)
 	}
 }
+
+// requestKey identifies a request by the id of its answer.
+func requestKey(message string) string { return "request " + message }
 
 func milliTime(v format.Value) transcript.Time {
 	n, _ := v.Int()

@@ -92,17 +92,18 @@ func locate(file string) (at location) {
 
 func isID(s string) bool { return format.IsUUID(s) || hexID.MatchString(s) }
 
-// root returns the directory of the conversation, or of the outermost one that it is a sub-agent of; "" if other files may be in it.
+// holders are directories in which the programs keep one directory for each conversation.
+var holders = map[string]bool{"sessions": true, "conversations": true, serverDir: true}
+
+// root returns the directory of the conversation, or of the outermost one that it is a sub-agent of; "" if other files may be in it. The name of a
+// file and that of its directory events are not enough: other programs use them, too.
 func (at *location) root() string {
 	dir := at.dir
-	if path.Base(path.Dir(dir)) != serverDir && !isID(path.Base(dir)) && !at.hasEvents() {
+	if !isID(path.Base(dir)) && !(holders[path.Base(path.Dir(dir))] && at.hasEvents()) {
 		return ""
 	}
-	for path.Base(path.Dir(dir)) == childrenDir {
+	for path.Base(path.Dir(dir)) == childrenDir && isID(path.Base(path.Dir(path.Dir(dir)))) {
 		dir = path.Dir(path.Dir(dir))
-	}
-	if dir == "/" || path.Ext(dir) == ".zip" {
-		return ""
 	}
 	return dir
 }
@@ -154,46 +155,63 @@ func (openhands) Detect(h format.Head) format.Claim {
 func (at *location) fits(head []byte) bool {
 	switch {
 	case at.role == roleMeta:
-		return isMeta(head) || at.name == metaFile && isID(path.Base(at.dir)) && isStored(head)
+		return at.isMeta(head)
 	case at.inside:
 		return true
-	case len(head) > 0 && !format.BeginsObject(head):
-		return false
+	case len(head) == 0:
+		return at.role == roleEvent && at.root() != ""
 	}
+	v := format.ParseStart(head)
 	switch at.role {
 	case roleState:
-		return format.HasKeys(head, "id", "agent")
+		return v.Get("id").IsString() && v.Get("agent").IsObject()
 	case roleFirst:
-		return isFirst(head)
+		n, ok := v.Get("id").Int()
+		return ok && (n == at.seq || holders[path.Base(path.Dir(at.dir))]) && isFirst(v)
 	}
-	return len(head) == 0 || format.HasKeys(head, "id") || format.HasKeys(head, "kind")
+	return v.Get("id").IsString() && v.Get("timestamp").IsString() && isSource(v.Get("source").Word()) || isKind(v.Get("kind").Word())
 }
 
-// isFirst reports whether an object begins like an event of version 0.
-func isFirst(head []byte) bool {
-	return format.HasKeys(head, "timestamp", "source") && (format.HasKeys(head, "action") || format.HasKeys(head, "observation"))
+// isFirst reports whether an object begins like an event of version 0. A long message may hide what comes after it.
+func isFirst(v format.Value) bool {
+	return v.Get("timestamp").Time().Valid && isSource(v.Get("source").Word()) &&
+		(v.Get("action").IsString() || v.Get("observation").IsString() || v.Get("message").IsString())
 }
 
-// isMeta reports whether an object has the members of a conversation's metadata.
-func isMeta(head []byte) bool {
-	return format.HasKeys(head, "conversation_id", "selected_repository") || format.HasKeys(head, "conversation_id", "trigger") ||
-		format.HasKeys(head, "id", "sandbox_id", "title")
+// isMeta reports whether an object is what the programs keep of a conversation. What a server of agents keeps begins with the agent: the id may come
+// after more than the first bytes.
+func (at *location) isMeta(head []byte) bool {
+	v := format.ParseStart(head)
+	id := v.Get("id")
+	named := func(id format.Value) bool { return id.IsString() && runID(id.Str()) == at.run }
+	switch {
+	case v.Get("conversation_id").Exists():
+		return v.Get("selected_repository").Exists() ||
+			named(v.Get("conversation_id")) && format.HasKeys(head, "trigger") && holders[path.Base(path.Dir(at.dir))]
+	case at.name != metaFile:
+		return false
+	case v.Get("sandbox_id").Exists() && v.Get("title").Exists():
+		return id.IsString()
+	}
+	return isID(path.Base(at.dir)) && (named(id) || !id.Exists()) && isStored(v.Get("agent"), v.Get("workspace"))
 }
 
-// isStored reports whether an object may be what a server keeps of a conversation.
-func isStored(head []byte) bool {
-	return format.HasKeys(head, "id") && (format.HasKeys(head, "agent") || format.HasKeys(head, "workspace"))
+// isStored reports whether the agent or the workspace of an object are those of a conversation. Their kinds are their last members.
+func isStored(agent, workspace format.Value) bool {
+	return agent.Get("kind").IsString() || agent.Get("llm").IsObject() || agent.Get("acp_command").Exists() ||
+		workspace.Get("kind").IsString() || workspace.Get("working_dir").IsString()
 }
 
 // detectTrajectory recognises an array by its first event.
 func detectTrajectory(h format.Head) format.Claim {
 	v, alone := format.FirstElement(h.Bytes)
-	if alone || !v.IsObject() || path.Base(path.Dir(h.Path)) == "event_cache" || !v.Get("timestamp").Time().Valid || !isSource(v.Get("source").Word()) {
+	if alone || !v.IsObject() || path.Base(path.Dir(h.Path)) == "event_cache" {
 		return format.Claim{}
 	}
 	_, numbered := v.Get("id").Int()
-	first := numbered && (v.Get("action").IsString() || v.Get("observation").IsString() || v.Get("message").IsString())
-	if !first && !isKind(v.Get("kind").Word()) {
+	first := numbered && isFirst(v) && (v.Get("message").IsString() || v.Get("args").IsObject() || v.Get("content").IsString())
+	second := isSource(v.Get("source").Word()) && v.Get("timestamp").Time().Valid && isKind(v.Get("kind").Word())
+	if !first && !second {
 		return format.Claim{}
 	}
 	return format.Claim{Strength: format.Likely, Role: roleTrajectory}
@@ -207,8 +225,14 @@ func isSource(s string) bool {
 	return false
 }
 
+// isKind reports whether a kind of events is one of version 1.
 func isKind(s string) bool {
-	return strings.HasSuffix(s, "Event") || strings.HasPrefix(s, "Condensation") || s == "UserRejectObservation"
+	switch s {
+	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObservation", "SystemPromptEvent", "Condensation", "CondensationSummaryEvent",
+		"ACPToolCallEvent":
+		return true
+	}
+	return others[s] != ""
 }
 
 // InZip recognises the files of an export by their names.

@@ -13,7 +13,7 @@
 package openhands
 
 import (
-	"hash/crc32"
+	"hash/fnv"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -122,10 +122,6 @@ func (p *parser) promptRank(e *entry) int {
 	return int(rankPrompt - min(max(after, 0), rankPrompt-1))
 }
 
-// copyRank returns the rank of a conversation's events. A fork does not state what it is a copy of, so one of the two
-// counts by chance, but by the same one wherever their files lie.
-func copyRank(run string) int { return int(crc32.ChecksumIEEE([]byte(run)) >> 1) }
-
 // single yields the records of a file with one event.
 func (p *parser) single(e *entry) {
 	p.seq = p.at.seq
@@ -136,8 +132,16 @@ func (p *parser) single(e *entry) {
 		r.Ended = e.at // a prompt states none: the rank of the first is the highest, and its time would be the end of the run
 	}
 	p.Emit(r)
-	p.Emit(&transcript.Conversation{ID: p.run, Run: p.run, Shared: true, Rank: copyRank(p.run), Order: p.at.order(e), Child: r.Child})
+	p.Emit(&transcript.Conversation{ID: p.run, Run: p.run, Shared: true, Order: p.at.order(e), Rank: precedence(p.run), Child: r.Child})
 	p.entry(e)
+}
+
+// precedence is the rank of a conversation among those that have the same events. A fork does not state what it is a copy of, and which one counts
+// must not depend on where the files lie, or which of them was a source by itself.
+func precedence(run string) int {
+	h := fnv.New32a()
+	h.Write([]byte(run))
+	return int(h.Sum32() >> 1)
 }
 
 // trajectory yields the events of an array.

@@ -28,15 +28,17 @@ func FuzzTrajectory(f *testing.F) {
 	formattest.Fuzz(f, New(), roleTrajectory, "x/trajectory-0e000001000040008000000000000001.json")
 }
 
-// TestDetect claims files of conversations by name with content, and in the program's own directories by name alone.
+// TestDetect claims files of conversations by name with content, and in the program's own directories by name alone. Files of other programs with
+// such names are not claimed, and no directory that may be another program's.
 func TestDetect(t *testing.T) {
 	const (
 		said   = `{"id":"0e000101-0000-4000-8000-000000000101","timestamp":"2026-10-01T08:00:01","source":"user","kind":"MessageEvent"}`
 		acted  = `{"id":1,"timestamp":"2025-05-01T08:00:00","source":"agent","message":"","action":"run"}`
 		state  = `{"id":"0e000101-0000-4000-8000-000000000101","agent":{"kind":"Agent"}}`
 		meta   = `{"conversation_id":"x","selected_repository":null}`
-		stored = `{"id":"0e000101-0000-4000-8000-000000000101","workspace":{},"title":null}`
+		stored = `{"id":"0e000001-0000-4000-8000-000000000001","workspace":{"kind":"LocalWorkspace"},"title":null}`
 		id     = "0e000001000040008000000000000001"
+		named  = "events/event-00001-0e000101-0000-4000-8000-000000000101.json"
 	)
 	claim := func(role, root string) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: role, Root: root}
@@ -50,9 +52,15 @@ func TestDetect(t *testing.T) {
 		{event, "", claim(roleEvent, own)},
 		{event, `{"kin`, claim(roleEvent, own)},
 		{dir + "subagents/" + id + "/events/event-00001-0e000101-0000-4000-8000-000000000101.json", said, claim(roleEvent, own)},
-		{"x/y/events/event-00001-0e000101-0000-4000-8000-000000000101.json", said, claim(roleEvent, "x/y")},
-		{"x/y/events/event-123456-0e000101-0000-4000-8000-000000000101.json", said, claim(roleEvent, "x/y")},
-		{"x/y/events/event-00001-0e000101-0000-4000-8000-000000000101.json", "[]", format.Claim{}},
+		{"x/y/" + named, said, claim(roleEvent, "")},
+		{"x/conversations/y/" + named, said, claim(roleEvent, "x/conversations/y")},
+		{"x/" + id + "/" + named, said, claim(roleEvent, "x/"+id)},
+		{"x/" + id + "/" + named, "", claim(roleEvent, "x/"+id)},
+		{"app/subagents/" + id + "/" + named, said, claim(roleEvent, "app/subagents/"+id)},
+		{"x/y/events/event-123456-0e000101-0000-4000-8000-000000000101.json", said, claim(roleEvent, "")},
+		{"x/y/" + named, "[]", format.Claim{}},
+		{"x/y/" + named, "", format.Claim{}},
+		{"x/y/" + named, `{"id":"0e000101","kind":"click"}`, format.Claim{}},
 		{"x/y/events/event-1-0e000101.json", said, format.Claim{}},
 		{"x/y/event_000001_0e000101-0000-4000-8000-000000000101.json", said, claim(roleEvent, "")},
 		{dir + "events/.eventlog-count-2.marker", "", format.Claim{Strength: format.Certain, Skip: true}},
@@ -62,21 +70,32 @@ func TestDetect(t *testing.T) {
 		{"x/" + id + "/" + stateFile, state, claim(roleState, "x/"+id)},
 		{"x/y/" + stateFile, state, claim(roleState, "")},
 		{"x/y/" + stateFile, `{"id":1}`, format.Claim{}},
+		{"game/" + stateFile, `{"id":1,"agent":"bond"}`, format.Claim{}},
 		{"x/v1_conversations/" + id + "/" + id + ".json", said, claim(roleEvent, "x/v1_conversations/"+id)},
 		{"x/v1_conversations/" + id + "/notes.json", said, format.Claim{}},
 		{first, acted, claim(roleFirst, ".openhands/sessions/0e000007000040008000000000000007")},
 		{first, "", claim(roleFirst, ".openhands/sessions/0e000007000040008000000000000007")},
-		{"x/events/1.json", acted, claim(roleFirst, "x")},
+		{"x/events/1.json", acted, claim(roleFirst, "")},
+		{"x/sessions/y/events/1.json", acted, claim(roleFirst, "x/sessions/y")},
 		{"x/events/1.json", `{"id":1}`, format.Claim{}},
+		{"x/events/1.json", `{"timestamp":"2025-05-01T08:00:00","source":"user","action":"click"}`, format.Claim{}},
+		{"x/sessions/y/events/1.json", `{"timestamp":"2025-05-01T08:00:00","source":"user","action":"click"}`, format.Claim{}},
+		{"x/events/2.json", acted, format.Claim{}},
 		{"x/y/metadata.json", meta, claim(roleMeta, "")},
 		{"x/y/metadata.json", `{"conversation_id":"x"}`, format.Claim{}},
 		{"x/" + id + "/meta.json", stored, claim(roleMeta, "x/"+id)},
 		{"x/y/meta.json", stored, format.Claim{}},
+		{"x/" + id + "/meta.json", `{"agent":{"llm":{"model":"gpt-5.2"},"tools":[{"name":"terminal`, claim(roleMeta, "x/"+id)}, // the rest is too far away
+		{"x/" + id + "/meta.json", `{"id":"p1","agent":{"llm":{}}}`, format.Claim{}},
+		{"x/" + id + "/meta.json", `{"id":"p1","workspace":"acme"}`, format.Claim{}},
+		{"x/" + id + "/metadata.json", `{"conversation_id":"c9","trigger":"email"}`, format.Claim{}},
 		{"x/t.json", "[" + acted + "]", format.Claim{Strength: format.Likely, Role: roleTrajectory}},
 		{"x/t.json", "[" + said + "]", format.Claim{Strength: format.Likely, Role: roleTrajectory}},
 		{"x/event_cache/0-25.json", "[" + acted + "]", format.Claim{}},
 		{"x/t.json", acted, format.Claim{}},
 		{"x/t.json", `[{"id":1,"timestamp":"2025-05-01T08:00:00","source":"sensor","message":""}]`, format.Claim{}},
+		{"x/t.json", `[{"id":1,"timestamp":"2025-05-01T08:00:00","source":"user","action":"login"}]`, format.Claim{}},
+		{"x/t.json", `[{"timestamp":"2025-05-01T08:00:00","source":"user","kind":"ClickEvent"}]`, format.Claim{}},
 		{"x/t.json", `[{"id":1,"timestamp":"today","source":"agent","message":""}]`, format.Claim{}},
 	} {
 		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {

@@ -3,6 +3,7 @@ package openhands
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -100,6 +101,10 @@ func (s sum) of(u *transcript.Usage) sum {
 	return sum{s.prompt + u.Input.N + u.CacheRead.N + u.CacheWrite.N, s.output + u.Output.N}
 }
 
+func (s sum) compare(other sum) int {
+	return cmp.Or(cmp.Compare(s.prompt, other.prompt), cmp.Compare(s.output, other.output))
+}
+
 // sumOf adds up usage, each key once; of keys only, unless that is nil.
 func sumOf(all []*transcript.Usage, keys map[string]bool) (s sum) {
 	seen := map[string]bool{}
@@ -125,32 +130,40 @@ func lastTotals(totals []*transcript.Usage, delegates bool) map[string]bool {
 	slices.SortStableFunc(totals, func(a, b *transcript.Usage) int {
 		return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a.Time.UnixMicro, b.Time.UnixMicro), cmp.Compare(a.Key, b.Key))
 	})
-	var series []*transcript.Usage // the last total of each, in the order of these
+	var series []total // the last total of each, in the order of these
 	for _, u := range totals {
-		i := len(series) - 1
-		for delegates && i >= 0 && !grows(series[i], u) {
+		t := total{u, sum{}.of(u)}
+		at := len(series)
+		if delegates {
+			at = sort.Search(len(series), func(i int) bool { return series[i].sum.compare(t.sum) > 0 })
+		}
+		i := at - 1
+		for delegates && i > max(0, at-maxSeries) && !grows(series[i], t) {
 			i--
 		}
-		if i >= 0 && grows(series[i], u) {
+		if i >= 0 && grows(series[i], t) {
 			series = slices.Delete(series, i, i+1)
+			at--
 		}
-		series = append(series, u)
-		if delegates {
-			slices.SortStableFunc(series, func(a, b *transcript.Usage) int {
-				x, y := sum{}.of(a), sum{}.of(b)
-				return cmp.Or(cmp.Compare(x.prompt, y.prompt), cmp.Compare(x.output, y.output))
-			})
-		}
+		series = slices.Insert(series, at, t)
 	}
 	last := map[string]bool{}
-	for _, u := range series {
-		last[u.Key] = true
+	for _, t := range series {
+		last[t.Key] = true
 	}
 	return last
 }
 
+// maxSeries is how many series a total is compared with: a hostile file may begin one with each total.
+const maxSeries = 1000
+
+// total is a total with what is compared of it.
+type total struct {
+	*transcript.Usage
+	sum sum
+}
+
 // grows reports whether a total may be a later one of the same series.
-func grows(from, to *transcript.Usage) bool {
-	a, b := sum{}.of(from), sum{}.of(to)
-	return b.prompt >= a.prompt && b.output >= a.output && to.Cost.N >= from.Cost.N
+func grows(from, to total) bool {
+	return to.sum.prompt >= from.sum.prompt && to.sum.output >= from.sum.output && to.Cost.N >= from.Cost.N
 }

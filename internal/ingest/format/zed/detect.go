@@ -14,8 +14,8 @@ const (
 	databaseName = "threads.db"
 )
 
-// Detect claims a database by its place, by its table, or by its name if its first pages do not show the table; originals taken out of one;
-// and text threads.
+// Detect claims a database by its place, by its table, or by its name and that of its directory if its first pages do not show the table;
+// originals taken out of one; and text threads.
 func (zed) Detect(h format.Head) format.Claim {
 	switch {
 	case format.IsSQLite(h.Bytes):
@@ -32,7 +32,7 @@ func detectDatabase(h format.Head) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 	switch {
 	case strings.HasSuffix(strings.ToLower("/"+h.Path), "/zed/"+threadsDir+"/"+databaseName):
-	case hasTable(h.Bytes), path.Base(h.Path) == databaseName && !format.ShowsSchema(h.Bytes):
+	case hasTable(h.Bytes), strings.HasSuffix("/"+h.Path, "/"+threadsDir+"/"+databaseName) && !format.ShowsSchema(h.Bytes):
 		claim.Strength = format.Likely
 	default:
 		return format.Claim{}

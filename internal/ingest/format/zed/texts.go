@@ -53,17 +53,21 @@ func (p *parser) textThread(in format.Input) {
 		return
 	}
 	p.Emit(&transcript.Conversation{ID: conversation, Run: p.thread, Title: title})
+	stated := map[string]format.Value{} // what earlier versions state of messages, by their ids
+	for id, v := range doc.Get("message_metadata").Fields() {
+		stated[id] = v
+	}
 	body := text.Raw()[1 : text.Len()-1]
 	c := cutter{body: body}
 	last := format.Value{}
 	for m := range messages.Items() {
 		start, _ := m.Get("start").Int()
 		if from, to := c.cut(start); last.Exists() {
-			p.textMessage(doc, last, text, from, to)
+			p.textMessage(stated, last, text, from, to)
 		}
 		last = m
 	}
-	p.textMessage(doc, last, text, c.at, len(body)) // without messages, of all of it
+	p.textMessage(stated, last, text, c.at, len(body)) // without messages, of all of it
 }
 
 // cutter cuts the body of a JSON string where its text is to be cut.
@@ -110,7 +114,7 @@ func character(body []byte) (size, width int) {
 func unquote(body []byte) string { return format.Unquote(`"` + string(body) + `"`) }
 
 // textMessage yields one message, which is a piece of the text. Zed ends a text thread with an empty message.
-func (p *parser) textMessage(doc, m, text format.Value, from, to int) {
+func (p *parser) textMessage(stated map[string]format.Value, m, text format.Value, from, to int) {
 	body := text.Raw()[1+from : 1+to]
 	content := unquote(body)
 	if strings.TrimSpace(content) == "" {
@@ -119,7 +123,7 @@ func (p *parser) textMessage(doc, m, text format.Value, from, to int) {
 	p.lend.Reset()
 	id := m.Get("id")
 	key := cmp.Or(id.Get("value").Text(), id.Text())
-	meta := cmp.Or(m.Get("metadata"), doc.Get("message_metadata", key))
+	meta := cmp.Or(m.Get("metadata"), stated[key])
 	role := meta.Get("role").Word()
 	at := p.origin(text)
 	at.Offset += int64(1 + from)

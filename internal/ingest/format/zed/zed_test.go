@@ -55,6 +55,7 @@ func TestDetectDatabase(t *testing.T) {
 		{"data/threads/threads.db", string(long), likely},
 		{"threads.db", schema, likely},
 		{"copy.db", schema, likely},
+		{"forum/threads.db", string(long), format.Claim{}},
 		{"threads.db", string(other), format.Claim{}},
 		{"copy.db", string(long), format.Claim{}},
 		{"logs.db", head + "CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT)", format.Claim{}},
