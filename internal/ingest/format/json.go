@@ -301,6 +301,16 @@ func (v Value) Count() transcript.Count {
 	return transcript.Count{}
 }
 
+// MaxTokens is an upper bound for numbers of tokens, more than any request has: no sum of them overflows.
+const MaxTokens = 1 << 40
+
+// Tokens is Count for a number of tokens: negative ones are 0, and larger ones than MaxTokens are cut to it.
+func (v Value) Tokens() transcript.Count {
+	n := v.Count()
+	n.N = min(max(n.N, 0), MaxTokens)
+	return n
+}
+
 // Float returns a number as the nearest float64, and false for other types and numbers that do not fit.
 func (v Value) Float() (float64, bool) {
 	if v.Type() != '0' {

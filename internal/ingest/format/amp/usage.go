@@ -108,14 +108,14 @@ func (p *parser) ledgerUsage(i int, e entry) {
 		key = "thread " + sub // the subagent's own file has the single requests
 	}
 	u := &transcript.Usage{Key: key, Model: v.Get("model").Str(), Time: v.Get("timestamp").Time(), Origin: p.origin(v)}
-	u.Input, u.Output = count(v.Get("tokens", "input")), count(v.Get("tokens", "output"))
+	u.Input, u.Output = v.Get("tokens", "input").Tokens(), v.Get("tokens", "output").Tokens()
 	if u.Attributes = credits(v); !u.Input.Known && !u.Output.Known && u.Attributes == nil {
 		return
 	}
 	if e.answer != nil {
 		u.Alias = "message " + e.answer.key
 		cache := e.answer.v.Get("usage")
-		u.CacheRead, u.CacheWrite = count(cache.Get("cacheReadInputTokens")), count(cache.Get("cacheCreationInputTokens"))
+		u.CacheRead, u.CacheWrite = cache.Get("cacheReadInputTokens").Tokens(), cache.Get("cacheCreationInputTokens").Tokens()
 	}
 	if typ := v.Get("operationType").Str(); typ != "" && typ != "inference" {
 		u.Attributes.Set("operation", typ)
@@ -168,8 +168,8 @@ func (p *parser) readUsage(v format.Value, model string, now transcript.Time, ke
 	if name := v.Get("model").Str(); name != "" {
 		u.Model = name
 	}
-	u.Input, u.Output = count(v.Get("inputTokens")), count(v.Get("outputTokens"))
-	u.CacheRead, u.CacheWrite = count(v.Get("cacheReadInputTokens")), count(v.Get("cacheCreationInputTokens"))
+	u.Input, u.Output = v.Get("inputTokens").Tokens(), v.Get("outputTokens").Tokens()
+	u.CacheRead, u.CacheWrite = v.Get("cacheReadInputTokens").Tokens(), v.Get("cacheCreationInputTokens").Tokens()
 	if u.Input.N == 0 && u.Output.N == 0 && u.CacheRead.N == 0 && u.CacheWrite.N == 0 {
 		return nil
 	}
@@ -218,19 +218,10 @@ func addUsage(sum, u *transcript.Usage) {
 	for _, c := range []struct{ to, n *transcript.Count }{
 		{&sum.Input, &u.Input}, {&sum.Output, &u.Output}, {&sum.CacheRead, &u.CacheRead}, {&sum.CacheWrite, &u.CacheWrite},
 	} {
-		c.to.N, c.to.Known = min(c.to.N+c.n.N, maxCount), c.to.Known || c.n.Known
+		c.to.N, c.to.Known = min(c.to.N+c.n.N, format.MaxTokens), c.to.Known || c.n.Known
 	}
 	if n, ok := u.Attributes["credits"].(float64); ok {
 		before, _ := sum.Attributes["credits"].(float64)
 		sum.Attributes.Set("credits", before+n)
 	}
-}
-
-// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
-func count(v format.Value) transcript.Count {
-	n := v.Count()
-	n.N = max(0, min(n.N, maxCount))
-	return n
 }

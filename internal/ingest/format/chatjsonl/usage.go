@@ -8,9 +8,6 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// maxTokens is more than any request has. Larger counts are clamped so that sums do not overflow.
-const maxTokens = 1 << 40
-
 // lineUsage yields the usage of a line, or if it states none, that of its new messages.
 func (p *parser) lineUsage(c *chat, known int) {
 	x := &p.exchange
@@ -99,8 +96,7 @@ func tokens(v format.Value) *transcript.Usage {
 // count returns the first of some members that is a number.
 func count(v format.Value, keys ...string) (n transcript.Count) {
 	for _, key := range keys {
-		if n = v.Get(key).Count(); n.Known {
-			n.N = max(0, min(n.N, maxTokens))
+		if n = v.Get(key).Tokens(); n.Known {
 			return n
 		}
 	}

@@ -5,9 +5,6 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// maxTokens is more than any request has. emitUsage clamps counts to it so that their sum does not overflow.
-const maxTokens = 1 << 40
-
 // usage yields the tokens of a line's request, unless this file had as many for the same request already: every line of a
 // response repeats them.
 func (r *reader) usage(l *line, m message) {
@@ -124,7 +121,7 @@ func splitCacheWrite(u *transcript.Usage, v format.Value) {
 func (r *reader) emitUsage(l *line, u *transcript.Usage) {
 	total := int64(0)
 	for _, n := range []transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h} {
-		total += max(-maxTokens, min(maxTokens, n.N))
+		total += max(-format.MaxTokens, min(format.MaxTokens, n.N)) // their sum must not overflow
 	}
 	// Among equals, the file in which the line was first written is preferred.
 	u.Rank = total << 1

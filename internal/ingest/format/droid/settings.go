@@ -69,15 +69,6 @@ func tagsOf(doc format.Value) string {
 	return strings.Join(names, ",")
 }
 
-// maxCount is an upper bound for tokens; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
-func tokenCount(v format.Value) transcript.Count {
-	n := v.Count()
-	n.N = min(max(n.N, 0), maxCount)
-	return n
-}
-
 // total yields the tokens of the session so far. Of several states of the settings the highest counts.
 func (p *parser) total(doc format.Value, at transcript.Origin, model string) {
 	stated := doc.Get("tokenUsage")
@@ -87,14 +78,14 @@ func (p *parser) total(doc format.Value, at transcript.Origin, model string) {
 	u := &transcript.Usage{
 		Run: p.run, Conversation: p.run, Key: sessionKey(p.run), Origin: at, Model: model, Provider: doc.Get("providerLock").Str(),
 		Time: doc.Get("providerLockTimestamp").Time(), Attributes: transcript.Attributes{"of": ofSession},
-		Input: tokenCount(stated.Get("inputTokens")), Output: tokenCount(stated.Get("outputTokens")),
-		CacheRead: tokenCount(stated.Get("cacheReadTokens")), CacheWrite: tokenCount(stated.Get("cacheCreationTokens")),
+		Input: stated.Get("inputTokens").Tokens(), Output: stated.Get("outputTokens").Tokens(),
+		CacheRead: stated.Get("cacheReadTokens").Tokens(), CacheWrite: stated.Get("cacheCreationTokens").Tokens(),
 	}
 	if u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N; u.Rank == 0 {
 		return
 	}
 	// Not every provider includes reasoning in the output.
-	if thought := tokenCount(stated.Get("thinkingTokens")); thought.N <= u.Output.N {
+	if thought := stated.Get("thinkingTokens").Tokens(); thought.N <= u.Output.N {
 		u.Reasoning = thought
 	} else {
 		u.Attributes["thinking_tokens"] = thought.N

@@ -21,15 +21,11 @@ const (
 	stepMark   = " step "
 )
 
-// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
 // readUsage reads the tokens of a request; nil if there are none.
 func (p *parser) readUsage(l line, v format.Value, of tokenNames, mark string) *transcript.Usage {
 	u := &transcript.Usage{Run: p.run, Conversation: p.conversation, Time: l.at, Origin: l.origin, Requests: transcript.Known(1)}
 	for key, f := range v.Fields() {
-		n := f.Count()
-		n.N = max(0, min(n.N, maxCount))
+		n := f.Tokens()
 		switch key {
 		case of.input:
 			u.Input = n

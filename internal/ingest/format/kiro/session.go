@@ -74,7 +74,7 @@ func (p *parser) turn(v format.Value, n int, model string) {
 	u.Run, u.Conversation, u.Key, u.Origin, u.Time = p.run, conversation, "turn "+p.run+" "+id, p.origin, at
 	u.Model = cmp.Or(v.Get("model").Str(), model)
 	if requests := v.Get("total_request_count").Count(); requests.N > 0 {
-		u.Requests = tokenCount(v.Get("total_request_count"))
+		u.Requests = v.Get("total_request_count").Tokens()
 	}
 	p.Emit(u)
 	for message := range v.Get("message_ids").Items() {

@@ -180,19 +180,10 @@ const dummyTool = "dummy"
 // tokens returns the usage that a statement has under four names, nil if none is more than 0: most versions write only zeros or nothing.
 func tokens(v format.Value, input, output, read, written string) *transcript.Usage {
 	u := &transcript.Usage{
-		Input: tokenCount(v.Get(input)), Output: tokenCount(v.Get(output)), CacheRead: tokenCount(v.Get(read)), CacheWrite: tokenCount(v.Get(written)),
+		Input: v.Get(input).Tokens(), Output: v.Get(output).Tokens(), CacheRead: v.Get(read).Tokens(), CacheWrite: v.Get(written).Tokens(),
 	}
 	if u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N; u.Rank == 0 {
 		return nil
 	}
 	return u
-}
-
-// maxCount is an upper bound for tokens, so that sums cannot overflow.
-const maxCount = 1 << 40
-
-func tokenCount(v format.Value) transcript.Count {
-	n := v.Count()
-	n.N = min(max(n.N, 0), maxCount)
-	return n
 }

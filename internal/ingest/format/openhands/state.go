@@ -92,7 +92,7 @@ func (p *parser) meta(doc format.Value, at transcript.Origin) {
 		if u = l.total(); u == nil {
 			u = &transcript.Usage{Origin: at}
 		}
-		u.Input, u.Output = tokenCount(doc.Get("prompt_tokens")), tokenCount(doc.Get("completion_tokens"))
+		u.Input, u.Output = doc.Get("prompt_tokens").Tokens(), doc.Get("completion_tokens").Tokens()
 		u.Rank = u.Input.N + u.Output.N
 	}
 	if u.Rank == 0 && !u.Cost.Known {

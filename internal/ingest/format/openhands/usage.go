@@ -21,15 +21,6 @@ const (
 	rankOwn      = 2
 )
 
-// maxCount is an upper bound for tokens; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
-func tokenCount(v format.Value) transcript.Count {
-	n := v.Count()
-	n.N = min(max(n.N, 0), maxCount)
-	return n
-}
-
 // tokens are the classes as the program states them: the prompt with what was read from a cache and written to it.
 type tokens struct{ prompt, output, read, write, reasoning transcript.Count }
 
@@ -52,8 +43,8 @@ func (t tokens) usage(apart bool) *transcript.Usage {
 // recorded reads the tokens that the program has recorded.
 func recorded(v format.Value) tokens {
 	return tokens{
-		prompt: tokenCount(v.Get("prompt_tokens")), output: tokenCount(v.Get("completion_tokens")), read: tokenCount(v.Get("cache_read_tokens")),
-		write: tokenCount(v.Get("cache_write_tokens")), reasoning: tokenCount(v.Get("reasoning_tokens")),
+		prompt: v.Get("prompt_tokens").Tokens(), output: v.Get("completion_tokens").Tokens(), read: v.Get("cache_read_tokens").Tokens(),
+		write: v.Get("cache_write_tokens").Tokens(), reasoning: v.Get("reasoning_tokens").Tokens(),
 	}
 }
 
@@ -61,17 +52,17 @@ func recorded(v format.Value) tokens {
 func responded(v format.Value) tokens {
 	first := func(paths ...[]string) (n transcript.Count) {
 		for _, at := range paths {
-			if c := tokenCount(v.Get(at...)); c.N > n.N || !n.Known {
+			if c := v.Get(at...).Tokens(); c.N > n.N || !n.Known {
 				n = c
 			}
 		}
 		return n
 	}
 	return tokens{
-		prompt: tokenCount(v.Get("prompt_tokens")), output: tokenCount(v.Get("completion_tokens")),
+		prompt: v.Get("prompt_tokens").Tokens(), output: v.Get("completion_tokens").Tokens(),
 		read:      first([]string{"prompt_tokens_details", "cached_tokens"}, []string{"cache_read_input_tokens"}),
 		write:     first([]string{"cache_creation_input_tokens"}, []string{"prompt_tokens_details", "cache_creation_tokens"}),
-		reasoning: tokenCount(v.Get("completion_tokens_details", "reasoning_tokens")),
+		reasoning: v.Get("completion_tokens_details", "reasoning_tokens").Tokens(),
 	}
 }
 

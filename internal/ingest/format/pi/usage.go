@@ -7,16 +7,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
 // readUsage reads the usage of a request; nil if it has none. Input excludes cached tokens, output includes reasoning.
 func (r *reader) readUsage(e *entry, v format.Value) *transcript.Usage {
 	u := &transcript.Usage{Run: r.run, Conversation: r.run, Time: e.at, Origin: e.origin, Requests: transcript.Known(1)}
 	sum := int64(0)
 	count := func(f format.Value) transcript.Count {
-		n := f.Count()
-		n.N = min(max(n.N, 0), maxCount)
+		n := f.Tokens()
 		sum += n.N
 		return n
 	}

@@ -7,17 +7,6 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
-func tokenCount(v format.Value) transcript.Count {
-	n, ok := v.Int()
-	if !ok {
-		return transcript.Count{}
-	}
-	return transcript.Known(max(0, min(n, maxCount)))
-}
-
 // usage yields the usage of an answer. A branch repeats it: the copy is copied history, whether or not the archive has the origin.
 func (m *lineEvents) usage() {
 	if !m.line.usage.IsObject() || m.duplicate {
@@ -27,13 +16,13 @@ func (m *lineEvents) usage() {
 	for key, f := range m.line.usage.Fields() {
 		switch key {
 		case "promptTokenCount":
-			prompt = tokenCount(f)
+			prompt = f.Tokens()
 		case "cachedContentTokenCount":
-			cached = tokenCount(f)
+			cached = f.Tokens()
 		case "candidatesTokenCount":
-			output = tokenCount(f)
+			output = f.Tokens()
 		case "thoughtsTokenCount":
-			thoughts = tokenCount(f)
+			thoughts = f.Tokens()
 		}
 	}
 	if !prompt.Known && !cached.Known && !output.Known {

@@ -98,18 +98,9 @@ const (
 	ofLineage = "lineage" // the same numbers, for all sessions that go on counting from one to the next
 )
 
-// maxCount is an upper bound for tokens; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
-func tokenCount(v format.Value) transcript.Count {
-	n := v.Count()
-	n.N = min(max(n.N, 0), maxCount)
-	return n
-}
-
 // setCounts sets the tokens of a request or a total. The prompt includes what was read from the cache.
 func setCounts(u *transcript.Usage, prompt, completion, cached format.Value) bool {
-	u.Input, u.Output, u.CacheRead = tokenCount(prompt), tokenCount(completion), tokenCount(cached)
+	u.Input, u.Output, u.CacheRead = prompt.Tokens(), completion.Tokens(), cached.Tokens()
 	u.CacheRead.N = min(u.CacheRead.N, u.Input.N)
 	u.Input.N -= u.CacheRead.N
 	return u.Input.N+u.Output.N+u.CacheRead.N > 0

@@ -8,11 +8,8 @@ import (
 // tokens are the token classes of a request or of a sum. Zed leaves out those that are 0.
 type tokens struct{ input, output, cacheRead, cacheWrite int64 }
 
-// maxCount is an upper bound for a number of tokens; larger values are cut to it, so that sums cannot overflow.
-const maxCount = 1 << 40
-
 func readTokens(v format.Value) tokens {
-	n := func(key string) int64 { return max(0, min(v.Get(key).Count().N, maxCount)) }
+	n := func(key string) int64 { return v.Get(key).Tokens().N }
 	return tokens{n("input_tokens"), n("output_tokens"), n("cache_read_input_tokens"), n("cache_creation_input_tokens")}
 }
 
