@@ -21,10 +21,10 @@ type entry struct {
 	says   bool   // it is what the user said
 
 	// of version 1
-	message, thought, reasoning, thinking, item, details format.Value
-	action, observation                                  format.Value // in version 0 the names of both
-	tool, call, response                                 string
-	toolCall, summary, extended                          format.Value
+	message, thought, reasoning, thinking, item format.Value
+	action, observation                         format.Value // in version 0 the names of both
+	tool, call, response                        string
+	toolCall, summary, extended                 format.Value
 
 	// of version 0
 	args, content, extras, metadata, metrics format.Value
