@@ -63,15 +63,16 @@ func TestPruneAmongKin(t *testing.T) {
 	for name, c := range map[string]struct {
 		samples []string
 		runs    []string // by native id; none: all
+		beside  string   // a file of no program, which goes with the runs around it
 	}{
-		"some": {[]string{
+		"some": {samples: []string{
 			"codex/unnamed-turns",                   // origin of a fork
 			"pi/fork", "pi/first", "openclaw/chats", // origin and copies
 			"claudecode/fork", "claudecode/layouts", // same event
 			"runs/flow-studio",                // one of two contents
 			"chatgpt/twice", "claudeai/twice", // some of an export
 			"chatgpt/tree", // origin of a branch
-		}, []string{
+		}, runs: []string{
 			"019b0000-aaaa-7000-8000-000000000001",
 			"019a0000-0000-7000-8000-00000000000a", "0a000000-0000-4000-8000-00000000000b",
 			"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b",
@@ -79,17 +80,17 @@ func TestPruneAmongKin(t *testing.T) {
 			"c-1", "k-2",
 			"00000064-0000-4000-8000-000000000064",
 		}},
-		"origin of several": {[]string{"codex/forks"}, []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
-		"all": {[]string{
+		"origin of several": {samples: []string{"codex/forks"}, runs: []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
+		"all": {samples: []string{
 			"claudecode/fork", "claudecode/advisor", "codex/forks", // forks and origins
 			"claudecode/lines", // only in problems
-		}, nil},
-		"beside other roots": {[]string{"opencode/elsewhere", "opencode/early", "opencode/inside", "opencode/tree"}, nil},
-		"nothing left":       {[]string{"awf/resumed"}, nil},
+		}},
+		"beside another root": {samples: []string{"opencode/early"}, beside: "opencode/notes.txt"},
+		"nothing left":        {samples: []string{"awf/resumed"}},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			pruneAmong(t, c.samples, func(base string) (ids []string) {
+			pruneAmong(t, c.samples, c.beside, func(base string) (ids []string) {
 				for _, native := range c.runs {
 					ids = append(ids, runNamed(t, base, native))
 				}
@@ -164,7 +165,7 @@ func TestPruneAmongAnybody(t *testing.T) {
 		for _, i := range r.Perm(len(all))[:1+r.IntN(8)] {
 			some = append(some, all[i])
 		}
-		pruneAmong(t, some, func(base string) (ids []string) {
+		pruneAmong(t, some, "", func(base string) (ids []string) {
 			known := runIDs(t, base)
 			for _, i := range r.Perm(len(known))[:min(len(known), 1+r.IntN(1+len(known)))] {
 				ids = append(ids, known[i])
@@ -177,13 +178,16 @@ func TestPruneAmongAnybody(t *testing.T) {
 	}
 }
 
-// pruneAmong prunes runs of samples, all of them where none are chosen.
-func pruneAmong(t *testing.T, all []string, choose func(dir string) []string) {
+// pruneAmong prunes runs of samples, all of them where none are chosen. beside is a file of no program among them, if any.
+func pruneAmong(t *testing.T, all []string, beside string, choose func(dir string) []string) {
 	t.Helper()
 	root := t.TempDir()
 	source, base, plan := filepath.Join(root, "source"), filepath.Join(root, "base"), filepath.Join(root, "plan")
 	samples(t, source, all...)
-	loaded(t, base, source)
+	if beside != "" {
+		written(t, filepath.Join(source, beside), []byte("notes\n"))
+	}
+	loaded(t, base, "--all", source)
 	line := []string{"prune", "--allow-empty", "--plan", plan}
 	ids := choose(base)
 	if ids == nil {
@@ -210,12 +214,18 @@ func pruneAmong(t *testing.T, all []string, choose func(dir string) []string) {
 		t.Errorf("costs: %s", firstDifference(got, paid))
 	}
 	call(t, one, "verify", "--deep")
-	loaded(t, one, source) // brings nothing back
+	loaded(t, one, "--all", source) // brings nothing back
 	if got := dumpViews(t, one); !slices.Equal(got, pruned) {
 		t.Errorf("ingested again: %s", firstDifference(got, pruned))
 	}
 	if !slices.Equal(pruned, whole) { // there was something to prune
-		inParts(t, parts, "prune", "--undo")
+		undo := []string{"prune", "--undo"}
+		if beside != "" { // its ledger names a run
+			for _, run := range decode[[]map[string]string](t, call(t, parts, "sql", "--json", "SELECT run_id FROM v_runs WHERE pruned = 1")) {
+				undo = append(undo, run["run_id"])
+			}
+		}
+		inParts(t, parts, undo...)
 	}
 	if got := dumpViews(t, parts); !slices.Equal(got, whole) {
 		t.Errorf("undone: %s", firstDifference(got, whole))
@@ -232,7 +242,7 @@ func pruneAmong(t *testing.T, all []string, choose func(dir string) []string) {
 		t.Logf("after gc: %s", filepath.Base(dir))
 		call(t, dir, "gc")
 		call(t, dir, "verify", "--deep")
-		loaded(t, dir, "--pruned", source)
+		loaded(t, dir, "--pruned", "--all", source)
 		call(t, dir, "verify", "--deep")
 		if got := costs(dir); !slices.Equal(got, paid) {
 			t.Errorf("all is back: costs: %s", firstDifference(got, paid))
