@@ -13,7 +13,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/prune"
-	"github.com/txarchive/txarchive/internal/prune/gc"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/schedule"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -111,6 +110,7 @@ var exitTable = []struct {
 	{syscall.EFBIG, exitUnexpected, "a file would exceed the size limit of the shell (ulimit -f): raise it and run the command again"},
 	{syscall.EROFS, exitUnexpected, "commands that only read work there; to write, remount it read-write, or name another archive: --archive DIR"},
 	{index.ErrDisk, exitUnexpected, "is it full, over quota or failing? check the system log (dmesg), then run the command again"},
+	{blob.ErrMissing, exitCorrupt, hintMissing},
 	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` lists what is damaged and which runs are affected"},
 	{index.ErrAmbiguous, exitUsage, "use a longer prefix of the id"},
 	{index.ErrLimit, exitPartial, "narrow the query, or raise the limit: see --help"},
@@ -119,7 +119,6 @@ var exitTable = []struct {
 	{prune.ErrNothing, exitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` lists what is missing"},
-	{gc.ErrMissing, exitCorrupt, hintMissing},
 	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces existing files"},
 	{syscall.ENOTDIR, exitRefused, "the path or a part of it is a file, not a directory: name another path"},
 	{fs.ErrNotExist, exitNotFound, "check the path"},

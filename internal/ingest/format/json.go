@@ -194,6 +194,9 @@ func (v Value) Items() iter.Seq[Value] {
 	}
 }
 
+// HasItems reports whether v is an array with elements.
+func (v Value) HasItems() bool { return v.IsArray() && v.at+1 < v.node().next() }
+
 // Get follows keys into nested objects. It returns an absent value if a key is absent or a value on the path is no object. Of
 // duplicate keys the last one wins, as in most parsers.
 func (v Value) Get(path ...string) Value {

@@ -98,9 +98,6 @@ type Report struct {
 // Freed returns by how many bytes the archive has shrunk.
 func (r *Report) Freed() int64 { return r.Before - r.After + r.Index.Before - r.Index.After }
 
-// ErrMissing means that packs which the index knows are not in the store.
-var ErrMissing = errors.New("missing")
-
 // Run performs a gc. The Report is valid even if Run fails.
 func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	g.began = g.Now()
@@ -220,7 +217,7 @@ func (g *GC) checkComplete(ctx context.Context, h *holdings) error {
 			return err
 		}
 		if !there[name] {
-			return fmt.Errorf("pack %s is %w", name, ErrMissing)
+			return fmt.Errorf("pack %s is %w", name, blob.ErrMissing)
 		}
 	}
 	return nil

@@ -16,14 +16,7 @@ type call struct{ id, name string }
 const maxCalls = 100
 
 // hasBlocks reports whether a message has content. Then its text only repeats the content, or stands in for it.
-func hasBlocks(content format.Value) bool {
-	if content.IsArray() {
-		for range content.Items() {
-			return true
-		}
-	}
-	return !content.IsBlank()
-}
+func hasBlocks(content format.Value) bool { return content.HasItems() || !content.IsBlank() }
 
 // textsOf yields the values with the text of a message: text blocks, or its text, omitting blank ones. n is the index of a
 // block.

@@ -145,7 +145,7 @@ func (it *item) toolCalls(message format.Value) {
 		id := state.Get("toolCallId").Text()
 		seen[id] = true
 		it.call(state.Get("toolCall"), state, id, n)
-		if output := state.Get("output"); output.IsArray() && hasItems(output) && !it.answered[id] {
+		if output := state.Get("output"); output.HasItems() && !it.answered[id] {
 			it.result(output, id, "/result/"+strconv.Itoa(n))
 		}
 		n++
@@ -156,13 +156,6 @@ func (it *item) toolCalls(message format.Value) {
 			n++
 		}
 	}
-}
-
-func hasItems(v format.Value) bool {
-	for range v.Items() {
-		return true
-	}
-	return false
 }
 
 // call yields one call: v is the call, or state is all there is of it.

@@ -17,11 +17,7 @@ func FuzzRows(f *testing.F) {
 func TestDetectDatabase(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	const schema = head + "CREATE TABLE sessions (id TEXT, parent_session_id TEXT, message_count INTEGER, prompt_tokens INTEGER, completion_tokens INTEGER)"
-	long := make([]byte, 4096)
-	copy(long, head)
-	long[100] = 5 // the schema is on other pages
-	other := append([]byte(nil), long...)
-	other[100], other[104] = 13, 1 // it is here
+	long, other := formattest.DatabaseHead(true), formattest.DatabaseHead(false) // the schema is on other pages; it is here
 	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 	likely := database
 	likely.Strength = format.Likely

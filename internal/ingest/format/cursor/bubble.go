@@ -129,11 +129,7 @@ func (b *bubble) reasoning() {
 
 func (b *bubble) text() {
 	text := b.value.Get("text")
-	images := false
-	for range b.value.Get("images").Items() {
-		images = true
-	}
-	if text.IsBlank() && !(b.typ == typeUser && images) {
+	if text.IsBlank() && !(b.typ == typeUser && b.value.Get("images").HasItems()) {
 		return
 	}
 	role := "assistant"

@@ -36,9 +36,9 @@ func (p *parser) workspace() {
 	c.Title, c.Project = format.Title(doc.Get("title").Str()), cmp.Or(doc.Get("workspaceDirectory").Str(), doc.Get("workspacePath").Str())
 	c.Model = doc.Get("selectedModel").Str()
 	history := doc.Get("history")
-	if count(history) == 0 {
+	if !history.HasItems() {
 		p.Emit(&transcript.Run{ID: p.run, Named: true, Title: c.Title, Project: c.Project})
-		p.name = true
+		p.named = true
 		p.aside(transcript.KindLifecycle, roleSession, transcript.Time{}, doc.Get("title"), nil)
 		return
 	}
@@ -86,7 +86,7 @@ func (p *parser) told(item format.Value, execution string) {
 	default:
 		p.aside(transcript.KindUnknown, role, transcript.Time{}, item, nil)
 	}
-	if logs := item.Get("promptLogs"); count(logs) > 0 {
+	if logs := item.Get("promptLogs"); logs.HasItems() {
 		p.aside(transcript.KindNotice, "promptLogs", transcript.Time{}, logs, nil)
 	}
 }
@@ -113,7 +113,7 @@ func (p *parser) list() {
 		created := v.Get("dateCreated").Inside()
 		at := milliTime(cmp.Or(created, v.Get("dateCreated")))
 		p.Emit(&transcript.Run{ID: id, Named: true, Rank: rankSession, Title: format.Title(v.Get("title").Str()), Project: v.Get("workspaceDirectory").Str(), Started: at})
-		p.name = true
+		p.named = true
 		p.aside(transcript.KindLifecycle, roleSession, at, v.Get("title"), nil)
 	}
 }

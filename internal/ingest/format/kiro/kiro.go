@@ -135,13 +135,13 @@ const (
 // parser is one parse of one file.
 type parser struct {
 	format.Sink
-	in   format.Input
-	run  string
-	main string // conversation that events belong to
-	conv transcript.Conversation
-	open bool // the conversation was emitted
-	name bool // the run was emitted, as named
-	file int64
+	in    format.Input
+	run   string
+	main  string // conversation that events belong to
+	conv  transcript.Conversation
+	open  bool // the conversation was emitted
+	named bool // the run was emitted, as named
+	file  int64
 
 	base   format.Value // line, or element of a document, whose bytes values are located in
 	origin transcript.Origin
@@ -160,7 +160,7 @@ func (p *parser) problem(pr *transcript.Problem) {
 
 // begin sets the run and its conversation.
 func (p *parser) begin(run, order string) {
-	p.run, p.main, p.open, p.name = run, cmp.Or(p.main, conversation), false, false
+	p.run, p.main, p.open, p.named = run, cmp.Or(p.main, conversation), false, false
 	clear(p.seen)
 	p.conv = transcript.Conversation{ID: p.main, Run: run, Shared: order != "", Order: order}
 }
@@ -194,8 +194,8 @@ func (p *parser) end() {
 
 // nameRun yields the run as one that is only named here.
 func (p *parser) nameRun() {
-	if !p.name {
-		p.name = true
+	if !p.named {
+		p.named = true
 		p.Emit(&transcript.Run{ID: p.run, Named: true})
 	}
 }

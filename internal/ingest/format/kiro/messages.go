@@ -164,7 +164,7 @@ func (p *parser) meta() {
 	}
 	run.Attributes.Set("mode", doc.Get("agentMode").Str())
 	run.Attributes.Set("effort", doc.Get("effortLevel").Str())
-	p.name = true
+	p.named = true
 	p.Emit(run)
 	p.at(doc)
 	if parent != "" && parent != p.run {

@@ -71,7 +71,7 @@ func (p *parser) state(v format.Value) {
 	run := &transcript.Run{
 		ID: p.run, Named: true, Rank: rankSession, Project: p.conv.Project, Model: chosen(modelOf(state)), Started: milliTime(v.Get("created_at")), Ended: milliTime(v.Get("updated_at")),
 	}
-	p.name = true
+	p.named = true
 	p.Emit(run)
 	p.hint(hintModel, modelOf(state))
 	if state.Exists() && !state.IsObject() {

@@ -28,7 +28,7 @@ func (p *parser) session() {
 	if doc.Get("exported_from_v1").Bool() == transcript.Yes {
 		run.Attributes.Set("exported", true) // from the database
 	}
-	p.name = true
+	p.named = true
 	p.Emit(run)
 	p.at(doc)
 	if parent != "" && parent != p.run {

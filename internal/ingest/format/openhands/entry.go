@@ -185,10 +185,7 @@ func isEmpty(v format.Value) bool {
 	case v.IsString():
 		return v.IsBlank()
 	case v.IsArray():
-		for range v.Items() {
-			return false
-		}
-		return true
+		return !v.HasItems()
 	case v.IsObject():
 		for range v.Fields() {
 			return false

@@ -18,7 +18,6 @@ const (
 
 // Resolve sets the fields of a conversation from its state, and times and models of requests, and decides which statements of tokens count.
 func (openhands) Resolve(f *transcript.Family) {
-	var ended transcript.Time
 	for _, c := range f.Conversations {
 		c.Title = cmp.Or(f.Run.Title, c.Title)
 		c.Model = cmp.Or(f.Run.Model, c.Model)
@@ -26,7 +25,6 @@ func (openhands) Resolve(f *transcript.Family) {
 		c.Branch = cmp.Or(f.Run.Branch, c.Branch)
 		c.Status = cmp.Or(f.Run.Status, c.Status)
 	}
-	ended = f.Run.Ended
 	times, delegates := map[string]transcript.Time{}, false
 	for _, h := range f.Hints {
 		switch h.Key {
@@ -41,7 +39,7 @@ func (openhands) Resolve(f *transcript.Family) {
 	}
 	for _, u := range f.Usage {
 		if !u.Time.Valid {
-			u.Time = cmp.Or(times[u.RequestID], ended)
+			u.Time = cmp.Or(times[u.RequestID], f.Run.Ended)
 		}
 		u.Model = cmp.Or(u.Model, f.Run.Model)
 	}
@@ -71,15 +69,14 @@ func judge(all []*transcript.Usage, delegates bool) {
 	}
 	last := lastTotals(totals, delegates)
 	known, whole := sumOf(requests, nil), sumOf(totals, last)
-	switch {
-	case len(totals) == 0 && len(requests) > 0:
+	if len(totals)+len(requests) > 0 {
 		derive(meta, nil)
+	}
+	switch {
 	case len(totals) == 0:
 	case len(requests) > 0 && known.prompt >= whole.prompt && known.output >= whole.output:
-		derive(meta, nil)
 		derive(totals, nil)
 	default:
-		derive(meta, nil)
 		derive(requests, nil)
 		derive(totals, last)
 	}

@@ -66,16 +66,11 @@ func (p *parser) earlyPrompt(m format.Value, role string) {
 	}
 	e := p.lend.Event(transcript.Event{Kind: transcript.KindMessage, Role: role, Type: role, Origin: p.origin(m)})
 	verdict := transcript.Counted
-	holdsResults := false
-	for range m.Get("tool_results").Items() {
-		holdsResults = true
-		break
-	}
 	switch {
 	case len(p.parts) == 0:
 		p.parts = append(p.parts, p.part(m, m))
 		e.Kind, verdict = transcript.KindNotice, transcript.Uncounted
-	case holdsResults:
+	case m.Get("tool_results").HasItems():
 		e.Kind, verdict = transcript.KindNotice, transcript.Uncounted
 	case m.Get("is_hidden").Bool() == transcript.Yes:
 		e.Kind, e.Role = transcript.KindSystem, "system"

@@ -74,11 +74,7 @@ func (p *parser) run(v, data format.Value) transcript.Time {
 	folder, branch := firstTree(data)
 	folders := strings.Split(v.Get("folder_paths").Str(), "\n")
 	started, ended := startOf(v, data), v.Get("updated_at").Time()
-	isEmpty := true
-	for range data.Get("messages").Items() {
-		isEmpty = false
-		break
-	}
+	isEmpty := !data.Get("messages").HasItems()
 	run := &transcript.Run{
 		ID: p.thread, Named: isEmpty, Title: title, Project: cmp.Or(folders[0], folder), Branch: branch, Model: data.Get("model", "model").Str(),
 		Started: started, Ended: ended, Child: v.Get("parent_id").Str() != "" || data.Get("subagent_context").IsObject(),
