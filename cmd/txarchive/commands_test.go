@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/migrations"
 )
@@ -180,7 +181,7 @@ func flipPacks(t *testing.T, dir string) {
 	for _, i := range []int{0, len(packs) / 2} {
 		data, err := os.ReadFile(packs[i])
 		must(t, err)
-		data[len(data)/3] ^= 8
+		blobtest.Damage(data, len(data)/3)
 		written(t, packs[i], data)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -116,7 +117,7 @@ func TestFirstLoadKeepsFacts(t *testing.T) {
 		"damaged": func(path string) {
 			data, err := os.ReadFile(path)
 			must(t, err)
-			data[len(data)/2] ^= 8
+			blobtest.Damage(data, len(data)/2)
 			written(t, path, data)
 		},
 		"missing": func(path string) { must(t, os.Remove(path)) },

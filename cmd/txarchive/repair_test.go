@@ -428,7 +428,7 @@ func TestIngestAfterLoss(t *testing.T) {
 	data, err := os.ReadFile(packs[0])
 	must(t, err)
 	for i := range 3 {
-		data[len(data)/4*(i+1)] ^= 1
+		blobtest.Damage(data, len(data)/4*(i+1))
 	}
 	written(t, packs[0], data)
 	away := filepath.Join(root, "away")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
@@ -101,7 +102,7 @@ func scriptParams(t *testing.T, dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"copytree": copyTree,
 			"append":   appendText,
-			"flip":     flipByte,
+			"flip":     flip,
 			"same":     sameTree,
 			"hold":     holdLock,
 			"sqlite":   fillDatabase,
@@ -164,8 +165,8 @@ func makeZip(ts *testscript.TestScript, _ bool, v []string) {
 	ts.Check(os.Chtimes(ts.MkAbs(v[0]), quiet, quiet))
 }
 
-// flip GLOB turns one bit around in the midst of the files that match.
-func flipByte(ts *testscript.TestScript, _ bool, v []string) {
+// flip GLOB turns some bytes around in the midst of the packs that match.
+func flip(ts *testscript.TestScript, _ bool, v []string) {
 	if len(v) != 1 {
 		ts.Fatalf("usage: flip GLOB")
 	}
@@ -177,7 +178,7 @@ func flipByte(ts *testscript.TestScript, _ bool, v []string) {
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		ts.Check(err)
-		b[len(b)/2] ^= 1
+		blobtest.Damage(b, len(b)/2)
 		ts.Check(os.Chmod(file, 0o600))
 		ts.Check(os.WriteFile(file, b, 0o600))
 	}

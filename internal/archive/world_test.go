@@ -219,12 +219,14 @@ func (w *world) packFile(name string) string {
 	return filepath.Join(w.dir, "packs", filepath.FromSlash(name)+".tar.gz")
 }
 
-// flip changes one byte of a pack.
-func (w *world) flip(name string, at int64) {
+// flip changes n bytes of a pack. Of one byte alone it may be that every original can still be read.
+func (w *world) flip(name string, at, n int64) {
 	w.t.Helper()
 	data, err := os.ReadFile(w.packFile(name))
 	w.check(err)
-	data[at] ^= 0x10
+	for i := range n {
+		data[at+i] ^= 0x5a
+	}
 	w.check(os.WriteFile(w.packFile(name), data, 0o600))
 }
 
