@@ -184,3 +184,33 @@ func TestByRefWork(t *testing.T) {
 	}
 	of(400).within(t, "finding content", 1, few, 1, 1.1, 2)
 }
+
+// TestRewrittenWork asks what the next version of a document costs, which states again what all before it have stated: that does not
+// depend on how many those are.
+func TestRewrittenWork(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		t.Run(fmt.Sprint("shared=", shared), func(t *testing.T) {
+			version := func(number int) index.Batch {
+				o := original(0)
+				o.Number, o.Content = number, fmt.Sprint(number)
+				o.Records = records{&transcript.Run{ID: "all"}, &transcript.Conversation{Run: "all", ID: "all", Shared: shared}}
+				for line := range 100 + number {
+					o.Records = append(o.Records, event("all", fmt.Sprint(line), false, line), request("all", fmt.Sprint(line), "", line))
+				}
+				o.Size = int64(len(o.Records)) * 100
+				return indextest.Batch(fmt.Sprintf("pack-%03d", number), o)
+			}
+			db := newDB(t)
+			c := countWrites(t, db)
+			var w [61]work
+			for number := 1; number < len(w); number++ {
+				w[number] = c.of(t, func() error { return db.Commit(t.Context(), version(number)) })
+			}
+			const few, many = 10, 60
+			if w[few].steps < 100*few {
+				t.Fatalf("%v: nothing was counted", w[few])
+			}
+			w[many].within(t, "the next version", 100+many, w[few], 100+few, 1.5, 2)
+		})
+	}
+}

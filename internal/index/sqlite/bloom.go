@@ -86,7 +86,7 @@ func (c *commit) seeEvent(row int) {
 		}
 		return
 	}
-	c.eids[r.EID] = c.eids[r.EID] || alone
+	c.eids[r.EID] = c.eids[r.EID] || alone || r.Verdict == transcript.Uncounted
 }
 
 // seeUsage marks the number of a usage_id to be judged, unless no row has had it before. A row has its own usage_id, and may
@@ -95,6 +95,5 @@ func (c *commit) seeUsage(number int64, speaks bool) {
 	if !c.seen.usage.add(number) {
 		return
 	}
-	_, again := c.keys[number]
-	c.keys[number] = again || speaks || c.seen.usage != nil
+	c.keys[number] = c.keys[number] || speaks
 }

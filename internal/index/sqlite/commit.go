@@ -48,7 +48,7 @@ type commit struct {
 	sites index.Sites // of all sources
 
 	// What must be resolved: rows of run_names; usage, by the number of its id; events, by the hash of their native ids. A
-	// value of true has an entry looked at even if a single row has it, because other rows may have gone.
+	// value of true has all rows of an entry looked at, even if it is a single one, because other rows may have gone or changed.
 	touched map[int64]bool
 	keys    map[int64]bool
 	eids    map[int64]bool
@@ -74,6 +74,9 @@ type commit struct {
 	hearsay    map[int64]bool    // runs with originals of transcript.RankHistory
 	claimCache map[int64]*claimCache
 	candidates map[int64]*candidate // in claimCache
+	changed    map[int64]*candidate // transcripts that this commit has added, or judged otherwise than before
+	superseded map[int64]bool       // versions that were the newest of their files until now
+	successors map[int64]int64      // by transcript: a new one, of the next version of its file, that takes its place
 	cachedRuns map[int64]bool       // runs that are resolved from claimCache
 	knownIn    []int64              // transcripts whose events' ids are in temp.known_ids
 	unread     int                  // how many other runs are touched
@@ -111,6 +114,7 @@ func newCommit(db *DB, t *tx, batch index.Batch) *commit {
 		runRows: &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}},
 		namesOf: map[int64][]int64{}, groups: map[int64]bool{}, hearsay: map[int64]bool{},
 		claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{},
+		changed: map[int64]*candidate{}, successors: map[int64]int64{}, superseded: map[int64]bool{},
 		bounds: map[int64]*bounds{}, callHalves: halves{},
 		runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, truncated: map[int64]bool{},
 		indexed: db.words.take(), indexing: map[*index.Words][]uint64{},

@@ -175,7 +175,8 @@ func versionKey(v *blob.Version) index.VersionKey {
 	return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
 }
 
-// supersede has the statements of older versions of a file judged again, and drops those of empty versions (filled).
+// supersede has the statements of the version that was the newest of a file judged again, and drops those of empty versions
+// (filled). Versions before it are what they were.
 func (c *commit) supersede(file int64, number int) error {
 	empty := map[int64]bool{}
 	if err := c.each(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
@@ -187,14 +188,22 @@ func (c *commit) supersede(file int64, number int) error {
 			return err
 		}
 	}
-	const names = `SELECT run_name FROM run_claims WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
-		UNION SELECT run_name FROM transcripts WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
-		UNION SELECT run_name FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
-	if err := c.each(names, intoSet(c.touched), file, number); err != nil {
+	var before int64
+	if ok, err := c.get("SELECT id FROM versions WHERE file = ? AND number < ? ORDER BY number DESC LIMIT 1", []any{file, number}, &before); err != nil || !ok {
 		return err
 	}
-	const keys = `SELECT usage_id FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
-	return c.each(keys, c.toJudge, file, number)
+	c.superseded[before] = true
+	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
+		UNION SELECT run_name FROM usage WHERE version = ?1`
+	if err := c.each(names, intoSet(c.touched), before); err != nil {
+		return err
+	}
+	return c.each("SELECT DISTINCT usage_id FROM usage WHERE version = ?", func(r *sql.Rows) error {
+		var key int64
+		err := r.Scan(usageIDScanner{&key})
+		c.keys[key] = c.keys[key] // as that of a new row
+		return err
+	}, before)
 }
 
 func intoSet(set map[int64]bool) func(*sql.Rows) error {

@@ -174,7 +174,7 @@ func (c *commit) electRun(run int64, takes []*candidate) error {
 			return err
 		}
 		for _, t := range group {
-			if err := c.writeCandidate(t); err != nil {
+			if err := c.writeCandidate(t, group); err != nil {
 				return err
 			}
 		}
@@ -253,7 +253,7 @@ func (c *commit) electOne(run int64, group []*candidate, id func(...string) stri
 		}
 		own, of := id(), (*int64)(nil)
 		if i > 0 {
-			first, err := c.ownEvent(t, count)
+			first, err := c.ownEvent(t, count, group)
 			if err != nil {
 				return err
 			}
@@ -278,13 +278,15 @@ func (c *commit) electOne(run int64, group []*candidate, id func(...string) stri
 
 // ownEvent returns the id of the first event of a copy that none of the counting transcripts has, "" if there is none. Only ids
 // that mean the same event in every conversation can tell.
-func (c *commit) ownEvent(t *candidate, count []*candidate) (first string, err error) {
+func (c *commit) ownEvent(t *candidate, count, group []*candidate) (first string, err error) {
 	if t.verdict != schema.Duplicate || t.judged != schema.Counted || t.indexed != 1 {
 		return "", nil
 	}
-	// A copy remains one while only the other transcript grows.
+	// A copy remains one while only the other transcript grows, and was the only one that counted.
+	counted := func(o *candidate) bool { return o.was.conversation.Valid && o.was.verdict == schema.Counted }
 	if _, fresh := c.held[t.id]; !fresh && !c.deleted && len(count) == 1 && t.was.verdict == schema.Duplicate && t.was.conversation.Valid &&
-		count[0].was.verdict == schema.Counted && count[0].was.conversation.Valid {
+		counted(count[0]) && count[0].was.conversation == count[0].conversation &&
+		!slices.ContainsFunc(group, func(o *candidate) bool { return o != count[0] && counted(o) }) {
 		return "", nil
 	}
 	for _, o := range count {
@@ -372,9 +374,6 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 	if err != nil {
 		return err
 	}
-	if err := c.rejudgeBefore(group); err != nil {
-		return err
-	}
 	base := int64(0)
 	for _, t := range group {
 		t.conversation, t.seqBase = conversation, base
@@ -386,45 +385,52 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 	return nil
 }
 
-// rejudgeBefore has the events of what was the newest version of a file until now judged again: those of another file are
-// preferred to them.
-func (c *commit) rejudgeBefore(group []*candidate) error {
-	newest, before := map[int64]*candidate{}, map[int64]*candidate{}
-	for _, t := range group {
-		if n := newest[t.file]; n == nil || t.number > n.number {
-			newest[t.file] = t
+// rejudge has the events of a transcript judged again. Of those that counted, and that the next version of its file states as
+// well, what counts is known without all other rows (settled).
+func (c *commit) rejudge(t *candidate, group []*candidate) error {
+	next := successor(t, group)
+	if next == nil {
+		return c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id)
+	}
+	c.successors[t.id] = next.id
+	return c.each(`SELECT DISTINCT eid FROM (SELECT eid, native, global, verdict FROM events WHERE transcript = ? AND eid IS NOT NULL
+		EXCEPT SELECT eid, native, global, 0 FROM events WHERE transcript = ? AND eid IS NOT NULL AND verdict = 0)`, intoSet(c.eids), t.id, next.id)
+}
+
+// successor returns the new transcript that states the conversation in the place of t, which has been the newest version of its
+// file until now, nil if there is none.
+func successor(t *candidate, group []*candidate) *candidate {
+	var next *candidate
+	for _, u := range group {
+		if u.file == t.file && u.number > t.number {
+			if next != nil {
+				return nil
+			}
+			next = u
 		}
 	}
-	for _, t := range group {
-		if b := before[t.file]; t != newest[t.file] && (b == nil || t.number > b.number) {
-			before[t.file] = t
-		}
+	if next == nil || next.was.conversation.Valid || next.conversation != t.was.conversation || next.indexed != 1 || next.runName != t.runName ||
+		next.rank != t.rank || next.order != t.order || next.verdict != schema.Counted {
+		return nil
 	}
-	for file, t := range before {
-		if newest[file].was.conversation.Valid || t.indexed != 1 {
-			continue
-		}
-		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
+	return next
+}
+
+func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
+	// Its events are among others now, or those of other files are preferred to them.
+	if t.was.conversation.Valid && (t.was.conversation != t.conversation || c.superseded[t.version]) {
+		if err := c.rejudge(t, group); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (c *commit) writeCandidate(t *candidate) error {
 	if t.was.conversation == t.conversation && t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed &&
 		t.was.seqBase == t.seqBase {
 		return nil
 	}
+	c.changed[t.id] = t
 	if row := c.buffer.transcripts.row(t.id); row != nil {
 		copy(row[transcriptJudged:], []any{t.conversation.Int64, int64(t.verdict), int64(t.judged), int64(t.indexed), t.seqBase})
 		return nil
-	}
-	if t.was.conversation.Valid && t.was.conversation != t.conversation {
-		// Its events are among others now.
-		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
-			return err
-		}
 	}
 	if t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed && t.was.seqBase == t.seqBase {
 		return c.execDirect("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)

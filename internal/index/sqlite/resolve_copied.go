@@ -1,6 +1,9 @@
 package sqlite
 
-import "database/sql"
+import (
+	"database/sql"
+	"maps"
+)
 
 // What follows for links from events that were found to be copied. Where very many are at the same place they are scanned once,
 // not once for each.
@@ -34,8 +37,17 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 	if err != nil {
 		return err
 	}
-	if err := c.exec(`DELETE FROM links WHERE id IN (SELECT l.id FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name
-		CROSS JOIN links l ON l.to_id = n.native_id AND l.to_scope = n.scope AND +l.version = t.version AND l.derived = 1)`); err != nil {
+	others, err := c.otherEnds(all)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		maps.Copy(others, transcripts)
+		if all, err = c.copiedIn(sorted(others)); err != nil {
+			return err
+		}
+	}
+	if err := c.exec("DELETE FROM links WHERE id IN (SELECT l.id " + derivedLinks + ")"); err != nil {
 		return err
 	}
 	mutual, err := c.mutual(all)
@@ -59,6 +71,46 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 	return nil
 }
 
+// derivedLinks are the links (l) of the transcripts (t) in temp.copying, of runs called n, to what they are copied from.
+const derivedLinks = `FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name
+	CROSS JOIN links l ON l.to_id = n.native_id AND l.to_scope = n.scope AND +l.version = t.version AND l.derived = 1`
+
+// otherEnds returns the transcripts of runs from which those in temp.copying are copied and were not, or the other way round: if
+// those runs have events of these as well, which of two links there is follows from both.
+func (c *commit) otherEnds(all []copied) (transcripts map[int64]bool, err error) {
+	pairs := map[[2]int64]bool{}
+	for _, k := range all {
+		pairs[[2]int64{k.fromRun, k.toRun}] = true
+	}
+	runs := map[int64]bool{}
+	if err := c.each("SELECT DISTINCT o.run, n.run "+derivedLinks+" CROSS JOIN run_names o ON o.format = n.format AND o.native_id = l.from_id AND o.scope = l.from_scope", func(r *sql.Rows) error {
+		var pair [2]int64
+		err := r.Scan(&pair[0], &pair[1])
+		if !pairs[pair] {
+			runs[pair[0]] = true
+		}
+		delete(pairs, pair)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for pair := range pairs {
+		runs[pair[0]] = true
+	}
+	return c.transcriptsOf(runs)
+}
+
+func (c *commit) transcriptsOf(runs map[int64]bool) (transcripts map[int64]bool, err error) {
+	transcripts = map[int64]bool{}
+	if len(runs) == 0 {
+		return transcripts, nil
+	}
+	if err := c.fillTemp("copying_runs", sorted(runs)); err != nil {
+		return nil, err
+	}
+	return transcripts, c.each("SELECT t.id FROM temp.copying_runs x CROSS JOIN run_names n ON n.run = x.id CROSS JOIN transcripts t ON t.run_name = n.id", intoSet(transcripts))
+}
+
 // mutual returns the pairs of runs, from and to, that may have events of each other.
 func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 	runs := map[int64]bool{}
@@ -68,15 +120,9 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 		}
 	}
 	pairs := map[[2]int64]bool{}
-	if len(runs) == 0 {
-		return pairs, nil
-	}
-	if err := c.fillTemp("copying_runs", sorted(runs)); err != nil {
-		return nil, err
-	}
-	transcripts := map[int64]bool{}
-	if err := c.each("SELECT t.id FROM temp.copying_runs x CROSS JOIN run_names n ON n.run = x.id CROSS JOIN transcripts t ON t.run_name = n.id", intoSet(transcripts)); err != nil {
-		return nil, err
+	transcripts, err := c.transcriptsOf(runs)
+	if err != nil || len(transcripts) == 0 {
+		return pairs, err
 	}
 	back, err := c.copiedIn(sorted(transcripts))
 	for _, k := range back {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,58 +36,90 @@ func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) e
 }
 
 // judgeUsage makes one of several usage rows of one request count. Most keys have one row, which is new and was written as it
-// states itself: only the others are looked at more closely.
+// states itself: only the others are looked at more closely. As with events, what counts is first compared only with what is new.
 func (c *commit) judgeUsage() error {
-	var fresh, known []int64
+	var again, known []int64
 	for _, key := range sorted(c.keys) {
 		if c.keys[key] {
 			known = append(known, key)
 		} else {
-			fresh = append(fresh, key)
+			again = append(again, key)
 		}
 	}
-	judge, there := map[int64]bool{}, map[int64]bool{}
-	if c.usageBefore > 0 {
-		if err := c.inLots(fmt.Sprintf("SELECT k.number FROM k CROSS JOIN usage u INDEXED BY usage_public ON u.usage_id = k.id WHERE u.id <= %d", c.usageBefore),
-			fresh, intoSet(judge)); err != nil {
-			return err
-		}
+	several, whole, there := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
+	if err := c.inLots(`SELECT k.number FROM k WHERE (SELECT count(*) FROM (SELECT 1 FROM usage u INDEXED BY usage_public WHERE u.usage_id = k.id LIMIT 2)) > 1`,
+		again, intoSet(several)); err != nil {
+		return err
 	}
 	if err := c.inLots("SELECT k.number, u.verdict <> u.stated_verdict OR u.of IS NOT NULL FROM k CROSS JOIN usage u ON u.usage_id = k.id", known, func(r *sql.Rows) error {
 		var key int64
 		var judged bool
 		err := r.Scan(&key, &judged)
 		if judged || there[key] {
-			judge[key] = true
+			whole[key] = true
 		}
 		there[key] = true
 		return err
 	}); err != nil {
 		return err
 	}
-	rows, stated, err := c.loadJudgedUsage(sorted(judge))
+	rows, stated, err := c.loadJudgedUsage(sorted(several), " AND u.verdict = 0")
 	if err != nil {
 		return err
 	}
-	err = groups(rows, func(group []duplicate) error {
-		for i, j := range group {
-			verdict, of := stated[j.id].verdict, sql.NullInt64{}
-			if i > 0 && verdict == schema.Counted {
-				verdict, of = schema.Duplicate, sql.NullInt64{Int64: group[0].id, Valid: true}
-			}
-			if verdict == j.was && of == stated[j.id].of {
-				continue
-			}
-			if err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE id = ?", verdict, of, j.id); err != nil {
-				return err
-			}
+	if err := groups(rows, func(group []duplicate) error {
+		if !c.settledUsage(group, stated) {
+			whole[stated[group[0].id].key] = true
+			return nil
 		}
-		return nil
-	})
-	if err != nil {
+		return c.countUsage(group, stated)
+	}); err != nil {
 		return err
 	}
-	return c.judgeAliases(append(fresh, sorted(there)...))
+	if rows, stated, err = c.loadJudgedUsage(sorted(whole), ""); err != nil {
+		return err
+	}
+	if err := groups(rows, func(group []duplicate) error { return c.countUsage(group, stated) }); err != nil {
+		return err
+	}
+	return c.judgeAliases(append(again, sorted(there)...))
+}
+
+// settledUsage is settled of usage.
+func (c *commit) settledUsage(group []duplicate, stated map[int64]statedUsage) bool {
+	isNew := func(j duplicate) bool { return c.usageBefore >= 0 && j.id > c.usageBefore }
+	known := false
+	for _, j := range group {
+		said := stated[j.id]
+		if isNew(j) {
+			continue
+		}
+		known = true
+		if said.verdict != schema.Counted || !j.newest && !slices.ContainsFunc(group, func(n duplicate) bool {
+			other := stated[n.id]
+			return isNew(n) && n.newest && n.file == j.file && other.verdict == schema.Counted && other.rank == said.rank && n.place[0] == j.place[0]
+		}) {
+			return false
+		}
+	}
+	return known || !group[0].others
+}
+
+// countUsage makes the first row of a group count, unless it says itself that it does not.
+func (c *commit) countUsage(group []duplicate, stated map[int64]statedUsage) error {
+	for i, j := range group {
+		verdict := stated[j.id].verdict
+		if i > 0 && verdict == schema.Counted {
+			verdict = schema.Duplicate
+		}
+		if verdict == j.was && !stated[j.id].of.Valid {
+			continue
+		}
+		if err := c.exec("UPDATE usage SET verdict = ?, of = NULL WHERE id = ?", verdict, j.id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // judgeAliases makes rows duplicates whose key is an alias of a row that counts.
@@ -111,30 +142,32 @@ func (c *commit) judgeAliases(keys []int64) error {
 	return nil
 }
 
-// statedUsage is what the original of a row to judge states, and the row that counts instead so far.
+// statedUsage is what the original of a row to judge states, and the row that it is an alias of so far.
 type statedUsage struct {
-	verdict int
-	of      sql.NullInt64
+	key, rank int64
+	verdict   int
+	of        sql.NullInt64
 }
 
-// loadJudgedUsage reads the rows of the keys to judge, and what is stated of each.
-func (c *commit) loadJudgedUsage(keys []int64) (rows []duplicate, stated map[int64]statedUsage, err error) {
+// loadJudgedUsage reads the rows of the keys to judge, or some of them, and what is stated of each.
+func (c *commit) loadJudgedUsage(keys []int64, which string) (rows []duplicate, stated map[int64]statedUsage, err error) {
 	stated = map[int64]statedUsage{}
-	err = c.inLots(`SELECT u.id, u.usage_id, u.verdict, u.stated_verdict, u.of, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
-		v.number, f.id, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
-		FROM k CROSS JOIN usage u ON u.usage_id = k.id CROSS JOIN versions v ON v.id = u.version
+	err = c.inLots(`SELECT u.id, k.number, u.verdict, u.stated_verdict, u.of, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+		v.number, f.id, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END,
+		EXISTS (SELECT 1 FROM usage o WHERE o.usage_id = k.id AND o.verdict > 0)
+		FROM k CROSS JOIN usage u ON u.usage_id = k.id`+which+` CROSS JOIN versions v ON v.id = u.version
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, keys, func(r *sql.Rows) error {
 		var j duplicate
 		var said statedUsage
-		var rank, newest, time, offset, run int64
+		var time, offset, run int64
 		var path string
-		if err := r.Scan(&j.id, usageIDScanner{&j.group}, &j.was, &said.verdict, &said.of, &rank, &newest, &j.number, &j.file, &time, &path, &offset, &run); err != nil {
+		if err := r.Scan(&j.id, &said.key, &j.was, &said.verdict, &said.of, &said.rank, &j.newest, &j.number, &j.file, &time, &path, &offset, &run, &j.others); err != nil {
 			return err
 		}
 		// Where a run's id is unique only in its place, so are its request ids.
-		j.group ^= run << 20
+		j.group = said.key ^ run<<20
 		stated[j.id] = said
-		j.prefer = []int64{flag(said.verdict == schema.Counted), rank, newest}
+		j.prefer = []int64{flag(said.verdict == schema.Counted), said.rank, flag(j.newest)}
 		j.place = []any{time, path, offset}
 		rows = append(rows, j)
 		return nil

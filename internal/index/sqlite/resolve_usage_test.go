@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -49,7 +50,7 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 	}
 }
 
-const verdictsSQL = `SELECT f.path, u.offset, u.usage_id, u.verdict, o.usage_id FROM usage u JOIN versions v ON v.id = u.version JOIN files f ON f.id = v.file
+const verdictsSQL = `SELECT f.path, u.offset, u.usage_id, u.verdict, ` + schema.UsageOf + ` FROM usage u JOIN versions v ON v.id = u.version JOIN files f ON f.id = v.file
 	LEFT JOIN usage o ON o.id = u.of ORDER BY 1, 2`
 
 // judgedIn is an index to which originals came in some order, several at a time, in which exactly those count that should.

@@ -16,7 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-const selectUsage = `SELECT u.usage_id, r.run_id, n.native_id, ` + schema.UsageConversation + `, c.conversation_id, u.verdict, o.usage_id,
+const selectUsage = `SELECT u.usage_id, r.run_id, n.native_id, ` + schema.UsageConversation + `, c.conversation_id, u.verdict, ` + schema.UsageOf + `,
 	u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
 	u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, x.reported_by, u.estimated,
 	u.calculated, x.price_model, x.price_table, x.price_note, coalesce(p.twin, 0),

@@ -46,7 +46,9 @@ const costOnly = `u.verdict = 0 AND u.reported IS NOT NULL AND u.input IS NULL
 // tools gives each counted record the tools that were called for it. A call belongs to the record whose bytes it is in, else to
 // the next record of the original. Where several records are of one request, the one that counts has the calls of all. The cast
 // is there because SQLite makes an automatic index only on a column whose type it knows.
-const tools = `called AS MATERIALIZED (SELECT DISTINCT CAST(coalesce(w.of, w.id) AS INTEGER) AS id, m.Name FROM calls k CROSS JOIN events e ON e.id = k.event
+const tools = `called AS MATERIALIZED (SELECT DISTINCT CAST(coalesce(w.of, CASE WHEN w.verdict = 1 AND w.stated_verdict = 0 THEN (SELECT o.id FROM usage o
+			CROSS JOIN run_names y ON y.id = w.run_name CROSS JOIN run_names z ON z.id = o.run_name
+			WHERE o.usage_id = w.usage_id AND o.verdict = 0 AND (y.scope = '' OR z.run = y.run)) END, w.id) AS INTEGER) AS id, m.Name FROM calls k CROSS JOIN events e ON e.id = k.event
 		CROSS JOIN transcripts t ON t.id = k.transcript CROSS JOIN names m ON m.id = k.name CROSS JOIN usage w ON w.id = coalesce(
 			(SELECT CASE WHEN x.offset + x.length > e.offset THEN x.id END FROM usage x
 				WHERE x.version = t.version AND x.inner IS e.inner AND x.offset <= e.offset ORDER BY x.offset DESC, x.id DESC LIMIT 1),
