@@ -45,10 +45,14 @@ func (c *commit) resolve() error {
 	if err := c.elect(families); err != nil {
 		return err
 	}
-	if err := c.judgeEvents(); err != nil {
+	moved, err := c.judgeEvents()
+	if err != nil {
 		return err
 	}
-	if err := c.judgeHearsay(); err != nil {
+	if err := c.fillTemp("moved", sorted(moved)); err != nil { // also of runs that are not touched
+		return err
+	}
+	if err := c.judgeHearsay(len(moved) > 0); err != nil {
 		return err
 	}
 	if err := c.statedLinks(); err != nil {

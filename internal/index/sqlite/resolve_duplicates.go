@@ -88,16 +88,17 @@ func groups(rows []duplicate, judge func([]duplicate) error) error {
 //
 // A document that is rewritten every hour, or a hundred backups of one conversation, state each event again. So what counts is
 // first compared only with what is new; the other rows were less than what counts, and still are, unless that has changed.
-func (c *commit) judgeEvents() error {
+// It returns the transcripts of which events count that did not, or the other way round.
+func (c *commit) judgeEvents() (moved map[int64]bool, err error) {
 	if len(c.eids) == 0 {
-		return nil
+		return nil, nil
 	}
 	if err := c.execDirect(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, others INTEGER,
 		PRIMARY KEY (eid, native, conversation)) WITHOUT ROWID`); err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.execDirect("DELETE FROM temp.twice"); err != nil {
-		return err
+		return nil, err
 	}
 	all := map[int64]bool{}
 	for id, whole := range c.eids {
@@ -106,30 +107,31 @@ func (c *commit) judgeEvents() error {
 		}
 	}
 	again, stated := c.statedAgain()
-	changed, copies := map[int64]bool{}, map[int64]bool{}
+	moved = map[int64]bool{}
+	copies := map[int64]bool{}
 	if err := c.judgeRows(again, counting, func(rows []duplicate) error {
 		return groups(rows, func(group []duplicate) error {
 			if !c.settled(group, stated) {
 				all[group[0].eid] = true
 				return nil
 			}
-			return c.countFirst(group, changed, copies)
+			return c.countFirst(group, moved, copies)
 		})
 	}); err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.judgeRows(all, every, func(rows []duplicate) error {
-		return groups(rows, func(group []duplicate) error { return c.countFirst(group, changed, copies) })
+		return groups(rows, func(group []duplicate) error { return c.countFirst(group, moved, copies) })
 	}); err != nil {
-		return err
+		return nil, err
 	}
-	if err := c.recountAll(changed); err != nil {
-		return err
+	if err := c.recountAll(moved); err != nil {
+		return nil, err
 	}
 	if err := c.judgeLinks(); err != nil {
-		return err
+		return nil, err
 	}
-	return c.copyLinks(copies)
+	return moved, c.copyLinks(copies)
 }
 
 // statedAgain returns the ids of new rows that other rows may have, too, and the rows. An id that is unique in its conversation is
@@ -345,12 +347,14 @@ func (c *commit) recount(transcript int64) error {
 		WHERE id = ?1`, transcript)
 }
 
-// judgeCalls makes one of several calls with one key count, in each touched run that has any. Most keys have one call, which is
-// left alone if it counts.
+// judgeCalls makes one of several calls with one key count, in each touched run that has any, and those of transcripts whose events
+// have moved. Most keys have one call, which is left alone if it counts.
 func (c *commit) judgeCalls() error {
 	var rows []duplicate
-	err := c.each(`SELECT c.event, c.key, c.transcript, c.verdict, t.verdict = 0 AND e.verdict = 0, c.rank, v.conversation_id, t.seq_base + e.seq, e.part
-		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+	err := c.each(`WITH calling AS MATERIALIZED (SELECT id FROM temp.touched_runs
+			UNION SELECT n.run FROM temp.moved x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name)
+		SELECT c.event, c.key, c.transcript, c.verdict, t.verdict = 0 AND e.verdict = 0, c.rank, v.conversation_id, t.seq_base + e.seq, e.part
+		FROM calling r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN calls c ON c.transcript = t.id CROSS JOIN events e ON e.id = c.event CROSS JOIN conversations v ON v.id = t.conversation
 		WHERE c.key IS NOT NULL AND (c.verdict <> 0 OR EXISTS (SELECT 1 FROM calls d WHERE d.key = c.key AND d.event <> c.event))`, func(r *sql.Rows) error {
 		var j duplicate

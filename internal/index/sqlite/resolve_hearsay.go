@@ -7,8 +7,15 @@ import (
 )
 
 // judgeHearsay finds the uncounted prompts of secondary accounts (transcript.RankHistory) that a conversation of their run has as
-// well: they are copies.
-func (c *commit) judgeHearsay() error {
+// well: they are copies. moved says that events of transcripts in temp.moved count that did not, or the other way round.
+func (c *commit) judgeHearsay(moved bool) error {
+	if moved {
+		if err := c.each(`WITH r AS MATERIALIZED (SELECT DISTINCT n.run FROM temp.moved x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name)
+			SELECT run FROM r WHERE EXISTS (SELECT 1 FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.run AND t.aside = 1 AND t.rank < 0)`,
+			intoSet(c.hearsay)); err != nil {
+			return err
+		}
+	}
 	if len(c.hearsay) == 0 {
 		return nil
 	}
@@ -36,7 +43,7 @@ func (c *commit) judgeHearsay() error {
 		return err
 	}
 	changed := map[int64]int{}
-	if err := prompts("t.aside = 1 AND e.verdict IN (1, 6)", func(p *prompt) {
+	if err := prompts("t.aside = 1 AND t.rank < 0 AND e.verdict IN (1, 6)", func(p *prompt) {
 		verdict := schema.Uncounted
 		if said[p.text] {
 			verdict = schema.Duplicate

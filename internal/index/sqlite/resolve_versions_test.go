@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TestVersionsInAnyOrder has documents that are written again and again, each version with some of the events and requests of the
-// one before, copies of them elsewhere and forks of them: whatever comes when, in the end the same counts.
+// TestVersionsInAnyOrder has documents that are written again and again, each version with some of what the one before has stated,
+// copies of them elsewhere and forks of them: whatever comes when, in the end the same counts.
 func TestVersionsInAnyOrder(t *testing.T) {
 	for range 6 {
 		seed := uint64(time.Now().UnixNano())
@@ -29,6 +30,7 @@ func TestVersionsInAnyOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			parseWanted(t, db, all)
 			return dumpViews(t, db)
 		}
 		asWritten := make([]int, len(all))
@@ -54,56 +56,140 @@ func TestVersionsInAnyOrder(t *testing.T) {
 	}
 }
 
+// parseWanted parses again what must be, as an ingest does.
+func parseWanted(t *testing.T, db *DB, all []indextest.Original) {
+	t.Helper()
+	for range len(all) {
+		var names []string
+		if err := db.r.Select(&names, "SELECT DISTINCT f.path || ' ' || v.number FROM transcripts t JOIN versions v ON v.id = t.version JOIN files f ON f.id = v.file WHERE t.indexed = ?", wanted); err != nil {
+			t.Fatal(err)
+		}
+		if len(names) == 0 {
+			return
+		}
+		var some []indextest.Original
+		for _, o := range all {
+			if slices.Contains(names, fmt.Sprint(o.Path, " ", o.Number)) {
+				some = append(some, o)
+			}
+		}
+		if err := db.Commit(t.Context(), index.Batch{Parsed: indextest.Batch("", some...).Parsed}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("originals are still to be parsed again")
+}
+
 // rewritten are versions of some documents, those of one in their order.
 func rewritten(r *rand.Rand) (all []indextest.Original) {
-	global, shared := r.IntN(2) == 0, r.IntN(2) == 0
-	type document struct {
-		conversation string
-		lines        []int // what it states
-		number       int
-	}
-	var documents []*document
-	next := 0
+	w := &rewriter{r: r, global: r.IntN(2) == 0, shared: r.IntN(2) == 0}
 	for len(all) < 14 {
-		var d *document
-		switch {
-		case len(documents) == 0 || r.IntN(5) == 0:
-			d = &document{conversation: fmt.Sprint("run-", r.IntN(2))}
-			if len(documents) > 0 { // a copy, or a fork
-				d.lines = slices.Clone(documents[r.IntN(len(documents))].lines)
-			}
-			documents = append(documents, d)
-		default:
-			d = documents[r.IntN(len(documents))]
-		}
-		if r.IntN(9) == 0 {
-			d.conversation = fmt.Sprint("run-", r.IntN(2)) // it is about another one now
-		}
-		if len(d.lines) > 0 && r.IntN(3) == 0 {
-			at := r.IntN(len(d.lines))
-			d.lines = slices.Delete(slices.Clone(d.lines), at, at+1)
-		}
-		for range 1 + r.IntN(3) {
-			d.lines = append(d.lines, next)
-			next++
-		}
+		d := w.document()
 		d.number++
-		o := original(slices.Index(documents, d))
-		o.Number, o.Size, o.Content = d.number, int64(len(d.lines)+1)*100, fmt.Sprint(d.conversation, d.lines)
-		o.Records = records{&transcript.Run{ID: d.conversation}, &transcript.Conversation{Run: d.conversation, ID: d.conversation, Shared: shared, Order: "o"}}
-		for at, line := range d.lines {
-			e := event(d.conversation, fmt.Sprint(line/2), global, at) // some have several lines
-			if e.Home = r.IntN(3) == 0; line%9 == 4 {
-				e.Verdict = transcript.Uncounted
-			}
-			u := request(d.conversation, fmt.Sprint("k", line/2), "", at)
-			u.Rank, u.Time = int64(line%3), indextest.At(int64(line/4))
-			if line%7 == 0 {
-				u.Alias, u.Key = u.Key, fmt.Sprint(u.Key, " ", line%2)
-			}
-			o.Records = append(o.Records, e, u)
+		o := original(slices.Index(w.documents, d))
+		if o.Number = d.number; len(all) > 0 && r.IntN(8) == 0 { // the same content once more
+			same := all[r.IntN(len(all))]
+			o.Size, o.Content, o.Records = same.Size, same.Content, same.Records
+			all = append(all, o)
+			continue
 		}
+		d.edit(w)
+		o.Size, o.Content, o.Records = int64(len(d.lines)+1)*100, fmt.Sprint(d.run, d.lines), w.records(d)
 		all = append(all, o)
+	}
+	return all
+}
+
+type rewriter struct {
+	r              *rand.Rand
+	documents      []*rewrittenDocument
+	next           int
+	global, shared bool // of ids; of conversations
+}
+
+type rewrittenDocument struct {
+	run            string
+	lines          []int // what it states
+	number         int
+	rank           int
+	history, aside bool
+}
+
+// document returns one that there is, or a new one: a copy, or a fork.
+func (w *rewriter) document() *rewrittenDocument {
+	if len(w.documents) > 0 && w.r.IntN(5) > 0 {
+		return w.documents[w.r.IntN(len(w.documents))]
+	}
+	d := &rewrittenDocument{run: fmt.Sprint("run-", w.r.IntN(2)), rank: w.r.IntN(3) / 2}
+	if len(w.documents) > 0 {
+		d.lines = slices.Clone(w.documents[w.r.IntN(len(w.documents))].lines)
+		d.history, d.aside = w.r.IntN(6) == 0, w.r.IntN(6) == 0
+	}
+	w.documents = append(w.documents, d)
+	return d
+}
+
+func (d *rewrittenDocument) edit(w *rewriter) {
+	if w.r.IntN(9) == 0 {
+		d.run = fmt.Sprint("run-", w.r.IntN(2)) // it is about another one now
+	}
+	if len(d.lines) > 0 && w.r.IntN(3) == 0 {
+		at := w.r.IntN(len(d.lines))
+		d.lines = slices.Delete(slices.Clone(d.lines), at, at+1)
+	}
+	for range 1 + w.r.IntN(3) {
+		d.lines = append(d.lines, w.next)
+		w.next++
+	}
+}
+
+func (w *rewriter) records(d *rewrittenDocument) (all records) {
+	word := func(of string) string { return fmt.Sprint(of, " ", w.r.IntN(3)) }
+	run := &transcript.Run{ID: d.run, Rank: d.rank, Title: word("title"), Status: word("status"), Project: word("/srv/p")}
+	conversation := &transcript.Conversation{Run: d.run, ID: d.run, Shared: w.shared, Order: "o", Rank: d.rank, Title: word("title")}
+	if all = (records{run, conversation}); d.history {
+		run.Rank, run.Named = transcript.RankHistory, true
+		all = records{run}
+	}
+	for at, line := range d.lines {
+		place := indextest.Place(at)
+		e := event(d.run, fmt.Sprint(line/2), w.global, at) // some have several lines
+		e.Home = w.r.IntN(3) == 0
+		if e.Retold = fmt.Sprint("prompt ", line); line%9 == 4 {
+			e.Verdict = transcript.Uncounted
+		}
+		if d.aside || d.history {
+			e.Conversation, e.Verdict = "", transcript.Uncounted
+		}
+		if d.history {
+			e.ID, e.Global, e.Home = "", false, false
+		}
+		switch line % 4 {
+		case 1:
+			e.Kind, e.Role, e.Retold = transcript.KindToolCall, "assistant", ""
+			e.Parts[0].Call = &transcript.Call{ID: fmt.Sprint("call-", line/8), Name: "Bash", Key: []string{"", fmt.Sprint("key-", line/6)}[line/4%2], Rank: line % 3}
+		case 2:
+			e.Kind, e.Role, e.Retold = transcript.KindToolResult, "tool", ""
+			e.Parts[0].Result = &transcript.Result{Call: fmt.Sprint("call-", line/8), Name: "Bash", Status: word("ended")}
+		}
+		u := request(d.run, fmt.Sprint("k", line/2), "", at)
+		u.Rank, u.Time = int64(line%3), indextest.At(int64(line/4))
+		if line%7 == 0 {
+			u.Alias, u.Key = u.Key, fmt.Sprint(u.Key, " ", line%2)
+		}
+		all = append(all, e, u)
+		if line%3 == 0 {
+			all = append(all, &transcript.Receipt{Run: d.run, Key: fmt.Sprint(line / 6), Status: word("ended"), Origin: place},
+				&transcript.Step{Run: d.run, Key: fmt.Sprint(line / 6), Rank: line % 2, Status: word("ended"), Origin: place},
+				&transcript.Hint{Run: d.run, Key: fmt.Sprint(line / 6), Value: word("hint"), Origin: place})
+		}
+		if line%5 == 0 {
+			l := &transcript.Link{Kind: "fork", From: transcript.RunEnd(word("run")), To: transcript.RunEnd(d.run), Origin: place}
+			if w.global {
+				l.Event = e.ID
+			}
+			all = append(all, l)
+		}
 	}
 	return all
 }
