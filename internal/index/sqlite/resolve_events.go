@@ -97,6 +97,9 @@ func (c *commit) settled(group []duplicate, stated map[int64]bool) bool {
 	first, known := group[0], false
 	for _, j := range group {
 		if stated[j.id] {
+			if !j.newest && j.others {
+				return false // what newer versions of its file say is among the others
+			}
 			continue
 		}
 		known = true

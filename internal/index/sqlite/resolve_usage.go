@@ -92,6 +92,9 @@ func (c *commit) settledUsage(group []duplicate, stated map[int64]statedUsage) b
 	for _, j := range group {
 		said := stated[j.id]
 		if isNew(j) {
+			if !j.newest && j.others {
+				return false
+			}
 			continue
 		}
 		known = true
