@@ -257,7 +257,7 @@ func TestRestoreDamage(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "good", content: text("good", 100)})
 	bad := w.put(file{source: "runs", path: "bad", content: text("bad", 5000)}, file{source: "runs", path: "beside", content: text("beside", 5000)})
-	w.flip(bad.Pack, bad.Members[0].Offset+bad.Members[0].Size/2, 8)
+	w.damage(bad.Pack, bad.Members[0].Offset+bad.Members[0].Size/2)
 	var bare *Archive
 	for name, a := range map[string]*Archive{"index": w.open(Read), "manifests": withoutIndex(t, w, &bare)} {
 		dir, got, err := restoreAll(t, a, RestoreOptions{All: true})

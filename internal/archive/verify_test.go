@@ -74,7 +74,7 @@ func TestVerifyNamesFileAndRun(t *testing.T) {
 			run = r.ID
 		}
 	}
-	w.flip(m.Pack, m.Members[0].Size-20, 8)
+	w.damage(m.Pack, m.Members[0].Size-20)
 	all, report, err := verifyAll(t, w.open(Read), VerifyOptions{})
 	if !errors.Is(err, blob.ErrCorrupt) {
 		t.Error(err)
@@ -105,7 +105,7 @@ func TestVerifyAnyFlip(t *testing.T) {
 	r := w.open(Read)
 	for range 40 {
 		at := rnd.Int64N(info.Size())
-		w.flip(m.Pack, at, 1)
+		w.flip(m.Pack, at)
 		all, report, err := verifyAll(t, r, VerifyOptions{})
 		if !errors.Is(err, blob.ErrCorrupt) || report.DamagedPacks != 1 {
 			t.Fatalf("a flip at %d goes unseen: %v", at, err)
@@ -127,7 +127,7 @@ func TestVerifyAnyFlip(t *testing.T) {
 				t.Errorf("a flip at %d does not cost %s: %+v", at, path, all)
 			}
 		}
-		w.flip(m.Pack, at, 1)
+		w.flip(m.Pack, at)
 	}
 	verifyClean(t, r, VerifyOptions{})
 }
@@ -313,7 +313,7 @@ func TestVerifyConflict(t *testing.T) {
 func TestVerifyPack(t *testing.T) {
 	w := fillWorld(t)
 	bad, good := w.was["runs/empty@1"].pack, w.was["runs/a/log.jsonl@2"].pack
-	w.flip(bad, 40, 8)
+	w.damage(bad, 40)
 	r := w.open(Read)
 	var found []Finding
 	if err := r.VerifyPack(t.Context(), bad, func(f Finding) { found = append(found, f) }); !errors.Is(err, blob.ErrCorrupt) || len(found) == 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -219,14 +220,21 @@ func (w *world) packFile(name string) string {
 	return filepath.Join(w.dir, "packs", filepath.FromSlash(name)+".tar.gz")
 }
 
-// flip changes n bytes of a pack. Of one byte alone it may be that every original can still be read.
-func (w *world) flip(name string, at, n int64) {
+// flip changes one byte of a pack. It may be that every original can still be read.
+func (w *world) flip(name string, at int64) {
+	w.alter(name, func(data []byte) { data[at] ^= 0x10 })
+}
+
+// damage changes a pack so that the content there is lost.
+func (w *world) damage(name string, at int64) {
+	w.alter(name, func(data []byte) { blobtest.Damage(data, int(at)) })
+}
+
+func (w *world) alter(name string, how func(data []byte)) {
 	w.t.Helper()
 	data, err := os.ReadFile(w.packFile(name))
 	w.check(err)
-	for i := range n {
-		data[at+i] ^= 0x5a
-	}
+	how(data)
 	w.check(os.WriteFile(w.packFile(name), data, 0o600))
 }
 

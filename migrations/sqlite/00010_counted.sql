@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Of rows with one id, those that count are found without the others: a document that is rewritten every hour states each of its
--- events again.
+-- Of rows with one id, or of one run, those that count are found without the others: a document that is rewritten every hour states
+-- all of its events and requests again.
 DROP INDEX events_eid;
 CREATE INDEX events_eid ON events (eid, verdict) WHERE eid IS NOT NULL;
 DROP INDEX usage_public;

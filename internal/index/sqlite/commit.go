@@ -74,8 +74,8 @@ type commit struct {
 	hearsay    map[int64]bool    // runs with originals of transcript.RankHistory
 	claimCache map[int64]*claimCache
 	candidates map[int64]*candidate // in claimCache
-	changed    map[int64]*candidate // transcripts that this commit has added, or judged otherwise than before
-	superseded map[int64]bool       // versions that were the newest of their files until now
+	changed    map[int64]*candidate // transcripts whose conversation or verdict is new, or another one than before
+	wasNewest  map[int64]bool       // versions that were the newest of their files until now
 	successors map[int64]int64      // by transcript: a new one, of the next version of its file, that takes its place
 	cachedRuns map[int64]bool       // runs that are resolved from claimCache
 	knownIn    []int64              // transcripts whose events' ids are in temp.known_ids
@@ -114,7 +114,7 @@ func newCommit(db *DB, t *tx, batch index.Batch) *commit {
 		runRows: &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}},
 		namesOf: map[int64][]int64{}, groups: map[int64]bool{}, hearsay: map[int64]bool{},
 		claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{},
-		changed: map[int64]*candidate{}, successors: map[int64]int64{}, superseded: map[int64]bool{},
+		changed: map[int64]*candidate{}, successors: map[int64]int64{}, wasNewest: map[int64]bool{},
 		bounds: map[int64]*bounds{}, callHalves: halves{},
 		runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, truncated: map[int64]bool{},
 		indexed: db.words.take(), indexing: map[*index.Words][]uint64{},

@@ -192,7 +192,7 @@ func (c *commit) supersede(file int64, number int) error {
 	if ok, err := c.get("SELECT id FROM versions WHERE file = ? AND number < ? ORDER BY number DESC LIMIT 1", []any{file, number}, &before); err != nil || !ok {
 		return err
 	}
-	c.superseded[before] = true
+	c.wasNewest[before] = true
 	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
 		UNION SELECT run_name FROM usage WHERE version = ?1`
 	if err := c.each(names, intoSet(c.touched), before); err != nil {
@@ -201,7 +201,9 @@ func (c *commit) supersede(file int64, number int) error {
 	return c.each("SELECT DISTINCT usage_id FROM usage WHERE version = ?", func(r *sql.Rows) error {
 		var key int64
 		err := r.Scan(usageIDScanner{&key})
-		c.keys[key] = c.keys[key] // as that of a new row
+		if _, met := c.keys[key]; !met {
+			c.keys[key] = false // as that of a new row
+		}
 		return err
 	}, before)
 }

@@ -418,7 +418,7 @@ func successor(t *candidate, group []*candidate) *candidate {
 
 func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
 	// Its events are among others now, or those of other files are preferred to them.
-	if t.was.conversation.Valid && (t.was.conversation != t.conversation || c.superseded[t.version]) {
+	if t.was.conversation.Valid && (t.was.conversation != t.conversation || c.wasNewest[t.version]) {
 		if err := c.rejudge(t, group); err != nil {
 			return err
 		}
@@ -427,7 +427,9 @@ func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
 		t.was.seqBase == t.seqBase {
 		return nil
 	}
-	c.changed[t.id] = t
+	if t.was.conversation != t.conversation || t.was.verdict != t.verdict {
+		c.changed[t.id] = t
+	}
 	if row := c.buffer.transcripts.row(t.id); row != nil {
 		copy(row[transcriptJudged:], []any{t.conversation.Int64, int64(t.verdict), int64(t.judged), int64(t.indexed), t.seqBase})
 		return nil

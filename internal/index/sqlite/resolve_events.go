@@ -104,7 +104,7 @@ func (c *commit) settled(group []duplicate, stated map[int64]bool) bool {
 		}
 		known = true
 		at := j.conversation
-		if t := c.changed[j.transcript]; t != nil && (t.was.conversation != t.conversation || t.was.verdict != t.verdict) || !j.newest {
+		if t := c.changed[j.transcript]; t != nil || !j.newest {
 			next, ok := c.successors[j.transcript]
 			if !ok || !slices.ContainsFunc(group, func(n duplicate) bool {
 				return n.transcript == next && n.newest && n.global == j.global && n.first == j.first
