@@ -329,10 +329,10 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		}
 	}
 	in := inputOf(&s.Version, of.dir, g.Originals.Reader(ctx, s.Extents))
-	records := f.Parse(in)
+	records := format.Records(f, in)
 	if damaged != nil {
 		in.Reader = damaged.reader
-		records = damaged.filter(f.Parse(in))
+		records = damaged.filter(format.Records(f, in))
 	}
 	if damaged != nil && (g.isDatabase(f, s.Role) || len(s.Extents) == 0) { // SQLite cannot read an incomplete database
 		for _, p := range damaged.problems() {

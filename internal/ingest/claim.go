@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -40,6 +41,7 @@ type class struct {
 	claim  format.Claim
 	root   string // the root of a format that the file belongs to, "" for a file that stands alone
 	isZip  bool   // it is stored as the files in it
+	failed bool   // a format could not say what the file is: see format.Bug
 }
 
 // classTable interns classes and numbers them.
@@ -105,10 +107,13 @@ func (s *scan) detect(ctx context.Context, match func(uint32, *entry) bool) ([]u
 				cl, err := s.classify(&files, f, head)
 				e.class = s.classes.intern(cl)
 				if err != nil {
+					stage := "detect"
+					if !cl.failed {
+						stage, todo[i] = "open", notOpened
+					}
 					mu.Lock()
-					s.problem(f.path, "open", err)
+					s.problem(f.path, stage, err)
 					mu.Unlock()
-					todo[i] = notOpened
 				}
 				if n := done.Add(1); n%200 == 0 {
 					s.g.progress(Progress{Stage: "detect", Files: n, TotalFiles: int64(len(todo))})
@@ -120,7 +125,8 @@ func (s *scan) detect(ctx context.Context, match func(uint32, *entry) bool) ([]u
 	return slices.DeleteFunc(todo, func(i uint32) bool { return i == notOpened }), ctx.Err()
 }
 
-// classify opens a file and returns the strongest claim that a format makes on it.
+// classify opens a file and returns the strongest claim that a format makes on it. The error of a class that failed is a *format.Bug: the claims of the other
+// formats hold.
 func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c class, err error) {
 	if credentials[path.Base(file.path)] {
 		c.claim.Skip = true
@@ -141,16 +147,20 @@ func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c clas
 	}
 	h := s.head(file.path)
 	h.Size, h.Bytes = file.size, head[:n]
+	var bug error
 	for _, candidate := range s.g.Formats {
 		if c.claim.Strength == format.Certain { // no claim is stronger; only a Withholder may overrule it
 			if w, ok := candidate.(format.Withholder); !ok || !w.Withholds(h) {
 				continue
 			}
 		}
-		if claim := candidate.Detect(h); claim.Strength > c.claim.Strength || claim.Skip {
+		claim, err := format.Detect(candidate, h)
+		if claim.Strength > c.claim.Strength || claim.Skip {
 			c.format, c.claim = candidate, claim
 		}
+		bug = cmp.Or(bug, err)
 	}
+	c.failed = bug != nil
 	c.claim.Root = index.RelPath(h.Dir, c.claim.Root)
 	if c.claim.Strength == format.None && !c.claim.Skip || c.claim.Role == format.Other {
 		c.format = nil
@@ -161,7 +171,7 @@ func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c clas
 			c.isZip = c.format != nil
 		}
 	}
-	return c, nil
+	return c, bug
 }
 
 // head returns the Head of a file with its path alone.
@@ -246,7 +256,9 @@ func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 			cl.claim.Role = format.Other
 		default:
 			s.report.Ignored++
-			s.recordIgnored(p, e)
+			if !cl.failed {
+				s.recordIgnored(p, e)
+			}
 			return true
 		}
 		e.class = s.classes.intern(cl)

@@ -121,13 +121,18 @@ type Report struct {
 func (r *Report) count(p *index.Parsed) {
 	r.Events += int64(len(p.Rows))
 	r.Unreadable += int64(len(p.Problems)) + p.UnlistedProblems
+	for _, problem := range p.Problems {
+		if problem.Kind == format.Failed {
+			r.Problems = append(r.Problems, FileError{Source: p.Source, Path: p.Path, Stage: "parse", Reason: problem.Reason})
+		}
+	}
 }
 
 // FileError says why a file was not archived, or not as a whole.
 type FileError struct {
 	Source string `json:"source"`
 	Path   string `json:"path"`
-	Stage  string `json:"stage"` // scan, open, read, store, parse
+	Stage  string `json:"stage"` // scan, open, detect, read, store, parse
 	Reason string `json:"reason"`
 	Err    error  `json:"-"`
 }

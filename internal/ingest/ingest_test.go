@@ -1,11 +1,15 @@
 package ingest_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
+	"iter"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +21,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // world is an archive without the command line: packs, an index and an ingester.
@@ -89,6 +95,11 @@ func (w *world) ingest(source, dir, below string) *ingest.Report {
 	r, err := w.Run(context.Background(), []ingest.Root{{Source: source, Dir: dir, Below: below}})
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		if p.Stage == "detect" || p.Stage == "parse" {
+			w.t.Errorf("a format panicked: %v", p)
+		}
 	}
 	return r
 }
@@ -311,6 +322,69 @@ func TestAnyOrder(t *testing.T) {
 }
 
 // TestOwnArchive ingests, with All, a directory that contains the archive: the archive does not store itself.
+// failing is a format that claims every text beside another format's, and panics at the word "bug".
+type failing struct{}
+
+func (failing) Name() string                             { return "failing" }
+func (failing) Version() int                             { return 1 }
+func (failing) Text(string, []byte, int) (string, error) { return "", nil }
+func (failing) Detect(h format.Head) format.Claim {
+	if bytes.HasPrefix(h.Bytes, []byte("bug")) {
+		panic("in Detect")
+	}
+	if !strings.HasSuffix(h.Path, ".failing") {
+		return format.Claim{}
+	}
+	return format.Claim{Strength: format.Certain, Role: "text", Root: path.Dir(h.Path)}
+}
+
+func (failing) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		b, err := io.ReadAll(in.Reader)
+		if bytes.Contains(b, []byte("bug")) {
+			panic("in Parse")
+		}
+		yield(&transcript.Event{Run: string(b), Kind: transcript.KindMessage, Origin: transcript.Origin{Line: 1, Length: int64(len(b))}}, err)
+	}
+}
+
+// TestFormatsThatFail: a panic of a format is reported with the file, whose bytes are stored, and the other files are archived.
+func TestFormatsThatFail(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	w.Formats = []format.Format{failing{}}
+	s.write("a/good.failing", "good")
+	s.write("a/half.failing", "a bug comes")
+	s.write("a/unknown", "bug")
+	s.write("b/unknown", "bug")
+	report := func() string {
+		r, err := w.Run(t.Context(), []ingest.Root{{Source: "home", Dir: s.dir, Below: "."}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, p := range r.Problems {
+			reason, _, _ := strings.Cut(p.Reason, " at ")
+			fmt.Fprintf(&b, "%s %s: %s\n", p.Stage, p.Path, reason)
+		}
+		return fmt.Sprintf("%d new, %d ignored\n%s", r.New, r.Ignored, b.String())
+	}
+	const detect = "detect b/unknown: a bug in txarchive's reader of failing, please report it: string\n"
+	if got, want := report(), "3 new, 1 ignored\ndetect a/unknown: a bug in txarchive's reader of failing, please report it: string\n"+detect+
+		"parse a/half.failing: a bug in txarchive's reader of failing, please report it: string\n"; got != want {
+		t.Errorf("first\n%s\nwant\n%s", got, want)
+	}
+	if got, want := report(), "0 new, 1 ignored\n"+detect; got != want {
+		t.Errorf("again\n%s\nwant\n%s", got, want)
+	}
+	if got := w.dump(); !strings.Contains(got, " kind=failed ") || !strings.Contains(got, "native_id=good ") {
+		t.Error(got)
+	}
+	w.Formats = all.Formats()
+	if got, want := report(), "0 new, 1 ignored\n"; got != want {
+		t.Errorf("with other formats\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestOwnArchive(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Dir(w.dir)

@@ -184,7 +184,7 @@ func (r *damagedOriginal) affects(o transcript.Origin) bool {
 func (r *damagedOriginal) filter(records iter.Seq2[transcript.Record, error]) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		for record, err := range records {
-			o := originOf(record)
+			o := transcript.OriginOf(record)
 			if err == nil && o != nil && r.affects(*o) {
 				continue
 			}
@@ -208,25 +208,4 @@ func (r *damagedOriginal) problems() (all []*transcript.Problem) {
 		})
 	}
 	return all
-}
-
-// originOf returns the origin of a record, nil if it has none.
-func originOf(r transcript.Record) *transcript.Origin {
-	switch r := r.(type) {
-	case *transcript.Event:
-		return &r.Origin
-	case *transcript.Usage:
-		return &r.Origin
-	case *transcript.Receipt:
-		return &r.Origin
-	case *transcript.Step:
-		return &r.Origin
-	case *transcript.Link:
-		return &r.Origin
-	case *transcript.Hint:
-		return &r.Origin
-	case *transcript.Problem:
-		return &r.Origin
-	}
-	return nil
 }

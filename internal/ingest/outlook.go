@@ -220,7 +220,7 @@ func (s *scan) classifyByPath(p string) (pathFormat byte, root string) {
 	var best format.Claim
 	h := s.head(p)
 	for i, f := range s.g.Formats {
-		if c := f.Detect(h); c.Skip || c.Strength > max(best.Strength, format.Weak) {
+		if c, _ := format.Detect(f, h); c.Skip || c.Strength > max(best.Strength, format.Weak) {
 			best, pathFormat = c, byte(i+1)
 		}
 	}

@@ -145,7 +145,7 @@ func parseDatabase(ctx context.Context, f format.Format, in format.Input, add re
 	}()
 	in.Reader = pr
 	layer := rowsLayer + f.Name() + ":" + in.Role
-	if err := eachRecord(f.Parse(in), func(r transcript.Record) error { return add(inLayer(r, layer)) }); err != nil {
+	if err := eachRecord(format.Records(f, in), func(r transcript.Record) error { return add(inLayer(r, layer)) }); err != nil {
 		pr.CloseWithError(err)
 		<-failed
 		return err
@@ -161,7 +161,7 @@ func parseDatabase(ctx context.Context, f format.Format, in format.Input, add re
 
 // inLayer sets the layer of a record's origin.
 func inLayer(r transcript.Record, layer string) transcript.Record {
-	if o := originOf(r); o != nil {
+	if o := transcript.OriginOf(r); o != nil {
 		o.Inner = layer
 	}
 	return r

@@ -377,7 +377,7 @@ func (vw *versionWriter) parse(r io.Reader) (err error) {
 	if vw.c.claim.Database {
 		err = parseDatabase(vw.ctx, vw.c.format, in, add)
 	} else {
-		err = eachRecord(vw.c.format.Parse(in), add)
+		err = eachRecord(format.Records(vw.c.format, in), add)
 	}
 	if errors.Is(err, errTooManyRows) {
 		vw.tooManyRows, err = true, nil

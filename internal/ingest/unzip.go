@@ -55,7 +55,7 @@ func detectInZip(f format.Format, p string, file *zipped.File) (format.Claim, er
 	if err != nil {
 		return format.Claim{}, memberError(file, err)
 	}
-	return f.Detect(format.Head{Path: path.Join(p, file.Path), Size: file.Size, Bytes: head}), nil
+	return format.Detect(f, format.Head{Path: path.Join(p, file.Path), Size: file.Size, Bytes: head})
 }
 
 // memberError returns an error about a file in a zip, with its name.

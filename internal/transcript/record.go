@@ -339,3 +339,24 @@ type Problem struct {
 	Sum   int64 `json:"-"`
 	Alone bool  `json:"-"`
 }
+
+// OriginOf returns the origin of a record, nil if it has none.
+func OriginOf(r Record) *Origin {
+	switch r := r.(type) {
+	case *Event:
+		return &r.Origin
+	case *Usage:
+		return &r.Origin
+	case *Receipt:
+		return &r.Origin
+	case *Step:
+		return &r.Origin
+	case *Link:
+		return &r.Origin
+	case *Hint:
+		return &r.Origin
+	case *Problem:
+		return &r.Origin
+	}
+	return nil
+}

@@ -67,6 +67,15 @@ func (v Value) Raw() []byte {
 	return v.doc.bytes[n.start:n.end]
 }
 
+// Body returns the bytes of a string between its quotes, as they are written; nil for any other type. They must not be changed. What
+// ParseStart has of a string that is cut is no exact part of it.
+func (v Value) Body() []byte {
+	if !v.IsString() {
+		return nil
+	}
+	return v.doc.body(v.node())
+}
+
 // Len returns the length of the value in the original, in bytes; 0 if it is absent.
 func (v Value) Len() int {
 	if v.doc == nil {
@@ -98,7 +107,7 @@ func (v Value) IsBase64() bool {
 	if !v.IsString() || v.Len() < 64+len(`""`) {
 		return false
 	}
-	body := v.Raw()[1 : v.Len()-1]
+	body := v.Body()
 	for _, c := range body[:min(len(body), 1024)] {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		if !letter && c-'0' > 9 && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
@@ -113,7 +122,7 @@ func (v Value) IsBlank() bool {
 	if !v.IsString() {
 		return true
 	}
-	for _, c := range v.Raw()[1 : v.Len()-1] {
+	for _, c := range v.Body() {
 		switch {
 		case c == ' ':
 		case c == '\\' || c >= utf8.RuneSelf: // may be white space, too

@@ -141,13 +141,17 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// walk calls all methods on the values before a cut or an error: none may panic or hang.
+// walk calls all methods without arguments on the values before a cut or an error: none may panic or hang.
 func walk(v Value, depth int) {
-	if depth > 50 {
+	if depth > 50 || !v.Exists() {
 		return
 	}
-	_, _, _, _ = v.Str(), v.Text(), v.Bool(), v.NanoUSD()
 	AllStrings(v)
+	for i := range reflect.TypeFor[Value]().NumMethod() {
+		if m := reflect.ValueOf(v).Method(i); m.Type().NumIn() == 0 {
+			m.Call(nil)
+		}
+	}
 	for _, value := range v.Fields() {
 		walk(value, depth+1)
 	}

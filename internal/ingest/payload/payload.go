@@ -199,7 +199,7 @@ func (f *finder) parse(data []byte) (*index.Parsed, error) {
 		Parser: f.Format.Version(), Claim: s.Claim, Size: int64(len(data)), SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: f.Host})
 	take := func(last bool) { all.add(c.Take(last)) }
 	in := format.Input{Path: s.Path, Dir: f.Dir, Root: s.Claim, Role: s.Role, Size: int64(len(data)), Reader: bytes.NewReader(data)}
-	for record, err := range f.Format.Parse(in) {
+	for record, err := range format.Records(f.Format, in) {
 		if err != nil {
 			return nil, err
 		}

@@ -111,7 +111,7 @@ func isTaskNotice(v format.Value) bool {
 	if v.IsObject() {
 		v = v.Get("text")
 	}
-	return v.IsString() && bytes.HasPrefix(v.Raw()[1:], []byte(taskNotice))
+	return v.IsString() && bytes.HasPrefix(v.Body(), []byte(taskNotice))
 }
 
 // noteTitle takes a title from a prompt, from the first block with text: an image may precede it.

@@ -73,14 +73,14 @@ func startsWith(content format.Value, text []byte) bool {
 		content = item.Get("text")
 		break
 	}
-	return content.IsString() && bytes.HasPrefix(content.Raw()[1:], text)
+	return content.IsString() && bytes.HasPrefix(content.Body(), text)
 }
 
 // covered compares strings in their encoded form, since one program wrote both.
 func covered(v, block format.Value, written bool) bool {
 	switch v.Type() {
 	case '"':
-		body := v.Raw()[1 : v.Len()-1]
+		body := v.Body()
 		for bytes.HasSuffix(body, []byte(`\n`)) {
 			body = body[:len(body)-2]
 		}

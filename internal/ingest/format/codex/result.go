@@ -60,7 +60,8 @@ func seconds(s float64) transcript.Count {
 // "Wall time: 0.1 seconds", and "Total output lines: 900" if it was cut.
 func readHeader(r *transcript.Result, output format.Value) {
 	const longest = 400
-	head := beforeOutput(output.Raw()[1:min(output.Len(), longest)])
+	body := output.Body()
+	head := beforeOutput(body[:min(len(body), longest)])
 	for line := range bytes.SplitSeq(head, []byte(`\n`)) {
 		if code, ok := after(line, "Exit code: ", "Process exited with code "); ok {
 			if n, err := strconv.Atoi(code); err == nil {

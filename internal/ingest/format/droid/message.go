@@ -158,7 +158,7 @@ func (w *writer) text(v, text format.Value, typ string) {
 
 // isReminder reports whether a text in the user's role is the program's: older versions marked it only by a tag.
 func isReminder(text format.Value) bool {
-	return text.IsString() && bytes.HasPrefix(bytes.TrimLeft(text.Raw()[1:], " "), []byte("<system-reminder>"))
+	return text.IsString() && bytes.HasPrefix(bytes.TrimLeft(text.Body(), " "), []byte("<system-reminder>"))
 }
 
 func (p *parser) call(v format.Value) *transcript.Call {

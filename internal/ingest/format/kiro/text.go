@@ -66,7 +66,7 @@ func isInstruction(text format.Value) bool {
 	if !text.IsString() {
 		return false
 	}
-	raw := bytes.TrimLeft(text.Raw()[1:], " ")
+	raw := bytes.TrimLeft(text.Body(), " ")
 	for _, start := range instructions {
 		if bytes.HasPrefix(raw, start) {
 			return true

@@ -187,7 +187,7 @@ func (p *parser) user(m *message) {
 
 // isTagged reports whether a string begins with a tag.
 func isTagged(v format.Value, tag string) bool {
-	return v.IsString() && bytes.HasPrefix(bytes.TrimLeft(v.Raw()[1:], " "), []byte(tag))
+	return v.IsString() && bytes.HasPrefix(bytes.TrimLeft(v.Body(), " "), []byte(tag))
 }
 
 // setTitleFrom sets the title from the first prompt, as it was typed.

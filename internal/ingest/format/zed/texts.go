@@ -57,7 +57,7 @@ func (p *parser) textThread(in format.Input) {
 	for id, v := range doc.Get("message_metadata").Fields() {
 		stated[id] = v
 	}
-	body := text.Raw()[1 : text.Len()-1]
+	body := text.Body()
 	c := cutter{body: body}
 	last := format.Value{}
 	for m := range messages.Items() {
@@ -115,7 +115,7 @@ func unquote(body []byte) string { return format.Unquote(`"` + string(body) + `"
 
 // textMessage yields one message, which is a piece of the text. Zed ends a text thread with an empty message.
 func (p *parser) textMessage(stated map[string]format.Value, m, text format.Value, from, to int) {
-	body := text.Raw()[1+from : 1+to]
+	body := text.Body()[from:to]
 	content := unquote(body)
 	if strings.TrimSpace(content) == "" {
 		return

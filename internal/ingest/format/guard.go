@@ -1,0 +1,93 @@
+package format
+
+import (
+	"fmt"
+	"iter"
+	"path"
+	"runtime"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Bug is a panic of a format, which is a mistake of this program. It must not keep the other files from being archived.
+type Bug struct {
+	Format string
+	what   string
+}
+
+func (b *Bug) Error() string {
+	return fmt.Sprintf("a bug in txarchive's reader of %s, please report it: %s", b.Format, b.what)
+}
+
+// Failed is the kind of the Problem of a parser that panicked: see Records.
+const Failed = "failed"
+
+// Detect is f.Detect, with a *Bug where that panics.
+func Detect(f Format, h Head) (c Claim, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c, err = Claim{}, newBug(f, p)
+		}
+	}()
+	return f.Detect(h), nil
+}
+
+// Records is f.Parse, with a Problem of the kind Failed as the last record where that panics. What the consumer panics with passes through.
+func Records(f Format, in Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		var line int // of the last record
+		yielding, stopped := false, false
+		defer func() {
+			if yielding {
+				return // the panic is the consumer's
+			}
+			if p := recover(); p != nil && !stopped {
+				reason := newBug(f, p).Error()
+				if line > 0 {
+					reason = fmt.Sprintf("%s (after the record of line %d)", reason, line)
+				}
+				yield(&transcript.Problem{Kind: Failed, Reason: reason}, nil)
+			}
+		}()
+		for record, err := range f.Parse(in) {
+			if o := transcript.OriginOf(record); o != nil {
+				line = o.Line
+			}
+			yielding = true
+			stopped = !yield(record, err)
+			yielding = false
+			if stopped {
+				return
+			}
+		}
+	}
+}
+
+// newBug describes what is being recovered from, without what it may quote of the original: a runtime error has only numbers and types.
+func newBug(f Format, p any) *Bug {
+	what := fmt.Sprintf("%T", p)
+	if err, ok := p.(runtime.Error); ok {
+		what = err.Error()
+	}
+	return &Bug{Format: f.Name(), what: what + " at " + strings.Join(panicked(3), ", ")}
+}
+
+// panicked returns the innermost places, up to n, of this program's code that panicked, in a deferred function.
+func panicked(n int) (places []string) {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs[:])])
+	for below, more := false, true; more && len(places) < n; {
+		var fr runtime.Frame
+		fr, more = frames.Next()
+		switch {
+		case fr.Function == "runtime.gopanic":
+			below = true
+		case below && path.Base(fr.File) == "guard.go":
+			return places
+		case below && !strings.HasPrefix(fr.Function, "runtime."):
+			places = append(places, fmt.Sprintf("%s:%d", path.Join(path.Base(path.Dir(fr.File)), path.Base(fr.File)), fr.Line))
+		}
+	}
+	return places
+}
