@@ -25,10 +25,12 @@ func (p *parser) message(c *chat, link chain, it item) {
 	}
 	s := &messageState{c: c, link: link, item: it, time: cmp.Or(timeOf(it.v), p.time), role: cmp.Or(it.v.Get("role").Word(), it.v.Get("from").Word(), it.by)}
 	switch {
+	case it.by == "":
+		if it.v.IsObject() || it.v.IsArray() || !it.v.IsBlank() {
+			p.item(s)
+		}
 	case !it.v.IsObject():
 		p.content(s, it.v)
-	case it.by == "":
-		p.item(s)
 	default:
 		for key, f := range it.v.Fields() {
 			p.member(s, key, f)

@@ -45,7 +45,7 @@ var (
 func (vscode) Name() string { return "copilot-vscode" }
 
 // Version counts changes of what Parse yields.
-func (vscode) Version() int { return 4 }
+func (vscode) Version() int { return 5 }
 
 // The roles of the files. Those of transcripts are roleTranscript followed by Copilot CLI's role.
 const (
@@ -192,17 +192,17 @@ func (p *parser) locate(values ...format.Value) (transcript.Origin, []transcript
 		at, whole = p.origin(values[0]), values[0]
 	}
 	parts := make([]transcript.Part, 0, len(values))
-	for _, v := range values {
-		parts = append(parts, transcript.Part{Text: p.text(v), Offset: format.OffsetIn(whole, v), Length: int64(v.Len())})
+	for i, v := range values {
+		parts = append(parts, transcript.Part{Text: p.text(v, i), Offset: format.OffsetIn(whole, v), Length: int64(v.Len())})
 	}
 	return at, parts
 }
 
-func (p *parser) text(v format.Value) string {
+func (p *parser) text(v format.Value, part int) string {
 	if p.in.Role == roleDebug || p.in.Role == roleChildLog {
 		return debugText(p.in.Role, v)
 	}
-	return pieceText(v)
+	return valueText(v, part)
 }
 
 // sessionRow yields an uncounted row for session data that is not an event. Its place is its identity.

@@ -19,9 +19,8 @@ func pieceText(v format.Value) string {
 
 // textOf returns the text of a part of an event from its own bytes: one value, or the parts of an answer that form one text.
 func textOf(raw []byte, part int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if kind := v.Get("kind"); err == nil && (part == 0 || !kind.Is("inlineReference") && !kind.Is("markdownVuln")) {
-		return pieceText(v), nil
+	if v, err := format.ParseJSON(raw); err == nil {
+		return valueText(v, part), nil
 	}
 	all, err := format.ParseJSON(slices.Concat([]byte("["), raw, []byte("]")))
 	if err != nil {
@@ -32,6 +31,14 @@ func textOf(raw []byte, part int) (string, error) {
 		return notesText(parts), nil
 	}
 	return answerText(parts), nil
+}
+
+// valueText returns the text of a value that is one part of an event. After the first part, a part of an answer has what it states beside its text.
+func valueText(v format.Value, part int) string {
+	if kind := v.Get("kind"); part > 0 && (kind.Is("inlineReference") || kind.Is("markdownVuln")) {
+		return notesText([]format.Value{v})
+	}
+	return pieceText(v)
 }
 
 // answerText returns the text of some parts of an answer as the editor shows them: one text with the labels of inline references. If two

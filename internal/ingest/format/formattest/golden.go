@@ -114,6 +114,7 @@ func Originals(tb testing.TB, f format.Format, dir string) []*Original {
 			if !bytes.Equal(again, dump(o.records)) {
 				tb.Errorf("%s: other records the second time", o.Path)
 			}
+			mutate(tb, f, o, content)
 		}
 		all = append(all, o)
 		return nil

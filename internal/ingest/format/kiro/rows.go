@@ -48,7 +48,19 @@ func (p *parser) row(v format.Value) {
 
 // summary yields the summary of a compaction: it stands for what the history no longer has. With it is what the request for it stated.
 func (p *parser) summary(v format.Value) {
-	text, meta := v, format.Value{}
+	text, meta := readSummary(v)
+	if text.IsBlank() {
+		p.aside(transcript.KindUnknown, "summary", transcript.Time{}, v, nil)
+		return
+	}
+	e := p.event(transcript.KindCompaction, "system", "summary", "summary "+hashOf(text), text)
+	e.Time, e.Model = milliTime(meta.Get("stream_end_timestamp_ms")), meta.Get("model_id").Str()
+	p.say(e)
+}
+
+// readSummary returns the text of a summary, which is no string if it has none, and what the request for it stated.
+func readSummary(v format.Value) (text, meta format.Value) {
+	text = v
 	for item := range v.Items() {
 		if item.IsString() {
 			text = item
@@ -56,13 +68,7 @@ func (p *parser) summary(v format.Value) {
 			meta = item
 		}
 	}
-	if !text.IsString() || text.IsBlank() {
-		p.aside(transcript.KindUnknown, "summary", transcript.Time{}, v, nil)
-		return
-	}
-	e := p.event(transcript.KindCompaction, "system", "summary", "summary "+hashOf(text), text)
-	e.Time, e.Model = milliTime(meta.Get("stream_end_timestamp_ms")), meta.Get("model_id").Str()
-	p.say(e)
+	return text, meta
 }
 
 // state yields the rest of a conversation's row.
@@ -109,7 +115,10 @@ func (p *parser) saved() {
 	p.conv.Model = modelOf(doc)
 	p.at(doc)
 	p.aside(transcript.KindLifecycle, "saved", transcript.Time{}, doc.Get("next_message"), nil)
-	if summary := doc.Get("latest_summary"); summary.Exists() && !summary.IsNull() {
+	summary := doc.Get("latest_summary")
+	text, _ := readSummary(summary)
+	isText := !text.IsBlank()
+	if isText {
 		p.at(summary)
 		p.summary(summary)
 	}
@@ -119,6 +128,10 @@ func (p *parser) saved() {
 		}
 		p.at(entry)
 		p.entry(entry)
+	}
+	if !isText && !summary.IsNull() { // it is not read, but kept where it stands
+		p.at(summary)
+		p.summary(summary)
 	}
 	p.end()
 }

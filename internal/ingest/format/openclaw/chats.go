@@ -35,6 +35,9 @@ func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 		var all []chat
 		for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 			v := o.Value
+			if v.Get("session_id").Str() == "" {
+				out.Emit(&transcript.Problem{Kind: "no session", Reason: "the chat names no session", Origin: o.Origin})
+			}
 			all = append(all, chat{strings.Clone(v.Get("session_key").Str()), strings.Clone(v.Get("session_id").Str()),
 				strings.Clone(v.Get("label").Str()), strings.Clone(v.Get("spawned_by").Str()), o.Origin})
 		}

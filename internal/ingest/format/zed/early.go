@@ -33,6 +33,7 @@ func (p *parser) early(m format.Value) {
 			}
 		case "context": // what the user attached
 			if !member.IsBlank() {
+				n++
 				p.emit(p.event(transcript.KindNotice, "user", key, member), p.prompt+"/context", transcript.Uncounted)
 			}
 		case "tool_uses":

@@ -1,0 +1,104 @@
+package formattest
+
+import (
+	"bytes"
+	"flag"
+	"hash/fnv"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+var (
+	mutations    = flag.Int("mutations", 8, "how many times Golden changes values of each original and checks what Parse makes of it")
+	mutationSeed = flag.Uint64("mutation-seed", uint64(time.Now().UnixNano()), "seed of these changes")
+)
+
+// strangers take the place of values: other types than a parser expects there, extremes, and what looks like parts of a chat.
+var strangers = []string{
+	`null`, `true`, `0`, `-1`, `1.5`, `1e308`, `9223372036854775807`, `-9223372036854775808`, `1700000000000`, `""`, `" "`, `"x"`, `"\u0000"`, `"\ud83d"`, `"\""`, `"a/b\\c"`,
+	`"../../x"`, `"2026-01-01T00:00:00Z"`, `"{\"a\":[1]}"`, `"[]"`, `[]`, `{}`, `[null]`, `[[]]`, `[{}]`, `["a","b"]`, `{"type":null}`, `{"text":"x"}`, `[{"type":"text","text":"x"}]`,
+	`{"content":[{"type":"text"}]}`, `[{"role":"assistant","content":null}]`,
+}
+
+// mutate changes values of an original's JSON, and sometimes cuts its end, and applies Check to the result: what a program has never written yet must
+// break no promise either.
+func mutate(tb testing.TB, f format.Format, o *Original, content []byte) {
+	tb.Helper()
+	if len(spans(content)) == 0 {
+		return
+	}
+	path := fnv.New64a()
+	path.Write([]byte(o.Path))
+	rng := rand.New(rand.NewPCG(*mutationSeed, path.Sum64()))
+	for i := range *mutations {
+		b := content
+		for range 1 + rng.IntN(3) {
+			b = replaceValue(rng, b)
+		}
+		if rng.IntN(4) == 0 {
+			b = b[:rng.IntN(len(b)+1)]
+		}
+		if in := o.Input(b); !passes(tb, f, in) {
+			tb.Errorf("change %d of %s (-mutation-seed %d): see above", i, o.Path, *mutationSeed)
+		}
+	}
+}
+
+// passes applies Check, and turns a panic into an error, so that the seed is told.
+func passes(tb testing.TB, f format.Format, in Input) bool {
+	tb.Helper()
+	failed := tb.Failed()
+	defer func() {
+		if p := recover(); p != nil {
+			tb.Fatalf("%s (-mutation-seed %d): %v", in.Path, *mutationSeed, p)
+		}
+	}()
+	Check(tb, f, in)
+	return failed || !tb.Failed()
+}
+
+// replaceValue puts a stranger, or another value of the same content, in the place of a random value.
+func replaceValue(rng *rand.Rand, b []byte) []byte {
+	all := spans(b)
+	if len(all) == 0 {
+		return b
+	}
+	at, with := all[rng.IntN(len(all))], []byte(strangers[rng.IntN(len(strangers))])
+	if other := all[rng.IntN(len(all))]; rng.IntN(3) == 0 && other.to-other.from < 4<<10 {
+		with = b[other.from:other.to]
+	}
+	return bytes.Join([][]byte{b[:at.from], with, b[at.to:]}, nil)
+}
+
+// span is where a value is.
+type span struct{ from, to int }
+
+// spans returns where the values of a document, or of the lines of a log, are.
+func spans(b []byte) (all []span) {
+	if v, err := format.ParseJSON(b); err == nil {
+		return appendSpans(nil, v, 0)
+	}
+	at := 0
+	for line := range bytes.Lines(b) {
+		if v, err := format.ParseJSON(line); err == nil {
+			all = appendSpans(all, v, at)
+		}
+		at += len(line)
+	}
+	return all
+}
+
+func appendSpans(dst []span, v format.Value, base int) []span {
+	from := base + int(v.Offset())
+	dst = append(dst, span{from, from + v.Len()})
+	for _, member := range v.Fields() {
+		dst = appendSpans(dst, member, base)
+	}
+	for item := range v.Items() {
+		dst = appendSpans(dst, item, base)
+	}
+	return dst
+}
