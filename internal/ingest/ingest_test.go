@@ -321,7 +321,6 @@ func TestAnyOrder(t *testing.T) {
 	w.compareDumps("any order", w.dump(), before)
 }
 
-// TestOwnArchive ingests, with All, a directory that contains the archive: the archive does not store itself.
 // failing is a format that claims every text beside another format's, and panics at the word "bug".
 type failing struct{}
 
@@ -385,6 +384,7 @@ func TestFormatsThatFail(t *testing.T) {
 	}
 }
 
+// TestOwnArchive ingests, with All, a directory that contains the archive: the archive does not store itself.
 func TestOwnArchive(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Dir(w.dir)

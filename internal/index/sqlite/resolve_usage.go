@@ -125,11 +125,12 @@ func (c *commit) countUsage(group []duplicate, stated map[int64]statedUsage) err
 	return nil
 }
 
-// judgeAliases makes rows duplicates whose key is an alias of a row that counts.
+// judgeAliases makes rows duplicates whose key is an alias of a row that counts, or of an earlier statement of one that does: what a version of a file said of both stays
+// true of the one that another version states differently.
 func (c *commit) judgeAliases(keys []int64) error {
 	by := map[int64]int64{}
-	if err := c.inLots(`SELECT k.number, u.id FROM k CROSS JOIN usage u INDEXED BY usage_alias ON u.alias >> 36 = k.number >> 36 AND u.alias = k.number WHERE u.verdict = 0
-		ORDER BY u.usage_id DESC`, keys, func(r *sql.Rows) error {
+	if err := c.inLots(`SELECT k.number, u.id FROM k CROSS JOIN usage u INDEXED BY usage_alias ON u.alias >> 36 = k.number >> 36 AND u.alias = k.number
+		WHERE u.verdict = 0 OR EXISTS (SELECT 1 FROM usage w INDEXED BY usage_public WHERE w.usage_id = u.usage_id AND w.verdict = 0) ORDER BY u.usage_id DESC`, keys, func(r *sql.Rows) error {
 		var key, id int64
 		err := r.Scan(&key, &id)
 		by[key] = id

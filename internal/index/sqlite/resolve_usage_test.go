@@ -26,6 +26,9 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 			if r.IntN(3) > 0 {
 				u.Key, u.Alias = fmt.Sprint(message, " r", r.IntN(2)), message
 			}
+			if u.Alias != "" && r.IntN(4) == 0 { // another version of the file calls the request that it speaks for otherwise
+				u.Alias = fmt.Sprint("m", r.IntN(8))
+			}
 			usage = append(usage, u)
 		}
 		files = append(files, usageFile(fmt.Sprintf("file-%02d", i), usage...))

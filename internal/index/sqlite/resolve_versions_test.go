@@ -176,6 +176,9 @@ func (w *rewriter) records(d *rewrittenDocument) (all records) {
 		u.Rank, u.Time = int64(line%3), indextest.At(int64(line/4))
 		if line%7 == 0 {
 			u.Alias, u.Key = u.Key, fmt.Sprint(u.Key, " ", line%2)
+			if w.r.IntN(4) == 0 { // the request that it speaks for is called otherwise here
+				u.Alias = fmt.Sprint("k", w.r.IntN(6))
+			}
 		}
 		all = append(all, e, u)
 		if line%3 == 0 {

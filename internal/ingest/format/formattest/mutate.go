@@ -36,7 +36,7 @@ func mutate(tb testing.TB, f format.Format, o *Original, content []byte) {
 	for i := range *mutations {
 		b := content
 		for range 1 + rng.IntN(3) {
-			b = replaceValue(rng, b)
+			b = ReplaceValue(rng, b)
 		}
 		if rng.IntN(4) == 0 {
 			b = b[:rng.IntN(len(b)+1)]
@@ -60,8 +60,8 @@ func passes(tb testing.TB, f format.Format, in Input) bool {
 	return failed || !tb.Failed()
 }
 
-// replaceValue puts a stranger, or another value of the same content, in the place of a random value.
-func replaceValue(rng *rand.Rand, b []byte) []byte {
+// ReplaceValue puts a stranger, or another value of the same content, in the place of a random value.
+func ReplaceValue(rng *rand.Rand, b []byte) []byte {
 	all := spans(b)
 	if len(all) == 0 {
 		return b

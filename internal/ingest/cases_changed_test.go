@@ -1,0 +1,58 @@
+package ingest_test
+
+import (
+	"cmp"
+	"flag"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+var changesSeed = flag.Uint64("changes-seed", 0, "seed of TestCasesChanged; 0 is another each time")
+
+// TestCasesChanged changes values in the files of a third of the cases, or all of them (-cases 0), and ingests some of them before the others; it expects the result of a
+// single ingest. Then it changes some again and again, and expects the result of a reindex.
+func TestCasesChanged(t *testing.T) {
+	seed := cmp.Or(*changesSeed, rand.Uint64())
+	t.Logf("seed %d (-changes-seed)", seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	content := caseFiles(t)
+	names, taken := slices.Sorted(maps.Keys(content)), map[string]bool{}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		dir, _, _ := strings.Cut(name, "/in/")
+		if _, ok := taken[dir]; !ok {
+			taken[dir] = *cases == 0 || r.IntN(3) == 0
+		}
+		return !taken[dir]
+	})
+	s, w := newTree(t), newWorld(t)
+	write := func(name string) {
+		b := []byte(content[name])
+		for range r.IntN(4) {
+			b = formattest.ReplaceValue(r, b)
+		}
+		s.write(name, string(b))
+	}
+	for _, name := range names {
+		write(name)
+	}
+	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	for _, name := range names[:len(names)/20] {
+		w.ingest("home", s.dir, name)
+	}
+	w.ingest("home", s.dir, ".")
+	once := newWorld(t)
+	once.ingest("home", s.dir, ".")
+	w.compareDumps("in pieces", w.dump(), once.dump())
+	for range 3 {
+		for range len(names) / 5 {
+			write(names[r.IntN(len(names))])
+		}
+		w.ingest("home", s.dir, ".")
+	}
+	w.reindexed()
+}
