@@ -126,3 +126,51 @@ func TestLifeCrushEarly(t *testing.T) {
 	}
 	w.ingestAndCheck("early", "crush", s.dir, counts{runs: 2, conversations: 4, links: 2, events: 4})
 }
+
+// TestLifeCrushChanged has values and tables that no version of the program has written: what can be read is archived, and the whole database is kept.
+func TestLifeCrushChanged(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	const file, whole = ".crush/crush.db", ".crush/crush.db/crush.db"
+	b := newBase(s, file, crushFirst)
+	b.crushSession(crushA, nil)
+	b.crushSays(crushA, 1, "user", crushText("mend the basket"))
+	other := strings.Replace(crushA, "a", "e", 1)
+	b.crushSession(other, nil)
+	b.crushSays(other, 2, "user", crushText("and the lid"))
+	want := counts{runs: 2, conversations: 2, events: 2}
+	w.ingestAndCheck("as usual", "crush", s.dir, want, 4, 0, 0)
+
+	// A time that is none is no reason to miss a message.
+	b.do("UPDATE sessions SET updated_at = '[]' WHERE id = ?", crushA)
+	b.do("UPDATE messages SET updated_at = x'00ff', parts = ? WHERE id = ?", crushText("mend it well"), crushMessage(1))
+	w.ingestAndCheck("odd values", "crush", s.dir, want, 0, 0, 2)
+
+	check := func(what, reason string, stored ...int64) {
+		t.Helper()
+		r := w.ingest("home", s.dir, ".")
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Reason, reason) || !strings.HasSuffix(r.Problems[0].Reason, "is kept as "+whole) {
+			t.Errorf("%s: problems %+v", what, r.Problems)
+		}
+		if got := []int64{r.New, r.Grown, r.Rewritten}; fmt.Sprint(got) != fmt.Sprint(stored) {
+			t.Errorf("%s: new, grown, rewritten %v, want %v", what, got, stored)
+		}
+		if got := countsOf(w.totals().Formats["crush"]); got != want {
+			t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+		}
+		w.checkReindex(what)
+	}
+	b.do("ALTER TABLE sessions RENAME COLUMN parent_session_id TO parent")
+	b.crushSays(crushA, 3, "user", crushText("faster"))
+	check("renamed", "no such column: parent_session_id (1) (2 parts)", 1, 0, 0)
+	check("the same again", "no such column", 0, 0, 0)
+	b.crushSays(crushA, 4, "user", crushText("and neater"))
+	check("grown", "no such column", 0, 0, 1)
+	all := w.versions(whole)
+	if len(all) != 2 || !strings.Contains(all[0], "faster") || strings.Contains(all[0], "neater") || !strings.Contains(all[1], "neater") {
+		t.Errorf("%d versions of the whole", len(all))
+	}
+
+	b.do("ALTER TABLE sessions RENAME COLUMN parent TO parent_session_id")
+	want.events = 4
+	w.ingestAndCheck("known again", "crush", s.dir, want, 0, 1, 1)
+}

@@ -36,7 +36,7 @@ func splitsOf(c *claimed) []format.Split {
 }
 
 // storeParts stores the parts of a database whose rows changed since the last scan, each as an original. The database
-// itself is not stored, since every message changes it, unless SQLite cannot read it: then each scan reports the error.
+// itself is not stored, since every message changes it, unless it cannot be read, or not all of it: then each scan reports the error.
 func (w *worker) storeParts(c *claimed, info fs.FileInfo, splits []format.Split) error {
 	err := w.splitDatabase(c, info, splits)
 	if !dbcopy.Malformed(err) || c.claim.Secret {
@@ -93,21 +93,20 @@ func (w *worker) splitDatabase(c *claimed, info fs.FileInfo, splits []format.Spl
 	if splits, err = applicableSplits(w.ctx, db, splits); err != nil {
 		return err
 	}
-	var failed error // one kind of original that cannot be read does not stop the others
+	var failed contentErrors // what cannot be read does not stop the others
 	for _, split := range splits {
 		all, err := db.Parts(w.ctx, split.Keys)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
+		if err := failed.collect(err); err != nil {
+			return err
 		}
 		for _, p := range all {
-			if err := w.storePart(c, info, db, split, p, rows); err != nil {
+			if err := failed.collect(w.storePart(c, info, db, split, p, rows)); err != nil {
 				return err
 			}
 		}
 	}
-	if failed != nil {
-		return failed
+	if failed.first != nil {
+		return w.storeWhole(c, f, info, &failed)
 	}
 	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)}
 	w.s.recordStat(c.path, stat)
@@ -115,6 +114,52 @@ func (w *worker) splitDatabase(c *claimed, info fs.FileInfo, splits []format.Spl
 		w.s.markUntrusted(c.path)
 	}
 	return nil
+}
+
+// contentErrors is the errors about parts of a database that cannot be read as they are.
+type contentErrors struct {
+	first error
+	more  int
+}
+
+// collect adds an error about the content, and returns any other one.
+func (e *contentErrors) collect(err error) error {
+	switch {
+	case !dbcopy.OfContent(err):
+		return err
+	case e.first == nil:
+		e.first = err
+	default:
+		e.more++
+	}
+	return nil
+}
+
+func (e *contentErrors) Error() string {
+	if e.more == 0 {
+		return e.first.Error()
+	}
+	return fmt.Sprintf("%v (%d parts)", e.first, e.more+1)
+}
+
+func (e *contentErrors) Unwrap() error { return e.first }
+
+// storeWhole stores the copy of a database of which not all parts can be read, perhaps because a later version of its program has other tables, and
+// returns why.
+func (w *worker) storeWhole(c *claimed, f sourcefs.File, info fs.FileInfo, why error) error {
+	if c.claim.Secret || dbcopy.Malformed(why) {
+		return why
+	}
+	copied, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	own := c.derived(selfPath(c.path), c.claim.Role)
+	own.size, own.mtime = copied.Size(), blob.Nano(info.ModTime())
+	if err := w.storeDerived(own, f, info.Mode(), index.Stat{Size: own.size, ModTime: own.mtime, Inode: partInode}); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the whole database is kept as %s", why, own.path)
 }
 
 // applicableSplits returns the splits that a database has the tables for. If it has none of the tables in any Any, it returns those splits, so

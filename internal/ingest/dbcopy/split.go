@@ -5,7 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"math"
 )
 
 // Copy is a copy of a database, open for reading.
@@ -26,7 +28,7 @@ func (c *Copy) Close() error { return c.db.Close() }
 // Part is a group of rows that are stored as one original.
 type Part struct {
 	Name    string // of the part
-	Changed int64  // Changed and Rows together change whenever the rows do
+	Changed int64  // milliseconds since 1970, 0 for none; Changed and Rows together change whenever the rows do
 	Rows    int64
 	Key     string // argument ?1 of the queries for its rows
 }
@@ -58,15 +60,65 @@ func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
 	defer rows.Close()
 	var all []Part
 	for rows.Next() {
-		var p Part
-		var changed, count sql.NullInt64
-		if err := rows.Scan(&p.Name, &changed, &count, &p.Key); err != nil {
+		var name, changed, count, key any
+		if err := rows.Scan(&name, &changed, &count, &key); err != nil {
 			return nil, fmt.Errorf("list parts: %w", err)
 		}
-		p.Changed, p.Rows = changed.Int64, count.Int64
-		all = append(all, p)
+		all = append(all, partOf(name, changed, count, key))
 	}
-	return all, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list parts: %w", err)
+	}
+	return all, nil
+}
+
+// maxChanged is the end of the year 9999 in milliseconds.
+const maxChanged = 253402300799999
+
+// partOf returns a part of values of any type, for SQLite does not hold a column to its declared one: a single odd value must not hide all
+// other parts. What is no time or no number still changes Rows.
+func partOf(name, changed, count, key any) Part {
+	p := Part{Name: textOf(name), Key: textOf(key)}
+	var ok bool
+	if p.Changed, ok = wholeNumber(changed); !ok || p.Changed < 0 || p.Changed > maxChanged {
+		p.Changed, p.Rows = 0, 3*checksum(changed) // not what the same value as a number of rows gives
+	}
+	n, ok := wholeNumber(count)
+	if !ok {
+		n = checksum(count)
+	}
+	p.Rows += n
+	return p
+}
+
+// wholeNumber returns a number without its decimals, 0 for NULL, and false for other types and numbers that do not fit.
+func wholeNumber(v any) (int64, bool) {
+	switch v := v.(type) {
+	case nil:
+		return 0, true
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), math.Abs(v) < 1<<53
+	}
+	return 0, false
+}
+
+func textOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []byte:
+		return string(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// checksum is a hash of a value and its type, not negative.
+func checksum(v any) int64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%T %v", v, v)
+	return int64(h.Sum64() >> 2)
 }
 
 // Write writes the rows of one part, one JSON object per line. Parameter ?1 of the queries is its key.

@@ -92,3 +92,44 @@ func TestPackedRow(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfAnything lists parts whose columns have values of any type: each is listed, and a change of any of them shows.
+func TestPartsOfAnything(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "odd.db")
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := &Copy{db}
+	odd := []string{"NULL", "7", "-7", "7.5", "1e300", "9e999", "-9e999", "9223372036854775807", "'7'", "''", "'[]'", "x'07'", "x''"}
+	seen := map[Part]string{}
+	for _, changed := range odd {
+		for _, rows := range odd {
+			parts, err := c.Parts(t.Context(), "SELECT 'all', "+changed+", "+rows+", 'k'")
+			if err != nil || len(parts) != 1 || parts[0].Changed < 0 || parts[0].Changed > maxChanged {
+				t.Fatalf("%s, %s: %+v, %v", changed, rows, parts, err)
+			}
+			if other, ok := seen[parts[0]]; ok && !(changed == "7.5" || rows == "7.5" || other == "7.5") { // decimals are dropped
+				t.Errorf("%s, %s is what %s was", changed, rows, other)
+			}
+			if seen[parts[0]] = changed + ", " + rows; changed == "7.5" || rows == "7.5" {
+				seen[parts[0]] = "7.5"
+			}
+		}
+		parts, err := c.Parts(t.Context(), "SELECT "+changed+", 1, 1, "+changed)
+		if err != nil || len(parts) != 1 || parts[0].Name != parts[0].Key {
+			t.Errorf("%s as a name: %+v, %v", changed, parts, err)
+		}
+	}
+	for query, want := range map[string]bool{"SELECT nothing": true, "SELECT * FROM nowhere": true, "SELECT json_array(x'ff00fe'), 1, 1, 1": true} {
+		if _, err := c.Parts(t.Context(), query); OfContent(err) != want {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := c.Parts(stopped, "SELECT 1, 1, 1, 1"); err == nil || OfContent(err) {
+		t.Errorf("stopped: %v", err)
+	}
+}
