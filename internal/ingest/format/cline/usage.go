@@ -1,7 +1,7 @@
 package cline
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -107,16 +107,18 @@ func hasCounts(v format.Value) bool {
 // deletedMark is the attribute of usage that sums up requests removed by a rewind.
 const deletedMark = "deleted"
 
-// key returns a usage key from the time of the message, which identifies a request in its task.
+// key returns a usage key from the time of the message, which identifies a request in its task; those of the same time, or without one, are
+// numbered.
 func (p *parser) key(m message) string {
 	key := p.task + ":" + m.stamp
-	for n := 2; m.stamp == "" || p.keys[key]; n++ {
-		key = fmt.Sprintf("%s:%s#%d", p.task, m.stamp, n)
-		if !p.keys[key] {
-			break
-		}
+	p.keys[key]++
+	n := p.keys[key]
+	if m.stamp == "" {
+		n++
 	}
-	p.keys[key] = true
+	if n > 1 {
+		key += "#" + strconv.Itoa(n)
+	}
 	return key
 }
 

@@ -115,6 +115,7 @@ func Originals(tb testing.TB, f format.Format, dir string) []*Original {
 				tb.Errorf("%s: other records the second time", o.Path)
 			}
 			mutate(tb, f, o, content)
+			linear(tb, f, o, content)
 		}
 		all = append(all, o)
 		return nil
