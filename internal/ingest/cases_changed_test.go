@@ -33,7 +33,7 @@ func TestCasesChanged(t *testing.T) {
 	write := func(name string) {
 		b := []byte(content[name])
 		for range r.IntN(4) {
-			b = formattest.ReplaceValue(r, b)
+			b = formattest.Change(r, b)
 		}
 		s.write(name, string(b))
 	}

@@ -271,3 +271,22 @@ func TestLifeOpenCodeBroken(t *testing.T) {
 		t.Errorf("a mended database: %d new, problems %+v", r.New, r.Problems)
 	}
 }
+
+// TestLifeOpenCodeLateRole has a part that is written anew before the message that it belongs to can be read: once that is there, the newest version of the part
+// is what counts.
+func TestLifeOpenCodeLateRole(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	const part, message = "opencode/storage/part/msg_w1/prt_w1.json", "opencode/storage/message/ses_w/msg_w2.json"
+	written := func(what, name, content string) {
+		s.write(name, content)
+		w.ingest("home", s.dir, ".")
+		w.unchecked = what
+		w.reindexed()
+	}
+	written("of an unknown type", part, `{"id":"prt_w1","sessionID":"ses_w","messageID":"msg_w1","type":"knot","text":"read stone.go","synthetic":true}`)
+	written("a text", part, `{"id":"prt_w1","sessionID":"ses_w","messageID":"msg_w1","type":"text","text":"read stone.go"}`)
+	written("a message", message, `{"id":"msg_w2","sessionID":"ses_w","role":"assistant","time":{"created":1780000001000},"modelID":"gpt-4o-mini","providerID":"openai","tokens":{"input":120,"output":16}}`)
+	if got := w.query("SELECT version FROM v_events WHERE path = ? AND verdict = 'counted'", part); fmt.Sprint(got) != "[2]" {
+		t.Errorf("versions of the part that count: %v", got)
+	}
+}

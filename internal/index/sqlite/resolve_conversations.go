@@ -417,8 +417,8 @@ func successor(t *candidate, group []*candidate) *candidate {
 }
 
 func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
-	// Its events are among others now, or those of other files are preferred to them.
-	if t.was.conversation.Valid && (t.was.conversation != t.conversation || c.wasNewest[t.version]) {
+	// Its events are among others now, or others are preferred to them, or they to others.
+	if t.was.conversation.Valid && (t.was.conversation != t.conversation || c.wasNewest[t.version] || (t.was.verdict == schema.Counted) != (t.verdict == schema.Counted)) {
 		if err := c.rejudge(t, group); err != nil {
 			return err
 		}

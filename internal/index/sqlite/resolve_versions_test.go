@@ -133,6 +133,9 @@ func (d *rewrittenDocument) edit(w *rewriter) {
 	if w.r.IntN(9) == 0 {
 		d.run = fmt.Sprint("run-", w.r.IntN(2)) // it is about another one now
 	}
+	if w.r.IntN(12) == 0 {
+		d.aside = !d.aside // what it states counts now, or no longer
+	}
 	if len(d.lines) > 0 && w.r.IntN(3) == 0 {
 		at := w.r.IntN(len(d.lines))
 		d.lines = slices.Delete(slices.Clone(d.lines), at, at+1)
@@ -155,7 +158,7 @@ func (w *rewriter) records(d *rewrittenDocument) (all records) {
 		place := indextest.Place(at)
 		e := event(d.run, fmt.Sprint(line/2), w.global, at) // some have several lines
 		e.Home = w.r.IntN(3) == 0
-		if e.Retold = fmt.Sprint("prompt ", line); line%9 == 4 {
+		if e.Retold = fmt.Sprint("prompt ", line); line%9 == 4 && w.r.IntN(3) > 0 {
 			e.Verdict = transcript.Uncounted
 		}
 		if d.aside || d.history {

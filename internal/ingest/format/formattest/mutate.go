@@ -5,6 +5,7 @@ import (
 	"flag"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,20 +24,17 @@ var strangers = []string{
 	`{"content":[{"type":"text"}]}`, `[{"role":"assistant","content":null}]`,
 }
 
-// mutate changes values of an original's JSON, and sometimes cuts its end, and applies Check to the result: what a program has never written yet must
-// break no promise either.
+// mutate changes values of an original's JSON, or its lines, and sometimes cuts its end, and applies Check to the result: what a program has never written
+// yet must break no promise either.
 func mutate(tb testing.TB, f format.Format, o *Original, content []byte) {
 	tb.Helper()
-	if len(spans(content)) == 0 {
-		return
-	}
 	path := fnv.New64a()
 	path.Write([]byte(o.Path))
 	rng := rand.New(rand.NewPCG(*mutationSeed, path.Sum64()))
 	for i := range *mutations {
 		b := content
 		for range 1 + rng.IntN(3) {
-			b = ReplaceValue(rng, b)
+			b = Change(rng, b)
 		}
 		if rng.IntN(4) == 0 {
 			b = b[:rng.IntN(len(b)+1)]
@@ -60,17 +58,36 @@ func passes(tb testing.TB, f format.Format, in Input) bool {
 	return failed || !tb.Failed()
 }
 
-// ReplaceValue puts a stranger, or another value of the same content, in the place of a random value.
-func ReplaceValue(rng *rand.Rand, b []byte) []byte {
+// Change puts a stranger, or another value of the same content, in the place of a random value, or changes a line: it is lost, comes twice, or
+// elsewhere. Of content without JSON it changes a line.
+func Change(rng *rand.Rand, b []byte) []byte {
 	all := spans(b)
-	if len(all) == 0 {
-		return b
+	if len(all) == 0 || rng.IntN(4) == 0 {
+		return changeLine(rng, b)
 	}
 	at, with := all[rng.IntN(len(all))], []byte(strangers[rng.IntN(len(strangers))])
 	if other := all[rng.IntN(len(all))]; rng.IntN(3) == 0 && other.to-other.from < 4<<10 {
 		with = b[other.from:other.to]
 	}
 	return bytes.Join([][]byte{b[:at.from], with, b[at.to:]}, nil)
+}
+
+func changeLine(rng *rand.Rand, b []byte) []byte {
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	from, to := rng.IntN(len(lines)), rng.IntN(len(lines)+1)
+	line := lines[from]
+	switch rng.IntN(4) {
+	case 0: // lost
+		lines = slices.Delete(lines, from, from+1)
+	case 1: // cut, so that it and the next are one
+		lines[from] = line[:rng.IntN(len(line)+1)]
+	case 2: // twice
+		lines = slices.Insert(lines, to, line)
+	default: // elsewhere
+		other := rng.IntN(len(lines))
+		lines[from], lines[other] = lines[other], line
+	}
+	return bytes.Join(lines, nil)
 }
 
 // span is where a value is.
