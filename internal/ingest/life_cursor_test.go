@@ -266,3 +266,27 @@ func TestLifeCursorChat(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestLifeCursorSaidAgain has a transcript that the database has, too, start again and come to the same end. Whether both versions are
+// parsed in one commit or in two, which is chance, the same rows are kept.
+func TestLifeCursorSaidAgain(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	both := tree{t: t, dir: "format/cursor/testdata/both/in"}
+	transcript := ""
+	for name, content := range both.files() {
+		s.write(name, content)
+		if strings.HasSuffix(name, "0a.jsonl") {
+			transcript = name
+		}
+	}
+	whole := s.read(transcript)
+	begin, _, _ := strings.Cut(whole, "\n")
+	for _, content := range []string{"x\n", whole, begin + "\n", whole} {
+		s.write(transcript, content)
+		w.ingest("home", s.dir, ".")
+	}
+	for range 5 {
+		w.reindexed()
+	}
+}

@@ -335,15 +335,24 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 		bytesOf
 		verdict int
 	}
-	holders := map[held]*candidate{} // transcripts that hold rows
+	// Of the same bytes one transcript of each verdict holds rows. A duplicate needs none beside another that has them.
+	holders, first := map[held]*candidate{}, map[bytesOf]*candidate{}
+	twins := map[*candidate]bool{}
+	slices.SortStableFunc(group, func(a, b *candidate) int {
+		return compareBool(a.verdict == schema.Duplicate, b.verdict == schema.Duplicate)
+	})
 	for _, t := range group {
 		key := held{t.bytes(), t.verdict}
 		twin := holders[key]
+		if twin == nil && t.verdict == schema.Duplicate {
+			twin = first[key.bytesOf]
+		}
 		if twin == nil {
 			holders[key] = t
+			first[key.bytesOf] = cmp.Or(first[key.bytesOf], t)
 			continue
 		}
-		t.verdict = schema.Duplicate
+		t.verdict, twins[t] = schema.Duplicate, true
 		if twin.indexed == 0 {
 			if err := c.takeOver(twin, []*candidate{t}); err != nil {
 				return err
@@ -378,7 +387,7 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 	for _, t := range group {
 		t.conversation, t.seqBase = conversation, base
 		base += t.lastSeq
-		if t.indexed == 0 && t.rows > 0 && t.verdict != schema.Duplicate {
+		if t.indexed == 0 && t.rows > 0 && !twins[t] {
 			t.indexed = wanted
 		}
 	}
