@@ -321,7 +321,7 @@ func TestAnyOrder(t *testing.T) {
 	w.compareDumps("any order", w.dump(), before)
 }
 
-// failing is a format that claims every text beside another format's, and panics at the word "bug".
+// failing is a format that panics at the word "bug".
 type failing struct{}
 
 func (failing) Name() string                             { return "failing" }

@@ -124,12 +124,12 @@ type contentErrors struct {
 
 // collect adds an error about the content, and returns any other one.
 func (e *contentErrors) collect(err error) error {
-	switch {
-	case !dbcopy.OfContent(err):
+	if _, ok := errors.AsType[*dbcopy.ContentError](err); !ok {
 		return err
-	case e.first == nil:
+	}
+	if e.first == nil {
 		e.first = err
-	default:
+	} else {
 		e.more++
 	}
 	return nil

@@ -326,25 +326,22 @@ func (c *commit) fillKnown(transcripts []*candidate) error {
 // wanted marks a transcript whose rows must be made again from its pack (index.Catalog.ToReparse).
 const wanted = 2
 
-// electShared joins all transcripts into one conversation, in their order; what is stated twice is judged by event.
-func (c *commit) electShared(run int64, group []*candidate, id func(...string) string) error {
-	for _, t := range group {
-		t.verdict = t.judged
-	}
+// holdOnce gives the rows of transcripts with the same bytes to one of each verdict, and returns the others, which are duplicates of those. A
+// duplicate needs none beside another that has them.
+func (c *commit) holdOnce(group []*candidate) (twins map[*candidate]bool, err error) {
 	type held struct {
 		bytesOf
 		verdict int
 	}
-	// Of the same bytes one transcript of each verdict holds rows. A duplicate needs none beside another that has them.
+	twins = map[*candidate]bool{}
 	holders, first := map[held]*candidate{}, map[bytesOf]*candidate{}
-	twins := map[*candidate]bool{}
 	slices.SortStableFunc(group, func(a, b *candidate) int {
 		return compareBool(a.verdict == schema.Duplicate, b.verdict == schema.Duplicate)
 	})
 	for _, t := range group {
 		key := held{t.bytes(), t.verdict}
 		twin := holders[key]
-		if twin == nil && t.verdict == schema.Duplicate {
+		if t.verdict == schema.Duplicate {
 			twin = first[key.bytesOf]
 		}
 		if twin == nil {
@@ -355,12 +352,24 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 		t.verdict, twins[t] = schema.Duplicate, true
 		if twin.indexed == 0 {
 			if err := c.takeOver(twin, []*candidate{t}); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := c.release(t); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	return twins, nil
+}
+
+// electShared joins all transcripts into one conversation, in their order; what is stated twice is judged by event.
+func (c *commit) electShared(run int64, group []*candidate, id func(...string) string) error {
+	for _, t := range group {
+		t.verdict = t.judged
+	}
+	twins, err := c.holdOnce(group)
+	if err != nil {
+		return err
 	}
 	slices.SortFunc(group, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.verdict, b.verdict), cmp.Compare(a.order, b.order), compareBool(b.superseded, a.superseded),

@@ -34,20 +34,6 @@ func Malformed(err error) bool {
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
 }
 
-// OfContent reports whether an error of SQLite is about what is in a database and would be the same in any other copy of it: it is
-// unreadable, or a table, a column or a value is not as the query expects.
-func OfContent(err error) bool {
-	e, ok := errors.AsType[*driver.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return true
-	}
-	return false
-}
-
 const attempts = 5
 
 // Snapshot copies a database, with its write-ahead log if there is one, into dir and returns the path of a single file that

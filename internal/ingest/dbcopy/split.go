@@ -4,10 +4,14 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"math"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Copy is a copy of a database, open for reading.
@@ -24,6 +28,25 @@ func Open(path string) (*Copy, error) {
 
 // Close closes the copy.
 func (c *Copy) Close() error { return c.db.Close() }
+
+// ContentError is an error about what is in a database, which would be the same in any other copy of it: it is unreadable, or a table, a column or a
+// value is not as the query expects.
+type ContentError struct{ error }
+
+func (e *ContentError) Unwrap() error { return e.error }
+
+// queryError describes an error of a query, as a *ContentError where SQLite says that the content is the reason.
+func queryError(what string, err error) error {
+	said, ok := errors.AsType[*driver.Error](err)
+	if err = fmt.Errorf("%s: %w", what, err); !ok {
+		return err
+	}
+	switch said.Code() & 0xff {
+	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return &ContentError{err}
+	}
+	return err
+}
 
 // Part is a group of rows that are stored as one original.
 type Part struct {
@@ -55,19 +78,19 @@ func (c *Copy) Tables(ctx context.Context) (map[string]bool, error) {
 func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
 	rows, err := c.db.QueryContext(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("list parts: %w", err)
+		return nil, queryError("list parts", err)
 	}
 	defer rows.Close()
 	var all []Part
 	for rows.Next() {
 		var name, changed, count, key any
 		if err := rows.Scan(&name, &changed, &count, &key); err != nil {
-			return nil, fmt.Errorf("list parts: %w", err)
+			return nil, queryError("list parts", err)
 		}
 		all = append(all, partOf(name, changed, count, key))
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list parts: %w", err)
+		return nil, queryError("list parts", err)
 	}
 	return all, nil
 }
@@ -126,7 +149,7 @@ func (c *Copy) Write(ctx context.Context, p Part, queries []Query, w io.Writer) 
 	out := bufio.NewWriter(w)
 	for _, q := range queries {
 		if err := table(ctx, c.db, q, out, []any{p.Key}); err != nil {
-			return fmt.Errorf("read table %s: %w", q.Name, err)
+			return queryError("read table "+q.Name, err)
 		}
 	}
 	return out.Flush()

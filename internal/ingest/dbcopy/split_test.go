@@ -123,13 +123,18 @@ func TestPartsOfAnything(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]bool{"SELECT nothing": true, "SELECT * FROM nowhere": true, "SELECT json_array(x'ff00fe'), 1, 1, 1": true} {
-		if _, err := c.Parts(t.Context(), query); OfContent(err) != want {
+		if _, err := c.Parts(t.Context(), query); ofContent(err) != want {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := c.Parts(stopped, "SELECT 1, 1, 1, 1"); err == nil || OfContent(err) {
+	if _, err := c.Parts(stopped, "SELECT 1, 1, 1, 1"); err == nil || ofContent(err) {
 		t.Errorf("stopped: %v", err)
 	}
+}
+
+func ofContent(err error) bool {
+	_, ok := errors.AsType[*ContentError](err)
+	return ok
 }

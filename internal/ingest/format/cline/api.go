@@ -95,10 +95,10 @@ func (p *parser) environment(text string, at format.Value) {
 		}
 	}
 	for _, head := range []string{"# Current Working Directory (", "# Current Workspace Directory ("} {
-		if _, rest, ok := strings.Cut(text, head); ok && p.keys[head] == 0 {
+		if _, rest, ok := strings.Cut(text, head); ok && !p.headings[head] {
 			dir, _, _ := strings.Cut(rest, ")")
 			if strings.ContainsAny(dir, `/\`) && len(dir) < 4096 && !strings.Contains(dir, "\n") {
-				p.keys[head] = 1
+				p.headings[head] = true
 				p.emit(&transcript.Run{ID: p.task, Project: dir})
 			}
 		}

@@ -51,7 +51,7 @@ const (
 // Parse yields the records of one file.
 func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{out: format.Sink{Yield: yield}, in: in, keys: map[string]int{}, calls: map[string][]transcript.Call{}}
+		p := &parser{out: format.Sink{Yield: yield}, in: in, keys: map[string]int{}, headings: map[string]bool{}, calls: map[string][]transcript.Call{}}
 		p.file = taskPath(in.Path)
 		p.task, p.unnamed = taskOf(p.file)
 		switch in.Role {
@@ -91,6 +91,7 @@ type parser struct {
 	hasTitle     bool
 	model        string
 	keys         map[string]int               // how many requests have had a usage key
+	headings     map[string]bool              // those above a directory that was told
 	calls        map[string][]transcript.Call // open calls, by the kind of message (or the call id) that brings the result
 	openRequests []message                    // requests without an api_req_finished so far (2024)
 	count        int                          // calls without an id so far
