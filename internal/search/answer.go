@@ -124,8 +124,10 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 			if a.o.NoSnippets { // without texts to wait for, the coverage must not delay the hits
 				loadLabels()
 			} else {
-				meanwhile := func() { loadLabels(); a.prefetchCoverage(ctx) }
-				a.s.readAll(ctx, unread, meanwhile, func(f *found) { f.snippet = a.highlighter.snippet(f.text) })
+				finish := a.s.startReading(ctx, unread, func(f *found) { f.snippet = a.highlighter.snippet(f.text) })
+				loadLabels()
+				a.prefetchCoverage(ctx)
+				finish()
 			}
 			if err != nil {
 				yield(found{}, err)
@@ -154,12 +156,12 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 	}
 }
 
-// readAll reads the texts of hits in parallel and calls then for each that has one. In the meantime the calling goroutine
-// runs meanwhile, which queries the index, and then reads texts too: all index queries come from one goroutine, which
-// has a connection and a grown stack. Texts that are large or unreadable are skipped and left to whoever needs them.
-// Adjacent hits often lie in the same pack member, and all but one of their readers would wait for it, so half of the
-// readers start at the end of the list.
-func (s *Searcher) readAll(ctx context.Context, hits []*found, meanwhile func(), then func(*found)) {
+// startReading begins to read the texts of hits in parallel, and calls then for each that has one. It returns a function that reads
+// texts too, until all are read; before, the calling goroutine may query the index: all index queries come from one
+// goroutine, which has a connection and a grown stack. Texts that are large or unreadable are skipped and left to whoever
+// needs them. Adjacent hits often lie in the same pack member, and all but one of their readers would wait for it, so half
+// of the readers start at the end of the list.
+func (s *Searcher) startReading(ctx context.Context, hits []*found, then func(*found)) (finish func()) {
 	text := s.placed(ctx, hits)
 	var mu sync.Mutex
 	next := func(last bool) (f *found) {
@@ -190,9 +192,10 @@ func (s *Searcher) readAll(ctx context.Context, hits []*found, meanwhile func(),
 	for i := range min(runtime.GOMAXPROCS(0), len(hits)) - 1 {
 		group.Go(func() { read(i%2 == 0) })
 	}
-	meanwhile()
-	read(false)
-	group.Wait()
+	return func() {
+		read(false)
+		group.Wait()
+	}
 }
 
 // placed returns a function that reads the texts of hits, after looking up the locations of all of them at once.

@@ -1,11 +1,16 @@
 package search
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // TestPatternsReadFewTexts counts the texts that are read to check a substring or an expression: those that the
@@ -44,6 +49,68 @@ func TestLongestFold(t *testing.T) {
 		}
 		if len(b) > longest && len(term.Words(string(b))) == 1 {
 			t.Errorf("%U folds to %q", r, b)
+		}
+	}
+}
+
+// TestLongSearch compares what is found where hundreds of texts must be checked for a few hits, on all cores and while the index is asked for
+// more, with what is there; and counts the texts that are read beyond the page.
+func TestLongSearch(t *testing.T) {
+	w := newWorld(t)
+	const all, each = 700, 37
+	texts, want := make([]string, all), []int64(nil) // numbers of events, oldest first
+	for i := range texts {
+		texts[i] = fmt.Sprintf("entry %d of many, without it", i)
+		if i%each == 0 {
+			texts[i], want = fmt.Sprintf("entry %d: of many", i), append(want, int64(i)+1)
+		}
+		if i%300 == 0 { // more than is read at once
+			texts[i] += strings.Repeat(" and so on", aheadBytes/10)
+		}
+	}
+	o := talk("one", texts...)
+	w.take(o)
+	bad := o.Records[2+5*each].(*transcript.Event)
+	w.fail[textKey(o.Path, 1, bad.Origin.Offset, 0)] = errors.New("damaged")
+	want = slices.DeleteFunc(want, func(n int64) bool { return n == 5*each+1 })
+	const query = `/entry \d+: of/`
+	for _, limit := range []int{0, 1, 3, 12} {
+		w.reads.Store(0)
+		got, coverage := find(t, w.searcher(), query, Options{Limit: limit, NoSnippets: true})
+		expect := want
+		if limit > 0 {
+			expect = want[max(0, len(want)-limit):]
+		}
+		if len(got) != len(expect) {
+			t.Fatalf("limit %d: %d hits, want %d", limit, len(got), len(expect))
+		}
+		for i, r := range got {
+			if seq := expect[len(expect)-1-i]; r.Seq != seq {
+				t.Errorf("limit %d: hit %d is event %d, want %d", limit, i, r.Seq, seq)
+			}
+		}
+		switch reads := w.reads.Load(); {
+		case limit == 0 && (coverage.Checked != all-1 || coverage.Unreadable != 1):
+			t.Errorf("%d texts checked, %d unreadable", coverage.Checked, coverage.Unreadable)
+		case reads > coverage.Checked+max(aheadChecked, coverage.Checked/4)+5: // large and unreadable ones are read by who needs them
+			t.Errorf("limit %d: %d texts read, %d of them in order", limit, reads, coverage.Checked)
+		}
+	}
+	paged := w.pages(query, Options{Limit: 4, NoSnippets: true}, nil)
+	once, _ := find(t, w.searcher(), query, Options{NoSnippets: true})
+	if !slices.Equal(paged, ids(once)) {
+		t.Errorf("by pages %v, at once %v", paged, ids(once))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a, err := w.searcher().Find(ctx, query, Options{NoSnippets: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range a.Results() {
+		cancel()
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -17,10 +18,13 @@ import (
 // found is a hit on its way to the consumer.
 type found struct {
 	index.Hit
-	text    string // valid if read
-	read    bool
-	snippet Snippet // of text, set when the page is read ahead
-	score   float64
+	question int    // the one that found it
+	text     string // valid if read
+	read     bool
+	matches  bool // valid if checked: all patterns of the question match text
+	checked  bool
+	snippet  Snippet // of text, set when the page is read ahead
+	score    float64
 }
 
 // compareEvents orders hits by their own times: index.Compare without what only the index knows.
@@ -39,8 +43,8 @@ type checker struct {
 	left       int64 // bytes of text that may still be read
 	read       int64 // number of texts
 	unreadable int64
-	unchecked  int64 // unreadable texts that may or may not match
-	folded     []byte
+	unchecked  int64     // unreadable texts that may or may not match
+	folded     sync.Pool // of *[]byte, for folded texts
 }
 
 // check reads the text of a hit and reports whether all patterns match it. An unreadable text matches nothing.
@@ -64,16 +68,30 @@ func (c *checker) check(ctx context.Context, f *found, patterns []pattern) (bool
 	}
 	c.read++
 	c.left -= int64(len(f.text)) + 64
-	folded := false
+	if !f.checked {
+		f.matches, f.checked = c.match(f.text, patterns), true
+	}
+	return f.matches, nil
+}
+
+// match reports whether all patterns match a text. It may be called by several goroutines.
+func (c *checker) match(text string, patterns []pattern) bool {
+	var folded []byte
 	for i := range patterns {
-		if patterns[i].part != nil && !folded {
-			c.folded, folded = term.Fold(c.folded[:0], f.text), true
+		if patterns[i].part != nil && folded == nil {
+			buf, _ := c.folded.Get().(*[]byte)
+			if buf == nil {
+				buf = new([]byte)
+			}
+			folded = term.Fold((*buf)[:0], text)
+			*buf = folded
+			defer c.folded.Put(buf)
 		}
-		if !patterns[i].matches(f.text, c.folded) {
-			return false, nil
+		if !patterns[i].matches(text, folded) {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
 // question is an alternative with the query for the index, including what its patterns imply.
@@ -141,9 +159,9 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			if f.ID == last {
 				continue
 			}
-			ok, err := a.accepted(&f.found), error(nil)
+			ok, err := a.accepted(&f), error(nil)
 			if !ok {
-				ok, err = a.checker.check(ctx, &f.found, questions[f.question].check)
+				ok, err = a.checker.check(ctx, &f, questions[f.question].check)
 			}
 			if err != nil {
 				yield(found{}, err)
@@ -151,7 +169,7 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			}
 			if ok {
 				last = f.ID
-				if !yield(f.found, nil) {
+				if !yield(f, nil) {
 					return
 				}
 			}
@@ -163,56 +181,82 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 // accepted reports whether a hit is accepted without checking its text.
 func (a *Answer) accepted(f *found) bool { return a.accept != nil && a.accept(f) }
 
-// aheadChecked bounds how many texts are read at once to be checked. Some of them are read in vain when the page is
-// full.
-const aheadChecked = 8
+// How many texts are read at once to be checked, some of them in vain when the page is full: at first, and after longSearch candidates, while
+// the index is asked for the next ones. Then it is an eighth of those before, which bounds what is read in vain, and about so many bytes.
+const (
+	aheadChecked   = 8
+	longSearch     = 100
+	aheadLong      = 256
+	aheadLongBytes = 4 * aheadBytes
+)
 
-// readChecked reads the texts that must be checked, in parallel: of one candidate at first, and of more at once the
-// longer the search goes on.
-func (a *Answer) readChecked(ctx context.Context, questions []question, candidates iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
+// readChecked reads and checks the texts that must be checked, in parallel: of one candidate at first, and of more at once the longer the search
+// goes on.
+func (a *Answer) readChecked(ctx context.Context, questions []question, candidates iter.Seq2[found, error]) iter.Seq2[found, error] {
 	if !slices.ContainsFunc(questions, func(q question) bool { return len(q.check) > 0 }) {
 		return candidates
 	}
-	return func(yield func(candidate, error) bool) {
-		var batch []candidate
-		most := 1
-		flush := func() bool {
-			var unread []*found
-			for i := range batch {
-				if len(questions[batch[i].question].check) > 0 && !a.accepted(&batch[i].found) {
-					unread = append(unread, &batch[i].found)
-				}
-			}
-			if len(unread) > 1 && (a.o.Budget <= 0 || a.checker.left > 0) {
-				a.s.readAll(ctx, unread, func() {}, func(*found) {})
-			}
-			for _, c := range batch {
-				if !yield(c, nil) {
+	return func(yield func(found, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var filling, reading []found
+		finish, most, examined, size := func() {}, 1, 0, int64(0)
+		defer func() { cancel(); finish() }()
+		pass := func() bool {
+			finish()
+			for _, f := range reading {
+				if !yield(f, nil) {
 					return false
 				}
 			}
-			batch, most = batch[:0], min(2*most, aheadChecked)
+			reading = reading[:0]
 			return true
 		}
-		for c, err := range candidates {
+		flush := func() bool {
+			if !pass() {
+				return false
+			}
+			filling, reading = reading, filling
+			finish = a.startChecking(ctx, questions, reading)
+			examined, size = examined+len(reading), 0
+			if examined > longSearch {
+				most = min(examined/8, aheadLong)
+				return true
+			}
+			most = min(2*most, aheadChecked)
+			return pass()
+		}
+		for f, err := range candidates {
 			if err != nil {
-				if flush() {
-					yield(c, err)
+				if flush() && pass() {
+					yield(f, err)
 				}
 				return
 			}
-			if batch = append(batch, c); len(batch) >= most && !flush() {
+			filling, size = append(filling, f), size+f.TextBytes
+			if (len(filling) >= most || size >= aheadLongBytes) && !flush() {
 				return
 			}
 		}
-		flush()
+		if flush() {
+			pass()
+		}
 	}
 }
 
-// candidate is a hit of one question.
-type candidate struct {
-	found
-	question int
+// startChecking begins to read and check the texts of hits that must be checked, and returns a function that takes part in it until all are.
+func (a *Answer) startChecking(ctx context.Context, questions []question, hits []found) (finish func()) {
+	var unread []*found
+	for i := range hits {
+		if len(questions[hits[i].question].check) > 0 && !a.accepted(&hits[i]) {
+			unread = append(unread, &hits[i])
+		}
+	}
+	if len(unread) < 2 || a.o.Budget > 0 && a.checker.left <= 0 {
+		return func() {}
+	}
+	return a.s.startReading(ctx, unread, func(f *found) {
+		f.matches, f.checked = a.checker.match(f.text, questions[f.question].check), true
+	})
 }
 
 // findFunc is the signature of Index.Find and Index.Skim.
@@ -224,8 +268,8 @@ const maxGathered = 256
 // merge yields the hits of several questions in their common order. Of a question whose hits need no check, at most
 // limit hits are wanted (0 means all): once it has that many, hits older than the last of them are not needed from
 // the other questions.
-func merge(ctx context.Context, find findFunc, questions []question, page index.Page, limit int) iter.Seq2[candidate, error] {
-	return func(yield func(candidate, error) bool) {
+func merge(ctx context.Context, find findFunc, questions []question, page index.Page, limit int) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
 		var last *index.Hit
 		var heads []*head
 		for i, q := range questions {
@@ -244,7 +288,7 @@ func merge(ctx context.Context, find findFunc, questions []question, page index.
 			if 0 < page.Limit && page.Limit <= maxGathered {
 				all, err := gather(hits)
 				if err != nil {
-					yield(candidate{}, err)
+					yield(found{}, err)
 					return
 				}
 				if hits = all.all; len(all) == limit {
@@ -262,9 +306,9 @@ func merge(ctx context.Context, find findFunc, questions []question, page index.
 }
 
 // each yields the hits of the only question.
-func each(hits iter.Seq2[index.Hit, error], yield func(candidate, error) bool) {
+func each(hits iter.Seq2[index.Hit, error], yield func(found, error) bool) {
 	for h, err := range hits {
-		if !yield(candidate{found: found{Hit: h}}, err) || err != nil {
+		if !yield(found{Hit: h}, err) || err != nil {
 			return
 		}
 	}
@@ -299,12 +343,12 @@ type head struct {
 }
 
 // inOrder merges the hits of questions, newest first.
-func inOrder(heads []*head, yield func(candidate, error) bool) {
+func inOrder(heads []*head, yield func(found, error) bool) {
 	var going []*head
 	for _, h := range heads {
 		hit, err, ok := h.next()
 		if err != nil {
-			yield(candidate{}, err)
+			yield(found{}, err)
 			return
 		}
 		if h.hit = hit; ok {
@@ -313,12 +357,12 @@ func inOrder(heads []*head, yield func(candidate, error) bool) {
 	}
 	for len(going) > 0 {
 		h := slices.MinFunc(going, func(a, b *head) int { return index.Compare(&a.hit, &b.hit) })
-		if !yield(candidate{found{Hit: h.hit}, h.question}, nil) {
+		if !yield(found{Hit: h.hit, question: h.question}, nil) {
 			return
 		}
 		hit, err, ok := h.next()
 		if err != nil {
-			yield(candidate{}, err)
+			yield(found{}, err)
 			return
 		}
 		if h.hit = hit; !ok {
