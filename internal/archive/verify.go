@@ -49,6 +49,7 @@ type verifier struct {
 	catalog        *catalog
 	total          int64
 	unlistedStates []index.State // states of the index that are in no readable manifest
+	check          *indexCheck   // nil for a quick verify, or without an index
 
 	mu      sync.Mutex // guards the fields below: several goroutines read packs
 	report  func(Finding)
@@ -72,6 +73,11 @@ func (v *verifier) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	checking, stop := context.WithCancel(ctx)
+	if v.check = v.startIndexCheck(checking); v.check != nil {
+		defer v.check.wait()
+	}
+	defer stop()
 	if err := v.load(ctx, infos); err != nil {
 		return err
 	}

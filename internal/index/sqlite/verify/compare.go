@@ -2,11 +2,14 @@ package verify
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math"
 	"strings"
+	"sync"
 
 	"github.com/jmoiron/sqlx"
 
@@ -96,7 +99,7 @@ const reported = 20
 type comparison struct {
 	assertion
 	seed   maphash.Seed
-	limit  int // rows of theirs that are known at a time
+	limit  int // rows whose like was not met yet that are known at a time
 	rows   int64
 	report func(string)
 }
@@ -110,38 +113,22 @@ type rowsOf func(do func(row []any)) error
 func (c *comparison) compare(mine, theirs rowsOf) error {
 	wrong, missing := 0, 0
 	for part, parts := uint64(0), uint64(1); part < parts; part++ {
-		ours := func(sum uint64) bool { return sum&(parts-1) == part }
-		open := map[uint64]int32{} // rows of theirs that mine has not shown yet
-		if err := c.each(theirs, func(sum uint64, _ []any) {
-			if ours(sum) {
-				open[sum]++
-			}
-			for part == 0 && len(open) > c.limit {
-				parts *= 2
-				maps.DeleteFunc(open, func(sum uint64, _ int32) bool { return !ours(sum) })
-			}
-		}); err != nil {
-			return err
-		}
-		if err := c.each(mine, func(sum uint64, row []any) {
-			switch {
-			case !ours(sum):
-				return
-			case open[sum] == 0:
-				if wrong++; wrong <= reported {
-					c.report(fmt.Sprintf("%s has a row that the packs do not have: %s", c.what, c.key(row)))
-				}
-			case open[sum] == 1:
-				delete(open, sum)
-			default:
-				open[sum]--
-			}
-			c.rows++
-		}); err != nil {
+		open, err := c.differing(mine, theirs, part, &parts)
+		if err != nil {
 			return err
 		}
 		if len(open) == 0 {
 			continue
+		}
+		if err := c.each(mine, func(sum uint64, row []any) {
+			if open[sum] < 0 {
+				open[sum]++
+				if wrong++; wrong <= reported {
+					c.report(fmt.Sprintf("%s has a row that the packs do not have: %s", c.what, c.key(row)))
+				}
+			}
+		}); err != nil {
+			return err
 		}
 		if err := c.each(theirs, func(sum uint64, row []any) {
 			if open[sum] > 0 {
@@ -160,6 +147,54 @@ func (c *comparison) compare(mine, theirs rowsOf) error {
 	return nil
 }
 
+// differing returns the hashes of one part of the rows that one side has more often than the other: how much more often theirs has them. Both sides
+// are read at the same time and mostly in the same order, so few rows are waiting for their like. The first part is divided when they are too many.
+func (c *comparison) differing(mine, theirs rowsOf, part uint64, parts *uint64) (map[uint64]int32, error) {
+	type batch struct {
+		sums   []uint64
+		theirs int32
+	}
+	batches := make(chan batch)
+	var group sync.WaitGroup
+	var failed [2]error
+	for i, side := range []struct {
+		rows   rowsOf
+		theirs int32
+	}{{mine, -1}, {theirs, 1}} {
+		group.Go(func() {
+			var sums []uint64
+			failed[i] = c.each(side.rows, func(sum uint64, _ []any) {
+				if sums = append(sums, sum); len(sums) == cap(sums) {
+					batches <- batch{sums, side.theirs}
+					sums = make([]uint64, 0, 1024)
+				}
+			})
+			batches <- batch{sums, side.theirs}
+		})
+	}
+	go func() { group.Wait(); close(batches) }()
+	open := map[uint64]int32{}
+	ours := func(sum uint64) bool { return sum&(*parts-1) == part }
+	for b := range batches {
+		if part == 0 && b.theirs < 0 {
+			c.rows += int64(len(b.sums))
+		}
+		for _, sum := range b.sums {
+			if !ours(sum) {
+				continue
+			}
+			if open[sum] += b.theirs; open[sum] == 0 {
+				delete(open, sum)
+			}
+			for part == 0 && len(open) > c.limit {
+				*parts *= 2
+				maps.DeleteFunc(open, func(sum uint64, _ int32) bool { return !ours(sum) })
+			}
+		}
+	}
+	return open, errors.Join(failed[:]...)
+}
+
 // each hashes rows.
 func (c *comparison) each(rows rowsOf, yield func(sum uint64, row []any)) error {
 	var h maphash.Hash
@@ -167,28 +202,59 @@ func (c *comparison) each(rows rowsOf, yield func(sum uint64, row []any)) error 
 	return rows(func(row []any) {
 		h.Reset()
 		for _, v := range row {
-			fmt.Fprintf(&h, "%T %v\x00", v, v)
+			hashValue(&h, v)
 		}
 		yield(h.Sum64(), row)
 	})
 }
 
-// query returns the rows of the assertion.
+// hashValue adds a value with its type and length.
+func hashValue(h *maphash.Hash, v any) {
+	var head [9]byte
+	set := func(kind byte, n uint64) {
+		head[0] = kind
+		binary.LittleEndian.PutUint64(head[1:], n)
+		h.Write(head[:])
+	}
+	switch v := v.(type) {
+	case nil:
+		h.WriteByte('n')
+	case int64:
+		set('i', uint64(v))
+	case float64:
+		set('f', math.Float64bits(v))
+	case string:
+		set('s', uint64(len(v)))
+		h.WriteString(v)
+	case []byte:
+		set('b', uint64(len(v)))
+		h.Write(v)
+	default:
+		fmt.Fprintf(h, "%T %v\x00", v, v)
+	}
+}
+
+// query returns the rows of the assertion. A row is valid until the next one.
 func (c *comparison) query(ctx context.Context, q sqlx.QueryerContext) rowsOf {
 	return func(do func(row []any)) error {
-		rows, err := q.QueryxContext(ctx, c.sql)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			row, err := rows.SliceScan()
-			if err != nil {
-				return err
+		var row, into []any
+		scan := func(r *sqlx.Rows) ([]any, error) {
+			if row == nil {
+				columns, err := r.Columns()
+				if err != nil {
+					return nil, err
+				}
+				row = make([]any, len(columns))
+				for i := range row {
+					into = append(into, &row[i])
+				}
 			}
-			do(row)
+			return row, r.Scan(into...)
 		}
-		return rows.Err()
+		return engine.Each(ctx, q, c.sql, nil, scan, func(row []any) bool {
+			do(row)
+			return true
+		})
 	}
 }
 
