@@ -66,7 +66,7 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	// Keep only files that a program deletes: there may be a million others.
 	withCleaner := g.formatsWithCleaner()
 	var files []surveyed
-	if err := s.surveyFiles(ctx, known, func(f *surveyed) {
+	if err := s.surveyFiles(ctx, known, formats, func(f *surveyed) {
 		o.add(f)
 		if withCleaner[cmp.Or(formats[f.root], f.format)] {
 			if files == nil {
@@ -166,13 +166,18 @@ func (o *Outlook) add(f *surveyed) {
 }
 
 // surveyFiles calls each with every file and its state. A file with the metadata of the last scan is archived; for others it asks
-// the index. It goes through the paths twice, since any path may make a directory above others a root.
-func (s *scan) surveyFiles(ctx context.Context, known []string, each func(*surveyed)) error {
+// the index. It goes through the paths twice, since any path may make a directory above others a root. formats has the format of each
+// root that the index knows: asking all formats about a path takes longer than finding the file, and a file that is archived needs it only
+// where its root does not tell.
+func (s *scan) surveyFiles(ctx context.Context, known []string, formats map[string]string, each func(*surveyed)) error {
 	roots := map[string]bool{}
 	for _, r := range known {
 		roots[r] = true
 	}
 	for i, e := range s.files.all {
+		if e.known && !e.ignored {
+			continue
+		}
 		var root string
 		if e.pathFormat, root = s.classifyByPath(s.files.path(i)); root != "" {
 			roots[root] = true
@@ -184,9 +189,6 @@ func (s *scan) surveyFiles(ctx context.Context, known []string, each func(*surve
 			continue
 		}
 		f, to, p := surveyed{number: i, size: e.size, mtime: e.mtime}, membership{}, s.files.path(i)
-		if e.pathFormat > 0 {
-			to.format = s.g.Formats[e.pathFormat-1].Name()
-		}
 		for dir := path.Dir(p); ; dir = path.Dir(dir) {
 			if roots[dir] {
 				to.root = dir
@@ -194,6 +196,12 @@ func (s *scan) surveyFiles(ctx context.Context, known []string, each func(*surve
 			if to.root != "" || dir == "." || dir == "/" {
 				break
 			}
+		}
+		if e.known && !e.ignored && formats[to.root] == "" {
+			e.pathFormat, _ = s.classifyByPath(p)
+		}
+		if e.pathFormat > 0 && e.pathFormat != skippedByPath {
+			to.format = s.g.Formats[e.pathFormat-1].Name()
 		}
 		f.membership = shared.intern(to)
 		if !e.known {
