@@ -129,7 +129,7 @@ func testShow(t *testing.T, open func(*testing.T) Index) {
 	if rows, err := x.Event(t.Context(), c.ID+":3"); err != nil || len(rows) != 2 {
 		t.Errorf("an event of two parts: %v %v", rows, err)
 	}
-	for _, id := range []string{"", c.ID, c.ID + ":99", c.ID + ":3.9", c.ID + ":x", "zz:1", ":1"} {
+	for _, id := range []string{"", c.ID, c.ID + ":99", c.ID + ":3.9", c.ID + ":x", c.ID + ":0", c.ID + ":0.1", c.ID + ":-1", "zz:1", ":1"} {
 		if _, err := x.Event(t.Context(), id); !errors.Is(err, index.ErrNotFound) {
 			t.Errorf("event %q: %v", id, err)
 		}

@@ -30,5 +30,5 @@ func ParseEventID(id string) (conversation string, seq int64, part int, ok bool)
 		part = n - 1
 	}
 	seq, err := strconv.ParseInt(number, 10, 64)
-	return conversation, seq, part, err == nil && conversation != ""
+	return conversation, seq, part, err == nil && seq >= 1 && conversation != "" // 0 would be no bound, so every event
 }
