@@ -53,11 +53,33 @@ func testRuns(t *testing.T, open func(*testing.T) Index) {
 		{where(field("role", "tool")), "[parent]"},
 		{where(field("format", "awf")), "[child parent]"},
 		{where(query.Field{Name: "attr", Key: "queue", Values: []query.Value{{Text: "fast"}}}), "[parent]"},
+		{where(query.Field{Name: "attr", Key: "stop_reason", Values: []query.Value{{Text: "max_tokens"}}}), "[parent]"}, // of an event
+		{where(field("agent", "planner")), "[parent]"},
+		{where(field("agent", "coder")), "[parent]"},   // of an event
+		{where(field("model", "m-large")), "[parent]"}, // of a conversation
+		{where(query.Not{Of: field("model", "m-large")}), "[child]"},
+		{where(field("model", "")), "[child]"},
+		{where(field("model", "", "m-large")), "[child parent]"},
+		{where(field("has", "cost")), "[parent]"},
+		{where(query.Not{Of: field("has", "cost")}), "[child]"},
+		{where(field("has", "cost", "problem")), "[child parent]"},
+		{where(query.And{Of: []query.Node{query.Word{Text: "denied"}, field("role", "tool")}}), "[parent]"},
+		{where(query.And{Of: []query.Node{query.Word{Text: "denied"}, field("role", "user")}}), "[]"}, // of another event
+		{where(query.And{Of: []query.Node{query.Word{Text: "shop"}, field("touches", "src/health.py")}}), "[]"},
+		{where(query.And{Of: []query.Node{query.Word{Text: "health"}, field("touches", "src/health.py"), query.Not{Of: field("tool", "Read")}}}), "[parent]"},
+		{where(query.And{Of: []query.Node{query.Word{Text: "health"}, field("touches", "src/health.py"), query.Not{Of: field("tool", "Bash")}}}), "[]"},
+		{where(query.And{Of: []query.Node{field("role", "user"), field("outcome", "failed")}}), "[child]"},
+		{where(query.And{Of: []query.Node{field("outcome", "failed"), query.Not{Of: query.Word{Text: "denied"}}}}), "[child]"},
 		{where(query.Range{From: Epoch.Add(1e10)}), "[child]"},
 		{where(query.Not{Of: query.Word{Text: "denied"}}), "[child]"},
 		{where(query.Or{Of: []query.Node{query.Word{Text: "bug"}, field("flow", "build")}}), "[child parent]"},
 	} {
 		equal(t, fmt.Sprint("runs ", c.of.Query.String(), c.of.Format, c.of.Group), names(c.of, index.Page{}), c.want)
+	}
+	elsewhere := &transcript.Usage{Run: "child", Key: "req-3", Model: "m-large", Input: transcript.Known(9), Cost: transcript.Known(5), Origin: Place(1)}
+	commit(t, x, Batch("p2", Original{Source: "runs", Path: "receipts.json", Number: 1, Format: "awf", Role: "receipt", Claim: ".", Size: 300, Records: []transcript.Record{elsewhere}}))
+	for _, has := range []string{"cost", "usage"} {
+		equal(t, "has:"+has+", also where no event states it", names(where(field("has", has)), index.Page{}), "[child parent]")
 	}
 	newest := all(t, x.Runs(t.Context(), index.Selection{}, index.Page{Limit: 1}))
 	equal(t, "the next page", names(index.Selection{}, index.Page{After: newest[0].Cursor()}), "[parent]")

@@ -89,7 +89,13 @@ func columnsOf(field string) columns {
 
 // field compiles one field. For runs, a field that only events have matches runs with such an event.
 func (k compiler) field(f query.Field) (Cond, error) {
-	if k.runs && (len(columnsOf(f.Name).run) > 0 || f.Name == "attr" || f.Name == "tag" ||
+	if k.runs && f.Name == "has" {
+		return k.runHas(f)
+	}
+	if k.runs && isStatedBelow(f.Name) {
+		return k.stated(f)
+	}
+	if k.runs && (len(columnsOf(f.Name).run) > 0 || f.Name == "tag" ||
 		f.Name == "is" && (isValue(f, "stub") || isValue(f, "child") || isValue(f, "pinned") || isValue(f, "held"))) {
 		return k.plain(f, columnsOf(f.Name).run)
 	}

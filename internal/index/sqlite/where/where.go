@@ -205,15 +205,10 @@ func (k compiler) node(n query.Node) (Cond, error) {
 	case nil:
 		return Cond{}, nil
 	case query.And:
-		var c Cond
-		for _, n := range n.Of {
-			o, err := k.node(n)
-			if err != nil {
-				return c, err
-			}
-			c = c.and(o)
+		if k.runs {
+			return k.runAnd(n.Of)
 		}
-		return c, nil
+		return k.and(n.Of)
 	case query.Or:
 		return k.or(n)
 	case query.Not:
@@ -239,7 +234,18 @@ func (k compiler) node(n query.Node) (Cond, error) {
 	case query.Compare:
 		return k.compare(n)
 	}
-	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "not supported yet"}
+	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "only search looks for substrings and expressions", Hint: "a prefix is found as well: pars*"}
+}
+
+func (k compiler) and(of []query.Node) (c Cond, err error) {
+	for _, n := range of {
+		o, err := k.node(n)
+		if err != nil {
+			return c, err
+		}
+		c = c.and(o)
+	}
+	return c, nil
 }
 
 func (k compiler) or(n query.Or) (Cond, error) {
