@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,7 +117,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstNonEmpty(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
 		}
 		if text, ok := value.(string); ok && r.Shipped {
-			if given[name], err = a.reportTime(name, text); err != nil {
+			if given[name], err = a.reportValue(name, text); err != nil {
 				return err
 			}
 		}
@@ -133,20 +134,30 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	return runStatement(a.page(ctx), a, o, *r.SQL, given)
 }
 
-// timePrefix matches the beginning of a time as views write it, of any precision.
-var timePrefix = lazyregexp.New(`^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.*)?)?)?$`)
+// dayPrefix matches a day, a month or a year.
+var dayPrefix = lazyregexp.New(`^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$`)
 
-// reportTime checks a date for one of the shipped reports, which compare dates as text: an age or a word would match nothing.
-func (a *app) reportTime(name, text string) (string, error) {
-	if name != "since" && name != "until" || timePrefix.MatchString(text) {
+// reportValue checks a value for one of the shipped reports. They compare dates as text, to which an age, a word or no date at all would be
+// greater or less than any: days stay as they are (UTC), all else becomes a time.
+func (a *app) reportValue(name, text string) (string, error) {
+	switch name {
+	case "limit":
+		if n, err := strconv.Atoi(text); err != nil || n < 0 {
+			return "", usage(fmt.Sprintf("%s=%q is not a number of rows", name, text), "write for example limit=20")
+		}
+		return text, nil
+	case "since", "until":
+	default:
 		return text, nil
 	}
 	ends := map[string]string{name: text}
 	from, to, err := timeRange(ends["since"], ends["until"], a.now(), a.location())
-	if err != nil || text == "" {
-		return "", usage(fmt.Sprintf("%s=%q is not a date", name, text), "write 2026-11, 2026-11-20, 7d, yesterday or last-month")
-	}
-	if name == "until" {
+	switch {
+	case err != nil || text == "":
+		return "", usage(fmt.Sprintf("%s=%q is not a date", name, text), "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month")
+	case dayPrefix.MatchString(text):
+		return text, nil
+	case name == "until":
 		from = to.Add(-time.Microsecond)
 	}
 	return from.UTC().Format(stampLayout), nil
