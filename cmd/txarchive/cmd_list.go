@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -121,6 +125,9 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 			}
 		}
 	}))
+	if err == nil {
+		a.noteIgnored(search.Ignored(of.Query.Root))
+	}
 	if err == nil && w.n == 0 {
 		a.explainEmpty(ctx, store, o, of.Query, "run")
 	}
@@ -147,6 +154,9 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 			return usage("a run and --query cannot be combined", "use only one of them")
 		}
 		id, err := resolveRun(ctx, store, v[0])
+		if f, ok := errors.AsType[*failure](err); ok && f.code == exitNotFound && strings.ContainsAny(v[0], ": ") {
+			return notFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
+		}
 		if err != nil {
 			return err
 		}
@@ -158,6 +168,9 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 		return err
 	}
 	err = w.write(o.ordered(conversationRows(ctx, store, runs, o.allVersions)))
+	if err == nil {
+		a.noteIgnored(search.Ignored(of.Query.Root))
+	}
 	if err == nil && w.n == 0 {
 		a.explainEmpty(ctx, store, o, of.Query, "conversation")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -243,6 +244,9 @@ func (a *app) chooseQuery(ctx context.Context, store *archive.Archive, c *prune.
 	}
 	if tree.Root == nil {
 		return usage("the query is empty", "an empty query would match every run: use --query after:1970 for that")
+	}
+	if words := search.Ignored(tree.Root); len(words) > 0 {
+		return usage("the query has words that are only punctuation: "+strings.Join(words, " "), "they would match every run: leave them out")
 	}
 	c.By, c.Source = "query", text
 	for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{}) {

@@ -132,6 +132,13 @@ func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
 	return true
 }
 
+// noteIgnored notes the words of a query that have no effect.
+func (a *app) noteIgnored(words []string) {
+	if len(words) > 0 {
+		a.note("Ignored, as it is only punctuation: %s", strings.Join(words, " "))
+	}
+}
+
 // printCoverage notes what the hits do not cover.
 func (a *app) printCoverage(c *search.Coverage) {
 	found := terminal.Plural(c.Shown, "hit", "hits")
@@ -153,9 +160,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 	case c.Next != nil:
 		a.note("There are more: --after '%s' shows the next", *c.Next)
 	}
-	if len(c.Ignored) > 0 {
-		a.note("Ignored, as it is only punctuation: %s", strings.Join(c.Ignored, " "))
-	}
+	a.noteIgnored(c.Ignored)
 	for _, h := range c.Hidden {
 		atLeast := ""
 		if h.AtLeast {

@@ -149,15 +149,11 @@ func join(a, b string) string {
 // fillTerms fills in what was searched for.
 func (a *Answer) fillTerms(c *Coverage) {
 	seen := map[string]bool{}
+	c.Ignored = append(c.Ignored, Ignored(a.tree.Root)...)
 	for _, n := range leaves(a.tree.Root) {
 		terms := phraseOf(n)
-		switch n := n.(type) {
-		case query.Substring, query.Regex:
+		if isChecked(n) {
 			terms = []string{n.String()}
-		default:
-			if len(terms) == 0 {
-				c.Ignored = append(c.Ignored, n.String())
-			}
 		}
 		for _, t := range terms {
 			if !seen[t] {
@@ -172,6 +168,25 @@ func (a *Answer) fillTerms(c *Coverage) {
 	if slices.ContainsFunc(c.Terms, idlike) {
 		c.Limits = append(c.Limits, "ids that look random are found as a whole, by prefix (a3f9*) and by substring (*9c1*), not by parts")
 	}
+}
+
+// Ignored returns the words of a query that have no effect, because they are only punctuation.
+func Ignored(root query.Node) (words []string) {
+	for _, n := range leaves(root) {
+		if !isChecked(n) && len(phraseOf(n)) == 0 {
+			words = append(words, n.String())
+		}
+	}
+	return words
+}
+
+// isChecked reports whether a text node is checked against texts, not looked up in the index.
+func isChecked(n query.Node) bool {
+	switch n.(type) {
+	case query.Substring, query.Regex:
+		return true
+	}
+	return false
 }
 
 // idlike reports whether a term may be part of a random id: it consists of hexadecimal digits, at least one of them
