@@ -76,13 +76,14 @@ func (h *holders) of(version int64) []int32 {
 	}
 }
 
-// Runs yields all runs that count, in the order of the table.
+// Runs yields all runs that count, in the order of the table. A run that states no model has that of its conversations, if it is one.
 func (e *inventory) Runs() iter.Seq2[*index.InventoryRun, error] {
 	return func(yield func(*index.InventoryRun, error) bool) {
 		var row, format int64
 		var x index.InventoryRun
 		parents := map[int32]string{} // of one number
-		err := e.walk(`SELECT id, run_id, native_id, format, "group", project, flow, agent, status, outcome, model, title, coalesce(started, 0), coalesce(ended, 0) FROM runs
+		err := e.walk(`SELECT id, run_id, native_id, format, "group", project, flow, agent, status, outcome, coalesce(model,
+			(SELECT min(c.model) FROM conversations c WHERE c.run = runs.id HAVING min(c.model) = max(c.model))), title, coalesce(started, 0), coalesce(ended, 0) FROM runs
 			WHERE counted = 1`, func(r *sqlx.Rows) (err error) {
 			x = index.InventoryRun{}
 			if err := r.Scan(&row, &x.ID, &x.Native, &format, engine.Text(&x.Group), engine.Text(&x.Project), engine.Text(&x.Flow), engine.Text(&x.Agent), engine.Text(&x.Status), engine.Text(&x.Outcome),
