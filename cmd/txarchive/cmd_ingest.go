@@ -40,7 +40,7 @@ func newIngestCommand(a *app) *cobra.Command {
 			"If you name a FILE, nothing else in its directory is archived, now or later. A .zip export of ChatGPT or Claude.ai\n" +
 			"need not be unpacked.\n\n" +
 			"Without arguments, all sources are scanned (see `txarchive source`). If there are none yet, `ingest` adds those that\n" +
-			"`txarchive source discover` finds, and the run directories below the current directory." +
+			"`txarchive source discover` finds, and the run directories below the current directory (unless that is your home)." +
 			exitCodes("3 completed, but some files had problems or a source is missing", "4 no such directory", "8 refused: the archive directory has other files in it, or DIR is excluded", "11 another txarchive is writing", "130 interrupted (what was stored is kept)"),
 		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n" +
 			"  txarchive ingest                 # scan all sources again\n" +
@@ -119,7 +119,7 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 	return store, func() error { return errors.Join(store.Close(), remove()) }, nil
 }
 
-var errNoSources = usage("nothing to ingest: the archive has no sources yet, no known program has files in its default directories, and nothing below this directory has a known format", "name a directory: txarchive ingest DIR")
+var errNoSources = usage("nothing to ingest: the archive has no sources yet, no known program has files in its default directories, and no run directories were found below this one", "name a directory: txarchive ingest DIR")
 
 func ingestSources(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *terminal.Meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)

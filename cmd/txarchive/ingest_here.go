@@ -55,6 +55,7 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 	}
 	if home, err := filepath.EvalSymlinks(a.getenv("HOME")); err == nil {
 		if below, err := filepath.Rel(here, home); err == nil && filepath.IsLocal(below) {
+			a.note("Run directories are not searched for in the whole home directory: txarchive ingest DIR archives those below DIR.")
 			return nil, nil
 		}
 	}
