@@ -19,6 +19,16 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	whole := v.options
+	whole.By = nil
+	r, err := cost.Run(ctx, v.store.Index(), whole)
+	if err != nil {
+		return err
+	}
+	undated := r.Totals.Requests // of which no block has any
+	for i := range all {
+		undated -= all[i].Requests
+	}
 	left := 0
 	if v.o.limit > 0 && len(all) > v.o.limit { // the latest blocks matter most
 		left = len(all) - v.o.limit
@@ -26,7 +36,7 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	}
 	switch v.o.format {
 	case "json":
-		return v.a.printJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.mode, "time_zone": v.a.zoneName(v.options.Location)})
+		return v.a.printJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.mode, "time_zone": v.a.zoneName(v.options.Location), "undated_requests": r.Undated + undated})
 	case "csv", "ndjson":
 		var rows [][]any
 		utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -36,14 +46,19 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 		}
 		return v.sheet(append([]string{"start", "end", "first", "last", "gap", "active"}, figureNames...), rows)
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) > 0:
+		fmt.Fprintln(v.a.out, v.a.fitTable(v.blockGrid(all)))
+	case undated == 0:
 		v.explainEmpty()
-		return nil
 	}
-	fmt.Fprintln(v.a.out, v.a.fitTable(v.blockGrid(all)))
 	if left > 0 {
 		v.a.note("%s before these: --limit 0 shows all", terminal.Plural(left, "block", "blocks"))
 	}
+	if undated > 0 {
+		v.a.note("Excluded: %s without a time", terminal.Plural(undated, "request", "requests"))
+	}
+	v.remarks(r)
 	return nil
 }
 
