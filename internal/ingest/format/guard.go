@@ -10,7 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Bug is a panic of a format, which is a mistake of this program. It must not keep the other files from being archived.
+// Bug is a panic of a format, which is a mistake of this program. It must not keep the other files from being archived, nor
+// other texts from being read.
 type Bug struct {
 	Format string
 	what   string
@@ -62,6 +63,16 @@ func Records(f Format, in Input) iter.Seq2[transcript.Record, error] {
 			}
 		}
 	}
+}
+
+// Text is f.Text, with a *Bug where that panics.
+func Text(f Format, role string, raw []byte, part int) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			text, err = "", newBug(f, p)
+		}
+	}()
+	return f.Text(role, raw, part)
 }
 
 // newBug describes what is being recovered from, without what it may quote of the original: a runtime error has only numbers and types.

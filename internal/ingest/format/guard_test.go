@@ -14,10 +14,10 @@ import (
 // buggy is a format that yields an event for line 7 and then fails.
 type buggy struct{ fail func() }
 
-func (buggy) Name() string                             { return "buggy" }
-func (buggy) Version() int                             { return 1 }
-func (b buggy) Detect(Head) Claim                      { b.fail(); return Claim{Strength: Certain} }
-func (buggy) Text(string, []byte, int) (string, error) { return "", nil }
+func (buggy) Name() string                               { return "buggy" }
+func (buggy) Version() int                               { return 1 }
+func (b buggy) Detect(Head) Claim                        { b.fail(); return Claim{Strength: Certain} }
+func (b buggy) Text(string, []byte, int) (string, error) { b.fail(); return "the text", nil }
 func (b buggy) Parse(Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		yield(&transcript.Event{Origin: transcript.Origin{Line: 7}}, nil)
@@ -44,6 +44,10 @@ func TestBugs(t *testing.T) {
 			if !errors.As(err, &bug) || !like.MatchString(err.Error()) || strings.Contains(err.Error(), secret) || claim != (Claim{}) {
 				t.Errorf("Detect: %+v, %v", claim, err)
 			}
+			text, err := Text(f, "", nil, 0)
+			if !errors.As(err, &bug) || !like.MatchString(err.Error()) || strings.Contains(err.Error(), secret) || text != "" {
+				t.Errorf("Text: %q, %v", text, err)
+			}
 			var got []string
 			for r, err := range Records(f, Input{}) {
 				if err != nil {
@@ -64,6 +68,9 @@ func TestBugs(t *testing.T) {
 	}
 	if c, err := Detect(buggy{func() {}}, Head{}); c.Strength != Certain || err != nil {
 		t.Error(c, err)
+	}
+	if text, err := Text(buggy{func() {}}, "", nil, 0); text != "the text" || err != nil {
+		t.Error(text, err)
 	}
 }
 

@@ -112,11 +112,11 @@ func Lookup(name string) (format.Format, bool) {
 }
 
 // Decode returns the text of one part of an event from the event's own bytes. The error is ErrUnknown if no format has the
-// name.
+// name, and a *format.Bug if the format panics.
 func Decode(name, role string, raw []byte, part int) (string, error) {
 	f, ok := Lookup(name)
 	if !ok {
 		return "", fmt.Errorf("%w: %q", ErrUnknown, name)
 	}
-	return f.Text(role, raw, part)
+	return format.Text(f, role, raw, part)
 }

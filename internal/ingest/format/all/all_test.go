@@ -43,6 +43,15 @@ func TestDecodeUnknown(t *testing.T) {
 	}
 }
 
+// TestDecodeOddParts asks for a part that no event has, as an altered index would: that is an error, not the end of the program.
+func TestDecodeOddParts(t *testing.T) {
+	for _, raw := range []string{"{}", `{"content": "hello"}`} {
+		if text, err := Decode("chibi", "oldest", []byte(raw), -1); err == nil || text != "" {
+			t.Errorf("part -1 of %s: %q, %v", raw, text, err)
+		}
+	}
+}
+
 // TestWithholders checks that Withholds reports exactly the files for which Detect sets Skip.
 func TestWithholders(t *testing.T) {
 	left := 0
