@@ -38,7 +38,11 @@ func (r *restorer) target(source string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rel, err := filepath.Rel(r.archive.dir, dir); err == nil && filepath.IsLocal(rel) {
+	inside, err := disk.IsInside(dir, r.archive.dir)
+	if err != nil {
+		return nil, err
+	}
+	if inside {
 		return nil, fmt.Errorf("%s: %w", dir, ErrInside)
 	}
 	t := &target{dir: dir}

@@ -340,9 +340,18 @@ func TestRestoreRoots(t *testing.T) {
 	if b, err := os.ReadFile(mine); err != nil || string(b) != "mine" {
 		t.Errorf("%q, %v", b, err)
 	}
-	o.Roots = map[string]string{"runs": filepath.Join(w.dir, "inside")}
-	if err := r.Restore(t.Context(), o, nil); err == nil {
-		t.Error("restored into the archive")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(w.dir, "packs"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{filepath.Join(w.dir, "inside"), link, filepath.Join(link, "new")} {
+		o.Roots = map[string]string{"runs": dir}
+		if err := r.Restore(t.Context(), o, nil); !errors.Is(err, ErrInside) {
+			t.Errorf("restored into the archive, to %s: %v", dir, err)
+		}
+		if err := r.Restore(t.Context(), RestoreOptions{All: true, To: dir}, nil); !errors.Is(err, ErrInside) {
+			t.Errorf("restored all into the archive, to %s: %v", dir, err)
+		}
 	}
 }
 

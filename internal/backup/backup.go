@@ -130,8 +130,8 @@ func create(dir string, of Origin, opts Options, isBackup bool) error {
 	if err != nil {
 		return err
 	}
-	if isInside(dir, of.Archive) || isInside(of.Archive, dir) {
-		return fmt.Errorf("it overlaps with the archive %s: %w", of.Archive, ErrNotEmpty)
+	if err := checkApart(dir, of.Archive); err != nil {
+		return err
 	}
 	fsys := opts.FS
 	if fsys == nil {
@@ -158,9 +158,18 @@ func create(dir string, of Origin, opts Options, isBackup bool) error {
 	return fsys.WriteFile(filepath.Join(dir, aboutFile), append(text, '\n')) // last, because this makes it a backup
 }
 
-func isInside(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+// checkApart returns an error if one of two directories lies in the other.
+func checkApart(dir, archive string) error {
+	for _, pair := range [][2]string{{dir, archive}, {archive, dir}} {
+		inside, err := disk.IsInside(pair[0], pair[1])
+		if err != nil {
+			return err
+		}
+		if inside {
+			return fmt.Errorf("it overlaps with the archive %s: %w", archive, ErrNotEmpty)
+		}
+	}
+	return nil
 }
 
 // checkEmpty returns nil if a directory is missing, or contains nothing but what a Create that died has left.

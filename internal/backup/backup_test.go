@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -438,6 +439,21 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	if _, err := Create(filepath.Join(w.origin().Archive, "backup"), w.origin(), false, w.options()); err == nil {
 		t.Error("a backup in its archive")
+	}
+	if err := os.MkdirAll(filepath.Join(w.origin().Archive, "packs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"in": w.origin().Archive, "around": filepath.Dir(w.origin().Archive)} {
+		link := filepath.Join(t.TempDir(), name)
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		if name == "in" {
+			link = filepath.Join(link, "packs", "backup")
+		}
+		if _, err := Create(link, w.origin(), false, w.options()); err == nil || !strings.Contains(err.Error(), "overlaps") {
+			t.Errorf("a backup %s its archive, by a link: %v", name, err)
+		}
 	}
 	if _, err := Open(filepath.Join(w.dir, "unmounted"), w.options()); !errors.Is(err, ErrNoBackup) {
 		t.Errorf("nothing there: %v", err)

@@ -384,7 +384,8 @@ func TestFormatsThatFail(t *testing.T) {
 	}
 }
 
-// TestOwnArchive ingests, with All, a directory that contains the archive: the archive does not store itself.
+// TestOwnArchive ingests, with All, a directory that contains the archive, then the archive, and a directory in it: the archive does not
+// store itself.
 func TestOwnArchive(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Dir(w.dir)
@@ -395,7 +396,18 @@ func TestOwnArchive(t *testing.T) {
 	for range 2 {
 		w.ingest("home", home, ".")
 	}
-	if got := w.dump(); strings.Contains(got, "packs/") || !strings.Contains(got, "note.txt") {
-		t.Errorf("it took itself:\n%s", got)
+	check := func() {
+		t.Helper()
+		if got := w.dump(); strings.Contains(got, "packs/") || strings.Contains(got, "path=2026/") || !strings.Contains(got, "note.txt") {
+			t.Errorf("it took itself:\n%s", got)
+		}
 	}
+	check()
+	for _, root := range []ingest.Root{{Source: "home", Dir: home, Below: filepath.Base(w.dir)}, {Source: "own", Dir: w.dir, Below: "."}, {Source: "packs", Dir: filepath.Join(w.dir, "packs"), Below: "."}} {
+		r, err := w.Run(t.Context(), []ingest.Root{root})
+		if err != nil || len(r.Problems) != 1 || r.Problems[0].Stage != "scan" || r.Files > 0 {
+			t.Errorf("%s: %+v, %v", root.Source, r, err)
+		}
+	}
+	check()
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -140,11 +141,7 @@ const (
 
 // locate resolves the symbolic links of a path. If the path does not exist, it resolves the part that does.
 func locate(given string) (place, error) {
-	abs, err := filepath.Abs(given)
-	if err != nil {
-		return place{}, err
-	}
-	real, err := realPath(abs)
+	real, err := disk.RealPath(given)
 	if err != nil {
 		return place{}, fmt.Errorf("resolve %s: %w", given, err)
 	}
@@ -161,18 +158,6 @@ func locate(given string) (place, error) {
 		return place{}, fmt.Errorf("%s is neither a directory nor a file", given)
 	}
 	return p, nil
-}
-
-func realPath(abs string) (string, error) {
-	real, err := filepath.EvalSymlinks(abs)
-	parent := filepath.Dir(abs)
-	if !errors.Is(err, fs.ErrNotExist) || parent == abs {
-		return real, err
-	}
-	if real, err = realPath(parent); err != nil {
-		return "", err
-	}
-	return filepath.Join(real, filepath.Base(abs)), nil
 }
 
 // rootResolver assigns places to sources. It adds new sources to known.

@@ -12,8 +12,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
+
+// errOwnArchive is the problem of a root that is the archive or lies in it.
+var errOwnArchive = errors.New("it is in the archive, which does not store itself")
 
 // walk lists the tree. It follows no symbolic link, so it neither loops nor leaves the root; reportLinks reports what that hides. Anything
 // else that is neither a file nor a directory is a problem of the scan.
@@ -22,6 +26,16 @@ func (s *scan) walk(ctx context.Context) error {
 	info, err := os.Lstat(start)
 	if err != nil {
 		return err
+	}
+	own := false
+	if s.g.ArchiveDir != "" {
+		if own, err = disk.IsInside(start, s.g.ArchiveDir); err != nil {
+			return err
+		}
+	}
+	if own {
+		s.problem(s.root.Below, "scan", errOwnArchive)
+		return nil
 	}
 	if info.Mode().IsRegular() {
 		if err := s.waitLoaded(); err != nil {
