@@ -316,6 +316,12 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 	if s.Reparse || s.Parser != 0 {
 		from = 0
 	}
+	if from > 0 && damaged == nil {
+		var err error
+		if from, err = g.resumeStored(ctx, &s); err != nil {
+			return g.noteUnreadable(ctx, s, err)
+		}
+	}
 	c.Reset(index.Subject{
 		VersionKey: index.VersionKey{Source: s.Source, Path: s.Path, Number: s.Number}, Format: s.Format, Role: s.Role,
 		Parser: f.Version(), Claim: s.Claim, Size: s.Size, SHA256: s.SHA256, From: from, ModTime: s.ModTime.UnixMicro(), Host: of.host,

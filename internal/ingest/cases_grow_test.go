@@ -67,6 +67,43 @@ func TestCasesTorn(t *testing.T) {
 	w.checkReindex("whole")
 }
 
+// TestCasesContinued ingests the logs of all cases without the line feeds at their ends. Then their programs go on, some with a line feed
+// first, some in the same line, which is another one then. It expects the result of a reindex, and of an index that adopts the packs.
+func TestCasesContinued(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	content := caseFiles(t)
+	s, w := newTree(t), newWorld(t)
+	for name, whole := range content {
+		if claimOf(name, whole).Log {
+			content[name] = strings.TrimRight(whole, "\n")
+		}
+		s.write(name, content[name])
+	}
+	w.ingest("home", s.dir, ".")
+	other := &world{t: t, dir: w.dir}
+	other.open("behind.db")
+	if _, err := other.Adopt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, name := range slices.Sorted(maps.Keys(content)) {
+			if whole := content[name]; claimOf(name, whole).Log {
+				lines := strings.Split(whole, "\n")
+				content[name] += []string{"\n", "", " ", "\r"}[r.IntN(4)] + lines[r.IntN(len(lines))] + []string{"\n", ""}[r.IntN(2)]
+				s.write(name, content[name])
+			}
+		}
+		w.ingest("home", s.dir, ".")
+		w.checkReindex("continued")
+		if _, err := other.Adopt(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.compareDumps("adopted", other.dump(), w.dump())
+	}
+}
+
 // caseFiles returns the files of all cases, each case in its own directory, except those in which a later line may identify
 // the first ones.
 func caseFiles(t *testing.T) map[string]string {

@@ -234,8 +234,9 @@ func (vw *versionWriter) compare(state index.State) error {
 				return nil
 			case state.Tombstoned: // the content that it extends was pruned: rewritten
 			case sameClaim && (vw.c.claim.Log || vw.c.format == nil) && state.Size > 0:
-				vw.kind, vw.fromByte, vw.v.Root, vw.fromRecord = pieceGrown, state.Size, state.Root, state.Parsed
-				return nil
+				vw.kind, vw.fromByte, vw.v.Root = pieceGrown, state.Size, state.Root
+				vw.fromRecord, err = vw.resumeAt(&state)
+				return err
 			}
 		}
 	}

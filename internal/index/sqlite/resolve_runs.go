@@ -32,6 +32,11 @@ func (c *commit) loadClaims() (map[int64][]claim, error) {
 			return nil, err
 		}
 	}
+	if c.deleted {
+		if err := c.addUnclaimed(all); err != nil {
+			return nil, err
+		}
+	}
 	newest := map[[2]int64]int64{} // run name and file -> highest version number
 	for _, claims := range all {
 		for _, k := range claims {
@@ -43,6 +48,18 @@ func (c *commit) loadClaims() (map[int64][]claim, error) {
 		all[run] = slices.DeleteFunc(claims, func(k claim) bool { return k.number < newest[[2]int64{k.name, k.file}] })
 	}
 	return all, nil
+}
+
+// addUnclaimed adds the touched runs on which nothing has claims any more: what was said of them does not hold.
+func (c *commit) addUnclaimed(all map[int64][]claim) error {
+	return c.each("SELECT id FROM temp.touched_runs", func(r *sql.Rows) error {
+		var run int64
+		err := r.Scan(&run)
+		if _, claimed := all[run]; !claimed {
+			all[run] = nil
+		}
+		return err
+	})
 }
 
 func (c *commit) readClaims(all map[int64][]claim) error {
