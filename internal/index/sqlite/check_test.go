@@ -7,6 +7,15 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
+// TestContradiction: rows that break a constraint are damage of the index, which a reindex repairs.
+func TestContradiction(t *testing.T) {
+	db := newDB(t)
+	mustExec(t, db, "CREATE TRIGGER contradict BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'two of one number'); END")
+	if err := db.Commit(t.Context(), workBatch(0, 3, false)); !errors.Is(err, index.ErrDamaged) {
+		t.Errorf("events that break a constraint: %v", err)
+	}
+}
+
 // TestCheckReadsWords: the pages of the file are well, and what stands in them is no block of words.
 func TestCheckReadsWords(t *testing.T) {
 	db := newDB(t)

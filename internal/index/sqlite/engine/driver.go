@@ -62,7 +62,7 @@ func sentinelOf(err error) error {
 		if errors.Is(err, sql.ErrTxDone) {
 			return context.Canceled
 		}
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT: // rows of the packs contradict those in the index
 		return index.ErrDamaged
 	case sqlite3.SQLITE_FULL:
 		return index.ErrFull
