@@ -34,13 +34,16 @@ func TestParsePattern(t *testing.T) {
 
 // TestPatternForms finds a text however JSON encodes it, and leaves valid JSON.
 func TestPatternForms(t *testing.T) {
-	const secret = "p<ss/w\"rd é世😀\\\n!"
+	const secret = "p<ss/w\"rd é世😀\\\n+'!"
 	p := pattern(t, secret)
 	plain, _ := json.Marshal(map[string]string{"a": "before " + secret + " after"})
 	twice, _ := json.Marshal(map[string]string{"arguments": string(plain)})
 	for _, doc := range []string{
 		string(plain), string(twice), strings.ReplaceAll(string(plain), "/", `\/`),
-		`{"a":"p<ss/w\"rd \u00e9\u4e16\ud83d\ude00\\\n!"}`, `{"a":"p<ss/w\"rd \u00E9\u4E16\uD83D\uDE00\\\n!"}`,
+		`{"a":"p<ss/w\"rd \u00e9\u4e16\ud83d\ude00\\\n+'!"}`, `{"a":"p<ss/w\"rd \u00E9\u4E16\uD83D\uDE00\\\n+'!"}`,
+		`{"a":"p\u003Css/w\u0022rd \u00E9\u4E16\uD83D\uDE00\\\n\u002B\u0027!"}`, // System.Text.Json
+		`{"a":"p\u003css/w\"rd é世😀\\\n+\u0027!"}`,                               // Windows PowerShell
+		`{"arguments":"{\"a\":\"p\\u003Css/w\\u0022rd \\u00E9\\u4E16\\uD83D\\uDE00\\\\\\n\\u002B\\u0027!\"}"}`,
 	} {
 		if !p.In(doc) {
 			t.Errorf("%s: not found", doc)

@@ -69,13 +69,20 @@ func forms(s string, depth int) []string {
 		enc.SetEscapeHTML(to == &html)
 		_ = enc.Encode(s) // a string into memory
 	}
-	for _, written := range []string{inQuotes(plain.String()), inQuotes(html.String())} {
+	all = append(all, forms(ascii(dotNet.Replace(inQuotes(plain.String())), "%04X"), depth-1)...)
+	for _, written := range []string{inQuotes(plain.String()), inQuotes(html.String()), powerShell.Replace(inQuotes(html.String()))} {
 		for _, form := range []string{written, strings.ReplaceAll(written, "/", `\/`), ascii(written, "%04x"), ascii(written, "%04X")} {
 			all = append(all, forms(form, depth-1)...)
 		}
 	}
 	return all
 }
+
+// dotNet and powerShell complete JSON to what System.Text.Json and Windows PowerShell write. Keys in base64 have such characters.
+var (
+	dotNet     = strings.NewReplacer(`\"`, `\u0022`, "&", `\u0026`, "'", `\u0027`, "+", `\u002B`, "<", `\u003C`, ">", `\u003E`, "`", `\u0060`)
+	powerShell = strings.NewReplacer("'", `\u0027`)
+)
 
 func inQuotes(line string) string {
 	line = strings.TrimSuffix(line, "\n")
