@@ -168,7 +168,7 @@ type forgetJob struct {
 func (w *forgetJob) forgetter() *gc.Forget {
 	g := w.app.gc(w.store)
 	g.Options = gc.Options{Forgotten: true, Purge: true}
-	return &gc.Forget{GC: g, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress}
+	return &gc.Forget{GC: g, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress, Hold: w.store.Hold}
 }
 
 // findAll returns what Search and Files find.

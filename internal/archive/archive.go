@@ -112,7 +112,8 @@ type Archive struct {
 	indexErr error // why there is no index
 
 	mu    sync.Mutex
-	index *sqlite.DB // nil if there is none
+	index *sqlite.DB  // nil if there is none
+	held  []io.Closer // see Hold
 }
 
 // Open opens the archive in dir. Write takes the lock, removes what a crash has left, and gives an archive without
@@ -240,12 +241,23 @@ func (a *Archive) Close() error {
 	if db != nil {
 		errs = append(errs, db.Close())
 	}
+	for _, c := range a.held {
+		errs = append(errs, c.Close())
+	}
+	a.held = nil
 	errs = append(errs, a.library.Close(), a.volumes.close())
 	if a.lock != nil {
 		errs = append(errs, a.lock.Release())
 		a.lock = nil
 	}
 	return errors.Join(errs...)
+}
+
+// Hold has Close close c after the index.
+func (a *Archive) Hold(c io.Closer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.held = append(a.held, c)
 }
 
 // Dir returns the archive's directory.

@@ -25,6 +25,9 @@ type Forget struct {
 	Compress func(inner string, w io.Writer) (io.WriteCloser, error)
 	// Progress is called with the number of bytes of originals searched so far. It may be nil.
 	Progress func(done, total int64)
+	// Hold takes each file of the index that Files has opened, to close it after SQLite has closed the index: when a process closes any
+	// descriptor of a file, it loses all of its locks on that file, those of SQLite included. nil closes it at once.
+	Hold func(io.Closer)
 	// Unread is how many packs Files could not read to the end because they are damaged.
 	Unread int64
 

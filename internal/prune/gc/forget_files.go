@@ -91,12 +91,19 @@ func packOf(rel string) (name string, ok bool) {
 	return name, ok && packed && blob.ValidName(name)
 }
 
+// isIndex reports whether a file is one of SQLite's.
+func isIndex(rel string) bool { return strings.HasPrefix(rel, "index") && !strings.Contains(rel, "/") }
+
 func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
+	if f.Hold != nil && isIndex(rel) {
+		f.Hold(file)
+	} else {
+		defer file.Close()
+	}
 	var r io.Reader = file
 	damaged := false
 	if name, ok := packOf(rel); ok {
