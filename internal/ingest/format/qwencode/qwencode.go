@@ -6,9 +6,9 @@
 // sessionService.ts and agent-transcript.ts of Qwen Code. Layout and counting: docs/formats/qwen-code.md.
 //
 // Identity: a session is a run with one conversation, identified by the sessionId of its lines, which a copy of the file keeps
-// and a branch replaces. A subagent is a run of its own, a child of the session that started it. A branch keeps the uuid of a
-// line it copies: the line counts where it was first written. Lines with one uuid are pieces of one message; a line that
-// is repeated byte for byte was written twice and counts once.
+// and a branch replaces. A subagent is a run of its own, a child of the session that started it. A branch keeps the uuid and
+// the time of a line it copies: the line counts where it was first written. Lines with one uuid are pieces of one message; a
+// line that is repeated byte for byte was written twice and counts once.
 //
 // Where readers of these files disagree: the prompt's token count includes the cached tokens, which ccusage does not subtract.
 // Output is the count of the candidates. With most providers it includes the thoughts, whose count is sometimes an estimate; if they are
@@ -39,7 +39,7 @@ var (
 func (qwen) Name() string { return "qwen-code" }
 
 // Version counts changes of what Parse yields.
-func (qwen) Version() int { return 4 }
+func (qwen) Version() int { return 5 }
 
 // The roles of the files. Those of old versions are roleLegacy followed by Gemini CLI's role.
 const (

@@ -17,11 +17,14 @@ type line struct {
 	parent, agent, agentName, cwd, branch       format.Value
 	version, model, message, usage, result, sys format.Value
 	forkedFrom                                  format.Value
+
+	key string // uuid and time: what a copy of the line has as well. "" without a uuid
 }
 
 // readLine looks up the members of a line. last is the session of the file, which is mostly the line's, too.
 func readLine(o format.Object, last string) (l line) {
 	l.value, l.origin = o.Value, o.Origin
+	var stamp format.Value
 	for key, v := range o.Value.Fields() {
 		switch key {
 		case "uuid":
@@ -33,7 +36,7 @@ func readLine(o format.Object, last string) (l line) {
 				l.session = v.Str()
 			}
 		case "timestamp":
-			l.at = v.Time()
+			l.at, stamp = v.Time(), v
 		case "type":
 			l.typ = v.Word()
 		case "subtype":
@@ -61,6 +64,9 @@ func readLine(o format.Object, last string) (l line) {
 		case "forkedFrom":
 			l.forkedFrom = v
 		}
+	}
+	if l.uuid != "" {
+		l.key = l.uuid + " " + stamp.Str()
 	}
 	return l
 }
@@ -240,8 +246,8 @@ func (p *parser) event(l *line, kind transcript.Kind, role string, duplicate boo
 	switch {
 	case duplicate:
 		e.Verdict = transcript.DuplicateOf
-	case l.uuid != "":
-		e.ID, e.Global, e.Home = l.uuid, true, !l.forkedFrom.Exists()
+	case l.key != "":
+		e.ID, e.Global, e.Home = l.key, true, !l.forkedFrom.Exists()
 	}
 	e.Attributes.Set("subtype", l.subtype)
 	if l.parent.IsString() && !l.parent.Is(p.prevID) {

@@ -30,7 +30,7 @@ func (m *lineEvents) usage() {
 	}
 	cached.N = min(cached.N, prompt.N)
 	u := &transcript.Usage{
-		Run: m.run, Conversation: m.session, Key: m.line.uuid, Rank: prompt.N + output.N, Time: m.line.at, Origin: m.line.origin, Model: m.line.model.Str(),
+		Run: m.run, Conversation: m.session, Key: m.line.key, Rank: prompt.N + output.N, Time: m.line.at, Origin: m.line.origin, Model: m.line.model.Str(),
 		Input: prompt, Output: output, CacheRead: cached, Requests: transcript.Known(1),
 	}
 	u.Input.N -= cached.N
