@@ -41,6 +41,7 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 5, Input: 2200, Output: 180, CacheRead: 1300, CacheWrite: 100},
 		"codex/forks": {Runs: 4, Conversations: 6, Links: 6, User: 8, Assistant: 8, Calls: 2, Results: 2, System: 2,
 			Requests: 10, Input: 13900, Output: 870, CacheRead: 16500},
+		"codex/images":    {Runs: 1, Conversations: 1, User: 3, Assistant: 1, Reasoning: 1},
 		"codex/late-head": {Runs: 2, Conversations: 2, Links: 1, User: 2, Requests: 2, Input: 130, Output: 15},
 		"codex/moved":     {Runs: 2, Conversations: 2, User: 3, Assistant: 2, Requests: 3, Input: 25, Output: 4, CacheRead: 10},
 		"codex/unnamed-turns": {Runs: 2, Conversations: 2, Links: 1, User: 2, Assistant: 3,

@@ -37,7 +37,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 5 }
+func (codex) Version() int { return 6 }
 
 // The roles of the files.
 const (

@@ -113,19 +113,20 @@ func (it item) first() (text string, typed bool) {
 	n, labelled := 0, false
 	for kind := range it.kinds.Items() {
 		if strings.HasPrefix(kind.Str(), "user.") {
-			return nthText(it.content, n), true
+			return firstText(it.content, n), true
 		}
 		if labelled = kind.IsString(); !labelled {
 			break
 		}
 		n++
 	}
-	text = nthText(it.content, 0)
+	text = firstText(it.content, 0)
 	return text, !labelled && !isInjected(text)
 }
 
-// nthText returns the text of the n-th block of a message's content.
-func nthText(content format.Value, n int) string {
+// firstText returns the first text in a message's content, from the n-th block on. It skips images, and the tags that the
+// program writes before and after one.
+func firstText(content format.Value, n int) string {
 	if content.IsString() {
 		return content.Str()
 	}
@@ -133,12 +134,19 @@ func nthText(content format.Value, n int) string {
 		if n--; n >= 0 {
 			continue
 		}
-		if block.IsString() {
-			return block.Str()
+		text := block.Str()
+		if block.IsObject() {
+			text = block.Get("text").Str()
 		}
-		return block.Get("text").Str()
+		if text != "" && !isImageTag(text) {
+			return text
+		}
 	}
 	return ""
+}
+
+func isImageTag(text string) bool {
+	return text == "</image>" || strings.HasPrefix(text, "<image") && strings.HasSuffix(text, ">") && !strings.Contains(text, "\n")
 }
 
 // call returns a tool call. One without a name is named by its type.

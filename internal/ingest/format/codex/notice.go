@@ -106,7 +106,7 @@ func (p *parser) isUnrepeatedStep(step format.Value) bool {
 	case "", "AgentMessage", "Reasoning", "WebSearch", "ImageGeneration", "ContextCompaction", "SubAgentActivity":
 		return false
 	case "UserMessage":
-		text := nthText(step.Get("content"), 0)
+		text := firstText(step.Get("content"), 0)
 		return text != "" && !p.prompts[hash(text)] && !isInjected(text)
 	}
 	_, known := p.calls[step.Get("id").Str()]

@@ -107,7 +107,7 @@ func (it *item) setField(key string, m format.Value) bool {
 		it.result = m
 	case "internal_chat_message_metadata_passthrough":
 		it.kinds = m.Get("content_item_kinds")
-	case "timestamp", "encrypted_content", "turn_id", "phase", "thread_id", "new_thread_id", "sender_thread_id", "agent_thread_id", "event_id",
+	case "timestamp", "metadata", "encrypted_content", "turn_id", "phase", "thread_id", "new_thread_id", "sender_thread_id", "agent_thread_id", "event_id",
 		"process_id", "parent_id", "record_type", "execution", "last_agent_message":
 	default:
 		return false
@@ -134,7 +134,7 @@ func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
 	return format.AppendStrings(dst, v), format.Value{}
 }
 
-// appendBlocks appends the strings of content: a string, or a list of blocks.
+// appendBlocks appends the strings of content: a string, or a list of blocks. How closely to look at an image is not text.
 func appendBlocks(dst []byte, v format.Value) []byte {
 	if !v.IsArray() {
 		return appendValue(dst, v)
@@ -145,7 +145,13 @@ func appendBlocks(dst []byte, v format.Value) []byte {
 			continue
 		}
 		for key, m := range block.Fields() {
-			if key != "type" && key != "encrypted_content" {
+			switch key {
+			case "type", "encrypted_content":
+			case "detail":
+				if !block.Get("type").Is("input_image") {
+					dst = appendValue(dst, m)
+				}
+			default:
 				dst = appendValue(dst, m)
 			}
 		}
