@@ -43,12 +43,12 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	if p.agent != "" {
 		claim.Role = roleAgent
 	}
-	native := path.Ext(name) == ".jsonl" && (p.agent != "" || format.IsUUID(p.stem))
-	placed := native && p.slug != ""
-	switch known, foreign := inspectHead(h, placed); {
-	case known:
+	inProject := path.Ext(name) == ".jsonl" && p.slug != ""
+	native := p.agent != "" || format.IsUUID(p.stem)
+	switch lines := inspectHead(h, inProject); {
+	case lines.known:
 		claim.Strength = p.strength(format.Likely)
-	case placed && !foreign:
+	case inProject && (lines.turn || native && !lines.foreign):
 		claim.Strength = format.Likely
 	default:
 		return format.Claim{}
@@ -64,10 +64,16 @@ func (p place) strength(content format.Strength) format.Strength {
 	return content
 }
 
+// lines is what the lines of a head are.
+type lines struct {
+	known   bool // one identifies a transcript
+	turn    bool // one is a message without ids
+	foreign bool // there are whole objects, and some of them cannot be Claude Code's
+}
+
 // inspectHead looks for a line in the head that identifies a transcript. It parses as much as there is of a line that the
-// end of the head or a crash has cut. foreign means that there are whole objects, and that some of them cannot be Claude
-// Code's. Unless all is set, it does not parse lines without any of the keys that identify one.
-func inspectHead(h format.Head, all bool) (known, foreign bool) {
+// end of the head or a crash has cut. Unless all is set, it does not parse lines without any of the keys that identify one.
+func inspectHead(h format.Head, all bool) (found lines) {
 	for line := range format.ObjectLines(h.Bytes) {
 		if !all && !format.MayHave(line, "sessionId", "parentUuid", "leafUuid", "snapshot") {
 			continue
@@ -81,12 +87,20 @@ func inspectHead(h format.Head, all bool) (known, foreign bool) {
 		}
 		switch matchLine(v) {
 		case fullMatch:
-			return true, false
+			return lines{known: true}
+		case maybeMatch:
+			found.turn = found.turn || isTurn(v)
 		case noMatch:
-			foreign = foreign || err == nil
+			found.foreign = found.foreign || err == nil
 		}
 	}
-	return false, foreign
+	return found
+}
+
+// isTurn reports whether the type of a line is the role of its message.
+func isTurn(v format.Value) bool {
+	role := v.Get("type").Word()
+	return (role == "user" || role == "assistant") && v.Get("message", "role").Is(role) && v.Get("message", "content").Exists()
 }
 
 // match is how well an object matches a line of a transcript.
