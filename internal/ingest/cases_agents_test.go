@@ -131,6 +131,8 @@ func TestCasesOfAgents(t *testing.T) {
 		"pi/collide": {Runs: 2, Conversations: 2, Links: 1, User: 1, Assistant: 2, System: 4, Requests: 1, Input: 3, Output: 2, Cost: 10000},
 		"pi/first": {Runs: 2, Conversations: 2, Links: 1, User: 3, Assistant: 3, System: 1,
 			Requests: 3, Input: 66, Output: 21, Cost: 150000},
+		"pi/omp": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 2, Calls: 1, Results: 1,
+			Requests: 4, Input: 1399, Output: 69, CacheRead: 33818, Cost: 587},
 		"pi/odd": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 2, Calls: 4, Results: 2, System: 3,
 			Requests: 2, Input: 6, Output: 2},
 		"openclaw/chats": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 6, Assistant: 6, Calls: 1, Results: 1,

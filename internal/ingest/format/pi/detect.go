@@ -35,8 +35,11 @@ func (pi) Detect(h format.Head) format.Claim {
 			claim.Root = parent
 		}
 	case hasName && known:
-		if path.Base(dir) == "sessions" {
-			claim.Root = dir
+		for _, top := range []string{dir, path.Dir(dir)} { // Oh My Pi names a project's directory "-shop"
+			if path.Base(top) == "sessions" {
+				claim.Root = top
+				break
+			}
 		}
 	case known:
 		claim.Strength = format.Likely
@@ -62,6 +65,17 @@ func SessionOf(file string) string {
 		return m[1]
 	}
 	return name
+}
+
+// parentOf returns the session that a file's session was started by: Oh My Pi keeps subagents in a directory named like their
+// session's file. "" if there is none.
+func parentOf(file string) string {
+	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if m := sessionFile.FindStringSubmatch(path.Base(dir)); m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // Inspect reads the lines in the head until one is an entry. foreign says that there are whole objects and none is an entry.

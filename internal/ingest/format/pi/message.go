@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -14,6 +15,11 @@ var uncountedKinds = map[string]transcript.Kind{
 	"preview_change": transcript.KindNotice, "leaf": transcript.KindLifecycle, "checkpoint": transcript.KindLifecycle,
 	"usage": transcript.KindNotice, "context_edit": transcript.KindCompaction, "active_tools_change": transcript.KindLifecycle,
 	"lane": transcript.KindLifecycle, "fact": transcript.KindNotice,
+
+	// of Oh My Pi alone
+	"session_init": transcript.KindNotice, "model_usage": transcript.KindNotice, "mode_change": transcript.KindLifecycle,
+	"service_tier_change": transcript.KindLifecycle, "ttsr_injection": transcript.KindLifecycle, "credential_pin": transcript.KindLifecycle,
+	"reset_boundary": transcript.KindLifecycle, "archive": transcript.KindLifecycle,
 }
 
 // entry yields the records of a line that is not a header.
@@ -34,7 +40,7 @@ func (r *reader) entry(e *entry, m *message) {
 		r.system(e, transcript.KindSystem, e.custom.Str())
 		return
 	case "model_change":
-		r.setModel(e.value.Get("modelId").Str())
+		r.changeModel(e.value)
 	case "fact":
 		if e.value.Get("fact").Is("name") {
 			r.name = format.Title(e.value.Get("name").Str())
@@ -43,8 +49,12 @@ func (r *reader) entry(e *entry, m *message) {
 		r.name = format.Title(e.value.Get("name").Str())
 	case "title_change":
 		r.name = format.Title(e.value.Get("title").Str())
+	case "session_init": // of a subagent
+		r.s.Agent = cmp.Or(e.value.Get("agent").Str(), r.s.Agent)
 	case "usage":
 		r.recordUsage(e)
+	case "model_usage":
+		r.entryUsage(e, e.usage, e.value.Get("provider").Str(), e.value.Get("model").Str(), e.value.Get("purpose").Str())
 	}
 	kind, ok := uncountedKinds[e.typ]
 	switch {
@@ -113,6 +123,20 @@ func (r *reader) setModel(model string) {
 	if model != "" {
 		r.model = model
 	}
+}
+
+// changeModel records the model that the user, or the program, chose. Oh My Pi puts the provider's name before the model's, and also
+// chooses models for other purposes than the conversation.
+func (r *reader) changeModel(change format.Value) {
+	if model := change.Get("modelId").Str(); model != "" {
+		r.setModel(model)
+		return
+	}
+	if role := change.Get("role").Str(); role != "" && role != "default" {
+		return
+	}
+	_, model, _ := strings.Cut(change.Get("model").Str(), "/")
+	r.setModel(model)
 }
 
 // placeholderModels are model names of messages that OpenClaw itself wrote in the assistant's role.

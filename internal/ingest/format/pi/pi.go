@@ -4,6 +4,7 @@
 // Producer: versions 1 to 3 of the layout were seen (Pi 0.8 of November 2025 to 1.0); of version 4, that of its new harness, only the
 // test data of other programs that read and write it. Checked in November 2026 against its session-manager.ts,
 // its docs/session-format.md and the readers of ccusage, agentsview and Ullage.
+// Its fork Oh My Pi (can1357/oh-my-pi; ~/.omp/agent/sessions) was checked against its session-entries.ts and parts of real files.
 // Other programs keep such entries, too: Parse reads them for package openclaw. Layout and counting: docs/formats/pi.md.
 //
 // Identity: a session is a run with one conversation, identified by the id in its header. Every line gives at least one row; the
@@ -40,19 +41,19 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 4 }
+func (pi) Version() int { return 5 }
 
 const roleSession = "session"
 
-// Places returns where Pi keeps its files, the same on every system.
+// Places returns where Pi and Oh My Pi keep their files, the same on every system.
 func (pi) Places() []format.Place {
 	place := format.Place{Name: "pi", Deletes: "a session that is deleted in /resume"}
-	return place.At("~/.pi/agent/sessions", "$PI_CODING_AGENT_DIR/sessions", "$PI_CODING_AGENT_SESSION_DIR")
+	return place.At("~/.pi/agent/sessions", "~/.omp/agent/sessions", "$PI_CODING_AGENT_DIR/sessions", "$PI_CODING_AGENT_SESSION_DIR")
 }
 
 // Parse yields the records of one file.
 func (pi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
-	return Parse(in.Reader, Session{ID: SessionOf(in.Path)})
+	return Parse(in.Reader, Session{ID: SessionOf(in.Path), Parent: parentOf(in.Path)})
 }
 
 // Text returns the text of one part of an event.

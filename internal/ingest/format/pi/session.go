@@ -14,9 +14,10 @@ import (
 
 // Session is what a format knows about a file of entries besides its content.
 type Session struct {
-	ID    string // from the file's name; the id in the header takes precedence
-	Agent string
-	Inner string // the layer that holds the entries; see transcript.Origin
+	ID     string // from the file's name; the id in the header takes precedence
+	Parent string // the session that started this one, "" if none did
+	Agent  string
+	Inner  string // the layer that holds the entries; see transcript.Origin
 	// Shared says that several files hold entries of one session. They are joined entry by entry, sorted by Order, preferred by Rank.
 	Shared bool
 	Order  string
@@ -81,6 +82,8 @@ type reader struct {
 	last    transcript.Time
 
 	project, model, name, prompt string
+	slot                         entry  // Oh My Pi's line before the header, which it rewrites when the title changes
+	slotTitle                    string // in it
 	facts                        transcript.Attributes
 
 	seen         map[string]bool   // event keys
@@ -110,6 +113,11 @@ func (r *reader) line(o format.Object) {
 		e.at = parseTime(m.timestamp)
 	}
 	if r.run == "" {
+		if e.typ == "title" && !r.slot.value.Exists() {
+			r.slot.read(format.Object{Origin: o.Origin, Value: o.Value.Clone()})
+			r.slotTitle = format.Title(r.slot.value.Get("title").Str())
+			return
+		}
 		r.begin(e)
 	}
 	if e.isHeader() {
@@ -143,9 +151,18 @@ func (r *reader) begin(e *entry) {
 			r.facts = transcript.Attributes{"session_version": n}
 		}
 		r.model = e.value.Get("modelId").Str()
+		r.name = format.Title(e.value.Get("title").Str())
 	}
 	r.emitSession()
 	r.Settle(r.run)
+	if r.s.Parent != "" && r.s.Parent != r.run {
+		r.Emit(&transcript.Link{
+			Kind: "parent", From: transcript.RunEnd(r.s.Parent), To: transcript.RunEnd(r.run), Time: e.at, Origin: e.origin,
+		})
+	}
+	if r.slot.value.Exists() {
+		r.uncountedRow(&r.slot, transcript.KindNotice)
+	}
 }
 
 // emitSession yields what is known about the session so far, for its run and its conversation alike.
@@ -154,19 +171,23 @@ func (r *reader) emitSession() {
 	if !started.Valid {
 		started = r.first
 	}
-	title := cmp.Or(r.name, r.prompt)
+	title := cmp.Or(r.slotTitle, r.name, r.prompt)
+	child := r.s.Parent != ""
 	r.Emit(&transcript.Run{
-		ID: r.run, Rank: 1, Title: title, Project: r.project, Agent: r.s.Agent, Model: r.model, Started: started, Ended: r.last, Attributes: r.facts,
+		ID: r.run, Rank: 1, Child: child, Title: title, Project: r.project, Agent: r.s.Agent, Model: r.model, Started: started, Ended: r.last, Attributes: r.facts,
 	})
 	r.Emit(&transcript.Conversation{
-		ID: r.run, Run: r.run, Shared: r.s.Shared, Order: r.s.Order, Rank: r.s.Rank, Title: title, Project: r.project, Agent: r.s.Agent,
+		ID: r.run, Run: r.run, Shared: r.s.Shared, Order: r.s.Order, Rank: r.s.Rank, Child: child, Title: title, Project: r.project, Agent: r.s.Agent,
 		Model: r.model, Started: started, Ended: r.last,
 	})
 }
 
 // finish yields the session again, with what only the whole file states.
 func (r *reader) finish() {
-	if r.run == "" {
+	switch {
+	case r.run == "" && r.slot.value.Exists():
+		r.begin(&r.slot)
+	case r.run == "":
 		r.Settle(r.s.ID)
 		return
 	}
@@ -177,7 +198,7 @@ func (r *reader) finish() {
 func (r *reader) header(e *entry) {
 	for _, key := range []string{"parentSession", "parentSessionId", "branchedFrom"} {
 		from := e.value.Get(key).Str()
-		if from == "" {
+		if from == "" || r.s.Parent != "" {
 			continue
 		}
 		r.forked = true
