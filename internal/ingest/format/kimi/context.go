@@ -44,11 +44,7 @@ func (p *parser) contextMessage(l line) {
 			p.Emit(event(content, transcript.KindMessage, "assistant"))
 		}
 		for part := range content.Items() {
-			kind := transcript.KindMessage
-			if part.Get("type").Is("think") {
-				kind = transcript.KindReasoning
-			}
-			p.Emit(event(part, kind, "assistant"))
+			p.Emit(event(part, partKind(part), "assistant"))
 		}
 		for call := range l.value.Get("tool_calls").Items() {
 			emitted = true

@@ -58,11 +58,7 @@ func (p *parser) message(l line, m message) {
 			p.setTitleFrom(firstText(text))
 		}
 	case "ContentPart":
-		kind := transcript.KindMessage
-		if body.Get("type").Is("think") {
-			kind = transcript.KindReasoning
-		}
-		e = p.event(l, body, kind, "assistant")
+		e = p.event(l, body, partKind(body), "assistant")
 	case "ToolCall":
 		e = p.call(l, body)
 	case "ToolResult":

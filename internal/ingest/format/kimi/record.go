@@ -48,6 +48,10 @@ func (p *parser) record(l line) {
 	case "context.apply_compaction":
 		p.Emit(p.event(l, l.value, transcript.KindCompaction, "system"))
 		return
+	case "context.append_message":
+		if p.sent(l) {
+			return
+		}
 	case "usage.record":
 		if u := p.readUsage(l, l.usage, codeTokens, recordMark); u != nil {
 			if u.Model = l.model.Str(); u.Model == "" {
@@ -98,6 +102,46 @@ func (p *parser) prompt(l line) {
 	p.Emit(e)
 }
 
+// sent yields a message as it was sent to the model, and reports whether it is more than a notice. It never counts, for what a turn said has
+// lines of its own. Only of what Kimi Code took over from Kimi CLI there are none, so it is told who said what.
+func (p *parser) sent(l line) (emitted bool) {
+	emit := func(e *transcript.Event) {
+		e.Verdict, emitted = transcript.Uncounted, true
+		p.Emit(e)
+	}
+	content := l.message.Get("content")
+	if !content.Exists() {
+		return false
+	}
+	switch l.message.Get("role").Str() {
+	case "user":
+		origin := l.message.Get("origin", "kind").Str()
+		if !p.prompts[maphash.Bytes(seed, content.Raw())] && !injectedOrigins[origin] && !strings.HasPrefix(firstText(content), "<system-reminder>") {
+			emit(p.event(l, content, transcript.KindMessage, "user"))
+		}
+	case "assistant":
+		for part := range content.Items() {
+			emit(p.event(l, part, partKind(part), "assistant"))
+		}
+		for call := range l.message.Get("toolCalls").Items() {
+			emit(p.call(l, call))
+		}
+	case "tool":
+		e := p.event(l, content, transcript.KindToolResult, "tool")
+		e.Parts[0].Result = p.result(l.message.Get("toolCallId"), l.message.Get("isError"), content)
+		emit(e)
+	}
+	return emitted
+}
+
+// partKind is the kind of a part of an answer.
+func partKind(part format.Value) transcript.Kind {
+	if part.Get("type").Is("think") {
+		return transcript.KindReasoning
+	}
+	return transcript.KindMessage
+}
+
 // firstText returns the first text of a prompt, which is a string or an array of parts.
 func firstText(prompt format.Value) string {
 	if prompt.IsString() {
@@ -119,10 +163,7 @@ func (p *parser) loopEvent(l line) {
 	switch typ {
 	case "content.part":
 		part := v.Get("part")
-		kind := transcript.KindMessage
-		if part.Get("type").Is("think") {
-			kind = transcript.KindReasoning
-		}
+		kind := partKind(part)
 		if !part.Exists() {
 			part = v
 		}
