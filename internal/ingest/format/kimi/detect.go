@@ -25,10 +25,13 @@ var (
 )
 
 // locate reads <bucket>/<session>/wire.jsonl, <bucket>/<session>/subagents/<agent>/wire.jsonl and
-// <bucket>/<session>/agents/<agent>/wire.jsonl, and the files beside them. The source may begin anywhere in these paths.
+// <bucket>/<session>/agents/<agent>/wire.jsonl, the files beside them, and <bucket>/<session>.jsonl. The source may begin anywhere in these paths.
 func locate(file, top string) location {
 	var p location
 	dir := path.Dir(file)
+	if isFirst(file) {
+		dir = strings.TrimSuffix(file, ".jsonl")
+	}
 	certain := false // below a directory that only sessions have
 	switch path.Base(path.Dir(dir)) {
 	case "agents", "subagents":
@@ -71,6 +74,12 @@ func locate(file, top string) location {
 	return p
 }
 
+// isFirst reports whether a file has the place of a session of the very first versions, which had a context and no directory.
+func isFirst(file string) bool {
+	session, ok := strings.CutSuffix(path.Base(file), ".jsonl")
+	return ok && sessionID.MatchString(session) && bucketName.MatchString(path.Base(path.Dir(file)))
+}
+
 // Detect claims files by their place, and wires elsewhere by their lines.
 func (kimi) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
@@ -79,6 +88,8 @@ func (kimi) Detect(h format.Head) format.Claim {
 		if p := locate(h.Path, h.Top()); p.session != "" && p.root != path.Dir(h.Path) && has(h.Bytes, `"role"`) {
 			return format.Claim{Strength: format.Certain, Role: roleChat, Root: p.root, Log: true}
 		}
+	case isFirst(h.Path) && isContext(h):
+		return format.Claim{Strength: format.Certain, Role: roleChat, Root: locate(h.Path, h.Top()).root, Log: true}
 	case path.Ext(name) == ".jsonl":
 		return wire(h, name)
 	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(path.Dir(h.Path)))) ||
@@ -88,6 +99,18 @@ func (kimi) Detect(h format.Head) format.Claim {
 		return document(h, roleMeta)
 	}
 	return format.Claim{}
+}
+
+// isContext reports whether the first object in the head is a message of a context.
+func isContext(h format.Head) bool {
+	for line := range format.ObjectLines(h.Bytes) {
+		v, err := format.ParseJSON(line)
+		if err != nil {
+			v = format.ParseStart(line)
+		}
+		return v.Get("role").IsString() && !v.Get("type").Exists() && !v.Get("message").Exists()
+	}
+	return false
 }
 
 func document(h format.Head, role string) format.Claim {

@@ -42,6 +42,8 @@ func TestLocate(t *testing.T) {
 		{"agents/main/wire.jsonl", location{"", "", "", "."}},
 		{md5 + "/" + id + "/wire.jsonl", location{id, "", md5, "."}},
 		{"sessions/" + md5 + "/mine/subagents/a1/wire.jsonl", location{md5 + "/mine", "a1", md5, "sessions"}},
+		{"sessions/" + md5 + "/" + id + ".jsonl", location{id, "", md5, "sessions"}},
+		{"sessions/" + id + ".jsonl", location{"", "", "", "sessions"}},
 		{"imported_sessions/" + id + "/wire.jsonl", location{id, "", "", "imported_sessions"}},
 		{"backup/" + md5 + "/" + id + "/state.json", location{id, "", md5, "backup/" + md5}},
 		{"export/wire.jsonl", location{"", "", "", "export"}},
