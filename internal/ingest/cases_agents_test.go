@@ -106,7 +106,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"qwen-code/branch": {Runs: 4, Conversations: 4, Links: 3, User: 5, Assistant: 4, System: 2, Requests: 3, Input: 550, Output: 33, CacheRead: 500},
 		"qwen-code/subagents": {Runs: 1, Conversations: 3, Links: 2, Problems: 1, User: 3, Assistant: 2, Reasoning: 1, Calls: 2, Results: 2, System: 1,
 			Requests: 3, Input: 369, Output: 39, CacheRead: 20},
-		"qwen-code/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 4, Assistant: 1, Calls: 1, Results: 1, Requests: 1},
+		"qwen-code/broken": {Runs: 3, Conversations: 3, Problems: 4, User: 5, Assistant: 2, Calls: 1, Results: 1, Requests: 1},
 		"kimi/code": {Runs: 1, Conversations: 3, Links: 2, User: 2, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 4,
 			Requests: 6, Input: 205, Output: 44, CacheRead: 710, CacheWrite: 50},
 		"kimi/desktop": {Runs: 1, Conversations: 1, User: 1, Requests: 2, Input: 3100, Output: 120, CacheRead: 400},

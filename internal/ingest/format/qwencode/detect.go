@@ -80,7 +80,7 @@ func (p location) log(h format.Head) format.Claim {
 	if p.session != "" {
 		claim.Role = roleAgent
 	}
-	known, foreign := inspect(h)
+	known, foreign := inspect(h, p.project != "")
 	switch {
 	case known && p.project != "":
 		claim.Root = p.root(h.Top())
@@ -108,8 +108,8 @@ func (q qwen) legacy(h format.Head) format.Claim {
 }
 
 // inspect reads the lines in the head until one is a transcript's. foreign says that there are whole objects and none is
-// a transcript's.
-func inspect(h format.Head) (known, foreign bool) {
+// a transcript's. In the place of a transcript, its lines may lack their ids, as when they were shortened by hand.
+func inspect(h format.Head, placed bool) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
 		if !format.MayHave(line, `"sessionId"`) || !format.MayHave(line, `"parts"`, `"systemPayload"`) {
 			_, err := format.ParseJSON(line)
@@ -120,7 +120,7 @@ func inspect(h format.Head) (known, foreign bool) {
 		if err != nil {
 			v = format.ParseStart(line)
 		}
-		if isLine(v) {
+		if (placed || v.Get("uuid").IsString()) && isLine(v) {
 			return true, false
 		}
 		foreign = foreign || err == nil
@@ -130,7 +130,7 @@ func inspect(h format.Head) (known, foreign bool) {
 
 // isLine reports whether an object is a line of a transcript: the envelope with message parts or a system payload.
 func isLine(v format.Value) bool {
-	if !v.Get("uuid").IsString() || !v.Get("sessionId").IsString() {
+	if !v.Get("sessionId").IsString() {
 		return false
 	}
 	switch v.Get("type").Str() {
