@@ -38,7 +38,7 @@ func (gemini) detect(h format.Head) format.Claim {
 	}
 	fits := isSession(h.Bytes, claim.Log)
 	switch {
-	case path.Base(dir) == "chats" && (sessionName.MatchString(name) || fits):
+	case path.Base(dir) == "chats" && (sessionName.MatchString(name) || fits || claim.Log && hasHeader(h.Bytes)):
 		claim.Root = path.Dir(dir)
 	case path.Base(path.Dir(dir)) == "chats" && (fits || claim.Log && hasLine(h.Bytes)):
 		claim.Root = path.Dir(path.Dir(dir))
@@ -62,6 +62,15 @@ func isSession(head []byte, log bool) bool {
 	}
 	return format.HasKeys(head, "sessionId", "projectHash") ||
 		format.HasKeys(head, "messages", "id", "timestamp", "type") && (format.HasKeys(head, "gemini") || format.HasKeys(head, "lastUpdated"))
+}
+
+// hasHeader reports whether the first object of a log is a header that lacks the project.
+func hasHeader(head []byte) bool {
+	for line := range format.ObjectLines(head) {
+		v, err := format.ParseJSON(line)
+		return err == nil && v.Get("sessionId").IsString() && v.Get("startTime").IsString() && !v.Get("type").Exists()
+	}
+	return false
 }
 
 // hasLine reports whether a log has a line that could be a header or a message, with fewer members than isSession requires:
