@@ -113,7 +113,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"kimi/fork": {Runs: 5, Conversations: 7, Links: 4, User: 7, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 3,
 			Requests: 9, Input: 219, Output: 46, CacheRead: 1205, CacheWrite: 50},
 		"kimi/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 2, Assistant: 1, Results: 1, Requests: 2, Input: 2, Output: 2},
-		"kimi/cli": {Runs: 8, Conversations: 10, Links: 4, User: 11, Assistant: 7, Reasoning: 2, Calls: 5, Results: 4,
+		"kimi/cli": {Runs: 9, Conversations: 11, Links: 4, User: 12, Assistant: 8, Reasoning: 2, Calls: 5, Results: 4,
 			Requests: 8, Input: 466, Output: 39, CacheRead: 50},
 		"qwen-code/past":          {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
 		"chatgpt-export/tree":     {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 2, Results: 3, System: 2},

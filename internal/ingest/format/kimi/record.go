@@ -118,6 +118,7 @@ func (p *parser) sent(l line) (emitted bool) {
 		origin := l.message.Get("origin", "kind").Str()
 		if !p.prompts[maphash.Bytes(seed, content.Raw())] && !injectedOrigins[origin] && !strings.HasPrefix(firstText(content), "<system-reminder>") {
 			emit(p.event(l, content, transcript.KindMessage, "user"))
+			p.setTitleFrom(firstText(content))
 		}
 	case "assistant":
 		for part := range content.Items() {
