@@ -33,6 +33,8 @@ func (opencode) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	case path.Ext(name) != ".json":
 		return format.Claim{}
+	case isExport(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: roleExport}
 	}
 	return detectRecord(h)
 }

@@ -77,7 +77,8 @@ func (p *parser) message(m message) {
 	answer := m.role == "assistant"
 	if answer {
 		p.Emit(&transcript.Run{
-			ID: runID(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "", Named: true, Rank: p.rank, Model: m.model, Project: m.project,
+			ID: runID(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "",
+			Named: p.described == "" || m.session != p.described, Rank: p.rank, Model: m.model, Project: m.project,
 		})
 		p.Emit(&transcript.Conversation{
 			ID: conversation, Run: runID(m.session, m.id), Shared: true, Rank: p.rank, Order: p.order(m.id), Model: m.model, Agent: m.agent,

@@ -43,7 +43,8 @@ const (
 	roleMessage  = "message"
 	rolePart     = "part"
 	roleDatabase = "database"
-	roleRows     = "rows" // rows of one session or message, from a database
+	roleRows     = "rows"   // rows of one session or message, from a database
+	roleExport   = "export" // what "opencode export" writes: a session with all of its messages
 )
 
 // Places returns where OpenCode and Kilo Code 7 keep their files.
@@ -75,6 +76,8 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.message(p.treeMessage())
 		case rolePart:
 			p.part(p.treePart())
+		case roleExport:
+			p.export()
 		}
 	}
 }
@@ -95,6 +98,8 @@ type parser struct {
 	loc        location
 	rank       int
 	hasSteps   bool              // a step-finish with tokens was seen among the parts
+	copied     bool              // the message was copied by a fork
+	described  string            // the session whose record is in the file, too
 	current    *message          // the message that the rows belong to
 	runNamed   map[string]bool   // runs emitted so far
 	baseOrigin transcript.Origin // of base

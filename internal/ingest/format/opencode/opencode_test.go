@@ -17,8 +17,9 @@ func FuzzSession(f *testing.F) {
 func FuzzMessage(f *testing.F) {
 	formattest.Fuzz(f, New(), roleMessage, "storage/message/ses_1/msg_1.json")
 }
-func FuzzPart(f *testing.F) { formattest.Fuzz(f, New(), rolePart, "storage/part/msg_1/prt_1.json") }
-func FuzzRows(f *testing.F) { formattest.Fuzz(f, New(), roleRows, "opencode.db/ses_1/msg_1.ndjson") }
+func FuzzPart(f *testing.F)   { formattest.Fuzz(f, New(), rolePart, "storage/part/msg_1/prt_1.json") }
+func FuzzExport(f *testing.F) { formattest.Fuzz(f, New(), roleExport, "saved/ses_1.json") }
+func FuzzRows(f *testing.F)   { formattest.Fuzz(f, New(), roleRows, "opencode.db/ses_1/msg_1.ndjson") }
 
 // TestMessages checks that steps of a tree get the model and time of their requests from their messages.
 func TestMessages(t *testing.T) {
@@ -93,6 +94,22 @@ func TestDetectDatabase(t *testing.T) {
 		{"mine.sqlite", head, format.Claim{}},
 		{"opencode/opencode.db", "no database", format.Claim{}},
 		{"opencode/opencode.db-wal", "", format.Claim{}},
+	} {
+		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
+		}
+	}
+}
+
+func TestDetectExport(t *testing.T) {
+	for _, c := range []struct {
+		path, bytes string
+		want        format.Claim
+	}{
+		{"work/.opencode/sessions/fix.json", "{\n  \"info\": {\n    \"id\": \"ses_1\",\n    \"version\": \"1.1\"", format.Claim{Strength: format.Likely, Role: roleExport}},
+		{"docs/session/p/a.json", `{"info":{"id":"ses_1","directory":"/w","time":{"created":1}},"messages":[]}`, format.Claim{Strength: format.Likely, Role: roleExport}},
+		{"a.json", `{"info":{"title":"an API","version":"1"},"paths":{}}`, format.Claim{}},
+		{"a.json", `{"name":"x","info":{"id":"ses_1","version":"1.1"}}`, format.Claim{}},
 	} {
 		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)

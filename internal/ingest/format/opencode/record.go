@@ -114,7 +114,7 @@ func (p *parser) order(msg string) string {
 	switch {
 	case p.in.Role == rolePart:
 		return msg + "/" + p.loc.id
-	case msg == "":
+	case p.in.Role == roleExport, msg == "":
 		return ""
 	}
 	return msg
