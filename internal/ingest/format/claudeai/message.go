@@ -32,7 +32,7 @@ func textsOf(m format.Value, yield func(n int, v format.Value)) {
 	default:
 		n := 0
 		for b := range content.Items() {
-			if isText(b) {
+			if isText(b) || isSpoken(b) {
 				yield(n, b)
 			}
 			n++
@@ -44,8 +44,14 @@ func isText(b format.Value) bool {
 	return b.IsObject() && b.Get("type").Is("text") && !b.Get("text").IsBlank() || !b.IsBlank()
 }
 
+// isSpoken reports whether a block holds what was said instead of typed.
+func isSpoken(b format.Value) bool {
+	return b.IsObject() && b.Get("type").Is("voice_note") && !b.Get("text").IsBlank()
+}
+
 // prompt yields a user's message: one event, with a part for each text and each file. Long pasted text is a file without a
-// name, and often the whole message. A message of files without text is not counted.
+// name, and often the whole message. A message of files without text is not counted. Its text stands for blocks that have
+// none: only an answer's says that a block cannot be shown.
 func (p *parser) prompt(m format.Value, id, sender string, at transcript.Time, attributes transcript.Attributes) {
 	p.begin(m, id, transcript.KindMessage, "user", at)
 	p.event.Type, p.event.Attributes = sender, attributes
@@ -53,6 +59,9 @@ func (p *parser) prompt(m format.Value, id, sender string, at transcript.Time, a
 		p.event.Kind, p.event.Role = transcript.KindSystem, "system"
 	}
 	textsOf(m, func(_ int, v format.Value) { p.add(m, v) })
+	if text := m.Get("text"); len(p.parts) == 0 && !text.IsBlank() {
+		p.add(m, text)
+	}
 	typed := len(p.parts) > 0
 	if pasted := p.files(m); !typed && !pasted {
 		p.event.Verdict = transcript.Uncounted
@@ -63,8 +72,8 @@ func (p *parser) prompt(m format.Value, id, sender string, at transcript.Time, a
 	p.emitEvent()
 	n := 0
 	for b := range m.Get("content").Items() {
-		if !isText(b) && !b.Get("type").Is("text") {
-			p.block(b, id, n, at, nil)
+		if !isText(b) && !isSpoken(b) && !b.Get("type").Is("text") {
+			p.block(b, id, n, "user", at, nil)
 		}
 		n++
 	}
@@ -107,7 +116,7 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 			case isText(b):
 				text(n, b)
 			case !b.Get("type").Is("text"):
-				p.block(b, id, n, at, attributes)
+				p.block(b, id, n, "assistant", at, attributes)
 				attributes = nil
 			}
 			n++
@@ -124,17 +133,17 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 }
 
 // block yields a block that is not text.
-func (p *parser) block(b format.Value, message string, n int, at transcript.Time, attributes transcript.Attributes) {
-	p.begin(b, message+"/"+strconv.Itoa(n), transcript.KindUnknown, "assistant", cmp.Or(b.Get("start_timestamp").Time(), at))
+func (p *parser) block(b format.Value, message string, n int, role string, at transcript.Time, attributes transcript.Attributes) {
+	p.begin(b, message+"/"+strconv.Itoa(n), transcript.KindUnknown, role, cmp.Or(b.Get("start_timestamp").Time(), at))
 	e := &p.event
 	e.Type, e.Attributes = b.Get("type").Word(), attributes
 	p.add(b, b)
 	part := &p.parts[0]
 	switch e.Type {
 	case "thinking", "redacted_thinking":
-		e.Kind = transcript.KindReasoning
+		e.Kind, e.Role = transcript.KindReasoning, "assistant"
 	case "tool_use":
-		e.Kind = transcript.KindToolCall
+		e.Kind, e.Role = transcript.KindToolCall, "assistant"
 		input := b.Get("input")
 		part.Call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len())}
 		if part.Call.ID == "" {
@@ -151,6 +160,8 @@ func (p *parser) block(b format.Value, message string, n int, at transcript.Time
 			Call: b.Get("tool_use_id").Str(), Name: b.Get("name").Str(), Failed: b.Get("is_error").Bool(), Output: int64(b.Get("content").Len()),
 		}
 		p.pair(part.Result)
+	case "voice_note", "token_budget", "flag":
+		e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted
 	default:
 		e.Verdict = transcript.Uncounted
 	}
