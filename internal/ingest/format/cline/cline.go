@@ -36,7 +36,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 5 }
+func (cline) Version() int { return 6 }
 
 // The roles of the files.
 const (

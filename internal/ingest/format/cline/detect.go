@@ -65,9 +65,10 @@ func detectSession(h format.Head, dir string) format.Claim {
 	return claim
 }
 
-// rootOf returns the directory of all tasks or sessions above that of one, as far as it lies in the source.
+// rootOf returns the directory of all tasks or sessions above that of one, as far as it lies in the source. Above directories
+// that are not named like tasks there is none: one that holds several projects, each with a task's files, is no program's.
 func rootOf(dir, name, top string) string {
-	if parent := path.Dir(dir); path.Base(parent) == name || parent == top && dir != top {
+	if parent := path.Dir(dir); path.Base(parent) == name || parent == top && dir != top && taskID.MatchString(path.Base(dir)) {
 		return parent
 	}
 	return dir

@@ -19,7 +19,7 @@ func (p *parser) inputIncludesCache() bool {
 	if strings.Contains(p.in.Path, ".cline/data/") {
 		return false
 	}
-	firstName, task := "", false
+	firstName, others := "", false
 	for v := range p.doc.Items() {
 		m := readMessage(v)
 		switch {
@@ -27,14 +27,14 @@ func (p *parser) inputIncludesCache() bool {
 			return false
 		case v.Get("apiProtocol").Exists(), m.name == "api_req_started" && insideJSON(m.text).Get("apiProtocol").Exists():
 			return true
-		case !m.ask && m.name == "task":
-			task = true // Zoo Code writes it, too
+		case !m.ask && (m.name == "task" || m.name == "api_req_finished"), v.Get("conversationHistoryIndex").Exists():
+			others = true // Zoo Code writes the first, too
 		}
 		if firstName == "" && !m.partial {
 			firstName = m.name
 		}
 	}
-	return !task && (firstName == "text" || strings.Contains(p.task, "-"))
+	return !others && (firstName == "text" || strings.Contains(p.task, "-"))
 }
 
 // request yields the usage of a request, of deleted requests or of subagents, and the cost of condensing a context. inclusive says that
