@@ -57,3 +57,15 @@ func TestSessionID(t *testing.T) {
 		}
 	}
 }
+
+// TestAudience checks that output that is there twice, for the model and for the user, is one text, and other output of the same length is
+// another.
+func TestAudience(t *testing.T) {
+	text := func(s, audience string) string {
+		return `{"type":"text","text":"` + s + `","annotations":{"audience":["` + audience + `"]}}`
+	}
+	block := `{"toolResult":{"status":"success","value":[` + text("/work", "assistant") + "," + text("/work", "user") + "," + text("/home", "user") + `]}}`
+	if got, err := New().Text("", []byte(block), 0); err != nil || got != "/work\n/home" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -64,7 +64,8 @@ func appendValue(dst []byte, v format.Value) []byte {
 	return appendStrings(dst, v)
 }
 
-// appendResult appends the output of a tool: its content, which in older versions was the whole value, or its error.
+// appendResult appends the output of a tool: its content, which in older versions was the whole value, or its error. What is there
+// for the model and again for the user is one text.
 func appendResult(dst []byte, v format.Value) []byte {
 	value := v.Get("value")
 	content := value
@@ -72,8 +73,16 @@ func appendResult(dst []byte, v format.Value) []byte {
 		content = value.Get("content")
 	}
 	before := len(dst)
+	var last []byte
 	for item := range content.Items() {
+		start := len(dst)
 		dst = appendStrings(dst, item)
+		text := bytes.TrimPrefix(dst[start:], []byte("\n"))
+		if item.Get("annotations", "audience").Exists() && bytes.Equal(text, last) {
+			dst = dst[:start] // text is overwritten by what follows
+			continue
+		}
+		last = text
 	}
 	if len(dst) == before {
 		dst = appendStrings(dst, value)
