@@ -45,7 +45,7 @@ func exchangeOf(v format.Value) (x exchange) {
 
 // readRequest reads the messages of a request, preceded by the system text.
 func (x *exchange) readRequest(at format.Value) {
-	for _, key := range []string{"messages", "conversations", "conversation", "input"} {
+	for _, key := range []string{"messages", "conversations", "conversation", "input", "prompt"} {
 		list := at.Get(key)
 		if key == "input" && !list.IsBlank() && (at.Get("instructions").Exists() || at.Get("model").Exists()) {
 			x.input = append(x.input, item{list, byUser})
@@ -89,10 +89,18 @@ func (x *exchange) readResponse(at format.Value) {
 	}
 }
 
-// readReply reads an answer beside the messages, as in home-made logs: text, a message, or an object with text.
+// readReply reads an answer beside the messages, as in home-made logs and sets: text, a message, an object with text, or a list of
+// messages.
 func (x *exchange) readReply(line format.Value) {
-	for _, key := range []string{"response", "completion", "output", "answer", "reply"} {
+	for _, key := range []string{"response", "completion", "output", "answer", "reply", "chosen"} {
 		at := line.Get(key)
+		if isMessages(at) {
+			for m := range at.Items() {
+				x.answer = append(x.answer, item{m, kindOf(m)})
+			}
+			x.response = at
+			return
+		}
 		for _, v := range []format.Value{at, at.Get("content"), at.Get("text")} {
 			if !v.IsBlank() || v.IsObject() && isMessage(v) && kindOf(v) == byAssistant {
 				x.answer, x.response = []item{{v, byAssistant}}, at
