@@ -1,6 +1,10 @@
 package cline
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import (
+	"bytes"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
 
 // uiText returns the text of a message in ui_messages.json: its text (the strings in it where it is JSON), its reasoning
 // and the summary of a condensed context; no images.
@@ -19,13 +23,24 @@ func uiText(v format.Value) string {
 			if inside.Exists() {
 				dst = appendText(dst, inside)
 			} else {
-				dst = appendText(dst, m)
+				dst = bytes.TrimSuffix(appendText(dst, m), mark(v))
 			}
 		case "reasoning", "contextCondense", "contextTruncation", "files":
 			dst = appendText(dst, m)
 		}
 	}
 	return string(dst)
+}
+
+// mark returns what Cline puts behind the text of a message for its own view: that files have changed, or that a command needs approval.
+func mark(v format.Value) []byte {
+	switch {
+	case v.Get("say").Is("completion_result"):
+		return []byte("HAS_CHANGES")
+	case v.Get("ask").Is("command"), v.Get("say").Is("command"):
+		return []byte("REQ_APP")
+	}
+	return nil
 }
 
 // verbatim are the messages whose text is taken as it is. The text of all others may be JSON written by the program.
