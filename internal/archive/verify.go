@@ -16,9 +16,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// Verify checks the whole archive: the bytes of every pack against its manifest, on all cores; the manifests against
-// each other; the index against the manifests, row by row; and the integrity of the index itself. It calls report for each
-// finding, one at a time. It also works without an index.
+// Verify checks the whole archive: the bytes of every pack against its manifest, on all cores, and meanwhile the integrity of
+// the index; then the manifests against each other, and the index against the manifests, row by row. It calls report for
+// each finding, one at a time. It also works without an index.
 //
 // Errors: blob.ErrCorrupt if bytes of originals or packs are damaged or missing; index.ErrDamaged or ErrNoIndex if
 // only the index is. Both are returned after everything has been checked.
