@@ -26,6 +26,13 @@ func (s *Sink) Emit(r transcript.Record) bool {
 	return !s.done
 }
 
+// Hint yields a hint for the resolver, unless its value is empty.
+func (s *Sink) Hint(run, key, value string, at transcript.Origin) {
+	if value != "" {
+		s.Emit(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
+	}
+}
+
 // Fail yields the reader's error, which ends the parse.
 func (s *Sink) Fail(err error) {
 	if !s.done {

@@ -30,8 +30,8 @@ func parseDesktop(in format.Input, out *format.Sink) {
 		break
 	}
 	out.Emit(run)
-	hint(out, id, hintTitle, run.Title, at)
-	hint(out, id, hintProject, run.Project, at)
+	out.Hint(id, hintTitle, run.Title, at)
+	out.Hint(id, hintProject, run.Project, at)
 	out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleDesktop, Time: timeOf(doc.Get("createdAt")), Origin: at,
 		Parts: []transcript.Part{{Text: desktopText(doc)}},

@@ -93,6 +93,6 @@ func (r *reader) noteTask(e *transcript.Event, call *transcript.Call, input form
 // hintTask yields what the call stated about a sub-agent as hints.
 func (r *reader) hintTask(l *line, agent, call string) {
 	t := r.tasks[call]
-	hint(r.out, r.run, hintAgent+" "+agent, t.agent, l.origin)
-	hint(r.out, r.run, hintTitle+" "+agent, t.title, l.origin)
+	r.out.Hint(r.run, hintAgent+" "+agent, t.agent, l.origin)
+	r.out.Hint(r.run, hintTitle+" "+agent, t.title, l.origin)
 }

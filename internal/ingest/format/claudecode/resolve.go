@@ -1,9 +1,6 @@
 package claudecode
 
-import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
-	"github.com/txarchive/txarchive/internal/transcript"
-)
+import "github.com/txarchive/txarchive/internal/transcript"
 
 // The keys of hints. In the run that a hint describes they stand alone; in the session of a sub-agent, its id follows.
 const (
@@ -11,12 +8,6 @@ const (
 	hintTitle   = "title"
 	hintProject = "project"
 )
-
-func hint(out *format.Sink, run, key, value string, at transcript.Origin) {
-	if value != "" {
-		out.Emit(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
-	}
-}
 
 // Resolve names sub-agents by the metadata beside their file, or else by the call that started them, and sessions by
 // theirs. Sub-agents get the project of their session.

@@ -17,8 +17,8 @@ func parseMeta(in format.Input, out *format.Sink) {
 	}
 	name, title := doc.Get("agentType").Str(), shorten(doc.Get("description").Str())
 	out.Emit(&transcript.Run{ID: id, Rank: 1, Named: true, Child: true, Agent: name, Title: title})
-	hint(out, id, hintAgent, name, at)
-	hint(out, id, hintTitle, title, at)
+	out.Hint(id, hintAgent, name, at)
+	out.Hint(id, hintTitle, title, at)
 	out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
@@ -34,7 +34,7 @@ func parseTitle(in format.Input, out *format.Sink) {
 	}
 	title := shorten(doc.Get("customTitle").Str())
 	out.Emit(&transcript.Run{ID: id, Rank: 1, Named: true, Title: title})
-	hint(out, id, hintTitle, title, at)
+	out.Hint(id, hintTitle, title, at)
 	out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "custom-title", Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},

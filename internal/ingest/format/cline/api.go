@@ -17,7 +17,7 @@ func (p *parser) modelHint(at format.Value, model string) {
 	if model == "" {
 		return
 	}
-	p.emit(&transcript.Hint{Run: p.task, Key: hintModel, Value: fmt.Sprintf("%016d\t%s", max(ms, 0), model), Origin: p.docOrigin})
+	p.out.Hint(p.task, hintModel, fmt.Sprintf("%016d\t%s", max(ms, 0), model), p.docOrigin)
 }
 
 // api yields the messages of the model's side as uncounted rows. It also yields a conversation without events, for tasks of

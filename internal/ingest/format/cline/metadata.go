@@ -110,7 +110,7 @@ func (p *parser) manifest() {
 		copied = imported
 	}
 	if copied.Valid {
-		p.emit(&transcript.Hint{Run: p.task, Key: hintForked, Value: fmt.Sprint(copied.UnixMicro / 1000), Origin: p.docOrigin})
+		p.out.Hint(p.task, hintForked, fmt.Sprint(copied.UnixMicro/1000), p.docOrigin)
 	}
 	p.emit(run)
 	if origin := fork.Get("forkedFromSessionId").Str(); origin != "" && origin != p.task {

@@ -46,7 +46,7 @@ func (p *parser) session() {
 			prompt = v
 		}
 		if ms, ok := v.Get("ts").Int(); ok && prompt.Exists() {
-			p.emit(&transcript.Hint{Run: p.task, Key: hintTurn, Value: fmt.Sprintf("%d\t%d", ms, p.origin(prompt).Offset), Origin: p.origin(prompt)})
+			p.out.Hint(p.task, hintTurn, fmt.Sprintf("%d\t%d", ms, p.origin(prompt).Offset), p.origin(prompt))
 			prompt = format.Value{}
 		}
 		p.sessionMessage(v, n, n <= resumed)
@@ -75,7 +75,7 @@ func (p *parser) resumedAt(messages format.Value) int {
 				for _, warning := range resumeWarnings {
 					if strings.HasPrefix(strings.TrimSpace(text.Str()), warning) {
 						at := p.origin(v)
-						p.emit(&transcript.Hint{Run: p.task, Key: hintResumed, Value: fmt.Sprint(at.Offset), Origin: at})
+						p.out.Hint(p.task, hintResumed, fmt.Sprint(at.Offset), at)
 						return n
 					}
 				}

@@ -110,12 +110,12 @@ func (p *parser) meta(e *transcript.Event, v format.Value) {
 		}
 		if head.ownFrom.Known && e.Seq.Known && !p.isContinuation() {
 			p.inherits = true
-			p.Emit(&transcript.Hint{Run: p.thread, Key: hintInherits, Value: "yes", Origin: e.Origin})
+			p.Hint(p.thread, hintInherits, "yes", e.Origin)
 		}
 		return
 	}
 	if id := v.Get("id").Str(); id != "" && id == p.head.parent && !p.isContinuation() {
-		p.Emit(&transcript.Hint{Run: p.thread, Key: hintReplay, Value: id, Origin: e.Origin})
+		p.Hint(p.thread, hintReplay, id, e.Origin)
 	}
 }
 
@@ -176,7 +176,7 @@ func (p *parser) emitHeader(at *transcript.Origin) {
 	}
 	if m.forkedFrom != "" && m.forkedFrom != p.thread {
 		if !m.hasBase && !p.isContinuation() {
-			p.Emit(&transcript.Hint{Run: p.thread, Key: hintFork, Value: m.forkedFrom, Origin: *at})
+			p.Hint(p.thread, hintFork, m.forkedFrom, *at)
 		}
 		if m.forkedFrom != m.parent {
 			p.link("fork", m.forkedFrom, p.thread, *at, false)

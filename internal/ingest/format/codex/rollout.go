@@ -63,7 +63,7 @@ func (p *parser) line(o format.Object) {
 	e := p.lend.Event(transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()})
 	if p.inherits && e.Seq.N >= p.head.ownFrom.N {
 		p.inherits = false
-		p.Emit(&transcript.Hint{Run: p.thread, Key: hintOwn, Value: strconv.FormatInt(o.Origin.Offset, 10), Origin: o.Origin})
+		p.Hint(p.thread, hintOwn, strconv.FormatInt(o.Origin.Offset, 10), o.Origin)
 	}
 	switch {
 	case !l.payload.Exists() && l.state:
@@ -140,6 +140,6 @@ func (p *parser) turn(e *transcript.Event, payload format.Value) {
 		if p.isContinuation() {
 			key = hintPage
 		}
-		p.Emit(&transcript.Hint{Run: p.thread, Key: key, Value: value, Origin: e.Origin})
+		p.Hint(p.thread, key, value, e.Origin)
 	}
 }

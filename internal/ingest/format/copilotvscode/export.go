@@ -77,7 +77,7 @@ func (p *parser) markTurns(turns []*turn, requests format.Value) {
 	case p.exported:
 		p.conv.Attributes.Set(turnsAttribute, value)
 	default:
-		p.Emit(&transcript.Hint{Run: p.firstRequest, Key: hintTurns, Value: value, Origin: p.baseOrigin})
+		p.Hint(p.firstRequest, hintTurns, value, p.baseOrigin)
 	}
 }
 

@@ -52,18 +52,12 @@ func (p *parser) sessionRow(v format.Value, id, parent string) {
 			link.Attributes = transcript.Attributes{"call": call}
 		}
 		p.Emit(link)
-		p.hint(hintChild, "yes")
+		p.Hint(p.session, hintChild, "yes", p.baseOrigin)
 	}
-	p.hint(hintTitle, title)
-	p.hint(hintModel, model)
+	p.Hint(p.session, hintTitle, title, p.baseOrigin)
+	p.Hint(p.session, hintModel, model, p.baseOrigin)
 	p.uncountedRow(transcript.KindLifecycle, "session", started)
 	p.usage(v, model, provider, started)
-}
-
-func (p *parser) hint(key, value string) {
-	if value != "" {
-		p.Emit(&transcript.Hint{Run: p.session, Key: key, Value: value, Origin: p.baseOrigin})
-	}
 }
 
 // modelOf returns the model of a session with its provider, if all answers have the same.

@@ -106,12 +106,8 @@ func (p *parser) applyRecord(v format.Value, started transcript.Time) {
 
 // emitHints passes title and model to the other originals of a conversation.
 func (p *parser) emitHints() {
-	if p.conv.Title != "" {
-		p.Emit(&transcript.Hint{Run: p.session, Key: hintTitle, Value: p.conv.Title, Origin: p.baseOrigin})
-	}
-	if p.conv.Model != "" {
-		p.Emit(&transcript.Hint{Run: p.session, Key: hintModel, Value: p.conv.Model, Origin: p.baseOrigin})
-	}
+	p.Hint(p.session, hintTitle, p.conv.Title, p.baseOrigin)
+	p.Hint(p.session, hintModel, p.conv.Model, p.baseOrigin)
 }
 
 // The order of the originals of a conversation: its messages, then its metadata, whose title counts.

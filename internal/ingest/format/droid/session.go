@@ -99,17 +99,13 @@ func (p *parser) header(l *line) {
 func (p *parser) links(l *line) {
 	if p.forkedOf != "" && p.forkedOf != p.run {
 		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(p.forkedOf), To: transcript.RunEnd(p.run), Origin: l.origin})
-		p.hint(hintParent, p.forkedOf, l.origin)
+		p.Hint(p.run, hintParent, p.forkedOf, l.origin)
 	}
 	if caller := l.value.Get("callingSessionId").Str(); p.child && caller != p.run {
 		link := &transcript.Link{Kind: "parent", From: transcript.RunEnd(caller), To: transcript.RunEnd(p.run), Origin: l.origin}
 		link.Attributes.Set("call", l.value.Get("callingToolUseId").Str())
 		p.Emit(link)
 	}
-}
-
-func (p *parser) hint(key, value string, at transcript.Origin) {
-	p.Emit(&transcript.Hint{Run: p.run, Key: key, Value: value, Origin: at})
 }
 
 func (p *parser) line(l *line) {

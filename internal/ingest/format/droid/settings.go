@@ -93,7 +93,7 @@ func (p *parser) total(doc format.Value, at transcript.Origin, model string) {
 	if credits, ok := stated.Get("factoryCredits").Float(); ok && credits > 0 {
 		u.Attributes["credits"] = credits
 	}
-	p.hint(hintTotal, strconv.FormatInt(u.Rank, 10), at)
+	p.Hint(p.run, hintTotal, strconv.FormatInt(u.Rank, 10), at)
 	p.Emit(u)
 }
 
@@ -102,7 +102,7 @@ func sessionKey(session string) string { return "session " + session }
 // summarised reads the summary that a session begins with: its total may include that of its parent. Resolve decides.
 func (p *parser) summarised(l *line) {
 	if l.id != "" {
-		p.hint(hintHead, l.id, l.origin)
+		p.Hint(p.run, hintHead, l.id, l.origin)
 	}
 	if p.forkedOf == "" || p.forkedOf == p.run {
 		return

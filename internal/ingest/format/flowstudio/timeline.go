@@ -37,7 +37,7 @@ func (p *parser) timeline() {
 		hint := row.Flow + "\t" + row.Step + "\t" + row.Agent
 		if row.Step != "" && row.Agent != "" && !hinted[hint] && len(hinted) < maxHints {
 			hinted[hint] = true
-			p.Emit(&transcript.Hint{Run: row.Run, Key: pairHint, Value: hint, Origin: o.Origin})
+			p.Hint(row.Run, pairHint, hint, o.Origin)
 		}
 	}
 	r := p.run(1, "2", transcript.Time{})

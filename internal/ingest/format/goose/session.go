@@ -88,21 +88,15 @@ func (p *parser) sessionRow(v format.Value, rank int) {
 		p.Emit(&transcript.Run{ID: of, Named: true})
 		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.session), Origin: p.baseOrigin})
 	}
-	p.hint(hintTitle, run.Title)
-	p.hint(hintProject, run.Project)
-	p.hint(hintModel, model)
-	p.hint(hintMode, mode)
+	p.Hint(p.session, hintTitle, run.Title, p.baseOrigin)
+	p.Hint(p.session, hintProject, run.Project, p.baseOrigin)
+	p.Hint(p.session, hintModel, model, p.baseOrigin)
+	p.Hint(p.session, hintMode, mode, p.baseOrigin)
 	if run.Child {
-		p.hint(hintChild, "yes")
+		p.Hint(p.session, hintChild, "yes", p.baseOrigin)
 	}
 	p.uncountedRow(transcript.KindLifecycle, "session", started)
 	p.sessionTotal(v, model, started)
-}
-
-func (p *parser) hint(key, value string) {
-	if value != "" {
-		p.Emit(&transcript.Hint{Run: p.session, Key: key, Value: value, Origin: p.baseOrigin})
-	}
 }
 
 // modelOf returns the model in a model configuration.

@@ -81,7 +81,7 @@ func (p *parser) emitFork(key, from, to string, at transcript.Origin, uncounted 
 	if from == "" || from == to {
 		return
 	}
-	p.hint(to, key, from, at)
+	p.Hint(to, key, from, at)
 	p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: at, Uncounted: uncounted})
 }
 

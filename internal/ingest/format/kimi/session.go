@@ -224,13 +224,7 @@ func (p *parser) markOwn(l *line) {
 		p.fileTime = l.at
 	case p.fileTime.Valid && !p.hasOwn && l.at.Valid && l.at != p.fileTime:
 		p.hasOwn = true
-		p.hint(p.run, hintOwn, strconv.FormatInt(l.origin.Offset, 10), l.origin)
-	}
-}
-
-func (p *parser) hint(run, key, value string, at transcript.Origin) {
-	if value != "" {
-		p.Emit(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
+		p.Hint(p.run, hintOwn, strconv.FormatInt(l.origin.Offset, 10), l.origin)
 	}
 }
 

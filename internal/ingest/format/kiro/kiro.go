@@ -252,17 +252,11 @@ func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Time, v f
 	p.Emit(e)
 }
 
-func (p *parser) hint(key, value string) {
-	if value != "" {
-		p.Emit(&transcript.Hint{Run: p.run, Key: key, Value: value, Origin: p.origin})
-	}
-}
-
 // child says that another run started this one.
 func (p *parser) child(parent string) {
 	p.Emit(&transcript.Run{ID: parent, Named: true})
 	p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.run), Origin: p.origin})
-	p.hint(hintChild, "yes")
+	p.Hint(p.run, hintChild, "yes", p.origin)
 }
 
 // titled sets the title of the conversation to that of its first prompt.

@@ -79,7 +79,7 @@ func (p *parser) state(v format.Value) {
 	}
 	p.named = true
 	p.Emit(run)
-	p.hint(hintModel, modelOf(state))
+	p.Hint(p.run, hintModel, modelOf(state), p.origin)
 	if state.Exists() && !state.IsObject() {
 		p.Emit(&transcript.Problem{Run: p.run, Kind: "bad json", Reason: "the value of the row is no JSON object", Origin: p.origin})
 	}

@@ -34,9 +34,9 @@ func (p *parser) session() {
 	if parent != "" && parent != p.run {
 		p.child(parent)
 	}
-	p.hint(hintTitle, run.Title)
-	p.hint(hintProject, run.Project)
-	p.hint(hintModel, model)
+	p.Hint(p.run, hintTitle, run.Title, p.origin)
+	p.Hint(p.run, hintProject, run.Project, p.origin)
+	p.Hint(p.run, hintModel, model, p.origin)
 	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)
 	n := 0
 	for turn := range state.Get("conversation_metadata", "user_turn_metadatas").Items() {
@@ -78,6 +78,6 @@ func (p *parser) turn(v format.Value, n int, model string) {
 	}
 	p.Emit(u)
 	for message := range v.Get("message_ids").Items() {
-		p.hint(hintTurn, u.Key+"\t"+message.Str())
+		p.Hint(p.run, hintTurn, u.Key+"\t"+message.Str(), p.origin)
 	}
 }

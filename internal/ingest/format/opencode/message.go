@@ -102,13 +102,13 @@ func (p *parser) message(m message) {
 		p.Emit(&transcript.Run{ID: runID("", m.id), Local: true, Anchor: m.session, Anchored: true, Named: true})
 	}
 	if m.model != "" {
-		p.Emit(&transcript.Hint{Run: runID(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model + "\t" + m.provider, Origin: p.baseOrigin})
+		p.Hint(runID(m.session, m.id), hintModel, m.id+"\t"+m.model+"\t"+m.provider, p.baseOrigin)
 	}
 	if at := m.at(); at.Valid {
-		p.Emit(&transcript.Hint{Run: runID(m.session, m.id), Key: hintTime, Value: m.id + "\t" + strconv.FormatInt(at.UnixMicro, 10), Origin: p.baseOrigin})
+		p.Hint(runID(m.session, m.id), hintTime, m.id+"\t"+strconv.FormatInt(at.UnixMicro, 10), p.baseOrigin)
 	}
 	if m.role == "user" || m.role == "assistant" {
-		p.Emit(&transcript.Hint{Run: runID(m.session, m.id), Key: hintRole, Value: m.id + "\t" + m.role, Origin: p.baseOrigin})
+		p.Hint(runID(m.session, m.id), hintRole, m.id+"\t"+m.role, p.baseOrigin)
 	}
 	p.messageUsage(m)
 }

@@ -50,7 +50,7 @@ func (p *parser) session(v format.Value) {
 		ID: conversation, Run: id, Shared: true, Rank: 1 + p.rank, Title: title, Project: project, Version: version, Started: started,
 		Child: parent != "",
 	})
-	p.Emit(&transcript.Hint{Run: id, Key: hintSession, Value: "yes", Origin: p.baseOrigin})
+	p.Hint(id, hintSession, "yes", p.baseOrigin)
 	if parent != "" {
 		p.link("parent", parent, id)
 	}
@@ -59,7 +59,7 @@ func (p *parser) session(v format.Value) {
 		p.link("fork", origin, id)
 	}
 	if started.Valid && (origin != "" || forkedTitle.MatchString(title)) {
-		p.Emit(&transcript.Hint{Run: id, Key: hintForked, Value: strconv.FormatInt(started.UnixMicro, 10), Origin: p.baseOrigin})
+		p.Hint(id, hintForked, strconv.FormatInt(started.UnixMicro, 10), p.baseOrigin)
 	}
 	e := p.event(transcript.KindLifecycle, roleSession, id, "")
 	e.ID, e.Time = id, started

@@ -52,9 +52,7 @@ func (p *parser) messageV2(v format.Value) {
 // emitTimeHint yields a hint with the creation time of a message, by which copies are recognised.
 func (p *parser) emitTimeHint(key string, m message) {
 	if m.created.Valid {
-		p.Emit(&transcript.Hint{
-			Run: runID(m.session, m.id), Key: key, Value: m.id + "\t" + strconv.FormatInt(m.created.UnixMicro, 10), Origin: p.baseOrigin,
-		})
+		p.Hint(runID(m.session, m.id), key, m.id+"\t"+strconv.FormatInt(m.created.UnixMicro, 10), p.baseOrigin)
 	}
 }
 

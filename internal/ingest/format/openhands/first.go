@@ -64,7 +64,7 @@ func (p *parser) actionOf(e *entry) {
 		}
 		p.call(e, e.args, e.written())
 		if name == "delegate" {
-			p.Emit(&transcript.Hint{Run: p.run, Key: hintDelegate, Value: name, Origin: e.origin})
+			p.Hint(p.run, hintDelegate, name, e.origin)
 		}
 	default:
 		p.uncounted(e, transcript.KindUnknown, name)

@@ -57,7 +57,7 @@ func (p *parser) second(e *entry) {
 		}
 	}
 	if e.response != "" && e.at.Valid {
-		p.Emit(&transcript.Hint{Run: p.run, Key: hintTime, Value: e.response + "\t" + strconv.FormatInt(e.at.UnixMicro, 10), Origin: e.origin})
+		p.Hint(p.run, hintTime, e.response+"\t"+strconv.FormatInt(e.at.UnixMicro, 10), e.origin)
 	}
 }
 

@@ -123,7 +123,7 @@ func (p *parser) identify(m *message) {
 	}
 	if !p.started {
 		p.started = true
-		p.hint(hintFirst, m.id, m.origin)
+		p.Hint(p.run, hintFirst, m.id, m.origin)
 	}
 }
 

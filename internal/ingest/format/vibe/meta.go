@@ -45,7 +45,7 @@ func (p *parser) metadata(doc format.Value, at transcript.Origin) {
 	p.parentLink(at)
 	p.links(doc, at)
 	if alias != "" && alias != r.Model {
-		p.hint(hintModel, alias+"\t"+r.Model+"\t"+provider, at)
+		p.Hint(p.run, hintModel, alias+"\t"+r.Model+"\t"+provider, at)
 	}
 	p.Emit(&transcript.Event{
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleMeta, Time: r.Started, Origin: at,
@@ -58,7 +58,7 @@ func (p *parser) metadata(doc format.Value, at transcript.Origin) {
 func (p *parser) links(doc format.Value, at transcript.Origin) {
 	if parent := runOf(doc.Get("parent_session_id").Str()); parent != "" && parent != p.run && p.loc.parent == "" {
 		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.run), Origin: at})
-		p.hint(hintParent, parent, at)
+		p.Hint(p.run, hintParent, parent, at)
 	}
 	for v := range doc.Get("child_sessions").Items() {
 		child := runOf(v.Get("session_id").Str())
@@ -120,7 +120,7 @@ func (p *parser) sessionUsage(doc format.Value, at transcript.Origin, r *transcr
 	}
 	id := cmp.Or(doc.Get("session_id").Str(), p.run)
 	prompt, completion := strconv.FormatInt(promptOf(&u), 10), strconv.FormatInt(u.Output.N, 10)
-	p.hint(hintTotal, prompt+"\t"+completion, at)
+	p.Hint(p.run, hintTotal, prompt+"\t"+completion, at)
 	session, lineage := u, u
 	session.Key = id + " " + doc.Get("end_time").Str() + " " + prompt + "/" + completion
 	session.Attributes = transcript.Attributes{"of": ofSession}

@@ -117,9 +117,3 @@ func (p *parser) parentLink(at transcript.Origin) {
 		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(p.loc.parent), To: transcript.RunEnd(p.run), Origin: at})
 	}
 }
-
-func (p *parser) hint(key, value string, at transcript.Origin) {
-	if value != "" {
-		p.Emit(&transcript.Hint{Run: p.run, Key: key, Value: value, Origin: at})
-	}
-}
