@@ -400,3 +400,10 @@ func OffsetIn(outer, inner Value) int64 {
 	}
 	return inner.Offset() - outer.Offset()
 }
+
+// OriginIn returns the place of inner in a file that has outer, which contains it, at the given place.
+func OriginIn(at transcript.Origin, outer, inner Value) transcript.Origin {
+	at.Offset += OffsetIn(outer, inner)
+	at.Length = int64(inner.Len())
+	return at
+}

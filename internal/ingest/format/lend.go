@@ -55,6 +55,19 @@ func (l *Lender) Text(fill func([]byte) []byte) string {
 	return asString(text)
 }
 
+// Part returns a part with the text of a value in an event, or of the whole event if the value is absent. Only a value that is not the
+// whole event has a range of its own. The part is valid until Reset.
+func (l *Lender) Part(event, v Value, appendText func([]byte, Value) []byte) transcript.Part {
+	if !v.Exists() {
+		v = event
+	}
+	part := transcript.Part{Text: l.Text(func(b []byte) []byte { return appendText(b, v) })}
+	if at := OffsetIn(event, v); at > 0 {
+		part.Offset, part.Length = at, int64(v.Len())
+	}
+	return part
+}
+
 // Memory is a Reader of content in memory, which must not change until the parse is over.
 type Memory struct {
 	bytes.Reader

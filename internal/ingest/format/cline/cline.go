@@ -115,10 +115,7 @@ func (p *parser) problem(kind, reason string, at transcript.Origin) {
 
 // origin returns the place of a value in the file.
 func (p *parser) origin(v format.Value) transcript.Origin {
-	o := p.docOrigin
-	o.Offset += format.OffsetIn(p.doc, v)
-	o.Length = int64(v.Len())
-	return o
+	return format.OriginIn(p.docOrigin, p.doc, v)
 }
 
 // document reads the file as one JSON value and reports whether it is one.

@@ -178,10 +178,7 @@ func (p *parser) setBase(v format.Value) { p.baseOrigin, p.base = p.origin(v), v
 
 // origin returns the place of a value in base.
 func (p *parser) origin(v format.Value) transcript.Origin {
-	at := p.baseOrigin
-	at.Offset += format.OffsetIn(p.base, v)
-	at.Length = int64(v.Len())
-	return at
+	return format.OriginIn(p.baseOrigin, p.base, v)
 }
 
 // locate returns the place of an event made of some values, and its parts. In a log all events of a change have the place of the change, since

@@ -151,14 +151,7 @@ func (p *parser) event(l *line, v format.Value, kind transcript.Kind, role, typ 
 }
 
 func (p *parser) part(l *line, v format.Value) transcript.Part {
-	if !v.Exists() {
-		v = l.value
-	}
-	part := transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendText(b, v) })}
-	if at := format.OffsetIn(l.value, v); at > 0 {
-		part.Offset, part.Length = at, int64(v.Len())
-	}
-	return part
+	return p.lend.Part(l.value, v, appendText)
 }
 
 // uncounted yields a row that does not count for a line. Its place is its identity.

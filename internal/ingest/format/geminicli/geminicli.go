@@ -95,8 +95,5 @@ func (p *parser) problem(pr *transcript.Problem) {
 
 // origin returns the place of a value in the file.
 func (p *parser) origin(v format.Value) transcript.Origin {
-	o := p.at
-	o.Offset += format.OffsetIn(p.whole, v)
-	o.Length = int64(v.Len())
-	return o
+	return format.OriginIn(p.at, p.whole, v)
 }

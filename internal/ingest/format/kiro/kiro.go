@@ -208,14 +208,7 @@ func (p *parser) event(kind transcript.Kind, role, typ, id string, v format.Valu
 }
 
 func (p *parser) part(v format.Value) transcript.Part {
-	if !v.Exists() {
-		v = p.base
-	}
-	part := transcript.Part{Text: p.lend.Text(func(dst []byte) []byte { return appendText(dst, p.in.Role, v) })}
-	if at := format.OffsetIn(p.base, v); at > 0 {
-		part.Offset, part.Length = at, int64(v.Len())
-	}
-	return part
+	return p.lend.Part(p.base, v, func(dst []byte, v format.Value) []byte { return appendText(dst, p.in.Role, v) })
 }
 
 // say emits an event of the conversation, which counts once in this original.

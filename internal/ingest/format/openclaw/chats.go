@@ -21,8 +21,7 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 		v, at := out.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 		var all []chat
 		for key, c := range v.Fields() {
-			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(),
-				transcript.Origin{Offset: at.Offset + format.OffsetIn(v, c), Length: int64(c.Len())}})
+			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(), format.OriginIn(at, v, c)})
 		}
 		emitChats(&out, all)
 	}

@@ -160,16 +160,9 @@ func (p *parser) home() bool {
 	return p.in.Role != roleTrajectory && !exportedName.MatchString(p.at.name)
 }
 
-// part returns a part for a value of an entry. An absent value gives a part without text, which is the whole entry's.
-func (p *parser) part(e *entry, v format.Value) (part transcript.Part) {
-	if !v.Exists() {
-		v = e.value
-	}
-	part.Text = p.lend.Text(func(b []byte) []byte { return appendText(b, v) })
-	if at := format.OffsetIn(e.value, v); at > 0 {
-		part.Offset, part.Length = at, int64(v.Len())
-	}
-	return part
+// part returns the part for a value of an entry, or for the whole entry if the value is absent.
+func (p *parser) part(e *entry, v format.Value) transcript.Part {
+	return p.lend.Part(e.value, v, appendText)
 }
 
 // uncounted yields a row for an entry that does not count.

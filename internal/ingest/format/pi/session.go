@@ -61,9 +61,7 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 func (s *Session) entry(row format.Object) format.Object {
 	for _, column := range s.Columns {
 		if v := row.Value.Get(column); v.IsObject() {
-			row.Origin.Offset += format.OffsetIn(row.Value, v)
-			row.Origin.Length = int64(v.Len())
-			row.Value = v
+			row.Origin, row.Value = format.OriginIn(row.Origin, row.Value, v), v
 			break
 		}
 	}

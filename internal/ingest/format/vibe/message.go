@@ -142,14 +142,7 @@ func (p *parser) event(m *message, v format.Value, kind transcript.Kind, role st
 
 // part returns the part for a value, or for the whole message if the value is absent.
 func (p *parser) part(m *message, v format.Value) transcript.Part {
-	if !v.Exists() {
-		v = m.value
-	}
-	part := transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendText(b, v) })}
-	if at := format.OffsetIn(m.value, v); at > 0 {
-		part.Offset, part.Length = at, int64(v.Len())
-	}
-	return part
+	return p.lend.Part(m.value, v, appendText)
 }
 
 // uncounted yields a row that does not count for a message.

@@ -31,10 +31,10 @@ func (p *parser) document() {
 	}
 	p.emitRun(transcript.Conversation{})
 	if v := doc.Get("metadata"); v.IsObject() {
-		p.metadata(v, transcript.Origin{Offset: at.Offset + format.OffsetIn(doc, v), Length: int64(v.Len())})
+		p.metadata(v, format.OriginIn(at, doc, v))
 	}
 	for v := range messages.Items() {
-		origin := transcript.Origin{Offset: at.Offset + format.OffsetIn(doc, v), Length: int64(v.Len())}
+		origin := format.OriginIn(at, doc, v)
 		if p.Done() {
 			return
 		}

@@ -103,10 +103,7 @@ const conversation = "main"
 
 // origin returns the place of a value in the line.
 func (p *parser) origin(v format.Value) transcript.Origin {
-	at := p.at
-	at.Offset += format.OffsetIn(p.base, v)
-	at.Length = int64(v.Len())
-	return at
+	return format.OriginIn(p.at, p.base, v)
 }
 
 // part returns the part for a value that has its own bytes in an event.
