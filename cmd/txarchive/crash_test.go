@@ -42,7 +42,7 @@ func program(t *testing.T) string {
 		if built.dir, built.err = os.MkdirTemp("", "txarchive-built"); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-pgo=off", "-o", filepath.Join(built.dir, "txarchive"), ".")
+		build := exec.Command("go", "build", "-pgo=off", "-ldflags=-w", "-o", filepath.Join(built.dir, "txarchive"), ".")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if raced {
 			build.Args = slices.Insert(build.Args, 2, "-race")

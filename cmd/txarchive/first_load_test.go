@@ -82,7 +82,7 @@ func largeRuns(t *testing.T, r *rand.Rand, source string) (events int) {
 	for i := 0; size < ingest.BuildFrom*9/8; i++ {
 		var b strings.Builder
 		for seq := range 100 {
-			text := strings.Repeat(fmt.Sprintf("%x ", r.Uint64N(1<<20)), 1+r.IntN(400))
+			text := strings.Repeat(fmt.Sprintf("%x ", r.Uint64N(1<<20)), 1+r.IntN(1600))
 			fmt.Fprintf(&b, `{"seq":%d,"run_id":"%08d-0000-4000-8000-000000000000","type":"message.user","path":"w","iteration":0,"timestamp":"2026-11-%02dT10:%02d:%02dZ","payload":{"role":"user","blocks":[{"type":"text","text":%q}]}}`+"\n",
 				seq, i, 1+i%20, seq/60, seq%60, text)
 			events++

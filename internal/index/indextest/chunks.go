@@ -13,7 +13,7 @@ import (
 // testChunks has more runs than a Collector keeps in its state, some of which continue at the end. Committed in chunks, in one or
 // several commits, they are the same as in a single one. One of the ways to commit them is drawn each time; a soak draws often.
 func testChunks(t *testing.T, open func(*testing.T) Index) {
-	const runs = 9500
+	const runs = 8300
 	var records []transcript.Record
 	say := func(id string, r transcript.Run, v transcript.Conversation, words string) {
 		r.ID, v.ID, v.Run = id, strings.TrimPrefix(id, "own "), id
