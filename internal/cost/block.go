@@ -9,17 +9,17 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// BlockLength is the length of a block: the window by which some subscriptions count usage.
-const BlockLength = 5 * time.Hour
+// blockLength is the length of a block: the window by which some subscriptions count usage.
+const blockLength = 5 * time.Hour
 
 // Block is a window of usage, or a gap without usage.
 type Block struct {
-	Start  time.Time `json:"start"` // the hour (UTC) of the first request; for a gap, one BlockLength after the last request
+	Start  time.Time `json:"start"` // the hour (UTC) of the first request; for a gap, one blockLength after the last request
 	End    time.Time `json:"end"`
 	First  time.Time `json:"first"` // first request; for a gap, its Start
 	Last   time.Time `json:"last"`
 	Gap    bool      `json:"gap"`
-	Active bool      `json:"active"` // now is before its end, and the last request less than a BlockLength ago
+	Active bool      `json:"active"` // now is before its end, and the last request less than a blockLength ago
 	Figures
 }
 
@@ -52,21 +52,21 @@ func cutBlocks(sums []index.Sum, mode Mode, now time.Time) []Block {
 	t := tally{mode: mode}
 	flush := func() {
 		open.Figures = t.figures()
-		open.Active = now.Sub(open.Last) < BlockLength && now.Before(open.End)
+		open.Active = now.Sub(open.Last) < blockLength && now.Before(open.End)
 		blocks = append(blocks, open)
 	}
 	for i, s := range sums {
 		at := time.UnixMicro(s.Time.N).UTC()
-		if i == 0 || at.Sub(open.Start) > BlockLength || at.Sub(open.Last) > BlockLength {
+		if i == 0 || at.Sub(open.Start) > blockLength || at.Sub(open.Last) > blockLength {
 			if i > 0 {
 				flush()
-				if at.Sub(open.Last) > BlockLength {
-					from := open.Last.Add(BlockLength)
+				if at.Sub(open.Last) > blockLength {
+					from := open.Last.Add(blockLength)
 					blocks = append(blocks, Block{Start: from, End: at, First: from, Last: from, Gap: true})
 				}
 			}
 			start := at.Truncate(time.Hour)
-			open, t = Block{Start: start, End: start.Add(BlockLength), First: at}, tally{mode: mode}
+			open, t = Block{Start: start, End: start.Add(blockLength), First: at}, tally{mode: mode}
 		}
 		open.Last = at
 		t.add(s)

@@ -38,7 +38,7 @@ func (s *Searcher) around(ctx context.Context, e index.Event, o ShowOptions) (in
 // errLeft means that the consumer stopped the iteration.
 var errLeft = errors.New("left")
 
-// pairing walks a conversation and attaches results to their calls. It holds back at most PairWindow events.
+// pairing walks a conversation and attaches results to their calls. It holds back at most pairWindow events.
 type pairing struct {
 	s     *Searcher
 	ctx   context.Context
@@ -76,7 +76,7 @@ func (p *pairing) walk(span index.Span) error {
 		}
 		n := len(p.turns)
 		if n == 0 || p.turns[n-1].ID != eventOf(e.ID) {
-			for len(p.turns) > PairWindow || len(p.turns) > 0 && !p.waiting(p.turns[0]) {
+			for len(p.turns) > pairWindow || len(p.turns) > 0 && !p.waiting(p.turns[0]) {
 				if err := p.flush(); err != nil {
 					return err
 				}
@@ -113,7 +113,7 @@ func (p *pairing) add(t *turn, e index.Event) error {
 // registerCall registers a call that has a result.
 func (p *pairing) registerCall(call *Piece) error {
 	if call.Seq > p.until {
-		p.until = call.Seq + PairWindow
+		p.until = call.Seq + pairWindow
 		known, err := p.s.Index.Results(p.ctx, p.conversation, call.Seq, p.until)
 		if err != nil {
 			return err

@@ -22,12 +22,12 @@ type View struct {
 	Conversation index.Conversation
 	Run          index.Run
 	// Turns yields events in order. A result is attached to its call, and not repeated at its own place, if it is at
-	// most PairWindow events away.
+	// most pairWindow events away.
 	Turns iter.Seq2[Turn, error]
 }
 
-// PairWindow is how many events a view looks ahead for the result of a call.
-const PairWindow = 256
+// pairWindow is how many events a view looks ahead for the result of a call.
+const pairWindow = 256
 
 // Turn is one event.
 type Turn struct {

@@ -104,7 +104,7 @@ func TestConversation(t *testing.T) {
 func TestLongConversation(t *testing.T) {
 	w := newWorld(t)
 	o := talk("long")
-	for i := range 3 * PairWindow {
+	for i := range 3 * pairWindow {
 		part := transcript.Part{Text: fmt.Sprint(i)}
 		if i == 0 { // a call that nothing answers
 			part.Kind, part.Call = transcript.KindToolCall, &transcript.Call{ID: "x", Name: "Bash"}
@@ -125,7 +125,7 @@ func TestLongConversation(t *testing.T) {
 		}
 		n++
 	}
-	if n != 3*PairWindow {
+	if n != 3*pairWindow {
 		t.Errorf("%d turns", n)
 	}
 }

@@ -83,8 +83,8 @@ func parts(cuts []int, text string, w word) []int {
 	return append(cuts, w.end)
 }
 
-// MaxParts is the number of parts of an identifier up to which all runs of neighbouring parts are terms.
-const MaxParts = 8
+// maxParts is the number of parts of an identifier up to which all runs of neighbouring parts are terms.
+const maxParts = 8
 
 // eachRun calls do with the bytes of each proper run of neighbouring parts of w, until do returns false, and reports
 // whether it never did. Runs that are too long for a term are left out.
@@ -99,8 +99,8 @@ func (s *Splitter) eachRun(text string, w word, do func(start, end int, kind Kin
 	}
 	n := len(s.cuts) - 1
 	longest := n - 1
-	if n > MaxParts {
-		longest = MaxParts / 2
+	if n > maxParts {
+		longest = maxParts / 2
 		s.runs.reset()
 	}
 	amount := n > 0 && amount(text[w.start:w.end])
@@ -194,8 +194,8 @@ func (s *Splitter) appendPlainParts(dst []byte, from int, text string, w word) [
 func (s *Splitter) appendRuns(dst []byte, from int, word string) []byte {
 	n := len(s.cuts) - 1
 	longest := n - 1
-	if n > MaxParts {
-		longest = MaxParts / 2
+	if n > maxParts {
+		longest = maxParts / 2
 		s.runs.reset()
 	}
 	inner := len(dst)
@@ -244,7 +244,7 @@ func plainParts(cuts []int, word string) []int {
 
 // duplicate reports whether the run of parts at the end of dst, from at on, equals an earlier one at or after from.
 func (s *Splitter) duplicate(dst []byte, from, at int) bool {
-	if len(s.cuts)-1 > MaxParts {
+	if len(s.cuts)-1 > maxParts {
 		return s.runs.add(dst, at)
 	}
 	return contains(dst[from:at-1], dst[at:])

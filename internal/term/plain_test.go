@@ -55,7 +55,7 @@ func TestLongIdentifier(t *testing.T) {
 		seen[term] = true
 	}
 	different := 26 * 26 * 13
-	if want := MaxParts / 2 * different; len(seen) < want || len(seen) > want+parts {
+	if want := maxParts / 2 * different; len(seen) < want || len(seen) > want+parts {
 		t.Fatalf("%d runs, want %d and the pieces of the word", len(seen), want)
 	}
 }

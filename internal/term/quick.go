@@ -118,7 +118,7 @@ func (s *Splitter) parts(t *Terms, whole One, word string, digits, upper uint64)
 	}
 	s.cuts = append(s.cuts, len(word))
 	last := len(s.cuts) - 1
-	if last > MaxParts {
+	if last > maxParts {
 		n := len(t.Text)
 		t.Text = s.appendRuns(t.Text, int(whole.Start), word)
 		t.addFrom(n + 1)

@@ -23,7 +23,7 @@
 // parts. A prefix byte tells where in the identifier a run stands (Kind): HTTPServerName is httpservername, <http,
 // <httpserver, =server, >servername and >name. So Server and HTTPServer are found in it, and "name string" is found in
 // HTTPServerName string, but "server string" is not: see Sequences. Parts begin at capitals, and between letters and
-// digits; of identifiers with more than MaxParts parts, only runs of up to MaxParts/2 parts are indexed. Words that
+// digits; of identifiers with more than maxParts parts, only runs of up to maxParts/2 parts are indexed. Words that
 // look like random ids (hex digests, base62) and hexadecimal numbers have no parts, and of a number with its unit
 // (12ms) or a time (20T23) only the figures at its ends are parts.
 //

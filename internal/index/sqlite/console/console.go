@@ -24,8 +24,8 @@ var _ index.Console = (*Console)(nil)
 const (
 	// MaxValue is the largest string, blob or row, in bytes.
 	MaxValue = 16 << 20
-	// MaxSQL is the longest statement, in bytes.
-	MaxSQL = 1 << 20
+	// maxSQL is the longest statement, in bytes.
+	maxSQL = 1 << 20
 )
 
 // pragmas let SQLite sort and materialise in temporary files, not in memory.
@@ -88,8 +88,8 @@ func (c *Console) open() (*sql.DB, error) {
 
 // Query runs one statement that reads. Only one runs at a time, so columns and row must not call Query.
 func (c *Console) Query(ctx context.Context, q index.Question, columns func([]string) error, row func([]any) error) error {
-	if len(q.SQL) > MaxSQL {
-		return fmt.Errorf("a statement can have at most %d bytes: %w", MaxSQL, index.ErrLimit)
+	if len(q.SQL) > maxSQL {
+		return fmt.Errorf("a statement can have at most %d bytes: %w", maxSQL, index.ErrLimit)
 	}
 	statement, err := single(q.SQL)
 	if err != nil {
@@ -132,7 +132,7 @@ func setLimits(conn *sql.Conn) error {
 	for _, l := range [][2]int{
 		{sqlite3.SQLITE_LIMIT_ATTACHED, 0},
 		{sqlite3.SQLITE_LIMIT_LENGTH, MaxValue},
-		{sqlite3.SQLITE_LIMIT_SQL_LENGTH, MaxSQL},
+		{sqlite3.SQLITE_LIMIT_SQL_LENGTH, maxSQL},
 		{sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 200},
 		{sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
 		{sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0},
