@@ -224,6 +224,16 @@ func (v Value) Get(path ...string) Value {
 	return v
 }
 
+// First returns the first of several members that is present and not null, an absent value if there is none.
+func (v Value) First(keys ...string) Value {
+	for _, key := range keys {
+		if m := v.Get(key); !m.IsNull() {
+			return m
+		}
+	}
+	return Value{}
+}
+
 // Is reports whether v is the string s, written without escapes. s must not need any.
 func (v Value) Is(s string) bool {
 	raw := v.Raw()

@@ -125,3 +125,6 @@ func (h Head) Below() string { return below(h.Dir, h.Path) }
 func (in Input) Below() string { return below(in.Dir, in.Path) }
 
 func below(dir, file string) string { return strings.TrimPrefix(strings.TrimPrefix(file, dir), "/") }
+
+// Stem returns the name of a file without its extension.
+func Stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }

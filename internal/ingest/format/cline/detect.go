@@ -94,5 +94,5 @@ func taskOf(file string) (task string, unnamed bool) {
 	if _, ok := taskFiles[path.Base(file)]; ok {
 		return "task", true
 	}
-	return strings.TrimSuffix(path.Base(file), path.Ext(file)), false
+	return format.Stem(file), false
 }

@@ -119,7 +119,7 @@ func (p *parser) sessionMessage(v format.Value, n int, resumed bool) {
 		at = format.UnixMilli(ms)
 	}
 	role, summary := v.Get("role").Str(), isCompaction(v)
-	model := firstOf(v.Get("modelInfo"), "id", "modelId").Str()
+	model := v.Get("modelInfo").First("id", "modelId").Str()
 	if model != "" {
 		p.setModel(model)
 	}
@@ -176,16 +176,6 @@ func isCompaction(v format.Value) bool {
 // isDisplayOnly reports whether a message is for display only; its metrics repeat a request.
 func isDisplayOnly(v format.Value) bool {
 	return v.Get("metadata", "displayOnly").Bool() == transcript.Yes || v.Get("displayOnly").Bool() == transcript.Yes
-}
-
-// firstOf returns the first of several members that is not null.
-func firstOf(v format.Value, names ...string) format.Value {
-	for _, name := range names {
-		if m := v.Get(name); !m.IsNull() {
-			return m
-		}
-	}
-	return format.Value{}
 }
 
 // classify sets the kind, role and verdict of the event of a block, and its call or result.
@@ -254,8 +244,8 @@ func (p *parser) sessionUsage(v format.Value, n int, at transcript.Time, model s
 	}
 	u := &transcript.Usage{
 		Run: p.task, Conversation: p.task + p.suffix, Time: at, Origin: p.origin(v), Model: model, Provider: v.Get("modelInfo", "provider").Str(),
-		Input: m.Get("inputTokens").Count(), Output: m.Get("outputTokens").Count(), CacheRead: firstOf(m, "cacheReadTokens", "cacheRead").Count(),
-		CacheWrite: firstOf(m, "cacheWriteTokens", "cacheWrite").Count(), Requests: transcript.Known(1), Cost: m.Get("cost").NanoUSD(),
+		Input: m.Get("inputTokens").Count(), Output: m.Get("outputTokens").Count(), CacheRead: m.First("cacheReadTokens", "cacheRead").Count(),
+		CacheWrite: m.First("cacheWriteTokens", "cacheWrite").Count(), Requests: transcript.Known(1), Cost: m.Get("cost").NanoUSD(),
 	}
 	if sum {
 		u.Requests = transcript.Count{}

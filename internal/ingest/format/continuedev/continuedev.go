@@ -14,7 +14,6 @@ package continuedev
 
 import (
 	"iter"
-	"path"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -92,9 +91,6 @@ type call struct{ name, status string }
 
 // conversation is the id of the only conversation in a session.
 const conversation = "main"
-
-// stem returns the session id in a file's name.
-func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
 // projectOf returns the path of a directory, which some versions write as a URI.
 func projectOf(dir string) string {

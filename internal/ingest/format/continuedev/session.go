@@ -10,7 +10,7 @@ import (
 
 // document yields the records of a session.
 func (p *parser) document() {
-	p.id = stem(p.in.Path)
+	p.id = format.Stem(p.in.Path)
 	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) {
 		pr.Run = p.id
 		p.Emit(pr)

@@ -136,7 +136,7 @@ func (p *parser) setSession(id string) {
 		return
 	}
 	if p.session = id; id == "" {
-		p.session = sessionOf(p.in.Path)
+		p.session = format.Stem(p.in.Path)
 	}
 	p.Settle(p.session)
 }

@@ -20,7 +20,7 @@ const spanMark = ":span:"
 // started (runSubagent-<agent>-<id>.jsonl, title-<id>.jsonl).
 func detectDebug(h format.Head) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleChildLog, Log: true}
-	if sessionOf(h.Path) == mainName {
+	if format.Stem(h.Path) == mainName {
 		claim.Role = roleDebug
 	}
 	logsDir := path.Dir(path.Dir(h.Path))
@@ -39,7 +39,7 @@ func detectDebug(h format.Head) format.Claim {
 // debug yields the usage of a debug log's requests, and a row for each other line.
 func (p *parser) debug() {
 	dir := path.Dir(p.in.Path)
-	name, session, version := sessionOf(p.in.Path), path.Base(dir), ""
+	name, session, version := format.Stem(p.in.Path), path.Base(dir), ""
 	if path.Base(path.Dir(dir)) != debugDir && !format.IsUUID(session) {
 		session = ""
 	}

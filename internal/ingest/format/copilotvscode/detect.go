@@ -89,7 +89,7 @@ func isLog(head []byte, inSessionDir bool) bool {
 // isUnreadable reports whether a file is named like a session and has no line that is JSON: it may be empty so far, or
 // damaged.
 func isUnreadable(h format.Head) bool {
-	return format.IsUUID(sessionOf(h.Path)) && !format.AnyLine(h.Bytes, func(line []byte) bool {
+	return format.IsUUID(format.Stem(h.Path)) && !format.AnyLine(h.Bytes, func(line []byte) bool {
 		_, err := format.ParseJSON(line)
 		return err == nil
 	})
@@ -114,11 +114,6 @@ func (f vscode) transcript(h format.Head) format.Claim {
 		claim.Root = dir
 	}
 	return claim
-}
-
-// sessionOf returns the session id in a file's name.
-func sessionOf(file string) string {
-	return strings.TrimSuffix(path.Base(file), path.Ext(file))
 }
 
 // workspaceOf returns the hash by which the editor names the open folder, from the path of a session. It is "" for windows without a folder,

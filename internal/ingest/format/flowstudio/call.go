@@ -13,10 +13,10 @@ const sdkLimit = 500
 
 // readCall reads a tool call from a line or a block.
 func readCall(o format.Value) *transcript.Call {
-	input := first(o, "input", "args", "tool_input", "arguments", "parameters")
+	input := o.First("input", "args", "tool_input", "arguments", "parameters")
 	return &transcript.Call{
-		ID:    first(o, "id", "tool_use_id", "tool_call_id", "call_id", "tool_id").Text(),
-		Name:  first(o, "tool", "name", "tool_name").Text(),
+		ID:    o.First("id", "tool_use_id", "tool_call_id", "call_id", "tool_id").Text(),
+		Name:  o.First("tool", "name", "tool_name").Text(),
 		Input: int64(input.Len()),
 		Paths: format.Paths(input, pathNames, pathLists),
 	}
@@ -30,10 +30,10 @@ var (
 
 // readResult reads the result of a call from a line or a block.
 func readResult(o format.Value) *transcript.Result {
-	output := first(o, "output", "result", "tool_output", "content", "error")
+	output := o.First("output", "result", "tool_output", "content", "error")
 	r := &transcript.Result{
-		Call:     first(o, "tool_use_id", "id", "tool_call_id", "call_id", "tool_id").Text(),
-		Name:     first(o, "tool", "name", "tool_name").Text(),
+		Call:     o.First("tool_use_id", "id", "tool_call_id", "call_id", "tool_id").Text(),
+		Name:     o.First("tool", "name", "tool_name").Text(),
 		Status:   o.Get("status").Str(),
 		Duration: millis(o.Get("duration_ms")),
 		Output:   int64(output.Len()),

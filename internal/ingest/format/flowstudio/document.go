@@ -47,16 +47,6 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 	return format.Value{}, at, false
 }
 
-// first returns the first of several members that is present and not null.
-func first(v format.Value, keys ...string) format.Value {
-	for _, k := range keys {
-		if m := v.Get(k); !m.IsNull() {
-			return m
-		}
-	}
-	return format.Value{}
-}
-
 // maxAttributes bounds the number of attributes that a hostile document can add to a row.
 const maxAttributes = 64
 

@@ -20,7 +20,7 @@ func (p *parser) metadata() {
 	var when transcript.Time
 	switch p.in.Role {
 	case roleState:
-		when = first(v, "timestamp", "updated_at").Time()
+		when = v.First("timestamp", "updated_at").Time()
 		r = p.run(metaRank[p.in.Role], "3", transcript.Time{})
 		r.Attributes = transcript.Attributes{}
 		state := transcript.Attributes{}
@@ -57,7 +57,7 @@ func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
 	if !r.Started.Valid {
 		r.Started = created
 	}
-	r.Ended = first(v, "completed_at", "ended_at", "finished_at").Time()
+	r.Ended = v.First("completed_at", "ended_at", "finished_at").Time()
 	r.Attributes = transcript.Attributes{}
 	flatten(r.Attributes, "", v, "spec", "status", "title", "error", "started_at", "completed_at", "artifacts")
 	if id, ok := r.Attributes["id"]; ok && id == p.place.run {
@@ -83,7 +83,7 @@ func setSpec(r *transcript.Run, spec format.Value) {
 	for k, a := range params {
 		r.Attributes[k] = a
 	}
-	flows := first(spec, "flow_keys", "flows")
+	flows := spec.First("flow_keys", "flows")
 	if list := joined(flows); list != "" {
 		r.Attributes["flow_keys"] = list
 		n := 0

@@ -53,7 +53,7 @@ func (p *parser) productLines() {
 		}
 		row := p.uncounted(transcript.KindNotice, p.productType(), line.Origin, looseText(line.Bytes))
 		if v, err := format.ParseJSON(line.Bytes); err == nil {
-			row.Time = first(v, "timestamp", "ts").Time()
+			row.Time = v.First("timestamp", "ts").Time()
 		}
 		p.Emit(row)
 	}

@@ -54,15 +54,15 @@ func (s *session) usage(o format.Value, place transcript.Origin, at transcript.T
 // readTokens reads the token counts of a line in any of the engines' shapes. It returns false if there are none.
 func readTokens(o format.Value) (transcript.Usage, bool) {
 	var u transcript.Usage
-	if first(o, "promptTokenCount", "candidatesTokenCount").Exists() {
+	if o.First("promptTokenCount", "candidatesTokenCount").Exists() {
 		return geminiTokens(o)
 	}
 	t := o.Get("usage")
 	if !t.Exists() {
 		return geminiTokens(o.Get("stats"))
 	}
-	u.Input = first(t, "input_tokens", "prompt", "prompt_tokens").Count()
-	u.Output = first(t, "output_tokens", "completion", "completion_tokens").Count()
+	u.Input = t.First("input_tokens", "prompt", "prompt_tokens").Count()
+	u.Output = t.First("output_tokens", "completion", "completion_tokens").Count()
 	u.CacheRead = t.Get("cache_read_input_tokens").Count()
 	u.CacheWrite = t.Get("cache_creation_input_tokens").Count()
 	if hour := t.Get("cache_creation", "ephemeral_1h_input_tokens").Count(); hour.Known {
@@ -81,9 +81,9 @@ func readTokens(o format.Value) (transcript.Usage, bool) {
 // tokens; candidates exclude thoughts.
 func geminiTokens(t format.Value) (transcript.Usage, bool) {
 	u := transcript.Usage{
-		Input:     first(t, "promptTokenCount", "input_tokens").Count(),
-		Output:    first(t, "candidatesTokenCount", "output_tokens").Count(),
-		CacheRead: first(t, "cachedContentTokenCount", "cached").Count(),
+		Input:     t.First("promptTokenCount", "input_tokens").Count(),
+		Output:    t.First("candidatesTokenCount", "output_tokens").Count(),
+		CacheRead: t.First("cachedContentTokenCount", "cached").Count(),
 		Reasoning: t.Get("thoughtsTokenCount").Count(),
 	}
 	if u.Input.Known {

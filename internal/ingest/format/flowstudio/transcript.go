@@ -57,7 +57,7 @@ func (s *session) conversation() *transcript.Conversation {
 func (s *session) line(line format.Object) {
 	o := line.Value
 	e := readEntry(o)
-	at := first(o, "timestamp", "ts").Time()
+	at := o.First("timestamp", "ts").Time()
 	ev := &transcript.Event{
 		Conversation: s.id, Run: s.place.run,
 		Kind: e.kind, Role: e.role, Type: e.typ, Time: at, Origin: line.Origin,

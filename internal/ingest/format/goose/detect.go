@@ -75,6 +75,3 @@ func sessionID(id, began string) string {
 	}
 	return id
 }
-
-// fileSession returns the session id in a file's name.
-func fileSession(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }

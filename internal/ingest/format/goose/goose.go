@@ -64,7 +64,7 @@ func (goose) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleRows:
 			p.lines(p.row)
 		case roleFile:
-			p.session = fileSession(in.Path)
+			p.session = format.Stem(in.Path)
 			p.lines(p.entry)
 		}
 	}

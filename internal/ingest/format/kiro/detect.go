@@ -109,7 +109,7 @@ func inHome(file string) bool { return strings.Contains("/"+file, "/.kiro/"+sess
 func commandRoot(file string) string {
 	dir := path.Dir(file)
 	up := path.Dir(dir)
-	if path.Base(dir) != commandDir || path.Base(up) != sessionsDir || path.Base(path.Dir(up)) != ".kiro" && !format.IsUUID(stem(file)) {
+	if path.Base(dir) != commandDir || path.Base(up) != sessionsDir || path.Base(path.Dir(up)) != ".kiro" && !format.IsUUID(format.Stem(file)) {
 		return ""
 	}
 	return dir

@@ -16,7 +16,7 @@ const placeholder = "On it."
 
 // editorDoc reads a document of the editor.
 func (p *parser) editorDoc() (doc format.Value) {
-	p.run = stem(p.in.Path)
+	p.run = format.Stem(p.in.Path)
 	doc, at := p.Document(p.in.Reader, p.problem)
 	if doc.Exists() {
 		p.file = at.Offset - doc.Offset()

@@ -18,7 +18,6 @@ package kiro
 import (
 	"cmp"
 	"iter"
-	"path"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -258,6 +257,3 @@ func (p *parser) titled(prompt format.Value) {
 		p.conv.Title = strings.Clone(format.Title(prompt.Str()))
 	}
 }
-
-// stem returns the id in a file's name.
-func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }

@@ -9,7 +9,7 @@ import (
 
 // log yields the records of a session's log of the command line.
 func (p *parser) log() {
-	p.begin(stem(p.in.Path), orderLog)
+	p.begin(format.Stem(p.in.Path), orderLog)
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		p.base, p.origin = o.Value, o.Origin

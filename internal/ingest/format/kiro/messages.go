@@ -13,7 +13,7 @@ import (
 func (p *parser) messages() {
 	dir := path.Dir(p.in.Path)
 	if path.Base(dir) == subDir { // a subagent's
-		p.main, dir = subDir+"/"+stem(p.in.Path), path.Dir(dir)
+		p.main, dir = subDir+"/"+format.Stem(p.in.Path), path.Dir(dir)
 	}
 	p.begin(path.Base(dir), orderMessages)
 	p.conv.Child = p.main != conversation

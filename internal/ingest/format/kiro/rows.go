@@ -105,7 +105,7 @@ const autoModel = "auto"
 
 // saved yields the records of a conversation that was saved to a file.
 func (p *parser) saved() {
-	p.run = stem(p.in.Path)
+	p.run = format.Stem(p.in.Path)
 	doc, at := p.Document(p.in.Reader, p.problem)
 	if !doc.Exists() {
 		return

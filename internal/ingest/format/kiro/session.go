@@ -10,7 +10,7 @@ import (
 
 // session yields the metadata of a session of the command line, and what its turns were.
 func (p *parser) session() {
-	p.run = stem(p.in.Path)
+	p.run = format.Stem(p.in.Path)
 	doc, at := p.Document(p.in.Reader, p.problem)
 	if !doc.Exists() {
 		return
