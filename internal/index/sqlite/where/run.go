@@ -107,8 +107,12 @@ func (k compiler) statedBelow(f query.Field) ([]Cond, error) {
 		return conds, nil
 	}
 	scene := k.values(f.Values, []string{"nullif(" + f.Name + ", '')"})
-	scene.sql = []string{"e.scene IN (SELECT id FROM scenes WHERE " + scene.sql[0] + ")"}
-	return append(conds, k.anyEvent(scene)), nil
+	stated := scene.sql[0]
+	scene.sql = []string{"e.scene IN (SELECT id FROM scenes WHERE " + stated + ")"}
+	event := k.anyEvent(scene)
+	event.sql = append([]string{"EXISTS (SELECT 1 FROM scenes WHERE " + stated + ")"}, event.sql...) // mostly none does, and no event need be read
+	event.args = append(slices.Clone(scene.args), event.args...)
+	return append(conds, event), nil
 }
 
 // anyEvent is runsWith for one run after the other: it ends at the first event that meets c.
