@@ -29,7 +29,7 @@ func TestPatternsReadFewTexts(t *testing.T) {
 		reads int64 // at most
 	}{
 		{"*seConfigX*", 1, 1}, {"*configx(no*", 1, 1}, {"*zy-pl*", 1, 1}, {"*库连接*", 1, 1}, {"*seConfigY*", 0, 0}, {`/seConf\w+X/`, 1, 1},
-		{`/(nosuch|xyzz)y-p/`, 1, 1}, {`/nosuchword \d+/`, 0, 0}, {`/seConf\w+X/ role:user`, 1, 1}, {"*interest*", 198, 198}, {"*interest* parseconfigx", 0, 0},
+		{`/(nosuch|xyzz)y-p/`, 1, 1}, {`/nosuchword \d+/`, 0, 0}, {`/n{2}x/`, 0, 0}, {`/co(nf)(i(g)x)/`, 1, 1}, {`/seConf\w+X/ role:user`, 1, 1}, {"*interest*", 198, 198}, {"*interest* parseconfigx", 0, 0},
 		{`/plugh$/ OR *ConfigX*`, 2, 2}, {"xyzzy -*lug*", 0, 1},
 	} {
 		got, coverage := find(t, w.searcher(), c.query, Options{})

@@ -226,8 +226,19 @@ func required(re *syntax.Regexp) query.Node {
 		return anyOf(of)
 	case syntax.OpConcat:
 		var of []query.Node
-		for _, sub := range re.Sub {
-			if n := required(sub); n != nil {
+		for i := 0; i < len(re.Sub); i++ {
+			var text []rune // of literals next to each other, such as those of x{3}y
+			next := i
+			for next < len(re.Sub) && appendLiteral(&text, re.Sub[next]) {
+				next++
+			}
+			n := literalOf(text)
+			if next == i {
+				n = required(re.Sub[i])
+			} else {
+				i = next - 1
+			}
+			if n != nil {
 				of = append(of, n)
 			}
 		}
@@ -235,6 +246,26 @@ func required(re *syntax.Regexp) query.Node {
 		return query.Conjunction(of[:min(len(of), maxRequired)]...)
 	}
 	return nil
+}
+
+// appendLiteral appends what an expression matches to a text, and reports whether that is only one text.
+func appendLiteral(text *[]rune, re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		*text = append(*text, re.Rune...)
+		return true
+	case syntax.OpCapture:
+		return appendLiteral(text, re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if before := len(*text); !appendLiteral(text, sub) {
+				*text = (*text)[:before]
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // weight estimates the selectivity of a condition: the total length of its literals, of alternatives the least.
