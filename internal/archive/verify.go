@@ -16,9 +16,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// Verify checks the whole archive: the bytes of every pack against its manifest, on all cores, and meanwhile the integrity of
-// the index; then the manifests against each other, and the index against the manifests, row by row. It calls report for
-// each finding, one at a time. It also works without an index.
+// Verify checks the whole archive: the bytes of every pack against its manifest, on all cores; the manifests against
+// each other; the index against the manifests, row by row; and the integrity of the index itself. It calls report for each
+// finding, one at a time. It also works without an index.
 //
 // Errors: blob.ErrCorrupt if bytes of originals or packs are damaged or missing; index.ErrDamaged or ErrNoIndex if
 // only the index is. Both are returned after everything has been checked.
@@ -49,7 +49,6 @@ type verifier struct {
 	catalog        *catalog
 	total          int64
 	unlistedStates []index.State // states of the index that are in no readable manifest
-	check          *indexCheck   // nil for a quick verify, or without an index
 
 	mu      sync.Mutex // guards the fields below: several goroutines read packs
 	report  func(Finding)
@@ -73,11 +72,6 @@ func (v *verifier) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	checking, stop := context.WithCancel(ctx)
-	if v.check = v.startIndexCheck(checking); v.check != nil {
-		defer v.check.wait()
-	}
-	defer stop()
 	if err := v.load(ctx, infos); err != nil {
 		return err
 	}

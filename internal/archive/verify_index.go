@@ -14,44 +14,15 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// indexCheck is a check of the integrity of the index that is going on.
-type indexCheck struct {
-	done     chan struct{}
-	problems []string // when done
-	err      error
-}
-
-// startIndexCheck begins to check the integrity of the index, which takes longer than reading the packs: they are read in the meantime. A quick
-// verify leaves it out.
-func (v *verifier) startIndexCheck(ctx context.Context) *indexCheck {
-	db := v.archive.Index()
-	if db == nil || v.opts.Quick {
-		return nil
-	}
-	c := &indexCheck{done: make(chan struct{})}
-	go func() {
-		defer close(c.done)
-		c.err = db.Check(ctx, func(problem string) { c.problems = append(c.problems, problem) })
-	}()
-	return c
-}
-
-// wait returns what the check found.
-func (c *indexCheck) wait() ([]string, error) {
-	<-c.done
-	return c.problems, c.err
-}
-
-// checkIndex reports what the check of the index's integrity finds, unless comparing the index has failed with err.
+// checkIndex checks the integrity of the index, unless comparing it has failed with err. A quick verify leaves this out, because it
+// takes longer than reading the packs.
 func (v *verifier) checkIndex(ctx context.Context, db *sqlite.DB, err error) error {
 	before := v.wrong
-	if err == nil && v.check != nil {
+	if err == nil && !v.opts.Quick {
 		v.out.IndexChecked = true
-		var problems []string
-		problems, err = v.check.wait()
-		for _, p := range problems {
-			v.add(Finding{Kind: KindIndex, Reason: p, Hint: hintReindex})
-		}
+		err = db.Check(ctx, func(problem string) {
+			v.add(Finding{Kind: KindIndex, Reason: problem, Hint: hintReindex})
+		})
 	}
 	if v.opts.Rebuilt != nil && err == nil {
 		v.out.IndexRows, err = db.Differences(ctx, v.opts.Rebuilt, func(problem string) {

@@ -3,7 +3,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -43,17 +42,8 @@ type Index struct {
 }
 
 // Check verifies that the index is consistent: the pages of the file, the structure of the full-text index, and the
-// references between tables. It reports each problem, from one goroutine, and reads the whole file, over two connections at once.
+// references between tables. It reports each problem, and reads the whole file.
 func (x Index) Check(ctx context.Context, report func(problem string)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var broken []string // references
-	var failed error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		failed = x.checkReferences(ctx, func(problem string) { broken = append(broken, problem) })
-	}()
 	text := func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) }
 	err := engine.Each(ctx, x.Pool, "PRAGMA integrity_check(100)", nil, text, func(s string) bool { // it includes that of the full-text index
 		if s != "ok" {
@@ -62,24 +52,12 @@ func (x Index) Check(ctx context.Context, report func(problem string)) error {
 		return true
 	})
 	if err != nil {
-		cancel()
-	}
-	<-done
-	for _, problem := range broken {
-		report(problem)
-	}
-	if err = cmp.Or(err, failed); err != nil {
 		return fmt.Errorf("check index: %w", engine.Damage(err))
 	}
-	return nil
-}
-
-// checkReferences checks what tables say of each other, and that all words can be read.
-func (x Index) checkReferences(ctx context.Context, report func(problem string)) error {
 	for _, c := range checks() {
 		var n int64
 		if err := x.Pool.GetContext(ctx, &n, c.sql); err != nil {
-			return err
+			return fmt.Errorf("check index: %w", engine.Damage(err))
 		}
 		if n > 0 {
 			report(fmt.Sprintf("%d %s", n, c.problem))
@@ -87,7 +65,7 @@ func (x Index) checkReferences(ctx context.Context, report func(problem string))
 	}
 	for _, err := range x.Reader.TermsAny(ctx, nil, 0, 0) { // it reads all blocks of words, and yields none
 		if err != nil {
-			return err
+			return fmt.Errorf("check index: %w", err)
 		}
 	}
 	return nil
