@@ -45,6 +45,7 @@ type app struct {
 	color     string
 	noPager   bool
 	redact    bool
+	zoneNoted bool // that $TZ is not known
 
 	pager    *terminal.Pager  // nil unless results go through a pager
 	redactor *secret.Redactor // nil unless --redact; its output goes to the pager, if any

@@ -217,7 +217,7 @@ func (a *app) zone(name string) (*time.Location, error) {
 	case "":
 		return a.location(), nil
 	case "local":
-		return time.Local, nil
+		return a.localZone(), nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -30,6 +33,20 @@ func (a *app) formatLayout(t time.Time, layout string) string {
 func (a *app) location() *time.Location {
 	if a.utc {
 		return time.UTC
+	}
+	return a.localZone()
+}
+
+// utcRule matches the POSIX rules for UTC, such as UTC0.
+var utcRule = lazyregexp.New(`^(?i)(utc|gmt|([a-z]{3,}|<[^<>]*>)[+-]?0+(:0+)*)$`)
+
+// localZone returns the local time zone. Where $TZ names one that Go does not know, which it replaces by UTC, that is noted once.
+func (a *app) localZone() *time.Location {
+	name := a.getenv("TZ")
+	if zone := strings.TrimPrefix(name, ":"); !a.zoneNoted && zone != "" && time.Local.String() == "UTC" && !utcRule.MatchString(zone) {
+		a.zoneNoted = true
+		a.note("TZ=%s is not a time zone that txarchive knows: times are in UTC. TZ takes names such as Europe/Berlin; --utc omits this note",
+			terminal.ShellQuote(name))
 	}
 	return time.Local
 }
