@@ -55,6 +55,8 @@ type app struct {
 
 	log     *slog.Logger
 	command string // with its parents, for the lock file
+
+	archiveCommands []string // the names of all commands that are about an archive
 }
 
 func newApp() *app {
@@ -182,9 +184,11 @@ func (a *app) ingester(store *archive.Archive) *ingest.Ingester {
 	}
 }
 
-// note prints a message beside the results to standard error, on one line: names of files may contain line feeds.
+// note prints a message beside the results to standard error, on one line: names of files may contain line feeds. Command lines in its
+// format are completed.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
+		format = a.addArchive(format, strings.ReplaceAll(a.otherArchive(), "%", "%%"))
 		fmt.Fprintln(a.err, strings.ReplaceAll(terminal.Clean(fmt.Sprintf(format, args...)), "\n", " "))
 	}
 }

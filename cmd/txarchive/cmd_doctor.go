@@ -122,7 +122,7 @@ func (a *app) printChecks(checks []*doctor.Check) {
 			fmt.Fprintln(a.out, "          "+c.Dim(terminal.Truncate(terminal.OneLine(item), max(width-10, 0))))
 		}
 		if one.Hint != nil {
-			fmt.Fprintln(a.out, a.wrap("        -> ", terminal.OneLine(*one.Hint), strings.Repeat(" ", 11)))
+			fmt.Fprintln(a.out, a.wrap("        -> ", terminal.OneLine(a.completeCommands(*one.Hint)), strings.Repeat(" ", 11)))
 		}
 	}
 }

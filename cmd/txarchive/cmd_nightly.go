@@ -196,7 +196,7 @@ func (a *app) printStep(s nightly.StepReport, previous string) string {
 		previous = *s.Error
 		fmt.Fprintln(a.out, a.wrap("  ", terminal.OneLine(previous), "    "))
 		if _, hint := explain(context.Background(), s.Err); hint != "" {
-			fmt.Fprintln(a.out, a.wrap("  hint: ", terminal.OneLine(hint), "    "))
+			fmt.Fprintln(a.out, a.wrap("  hint: ", terminal.OneLine(a.completeCommands(hint)), "    "))
 		}
 	}
 	for i, p := range s.Problems {

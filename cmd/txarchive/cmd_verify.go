@@ -175,7 +175,7 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 		}
 		fmt.Fprintln(a.out, a.style().Red(text))
 		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for consecutive findings with the same hint
-			fmt.Fprintln(a.out, "  "+terminal.OneLine(f.Hint))
+			fmt.Fprintln(a.out, "  "+terminal.OneLine(a.completeCommands(f.Hint)))
 		}
 	}
 	if a.quiet {

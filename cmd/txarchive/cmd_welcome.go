@@ -81,8 +81,13 @@ func (a *app) greet(dir string, t index.Sums, sources int) {
 // welcome prints a state and what can be done next.
 func (a *app) welcome(state string, next [][2]string) {
 	fmt.Fprintf(a.out, "%s\n\n", terminal.OneLine(state))
+	width := 27
+	for i := range next {
+		next[i][0] = a.completeCommands(next[i][0])
+		width = max(width, terminal.Width(next[i][0]))
+	}
 	for _, n := range next {
-		fmt.Fprintf(a.out, "  %s  %s\n", a.style().Bold(terminal.Pad(n[0], 27)), n[1])
+		fmt.Fprintf(a.out, "  %s  %s\n", a.style().Bold(terminal.Pad(n[0], width)), n[1])
 	}
 	fmt.Fprintln(a.out, "\nAll commands: txarchive --help")
 }

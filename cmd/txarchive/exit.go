@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/query"
@@ -174,6 +177,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 	if code == exitInterrupted {
 		hint = a.interruptHint
 	}
+	hint = a.completeCommands(hint)
 	text := message(err, code)
 	if a.json {
 		body := map[string]any{"code": code, "message": text, "hint": nil}
@@ -188,6 +192,42 @@ func (a *app) exit(ctx context.Context, err error) int {
 		fmt.Fprintln(a.err, "hint: "+terminal.OneLine(hint))
 	}
 	return code
+}
+
+// quotedCommand matches a command line of txarchive in a message, up to its first words. The first group is that of a usage line, the
+// second is the command, and the third is not empty if it is about help.
+var quotedCommand = lazyregexp.New(`(usage: )?\btxarchive ([a-z]+\b|%s)((?: [a-z]+)? --help)?`)
+
+// completeCommands adds --archive to the command lines in a message where that flag names another archive than would be used without it.
+func (a *app) completeCommands(text string) string { return a.addArchive(text, a.otherArchive()) }
+
+// addArchive adds --archive with a directory, as a shell takes it, to the command lines in a text; not for "".
+func (a *app) addArchive(text, dir string) string {
+	if dir == "" {
+		return text
+	}
+	return quotedCommand.ReplaceAllStringFunc(text, func(match string) string {
+		m := quotedCommand.FindStringSubmatch(match)
+		if m[1] != "" || m[3] != "" || !slices.Contains(a.archiveCommands, m[2]) && m[2] != "%s" {
+			return match
+		}
+		return strings.Replace(match, "txarchive ", "txarchive --archive "+dir+" ", 1)
+	})
+}
+
+// otherArchive returns the value of --archive, as a shell takes it; "" if the same archive would be used without it.
+func (a *app) otherArchive() string {
+	if a.archive == "" {
+		return ""
+	}
+	without := *a
+	without.archive = ""
+	dir, err := a.dir()
+	usual, failed := without.dir()
+	if err == nil && failed == nil && dir == usual {
+		return ""
+	}
+	return terminal.ShellPath(a.archive)
 }
 
 func message(err error, code int) string {

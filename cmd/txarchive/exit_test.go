@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -355,6 +356,38 @@ func TestExplainErrors(t *testing.T) {
 }
 
 // TestHelp looks at what every command says of itself.
+func TestCompleteCommands(t *testing.T) {
+	a := &app{getenv: func(key string) string { return map[string]string{"TXARCHIVE_DIR": "usual"}[key] }}
+	newRootCommand(a)
+	a.archive = "my%s archive"
+	for _, c := range []struct{ in, want string }{
+		{"rebuild the index: txarchive reindex", "rebuild the index: txarchive --archive 'my%s archive' reindex"},
+		{"`txarchive ingest DIR` creates one, or txarchive source add DIR", "`txarchive --archive 'my%s archive' ingest DIR` creates one, or txarchive --archive 'my%s archive' source add DIR"},
+		{"another txarchive is writing", ""},
+		{"install a newer txarchive", ""},
+		{"usage: txarchive show ID; txarchive show --help has examples", ""},
+		{"txarchive source add --help lists the flags", ""},
+		{"txarchive docs lists the pages", ""},
+	} {
+		want := cmp.Or(c.want, c.in)
+		if got := a.completeCommands(c.in); got != want {
+			t.Errorf("%s: %s", c.in, got)
+		}
+	}
+	var errs bytes.Buffer
+	a.err = &errs
+	a.note("Try: txarchive %s %s", "list", "'txarchive cost'")
+	if got, want := errs.String(), "Try: txarchive --archive 'my%s archive' list 'txarchive cost'\n"; got != want {
+		t.Errorf("a note: %s", got)
+	}
+	for _, dir := range []string{"", "usual", "./usual/"} {
+		a.archive = dir
+		if got := a.completeCommands("txarchive cost"); got != "txarchive cost" {
+			t.Errorf("--archive %q: %s", dir, got)
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	root := newRootCommand(newApp())
 	for _, cmd := range root.Commands() {

@@ -225,7 +225,7 @@ func (a *app) printMistakes(file string, mistakes policy.Errors) error {
 		if !a.json {
 			fmt.Fprintln(a.err, "txarchive: "+terminal.OneLine(text(e)))
 			if e.Hint != "" {
-				fmt.Fprintln(a.err, "hint: "+terminal.OneLine(e.Hint))
+				fmt.Fprintln(a.err, "hint: "+terminal.OneLine(a.completeCommands(e.Hint)))
 			}
 		}
 	}

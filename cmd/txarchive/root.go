@@ -136,11 +136,15 @@ func newRootWith(a *app, name string) *cobra.Command {
 	globalFlags(cmd.PersistentFlags(), a)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
 	cmd.SetFlagErrorFunc(flagError)
+	a.archiveCommands = nil
 	for _, h := range commandGroups() {
 		if h.id != "" {
 			cmd.AddGroup(&cobra.Group{ID: h.id, Title: h.title})
 		}
 		for _, m := range h.commands {
+			if h.id != "" {
+				a.archiveCommands = append(a.archiveCommands, m.name)
+			}
 			if name == "" || m.name == name {
 				c := m.make(a)
 				noFileCompletion(c)
