@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
@@ -23,7 +24,7 @@ func runWelcome(ctx context.Context, a *app) error {
 			return a.printJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
 		}
 		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest creates one in %s.", a.displayPath(dir)), [][2]string{
-			{"txarchive ingest", "archive what agents keep, and runs below this directory"},
+			a.firstIngest(),
 			{"txarchive ingest DIR", "archive all transcripts below DIR"},
 			{"txarchive source discover", "list what agents keep, and when they delete it"},
 			{"txarchive --archive DIR ...", "use another archive (or set TXARCHIVE_DIR)"},
@@ -49,12 +50,21 @@ func runWelcome(ctx context.Context, a *app) error {
 	return nil
 }
 
+// firstIngest says what an ingest takes while there are no sources.
+func (a *app) firstIngest() [2]string {
+	what := "archive what agents keep"
+	if here, err := os.Getwd(); err == nil && !a.hasHome(here) {
+		what += ", and runs below this directory"
+	}
+	return [2]string{"txarchive ingest", what}
+}
+
 // greet prints what an archive holds, and what to do next.
 func (a *app) greet(dir string, t index.Sums, sources int) {
 	switch {
 	case t.Files == 0 && sources == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.displayPath(dir)), [][2]string{
-			{"txarchive ingest", "archive what agents keep, and runs below this directory"},
+			a.firstIngest(),
 			{"txarchive ingest DIR", "archive all transcripts below DIR"},
 		})
 	case t.Files == 0:

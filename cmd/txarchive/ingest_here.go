@@ -46,6 +46,16 @@ func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.
 	})...), err
 }
 
+// hasHome reports whether a directory is the home directory or one above it.
+func (a *app) hasHome(dir string) bool {
+	home, err := filepath.EvalSymlinks(a.getenv("HOME"))
+	if err != nil {
+		return false
+	}
+	below, err := filepath.Rel(dir, home)
+	return err == nil && filepath.IsLocal(below)
+}
+
 // rootsHere returns the directories below the current one that formats recognize, and notes them. In the home directory, or above it,
 // this would search everything, so it finds none there.
 func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]string, error) {
@@ -53,11 +63,9 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 	if err != nil {
 		return nil, err
 	}
-	if home, err := filepath.EvalSymlinks(a.getenv("HOME")); err == nil {
-		if below, err := filepath.Rel(here, home); err == nil && filepath.IsLocal(below) {
-			a.note("Run directories are not searched for in the whole home directory: txarchive ingest DIR archives those below DIR.")
-			return nil, nil
-		}
+	if a.hasHome(here) {
+		a.note("Run directories are not searched for in the whole home directory: txarchive ingest DIR archives those below DIR.")
+		return nil, nil
 	}
 	found, err := g.FindBelow(ctx, here, store.Dir())
 	if err != nil || len(found) == 0 {
