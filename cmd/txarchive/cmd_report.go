@@ -112,6 +112,8 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	if err != nil {
 		return err
 	}
+	since, _ := given["since"].(string)
+	until, _ := given["until"].(string)
 	for name, value := range given {
 		if _, ok := r.Parameters[name]; !ok {
 			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstNonEmpty(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
@@ -121,6 +123,9 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 				return err
 			}
 		}
+	}
+	if _, _, err := timeRange(since, until, a.now(), a.location()); err != nil && r.Shipped {
+		return usage(fmt.Sprintf("until=%q is before since=%q", until, since), "give the earlier date to since")
 	}
 	for name, value := range r.Parameters {
 		if _, ok := given[name]; !ok {
