@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
@@ -82,7 +83,20 @@ func newReportRunCommand(a *app) *cobra.Command {
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows with exit code 7 (0 = no limit)")
 	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` with exit code 7 (default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(rows.Formats...)})
+	cmd.SetFlagErrorFunc(a.costFlagError("txarchive report run NAME --"))
 	return cmd
+}
+
+// costFlagError returns a flagError that, for a flag of cost, names the line after which those are taken.
+func (a *app) costFlagError(line string) func(*cobra.Command, error) error {
+	return func(c *cobra.Command, err error) error {
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+			if name := unknown.GetSpecifiedName(); newCostCommand(a).Flags().Lookup(name) != nil {
+				return usage(err.Error(), "flags of cost go after --: "+line+" --"+name)
+			}
+		}
+		return flagError(c, err)
+	}
 }
 
 func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
@@ -195,6 +209,7 @@ func newReportSaveCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&description, "description", "", "describe the report with this `TEXT`")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "default of a parameter of the statement, `NAME=DEFAULT` (repeatable)")
+	cmd.SetFlagErrorFunc(a.costFlagError("txarchive report save NAME -- cost"))
 	return cmd
 }
 
