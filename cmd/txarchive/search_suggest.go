@@ -31,14 +31,31 @@ func relaxed(t *query.Tree) *query.Tree {
 	return nil
 }
 
-// suggestShow notes, for a query without hits whose only word is an id, that show takes it: ids are not part of any text.
+// suggestShow notes, for a query without hits whose only word is an id, that show takes it: ids are not part of any text. So it does for
+// the id of a run of which there is no transcript to be found.
 func (a *app) suggestShow(ctx context.Context, store *archive.Archive, text string) {
 	if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text, " \"()*") {
 		return
 	}
-	if _, err := resolve(ctx, store, text); err == nil {
-		a.note("Try: txarchive show %s   (it is an id)", text)
+	id, isRun := strings.CutPrefix(text, "run:")
+	what, err := resolve(ctx, store, id)
+	if err != nil {
+		return
 	}
+	why := "it is an id"
+	if isRun {
+		switch r, err := store.Index().Run(ctx, what.run); {
+		case err != nil:
+			return
+		case r.Pruned:
+			why = "the run is pruned"
+		case !r.Counted:
+			why = "the archive has no transcript of the run"
+		default:
+			return // another condition excludes it
+		}
+	}
+	a.note("Try: txarchive show %s   (%s)", id, why)
 }
 
 // suggestNames notes, for a query without hits, formats that do not exist and values that are near existing ones.
