@@ -9,6 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // target is what an id names: a run, a conversation with its run, or an event with both. What is not named is "".
@@ -45,20 +46,32 @@ func resolve(ctx context.Context, store *archive.Archive, id string) (target, er
 	found, err := one()
 	if errors.Is(err, index.ErrNotFound) {
 		if found, err = other(); errors.Is(err, index.ErrNotFound) {
-			hint := "`txarchive search WORDS` shows ids; any unique prefix of an id works"
-			before, _, _ := strings.Cut(id, ":")
-			if r, err := store.Index().Run(ctx, before); err == nil {
-				hint = "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` lists them"
-			} else if c, err := store.Index().Conversation(ctx, before); err == nil && before != id {
-				hint = "`txarchive show " + c.ID + " --last 1` shows its last event"
-			}
-			return target{}, notFound(fmt.Sprintf("no run, conversation or event %q", id), hint)
+			return target{}, notFound(fmt.Sprintf("no run, conversation or event %q", id), explainUnknown(ctx, store, id))
 		}
 	}
 	if errors.Is(err, index.ErrAmbiguous) {
 		return target{}, ambiguous(ctx, store, id)
 	}
 	return found, err
+}
+
+// explainUnknown returns the hint for an id that nothing has, by what has the beginning of it.
+func explainUnknown(ctx context.Context, store *archive.Archive, id string) string {
+	before, _, isEvent := strings.Cut(id, ":")
+	if r, err := store.Index().Run(ctx, before); err == nil {
+		return "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` lists them"
+	}
+	c, err := store.Index().Conversation(ctx, before)
+	if err != nil || !isEvent {
+		return "`txarchive search WORDS` shows ids; any unique prefix of an id works"
+	}
+	if i := strings.LastIndexByte(id, '.'); i > len(before) {
+		if rows, err := store.Index().Event(ctx, id[:i]); err == nil {
+			event, _, _ := strings.Cut(rows[0].ID, ".")
+			return fmt.Sprintf("the event has %s: `txarchive show %s` shows it", terminal.Plural(len(rows), "part", "parts"), event)
+		}
+	}
+	return "`txarchive show " + c.ID + " --last 1` shows its last event"
 }
 
 // resolveRun returns the id of the run that an id names: a run, or the run of a conversation or event.
