@@ -101,6 +101,14 @@ func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, comman
 		return
 	}
 	a.suggestNames(ctx, store, text)
+	for _, n := range query.Conditions(t.Root) {
+		if word, ok := n.(query.Word); ok {
+			if meant := query.Meant(word.Text); len(meant) > 0 {
+				widest := strings.Replace(text, word.Text, meant[len(meant)-1], 1)
+				a.note("Try: txarchive %s %s   (as a field)", command, terminal.ShellQuote(widest))
+			}
+		}
+	}
 	if t = relaxed(t); t != nil {
 		q := query.FindTypedTimes(text, now, a.location()).Print(t)
 		a.note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))

@@ -1,6 +1,12 @@
 package query
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+)
 
 // Type is the type of a field's values.
 type Type uint8
@@ -100,6 +106,36 @@ func nearest(name string) string {
 		return best + ">"
 	}
 	return best + ":"
+}
+
+// condition matches a word that looks like a condition: a name, an operator and a value.
+var condition = lazyregexp.New(`^([A-Za-z]+)(:?(?:>=|<=|==|[=<>])|:)([^:=<>].*)$`)
+
+// Meant returns the conditions that a word such as model=gpt, Tool:Bash or after>2026 may have been meant to be, the most probable one
+// first; none for any other word.
+func Meant(word string) []string {
+	m := condition.FindStringSubmatch(word)
+	if m == nil {
+		return nil
+	}
+	name, op, value := strings.ToLower(m[1]), strings.TrimPrefix(m[2], ":"), m[3]
+	f, known := lookup(name)
+	equal := op == "" || op == "=" || op == "=="
+	switch {
+	case !known:
+		return nil
+	case f.Type == Number:
+		return []string{name + cmp.Or(strings.Replace(op, "==", "=", 1), ":") + value}
+	case f.Type == Time && !equal && name != "after" && name != "before":
+		return []string{map[byte]string{'>': "after:", '<': "before:"}[op[0]] + value}
+	case f.Type == Time:
+		return []string{name + ":" + value}
+	case !equal:
+		return nil
+	case f.Values != nil || strings.ContainsAny(value, `*"`):
+		return []string{name + ":" + value}
+	}
+	return []string{name + ":" + value, name + ":*" + value + "*"}
 }
 
 // Distance returns the edit distance between a and b (optimal string alignment): how many characters must be

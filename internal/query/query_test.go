@@ -317,6 +317,33 @@ func TestFields(t *testing.T) {
 	}
 }
 
+func TestMeant(t *testing.T) {
+	for _, c := range []struct{ word, want string }{
+		{"model=gpt", "model:gpt model:*gpt*"},
+		{"model==gpt-*", "model:gpt-*"},
+		{"Tool:Bash", "tool:Bash tool:*Bash*"},
+		{"kind=message", "kind:message"},
+		{"after>2026", "after:2026"},
+		{"after:>=2026-11", "after:2026-11"},
+		{"before<7d", "before:7d"},
+		{"on>2026", "after:2026"},
+		{"on<=2026", "before:2026"},
+		{"during=2026", "during:2026"},
+		{"Cost>5", "cost>5"},
+		{"Tokens==5", "tokens=5"},
+		{"model>gpt", ""},
+		{"colour=red", ""},
+		{"model=", ""},
+		{"from::to", ""},
+		{"a=b", ""},
+		{"http://from=x", ""},
+	} {
+		if got := strings.Join(Meant(c.word), " "); got != c.want {
+			t.Errorf("%s: %s", c.word, got)
+		}
+	}
+}
+
 func TestTexts(t *testing.T) {
 	tree, err := Parse(`a "b c" -d -(e -f*) (g OR /h/) role:user`, now, berlin)
 	if err != nil {

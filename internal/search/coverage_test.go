@@ -138,6 +138,10 @@ func TestProposals(t *testing.T) {
 		{"role:ser", "role:*ser*"},
 		{"2026-11", "during:2026-11"},
 		{"permission yesterday role:user", "permission role:user during:yesterday"},
+		{"permission Role:user", "permission role:user"},
+		{"role=user permission", "permission role:user"},
+		{"role=ser", "role:*ser*"},
+		{"permission after>2000", "permission after:2000"},
 		{"permission (after:2000) role:nobody", "permission after:2000"},
 	} {
 		_, cover := find(t, w.searcher(), c.query, Options{})

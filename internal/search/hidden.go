@@ -168,6 +168,9 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 			return err
 		}
 	}
+	if err := a.proposeFields(ctx, c); err != nil {
+		return err
+	}
 	if err := a.proposeDates(ctx, c); err != nil {
 		return err
 	}
@@ -179,27 +182,52 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 	return nil
 }
 
-// proposeDates proposes to read words of the query as dates: yesterday, 2026-11, 7d.
-func (a *Answer) proposeDates(ctx context.Context, c *Coverage) error {
+// proposeFields proposes to read words of the query as conditions: model=gpt, Tool:Bash, after>2026.
+func (a *Answer) proposeFields(ctx context.Context, c *Coverage) error {
 	for _, n := range query.Conditions(a.tree.Root) {
 		word, ok := n.(query.Word)
 		if !ok {
 			continue
 		}
-		text := strings.TrimSpace(without(a.tree.Root, n).String() + " during:" + word.Text)
-		t, err := query.Parse(text, a.s.Now(), a.s.Location)
-		if err != nil {
-			continue // not a date
-		}
-		had := len(c.Proposals)
-		if err := a.offer(ctx, c, t, word.Text+" as a time"); err != nil {
-			return err
-		}
-		if len(c.Proposals) > had {
-			c.Proposals[had].Query = text // as people write it
+		for _, meant := range query.Meant(word.Text) {
+			if found, err := a.offerInstead(ctx, c, n, meant, "as a field"); err != nil {
+				return err
+			} else if found {
+				break
+			}
 		}
 	}
 	return nil
+}
+
+// proposeDates proposes to read words of the query as dates: yesterday, 2026-11, 7d.
+func (a *Answer) proposeDates(ctx context.Context, c *Coverage) error {
+	for _, n := range query.Conditions(a.tree.Root) {
+		if word, ok := n.(query.Word); ok {
+			if _, err := a.offerInstead(ctx, c, n, "during:"+word.Text, word.Text+" as a time"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// offerInstead offers the query with a condition, as people write it, in place of another. It does nothing if that is none.
+func (a *Answer) offerInstead(ctx context.Context, c *Coverage, old query.Node, by, why string) (found bool, err error) {
+	text := strings.TrimSpace(without(a.tree.Root, old).String() + " " + by)
+	t, err := query.Parse(text, a.s.Now(), a.s.Location)
+	if err != nil {
+		return false, nil // not a condition
+	}
+	had := len(c.Proposals)
+	if err := a.offer(ctx, c, t, why); err != nil {
+		return false, err
+	}
+	if len(c.Proposals) == had {
+		return false, nil
+	}
+	c.Proposals[had].Query = text
+	return true, nil
 }
 
 // wider returns a field condition that matches its values anywhere in the field: a project is a whole path, of which
