@@ -36,14 +36,27 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 			}
 		}
 		for v, err := range a.versionsOf(ctx, filter, o.Runs) {
-			part := func(ctx context.Context, from, to int64) io.Reader {
-				return &content{ctx: ctx, archive: a, version: v, offset: from, end: to}
-			}
-			if !yield(original{Version: v.Version, newest: v.Newest, lost: lossesWithin(losses.Of(&v.Version), v.Size), place: blob.Copy{Raw: v.Chain}, part: part}, err) || err != nil {
+			found := a.indexedOriginal(v)
+			found.lost = lossesWithin(losses.Of(&v.Version), v.Size)
+			if !yield(found, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+func (a *Archive) indexedOriginal(v index.FileVersion) original {
+	o := original{Version: v.Version, newest: v.Newest, place: blob.Copy{Raw: v.Chain}}
+	o.part = func(ctx context.Context, from, to int64) io.Reader {
+		return &content{ctx: ctx, archive: a, version: v, offset: from, end: to}
+	}
+	o.again = func(ctx context.Context) (now original, changed bool, err error) {
+		for w, err := range a.Index().Versions(ctx, index.VersionFilter{Source: v.Source, Path: v.Path, Number: v.Number}) {
+			return a.indexedOriginal(w), w.SHA256 != v.SHA256 || w.Size != v.Size || w.Chain != v.Chain, err
+		}
+		return original{}, false, fmt.Errorf("%s/%s version %d was removed from the archive meanwhile: %w", v.Source, v.Path, v.Number, index.ErrNotFound)
+	}
+	return o
 }
 
 func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {

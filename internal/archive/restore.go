@@ -125,6 +125,9 @@ type original struct {
 	// the chain instead, because the index assigned ids nearly in the order of packs.
 	place blob.Copy
 	part  func(ctx context.Context, from, to int64) io.Reader
+	// again looks the version up once more: the index may have changed since, when a forget or gc runs meanwhile. changed reports
+	// whether it did. nil: it cannot change.
+	again func(ctx context.Context) (now original, changed bool, err error)
 }
 
 // read returns a reader of the whole original, which verifies its SHA-256 at the end.
@@ -259,11 +262,28 @@ func worse(err, other error) bool {
 	return rank(err) > rank(other)
 }
 
-// restore restores one original.
+// restore restores one original. If it is not what it was expected to be, and the index says meanwhile that it is another, because
+// another process has redacted or removed it, that is tried once.
 func (r *restorer) restore(ctx context.Context, j job) Restored {
 	if len(j.lost) > 0 {
 		return r.restoreDamaged(ctx, j)
 	}
+	d := r.restoreWhole(ctx, j)
+	if j.again == nil || !errors.Is(d.Err, blob.ErrCorrupt) && !errors.Is(d.Err, index.ErrNotFound) {
+		return d
+	}
+	now, changed, err := j.again(ctx)
+	switch {
+	case err != nil:
+		return j.outcome(ActionFailed, err)
+	case !changed:
+		return d
+	}
+	j.original = now
+	return r.restoreWhole(ctx, j)
+}
+
+func (r *restorer) restoreWhole(ctx context.Context, j job) Restored {
 	state, err := j.compare(ctx)
 	switch {
 	case err != nil:

@@ -275,6 +275,37 @@ func TestRestoreDamage(t *testing.T) {
 	}
 }
 
+// TestRestoreBesideForget: while an original is being read, another process redacts it, as forget does. What is restored is what the index
+// says then. An original that has changed without that is corrupt, and one that is removed is not found.
+func TestRestoreBesideForget(t *testing.T) {
+	const place = "UPDATE extents SET (pack, raw, sha256) = (SELECT x.pack, x.raw, x.sha256 FROM extents x, versions v, files f WHERE x.chain = v.chain AND f.id = v.file AND f.path = 'redacted' AND x.offset = extents.offset);"
+	const hash = "UPDATE versions SET sha256 = (SELECT v.sha256 FROM versions v, files f WHERE f.id = v.file AND f.path = 'redacted');"
+	for name, c := range map[string]struct {
+		change string
+		want   error
+	}{
+		"redacted": {place + hash, nil},
+		"damaged":  {place, blob.ErrCorrupt},
+		"removed":  {place + "UPDATE versions SET grave = 'tombstone'", index.ErrNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			size := 2 * contentWindow // the second window is located after the change
+			w.put(file{source: "runs", path: "a", content: text("secret", size)})
+			w.put(file{source: "runs", path: "redacted", content: text("marked", size)})
+			r := w.open(Read)
+			r.volumes.store = &movingStore{Store: r.packs, move: func() { alter(t, r.Index().Path(), c.change) }}
+			dir, got, err := restoreAll(t, r, RestoreOptions{Paths: []string{"a"}})
+			if !errors.Is(err, c.want) {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if b, err := os.ReadFile(filepath.Join(dir, "runs", "a")); c.want == nil && (err != nil || string(b) != text("marked", size)) {
+				t.Errorf("%d bytes, %v", len(b), err)
+			}
+		})
+	}
+}
+
 func TestRestoreStops(t *testing.T) {
 	w := fillWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
