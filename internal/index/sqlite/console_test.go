@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,32 @@ func TestConsoleLimits(t *testing.T) {
 	stop := errors.New("stop")
 	if err := db.Query(t.Context(), index.Question{SQL: "SELECT 1"}, func([]string) error { return stop }, nil); err != stop {
 		t.Errorf("a consumer that stops: %v", err)
+	}
+}
+
+// TestConsoleMemory: what aggregates collect, and a row of many long values, is bounded before it is a value.
+func TestConsoleMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SQLite has an allocator of its own")
+	}
+	db := newDB(t)
+	const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 100) SELECT "
+	for _, sql := range []string{
+		numbers + "json_group_array(hex(zeroblob(4000000))) FROM n",
+		numbers + "jsonb_group_array(hex(zeroblob(4000000))) FROM n",
+		numbers + "json_group_object(i, hex(zeroblob(4000000))) FROM n",
+		"SELECT " + strings.Repeat("hex(zeroblob(8000000)), ", 99) + "1",
+	} {
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: sql})
+		if !errors.Is(err, index.ErrLimit) || !strings.Contains(err.Error(), "128 MiB") || len(rows) > 0 {
+			t.Errorf("%.120s: %d rows, %v", sql, len(rows), err)
+		}
+	}
+	for range 100 { // what one has taken is not missed by the next
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: "SELECT length(json_group_array(value)) FROM (SELECT hex(zeroblob(1000000)) AS value UNION ALL SELECT 1)"})
+		if err != nil || fmt.Sprint(rows) != "[2000006]" {
+			t.Fatal(rows, err)
+		}
 	}
 }
 

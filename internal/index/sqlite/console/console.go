@@ -26,6 +26,8 @@ const (
 	MaxValue = 16 << 20
 	// maxSQL is the longest statement, in bytes.
 	maxSQL = 1 << 20
+	// maxMemory is how much memory a statement can take, without the cache, in bytes. It is room for eight values of MaxValue.
+	maxMemory = 128 << 20
 )
 
 // pragmas let SQLite sort and materialise in temporary files, not in memory.
@@ -120,6 +122,11 @@ func (c *Console) Query(ctx context.Context, q index.Question, columns func([]st
 	if err := setLimits(conn); err != nil {
 		return err
 	}
+	var unlimited func()
+	if err := conn.Raw(func(c any) error { unlimited = engine.LimitMemory(c, maxMemory); return nil }); err != nil {
+		return err
+	}
+	defer unlimited()
 	err = run(timed, conn, statement, q, columns, row)
 	if engine.Code(err) == 0 && timed.Err() == nil {
 		return err

@@ -69,7 +69,9 @@ func (c *Console) explain(ctx context.Context, conn *sql.Conn, statement string,
 		return &index.SQLError{Message: what + " is not allowed: statements can only read"}
 	case sqlite3.SQLITE_TOOBIG:
 		return fmt.Errorf("a value or row can have at most %d bytes: %w", MaxValue, index.ErrLimit)
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM:
+	case sqlite3.SQLITE_NOMEM:
+		return fmt.Errorf("a statement can take at most %d MiB of memory: %w", maxMemory>>20, index.ErrLimit)
+	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("no space for temporary data of the query: %w", index.ErrLimit)
 	case sqlite3.SQLITE_ERROR:
 		if c.denied != "" {

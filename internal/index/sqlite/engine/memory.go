@@ -60,6 +60,8 @@ func allocate(t *libc.TLS, n int32) uintptr {
 		p = smallBlocks.alloc(t, n)
 	} else if isPage(n) {
 		p = pages.alloc(t)
+	} else if !spend(t, n) {
+		return 0
 	} else if p = libc.Xmalloc(t, types.Size_t(n)+sizePrefix); p != 0 {
 		p += sizePrefix
 	}
@@ -76,6 +78,7 @@ func release(t *libc.TLS, p uintptr) {
 	case isPage(n):
 		pages.release(t, p)
 	default:
+		spend(t, -n)
 		libc.Xfree(t, p-sizePrefix)
 	}
 }
@@ -87,6 +90,9 @@ func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
 		return p
 	}
 	if was > maxSmall && n > maxSmall && !isPage(was) && !isPage(n) {
+		if !spend(t, n-was) {
+			return 0
+		}
 		if p = libc.Xrealloc(t, p-sizePrefix, types.Size_t(n)+sizePrefix); p == 0 {
 			return 0
 		}
