@@ -85,12 +85,15 @@ func (w *Writer) HumanReadable(formatTime func(string) (string, bool)) *Writer {
 	}
 }
 
-// TableChunk is how many rows share column widths: the first rows are printed before the last one is known.
+// TableChunk is how many rows share column widths: the first rows are printed before the last one is known. Long rows are fewer.
 const TableChunk = 1000
+
+// tableBytes is the length of the cells after which no more rows share column widths.
+const tableBytes = 16 << 20
 
 func tableRows(o Output) *Writer {
 	var g terminal.Table
-	shown := false
+	shown, held := false, 0
 	flush := func() error {
 		if len(g.Rows) == 0 && shown || len(g.Columns) == 0 {
 			return nil
@@ -103,7 +106,7 @@ func tableRows(o Output) *Writer {
 		}
 		shown = true
 		_, err := fmt.Fprintln(o.W, g.Fit(o.Width, o.Style))
-		g.Rows = nil
+		g.Rows, held = nil, 0
 		return err
 	}
 	return &Writer{
@@ -117,9 +120,10 @@ func tableRows(o Output) *Writer {
 			cells := make([]string, len(values))
 			for i, v := range values {
 				cells[i] = Text(v)
+				held += len(cells[i])
 			}
 			g.Add(cells...)
-			if len(g.Rows) == TableChunk {
+			if len(g.Rows) == TableChunk || held >= tableBytes {
 				return flush()
 			}
 			return nil

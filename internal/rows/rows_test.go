@@ -31,3 +31,20 @@ func TestFormats(t *testing.T) {
 		t.Error("there is a format xml")
 	}
 }
+
+// TestTableOfLongRows: a table holds some megabytes of rows before it prints them, not a thousand rows of any length.
+func TestTableOfLongRows(t *testing.T) {
+	var b strings.Builder
+	w, _ := New("table", Output{W: &b, Width: 80})
+	if err := w.Columns([]string{"text"}); err != nil {
+		t.Fatal(err)
+	}
+	for n, row := 1, strings.Repeat("x", 1<<20); b.Len() == 0; n++ {
+		if n > tableBytes>>20 {
+			t.Fatalf("%d rows are held", n)
+		}
+		if err := w.Row([]any{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
