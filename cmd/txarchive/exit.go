@@ -122,6 +122,7 @@ var exitTable = []struct {
 	{prune.ErrNothing, exitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` lists what is missing"},
+	{archive.ErrDirectory, exitRefused, "move the directory away, or restore to another one: --to DIR"},
 	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces existing files"},
 	{syscall.ENOTDIR, exitRefused, "the path or a part of it is a file, not a directory: name another path"},
 	{fs.ErrNotExist, exitNotFound, "check the path"},

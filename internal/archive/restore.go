@@ -69,6 +69,9 @@ type Restored struct {
 // ErrInside says that a restore would write into the archive itself.
 var ErrInside = errors.New("directory is inside the archive")
 
+// ErrDirectory says that a directory is where a file would be restored. No restore replaces it.
+var ErrDirectory = fmt.Errorf("a directory is in its place: %w", fs.ErrExist)
+
 // errChoice says that RestoreOptions do not say what to restore.
 var errChoice = errors.New("nothing selected: choose all, a source, a run or paths")
 
@@ -78,7 +81,7 @@ var errChoice = errors.New("nothing selected: choose all, a source, a run or pat
 // error summarises them. A full disk stops the restore.
 //
 // Errors: index.ErrNotFound if no original matches, or none matches one of the paths; blob.ErrCorrupt if bytes are damaged;
-// fs.ErrExist if files were refused because others have their names, and nothing else failed; ErrInside.
+// fs.ErrExist if files were refused because others have their names (ErrDirectory: directories), and nothing else failed; ErrInside.
 func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Restored)) error {
 	if !o.All && o.Source == "" && len(o.Runs) == 0 && len(o.Paths) == 0 {
 		return errChoice
@@ -290,6 +293,8 @@ func (r *restorer) restoreWhole(ctx context.Context, j job) Restored {
 		return j.outcome(ActionFailed, err)
 	case state == same:
 		return j.outcome(ActionUnchanged, nil)
+	case state == directory:
+		return j.outcome(ActionRefused, &fs.PathError{Op: "restore", Path: j.name, Err: ErrDirectory})
 	case state == different && !r.opts.Overwrite:
 		return j.outcome(ActionRefused, &fs.PathError{Op: "restore", Path: j.name, Err: fs.ErrExist})
 	case r.opts.DryRun:

@@ -101,6 +101,7 @@ const (
 	absent = iota
 	same
 	different
+	directory
 )
 
 // compare compares an original with what exists at its name.
@@ -115,6 +116,9 @@ func (j *job) compare(ctx context.Context) (int, error) {
 	}
 	if err != nil {
 		return absent, err
+	}
+	if info.IsDir() {
+		return directory, nil
 	}
 	if !info.Mode().IsRegular() || info.Size() != j.Size {
 		return different, nil

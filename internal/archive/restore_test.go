@@ -158,6 +158,9 @@ func TestRestoreOverwrite(t *testing.T) {
 			if (d.Err != nil) != (d.Action == ActionRefused || d.Action == ActionFailed) {
 				t.Errorf("%s is %s with %v", name, d.Action, d.Err)
 			}
+			if name == "dir" && !errors.Is(d.Err, ErrDirectory) {
+				t.Errorf("a directory is in the way: %v", d.Err)
+			}
 			out = append(out, d.Action)
 		}
 		return strings.Join(out, " ")
@@ -167,6 +170,9 @@ func TestRestoreOverwrite(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs", "new")); err == nil {
 		t.Error("a dry run has written")
+	}
+	if got := actions(RestoreOptions{DryRun: true, Overwrite: true}); got != "unchanged planned planned planned refused planned" {
+		t.Errorf("dry run of overwriting: %s", got)
 	}
 	if got := actions(RestoreOptions{}); got != "unchanged refused refused restored refused refused" {
 		t.Errorf("careful: %s", got)
