@@ -150,7 +150,8 @@ func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c clas
 	var bug error
 	for _, candidate := range s.g.Formats {
 		if c.claim.Strength == format.Certain { // no claim is stronger; only a Withholder may overrule it
-			if w, ok := candidate.(format.Withholder); !ok || !w.Withholds(h) {
+			yes, err := format.Withholds(candidate, h)
+			if bug = cmp.Or(bug, err); !yes {
 				continue
 			}
 		}
@@ -167,8 +168,12 @@ func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c clas
 	}
 	if c.claim.Strength == format.None && !c.claim.Skip && isZip(file.path) {
 		if list, err := zipped.Open(f, h.Size); err == nil {
-			c.format, c.claim, _ = exportFormat(s.g.Formats, file.path, list)
+			var failed error
+			c.format, c.claim, failed = exportFormat(s.g.Formats, file.path, list)
 			c.isZip = c.format != nil
+			if _, ok := errors.AsType[*format.Bug](failed); ok && !c.isZip {
+				c.failed, bug = true, cmp.Or(bug, failed)
+			}
 		}
 	}
 	return c, bug

@@ -1,9 +1,11 @@
 package ingest_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -381,6 +383,44 @@ func TestFormatsThatFail(t *testing.T) {
 	w.Formats = all.Formats()
 	if got, want := report(), "0 new, 1 ignored\n"; got != want {
 		t.Errorf("with other formats\n%s\nwant\n%s", got, want)
+	}
+}
+
+// doubting is a format that panics when it is asked about a file of another one, or about a file in a zip.
+type doubting struct{ failing }
+
+func (doubting) Name() string                    { return "doubting" }
+func (doubting) Detect(format.Head) format.Claim { return format.Claim{} }
+func (doubting) Withholds(format.Head) bool      { panic("in Withholds") }
+func (doubting) InZip(string) bool               { panic("in InZip") }
+
+// TestFormatsThatDoubt: such a panic is reported with the file, and the claims of the other formats hold.
+func TestFormatsThatDoubt(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	w.Formats = []format.Format{failing{}, doubting{}}
+	s.write("a/good.failing", "good")
+	var b strings.Builder
+	z := zip.NewWriter(&b)
+	if _, err := z.Create("conversations.json"); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.write("b/export.zip", b.String())
+	r, err := w.Run(t.Context(), []ingest.Root{{Source: "home", Dir: s.dir, Below: "."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bad []string
+	for _, p := range r.Problems {
+		if bug := (*format.Bug)(nil); errors.As(p.Err, &bug) && bug.Format == "doubting" {
+			bad = append(bad, p.Path)
+		}
+	}
+	slices.Sort(bad)
+	if fmt.Sprint(bad) != "[a/good.failing b/export.zip]" || r.New != 1 || !strings.Contains(w.dump(), "native_id=good ") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -29,7 +29,11 @@ func exportFormat(formats []format.Format, p string, list []zipped.File) (format
 	probed, failed := 0, error(nil)
 	for i := range list {
 		for _, f := range formats {
-			if probed >= maxProbed || !isTranscriptName(f, &list[i]) {
+			if probed >= maxProbed {
+				continue
+			}
+			yes, err := isTranscriptName(f, &list[i])
+			if failed = cmp.Or(failed, err); !yes {
 				continue
 			}
 			probed++
@@ -44,9 +48,8 @@ func exportFormat(formats []format.Format, p string, list []zipped.File) (format
 }
 
 // isTranscriptName reports whether a file in a zip is named as a format's transcripts are.
-func isTranscriptName(f format.Format, file *zipped.File) bool {
-	z, ok := f.(format.Zipped)
-	return ok && z.InZip(path.Base(file.Path))
+func isTranscriptName(f format.Format, file *zipped.File) (bool, error) {
+	return format.InZip(f, path.Base(file.Path))
 }
 
 // detectInZip returns a format's claim on a file in a zip.
@@ -148,7 +151,7 @@ func (s *scan) countLeftOut() {
 func (c *claimed) member(file *zipped.File) *claimed {
 	own := c.derived(path.Join(c.path, file.Path), format.Other)
 	own.root = c.path
-	if isTranscriptName(c.format, file) {
+	if yes, _ := isTranscriptName(c.format, file); yes {
 		if claim, _ := detectInZip(c.format, c.path, file); claim.Strength > format.None {
 			own.claim = claim
 			return own

@@ -34,6 +34,34 @@ func Detect(f Format, h Head) (c Claim, err error) {
 	return f.Detect(h), nil
 }
 
+// Withholds is f.Withholds where f is a Withholder, with a *Bug where that panics.
+func Withholds(f Format, h Head) (yes bool, err error) {
+	w, ok := f.(Withholder)
+	if !ok {
+		return false, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			yes, err = false, newBug(f, p)
+		}
+	}()
+	return w.Withholds(h), nil
+}
+
+// InZip is f.InZip where f is Zipped, with a *Bug where that panics.
+func InZip(f Format, name string) (yes bool, err error) {
+	z, ok := f.(Zipped)
+	if !ok {
+		return false, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			yes, err = false, newBug(f, p)
+		}
+	}()
+	return z.InZip(name), nil
+}
+
 // Records is f.Parse, with a Problem of the kind Failed as the last record where that panics. What the consumer panics with passes through.
 func Records(f Format, in Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {

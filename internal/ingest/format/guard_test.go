@@ -18,6 +18,8 @@ func (buggy) Name() string                               { return "buggy" }
 func (buggy) Version() int                               { return 1 }
 func (b buggy) Detect(Head) Claim                        { b.fail(); return Claim{Strength: Certain} }
 func (b buggy) Text(string, []byte, int) (string, error) { b.fail(); return "the text", nil }
+func (b buggy) Withholds(Head) bool                      { b.fail(); return true }
+func (b buggy) InZip(string) bool                        { b.fail(); return true }
 func (b buggy) Parse(Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		yield(&transcript.Event{Origin: transcript.Origin{Line: 7}}, nil)
@@ -43,6 +45,12 @@ func TestBugs(t *testing.T) {
 			var bug *Bug
 			if !errors.As(err, &bug) || !like.MatchString(err.Error()) || strings.Contains(err.Error(), secret) || claim != (Claim{}) {
 				t.Errorf("Detect: %+v, %v", claim, err)
+			}
+			if yes, err := Withholds(f, Head{}); !errors.As(err, &bug) || !like.MatchString(err.Error()) || yes {
+				t.Errorf("Withholds: %v, %v", yes, err)
+			}
+			if yes, err := InZip(f, ""); !errors.As(err, &bug) || !like.MatchString(err.Error()) || yes {
+				t.Errorf("InZip: %v, %v", yes, err)
 			}
 			text, err := Text(f, "", nil, 0)
 			if !errors.As(err, &bug) || !like.MatchString(err.Error()) || strings.Contains(err.Error(), secret) || text != "" {
