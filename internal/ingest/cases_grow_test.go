@@ -171,3 +171,40 @@ func TestCasesLearned(t *testing.T) {
 		t.Errorf("%d files, %d of them unchanged", r.Files, r.Unchanged)
 	}
 }
+
+// TestCasesGrowWork: of sound logs that grow line by line, each ingest makes rows of the new lines alone. It omits the logs of Aider, where a
+// new line may belong to the last message.
+func TestCasesGrowWork(t *testing.T) {
+	logs := map[string]map[string]string{} // by format
+	for name, whole := range caseFiles(t) {
+		of, _, _ := strings.Cut(name, "/")
+		if of == "aider" || strings.Contains(name, "/broken/") {
+			continue
+		}
+		if claimOf(name, whole).Log && strings.Count(whole, "\n") > 8 && told(name, whole) < len(whole)/2 {
+			if logs[of] == nil {
+				logs[of] = map[string]string{}
+			}
+			logs[of][name] = strings.TrimRight(whole, "\n") + "\n"
+		}
+	}
+	if len(logs) < 15 {
+		t.Errorf("logs of %d formats", len(logs))
+	}
+	const steps = 4
+	for _, of := range slices.Sorted(maps.Keys(logs)) {
+		s, w, once := newTree(t), newWorld(t), newWorld(t)
+		grown := int64(0)
+		for step := range steps {
+			for name, whole := range logs[of] {
+				lines := strings.SplitAfter(whole, "\n")
+				s.write(name, strings.Join(lines[:len(lines)-steps+step], ""))
+			}
+			grown += w.ingest("home", s.dir, ".").Events
+		}
+		all := once.ingest("home", s.dir, ".").Events
+		if grown != all {
+			t.Errorf("%s: %d rows were made of %d logs that grow in %d steps, %d at once", of, grown, len(logs[of]), steps, all)
+		}
+	}
+}
