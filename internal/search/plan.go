@@ -226,19 +226,17 @@ func required(re *syntax.Regexp) query.Node {
 		return anyOf(of)
 	case syntax.OpConcat:
 		var of []query.Node
-		for i := 0; i < len(re.Sub); i++ {
+		for rest := re.Sub; len(rest) > 0; {
 			var text []rune // of literals next to each other, such as those of x{3}y
-			next := i
-			for next < len(re.Sub) && appendLiteral(&text, re.Sub[next]) {
-				next++
+			literals := 0
+			for literals < len(rest) && appendLiteral(&text, rest[literals]) {
+				literals++
 			}
 			n := literalOf(text)
-			if next == i {
-				n = required(re.Sub[i])
-			} else {
-				i = next - 1
+			if literals == 0 {
+				n = required(rest[0])
 			}
-			if n != nil {
+			if rest = rest[max(literals, 1):]; n != nil {
 				of = append(of, n)
 			}
 		}

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"path"
@@ -24,42 +25,47 @@ func (b *Bug) Error() string {
 // Failed is the kind of the Problem of a parser that panicked: see Records.
 const Failed = "failed"
 
-// Detect is f.Detect, with a *Bug where that panics.
-func Detect(f Format, h Head) (c Claim, err error) {
+// guarded returns what call, a method of f, returns, with a *Bug where that panics.
+func guarded[T any](f Format, call func() T) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c, err = Claim{}, newBug(f, p)
+			var none T
+			v, err = none, newBug(f, p)
 		}
 	}()
-	return f.Detect(h), nil
+	return call(), nil
+}
+
+// Detect is f.Detect, with a *Bug where that panics.
+func Detect(f Format, h Head) (Claim, error) {
+	return guarded(f, func() Claim { return f.Detect(h) })
 }
 
 // Withholds is f.Withholds where f is a Withholder, with a *Bug where that panics.
-func Withholds(f Format, h Head) (yes bool, err error) {
+func Withholds(f Format, h Head) (bool, error) {
 	w, ok := f.(Withholder)
 	if !ok {
 		return false, nil
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			yes, err = false, newBug(f, p)
-		}
-	}()
-	return w.Withholds(h), nil
+	return guarded(f, func() bool { return w.Withholds(h) })
 }
 
 // InZip is f.InZip where f is Zipped, with a *Bug where that panics.
-func InZip(f Format, name string) (yes bool, err error) {
+func InZip(f Format, name string) (bool, error) {
 	z, ok := f.(Zipped)
 	if !ok {
 		return false, nil
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			yes, err = false, newBug(f, p)
-		}
-	}()
-	return z.InZip(name), nil
+	return guarded(f, func() bool { return z.InZip(name) })
+}
+
+// Text is f.Text, with a *Bug where that panics.
+func Text(f Format, role string, raw []byte, part int) (text string, err error) {
+	text, bug := guarded(f, func() (text string) {
+		text, err = f.Text(role, raw, part)
+		return text
+	})
+	return text, cmp.Or(bug, err)
 }
 
 // Records is f.Parse, with a Problem of the kind Failed as the last record where that panics. What the consumer panics with passes through.
@@ -91,16 +97,6 @@ func Records(f Format, in Input) iter.Seq2[transcript.Record, error] {
 			}
 		}
 	}
-}
-
-// Text is f.Text, with a *Bug where that panics.
-func Text(f Format, role string, raw []byte, part int) (text string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			text, err = "", newBug(f, p)
-		}
-	}()
-	return f.Text(role, raw, part)
 }
 
 // newBug describes what is being recovered from, without what it may quote of the original: a runtime error has only numbers and types.
