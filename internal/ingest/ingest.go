@@ -24,6 +24,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Index is what an Ingester needs of an index.
@@ -73,6 +74,7 @@ type Ingester struct {
 
 	mu         sync.Mutex
 	unreadable map[index.VersionKey]error // stored originals that could not be read: each is tried, and reported, once
+	unresolved map[string]FileError       // bugs of resolvers, by their text: the rest of the batch is committed
 }
 
 // Progress is how far an ingest has come. Totals grow while the scan runs.
@@ -132,7 +134,7 @@ func (r *Report) count(p *index.Parsed) {
 type FileError struct {
 	Source string `json:"source"`
 	Path   string `json:"path"`
-	Stage  string `json:"stage"` // scan, open, detect, read, store, parse
+	Stage  string `json:"stage"` // scan, open, detect, read, store, parse, resolve
 	Reason string `json:"reason"`
 	Err    error  `json:"-"`
 }
@@ -184,6 +186,9 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 	if err := g.unreadableError(); err != nil {
 		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
+	for _, bug := range sortedKeys(g.unresolved) {
+		report.Problems = append(report.Problems, g.unresolved[bug])
+	}
 	if report.Packs+report.Adopted == 0 {
 		return report, nil
 	}
@@ -221,11 +226,33 @@ func (g *Ingester) formatNamed(name string) format.Format {
 // resolverOf returns the resolver of a format for the index.
 func (g *Ingester) resolverOf(name string) (r index.Resolver) {
 	f := g.formatNamed(name)
-	if resolver, ok := f.(format.Resolver); ok {
-		r.Resolve = resolver.Resolve
+	if _, ok := f.(format.Resolver); ok {
+		r.Resolve = func(family *transcript.Family) {
+			if err := format.Resolve(f, family); err != nil {
+				g.addUnresolved(family, err)
+			}
+		}
 	}
 	_, r.Usage = f.(format.UsageResolver)
 	return r
+}
+
+// addUnresolved keeps a bug of a resolver for the report, with the first family that shows it.
+func (g *Ingester) addUnresolved(family *transcript.Family, bug error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.unresolved[bug.Error()]; known {
+		return
+	}
+	g.Log.Warn("run not resolved", "reason", bug)
+	if g.unresolved == nil {
+		g.unresolved = map[string]FileError{}
+	}
+	e := FileError{Stage: "resolve", Reason: bug.Error(), Err: bug}
+	if len(family.Conversations) > 0 {
+		e.Path = family.Conversations[0].Path
+	}
+	g.unresolved[bug.Error()] = e
 }
 
 // parserVersions returns the current version of every parser.

@@ -424,6 +424,29 @@ func TestFormatsThatDoubt(t *testing.T) {
 	}
 }
 
+// unresolving is a format whose resolver panics.
+type unresolving struct{ failing }
+
+func (unresolving) Resolve(*transcript.Family) { panic("in Resolve") }
+
+// TestFormatsThatDoNotResolve: such a panic is reported once, and what was parsed is in the index.
+func TestFormatsThatDoNotResolve(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	w.Formats = []format.Format{unresolving{}}
+	s.write("a/one.failing", "one")
+	s.write("a/two.failing", "two")
+	r, err := w.Run(t.Context(), []ingest.Root{{Source: "home", Dir: s.dir, Below: "."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Problems) != 1 || r.Problems[0].Stage != "resolve" || r.Problems[0].Path == "" || r.New != 2 || r.Events != 2 {
+		t.Errorf("%+v", r)
+	}
+	if got := w.dump(); !strings.Contains(got, "native_id=one ") || !strings.Contains(got, "native_id=two ") {
+		t.Error(got)
+	}
+}
+
 // TestOwnArchive ingests, with All, a directory that contains the archive, then the archive, and a directory in it: the archive does not
 // store itself.
 func TestOwnArchive(t *testing.T) {

@@ -68,6 +68,19 @@ func Text(f Format, role string, raw []byte, part int) (text string, err error) 
 	return text, cmp.Or(bug, err)
 }
 
+// Resolve is f.Resolve where f is a Resolver, with a *Bug where that panics: the family is then as far as it was edited.
+func Resolve(f Format, family *transcript.Family) error {
+	r, ok := f.(Resolver)
+	if !ok {
+		return nil
+	}
+	_, err := guarded(f, func() struct{} {
+		r.Resolve(family)
+		return struct{}{}
+	})
+	return err
+}
+
 // Records is f.Parse, with a Problem of the kind Failed as the last record where that panics. What the consumer panics with passes through.
 func Records(f Format, in Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
