@@ -55,7 +55,7 @@ func newSearchCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.count, "count", false, "print only the number of hits")
 	f.BoolVar(&o.files, "files", false, "print only the names of originals with hits, for cat and restore")
 	f.BoolVarP(&o.null, "null", "0", false, "with --files: end each name with NUL instead of a newline, and print it unchanged, for xargs -0")
-	f.StringSliceVar(&o.facets, "facets", nil, "print only the number of hits by `FIELDS` (days and months in UTC): "+strings.Join(search.FacetFields(), ", "))
+	f.StringSliceVar(&o.facets, "facets", nil, "print only the number of hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
 	f.BoolVar(&o.Explain, "explain", false, "show how the query was run")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"sort": fixed(string(search.Newest), string(search.Oldest), string(search.Relevance)), "facets": fixedWords(search.FacetFields()...)})

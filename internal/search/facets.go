@@ -39,12 +39,24 @@ var facets = map[string]func(*Result) string{
 	"outcome":      func(r *Result) string { return string(r.Run.Outcome) },
 	"run":          func(r *Result) string { return r.Event.Run },
 	"conversation": func(r *Result) string { return r.Event.Conversation },
-	"month":        func(r *Result) string { return time.UnixMicro(r.Near).UTC().Format("2006-01") },
-	"day":          func(r *Result) string { return time.UnixMicro(r.Near).UTC().Format(time.DateOnly) },
+}
+
+// facetTimes are the layouts of fields that are the time of a row, in the zone of the searcher.
+var facetTimes = map[string]string{"month": "2006-01", "day": time.DateOnly}
+
+func (s *Searcher) facet(field string, r *Result) string {
+	if layout := facetTimes[field]; layout != "" {
+		return time.UnixMicro(r.Near).In(s.zone()).Format(layout)
+	}
+	return facets[field](r)
 }
 
 // FacetFields returns the fields that Facets accepts.
-func FacetFields() []string { return slices.Sorted(maps.Keys(facets)) }
+func FacetFields() []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(facets)), maps.Keys(facetTimes))
+	slices.Sort(all)
+	return all
+}
 
 // File is a version of an original that has hits.
 type File struct {
@@ -92,7 +104,7 @@ func (a *Answer) Files() iter.Seq2[File, error] {
 // of Results. Options.Limit bounds the number of hits that are counted. Errors: *index.UnsupportedError for a field.
 func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	for _, f := range fields {
-		if facets[f] == nil {
+		if facets[f] == nil && facetTimes[f] == "" {
 			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits cannot be counted by it", Hint: "--facets takes " + strings.Join(FacetFields(), ", ")}
 		}
 	}
@@ -109,7 +121,7 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 			return nil, err
 		}
 		for _, f := range fields {
-			counts[Facet{Field: f, Value: facets[f](&r)}]++
+			counts[Facet{Field: f, Value: a.s.facet(f, &r)}]++
 		}
 	}
 	return sorted(counts, fields), nil
@@ -137,8 +149,8 @@ type Tallier interface {
 	// Originals returns the versions that have hits, ordered by their newest or oldest hit, and the number of hits.
 	Originals(ctx context.Context, q *query.Tree, page index.Page, oldest bool) (all []index.VersionKey, rows int64, err error)
 	// Tally counts hits for each field separately, under "" those without a value, and all rows. If it ends early, it
-	// returns the counts so far along with the error.
-	Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error)
+	// returns the counts so far along with the error. Days and months are those of a zone.
+	Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string, zone *time.Location) (counts []map[string]int64, rows int64, err error)
 }
 
 // tally asks the index for the counts. ok is false if the index cannot answer that.
@@ -158,7 +170,7 @@ func (a *Answer) tally(fields []string) (counts map[Facet]int64, ok bool, err er
 		defer cancel()
 		ctx = short
 	}
-	all, rows, err := a.s.Index.Tally(ctx, tree, index.Page{AllVersions: a.o.AllVersions}, fields)
+	all, rows, err := a.s.Index.Tally(ctx, tree, index.Page{AllVersions: a.o.AllVersions}, fields, a.s.zone())
 	a.ended, a.shown = err == nil, int(rows)
 	if err != nil {
 		err = a.stopped(ctx, err)

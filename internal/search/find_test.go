@@ -336,6 +336,19 @@ func TestFacetsAndCount(t *testing.T) {
 			t.Error("a facet that there is not")
 		}
 	}
+	s := w.searcher()
+	for offset, day := range map[int]string{-12: "2026-11-19", 0: "2026-11-20", 14: "2026-11-21"} {
+		s.Location = time.FixedZone("", offset*60*60)
+		for _, limit := range []int{0, 9} { // counted by the index, and hit by hit
+			a, err := s.Find(t.Context(), "word", Options{Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := a.Facets("day"); !slices.Equal(got, []Facet{{"day", day, 4}}) || err != nil {
+				t.Errorf("%+d, limit %d: %v %v", offset, limit, got, err)
+			}
+		}
+	}
 }
 
 // TestAnyText asks what people paste: whatever it is, it is answered or refused with a reason.

@@ -10,6 +10,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -91,11 +92,13 @@ type Searcher struct {
 	Index    Index
 	Texts    Texts
 	Now      func() time.Time
-	Location *time.Location // time zone of dates in queries; nil is UTC
+	Location *time.Location // time zone of dates in queries and of facets; nil is UTC
 	// Sources queries the index about the sources. The function that it returns then inspects their directories,
 	// which may take any time, and returns their state. A nil Sources leaves that unknown.
 	Sources func(ctx context.Context) (inspect func() []Source, err error)
 }
+
+func (s *Searcher) zone() *time.Location { return cmp.Or(s.Location, time.UTC) }
 
 // Sort is an order of hits.
 type Sort string

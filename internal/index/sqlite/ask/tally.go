@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -21,18 +22,23 @@ var tallyColumns = map[string]string{
 	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
 	"agent":  "coalesce(c.agent, r.agent)", "model": "coalesce(c.model, r.model)", "project": "coalesce(c.project, r.project)", "flow": "coalesce(c.flow, r.flow)",
 	"step": "c.step", "group": `r."group"`, "outcome": "r.outcome", "run": "r.run_id", "conversation": "c.conversation_id",
-	"month": "strftime('%Y-%m', (coalesce(e.time, e.near, 0) - 999999 * (coalesce(e.time, e.near, 0) < 0)) / 1000000, 'unixepoch')",
-	"day":   "strftime('%Y-%m-%d', (coalesce(e.time, e.near, 0) - 999999 * (coalesce(e.time, e.near, 0) < 0)) / 1000000, 'unixepoch')",
+	"month": quarter, "day": quarter,
 }
 
-// Tally counts the matching rows by value, for each field separately; rows without a value count under "". It also returns
-// the number of rows. When it ends early it returns the counts so far with the error.
+// quarter is the quarter of an hour of a row, since 1970. In all zones, days have begun with one since 1972.
+const quarter = "(coalesce(e.time, e.near, 0) - 899999999 * (coalesce(e.time, e.near, 0) < 0)) / 900000000"
+
+// timeLayouts are what is shown of a quarter.
+var timeLayouts = map[string]string{"month": "2006-01", "day": time.DateOnly}
+
+// Tally counts the matching rows by value, for each field separately; rows without a value count under "". Days and months
+// are those of a zone. It also returns the number of rows. When it ends early it returns the counts so far with the error.
 //
 // Errors: *index.UnsupportedError for a field that rows cannot be counted by.
-func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error) {
+func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string, zone *time.Location) (counts []map[string]int64, rows int64, err error) {
 	page.After, page.Limit = "", 0
 	f := db.finder(ctx, page)
-	t := tally{counts: make([]map[string]int64, len(fields))}
+	t := tally{zone: zone, counts: make([]map[string]int64, len(fields))}
 	var columns []string
 	for i, name := range fields {
 		if tallyColumns[name] == "" {
@@ -68,7 +74,8 @@ func (db *Reader) Names(ctx context.Context, field string) (names []string, err 
 
 // tally is the state of one Tally.
 type tally struct {
-	names  []map[int64]string // by field: names of its ids
+	texts  []func(int64) string // by field: what a number in its column stands for
+	zone   *time.Location
 	counts []map[string]int64
 	rows   int64
 }
@@ -81,8 +88,12 @@ func (t *tally) count(f *finder, q *query.Tree, fields, columns []string) error 
 	if err := f.window(&c); err != nil {
 		return err
 	}
-	if err := t.loadNames(f, fields); err != nil {
-		return err
+	for _, field := range fields {
+		text, err := t.text(f, field)
+		if err != nil {
+			return err
+		}
+		t.texts = append(t.texts, text)
 	}
 	groups := make([]string, len(columns))
 	for i := range groups {
@@ -102,23 +113,28 @@ func (t *tally) count(f *finder, q *query.Tree, fields, columns []string) error 
 	return err
 }
 
-// loadNames reads all names of the fields; there are few.
-func (t *tally) loadNames(f *finder, fields []string) error {
-	for _, field := range fields {
-		query, names := "", map[int64]string{}
-		switch t.names = append(t.names, names); field {
-		case "format":
-			query = "SELECT id, name FROM names"
-		case "tool", "role", "kind", "type":
-			query = "SELECT s.id, n.name FROM scenes s CROSS JOIN names n ON n.id = s." + field
-		default:
-			continue
-		}
-		if err := engine.Each(f.ctx, f.tx, query, nil, scanName, func(n name) bool { names[n.id] = n.text; return true }); err != nil {
-			return err
-		}
+// text returns what turns a number in the column of a field into its value, nil where the column has the value itself.
+func (t *tally) text(f *finder, field string) (func(int64) string, error) {
+	query, names := "", map[int64]string{}
+	switch field {
+	case "format":
+		query = "SELECT id, name FROM names"
+	case "tool", "role", "kind", "type":
+		query = "SELECT s.id, n.name FROM scenes s CROSS JOIN names n ON n.id = s." + field
+	case "day", "month":
+		return func(quarter int64) string {
+			text, known := names[quarter]
+			if !known {
+				text = time.Unix(quarter*900, 0).In(t.zone).Format(timeLayouts[field])
+				names[quarter] = text
+			}
+			return text
+		}, nil
+	default:
+		return nil, nil
 	}
-	return nil
+	err := engine.Each(f.ctx, f.tx, query, nil, scanName, func(n name) bool { names[n.id] = n.text; return true }) // there are few
+	return func(id int64) string { return names[id] }, err
 }
 
 // name is a row of names.
@@ -138,7 +154,7 @@ func (t *tally) add(values []any) bool {
 		case string:
 			text = v
 		case int64:
-			text = t.names[i][v]
+			text = t.texts[i](v)
 		}
 		counts[text] += n
 	}
