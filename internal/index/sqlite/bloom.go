@@ -60,11 +60,11 @@ func (t *tx) loadFilters() (*seenFilters, error) {
 		{"events", &known.events, eventBits}, {"usage", &known.usage, otherBits},
 		{"files", &known.files, otherBits}, {"run_names", &known.names, otherBits}, {"runs", &known.runs, otherBits},
 	} {
-		var empty bool
-		if _, err := t.get("SELECT NOT EXISTS (SELECT 1 FROM "+table.name+")", nil, &empty); err != nil {
+		some, err := t.exists("SELECT 1 FROM " + table.name + " LIMIT 1")
+		if err != nil {
 			return nil, err
 		}
-		if empty {
+		if !some {
 			*table.hashes = make(bloomFilter, table.size/64)
 		}
 	}

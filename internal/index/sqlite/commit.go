@@ -202,8 +202,7 @@ func (c *commit) facts(first bool) error {
 // unknown returns the packs of the batch that the index does not have.
 func (c *commit) unknown() (fresh []*index.PackRow, err error) {
 	for _, p := range c.batch.All() {
-		var n int
-		known, err := c.get("SELECT 1 FROM packs WHERE name = ?", []any{p.Name}, &n)
+		known, err := c.exists("SELECT 1 FROM packs WHERE name = ?", p.Name)
 		if err != nil {
 			return nil, err
 		}

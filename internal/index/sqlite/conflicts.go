@@ -31,9 +31,8 @@ func (c *commit) hasTombstone(v *blob.Version) (bool, error) {
 	if named, err := c.tombstonedRoots(); err != nil || !named[rootStart(v.Root)] {
 		return false, err
 	}
-	var n int
-	return c.get(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
-		AND value ->> '$.size' >= ?`, []any{v.Root.String(), v.Number, v.Size}, &n)
+	return c.exists(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
+		AND value ->> '$.size' >= ?`, v.Root.String(), v.Number, v.Size)
 }
 
 // tombstonedRoots are the first bytes of the roots that tombstones name. A replacement mostly has a root of its own, and
@@ -91,8 +90,7 @@ func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) erro
 	}
 	delete(c.addedVersions, versionKey(v))
 	if known {
-		var n int
-		open, err := c.get("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", []any{id, v.SHA256[:]}, &n)
+		open, err := c.exists("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", id, v.SHA256[:])
 		if err != nil || !open {
 			return err // it is hidden already, or has grown beyond the tombstone
 		}

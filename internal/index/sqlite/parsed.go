@@ -87,9 +87,7 @@ func (c *commit) filled(o *owner) (bool, error) {
 	if o.SHA256 != nothing {
 		return false, nil
 	}
-	var newer int64
-	return c.get("SELECT w.id FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1",
-		[]any{o.version}, &newer)
+	return c.exists("SELECT 1 FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1", o.version)
 }
 
 // retract deletes what a parse replaces. A parse from the beginning replaces everything, also for an original that has grown:

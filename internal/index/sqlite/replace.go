@@ -52,8 +52,7 @@ func (c *commit) within(chain, offset, size int64) (bool, error) {
 	if offset == 0 {
 		return false, nil
 	}
-	var n int
-	return c.get("SELECT 1 FROM extents WHERE chain = ? AND offset < ? AND offset + size >= ? LIMIT 1", []any{chain, offset, offset + size}, &n)
+	return c.exists("SELECT 1 FROM extents WHERE chain = ? AND offset < ? AND offset + size >= ? LIMIT 1", chain, offset, offset+size)
 }
 
 // placeOf returns where a copy is: in the pack that it names or, when gc has replaced that, where the same bytes are now. It is
@@ -246,7 +245,6 @@ func (c *commit) isUnneeded(x *chainExtent) (bool, error) {
 
 // allTombstoned reports whether all versions of a chain have tombstones.
 func (c *commit) allTombstoned(chain int64) (bool, error) {
-	tombstoned := true
 	var keys []string
 	if err := c.each(`SELECT s.name, f.path, v.sha256 FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
 		WHERE v.chain = ?`, func(r *sql.Rows) error {
@@ -260,14 +258,11 @@ func (c *commit) allTombstoned(chain int64) (bool, error) {
 		return false, err
 	}
 	for _, key := range keys {
-		var n int
-		ok, err := c.get("SELECT 1 FROM facts WHERE kind = ? AND key = ? AND value IS NOT NULL", []any{blob.FactTombstone, key}, &n)
-		if err != nil {
+		if ok, err := c.tombstoneStands(key); err != nil || !ok {
 			return false, err
 		}
-		tombstoned = tombstoned && ok
 	}
-	return tombstoned, nil
+	return true, nil
 }
 
 // Replaced yields the packs that others have replaced and whose files may still exist.

@@ -17,8 +17,7 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 		if o.indexed != 1 || o.bytes() != t.bytes() {
 			continue
 		}
-		var n int
-		if others, err := c.get(rowsDiffer, []any{o.version, t.version}, &n); err != nil {
+		if others, err := c.exists(rowsDiffer, o.version, t.version); err != nil {
 			return err
 		} else if others {
 			break

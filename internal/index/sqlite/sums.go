@@ -19,9 +19,12 @@ func (t *tx) updateSums() error {
 	if err != nil {
 		return err
 	}
-	var touched bool
-	if _, err := t.get("SELECT EXISTS (SELECT 1 FROM usage_touched)", nil, &touched); err != nil {
+	touched, err := t.exists("SELECT 1 FROM usage_touched LIMIT 1")
+	if err != nil {
 		return err
+	}
+	if !touched && len(fresh) == 0 {
+		return nil
 	}
 	threads, added := usage.RollupStatements()
 	if touched {
@@ -33,9 +36,6 @@ func (t *tx) updateSums() error {
 		if err := t.addFresh(fresh); err != nil {
 			return err
 		}
-	}
-	if !touched && len(fresh) == 0 {
-		return nil
 	}
 	return t.execAll(added)
 }

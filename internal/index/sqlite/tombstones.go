@@ -74,13 +74,12 @@ func (c *commit) liftTombstone(key string, before func(version int64) error) err
 // liftRetractedTombstone brings back a version whose tombstone was retracted before its bytes came: gc moves them to packs that are
 // younger than both. A ledger that is no older than the retraction still says what some runs have lost.
 func (c *commit) liftRetractedTombstone(key string, v *blob.Version) error {
-	var n int
-	stands, err := c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
+	stands, err := c.tombstoneStands(key)
 	if err != nil || stands {
 		return err
 	}
-	kept, err := c.get(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
-		WHERE t.kind = 'tombstone' AND t.key = ?`, []any{index.LedgerKey(v), key}, &n)
+	kept, err := c.exists(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
+		WHERE t.kind = 'tombstone' AND t.key = ?`, index.LedgerKey(v), key)
 	if err != nil {
 		return err
 	}
@@ -138,22 +137,31 @@ func (c *commit) deleteStatements(version int64) error {
 
 // tombstoneOf reports whether a content of a file has a tombstone, and returns its key.
 func (c *commit) tombstoneOf(source, path string, sum blob.Ref) (key string, yes bool, err error) {
-	if c.noTombstones == nil {
-		var n int
-		some, err := c.getDirect("SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1", nil, &n)
-		if err != nil {
-			return "", false, err
-		}
-		none := !some
-		c.noTombstones = &none
-	}
-	if *c.noTombstones {
-		return "", false, nil
+	none, err := c.isEmpty(&c.noTombstones, "SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1")
+	if none || err != nil {
+		return "", false, err
 	}
 	key = blob.Tombstone{Source: source, Path: path, SHA256: sum}.Key()
-	var n int
-	yes, err = c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
+	yes, err = c.tombstoneStands(key)
 	return key, yes, err
+}
+
+// tombstoneStands reports whether the tombstone of a key stands.
+func (c *commit) tombstoneStands(key string) (bool, error) {
+	return c.exists("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", key)
+}
+
+// isEmpty reports whether a query has no rows, and asks only once.
+func (c *commit) isEmpty(answer **bool, query string) (bool, error) {
+	if *answer == nil {
+		var n int
+		some, err := c.getDirect(query, nil, &n)
+		if err != nil {
+			return false, err
+		}
+		*answer = new(!some)
+	}
+	return **answer, nil
 }
 
 // prunedRun is what was pruned of a run in a version.
@@ -175,17 +183,9 @@ func (g *prunedRun) drops() bool {
 // prunedRuns returns what was pruned in a version, by the native id of the run. Facts are applied before anything is parsed, so
 // none are added between two calls.
 func (c *commit) prunedRuns(version int64) (all map[string]*prunedRun, err error) {
-	if c.nothingPruned == nil {
-		var n int
-		some, err := c.getDirect("SELECT 1 FROM graves LIMIT 1", nil, &n)
-		if err != nil {
-			return nil, err
-		}
-		none := !some
-		c.nothingPruned = &none
-	}
-	if *c.nothingPruned {
-		return nil, nil
+	none, err := c.isEmpty(&c.nothingPruned, "SELECT 1 FROM graves LIMIT 1")
+	if none || err != nil {
+		return nil, err
 	}
 	err = c.each("SELECT n.native_id, g.until, g.action, g.tier FROM graves g JOIN run_names n ON n.id = g.run_name WHERE g.version = ?",
 		func(r *sql.Rows) error {

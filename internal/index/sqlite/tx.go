@@ -122,6 +122,12 @@ func (t *tx) getDirect(query string, args []any, dest ...any) (bool, error) {
 	return err == nil, engine.Damage(err)
 }
 
+// exists reports whether a query has a row.
+func (t *tx) exists(query string, args ...any) (bool, error) {
+	var n int
+	return t.get(query, args, &n)
+}
+
 // each calls row for every row of a query.
 func (t *tx) each(query string, row func(*sql.Rows) error, args ...any) error {
 	return t.scan(t.ctx, query, row, args)
@@ -161,7 +167,7 @@ func (t *tx) eachDirect(ctx context.Context, query string, row func(*sql.Rows) e
 func (t *tx) id(table string) (int64, error) {
 	n, ok := t.next[table]
 	if !ok {
-		if _, err := t.getDirect("SELECT coalesce(max(id), 0) FROM "+table, nil, &n); err != nil { // all ids of a commit are from here
+		if _, err := t.getDirect("SELECT coalesce(max(id), 0) FROM "+table, nil, &n); err != nil {
 			return 0, err
 		}
 	}
