@@ -122,8 +122,7 @@ func resolveFilters(ctx context.Context, store *archive.Archive, name string) ([
 		}
 	}
 	what, err := resolve(ctx, store, name)
-	var none *failure
-	if errors.As(err, &none) && none.code == exitNotFound {
+	if isNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {

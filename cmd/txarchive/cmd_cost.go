@@ -110,8 +110,12 @@ func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bo
 	default:
 		err = v.report(ctx)
 	}
-	var wrong *cost.OptionError
-	if errors.As(err, &wrong) {
+	return optionError(err)
+}
+
+// optionError returns the error for a wrong value of a flag of cost, and any other as it is.
+func optionError(err error) error {
+	if wrong, ok := errors.AsType[*cost.OptionError](err); ok {
 		return usage("--"+wrong.Error(), "docs/cost.md describes keys and modes")
 	}
 	return err

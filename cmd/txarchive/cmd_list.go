@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -154,7 +153,7 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 			return usage("a run and --query cannot be combined", "use only one of them")
 		}
 		id, err := resolveRun(ctx, store, v[0])
-		if f, ok := errors.AsType[*failure](err); ok && f.code == exitNotFound && strings.ContainsAny(v[0], ": ") {
+		if isNotFound(err) && strings.ContainsAny(v[0], ": ") {
 			return notFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
 		}
 		if err != nil {

@@ -52,8 +52,8 @@ func runPolicyCheck(a *app, file string) error {
 		return err
 	}
 	p, err := policy.Parse(src)
-	var mistakes policy.Errors
-	if err != nil && !errors.As(err, &mistakes) {
+	mistakes, ok := errors.AsType[policy.Errors](err)
+	if err != nil && !ok {
 		return err
 	}
 	if a.json {

@@ -212,7 +212,7 @@ type lostBytes struct {
 // notRestored describes an original that was not restored completely.
 func notRestored(r *archive.Restored) restoreFail {
 	reason := r.Err.Error()
-	if there := (*fs.PathError)(nil); r.Action == archive.ActionRefused && errors.As(r.Err, &there) {
+	if there, ok := errors.AsType[*fs.PathError](r.Err); ok && r.Action == archive.ActionRefused {
 		reason = there.Err.Error() // the path is in a field of its own
 	}
 	f := restoreFail{r.Source, r.Path, r.Version, r.Action, reason, nil, []lostBytes{}}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -175,8 +174,7 @@ func (v *costPrinter) tree(ctx context.Context) error {
 // root returns the run or group that --tree names.
 func (v *costPrinter) root(ctx context.Context) (index.Node, error) {
 	run, err := requireRun(ctx, v.store, v.o.tree, "--tree takes a run or a group; --explain takes conversations and events")
-	var f *failure
-	if errors.As(err, &f) && f.code == exitNotFound {
+	if isNotFound(err) {
 		for r, bad := range v.store.Index().Runs(ctx, index.Selection{Group: v.o.tree}, index.Page{Limit: 1}) {
 			if bad != nil {
 				return index.Node{}, bad

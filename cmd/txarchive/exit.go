@@ -57,6 +57,12 @@ func problems(text, hint string) error { return &failure{code: exitProblems, tex
 
 func notFound(text, hint string) error { return &failure{code: exitNotFound, text: text, hint: hint} }
 
+// isNotFound reports whether err comes from notFound.
+func isNotFound(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.code == exitNotFound
+}
+
 func corrupt(text, hint string) error { return &failure{code: exitCorrupt, text: text, hint: hint} }
 
 // limitCrossed returns the error for a limit that was set by a flag and is exceeded.

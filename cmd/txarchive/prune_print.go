@@ -207,8 +207,7 @@ func (a *app) readPolicy(file string) ([]byte, *policy.Policy, error) {
 		return nil, nil, err
 	}
 	p, err := policy.Parse(src)
-	var mistakes policy.Errors
-	if errors.As(err, &mistakes) {
+	if mistakes, ok := errors.AsType[policy.Errors](err); ok {
 		return nil, nil, a.printMistakes(file, mistakes)
 	}
 	return src, p, err

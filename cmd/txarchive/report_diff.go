@@ -73,12 +73,8 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 		sides[i] = side
 	}
 	c, err := cost.Compare(ctx, sides[0], sides[1], options, a.now())
-	var wrong *cost.OptionError
-	if errors.As(err, &wrong) {
-		return usage("--"+wrong.Error(), "docs/cost.md describes keys and modes")
-	}
 	if err != nil {
-		return err
+		return optionError(err)
 	}
 	left := 0
 	if o.limit > 0 && len(c.Rows) > o.limit {

@@ -184,8 +184,7 @@ func Page(title string, picture []byte, g *terminal.Table, notes []string) []byt
 func WriteFile(path string, body []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".chart-*")
 	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
 			at.Path = path // which somebody named
 		}
 		return err

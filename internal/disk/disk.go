@@ -99,8 +99,7 @@ func (f *File) Name() string { return f.f.Name() }
 // Write writes all of p, or returns an error.
 func (f *File) Write(p []byte) (int, error) {
 	if err := f.fs.fault(OpWrite, f.Name()); err != nil {
-		var short *ShortWrite
-		if errors.As(err, &short) {
+		if short, ok := errors.AsType[*ShortWrite](err); ok {
 			n, werr := f.f.Write(p[:min(short.N, len(p))])
 			return n, errors.Join(err, werr)
 		}

@@ -57,9 +57,11 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 					continue
 				}
 				found := &Found{Place: p, Format: f.Name(), Dir: at.path}
-				if err := g.survey(ctx, found); errors.As(err, new(*ExcludedError)) {
-					continue // the user has excluded it
-				} else if err != nil {
+				err = g.survey(ctx, found)
+				if _, excluded := errors.AsType[*ExcludedError](err); excluded {
+					continue // by the user
+				}
+				if err != nil {
 					return nil, fmt.Errorf("look at %s: %w", at.path, err)
 				}
 				all = append(all, found)

@@ -152,8 +152,7 @@ func parseDatabase(ctx context.Context, f format.Format, in format.Input, add re
 	}
 	_, drained := io.Copy(io.Discard, pr)
 	err := <-failed
-	var bad *databaseError
-	if errors.As(err, &bad) && ctx.Err() == nil {
+	if _, bad := errors.AsType[*databaseError](err); bad && ctx.Err() == nil {
 		return add(&transcript.Problem{Kind: "bad database", Reason: "SQLite cannot read it: " + reason(err), Origin: transcript.Origin{Inner: layer}})
 	}
 	return errors.Join(err, drained, ctx.Err())

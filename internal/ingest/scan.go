@@ -115,8 +115,7 @@ func (s *scan) problem(rel, stage string, err error) {
 // fileError describes an error of a file, without the path and the name of the system call that an fs.PathError repeats.
 func fileError(source, rel, stage string, err error) FileError {
 	reason := err.Error()
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = pe.Err.Error()
 	}
 	return FileError{Source: source, Path: rel, Stage: stage, Reason: reason, Err: err}

@@ -88,8 +88,7 @@ var errNamedAsZip = errors.New("it has the same name as the zip")
 // read: then each scan reports the error.
 func (w *worker) storeZip(c *claimed, f sourcefs.File, info fs.FileInfo) error {
 	err := w.storeMembers(c, f, info)
-	var bad *zipErrors
-	if errors.As(err, &bad) {
+	if _, bad := errors.AsType[*zipErrors](err); bad {
 		own := c.derived(selfPath(c.path), format.Other)
 		own.format, own.root = nil, c.path
 		return errors.Join(w.storeFileAs(c.path, own), err)

@@ -65,8 +65,7 @@ func document(src []byte) (*yaml.Node, *Error) {
 
 func syntax(err error) *Error {
 	e := &Error{Line: 1, Column: 1, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
-	var le *yaml.LoadError
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*yaml.LoadError](err); ok {
 		e.Message = le.Message
 		if le.Mark.Line > 0 {
 			e.Line, e.Column = le.Mark.Line, max(1, le.Mark.Column)

@@ -87,8 +87,7 @@ func (p *Pager) Close() (quit bool) {
 		signal.Ignore(os.Interrupt)
 		err := p.process.Wait()
 		signal.Reset(os.Interrupt)
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && (exit.ExitCode() == 126 || exit.ExitCode() == 127) { // the shell: not executable, not found
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && (exit.ExitCode() == 126 || exit.ExitCode() == 127) { // the shell: not executable, not found
 			fmt.Fprint(p.Stderr, p.CannotRun)
 		}
 	}

@@ -42,11 +42,8 @@ func (e *ContentError) Unwrap() error { return e.Err }
 // IsContent reports whether err is about the content of an original (a ContentError or ErrTooLarge) and not
 // about reading it.
 func IsContent(err error) bool {
-	if err == nil {
-		return false
-	}
-	var c *ContentError
-	return errors.As(err, &c) || errors.Is(err, ErrTooLarge)
+	_, content := errors.AsType[*ContentError](err)
+	return content || errors.Is(err, ErrTooLarge)
 }
 
 // Gunzip returns a reader that inflates gzip of one or several members. It returns a *ContentError for bad content, which an empty r is

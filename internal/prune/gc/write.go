@@ -34,8 +34,9 @@ func (w *rewriter) replace(ctx context.Context, group group) error {
 		if err == nil {
 			return w.swap(ctx, b, rows)
 		}
-		var corrupt *pack.CorruptError
-		if err = errors.Join(err, b.abort()); !errors.As(err, &corrupt) || b.members[corrupt.Pack] == nil {
+		err = errors.Join(err, b.abort())
+		corrupt, ok := errors.AsType[*pack.CorruptError](err)
+		if !ok || b.members[corrupt.Pack] == nil {
 			return err
 		}
 		bad := b.members[corrupt.Pack]

@@ -44,8 +44,7 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 
 // contentKind returns the problem kind for an error of a layer.
 func contentKind(err error) string {
-	var c *format.ContentError
-	if errors.As(err, &c) {
+	if c, ok := errors.AsType[*format.ContentError](err); ok {
 		return "bad " + c.Layer
 	}
 	return "too large"
