@@ -3,9 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -166,13 +163,8 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 
 // dropRun deletes what a version that stays states of a run, or only its words.
 func (c *commit) dropRun(version, name int64, g *prunedRun) error {
-	var transcripts []int64
-	if err := c.each("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", func(r *sql.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		transcripts = append(transcripts, id)
-		return err
-	}, version, name); err != nil {
+	transcripts, err := c.ids("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", version, name)
+	if err != nil {
 		return err
 	}
 	for _, id := range transcripts {
@@ -205,11 +197,11 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 
 // dropWords makes the rows of a transcript unsearchable: each keeps a full-text entry without words.
 func (c *commit) dropWords(transcript, until int64) error {
-	ids := map[int64]bool{}
-	if err := c.each("SELECT id FROM events WHERE transcript = ?1 AND (?2 = 0 OR inner IS NOT NULL OR offset < ?2)", intoSet(ids), transcript, until); err != nil {
+	ids, err := c.ids("SELECT id FROM events WHERE transcript = ?1 AND (?2 = 0 OR inner IS NOT NULL OR offset < ?2)", transcript, until)
+	if err != nil {
 		return err
 	}
-	for _, id := range sorted(ids) {
+	for _, id := range ids {
 		if err := c.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
 			return err
 		}
@@ -219,83 +211,6 @@ func (c *commit) dropWords(transcript, until int64) error {
 	}
 	return nil
 }
-
-// runName identifies a name of a run.
-type runName struct {
-	format        int64
-	native, scope string
-}
-
-// namedRun returns the row of a name.
-func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh bool, err error) {
-	format, err := c.nameID(formatName)
-	if err != nil {
-		return 0, false, err
-	}
-	key := runName{format, native, scope}
-	id, looked := c.knownNames[key]
-	if !looked && addKey(c.seen.names, key) {
-		if _, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
-			return 0, false, err
-		}
-	}
-	fresh = id == 0
-	if fresh {
-		if id, err = c.id("run_names"); err != nil {
-			return 0, false, err
-		}
-		if err := c.buffer.names.add(id, format, native, scope, nil); err != nil {
-			return 0, false, err
-		}
-	}
-	c.knownNames[key], c.runNames[id] = id, key
-	return id, fresh, nil
-}
-
-// lookUpNames looks up the names that originals call runs by, as far as the originals state all that identifies one.
-func (c *commit) lookUpNames(originals []*index.Parsed) error {
-	var missing []runName
-	for _, p := range originals {
-		format, err := c.nameID(p.Format)
-		if err != nil {
-			return err
-		}
-		for _, r := range p.Runs {
-			key := runName{format: format, native: r.ID}
-			if r.Local {
-				key.scope = c.sites.Scope(p.Source, p.Claim)
-			}
-			if _, known := c.knownNames[key]; !known {
-				c.knownNames[key] = 0
-				if addKey(c.seen.names, key) {
-					missing = append(missing, key)
-				}
-			}
-		}
-	}
-	args := make([]any, 3*lookupBatch)
-	for lot := range slices.Chunk(missing, lookupBatch) {
-		clear(args)
-		for i, key := range lot {
-			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
-		}
-		if err := c.eachDirect(c.unending, lookUpNames(), func(r *sql.Rows) error {
-			var key runName
-			var id int64
-			err := r.Scan(&id, &key.format, &key.native, &key.scope)
-			c.knownNames[key] = id
-			return err
-		}, args); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-var lookUpNames = sync.OnceValue(func() string {
-	return "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookupBatch-1) + `)
-	SELECT n.id, n.format, n.native_id, n.scope FROM k CROSS JOIN run_names n ON n.format = k.format AND n.native_id = k.native AND n.scope = k.scope`
-})
 
 // ledgerUsage writes usage that outlives the original that stated it, under the identity that it had.
 func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {

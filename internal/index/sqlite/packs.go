@@ -3,8 +3,6 @@ package sqlite
 import (
 	"database/sql"
 	"fmt"
-	"strings"
-	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -104,29 +102,6 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	return c.liftRetractedTombstone(tombstone.String, v)
 }
 
-// extents records where the pack has the bytes of a chain. known says that the chain existed before.
-func (c *commit) extents(pack int64, p *index.PackRow, chain int64, v *blob.Version, known bool) (err error) {
-	alone := !known && len(v.Extents) == 1
-	for _, e := range v.Extents {
-		in, raw, there := pack, e.Raw, true
-		if e.CopyOf != nil {
-			raw = e.CopyOf.Raw
-			if e.CopyOf.Pack != "" {
-				if in, raw, there, err = c.placeOf(e); err != nil {
-					return err
-				}
-			}
-		}
-		if !there {
-			continue // verify names what is lost
-		}
-		if err := c.extent(chain, e, in, raw, alone, len(p.Replaces) > 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (c *commit) grow(id, chain int64, v *blob.Version) error {
 	format, err := c.name(v.Format)
 	if err != nil {
@@ -178,12 +153,12 @@ func versionKey(v *blob.Version) index.VersionKey {
 // supersede has the statements of the version that was the newest of a file judged again, and drops those of empty versions
 // (filled). Versions before it are what they were.
 func (c *commit) supersede(file int64, number int) error {
-	empty := map[int64]bool{}
-	if err := c.each(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
-		AND NOT EXISTS (SELECT 1 FROM graves g WHERE g.version = v.id)`, intoSet(empty), file, number, nothing[:]); err != nil {
+	empty, err := c.ids(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
+		AND NOT EXISTS (SELECT 1 FROM graves g WHERE g.version = v.id)`, file, number, nothing[:])
+	if err != nil {
 		return err
 	}
-	for _, version := range sorted(empty) {
+	for _, version := range empty {
 		if err := c.deleteStatements(version); err != nil {
 			return err
 		}
@@ -207,103 +182,6 @@ func (c *commit) supersede(file int64, number int) error {
 		return err
 	}, before)
 }
-
-func intoSet(set map[int64]bool) func(*sql.Rows) error {
-	return func(r *sql.Rows) error {
-		var id int64
-		if err := r.Scan(&id); err != nil {
-			return err
-		}
-		set[id] = true
-		return nil
-	}
-}
-
-func (c *commit) source(name string) (id int64, err error) {
-	if id, ok := c.sources[name]; ok {
-		return id, nil
-	}
-	ok, err := c.getDirect("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
-	if err == nil && !ok {
-		if id, err = c.id("sources"); err == nil {
-			err = c.execDirect("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
-		}
-	}
-	if err != nil {
-		return 0, err
-	}
-	c.sources[name] = id
-	return id, nil
-}
-
-// file returns the row of a file, and whether it is new.
-func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
-	src, err := c.source(source)
-	if err != nil {
-		return 0, false, err
-	}
-	key := fileKey{src, path}
-	id, known := c.files[key]
-	if !known && addKey(c.seen.files, key) {
-		if _, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id); err != nil {
-			return 0, false, err
-		}
-	}
-	if id != 0 {
-		return id, false, nil
-	}
-	if id, err = c.id("files"); err != nil {
-		return 0, false, err
-	}
-	c.files[key] = id
-	return id, true, c.buffer.files.add(id, src, path)
-}
-
-// fileKey identifies a file.
-type fileKey struct {
-	source int64
-	path   string
-}
-
-// lookupBatch is how many keys one statement looks up.
-const lookupBatch = 64
-
-// lookUpFiles looks up the rows of the files of some versions.
-func (c *commit) lookUpFiles(versions []blob.Version) error {
-	var missing []fileKey
-	for i := range versions {
-		src, err := c.source(versions[i].Source)
-		if err != nil {
-			return err
-		}
-		key := fileKey{src, versions[i].Path}
-		if _, known := c.files[key]; !known {
-			c.files[key] = 0
-			if addKey(c.seen.files, key) {
-				missing = append(missing, key)
-			}
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	args := make([]any, 2*lookupBatch)
-	for i, key := range missing {
-		args[2*i], args[2*i+1] = key.source, key.path
-	}
-	return c.eachDirect(c.unending, lookUpFiles(), func(r *sql.Rows) error {
-		var key fileKey
-		var id int64
-		err := r.Scan(&id, &key.source, &key.path)
-		c.files[key] = id
-		return err
-	}, args)
-}
-
-var lookUpFiles = sync.OnceValue(func() string {
-	return "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookupBatch-1) + `)
-	SELECT f.id, f.source, f.path FROM k CROSS JOIN files f ON f.path = k.path AND f.source = k.source`
-})
 
 // fact stores the newest fact of a kind and key, by time and then by pack name, and reports whether it is news: gc repeats the
 // facts of older packs. Of a ledger it stores only that there is one: the rest becomes rows.

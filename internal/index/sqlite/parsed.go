@@ -155,39 +155,6 @@ func (c *commit) deleteRows(transcript int64) error {
 	return nil
 }
 
-// runName returns the row of the name by which this version calls a run, and marks the run as touched.
-func (c *commit) runName(o *owner, native string) (id int64, err error) {
-	if id, ok := o.names[native]; ok {
-		return id, nil
-	}
-	scope := ""
-	if o.local == nil {
-		o.local = map[string]bool{}
-		for _, r := range o.Runs {
-			if r.Local {
-				o.local[r.ID] = true
-			}
-		}
-	}
-	if o.local[native] {
-		scope = c.sites.Scope(o.Source, o.Claim)
-	}
-	id, fresh, err := c.namedRun(o.Format, native, scope)
-	if err != nil {
-		return 0, err
-	}
-	if fresh {
-		o.first[id] = true
-		c.claimCache[id] = &claimCache{}
-	}
-	if h := c.claimCache[id]; h != nil && !o.isNew {
-		h.unsure = true
-	}
-	o.names[native] = id
-	c.touched[id] = true
-	return id, nil
-}
-
 func (c *commit) claims(o *owner) error {
 	for _, r := range o.Runs {
 		name, err := c.runName(o, r.ID)

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
 )
@@ -66,8 +64,6 @@ func (c *commit) resolve() error {
 	}
 	return c.finishRuns()
 }
-
-func sorted[V any](set map[int64]V) []int64 { return slices.Sorted(maps.Keys(set)) }
 
 // groupOf returns the group of a row with a textual key inside a run.
 func groupOf(run int64, key string) int64 { return index.Hash("group", fmt.Sprint(run), key) }

@@ -142,12 +142,11 @@ func (c *commit) judgeRows(ids map[int64]bool, which string, judge func(rows []d
 		return err
 	}
 	if which == counting {
-		several := map[int64]bool{}
-		if err := c.each(`SELECT x.id FROM temp.several_eids x WHERE (SELECT count(*) FROM (SELECT 1 FROM events e INDEXED BY events_eid WHERE e.eid = x.id LIMIT 2)) > 1`,
-			intoSet(several)); err != nil || len(several) == 0 {
+		several, err := c.ids(`SELECT x.id FROM temp.several_eids x WHERE (SELECT count(*) FROM (SELECT 1 FROM events e INDEXED BY events_eid WHERE e.eid = x.id LIMIT 2)) > 1`)
+		if err != nil || len(several) == 0 {
 			return err
 		}
-		if err := c.fillTemp("several_eids", sorted(several)); err != nil {
+		if err := c.fillTemp("several_eids", several); err != nil {
 			return err
 		}
 	}

@@ -38,13 +38,13 @@ func (c *commit) applyTombstone(f blob.Fact) error {
 	if err != nil {
 		return nil // ignored: verify reports packs that are wrong
 	}
-	found := map[int64]bool{}
-	if err := c.each(`SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN versions v ON v.file = f.id
+	found, err := c.ids(`SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN versions v ON v.file = f.id
 		JOIN chains c ON c.id = v.chain WHERE s.name = ?1 AND v.grave IS NULL AND (v.sha256 = ?3 OR v.number = ?4 AND c.root = ?5 AND v.size <= ?6)`,
-		intoSet(found), t.Source, t.Path, t.SHA256[:], t.Number, t.Root[:], t.Size); err != nil {
+		t.Source, t.Path, t.SHA256[:], t.Number, t.Root[:], t.Size)
+	if err != nil {
 		return err
 	}
-	for _, id := range sorted(found) {
+	for _, id := range found {
 		if err := c.hideVersion(id, f.Key); err != nil {
 			return err
 		}
@@ -55,12 +55,11 @@ func (c *commit) applyTombstone(f blob.Fact) error {
 // liftTombstone has the versions under a tombstone parsed again. It calls before for each, to clear what the index has of it.
 // Versions of which no bytes are left stay hidden.
 func (c *commit) liftTombstone(key string, before func(version int64) error) error {
-	found := map[int64]bool{}
-	if err := c.each(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`,
-		intoSet(found), key); err != nil {
+	found, err := c.ids(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`, key)
+	if err != nil {
 		return err
 	}
-	for _, id := range sorted(found) {
+	for _, id := range found {
 		if err := before(id); err != nil {
 			return err
 		}
@@ -118,11 +117,11 @@ func (c *commit) deleteStatements(version int64) error {
 	if err := c.touchVersion(version); err != nil {
 		return err
 	}
-	transcripts := map[int64]bool{}
-	if err := c.each("SELECT id FROM transcripts WHERE version = ?", intoSet(transcripts), version); err != nil {
+	transcripts, err := c.ids("SELECT id FROM transcripts WHERE version = ?", version)
+	if err != nil {
 		return err
 	}
-	for _, id := range sorted(transcripts) {
+	for _, id := range transcripts {
 		if err := c.deleteRows(id); err != nil {
 			return err
 		}

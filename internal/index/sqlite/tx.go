@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
@@ -162,6 +164,27 @@ func (t *tx) eachDirect(ctx context.Context, query string, row func(*sql.Rows) e
 	}
 	return engine.Damage(rows.Err())
 }
+
+// ids returns the numbers that a query yields, each once, in ascending order.
+func (t *tx) ids(query string, args ...any) ([]int64, error) {
+	set := map[int64]bool{}
+	err := t.each(query, intoSet(set), args...)
+	return sorted(set), err
+}
+
+// intoSet returns a callback of each that collects numbers.
+func intoSet(set map[int64]bool) func(*sql.Rows) error {
+	return func(r *sql.Rows) error {
+		var id int64
+		if err := r.Scan(&id); err != nil {
+			return err
+		}
+		set[id] = true
+		return nil
+	}
+}
+
+func sorted[V any](set map[int64]V) []int64 { return slices.Sorted(maps.Keys(set)) }
 
 // id returns the next free row id of a table. All row ids of a commit come from here.
 func (t *tx) id(table string) (int64, error) {

@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// runName identifies a name of a run.
+type runName struct {
+	format        int64
+	native, scope string
+}
+
+// namedRun returns the row of a name.
+func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh bool, err error) {
+	format, err := c.nameID(formatName)
+	if err != nil {
+		return 0, false, err
+	}
+	key := runName{format, native, scope}
+	id, looked := c.knownNames[key]
+	if !looked && addKey(c.seen.names, key) {
+		if _, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
+			return 0, false, err
+		}
+	}
+	fresh = id == 0
+	if fresh {
+		if id, err = c.id("run_names"); err != nil {
+			return 0, false, err
+		}
+		if err := c.buffer.names.add(id, format, native, scope, nil); err != nil {
+			return 0, false, err
+		}
+	}
+	c.knownNames[key], c.runNames[id] = id, key
+	return id, fresh, nil
+}
+
+// runName returns the row of the name by which this version calls a run, and marks the run as touched.
+func (c *commit) runName(o *owner, native string) (id int64, err error) {
+	if id, ok := o.names[native]; ok {
+		return id, nil
+	}
+	scope := ""
+	if o.local == nil {
+		o.local = map[string]bool{}
+		for _, r := range o.Runs {
+			if r.Local {
+				o.local[r.ID] = true
+			}
+		}
+	}
+	if o.local[native] {
+		scope = c.sites.Scope(o.Source, o.Claim)
+	}
+	id, fresh, err := c.namedRun(o.Format, native, scope)
+	if err != nil {
+		return 0, err
+	}
+	if fresh {
+		o.first[id] = true
+		c.claimCache[id] = &claimCache{}
+	}
+	if h := c.claimCache[id]; h != nil && !o.isNew {
+		h.unsure = true
+	}
+	o.names[native] = id
+	c.touched[id] = true
+	return id, nil
+}
+
+// lookUpNames looks up the names that originals call runs by, as far as the originals state all that identifies one.
+func (c *commit) lookUpNames(originals []*index.Parsed) error {
+	var missing []runName
+	for _, p := range originals {
+		format, err := c.nameID(p.Format)
+		if err != nil {
+			return err
+		}
+		for _, r := range p.Runs {
+			key := runName{format: format, native: r.ID}
+			if r.Local {
+				key.scope = c.sites.Scope(p.Source, p.Claim)
+			}
+			if _, known := c.knownNames[key]; !known {
+				c.knownNames[key] = 0
+				if addKey(c.seen.names, key) {
+					missing = append(missing, key)
+				}
+			}
+		}
+	}
+	args := make([]any, 3*lookupBatch)
+	for lot := range slices.Chunk(missing, lookupBatch) {
+		clear(args)
+		for i, key := range lot {
+			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
+		}
+		if err := c.eachDirect(c.unending, lookUpNames(), func(r *sql.Rows) error {
+			var key runName
+			var id int64
+			err := r.Scan(&id, &key.format, &key.native, &key.scope)
+			c.knownNames[key] = id
+			return err
+		}, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var lookUpNames = sync.OnceValue(func() string {
+	return "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookupBatch-1) + `)
+	SELECT n.id, n.format, n.native_id, n.scope FROM k CROSS JOIN run_names n ON n.format = k.format AND n.native_id = k.native AND n.scope = k.scope`
+})
