@@ -312,15 +312,9 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		}
 	}
 	f := g.formatNamed(s.Format)
-	from := s.Parsed
-	if s.Reparse || s.Parser != 0 {
-		from = 0
-	}
-	if from > 0 && damaged == nil {
-		var err error
-		if from, err = g.resumeStored(ctx, &s); err != nil {
-			return g.noteUnreadable(ctx, s, err)
-		}
+	from, err := g.firstNewRecord(ctx, &s, damaged != nil)
+	if err != nil {
+		return g.noteUnreadable(ctx, s, err)
 	}
 	c.Reset(index.Subject{
 		VersionKey: index.VersionKey{Source: s.Source, Path: s.Path, Number: s.Number}, Format: s.Format, Role: s.Role,
@@ -334,18 +328,6 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 			return context.Cause(ctx)
 		}
 	}
-	in := inputOf(&s.Version, of.dir, g.Originals.Reader(ctx, s.Extents))
-	records := format.Records(f, in)
-	if damaged != nil {
-		in.Reader = damaged.reader
-		records = damaged.filter(format.Records(f, in))
-	}
-	if damaged != nil && (g.isDatabase(f, s.Role) || len(s.Extents) == 0) { // SQLite cannot read an incomplete database
-		for _, p := range damaged.problems() {
-			c.Add(p)
-		}
-		return send(c.Take(true))
-	}
 	flush := func() error {
 		if c.Size() < chunkRowBytes {
 			return nil
@@ -353,16 +335,36 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		return send(c.Take(false))
 	}
 	add := func(record transcript.Record) error { return c.AddInChunks(record, flush) }
-	var err error
-	if g.isDatabase(f, s.Role) {
+	in := inputOf(&s.Version, of.dir, g.Originals.Reader(ctx, s.Extents))
+	database := g.isDatabase(f, s.Role)
+	switch {
+	case damaged != nil && (database || len(s.Extents) == 0): // SQLite cannot read an incomplete database
+		for _, p := range damaged.problems() {
+			c.Add(p)
+		}
+	case damaged != nil:
+		in.Reader = damaged.reader
+		err = eachRecord(damaged.filter(format.Records(f, in)), add)
+	case database:
 		err = parseDatabase(ctx, f, in, add)
-	} else {
-		err = eachRecord(records, add)
+	default:
+		err = eachRecord(format.Records(f, in), add)
 	}
 	if err != nil {
 		return g.noteUnreadable(ctx, s, err)
 	}
 	return send(c.Take(true))
+}
+
+// firstNewRecord returns the offset from which a stored version is parsed.
+func (g *Ingester) firstNewRecord(ctx context.Context, s *index.State, damaged bool) (int64, error) {
+	switch {
+	case s.Reparse, s.Parser != 0:
+		return 0, nil
+	case s.Parsed > 0 && !damaged:
+		return g.resumeStored(ctx, s)
+	}
+	return s.Parsed, nil
 }
 
 // isComplete reports whether extents cover a content of the given size without a gap.

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -135,6 +138,29 @@ func (w *worker) openContent(c *claimed, f sourcefs.File) (sourcefs.File, func()
 	return content, done, err
 }
 
+// snapshot copies a database that may be in use to a scratch directory, and returns the open copy and a function that removes it.
+func snapshot(ctx context.Context, files *sourcefs.Opener, c *claimed) (*os.File, func(), error) {
+	dir, remove, err := disk.Scratch("db")
+	if err != nil {
+		return nil, nil, err
+	}
+	clean := func() { _ = remove() } // a leftover is removed by the next Scratch
+	copied, err := dbcopy.Snapshot(ctx, dir, func(suffix string) (*os.File, error) {
+		f, _, err := files.OpenFile(c.path + suffix)
+		return f, err
+	})
+	if err != nil {
+		clean()
+		return nil, nil, err
+	}
+	f, err := os.Open(filepath.Clean(copied))
+	if err != nil {
+		clean()
+		return nil, nil, err
+	}
+	return f, func() { f.Close(); clean() }, nil
+}
+
 // storeVersion compares a content with the newest version of its file, then stores and parses what is new of it.
 func (w *worker) storeVersion(c *claimed, f io.ReaderAt, v blob.Version, stat index.Stat) error {
 	vw := &versionWriter{worker: w, c: c, f: f, v: v, stat: stat, kind: pieceNew}
@@ -224,7 +250,6 @@ func (vw *versionWriter) compare(state index.State) error {
 			return errChanged
 		}
 		if bytes.Equal(h.Sum(nil), state.SHA256[:]) {
-			sameClaim := state.Format == vw.v.Format && state.Role == vw.v.Role && state.Claim == vw.v.Claim
 			switch {
 			case vw.v.Size == state.Size && state.Tombstoned:
 				vw.kind = piecePruned
@@ -233,7 +258,7 @@ func (vw *versionWriter) compare(state index.State) error {
 				vw.kind = pieceTouched
 				return nil
 			case state.Tombstoned: // the content that it extends was pruned: rewritten
-			case sameClaim && (vw.c.claim.Log || vw.c.format == nil) && state.Size > 0:
+			case vw.hasClaimOf(&state) && (vw.c.claim.Log || vw.c.format == nil) && state.Size > 0:
 				vw.kind, vw.fromByte, vw.v.Root = pieceGrown, state.Size, state.Root
 				vw.fromRecord, err = vw.resumeAt(&state)
 				return err
@@ -246,9 +271,14 @@ func (vw *versionWriter) compare(state index.State) error {
 	return nil
 }
 
+// hasClaimOf reports whether the content is claimed as its newest version is.
+func (vw *versionWriter) hasClaimOf(state *index.State) bool {
+	return state.Format == vw.v.Format && state.Role == vw.v.Role && state.Claim == vw.v.Claim
+}
+
 // recordTouched records new metadata, or another claim, for content that is stored. Where neither is new, it only notes the stat.
 func (vw *versionWriter) recordTouched(state index.State) error {
-	same := state.Format == vw.v.Format && state.Role == vw.v.Role && state.Claim == vw.v.Claim
+	same := vw.hasClaimOf(&state)
 	if same && state.ModTime.Equal(vw.v.ModTime) && state.Mode == vw.v.Mode {
 		vw.s.recordStat(vw.c.path, vw.stat)
 		return nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -146,14 +147,7 @@ func (f *Forget) inFact(fact blob.Fact) bool {
 	return f.Pattern.In(fact.Kind) || f.Pattern.In(fact.Key) || f.Pattern.In(string(fact.Value))
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (f *Forget) inName(v *blob.Version) bool {
 	return f.Pattern.In(v.Source+"/"+v.Path) || f.Pattern.In(v.Claim) || f.Pattern.In(v.Format) || f.Pattern.In(v.Role)
