@@ -14,8 +14,8 @@ type Graph interface {
 	index.Accounts
 }
 
-// Kinds are the kinds of links that make a run a child of another.
-var Kinds = []string{"parent", "call"}
+// childLinks are the kinds of links that make a run a child of another.
+var childLinks = []string{"parent", "call"}
 
 // Branch is a run, or a group of runs, with what it spent itself (Own) and including everything below it (Whole). A
 // run that occurs in the tree more than once, as in a cycle, is counted only where it occurs first.
@@ -39,7 +39,7 @@ func Tree(ctx context.Context, x Graph, root index.Node, o Options) (*Branch, er
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	top, err := index.Tree(ctx, x, root, Kinds...)
+	top, err := index.Tree(ctx, x, root, childLinks...)
 	if err != nil {
 		return nil, err
 	}
