@@ -179,8 +179,7 @@ func (a *app) status(ctx context.Context, store *archive.Archive, o statusOption
 
 // markStale marks the sources that were scanned longer ago than maxAge.
 func (s *statusReport) markStale(now time.Time, maxAge time.Duration) {
-	seconds := int64(maxAge / time.Second)
-	s.MaxAge = &seconds
+	s.MaxAge = new(int64(maxAge / time.Second))
 	followed := 0
 	for _, one := range s.Sources {
 		if one.State == "removed" {

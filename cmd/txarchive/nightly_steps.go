@@ -279,8 +279,7 @@ func (n *nightlyJob) backup(ctx context.Context, state *nightly.State) (r nightl
 	if err != nil {
 		return r, err
 	}
-	now := n.app.now().UTC()
-	state.Backup.Last, state.Backup.OK = &now, true
+	state.Backup.Last, state.Backup.OK = new(n.app.now().UTC()), true
 	r.Detail = report
 	r.Summary = fmt.Sprintf("%s (%s) new, %s in total, %s", terminal.Plural(report.Copied, "pack", "packs"), terminal.Bytes(report.CopiedBytes), terminal.Bytes(report.Bytes),
 		terminal.Plural(report.Snapshots, "snapshot", "snapshots"))

@@ -78,8 +78,7 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 			return nil, err
 		}
 		if err == nil {
-			with := string(k)
-			r.Scheduled, r.With, r.Next = true, &with, timestamp{s.Next}
+			r.Scheduled, r.With, r.Next = true, new(string(k)), timestamp{s.Next}
 			for _, p := range s.Paths {
 				if p == "" {
 					p = "crontab"

@@ -53,15 +53,13 @@ func toJSON(p *search.Piece) *pieceJSON {
 		Counted: e.Verdict == transcript.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
 		Inner: orNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes)}
 	if e.Failed != transcript.Unstated {
-		failed := e.Failed == transcript.Yes
-		out.Failed = &failed
+		out.Failed = new(e.Failed == transcript.Yes)
 	}
 	if at.Line > 0 {
 		out.Line = &at.Line
 	}
 	if p.Err != nil {
-		message := p.Err.Error()
-		out.TextError = &message
+		out.TextError = new(p.Err.Error())
 	} else {
 		out.Text = &p.Text
 	}

@@ -85,8 +85,7 @@ func (r *report) set(name, unit string, values ...float64) {
 		if len(all) >= 8 {
 			low, high = len(all)/4, len(all)*3/4
 		}
-		spread := (all[high] - all[low]) / 2 / f.Value
-		f.Spread = &spread
+		f.Spread = new((all[high] - all[low]) / 2 / f.Value)
 	}
 	r.Figures = append(r.Figures, f)
 }

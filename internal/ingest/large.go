@@ -49,15 +49,10 @@ func (vw *versionWriter) wholeCopy() (bool, error) {
 	if !vw.s.mayHaveSize(vw.v.Size) {
 		return false, nil
 	}
-	h := sha256.New()
-	n, err := io.Copy(h, io.NewSectionReader(vw.f, 0, vw.v.Size))
+	ref, err := vw.hashTo(vw.v.Size)
 	if err != nil {
 		return false, err
 	}
-	if n < vw.v.Size {
-		return false, errChanged
-	}
-	ref := blob.Ref(h.Sum(nil))
 	if _, err := vw.s.g.findContent(vw.ctx, ref); errors.Is(err, index.ErrNotFound) {
 		return false, nil
 	} else if err != nil {

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"crypto/sha256"
 	"io"
 	"slices"
 	"time"
@@ -68,15 +67,11 @@ func (vw *versionWriter) isTombstoned() (found bool, err error) {
 	if len(vw.s.tombstones.forgotten) == 0 || vw.rearchive {
 		return false, nil
 	}
-	h := sha256.New()
-	n, err := io.Copy(h, io.NewSectionReader(vw.f, 0, vw.v.Size))
+	sum, err := vw.hashTo(vw.v.Size)
 	if err != nil {
 		return false, err
 	}
-	if n < vw.v.Size {
-		return false, errChanged
-	}
-	found, vw.forgotten = vw.s.tombstones.lookup(blob.Tombstone{Source: vw.v.Source, Path: vw.v.Path, SHA256: blob.Ref(h.Sum(nil))}.Key())
+	found, vw.forgotten = vw.s.tombstones.lookup(blob.Tombstone{Source: vw.v.Source, Path: vw.v.Path, SHA256: sum}.Key())
 	return found, nil
 }
 

@@ -241,15 +241,11 @@ func (vw *versionWriter) compare(state index.State) error {
 	// A version with lost bytes is not compared: the whole file is stored as the next version.
 	if vw.v.Size >= state.Size && (state.Tombstoned || isComplete(state.Extents, state.Size)) {
 		vw.f = vw.applyRedactions(state)
-		h := sha256.New()
-		n, err := io.Copy(h, io.NewSectionReader(vw.f, 0, state.Size))
+		sum, err := vw.hashTo(state.Size)
 		if err != nil {
 			return err
 		}
-		if n < state.Size {
-			return errChanged
-		}
-		if bytes.Equal(h.Sum(nil), state.SHA256[:]) {
+		if sum == state.SHA256 {
 			switch {
 			case vw.v.Size == state.Size && state.Tombstoned:
 				vw.kind = piecePruned
@@ -269,6 +265,19 @@ func (vw *versionWriter) compare(state index.State) error {
 	vw.kind = pieceRewritten
 	vw.v.Number++
 	return nil
+}
+
+// hashTo returns the hash of the first size bytes of the content.
+func (vw *versionWriter) hashTo(size int64) (blob.Ref, error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(vw.f, 0, size))
+	if err != nil {
+		return blob.Ref{}, err
+	}
+	if n < size {
+		return blob.Ref{}, errChanged
+	}
+	return blob.Ref(h.Sum(nil)), nil
 }
 
 // hasClaimOf reports whether the content is claimed as its newest version is.

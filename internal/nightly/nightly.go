@@ -143,8 +143,7 @@ func (j *Job) run(ctx context.Context, step Step, state *State) StepReport {
 	}
 	switch {
 	case err != nil:
-		text := err.Error()
-		r.Outcome, r.Error, r.Err = Failed, &text, err
+		r.Outcome, r.Error, r.Err = Failed, new(err.Error()), err
 	case len(r.Problems) > 0:
 		r.Outcome = Problems
 	case r.Outcome == "":

@@ -121,12 +121,10 @@ func toRow(e *index.Event, s *Snippet) rowJSON {
 		Source: e.Place.Source, Path: e.Place.Path, Version: e.Place.Number, Inner: orNull(e.Place.Inner), Offset: e.Place.Offset,
 		Length: e.Place.Length, TextBytes: e.TextBytes, Highlights: [][2]int{}}
 	if e.Time.Valid {
-		at := stamp(e.Time.UnixMicro)
-		out.At = &at
+		out.At = new(stamp(e.Time.UnixMicro))
 	}
 	if e.Failed != transcript.Unstated {
-		failed := e.Failed == transcript.Yes
-		out.Failed = &failed
+		out.Failed = new(e.Failed == transcript.Yes)
 	}
 	if e.Place.Line > 0 {
 		out.Line = &e.Place.Line

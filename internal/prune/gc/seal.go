@@ -145,11 +145,9 @@ func (b *bundle) addForeign(lines map[*Chain][]blob.Extent) {
 			e := blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256}
 			switch m := b.moves[p.at]; {
 			case p.at == nil: // lost; keep what the manifest says about it
-				place := p.Place(p.by)
-				e.CopyOf = &place
+				e.CopyOf = new(p.Place(p.by))
 			case m == nil:
-				at := p.at.Copy
-				e.CopyOf = &at
+				e.CopyOf = new(p.at.Copy)
 			case m.volume.name != "" && !m.holds(c, p):
 				e.CopyOf = &blob.Copy{Pack: m.volume.name, Raw: m.Raw}
 			default:

@@ -181,8 +181,7 @@ func (m *meter) isNew(r record) bool {
 func (m *meter) matchRecord(used tokens) (tokens, string) {
 	records := m.records
 	if m.records = m.records[:0]; len(records) == 0 {
-		counts := used.counts()
-		m.unpaired = &counts
+		m.unpaired = new(used.counts())
 		return used, ""
 	}
 	m.unpaired = nil
