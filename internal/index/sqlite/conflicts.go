@@ -25,7 +25,7 @@ func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, 
 
 // hasTombstone reports whether a version, or what it has grown to, has a tombstone.
 func (c *commit) hasTombstone(v *blob.Version) (bool, error) {
-	if _, yes, err := c.tombstoneOf(v.Source, v.Path, v.SHA256); err != nil || yes {
+	if _, yes, err := c.tombstoneOf(v); err != nil || yes {
 		return yes, err
 	}
 	if named, err := c.tombstonedRoots(); err != nil || !named[rootStart(v.Root)] {
@@ -84,7 +84,7 @@ func (c *commit) replaceVersion(id, chain int64, v *blob.Version) error {
 
 // coverVersion hides a version whose present content has a tombstone.
 func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) error {
-	key, yes, err := c.tombstoneOf(v.Source, v.Path, v.SHA256)
+	key, yes, err := c.tombstoneOf(v)
 	if err != nil || !yes {
 		return err
 	}

@@ -17,28 +17,32 @@ import (
 type candidate struct {
 	id, run, runName, version, file, number int64
 	native                                  string
-	conversation                            sql.NullInt64
-	verdict, judged, indexed                int
-	copiedUntil                             int64
-	shared, aside                           bool
-	order                                   string
-	rank, seqBase, lastSeq, rows            int64
-	first, last                             sql.NullInt64
-	sha                                     []byte
-	key                                     struct{ format, native, anchor string } // of the run
-	source, path                            string
+	judgement
+	copiedUntil         int64
+	shared, aside       bool
+	order               string
+	rank, lastSeq, rows int64
+	first, last         sql.NullInt64
+	sha                 []byte
+	key                 struct{ format, native, anchor string } // of the run
+	source, path        string
 	transcript.Conversation
 
 	lossy      bool  // some of its bytes are lost
 	parsed     bool  // to the end, by this program or another
-	reach      int64 // the last seq of all that have the same bytes, and whether others of these come before it: see steady
+	reach      int64 // the last seq of all that have the same bytes, and whether others of these come before it: see pinUnfinished
 	behind     bool
 	superseded bool // a newer version of its file holds the same conversation
-	was        struct {
-		conversation             sql.NullInt64
-		verdict, judged, indexed int
-		seqBase, copiedUntil     int64
-	}
+
+	was            judgement // by an earlier commit
+	wasCopiedUntil int64
+}
+
+// judgement is what becomes of a transcript.
+type judgement struct {
+	conversation             sql.NullInt64
+	verdict, judged, indexed int
+	seqBase                  int64
 }
 
 // bytesOf is equal for transcripts of versions with the same content, of which no bytes are lost.
@@ -86,7 +90,7 @@ func (c *commit) loadCandidates() (map[int64][]*candidate, error) {
 			return err
 		}
 		t.lossy = lossy[index.VersionKey{Source: t.source, Path: t.path, Number: int(t.number)}]
-		t.was.conversation, t.was.verdict, t.was.judged, t.was.indexed, t.was.seqBase, t.was.copiedUntil = t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.copiedUntil
+		t.was, t.wasCopiedUntil = t.judgement, t.copiedUntil
 		all[t.run] = append(all[t.run], t)
 		t.Shared, t.Order, t.Rank = t.shared, t.order, int(t.rank)
 		if !t.aside {
@@ -441,8 +445,7 @@ func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
 			return err
 		}
 	}
-	if t.was.conversation == t.conversation && t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed &&
-		t.was.seqBase == t.seqBase {
+	if t.was == t.judgement {
 		return nil
 	}
 	if t.was.conversation != t.conversation || t.was.verdict != t.verdict {
@@ -452,7 +455,8 @@ func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
 		copy(row[transcriptJudged:], []any{t.conversation.Int64, int64(t.verdict), int64(t.judged), int64(t.indexed), t.seqBase})
 		return nil
 	}
-	if t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed && t.was.seqBase == t.seqBase {
+	moved := t.was
+	if moved.conversation = t.conversation; moved == t.judgement {
 		return c.execDirect("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
 	}
 	return c.execDirect("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",

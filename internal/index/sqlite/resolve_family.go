@@ -275,7 +275,7 @@ func (c *commit) resolveFamily(f *family, transcripts []*candidate) error {
 
 // copied marks the events before the offset that a resolver gave as copied history, and unmarks those behind it.
 func (c *commit) copied(t *candidate) error {
-	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
+	if t.copiedUntil == 0 && t.wasCopiedUntil == 0 {
 		return nil
 	}
 	// An event that was judged a duplicate of another is a copy, too, and those judged duplicates of one that is a copy now may
@@ -305,7 +305,7 @@ func (c *commit) copied(t *candidate) error {
 
 // copiedUsage marks the usage before the offset that a resolver gave as copied history, and unmarks that behind it.
 func (c *commit) copiedUsage(t *candidate) error {
-	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
+	if t.copiedUntil == 0 && t.wasCopiedUntil == 0 {
 		return nil
 	}
 	const conversation = "coalesce(native_conversation, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)) = ?3"

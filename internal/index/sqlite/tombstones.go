@@ -134,13 +134,13 @@ func (c *commit) deleteStatements(version int64) error {
 	return nil
 }
 
-// tombstoneOf reports whether a content of a file has a tombstone, and returns its key.
-func (c *commit) tombstoneOf(source, path string, sum blob.Ref) (key string, yes bool, err error) {
+// tombstoneOf reports whether the content of a version has a tombstone, and returns its key.
+func (c *commit) tombstoneOf(v *blob.Version) (key string, yes bool, err error) {
 	none, err := c.isEmpty(&c.noTombstones, "SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1")
 	if none || err != nil {
 		return "", false, err
 	}
-	key = blob.Tombstone{Source: source, Path: path, SHA256: sum}.Key()
+	key = blob.NewTombstone(v, "").Key()
 	yes, err = c.tombstoneStands(key)
 	return key, yes, err
 }
