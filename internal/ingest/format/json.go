@@ -417,3 +417,8 @@ func OriginIn(at transcript.Origin, outer, inner Value) transcript.Origin {
 	at.Length = int64(inner.Len())
 	return at
 }
+
+// PartIn returns a part with a text, whose range is that of inner in the value of the event.
+func PartIn(event, inner Value, text string) transcript.Part {
+	return transcript.Part{Text: text, Offset: OffsetIn(event, inner), Length: int64(inner.Len())}
+}

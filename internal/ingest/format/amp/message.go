@@ -81,10 +81,7 @@ func (p *parser) prompt(m *message, content format.Value) {
 	p.parts = p.parts[:0]
 	e := p.newEvent(m, m.v, "", transcript.KindMessage, "user")
 	add := func(v format.Value) {
-		p.parts = append(p.parts, transcript.Part{
-			Text:   p.lend.Text(func(b []byte) []byte { return appendText(b, v) }),
-			Offset: format.OffsetIn(m.v, v), Length: int64(v.Len()),
-		})
+		p.parts = append(p.parts, format.PartIn(m.v, v, p.lend.Text(func(b []byte) []byte { return appendText(b, v) })))
 	}
 	if !content.IsBlank() {
 		add(content)

@@ -179,13 +179,7 @@ func (p *parser) base(v format.Value) format.Value {
 	return v
 }
 
-func (p *parser) part(base, v format.Value) transcript.Part {
-	part := transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, v) })}
-	if base != v {
-		part.Offset, part.Length = format.OffsetIn(base, v), int64(v.Len())
-	}
-	return part
-}
+func (p *parser) part(base, v format.Value) transcript.Part { return p.lend.Part(base, v, appendPiece) }
 
 // emitPart yields an event of one part.
 func (p *parser) emitPart(s *messageState, v format.Value, kind transcript.Kind, role string) {
@@ -202,9 +196,7 @@ func (p *parser) emitPart(s *messageState, v format.Value, kind transcript.Kind,
 }
 
 func (p *parser) emit(s *messageState, base format.Value, kind transcript.Kind, role string) {
-	origin := p.at
-	origin.Offset += base.Offset() - p.whole.Offset()
-	origin.Length = int64(base.Len())
+	origin := format.OriginIn(p.at, p.whole, base)
 	p.event = transcript.Event{
 		Conversation: s.c.id, ID: s.c.event(s.link, s.n), Global: true, Kind: kind, Role: role, Type: s.role, Time: s.time, Origin: origin, Parts: p.parts,
 	}

@@ -55,9 +55,7 @@ func (p *parser) usage(c *chat, v format.Value, response string, at transcript.T
 	u.Run, u.Conversation, u.Time, u.Model, u.Requests = c.id, c.id, at, model, transcript.Known(1)
 	u.RequestID = response
 	u.Tier = p.exchange.response.Get("service_tier").Str()
-	u.Origin = p.at
-	u.Origin.Offset += v.Offset() - p.whole.Offset()
-	u.Origin.Length = int64(v.Len())
+	u.Origin = format.OriginIn(p.at, p.whole, v)
 	p.Emit(u)
 }
 

@@ -89,11 +89,7 @@ func (p *parser) begin(v format.Value, id string, kind transcript.Kind, role str
 
 // add appends a part to the event, whose range is whole.
 func (p *parser) add(whole, piece format.Value) {
-	part := transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, piece) })}
-	if whole != piece {
-		part.Offset, part.Length = format.OffsetIn(whole, piece), int64(piece.Len())
-	}
-	p.parts = append(p.parts, part)
+	p.parts = append(p.parts, p.lend.Part(whole, piece, appendPiece))
 }
 
 func (p *parser) emitEvent() {

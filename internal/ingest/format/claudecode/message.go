@@ -73,7 +73,7 @@ func (s *messageReader) add(v format.Value, kind transcript.Kind, role string) *
 }
 
 func (s *messageReader) part(v format.Value) transcript.Part {
-	return transcript.Part{Text: s.text(v), Offset: format.OffsetIn(s.line.raw, v), Length: int64(v.Len())}
+	return format.PartIn(s.line.raw, v, s.text(v))
 }
 
 // stringContent adds a message whose content is one string. Only a user's counts: assistants write blocks.

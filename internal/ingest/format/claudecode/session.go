@@ -276,7 +276,7 @@ func (r *reader) attachment(l *line, e *transcript.Event) {
 		content = content.Get("systemPrompt")
 	}
 	if content.Exists() {
-		e.Parts[0] = transcript.Part{Text: r.text(content), Offset: format.OffsetIn(l.raw, content), Length: int64(content.Len())}
+		e.Parts[0] = format.PartIn(l.raw, content, r.text(content))
 	}
 }
 

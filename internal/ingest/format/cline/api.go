@@ -28,7 +28,7 @@ func (p *parser) api() {
 		return
 	}
 	if !p.doc.IsArray() {
-		p.problem("not a task", "no list of messages", p.docOrigin)
+		p.noMessages("not a task")
 		return
 	}
 	for v := range p.doc.Items() {
@@ -48,7 +48,7 @@ func (p *parser) apiMessage(v format.Value) {
 		e.Time = format.UnixMilli(ms)
 	}
 	add := func(b format.Value) {
-		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(b.Len())}
+		part := format.PartIn(v, b, blockText(b))
 		part.Kind = blockKinds[b.Get("type").Str()]
 		e.Parts = append(e.Parts, part)
 	}

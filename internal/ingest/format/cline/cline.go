@@ -108,9 +108,9 @@ func (p *parser) emit(r transcript.Record) {
 	p.out.Emit(r)
 }
 
-// problem reports content that could not be read.
-func (p *parser) problem(kind, reason string, at transcript.Origin) {
-	p.emit(&transcript.Problem{Run: p.task, Kind: kind, Reason: reason, Origin: at})
+// noMessages reports a document without a list of messages.
+func (p *parser) noMessages(kind string) {
+	p.emit(&transcript.Problem{Run: p.task, Kind: kind, Reason: "no list of messages", Origin: p.docOrigin})
 }
 
 // origin returns the place of a value in the file.

@@ -36,7 +36,7 @@ func (p *parser) session() {
 		p.link(root, p.task)
 	}
 	if read && !messages.IsArray() {
-		p.problem("not a session", "no list of messages", p.docOrigin)
+		p.noMessages("not a session")
 		return
 	}
 	prompt := format.Value{}
@@ -127,7 +127,7 @@ func (p *parser) sessionMessage(v format.Value, n int, resumed bool) {
 	block := func(b format.Value) {
 		e := p.event(v, "", role, b.Get("type").Str(), at)
 		e.Model, emitted = model, true
-		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(b.Len())}
+		part := format.PartIn(v, b, blockText(b))
 		p.classify(e, &part, b)
 		if summary && e.Kind == transcript.KindMessage {
 			e.Kind, e.Role = transcript.KindCompaction, "system"

@@ -57,7 +57,7 @@ func (p *parser) ui() {
 		return
 	}
 	if !p.doc.IsArray() {
-		p.problem("not a task", "no list of messages", p.docOrigin)
+		p.noMessages("not a task")
 		return
 	}
 	inclusive := p.inputIncludesCache()

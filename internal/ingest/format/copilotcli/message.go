@@ -9,7 +9,7 @@ import (
 
 // part returns the part for a value that has its own bytes in a line.
 func part(l line, v format.Value) transcript.Part {
-	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(l.value, v), Length: int64(v.Len())}
+	return format.PartIn(l.value, v, pieceText(v))
 }
 
 // isBlank reports whether a value has no text. A number is text.

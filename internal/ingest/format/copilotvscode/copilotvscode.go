@@ -190,7 +190,7 @@ func (p *parser) locate(values ...format.Value) (transcript.Origin, []transcript
 	}
 	parts := make([]transcript.Part, 0, len(values))
 	for i, v := range values {
-		parts = append(parts, transcript.Part{Text: p.text(v, i), Offset: format.OffsetIn(whole, v), Length: int64(v.Len())})
+		parts = append(parts, format.PartIn(whole, v, p.text(v, i)))
 	}
 	return at, parts
 }

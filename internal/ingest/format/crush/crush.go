@@ -107,7 +107,7 @@ func (p *parser) nameRun() {
 // part returns the part for a value that has its own bytes in the line.
 func (p *parser) part(v format.Value) transcript.Part {
 	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return transcript.Part{Text: text, Offset: format.OffsetIn(p.base, v), Length: int64(v.Len())}
+	return format.PartIn(p.base, v, text)
 }
 
 // uncountedRow yields an uncounted row of the session.

@@ -319,10 +319,7 @@ func (p *parser) event(kind transcript.Kind, role, typ string) *transcript.Event
 
 // part returns the part for a value that has its own bytes in the line.
 func (p *parser) part(v format.Value) transcript.Part {
-	return transcript.Part{
-		Text:   p.lend.Text(func(b []byte) []byte { return appendValue(b, p.in.Role, v) }),
-		Offset: format.OffsetIn(p.base, v), Length: int64(v.Len()),
-	}
+	return format.PartIn(p.base, v, p.lend.Text(func(b []byte) []byte { return appendValue(b, p.in.Role, v) }))
 }
 
 // pathNames are the members of a call's input that name files.

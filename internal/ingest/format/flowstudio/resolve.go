@@ -256,7 +256,7 @@ type name struct {
 // engine after the last. That is right only where step ids contain no hyphen.
 func guessName(base string) (name, bool) {
 	step, rest, _ := strings.Cut(base, "-")
-	agent, engine, ok := cutLast(rest, "-")
+	agent, engine, ok := cutLast(rest)
 	if !ok || step == "" || agent == "" || engine == "" {
 		return name{}, false
 	}
@@ -265,16 +265,17 @@ func guessName(base string) (name, bool) {
 
 // cutEngine splits a conversation id into "<flow dir>/<step>-<agent>" and the engine, which is one word.
 func cutEngine(id string) (stem, engine string, ok bool) {
-	stem, engine, ok = cutLast(id, "-")
+	stem, engine, ok = cutLast(id)
 	return stem, engine, ok && stem != "" && engine != "" && !strings.Contains(engine, "/")
 }
 
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
+// cutLast cuts around the last hyphen.
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, '-')
 	if i < 0 {
 		return s, "", false
 	}
-	return s[:i], s[i+len(sep):], true
+	return s[:i], s[i+1:], true
 }
 
 // baseName returns the last element of a path that a program wrote on any system.

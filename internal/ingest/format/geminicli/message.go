@@ -191,7 +191,7 @@ func hasMedia(content format.Value) bool {
 
 // part returns a part of a message that has a range of its own.
 func (p *parser) part(m *message, v format.Value) transcript.Part {
-	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(m.value, v), Length: int64(v.Len())}
+	return format.PartIn(m.value, v, pieceText(v))
 }
 
 // toolCall is an entry of toolCalls: a call and, later, its result.

@@ -156,7 +156,7 @@ func (p *parser) event(kind transcript.Kind, role, id string, v format.Value) *t
 // part returns the part for a value that has its own bytes in a row.
 func (p *parser) part(v format.Value) transcript.Part {
 	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return transcript.Part{Text: text, Offset: format.OffsetIn(p.base, v), Length: int64(v.Len())}
+	return format.PartIn(p.base, v, text)
 }
 
 // uncountedRow yields an uncounted row of a run.

@@ -94,7 +94,7 @@ func (p *parser) part(t part) {
 	if t.message != nil && t.message.role == "assistant" {
 		e.Agent, e.Model = t.message.agent, t.message.model
 	}
-	e.Parts = []transcript.Part{{Text: pieceText(t.value), Offset: format.OffsetIn(p.base, t.value), Length: int64(t.value.Len())}}
+	e.Parts = []transcript.Part{format.PartIn(p.base, t.value, pieceText(t.value))}
 	switch t.typ {
 	case "text":
 		e.Verdict, e.Kind = transcript.Counted, transcript.KindMessage
@@ -189,7 +189,7 @@ func (p *parser) retractResult(call *transcript.Event, t part) {
 // output returns the output of a tool, and its metadata if they add anything.
 func (p *parser) output(state format.Value, status string) []transcript.Part {
 	valuePart := func(v format.Value) transcript.Part {
-		return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(p.base, v), Length: int64(v.Len())}
+		return format.PartIn(p.base, v, pieceText(v))
 	}
 	output := state.Get("output")
 	if status == "error" || output.IsNull() {

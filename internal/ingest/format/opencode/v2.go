@@ -66,7 +66,7 @@ func (p *parser) textPart(item format.Value, name string) transcript.Part {
 
 // valuePart returns the part for a value that has its own bytes in the row.
 func (p *parser) valuePart(v format.Value) transcript.Part {
-	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(p.base, v), Length: int64(v.Len())}
+	return format.PartIn(p.base, v, pieceText(v))
 }
 
 // answerV2 yields the texts, reasoning and calls of an answer. e is the row of the message itself.

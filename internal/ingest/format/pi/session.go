@@ -245,14 +245,7 @@ func (r *reader) uncount(ev *transcript.Event) {
 
 // part returns the part for a value that has its own bytes in an entry, or for the whole entry if v is absent.
 func (r *reader) part(e *entry, v format.Value) transcript.Part {
-	p := transcript.Part{}
-	if v.Exists() {
-		p.Offset, p.Length = format.OffsetIn(e.value, v), int64(v.Len())
-	} else {
-		v = e.value
-	}
-	p.Text = r.lend.Text(func(b []byte) []byte { return appendText(b, v) })
-	return p
+	return r.lend.Part(e.value, v, appendText)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -109,5 +109,5 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 // part returns the part for a value that has its own bytes in an event.
 func (p *parser) part(event, v format.Value) transcript.Part {
 	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return transcript.Part{Text: text, Offset: format.OffsetIn(event, v), Length: int64(v.Len())}
+	return format.PartIn(event, v, text)
 }
