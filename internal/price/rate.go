@@ -100,7 +100,7 @@ func (t tariff) derived(c Class) (int64, bool) {
 		if !ok {
 			return 0, false
 		}
-		return t.scale(base, c, Standard, t.service, 0, 0)
+		return t.scale(base, c, t.service, 0)
 	}
 	if t.above == 0 {
 		return 0, false
@@ -109,16 +109,18 @@ func (t tariff) derived(c Class) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return t.scale(base, c, Standard, Standard, 0, t.above)
+	return t.scale(base, c, Standard, t.above)
 }
 
-func (t tariff) scale(base int64, c Class, from, to Service, fromAbove, toAbove int64) (int64, bool) {
+// scale changes a standard price by the ratio of what the row states of input, or of output, for a service and prompt size to the
+// standard price.
+func (t tariff) scale(base int64, c Class, to Service, above int64) (int64, bool) {
 	like := Input
 	if c == Output || c == Reasoning {
 		like = Output
 	}
-	a, ok1 := t.entry.rate(like, from, fromAbove)
-	b, ok2 := t.entry.rate(like, to, toAbove)
+	a, ok1 := t.entry.rate(like, Standard, 0)
+	b, ok2 := t.entry.rate(like, to, above)
 	if !ok1 || !ok2 || a == 0 {
 		return base, true // no ratio is known: keep the price
 	}

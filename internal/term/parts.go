@@ -301,9 +301,9 @@ func random(word string, n int) bool {
 	return seen&(lower|upper) != lower|upper
 }
 
-// chunks appends the boundaries at which a word longer than MaxTerm is cut, both ends included.
-func chunks(cuts []int, text string, w word) []int {
-	cuts = append(cuts, w.start)
+// chunks returns the boundaries at which a word longer than MaxTerm is cut, both ends included.
+func chunks(text string, w word) []int {
+	cuts := []int{w.start}
 	size := 0
 	for i := w.start; i < w.end; {
 		r, n := utf8.DecodeRuneInString(text[i:w.end])

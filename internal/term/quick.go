@@ -50,7 +50,7 @@ func (s *Splitter) quick(t *Terms, text string, i int) int {
 					return i + start
 				}
 			}
-			one := t.termAt(from+start, length, 0)
+			one := t.termAt(from+start, length)
 			t.All = append(t.All, one)
 			whole := uint64(1)<<length - 1
 			digits, upper := digits>>start&whole, upper>>start&whole
@@ -144,7 +144,7 @@ func (s *Splitter) parts(t *Terms, whole One, word string, digits, upper uint64)
 // part appends the part Text[start:end] of a word, unless it is an inner part that All contains already at or after
 // inner. The prefix is read from the word rather than from the copy: reading bytes that were just written is slow.
 func (t *Terms) part(kind Kind, start, end, inner int) {
-	one := t.termAt(start, end-start, 0)
+	one := t.termAt(start, end-start)
 	one = One{one.Prefix<<8 | uint64(kind), uint32(len(t.Text) + 1), uint32(end-start+1) | sameBit}
 	if kind == Inner {
 		for i := range t.All[inner:] {

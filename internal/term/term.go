@@ -160,7 +160,7 @@ func (s *Splitter) Each(text string, yield func(term []byte, start, end int, kin
 
 // pieces yields the terms of a word that is too long for one, as chunk appends them.
 func (s *Splitter) pieces(text string, w word, yield func([]byte, int, int, Kind) bool) bool {
-	cuts := chunks(nil, text, w)
+	cuts := chunks(text, w)
 	for k := 1; k < len(cuts); k++ {
 		a, b := cuts[k-1], cuts[k]
 		s.term = appendFold(s.term[:0], text[a:b])
@@ -174,7 +174,7 @@ func (s *Splitter) pieces(text string, w word, yield func([]byte, int, int, Kind
 // chunk appends a word that is too long for one term as several. Leading parts have the position of the first of
 // them, all other parts that of the last.
 func (s *Splitter) chunk(t []byte, text string, w word) []byte {
-	cuts := chunks(nil, text, w)
+	cuts := chunks(text, w)
 	for k := 1; k < len(cuts); k++ {
 		t = space(t)
 		from := len(t)

@@ -31,12 +31,12 @@ func (o *One) Same() uint32 { return o.lengthAndSame & sameBit }
 func (t *Terms) Of(o *One) []byte { return t.Text[o.Start:][:o.Size()] }
 
 // termAt returns the term Text[at:at+size]. Eight more bytes of capacity must follow it.
-func (t *Terms) termAt(at, size int, same uint32) One {
+func (t *Terms) termAt(at, size int) One {
 	prefix := binary.LittleEndian.Uint64(t.Text[at : at+8 : cap(t.Text)])
 	if size < 8 {
 		prefix &= 1<<(8*size) - 1
 	}
-	return One{prefix, uint32(at), uint32(size) | same}
+	return One{prefix, uint32(at), uint32(size)}
 }
 
 // Set sets t to the terms of a text as Split writes it.
