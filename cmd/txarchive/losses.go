@@ -27,7 +27,7 @@ func (a *app) noteLosses(ctx context.Context, store *archive.Archive, run string
 		if err != nil {
 			return err
 		}
-		for _, l := range lost[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] {
+		for _, l := range lost[index.KeyOf(&v.Version)] {
 			a.note("lost to damage, and not shown: %s", lossText(&l))
 		}
 	}

@@ -107,7 +107,7 @@ func (a *Archive) versionsOf(ctx context.Context, filter index.VersionFilter, ru
 		seen := map[index.VersionKey]bool{}
 		for _, filter.Run = range runs {
 			for v, err := range a.Index().Versions(ctx, filter) {
-				key := index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
+				key := index.KeyOf(&v.Version)
 				if seen[key] {
 					continue
 				}

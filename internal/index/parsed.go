@@ -12,6 +12,9 @@ type VersionKey struct {
 	Number int
 }
 
+// KeyOf returns the key of a version.
+func KeyOf(v *blob.Version) VersionKey { return VersionKey{v.Source, v.Path, v.Number} }
+
 // Subject is the version to parse, and how much of it is already indexed.
 type Subject struct {
 	VersionKey

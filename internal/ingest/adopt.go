@@ -171,12 +171,12 @@ func (g *Ingester) droppedVersions(ctx context.Context, m *blob.Manifest) (dead 
 	kept := map[index.VersionKey]bool{}
 	if len(m.Replaces) > 0 {
 		for i := range m.Versions {
-			kept[versionKey(&m.Versions[i])] = true
+			kept[index.KeyOf(&m.Versions[i])] = true
 		}
 	}
 	for _, name := range m.Replaces {
 		_, err := g.manifest(ctx, name, func(v *blob.Version) bool {
-			if k := versionKey(v); !kept[k] {
+			if k := index.KeyOf(v); !kept[k] {
 				dead = append(dead, k)
 			}
 			return false
@@ -317,7 +317,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		return g.noteUnreadable(ctx, s, err)
 	}
 	c.Reset(index.Subject{
-		VersionKey: index.VersionKey{Source: s.Source, Path: s.Path, Number: s.Number}, Format: s.Format, Role: s.Role,
+		VersionKey: index.KeyOf(&s.Version), Format: s.Format, Role: s.Role,
 		Parser: f.Version(), Claim: s.Claim, Size: s.Size, SHA256: s.SHA256, From: from, ModTime: s.ModTime.UnixMicro(), Host: of.host,
 	})
 	send := func(p *index.Parsed) error {
@@ -390,14 +390,14 @@ func (g *Ingester) noteUnreadable(ctx context.Context, s index.State, err error)
 	if g.unreadable == nil {
 		g.unreadable = map[index.VersionKey]error{}
 	}
-	g.unreadable[versionKey(&s.Version)] = err
+	g.unreadable[index.KeyOf(&s.Version)] = err
 	return nil
 }
 
 func (g *Ingester) isUnreadable(s *index.State) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.unreadable[versionKey(&s.Version)] != nil
+	return g.unreadable[index.KeyOf(&s.Version)] != nil
 }
 
 // unreadableError returns a blob.ErrCorrupt with the number of originals that could not be read and the reasons, nil if there are

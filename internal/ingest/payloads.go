@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/payload"
 )
@@ -30,20 +29,20 @@ func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map
 		if err != nil {
 			return err
 		}
-		if wanted[versionKey(&s.Version)] != nil {
+		if wanted[index.KeyOf(&s.Version)] != nil {
 			states = append(states, s)
 		}
 	}
 	for i := range states {
 		s := &states[i]
-		x, err := g.payloadsOf(ctx, s, sources[s.Source], wanted[versionKey(&s.Version)])
+		x, err := g.payloadsOf(ctx, s, sources[s.Source], wanted[index.KeyOf(&s.Version)])
 		if err != nil {
 			return fmt.Errorf("look for payloads in %s/%s: %w", s.Source, s.Path, err)
 		}
 		if x.Marked == nil && x.Why == "" {
 			continue
 		}
-		x.VersionKey = versionKey(&s.Version)
+		x.VersionKey = index.KeyOf(&s.Version)
 		if err := found(x); err != nil {
 			return err
 		}
@@ -68,8 +67,4 @@ func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, of provenance
 		return x, err
 	}
 	return payload.Find(payload.Original{Format: f, State: s, Dir: of.dir, Host: of.host, Limits: limits}, data)
-}
-
-func versionKey(v *blob.Version) index.VersionKey {
-	return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
 }

@@ -108,9 +108,8 @@ func (w *worker) splitDatabase(c *claimed, info fs.FileInfo, splits []format.Spl
 	if failed.first != nil {
 		return w.storeWhole(c, f, info, &failed)
 	}
-	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)}
-	w.s.recordStat(c.path, stat)
-	if w.s.g.Now().Sub(info.ModTime()) < minTrustedAge {
+	w.s.recordStat(c.path, statOf(info))
+	if !w.isTrusted(info) {
 		w.s.markUntrusted(c.path)
 	}
 	return nil

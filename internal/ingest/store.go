@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,11 +113,10 @@ func (w *worker) processOnce(c *claimed) error {
 		}
 		v.Size = info.Size()
 	}
-	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)}
-	if w.s.g.Now().Sub(info.ModTime()) < minTrustedAge {
+	if !w.isTrusted(info) {
 		w.s.markUntrusted(c.path)
 	}
-	if err := w.storeVersion(c, content, v, stat); err != nil {
+	if err := w.storeVersion(c, content, v, statOf(info)); err != nil {
 		return err
 	}
 	after, err := f.Stat()
@@ -124,6 +124,16 @@ func (w *worker) processOnce(c *claimed) error {
 		w.s.markUntrusted(c.path)
 	}
 	return nil
+}
+
+// statOf returns the metadata of a file for the scan cache.
+func statOf(info fs.FileInfo) index.Stat {
+	return index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)}
+}
+
+// isTrusted reports whether the metadata of a file would tell another write: see minTrustedAge.
+func (w *worker) isTrusted(info fs.FileInfo) bool {
+	return w.s.g.Now().Sub(info.ModTime()) >= minTrustedAge
 }
 
 // openContent returns the file itself or, for a database, a consistent copy, and a function that releases it.
@@ -384,7 +394,7 @@ func (vw *versionWriter) parseWhole(r io.Reader) (*index.Parsed, error) {
 
 func (vw *versionWriter) subject() index.Subject {
 	return index.Subject{
-		VersionKey: index.VersionKey{Source: vw.v.Source, Path: vw.v.Path, Number: vw.v.Number},
+		VersionKey: index.KeyOf(&vw.v),
 		Format:     vw.v.Format, Role: vw.v.Role, Parser: vw.c.format.Version(), Claim: vw.v.Claim,
 		Size: vw.v.Size, SHA256: vw.v.SHA256, From: vw.fromRecord, ModTime: vw.v.ModTime.UnixMicro(), Host: vw.s.host,
 	}

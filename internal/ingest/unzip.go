@@ -96,9 +96,9 @@ func (w *worker) storeZip(c *claimed, f sourcefs.File, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	w.s.recordStat(c.path, index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: sourcefs.Inode(info)})
+	w.s.recordStat(c.path, statOf(info))
 	after, err := f.Stat()
-	if err != nil || w.s.g.Now().Sub(info.ModTime()) < minTrustedAge || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) {
+	if err != nil || !w.isTrusted(info) || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) {
 		w.s.markUntrusted(c.path)
 	}
 	return nil

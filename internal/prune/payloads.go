@@ -62,7 +62,7 @@ func (p *Pruner) newMarking(ctx context.Context, orders []index.LedgerOrder) (*p
 			return nil, err
 		}
 		l := &all[0]
-		key := index.VersionKey{Source: l.Version.Source, Path: l.Version.Path, Number: l.Version.Number}
+		key := index.KeyOf(&l.Version)
 		m.ledgers[key], m.orders[key], m.wanted[key] = l, o.Version, map[string]int64{}
 		for _, r := range l.Runs {
 			if limit, ok := over[r.Run]; ok {

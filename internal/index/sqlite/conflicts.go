@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 // Two originals may have the same source, path and number: a redacted one replaces what is under a tombstone, and two machines
@@ -88,7 +89,7 @@ func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) erro
 	if err != nil || !yes {
 		return err
 	}
-	delete(c.addedVersions, versionKey(v))
+	delete(c.addedVersions, index.KeyOf(v))
 	if known {
 		open, err := c.exists("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", id, v.SHA256[:])
 		if err != nil || !open {

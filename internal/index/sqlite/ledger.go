@@ -28,7 +28,7 @@ func (c *commit) ledger(f blob.Fact) error {
 		return err
 	}
 	o := &owner{Parsed: &index.Parsed{Subject: index.Subject{
-		VersionKey: index.VersionKey{Source: l.Version.Source, Path: l.Version.Path, Number: l.Version.Number},
+		VersionKey: index.KeyOf(&l.Version),
 		Format:     l.Version.Format, Role: l.Version.Role, Claim: l.Version.Claim, Size: l.Version.Size, SHA256: l.Version.SHA256,
 	}}, version: version, names: map[string]int64{}, wanted: map[string]bool{}}
 	if key.Valid {
@@ -55,7 +55,7 @@ func (c *commit) ledger(f blob.Fact) error {
 // that is left, and its row is added.
 func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	v := &l.Version
-	delete(c.addedVersions, versionKey(v))
+	delete(c.addedVersions, index.KeyOf(v))
 	file, _, err := c.file(v.Source, v.Path)
 	if err != nil {
 		return 0, err

@@ -88,7 +88,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		err = c.grow(id, chain, v)
 	default:
 		id, chain, err = c.addVersion(file, v)
-		c.addedVersions[versionKey(v)] = id
+		c.addedVersions[index.KeyOf(v)] = id
 	}
 	if err != nil {
 		return err
@@ -144,10 +144,6 @@ func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err e
 		err = c.supersede(file, v.Number)
 	}
 	return id, chain, err
-}
-
-func versionKey(v *blob.Version) index.VersionKey {
-	return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
 }
 
 // supersede has the statements of the version that was the newest of a file judged again, and drops those of empty versions
