@@ -103,14 +103,13 @@ func dimensionOf(of index.Dimension) dimension {
 func (u *Reader) Sum(ctx context.Context, q index.SumQuery) iter.Seq2[index.Sum, error] {
 	return func(yield func(index.Sum, error) bool) {
 		err := u.sum(ctx, q, func(s index.Sum) bool { return yield(s, nil) })
-		var unsupported *index.UnsupportedError
-		switch {
-		case err == nil:
-		case errors.As(err, &unsupported):
-			yield(index.Sum{}, err)
-		default:
-			yield(index.Sum{}, fmt.Errorf("sum usage: %w", engine.Damage(err)))
+		if err == nil {
+			return
 		}
+		if _, ok := errors.AsType[*index.UnsupportedError](err); !ok {
+			err = fmt.Errorf("sum usage: %w", engine.Damage(err))
+		}
+		yield(index.Sum{}, err)
 	}
 }
 

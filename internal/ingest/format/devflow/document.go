@@ -24,11 +24,10 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 		problem.Origin.Inner = memberLayer(p.inner)
 	} else {
 		doc, err = format.ParseJSON(format.TrimBOM(b))
-		var bad *format.SyntaxError
 		problem.Origin = transcript.Origin{Inner: p.inner, Length: int64(len(b))}
 		switch {
-		case errors.As(err, &bad):
-			problem.Kind, problem.Reason = "bad json", bad.Error()
+		case err != nil:
+			problem.Kind, problem.Reason = "bad json", err.Error()
 		case !doc.IsObject():
 			problem.Kind, problem.Reason = "not an object", "a JSON value of another type"
 		default:

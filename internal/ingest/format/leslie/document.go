@@ -1,7 +1,6 @@
 package leslie
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -55,11 +54,10 @@ func row(run, kind string, when transcript.Time, at transcript.Origin, text stri
 // document returns b as a JSON object, or a problem if it is none. An empty document is a problem too.
 func document(b []byte) (format.Value, *transcript.Problem) {
 	v, err := format.ParseJSON(format.TrimBOM(b))
-	var bad *format.SyntaxError
 	whole := transcript.Origin{Length: int64(len(b))}
 	switch {
-	case errors.As(err, &bad):
-		return v, &transcript.Problem{Kind: "bad json", Reason: bad.Error(), Origin: whole}
+	case err != nil:
+		return v, &transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: whole}
 	case !v.IsObject():
 		return v, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: whole}
 	}
