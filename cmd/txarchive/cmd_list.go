@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,49 +94,51 @@ func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 
 // runListRuns lists runs.
 func runListRuns(ctx context.Context, a *app, o listOptions) error {
-	if err := o.settle(a, runColumns); err != nil {
-		return err
-	}
-	of, err := o.selection(a)
-	if err != nil {
-		return err
-	}
-	store, err := a.openRead(ctx)
-	if err != nil {
-		return err
-	}
-	defer a.closeRead(store)
-	tags, err := tagsOf(ctx, store)
-	if err != nil {
-		return err
-	}
-	w, err := newListWriter(a, o, runColumns)
-	if err != nil {
-		return err
-	}
-	page := index.Page{AllVersions: o.allVersions}
-	if o.plain() && o.limit > 0 {
-		page.Limit = o.limit + 1
-	}
-	err = w.write(o.ordered(func(yield func(listRow, error) bool) {
-		for r, err := range store.Index().Runs(ctx, of, page) {
-			if !yield(listRow{run: &r, tags: tags[r.ID]}, err) || err != nil {
-				return
-			}
+	return a.printList(ctx, &o, runColumns, "run", func(store *archive.Archive, of index.Selection) (iter.Seq2[listRow, error], error) {
+		tags, err := tagsOf(ctx, store)
+		if err != nil {
+			return nil, err
 		}
-	}))
-	if err == nil {
-		a.noteIgnored(search.Ignored(of.Query.Root))
-	}
-	if err == nil && w.n == 0 {
-		a.explainEmpty(ctx, store, o, of.Query, "run")
-	}
-	return err
+		page := index.Page{AllVersions: o.allVersions}
+		if o.plain() && o.limit > 0 {
+			page.Limit = o.limit + 1
+		}
+		return func(yield func(listRow, error) bool) {
+			for r, err := range store.Index().Runs(ctx, of, page) {
+				if !yield(listRow{run: &r, tags: tags[r.ID]}, err) || err != nil {
+					return
+				}
+			}
+		}, nil
+	})
 }
 
 // runListConversations lists the conversations of one run, or of those that the options select.
 func runListConversations(ctx context.Context, a *app, o listOptions, v []string) error {
-	if err := o.settle(a, conversationColumns); err != nil {
+	return a.printList(ctx, &o, conversationColumns, "conversation", func(store *archive.Archive, of index.Selection) (iter.Seq2[listRow, error], error) {
+		runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
+		if len(v) > 0 {
+			if of.Query.Root != nil {
+				return nil, usage("a run and --query cannot be combined", "use only one of them")
+			}
+			id, err := resolveRun(ctx, store, v[0])
+			if isNotFound(err) && strings.ContainsAny(v[0], ": ") {
+				return nil, notFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
+			}
+			if err != nil {
+				return nil, err
+			}
+			r, err := store.Index().Run(ctx, id)
+			runs = func(yield func(index.Run, error) bool) { yield(r, err) }
+		}
+		return conversationRows(ctx, store, runs, o.allVersions), nil
+	})
+}
+
+// printList prints the rows that rows returns of what the options select, and notes why there may be none.
+func (a *app) printList(ctx context.Context, o *listOptions, columns []listColumn, what string,
+	rows func(*archive.Archive, index.Selection) (iter.Seq2[listRow, error], error)) error {
+	if err := o.settle(a, columns); err != nil {
 		return err
 	}
 	of, err := o.selection(a)
@@ -147,33 +150,22 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 		return err
 	}
 	defer a.closeRead(store)
-	runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
-	if len(v) > 0 {
-		if of.Query.Root != nil {
-			return usage("a run and --query cannot be combined", "use only one of them")
-		}
-		id, err := resolveRun(ctx, store, v[0])
-		if isNotFound(err) && strings.ContainsAny(v[0], ": ") {
-			return notFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
-		}
-		if err != nil {
-			return err
-		}
-		r, err := store.Index().Run(ctx, id)
-		runs = func(yield func(index.Run, error) bool) { yield(r, err) }
-	}
-	w, err := newListWriter(a, o, conversationColumns)
+	all, err := rows(store, of)
 	if err != nil {
 		return err
 	}
-	err = w.write(o.ordered(conversationRows(ctx, store, runs, o.allVersions)))
-	if err == nil {
-		a.noteIgnored(search.Ignored(of.Query.Root))
+	w, err := newListWriter(a, *o, columns)
+	if err != nil {
+		return err
 	}
-	if err == nil && w.n == 0 {
-		a.explainEmpty(ctx, store, o, of.Query, "conversation")
+	if err := w.write(o.ordered(all)); err != nil {
+		return err
 	}
-	return err
+	a.noteIgnored(search.Ignored(of.Query.Root))
+	if w.n == 0 {
+		a.explainEmpty(ctx, store, *o, of.Query, what)
+	}
+	return nil
 }
 
 // explainEmpty notes why a list may be empty.
