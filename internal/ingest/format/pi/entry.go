@@ -139,7 +139,7 @@ func (m *message) ownTime() (int64, bool) {
 }
 
 // identify sets an entry's key: its id and time, or the message's own time if there is no id or the program writes entries again under new
-// ids (Rewritten).
+// ids (Rewritten). An id without any time is only unique in its session.
 func (r *reader) identify(e *entry, m *message) {
 	sent, ok := m.ownTime()
 	switch {
@@ -148,17 +148,20 @@ func (r *reader) identify(e *entry, m *message) {
 		if at := format.UnixMilli(sent); at.Valid {
 			e.at = at // the line's own time may be that of the rewrite
 		}
-	case e.id != "" && e.at.Valid:
+	case e.id != "":
 		var buf [64]byte
-		b := strconv.AppendInt(append(append(buf[:0], e.id...), ' '), e.at.UnixMicro, 36)
+		b := append(append(buf[:0], e.id...), ' ')
+		if e.at.Valid {
+			b = strconv.AppendInt(b, e.at.UnixMicro, 36)
+		} else {
+			b = append(b, r.run...)
+		}
 		key := len(b)
 		if !r.s.Rewritten || m.role != "toolResult" { // a result may be truncated when it is written again
 			b = e.appendHash(b)
 		}
 		e.eventKey, e.global = string(b), true
 		e.key = e.eventKey[:key]
-	case e.id != "":
-		e.key = e.id
 	case r.s.Shared:
 		h := fnv.New64a()
 		h.Write(e.value.Raw())

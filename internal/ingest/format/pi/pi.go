@@ -41,7 +41,7 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 5 }
+func (pi) Version() int { return 6 }
 
 const roleSession = "session"
 
