@@ -1,7 +1,8 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
-// transcripts, the metadata of sub-agents (agent-*.meta.json) and sessions (custom-title.json), the journals of workflows,
-// and tool outputs that were too long for a transcript. Beside that directory it reads the history of all prompts
-// (history.jsonl) and the texts pasted into them, and elsewhere the desktop program's metadata of its sessions.
+// transcripts, the metadata of sub-agents (agent-*.meta.json) and sessions (custom-title.json), the list of a project's
+// sessions (sessions-index.json), the journals of workflows, and tool outputs that were too long for a transcript. Beside
+// that directory it reads the history of all prompts (history.jsonl) and the texts pasted into them, and elsewhere the
+// desktop program's metadata of its sessions.
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against the findings
 // of other readers of these files (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
@@ -41,6 +42,7 @@ const (
 	roleHistory = "history"
 	rolePaste   = "paste"
 	roleDesktop = "desktop"
+	roleList    = "sessions-index"
 )
 
 // New returns the format.
@@ -56,7 +58,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 8 }
+func (claudeCode) Version() int { return 9 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
@@ -100,6 +102,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			parseHistory(in, out)
 		case roleDesktop:
 			parseDesktop(in, out)
+		case roleList:
+			parseList(in, out)
 		case rolePaste:
 			parseText(in, out, transcript.Event{Run: pasteDir, Kind: transcript.KindMessage, Role: "user", Type: rolePaste})
 		}

@@ -32,6 +32,8 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: p.strength(format.Likely), Role: roleMeta, Root: p.root(h.Top())}
 	case name == titleFile && p.session != "":
 		return format.Claim{Strength: p.strength(format.Weak), Role: roleTitle, Root: p.root(h.Top())}
+	case isList(h):
+		return format.Claim{Strength: p.strength(format.Likely), Role: roleList, Root: p.root(h.Top())}
 	case isDesktop(h):
 		return format.Claim{Strength: format.Likely, Role: roleDesktop}
 	case path.Ext(name) == ".json":

@@ -17,6 +17,8 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 		return format.TextOf(role, raw, historyText)
 	case roleDesktop:
 		return format.TextOf(role, raw, desktopText)
+	case roleList:
+		return format.TextOf(role, raw, listText)
 	}
 	v, err := format.ParseJSON(format.TrimBOM(raw))
 	if err != nil {
