@@ -35,32 +35,35 @@ var _ format.Placed = amp{}
 func (amp) Name() string { return "amp" }
 
 // Version counts changes of what Parse yields.
-func (amp) Version() int { return 4 }
+func (amp) Version() int { return 5 }
 
 const roleThread = "thread"
 
+// Amp's own ids are UUIDs after "T-".
 var (
-	threadID = lazyregexp.New(`^T-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	fileName = lazyregexp.New(`^T-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.json$`)
+	threadID = lazyregexp.New(`^T-[0-9a-zA-Z][0-9a-zA-Z_-]*$`)
+	ownID    = lazyregexp.New(`^T-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
 // Detect claims a thread by its name in the threads directory, which may be the source itself, and elsewhere by the id in it. The
 // directory is no root: secrets.json lies beside it.
 func (amp) Detect(h format.Head) format.Claim {
-	if path.Ext(h.Path) != ".json" {
+	name, isJSON := strings.CutSuffix(path.Base(h.Path), ".json")
+	if !isJSON {
 		return format.Claim{}
 	}
-	named := fileName.MatchString(path.Base(h.Path))
+	named := ownID.MatchString(name)
+	inThreads := strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads")
 	head := format.TrimBOM(h.Bytes)
 	switch {
 	case len(head) > 0 && !format.BeginsObject(head), !named && !bytes.Contains(head, []byte(`"T-`)):
 		return format.Claim{}
-	case named && (path.Dir(h.Path) == h.Top() || strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads")):
+	case named && (inThreads || path.Dir(h.Path) == h.Top()):
 		return format.Claim{Strength: format.Certain, Role: roleThread}
 	}
 	v := format.ParseStart(head)
-	messages := v.Get("messages")
-	if !threadID.MatchString(v.Get("id").Str()) || v.Get("created").Type() != '0' || messages.Exists() && !messages.IsArray() {
+	id, messages := v.Get("id").Str(), v.Get("messages")
+	if !ownID.MatchString(id) && !(inThreads && id == name && threadID.MatchString(id)) || v.Get("created").Type() != '0' || messages.Exists() && !messages.IsArray() {
 		return format.Claim{}
 	}
 	return format.Claim{Strength: format.Likely, Role: roleThread}
@@ -118,8 +121,8 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 
 // read reads the file, and reports whether it is a thread.
 func (p *parser) read() bool {
-	if name := path.Base(p.in.Path); fileName.MatchString(name) {
-		p.id = name[:len(name)-len(".json")]
+	if name := strings.TrimSuffix(path.Base(p.in.Path), ".json"); ownID.MatchString(name) {
+		p.id = name
 	}
 	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.problem(pr.Kind, pr.Reason, pr.Origin) })
 	if !doc.Exists() {

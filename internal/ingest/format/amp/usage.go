@@ -100,14 +100,17 @@ func (p *parser) emitAllUsage() {
 
 // ledgerUsage yields the usage of one ledger entry. Only the entry of an answer has cache tokens.
 func (p *parser) ledgerUsage(i int, e entry) {
-	v, key := e.v, "event "+e.v.Get("id").Str()
-	if key == "event " {
+	v, key, at := e.v, "event "+e.v.Get("id").Str(), e.v.Get("timestamp").Time()
+	switch {
+	case key == "event ":
 		key += p.id + " " + strconv.Itoa(i)
+	case at.Valid: // a fork copies both; not every writer's ids are unique in other threads
+		key += " " + strconv.FormatInt(at.UnixMicro, 36)
 	}
 	if sub := v.Get("subagentThreadID").Str(); sub != "" {
 		key = "thread " + sub // the subagent's own file has the single requests
 	}
-	u := &transcript.Usage{Key: key, Model: v.Get("model").Str(), Time: v.Get("timestamp").Time(), Origin: p.origin(v)}
+	u := &transcript.Usage{Key: key, Model: v.Get("model").Str(), Time: at, Origin: p.origin(v)}
 	u.Input, u.Output = v.Get("tokens", "input").Tokens(), v.Get("tokens", "output").Tokens()
 	if u.Attributes = credits(v); !u.Input.Known && !u.Output.Known && u.Attributes == nil {
 		return
