@@ -38,7 +38,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 6 }
+func (copilot) Version() int { return 7 }
 
 // The roles of the files.
 const (

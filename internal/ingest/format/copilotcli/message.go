@@ -1,6 +1,7 @@
 package copilotcli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -162,7 +163,7 @@ func (p *parser) toolCompleted(l line) {
 		result = l.data.Get("error")
 	}
 	r := &transcript.Result{Call: l.data.Get("toolCallId").Str(), Output: int64(result.Len())}
-	r.Name = p.toolNames[r.Call]
+	r.Name = cmp.Or(p.toolNames[r.Call], l.data.Get("toolName").Str())
 	switch success {
 	case transcript.Yes:
 		r.Failed = transcript.No

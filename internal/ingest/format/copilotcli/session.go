@@ -28,10 +28,18 @@ func readLine(o format.Object) line {
 		case "agentId":
 			l.agent = m.Str()
 		case "timestamp":
-			l.at = m.Time()
+			l.at = timeOf(m)
 		}
 	}
 	return l
+}
+
+// timeOf reads a time as text or in milliseconds.
+func timeOf(v format.Value) transcript.Time {
+	if n, ok := v.Int(); ok {
+		return format.UnixMilli(n)
+	}
+	return v.Time()
 }
 
 // events yields the records of a session.
@@ -129,7 +137,7 @@ func (p *parser) applyContext(l line) {
 	}
 	p.emitSession(transcript.Conversation{
 		Version: p.version, Project: context.Get("cwd").Str(), Branch: context.Get("branch").Str(),
-		Started: l.data.Get("startTime").Time(),
+		Started: timeOf(l.data.Get("startTime")),
 	}, facts)
 	p.setModel(l.data.Get("selectedModel").Str())
 }
