@@ -16,6 +16,7 @@
 package chatgpt
 
 import (
+	"bytes"
 	"iter"
 	"path"
 	"strings"
@@ -35,14 +36,15 @@ var _ format.Zipped = chatgpt{}
 func (chatgpt) Name() string { return "chatgpt-export" }
 
 // Version counts changes of what Parse yields.
-func (chatgpt) Version() int { return 3 }
+func (chatgpt) Version() int { return 4 }
 
 const roleConversations = "conversations"
 
 // InZip recognises the file by its name: other files with conversations in a zip repeat these or are a user's own.
 func (chatgpt) InZip(name string) bool { return format.IsConversationsName(name) }
 
-// Detect recognises the file by its first conversation, since Claude.ai's file has the same name.
+// Detect recognises the file by its first conversation, since Claude.ai's file has the same name. A file of that name that is
+// no JSON is claimed weakly, so that somebody says so.
 func (chatgpt) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	if !strings.EqualFold(path.Ext(name), ".json") {
@@ -50,6 +52,9 @@ func (chatgpt) Detect(h format.Head) format.Claim {
 	}
 	v, alone := format.FirstElement(h.Bytes)
 	if !v.IsObject() || alone && !hasAuthors(v.Get("mapping"), false) || !isConversation(v, int64(len(h.Bytes)) < h.Size) {
+		if format.IsConversationsName(name) && isBroken(h) {
+			return format.Claim{Strength: format.Weak, Role: roleConversations}
+		}
 		return format.Claim{}
 	}
 	c := format.Claim{Strength: format.Likely, Role: roleConversations}
@@ -57,6 +62,16 @@ func (chatgpt) Detect(h format.Head) format.Claim {
 		c.Strength = format.Certain
 	}
 	return c
+}
+
+// isBroken reports whether a file cannot be JSON, as far as the head shows.
+func isBroken(h format.Head) bool {
+	text := bytes.TrimSpace(format.TrimBOM(h.Bytes))
+	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
+		return true
+	}
+	_, err := format.ParseJSON(text)
+	return err != nil && int64(len(h.Bytes)) == h.Size
 }
 
 // isConversation reports whether a value has the members of a conversation: a mapping of nodes and two more. If the mapping
