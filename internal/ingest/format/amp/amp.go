@@ -55,11 +55,14 @@ func (amp) Detect(h format.Head) format.Claim {
 	named := ownID.MatchString(name)
 	inThreads := strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads")
 	head := format.TrimBOM(h.Bytes)
+	certain := format.Claim{Strength: format.Certain, Role: roleThread}
 	switch {
+	case named && inThreads:
+		return certain
 	case len(head) > 0 && !format.BeginsObject(head), !named && !bytes.Contains(head, []byte(`"T-`)):
 		return format.Claim{}
-	case named && (inThreads || path.Dir(h.Path) == h.Top()):
-		return format.Claim{Strength: format.Certain, Role: roleThread}
+	case named && path.Dir(h.Path) == h.Top():
+		return certain
 	}
 	v := format.ParseStart(head)
 	id, messages := v.Get("id").Str(), v.Get("messages")

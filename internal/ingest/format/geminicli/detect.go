@@ -40,7 +40,7 @@ func (gemini) detect(h format.Head) format.Claim {
 	switch {
 	case path.Base(dir) == "chats" && (sessionName.MatchString(name) || fits || claim.Log && hasHeader(h.Bytes)):
 		claim.Root = path.Dir(dir)
-	case path.Base(path.Dir(dir)) == "chats" && (fits || claim.Log && hasLine(h.Bytes)):
+	case path.Base(path.Dir(dir)) == "chats" && (fits || claim.Log && (hasLine(h.Bytes) || format.IsUUID(path.Base(dir)) && !hasObject(h.Bytes))):
 		claim.Root = path.Dir(path.Dir(dir))
 	case name == "logs.json" && format.HasKeys(h.Bytes, "sessionId", "messageId", "message"):
 		return format.Claim{Strength: format.Likely, Role: rolePrompts}
@@ -85,6 +85,16 @@ func hasLine(head []byte) bool {
 		}
 		return format.HasKeys(line, "id", "type", "content") && (format.HasKeys(line, "gemini") || format.HasKeys(line, "user"))
 	})
+}
+
+// hasObject reports whether a line in the head is an object.
+func hasObject(head []byte) bool {
+	for line := range format.ObjectLines(head) {
+		if _, err := format.ParseJSON(line); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // parsePath returns what a file's path states: its name without the extension, the session whose subagent it is, and the

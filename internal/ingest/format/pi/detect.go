@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"bytes"
 	"path"
 	"strings"
 
@@ -82,7 +83,7 @@ func parentOf(file string) string {
 func Inspect(head []byte) (known, foreign bool) {
 	for line, whole := range format.ObjectLines(head) {
 		if !format.MayHave(line, `"session"`, `"session_start"`, `"timestamp"`, `"createdAt"`) {
-			foreign = foreign || whole && len(line) > 2
+			foreign = foreign || whole && len(line) > 2 && bytes.HasSuffix(bytes.TrimSpace(line), []byte("}"))
 			continue
 		}
 		v, err := format.ParseJSON(line)
