@@ -39,7 +39,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 4 }
+func (cursor) Version() int { return 5 }
 
 // The roles of the files.
 const (

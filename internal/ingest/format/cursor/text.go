@@ -1,6 +1,10 @@
 package cursor
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import (
+	"bytes"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
 
 // maxTextDepth bounds how deep skippedKeys are looked at; below it every string counts as text.
 const maxTextDepth = 32
@@ -43,10 +47,16 @@ func appendRow(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-// appendBubble appends the text of a message and the code attached to it.
+// appendBubble appends the text of a message, the code that is shown in it but not part of its text, and the code attached to it.
 func appendBubble(dst []byte, v format.Value) []byte {
+	before := len(dst)
 	if text := v.Get("text"); text.IsString() {
 		dst = appendText(dst, text)
+	}
+	for block := range v.Get("codeBlocks").Items() {
+		if code := block.Get("content"); !bytes.Contains(dst[before:], []byte(code.Str())) {
+			dst = format.AppendStrings(dst, code)
+		}
 	}
 	return appendDeep(dst, v.Get("attachedCodeChunks"), 1)
 }
