@@ -58,7 +58,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 9 }
+func (claudeCode) Version() int { return 10 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
