@@ -133,7 +133,7 @@ func TestOtherZips(t *testing.T) {
 	binary.LittleEndian.PutUint32(bomb[strings.Index(good, "PK\x01\x02")+24:], 1<<31)
 	var many []string // before an export that nobody has made
 	for i := range 20 {
-		many = append(many, fmt.Sprintf("%d/conversations.json", i), "?")
+		many = append(many, fmt.Sprintf("%d/conversations.json", i), "{}")
 	}
 	many = append(many, "conversations.json", chats)
 	zips := map[string]struct{ content, why string }{
