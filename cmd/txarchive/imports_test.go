@@ -55,6 +55,8 @@ var doors = map[string][]string{
 	"index/indextest":        {"index", "blob", "query", "transcript", "price"},
 	"migrations":             {},
 	"docs":                   {},
+	// opens indexes for the tests of others
+	"index/sqlite/sqlitetest": {"index/sqlite"},
 	// measures the program from outside, and each stage by the functions of its room
 	"bench": {"transcript", "term", "price", "blob", "blob/local", "blob/pack", "index", "index/sqlite", "index/sqlite/fts5", "archive", "ingest", "ingest/format", "ingest/format/all"},
 	// one thing

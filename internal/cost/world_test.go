@@ -10,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/index/sqlite/sqlitetest"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -28,11 +29,7 @@ func book() *price.Book {
 // fill makes an index of originals, each in a pack of its own.
 func fill(t testing.TB, originals ...indextest.Original) *sqlite.DB {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
+	db := sqlitetest.Open(t, filepath.Join(t.TempDir(), "index.db"))
 	for _, o := range originals {
 		commit(t, db, o)
 	}

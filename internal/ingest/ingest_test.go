@@ -15,13 +15,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob/local"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/index/sqlite/sqlitetest"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
@@ -46,46 +46,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// emptyIndex returns the file of an empty index. Copying it cuts the time of the tests to a quarter.
-var emptyIndex = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "txarchive-empty")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "index.db")
-	db, err := sqlite.Open(context.Background(), name, sqlite.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(name)
-})
-
 // open opens an index over the packs, and creates it if it does not exist.
 func (w *world) open(name string) {
 	w.t.Helper()
-	name = filepath.Join(w.dir, name)
-	empty, err := emptyIndex()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := os.Stat(name); err != nil {
-		if err := os.WriteFile(name, empty, 0o600); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	db, err := sqlite.Open(context.Background(), name, sqlite.Options{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	db := sqlitetest.Open(w.t, filepath.Join(w.dir, name))
 	w.t.Cleanup(func() {
 		if w.unchecked != "" && w.index == db && !w.t.Failed() {
 			w.reindexed()
 		}
-		db.Close()
 	})
 	packs := local.New(nil, filepath.Join(w.dir, "packs"))
 	w.index, w.read = db, nil

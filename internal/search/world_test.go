@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/index/sqlite/sqlitetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -27,15 +28,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	db := sqlitetest.Open(t, filepath.Join(t.TempDir(), "index.db"))
 	return &world{t: t, db: db, texts: map[string]string{}, fail: map[string]error{}}
 }
 

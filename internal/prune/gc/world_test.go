@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/index/sqlite/sqlitetest"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -53,10 +54,7 @@ func newWorld(t *testing.T, seed uint64, store blob.Store) *world {
 
 func (w *world) index(path string) *sqlite.DB {
 	w.t.Helper()
-	db, err := sqlite.Open(w.t.Context(), path, sqlite.Options{})
-	w.check(err)
-	w.t.Cleanup(func() { db.Close() })
-	return db
+	return sqlitetest.Open(w.t, path)
 }
 
 func (w *world) check(err error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/index/sqlite/sqlitetest"
 )
 
 // world is an index, with a connection of its own for direct changes of the tables.
@@ -21,20 +22,15 @@ type world struct {
 // newWorld returns a world without rows.
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := sqlitetest.Open(t, filepath.Join(t.TempDir(), "index.db"))
 	raw, err := sqlx.Open("sqlite", "file:"+db.Path()+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	raw.SetMaxOpenConns(1)
 	t.Cleanup(func() {
-		for _, close := range []func() error{raw.Close, db.Close} {
-			if err := close(); err != nil {
-				t.Error(err)
-			}
+		if err := raw.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	return &world{db, raw}
