@@ -58,8 +58,13 @@ type conversationKey struct {
 
 // NewCollector returns a Collector. Collectors that run concurrently share a Lexicon.
 func NewCollector(l *Lexicon) *Collector {
-	return &Collector{terms: NewInterner(l), labelCache: map[facets]*labelTerms{}}
+	c := &Collector{terms: NewInterner(l), labelCache: map[facets]*labelTerms{}}
+	c.Remember(maxYoung)
+	return c
 }
+
+// Remember sets how many runs or conversations a generation of the state may have, so that tests need not have thousands of them.
+func (c *Collector) Remember(n int) { c.state.maxYoung = n }
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {

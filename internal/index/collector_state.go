@@ -45,6 +45,8 @@ type collectorState struct {
 	evictedRuns          map[uint64]struct{} // by hash of the run's id
 	evictedConversations map[uint64]progress // by hash of the key
 	evictedCurrent       map[uint64]string   // evicted entries of current, by hash of the native id; not those where the run has the same id
+
+	maxYoung int // see Collector.Remember
 }
 
 // progress is how far a conversation has come. uint32 is enough: no original has more than four billion events.
@@ -106,7 +108,7 @@ func (m *collectorState) lastYielded(id string) *collectedConversation {
 
 // full reports whether it is time to evict.
 func (m *collectorState) full() bool {
-	return max(len(m.runs.young), len(m.conversations.young)) >= maxYoung
+	return max(len(m.runs.young), len(m.conversations.young)) >= m.maxYoung
 }
 
 // evict reduces the runs and conversations that were not mentioned for long to what continuing them needs. Runs that

@@ -23,6 +23,7 @@ type Original struct {
 	Records      []transcript.Record
 	Host         string
 	ChunkSize    int // records per chunk; 0 is all
+	Remember     int // for the Collector; 0 is its default
 }
 
 func (o *Original) number() int { return max(o.Number, 1) }
@@ -55,6 +56,9 @@ func Batch(pack string, originals ...Original) index.Batch {
 			continue
 		}
 		c := index.NewCollector(&index.Lexicon{})
+		if o.Remember > 0 {
+			c.Remember(o.Remember)
+		}
 		c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: o.number()}, Format: o.Format,
 			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro(), Host: o.Host})
 		for i, r := range o.Records {

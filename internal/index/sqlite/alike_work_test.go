@@ -134,12 +134,12 @@ func lines(say func(line int, id string) records) func(first, n int) []indextest
 	}
 }
 
-// TestAlikeWork asks what a batch costs for each of its originals or lines, however many of them say the same: four times as many
-// cost four times as much. One more costs no more than that for each of those that are there.
+// TestAlikeWork asks what a batch costs for each of its originals or lines, however many of them say the same: twice as many
+// cost twice as much. One more costs no more than that for each of those that are there.
 func TestAlikeWork(t *testing.T) {
 	for what, say := range sameIDs {
 		t.Run(what, func(t *testing.T) {
-			const few, many = 100, 400
+			const few, many = 100, 200
 			of := func(n int) (first, next work) {
 				db := newDB(t)
 				c := countWrites(t, db)
@@ -202,11 +202,11 @@ func TestRewrittenWork(t *testing.T) {
 			}
 			db := newDB(t)
 			c := countWrites(t, db)
-			var w [61]work
+			var w [31]work
 			for number := 1; number < len(w); number++ {
 				w[number] = c.of(t, func() error { return db.Commit(t.Context(), version(number)) })
 			}
-			const few, many = 10, 60
+			const few, many = 10, 30
 			if w[few].steps < 100*few {
 				t.Fatalf("%v: nothing was counted", w[few])
 			}

@@ -14,7 +14,7 @@ import (
 func TestFindWork(t *testing.T) {
 	queries := []string{"", "the", "the words", `"words of line"`, "tool:bash", "tool:bash the", "role:user the", "project:/srv/3 the", "the -nothing"}
 	of := func(n int) (all []work) {
-		db, _ := archived(t, n)
+		db := archivedCopy(t, n)
 		if err := db.Optimize(t.Context()); err != nil { // else one has more segments than the other
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestFindWork(t *testing.T) {
 		}
 		return all
 	}
-	small, large := of(40), of(320)
+	small, large := of(40), of(160)
 	for i, text := range queries {
 		// A longer doclist has an index, and rows of the newest hour come in one piece more.
 		small[i].prepared, small[i].statements, small[i].rows = small[i].prepared+8, small[i].statements+8, small[i].rows+20
@@ -45,7 +45,7 @@ func TestFindWork(t *testing.T) {
 
 // TestFindAgainWork asks for what was asked before: the full-text index is not read again, and what was written since is.
 func TestFindAgainWork(t *testing.T) {
-	db, _ := archived(t, 80)
+	db := archivedCopy(t, 80)
 	c := countReads(t, db)
 	find := func() work {
 		return c.of(t, func() error {
@@ -71,7 +71,7 @@ func TestFindAgainWork(t *testing.T) {
 
 // TestLocateWork asks where the bytes of neighbours lie, as a page does that shows them: that is looked up once for each member.
 func TestLocateWork(t *testing.T) {
-	db, _ := archived(t, 80)
+	db := archivedCopy(t, 80)
 	c := countReads(t, db)
 	var places []index.Place
 	for h, err := range db.Find(t.Context(), mustParse(t, "the"), index.Page{Limit: 40}) {
@@ -113,7 +113,7 @@ func mustParse(t *testing.T, text string) *query.Tree {
 // TestSumWork asks what usage by tool costs in a small and in a large index: for each record the same, and not a look at all others.
 func TestSumWork(t *testing.T) {
 	of := func(n int) work {
-		db, _ := archived(t, n)
+		db := archivedCopy(t, n)
 		c := countReads(t, db)
 		return c.of(t, func() error {
 			for _, err := range db.Sum(t.Context(), index.SumQuery{By: []index.Dimension{index.ByTool}}) {
@@ -124,13 +124,13 @@ func TestSumWork(t *testing.T) {
 			return nil
 		})
 	}
-	of(320).within(t, "by tool", 320, of(40), 40, 1.5, 2)
+	of(160).within(t, "by tool", 160, of(40), 40, 1.5, 2)
 }
 
 // TestRunWork asks what a list of runs costs, and that no record of usage is asked what else its conversation has.
 func TestRunWork(t *testing.T) {
 	of := func(n int) (work, int) {
-		db, _ := archived(t, n)
+		db := archivedCopy(t, n)
 		var records int
 		if err := db.r.Get(&records, "SELECT count(*) FROM usage WHERE verdict = 0"); err != nil {
 			t.Fatal(err)
@@ -145,9 +145,9 @@ func TestRunWork(t *testing.T) {
 			return nil
 		}), records
 	}
-	w, records := of(320)
+	w, records := of(160)
 	base, few := of(40)
-	w.within(t, "runs", 320, base, 40, 1.5, 2)
+	w.within(t, "runs", 160, base, 40, 1.5, 2)
 	if each := (w.steps - base.steps) / (records - few); each > 250 { // 242 when this was written, 262 with that question
 		t.Errorf("%d steps for each record, with those of its run", each)
 	}

@@ -34,13 +34,19 @@ var emptyIndex = sync.OnceValues(func() ([]byte, error) {
 // newDB opens an empty index in a directory whose name needs quoting.
 func newDB(t testing.TB) *DB {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "a #?% b")
 	empty, err := emptyIndex()
-	if err := errors.Join(err, os.Mkdir(dir, 0o700)); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
+	return copyDB(t, empty)
+}
+
+// copyDB opens a copy of the file of an index.
+func copyDB(t testing.TB, content []byte) *DB {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a #?% b")
 	file := filepath.Join(dir, "index.db")
-	if err := os.WriteFile(file, empty, 0o600); err != nil {
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(file, content, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	db, err := Open(t.Context(), file, Options{})

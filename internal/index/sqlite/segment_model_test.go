@@ -15,7 +15,7 @@ func TestSegmentModel(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			m := &model{T: t, corpus: newCorpus(seed, 600), native: newDB(t), mixed: newDB(t)}
 			m.vocabulary()
-			for range 35 {
+			for range 25 {
 				m.step()
 			}
 			m.compare()

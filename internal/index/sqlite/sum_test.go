@@ -64,7 +64,7 @@ func TestRollupFollowsUsage(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	db := newDB(t)
-	for i := range 20 {
+	for i := range 8 {
 		var usage []*transcript.Usage
 		for range r.IntN(10) {
 			u := &transcript.Usage{Model: []string{"", "claude-sonnet-4-5", "nobody's"}[r.IntN(3)], Input: transcript.Known(r.Int64N(100)), Output: transcript.Known(1)}

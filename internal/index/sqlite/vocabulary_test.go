@@ -59,7 +59,7 @@ func TestVocabulary(t *testing.T) {
 		first := slices.DeleteFunc(collect(t, db.Terms(t.Context())), func(w string) bool { return !strings.HasPrefix(w, "word3") })
 		same(t, "words that begin so", collect(t, db.TermsFrom(t.Context(), "word3")), first)
 	}
-	for i := range 25 {
+	for i := range 13 {
 		add(1 + r.IntN(1<<r.IntN(16)))
 		if i%3 == 0 {
 			inTx(t, db, func(x *tx) error { return x.joinTerms(3) })
