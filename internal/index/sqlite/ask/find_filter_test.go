@@ -42,7 +42,7 @@ func TestRowsEqualFTS5(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 11))
-	db := busyWorld(t)
+	db := busyWorld(t, busyRuns)
 	var base int64 // the first row id after all rows
 	if err := db.raw.Get(&base, "SELECT max(id) + 1 FROM events"); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestRowsEqualFTS5(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback()
-		for range 150 {
+		for range 50 {
 			e := randomExpr(r, 3)
 			var want []int64
 			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC", e.String()); err != nil {

@@ -18,7 +18,7 @@ func TestPrefixes(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 5))
-	db := busyWorld(t)
+	db := busyWorld(t, busyRuns)
 	var all []int64
 	if err := db.raw.Select(&all, "SELECT id FROM events ORDER BY id"); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestPrefixes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 100 {
+		for range 40 {
 			word := benchWord(r.Uint64N(60))
 			text := word[:1+r.IntN(len(word))]
 			c, err := where.Events([]query.Node{query.Prefix{Text: text}, query.Terms{Text: text, Open: true}}[r.IntN(2)], false)

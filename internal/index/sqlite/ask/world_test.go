@@ -48,20 +48,20 @@ func smallWorld(t *testing.T) *world {
 	return w
 }
 
-// Size of a busyWorld.
+// Size of most busy worlds.
 const (
 	busyRuns   = 16
 	busyEvents = 40
 )
 
 // busyWorld returns a world with some hundred events of several projects, with usage, calls and facts about runs.
-func busyWorld(t *testing.T) *world {
+func busyWorld(t *testing.T, runs int) *world {
 	t.Helper()
 	w := newWorld(t)
 	r := rand.New(rand.NewPCG(7, 7))
 	words := rand.NewZipf(r, 1.3, 4, 3000)
 	var originals []indextest.Original
-	for n := range busyRuns {
+	for n := range runs {
 		originals = append(originals, benchOriginal(n, busyEvents, r, words))
 	}
 	if err := w.Commit(t.Context(), indextest.Batch("busy", originals...)); err != nil {
