@@ -109,6 +109,7 @@ type Archive struct {
 	volumes  *volumes
 	cache    *pack.Cache
 	layers   layers
+	window   int64 // 0 is contentWindow
 	indexErr error // why there is no index
 
 	mu    sync.Mutex

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	damages    = flag.Int("damages", 50, "how many damages the damage campaign does")
+	damages    = flag.Int("damages", 20, "how many damages the damage campaign does")
 	damageSeed = flag.Uint64("damage-seed", 0, "of the damage campaign; 0 takes one at random")
 )
 

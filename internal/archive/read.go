@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -200,9 +201,10 @@ func (c *content) Read(p []byte) (int, error) {
 		if c.offset >= c.end {
 			return 0, io.EOF
 		}
-		window, err := c.archive.stored(c.ctx, v.Chain, c.offset, min(contentWindow, c.end-c.offset))
+		length := min(cmp.Or(c.archive.window, contentWindow), c.end-c.offset)
+		window, err := c.archive.stored(c.ctx, v.Chain, c.offset, length)
 		if err != nil {
-			err = c.archive.asLost(c.ctx, err, &v.Version, c.offset, min(contentWindow, c.end-c.offset))
+			err = c.archive.asLost(c.ctx, err, &v.Version, c.offset, length)
 			return 0, fmt.Errorf("read %s/%s version %d at %d: %w", v.Source, v.Path, v.Number, c.offset, err)
 		}
 		c.window = window

@@ -52,9 +52,10 @@ func TestRawAndText(t *testing.T) {
 
 func TestContentChecksItself(t *testing.T) {
 	w := newWorld(t)
-	content := text("x", 9<<20) // more than two windows
+	content := text("x", 300<<10)
 	w.put(file{source: "runs", path: "x", content: content})
 	r := w.open(Read)
+	r.window = 128 << 10 // so there are two and a piece
 	v := onlyVersion(t, r)
 	if got := readAll(t, r.Content(t.Context(), v)); string(got) != content {
 		t.Errorf("%d bytes came back, not as they were", len(got))

@@ -296,10 +296,11 @@ func TestRestoreBesideForget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			size := 2 * contentWindow // the second window is located after the change
+			const window, size = 64 << 10, 2 * (64 << 10) // the second window is located after the change
 			w.put(file{source: "runs", path: "a", content: text("secret", size)})
 			w.put(file{source: "runs", path: "redacted", content: text("marked", size)})
 			r := w.open(Read)
+			r.window = window
 			r.volumes.store = &movingStore{Store: r.packs, move: func() { alter(t, r.Index().Path(), c.change) }}
 			dir, got, err := restoreAll(t, r, RestoreOptions{Paths: []string{"a"}})
 			if !errors.Is(err, c.want) {

@@ -103,7 +103,7 @@ func TestVerifyAnyFlip(t *testing.T) {
 	info, err := os.Stat(w.packFile(m.Pack))
 	w.check(err)
 	r := w.open(Read)
-	for range 40 {
+	for range 15 {
 		at := rnd.Int64N(info.Size())
 		w.flip(m.Pack, at)
 		all, report, err := verifyAll(t, r, VerifyOptions{})
