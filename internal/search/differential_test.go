@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	recallQueries = flag.Int("recall-queries", 100, "random queries that each corpus is asked")
+	recallQueries = flag.Int("recall-queries", 40, "random queries that each corpus is asked")
 	recallSeed    = flag.Uint64("recall-seed", 0, "seed of random corpora and queries; 0 takes the time")
 )
 

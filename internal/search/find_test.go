@@ -41,8 +41,8 @@ func TestOrdersAndPages(t *testing.T) {
 	t.Logf("seed %d", seed)
 	s := scribe{rand.New(rand.NewPCG(seed, 9))}
 	w := newWorld(t)
-	for i := range 5 {
-		w.take(s.original(fmt.Sprintf("run-%d", i), 100))
+	for i := range 4 {
+		w.take(s.original(fmt.Sprintf("run-%d", i), 50))
 	}
 	for range 4 {
 		q := s.definite(w.rows)
@@ -136,7 +136,7 @@ func TestPagesWhileIngesting(t *testing.T) {
 		for _, text := range []string{"error", "*rro*", `error OR *ime*`} {
 			w := newWorld(t)
 			for i := range 3 {
-				w.take(s.original(fmt.Sprintf("run-%d", i), 80))
+				w.take(s.original(fmt.Sprintf("run-%d", i), 50))
 			}
 			was, _ := find(t, w.searcher(), text, Options{Sort: sort, NoSnippets: true})
 			n := 0

@@ -23,7 +23,7 @@ import (
 
 var (
 	seed   = flag.Uint64("seed", 0, "of the first model test; 0 takes one at random")
-	rounds = flag.Int("rounds", 2, "how many archives the model test makes")
+	rounds = flag.Int("rounds", 1, "how many archives the model test makes")
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -166,8 +166,8 @@ func TestGCFaults(t *testing.T) {
 	b, err := os.ReadFile(w.db.Path())
 	w.check(err)
 	w.check(os.WriteFile(filepath.Join(base, "index.db"), b, 0o600))
-	step := 6
-	if *rounds > 2 { // a campaign: every operation
+	step := 12
+	if *rounds > 1 { // a campaign: every operation
 		step = 1
 	}
 	for _, crash := range []bool{false, true} {
