@@ -247,7 +247,7 @@ func (g *Ingester) parseVersions(ctx context.Context, versions []index.Unparsed,
 	budget := newDocumentBudget() // for all originals: which ones are documents is not known here
 	for range workers() {
 		readers.Go(func() {
-			c := index.NewCollector(&lexicon)
+			c := g.newCollector(&lexicon)
 			for s := range states {
 				release, err := budget.acquire(ctx, s.Size)
 				if err == nil {

@@ -13,12 +13,13 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
 
-// TestCasesGrow writes the logs of all cases of all formats piece by piece, cut anywhere, and expects the result of a single ingest.
+// TestCasesGrow writes the logs of some cases piece by piece, cut anywhere, and expects the result of a single ingest.
 func TestCasesGrow(t *testing.T) {
-	content := caseFiles(t)
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 3))
+	content := caseFiles(t, r)
 	s, w := newTree(t), newWorld(t)
 	at := map[string]int{}
 	const steps = 3
@@ -42,13 +43,14 @@ func TestCasesGrow(t *testing.T) {
 	w.compareDumps("grown", w.dump(), once.dump())
 }
 
-// TestCasesTorn ingests the logs of all cases cut in the middle of their first lines, which identify them, then the whole logs, and
+// TestCasesTorn ingests the logs of some cases cut in the middle of their first lines, which identify them, then the whole logs, and
 // expects the result of a reindex: nothing is left of the first guess.
 func TestCasesTorn(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 3))
-	content := caseFiles(t)
+	content := caseFiles(t, r)
 	s, w := newTree(t), newWorld(t)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		whole := content[name]
@@ -64,16 +66,17 @@ func TestCasesTorn(t *testing.T) {
 		s.write(name, whole)
 	}
 	w.ingest("home", s.dir, ".")
-	w.checkReindex("whole")
+	w.reindexed("whole")
 }
 
-// TestCasesContinued ingests the logs of all cases without the line feeds at their ends. Then their programs go on, some with a line feed
+// TestCasesContinued ingests the logs of some cases without the line feeds at their ends. Then their programs go on, some with a line feed
 // first, some in the same line, which is another one then. It expects the result of a reindex, and of an index that adopts the packs.
 func TestCasesContinued(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 3))
-	content := caseFiles(t)
+	content := caseFiles(t, r)
 	s, w := newTree(t), newWorld(t)
 	for name, whole := range content {
 		if claimOf(name, whole).Log {
@@ -104,15 +107,19 @@ func TestCasesContinued(t *testing.T) {
 	}
 }
 
-// caseFiles returns the files of all cases, each case in its own directory, except those in which a later line may identify
-// the first ones.
-func caseFiles(t *testing.T) map[string]string {
-	cases, err := filepath.Glob("format/*/testdata/*/in")
-	if err != nil || len(cases) == 0 {
+// caseFiles returns the files of cases, each case in its own directory, except those in which a later line may identify
+// the first ones: of a fifth of the cases, which r draws, or of all of them (-cases 0, or without r).
+func caseFiles(t *testing.T, r *rand.Rand) map[string]string {
+	t.Helper()
+	all, err := filepath.Glob("format/*/testdata/*/in")
+	if err != nil || len(all) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
 	content := map[string]string{}
-	for _, in := range cases {
+	for _, in := range all {
+		if *cases == 1 && r != nil && r.IntN(5) > 0 {
+			continue
+		}
 		files := &tree{t: t, dir: in}
 		for name, b := range files.files() {
 			if base := path.Base(name); base != "chat.jsonl" && base != "agent-0ld.jsonl" {
@@ -144,11 +151,14 @@ func told(name, content string) int {
 	return len(content)
 }
 
-// TestCasesLearned archives the files of all cases without any format, then adds the formats, and expects the same result as
+// TestCasesLearned archives the files of some cases without any format, then adds the formats, and expects the same result as
 // with formats from the start. It omits databases and zips, which formats split, and files that formats skip.
 func TestCasesLearned(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
 	s, once, w := newTree(t), newWorld(t), newWorld(t)
-	for name, content := range caseFiles(t) {
+	for name, content := range caseFiles(t, rand.New(rand.NewPCG(seed, 3))) {
 		if !strings.HasPrefix(content, "SQLite format 3\x00") && !strings.HasPrefix(content, "PK") {
 			s.write(name, content)
 		}
@@ -175,8 +185,9 @@ func TestCasesLearned(t *testing.T) {
 // TestCasesGrowWork: of sound logs that grow line by line, each ingest makes rows of the new lines alone. It omits the logs of Aider, where a
 // new line may belong to the last message.
 func TestCasesGrowWork(t *testing.T) {
+	t.Parallel()
 	logs := map[string]map[string]string{} // by format
-	for name, whole := range caseFiles(t) {
+	for name, whole := range caseFiles(t, nil) {
 		of, _, _ := strings.Cut(name, "/")
 		if of == "aider" || strings.Contains(name, "/broken/") {
 			continue
@@ -192,19 +203,26 @@ func TestCasesGrowWork(t *testing.T) {
 		t.Errorf("logs of %d formats", len(logs))
 	}
 	const steps = 4
-	for _, of := range slices.Sorted(maps.Keys(logs)) {
-		s, w, once := newTree(t), newWorld(t), newWorld(t)
-		grown := int64(0)
+	made := func(formats ...string) (grown, once int64) {
+		s, w := newTree(t), newWorld(t)
 		for step := range steps {
-			for name, whole := range logs[of] {
-				lines := strings.SplitAfter(whole, "\n")
-				s.write(name, strings.Join(lines[:len(lines)-steps+step], ""))
+			for _, of := range formats {
+				for name, whole := range logs[of] {
+					lines := strings.SplitAfter(whole, "\n")
+					s.write(name, strings.Join(lines[:len(lines)-steps+step], ""))
+				}
 			}
 			grown += w.ingest("home", s.dir, ".").Events
 		}
-		all := once.ingest("home", s.dir, ".").Events
-		if grown != all {
-			t.Errorf("%s: %d rows were made of %d logs that grow in %d steps, %d at once", of, grown, len(logs[of]), steps, all)
+		return grown, newWorld(t).ingest("home", s.dir, ".").Events
+	}
+	formats := slices.Sorted(maps.Keys(logs))
+	if grown, once := made(formats...); grown != once {
+		t.Errorf("%d rows were made of logs that grow in %d steps, %d at once", grown, steps, once)
+		for _, of := range formats {
+			if grown, once := made(of); grown != once {
+				t.Errorf("%s: %d rows were made of %d logs, %d at once", of, grown, len(logs[of]), once)
+			}
 		}
 	}
 }

@@ -65,6 +65,8 @@ type Ingester struct {
 	// unchanged until the load is complete. It may be nil.
 	Build     func(ctx context.Context) (*Building, error)
 	BuildFrom int64
+	// Remember is how many runs or conversations of an original are kept as they are (see index.Collector.Remember), 0 its default.
+	Remember int
 	// Progress is called often, from several goroutines. It may be nil.
 	Progress func(Progress)
 
@@ -75,6 +77,14 @@ type Ingester struct {
 	mu         sync.Mutex
 	unreadable map[index.VersionKey]error // stored originals that could not be read: each is tried, and reported, once
 	unresolved map[string]FileError       // bugs of resolvers, by their text: the rest of the batch is committed
+}
+
+func (g *Ingester) newCollector(l *index.Lexicon) *index.Collector {
+	c := index.NewCollector(l)
+	if g.Remember > 0 {
+		c.Remember(g.Remember)
+	}
+	return c
 }
 
 // Progress is how far an ingest has come. Totals grow while the scan runs.

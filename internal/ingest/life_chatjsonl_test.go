@@ -64,12 +64,13 @@ func manyLine(n int, said ...string) string {
 	return fmt.Sprintf(`{"conversation_id":%q,"timestamp":"2026-11-01T10:00:00Z",`, manyID(n)) + chatLine(said...)[1:]
 }
 
-// TestManyChats has more chats in one log than a parse remembers (8192). Some continue at the end of the log, and after it has grown, and keep
+// TestManyChats has more chats in one log than a parse remembers. Some continue at the end of the log, and after it has grown, and keep
 // what the log states about them at the beginning. Only these few are compared with a reindex.
 func TestManyChats(t *testing.T) {
 	t.Parallel()
-	const many = 8300
+	const many, remembered = 830, 410
 	s, w := newTree(t), newWorld(t)
+	w.Remember = remembered
 	var log strings.Builder
 	for i := range many {
 		log.WriteString(manyLine(i, fmt.Sprint("bait ", i)))
@@ -84,6 +85,7 @@ func TestManyChats(t *testing.T) {
 	}
 	again := &world{t: t, dir: w.dir}
 	again.open("again.db")
+	again.Remember = remembered
 	if _, err := again.Reindex(t.Context()); err != nil {
 		t.Fatal(err)
 	}

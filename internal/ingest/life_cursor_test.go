@@ -287,6 +287,6 @@ func TestLifeCursorSaidAgain(t *testing.T) {
 		w.ingest("home", s.dir, ".")
 	}
 	for range 5 {
-		w.reindexed()
+		w.reindexed("said again")
 	}
 }

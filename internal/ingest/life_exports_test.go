@@ -101,7 +101,7 @@ func TestLifeChatGPTBranch(t *testing.T) {
 // TestPayloadsOfMany drops the attachments of two conversations, far apart among very many, and of no other.
 func TestPayloadsOfMany(t *testing.T) {
 	t.Parallel()
-	const many, first, second = 4000, 5, 3995
+	const many, first, second = 3000, 5, 2995
 	s, w := newTree(t), newWorld(t)
 	id := func(i int) string { return fmt.Sprint("c", i) }
 	image := strings.Repeat("QUJD", 300)

@@ -281,7 +281,7 @@ func TestLifeOpenCodeLateRole(t *testing.T) {
 		s.write(name, content)
 		w.ingest("home", s.dir, ".")
 		w.unchecked = what
-		w.reindexed()
+		w.reindexed("again")
 	}
 	written("of an unknown type", part, `{"id":"prt_w1","sessionID":"ses_w","messageID":"msg_w1","type":"knot","text":"read stone.go","synthetic":true}`)
 	written("a text", part, `{"id":"prt_w1","sessionID":"ses_w","messageID":"msg_w1","type":"text","text":"read stone.go"}`)

@@ -203,14 +203,14 @@ func TestLargeFile(t *testing.T) {
 	var b bytes.Buffer
 	filler := strings.Repeat("all work and no play ", 40000)
 	n := 0
-	for b.Len() < 36<<20 {
+	for b.Len() < 26<<20 {
 		n++
 		b.WriteString(awfLine(runA, n, filler))
 	}
 	s.write(transcriptA, b.String())
 	r := w.ingest("awf", s.dir, ".")
 	if r.Packs < 2 || r.New+r.Grown != 1 {
-		t.Errorf("a file of 36 MiB: %+v", r)
+		t.Errorf("a file of 26 MiB: %+v", r)
 	}
 	b.WriteString(awfLine(runA, n+1, "the end"))
 	s.write(transcriptA, b.String())

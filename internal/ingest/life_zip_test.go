@@ -169,7 +169,7 @@ func TestOtherZips(t *testing.T) {
 func TestLongZip(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	var chats []string
-	for i := range 40 {
+	for i := range 30 {
 		chats = append(chats, gptChat(fmt.Sprintf("c%d", i), "Long", 60, fmt.Sprintf("m%d %s", i, strings.Repeat("all work and no play ", 30000))))
 	}
 	files := []string{"conversations.json", export(chats...)}
@@ -177,7 +177,7 @@ func TestLongZip(t *testing.T) {
 		files = append(files, fmt.Sprintf("file-%d.dat", i), strings.Repeat(fmt.Sprint(i), i))
 	}
 	s.write("export.zip", zipOf(t, files...))
-	w.ingestAndCheck("long", "chatgpt-export", s.dir, counts{runs: 40, conversations: 40, events: 40})
+	w.ingestAndCheck("long", "chatgpt-export", s.dir, counts{runs: 30, conversations: 30, events: 30})
 	want := map[string][]string{}
 	for i := 0; i < len(files); i += 2 {
 		want["export.zip/"+files[i]] = []string{files[i+1]}

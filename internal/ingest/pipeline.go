@@ -52,7 +52,7 @@ func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery,
 	var lexicon index.Lexicon
 	for range workers() {
 		wait.Go(func() {
-			w := &worker{s: s, ctx: ctx, deliveries: out, files: sourcefs.Opener{Root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector(&lexicon)}
+			w := &worker{s: s, ctx: ctx, deliveries: out, files: sourcefs.Opener{Root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: s.g.newCollector(&lexicon)}
 			defer w.files.Close()
 			for c := range work.drain {
 				if ctx.Err() != nil {
