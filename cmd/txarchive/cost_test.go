@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,16 +16,26 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// example is an archive of all example runs.
+// example is an archive of all example runs, each system a source.
 func example(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "archive")
-	dirs, err := filepath.Glob(runs + "/*")
-	if err != nil || len(dirs) < 5 {
-		t.Fatal(dirs, err)
-	}
-	call(t, dir, append([]string{"ingest"}, dirs...)...)
-	return dir
+	exampled.once.Do(func() {
+		root, err := os.MkdirTemp("", "txarchive-example")
+		must(t, err)
+		exampled.root = root
+		dirs, err := filepath.Glob(runs + "/*")
+		if err != nil || len(dirs) < 5 {
+			t.Fatal(dirs, err)
+		}
+		call(t, filepath.Join(root, "archive"), append([]string{"ingest"}, dirs...)...)
+	})
+	return copyArchive(t, filepath.Join(exampled.root, "archive"))
+}
+
+// exampled is the archive of which example gives copies; TestMain removes it.
+var exampled struct {
+	once sync.Once
+	root string
 }
 
 // shownReport is the contract of cost --json: the rows with their keys beside the figures.

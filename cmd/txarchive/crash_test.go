@@ -61,8 +61,8 @@ func program(t *testing.T) string {
 func TestKilledIngest(t *testing.T) {
 	bin, source := program(t), filepath.Join(t.TempDir(), "runs")
 	disturbed, calm := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
-	examples, err := filepath.Abs("../../testdata/runs")
-	must(t, err)
+	examples := filepath.Join(t.TempDir(), "few")
+	fewRuns(t, examples)
 	next := seeds()
 	for round, done := 0, 0; done < *kills; round++ {
 		seed, r := next()

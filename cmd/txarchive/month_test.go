@@ -23,7 +23,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-var nights = flag.Int("nights", 4, "how many nights TestMonth takes, more if none of them goes wrong")
+var nights = flag.Int("nights", 3, "how many nights TestMonth takes, more if none of them goes wrong")
 
 // mainAt is the program at another time (TEST_NOW), on a disk that is full after so many operations (TEST_FULL).
 func mainAt() {

@@ -11,7 +11,7 @@ import (
 
 const formats = "../../internal/ingest/format"
 
-// samples copies what the formats are tested with to a source. Each is "<package>/<case>", or "runs/<format>".
+// samples copies what the formats are tested with to a source. Each is "<package>/<case>", or "runs/<format or a directory of it>".
 func samples(t *testing.T, source string, all ...string) {
 	t.Helper()
 	for _, s := range all {
@@ -24,10 +24,12 @@ func samples(t *testing.T, source string, all ...string) {
 	}
 }
 
+// studio has the runs of Flow Studio among the examples.
+const studio = "flow-studio/swarm/runs/"
+
 // fewRuns copies the examples without most runs of Flow Studio, which have 252 of 352 files.
 func fewRuns(t *testing.T, to string) {
 	t.Helper()
-	const studio = "flow-studio/swarm/runs/"
 	for _, of := range []string{"awf", "chibi", "devflow", "leslie", studio + "run-20261121-000533-1bj1cw", studio + "run-20261121-000535-yhmzca"} {
 		must(t, os.CopyFS(filepath.Join(to, of), os.DirFS(filepath.Join(runs, of))))
 	}
@@ -69,7 +71,7 @@ func TestPruneAmongKin(t *testing.T) {
 			"codex/unnamed-turns",                   // origin of a fork
 			"pi/fork", "pi/first", "openclaw/chats", // origin and copies
 			"claudecode/fork", "claudecode/layouts", // same event
-			"runs/flow-studio",                // one of two contents
+			"runs/" + studio + "run-20261121-000534-vg2eqy", "runs/" + studio + "run-20261121-000540-e2k47t", // one of two contents
 			"chatgpt/twice", "claudeai/twice", // some of an export
 			"chatgpt/tree", // origin of a branch
 		}, runs: []string{

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -55,12 +54,7 @@ var colorCodes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // TestScreens looks at what people see on terminals of several widths, of all formats.
 func TestScreens(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "archive")
-	for _, format := range []string{"awf", "chibi", "devflow", "flow-studio", "leslie"} {
-		if code, _, stderr := inside(t.Context(), dir, "", "ingest", runs+"/"+format); code != 0 {
-			t.Fatalf("ingest %s: exit %d\n%s", format, code, stderr)
-		}
-	}
+	dir := example(t)
 	for _, line := range []string{"tag add rzhdkf release-of-november", "pin rzhdkf --reason the-demo-of-november-and-of-december", "hold add rzhdkf --owner the-department-of-law --reason case-7"} {
 		if code, _, stderr := inside(t.Context(), dir, "", strings.Fields(line)...); code != 0 {
 			t.Fatalf("%s: exit %d\n%s", line, code, stderr)

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	if at := os.Getenv(dyingEnv); at != "" {
 		os.Exit(dying(at))
 	}
+	debug.SetGCPercent(400) // hundreds of small archives are opened, which makes much garbage and leaves little
 	mountSmallDisk()
 	testscript.Main(tidied{m}, map[string]func(){"txarchive": main, "txarchive-at": mainAt, "curl": mainCurl})
 }
@@ -60,7 +62,7 @@ type tidied struct{ *testing.M }
 
 func (m tidied) Run() int {
 	code := m.M.Run()
-	for _, dir := range []string{built.dir, prepared.root, fill.root, shown.root} {
+	for _, dir := range []string{built.dir, prepared.root, fill.root, shown.root, exampled.root} {
 		if dir != "" {
 			_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, _ error) error {
 				if e.IsDir() {

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-var crowded = flag.Duration("crowded", 1500*time.Millisecond, "how long TestTogether has everybody at work")
+var crowded = flag.Duration("crowded", time.Second, "how long TestTogether has everybody at work")
 
 // crowd is an archive with many processes at work on it.
 type crowd struct {
