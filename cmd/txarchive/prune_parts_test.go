@@ -69,6 +69,7 @@ func TestPruneAmongKin(t *testing.T) {
 	}{
 		"some": {samples: []string{
 			"codex/unnamed-turns",                   // origin of a fork
+			"codex/forks",                           // origin of several
 			"pi/fork", "pi/first", "openclaw/chats", // origin and copies
 			"claudecode/fork", "claudecode/layouts", // same event
 			"runs/" + studio + "run-20261121-000534-vg2eqy", "runs/" + studio + "run-20261121-000540-e2k47t", // one of two contents
@@ -76,13 +77,13 @@ func TestPruneAmongKin(t *testing.T) {
 			"chatgpt/tree", // origin of a branch
 		}, runs: []string{
 			"019b0000-aaaa-7000-8000-000000000001",
+			"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004",
 			"019a0000-0000-7000-8000-00000000000a", "0a000000-0000-4000-8000-00000000000b",
 			"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b",
 			"run-20261121-000534-vg2eqy",
 			"c-1", "k-2",
 			"00000064-0000-4000-8000-000000000064",
 		}},
-		"origin of several": {samples: []string{"codex/forks"}, runs: []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
 		"all": {samples: []string{
 			"claudecode/fork", "claudecode/advisor", "codex/forks", // forks and origins
 			"claudecode/lines", // only in problems

@@ -114,8 +114,8 @@ var printing = []printed{
 	{line: "tag add rzhdkf6qx3kk1 other", stdout: "tagged"},
 	{line: "tag remove rzhdkf6qx3kk1 other", stdout: "tagged"},
 	{line: "tag list", stdout: "tag", list: true, least: 1},
-	{line: "list", stdout: "run", list: true, least: 31},
-	{line: "list runs --sort cost", stdout: "run", list: true, least: 31},
+	{line: "list", stdout: "run", list: true, least: 26},
+	{line: "list runs --sort cost", stdout: "run", list: true, least: 26},
 	{line: "list conversations --all", stdout: "conversation", list: true, least: 64},
 	{line: "tree r4tga7f3ymvx3", stdout: "tree", list: true, least: 1},
 	{line: "tree rvxamfjqa9vme", stdout: "tree", list: true, least: 1},
@@ -185,10 +185,11 @@ var unprinted = []string{"cat", "docs", "man", "help", "completion"}
 func TestJSONMatchesSchemas(t *testing.T) {
 	t.Parallel()
 	all := schemas(t)
-	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
+	dir, tmp, few := filepath.Join(t.TempDir(), "archive"), t.TempDir(), filepath.Join(t.TempDir(), "few")
+	fewRuns(t, few)
 	agent := filepath.Join(tmp, "home", ".claude", "projects", "-x")
 	must(t, errors.Join(os.MkdirAll(agent, 0o700), os.WriteFile(filepath.Join(agent, "0d000000-0000-4000-8000-000000000001.jsonl"), []byte("{}\n"), 0o600)))
-	words := strings.NewReplacer("RUNS", runs, "POLICY", "../../internal/policy/examples", "TMPNAME", filepath.Base(tmp), "TMP", tmp)
+	words := strings.NewReplacer("RUNS", few, "POLICY", "../../internal/policy/examples", "TMPNAME", filepath.Base(tmp), "TMP", tmp)
 	used := map[string]bool{"storage": true, "totals": true}
 	for _, p := range printing {
 		line := strings.Fields(words.Replace(p.line))
