@@ -50,3 +50,23 @@ func TestCallsTakenOver(t *testing.T) {
 		w.checkReindex(fmt.Sprint(step))
 	}
 }
+
+// TestCopiedFromAnother has a session whose first line two others have copied, until that line is continued and no line any more. In the
+// same scan the second session is parsed anew, so its copy counts as soon as it is there: the third one is a fork of the second now.
+func TestCopiedFromAnother(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	line := func(session, id string) string {
+		return fmt.Sprintf(`{"parentUuid":null,"sessionId":"%s000000-0000-4000-8000-000000000001","type":"user","uuid":"%s","timestamp":"2026-11-18T10:00:01.000Z","message":{"role":"user","content":"sand"}}`, session, id)
+	}
+	write := func(session, content string) {
+		s.write("home/.claude/projects/-home-ada/"+session+"000000-0000-4000-8000-000000000001.jsonl", content)
+	}
+	for _, continued := range []string{"", "{}"} {
+		write("0a", line("0a", "first")+continued)
+		write("0b", line("0b", "first")+"\n"+line("0b", "second")+continued)
+		write("0c", line("0c", "first"))
+		w.ingest("home", s.dir, ".")
+		w.reindexed(continued)
+	}
+}

@@ -234,6 +234,7 @@ func (c *commit) loadTwice(which string) ([]duplicate, error) {
 // counts change, and those with an event that may be a copy of another one than before.
 func (c *commit) countFirst(group []duplicate, moved, copies map[int64]bool) error {
 	first, some := group[0], false
+	_, fresh := c.changed[first.transcript] // its rows may be new, and count from the start
 	for _, j := range group {
 		verdict := schema.Duplicate
 		switch {
@@ -242,7 +243,7 @@ func (c *commit) countFirst(group []duplicate, moved, copies map[int64]bool) err
 		case j.transcript == first.transcript && (j.global || j.event == first.event):
 			verdict = schema.Counted // another part of the same event, another event of the same entry
 		case j.conversation != first.conversation:
-			verdict = schema.CopiedHistory
+			verdict, some = schema.CopiedHistory, some || fresh
 		}
 		if verdict == j.was {
 			continue

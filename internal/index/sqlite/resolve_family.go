@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
+	"maps"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -375,8 +376,8 @@ func (c *commit) writeRoles(f *family) error {
 	}, f.run); err != nil {
 		return err
 	}
-	for event, role := range changed {
-		if err := c.writeRole(event, role); err != nil {
+	for _, event := range slices.Sorted(maps.Keys(changed)) {
+		if err := c.writeRole(event, changed[event]); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,11 @@
 package claudecode
 
-import "github.com/txarchive/txarchive/internal/transcript"
+import (
+	"maps"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
 
 // The keys of hints. In the run that a hint describes they stand alone; in the session of a sub-agent, its id follows.
 const (
@@ -18,9 +23,9 @@ func (claudeCode) Resolve(f *transcript.Family) {
 			project(c, f.Hints)
 			continue
 		}
-		for _, hints := range f.Related {
-			name(c, hints, " "+c.ID)
-			project(c, hints)
+		for _, run := range slices.Sorted(maps.Keys(f.Related)) {
+			name(c, f.Related[run], " "+c.ID)
+			project(c, f.Related[run])
 		}
 		name(c, f.Hints, "")
 	}
