@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
-	"maps"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -376,7 +375,7 @@ func (c *commit) writeRoles(f *family) error {
 	}, f.run); err != nil {
 		return err
 	}
-	for _, event := range slices.Sorted(maps.Keys(changed)) {
+	for _, event := range sorted(changed) {
 		if err := c.writeRole(event, changed[event]); err != nil {
 			return err
 		}
