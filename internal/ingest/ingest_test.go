@@ -51,7 +51,7 @@ func (w *world) open(name string) {
 	w.t.Helper()
 	db := sqlitetest.Open(w.t, filepath.Join(w.dir, name))
 	w.t.Cleanup(func() {
-		if w.unchecked != "" && w.index == db && !w.t.Failed() && (*cases != 1 || rand.IntN(2) == 0) {
+		if w.unchecked != "" && w.index == db && !w.t.Failed() {
 			w.reindexed(w.unchecked)
 		}
 	})

@@ -68,8 +68,7 @@ func (l *life) ingestShuffled() {
 	l.world.ingest("home", l.dir, ".")
 }
 
-// checkReindex expects a reindex to give the same index: now in one of ten states, and in the last state of every second test. In a long
-// run it does so in every one.
+// checkReindex expects a reindex to give the same index: in one of ten states and in the last one of a test, or, in a long run, in each.
 func (w *world) checkReindex(what string) {
 	w.t.Helper()
 	if w.unchecked = what; *cases != 1 || rand.IntN(10) == 0 {
