@@ -63,6 +63,16 @@ func times(name string, from int, of func(*listRow) transcript.Time) listColumn 
 		cell: func(a *app, r *listRow) string { return a.formatShort(of(r)) }}
 }
 
+// startedColumn has a tilde before times that are only about right.
+var startedColumn = listColumn{name: "started", spare: 1, raw: func(r *listRow) any { return value(timeOrNull(r.started())) },
+	cell: func(a *app, r *listRow) string {
+		at := a.formatShort(r.about())
+		if r.about().Valid && !r.started().Valid {
+			at = "~" + at
+		}
+		return at
+	}}
+
 // always makes a count that is always known.
 func always(of func(*listRow) int64) func(*listRow) transcript.Count {
 	return func(r *listRow) transcript.Count { return transcript.Known(of(r)) }
@@ -75,7 +85,7 @@ const (
 
 var runColumns = []listColumn{
 	texts("run", 0, func(r *listRow) string { return r.run.ID }).whole(),
-	times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended),
+	startedColumn, times("ended", -1, (*listRow).ended),
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(3),
 	{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return value(orNull(r.run.Status)) },
 		cell: func(_ *app, r *listRow) string {
@@ -108,7 +118,7 @@ var runColumns = []listColumn{
 var conversationColumns = []listColumn{
 	texts("conversation", 0, func(r *listRow) string { return r.conversation.ID }).whole(),
 	texts("run", medium, func(r *listRow) string { return r.run.ID }).whole(),
-	times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended),
+	startedColumn, times("ended", -1, (*listRow).ended),
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(2),
 	counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })).spared(3),
 	counted("messages", -1, always(func(r *listRow) int64 { return r.conversation.Counts.Messages })),

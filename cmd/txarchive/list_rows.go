@@ -57,9 +57,17 @@ func tokens(n *index.Counts) (sum transcript.Count) {
 	return sum
 }
 
+// about is when a row started or, if nothing states that, when the originals of the run were last changed.
+func (r *listRow) about() transcript.Time {
+	if t := r.started(); t.Valid || r.conversation != nil {
+		return t
+	}
+	return r.run.Changed
+}
+
 // listOrders compare rows for --sort. What is unknown is lowest.
 var listOrders = map[string]func(a, b *listRow) int{
-	"started": func(a, b *listRow) int { return compareTimes(a.started(), b.started()) },
+	"started": func(a, b *listRow) int { return compareTimes(a.about(), b.about()) },
 	"ended":   func(a, b *listRow) int { return compareTimes(a.ended(), b.ended()) },
 	"events":  func(a, b *listRow) int { return cmp.Compare(a.counts().Events, b.counts().Events) },
 	"tokens":  func(a, b *listRow) int { return compareCounts(tokens(a.counts()), tokens(b.counts())) },

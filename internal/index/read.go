@@ -195,6 +195,7 @@ type Run struct {
 	Outcome        transcript.Outcome
 	Error          string
 	Started, Ended transcript.Time // Offset is not kept
+	Changed        transcript.Time // the last change of its originals, if Started is unknown
 	Stub, Child    bool
 	Pruned         bool   // only its ledger is left
 	Thinned        string // tier to which some of its originals were thinned: search, payloads

@@ -20,17 +20,20 @@ const runColumns = `run_id, format, native_id, anchor, counted, group_id, projec
 	producer_version, status, outcome, error, started_us, ended_us, stub, child, attributes, pruned, thinned, conversations, events, messages,
 	tool_calls, tool_results, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reported_cost_microusd, cost_microusd`
 
+// runsSQL selects runs, called v.
+var runsSQL = "SELECT " + runColumns + ", CASE WHEN started_us IS NULL THEN (SELECT " + where.RunChanged("r") + " FROM runs r WHERE r.run_id = v.run_id) END FROM "
+
 func scanRun(rows *sqlx.Rows) (r index.Run, err error) {
 	n := &r.Counts
 	err = rows.Scan(&r.ID, &r.Format, &r.NativeID, &r.Anchor, &r.Counted, engine.Text(&r.Group), engine.Text(&r.Project), engine.Text(&r.Branch), engine.Text(&r.Flow),
 		engine.Text(&r.Title), engine.Text(&r.Agent), engine.Text(&r.Model), engine.Text(&r.Host), engine.Text(&r.Version), engine.Text(&r.Status), engine.Text(&r.Outcome), engine.Text(&r.Error),
 		engine.Time(&r.Started), engine.Time(&r.Ended), &r.Stub, &r.Child, engine.Text(&r.Attributes), &r.Pruned, engine.Text(&r.Thinned), &n.Conversations, &n.Events, &n.Messages,
 		&n.Calls, &n.Results, engine.Count(&n.Input), engine.Count(&n.Output), engine.Count(&n.CacheRead), engine.Count(&n.CacheCreation),
-		engine.Count(&n.ReportedCost), engine.Count(&n.CostUsed))
+		engine.Count(&n.ReportedCost), engine.Count(&n.CostUsed), engine.Time(&r.Changed))
 	return r, err
 }
 
-// Runs yields runs, the latest start first; those without any time come last.
+// Runs yields runs, the latest first (where.RunTime); those without any time come last.
 func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page) iter.Seq2[index.Run, error] {
 	conds, args := []string{"1"}, []any(nil)
 	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
@@ -52,13 +55,13 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 		add("EXISTS (SELECT 1 FROM runs r WHERE r.id = x.id AND "+sql+")", a...)
 	}
 	if page.After != "" {
-		add(`(coalesce(x.started, -1 << 62), x.run_id) < (SELECT coalesce(y.started, -1 << 62), y.run_id FROM runs y WHERE y.run_id = ?)`, page.After)
+		add("("+runOrder("x")+", x.run_id) < (SELECT "+runOrder("y")+", y.run_id FROM runs y WHERE y.run_id = ?)", page.After)
 	}
 	limit := -1
 	if page.Limit > 0 {
 		limit = page.Limit
 	}
-	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY coalesce(x.started, -1 << 62) DESC, x.run_id DESC LIMIT ?"
+	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY " + runOrder("x") + " DESC, x.run_id DESC LIMIT ?"
 	return func(yield func(index.Run, error) bool) {
 		var ids []string
 		if err := engine.Each(ctx, db.r, query, append(args, limit), func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) },
@@ -76,13 +79,15 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 	}
 }
 
+func runOrder(run string) string { return "coalesce(" + where.RunTime(run) + ", -1 << 62)" }
+
 // runsAtOnce is how many runs one query of the view reads.
 const runsAtOnce = 512
 
 // runs yields runs in the order of ids; those that no longer exist are left out.
 func (db *Reader) runs(ctx context.Context, ids []string) iter.Seq2[index.Run, error] {
 	list, _ := json.Marshal(ids) // never fails for strings
-	return engine.Stream(ctx, db.r, "SELECT "+runColumns+" FROM json_each(?) j CROSS JOIN v_runs v ON v.run_id = j.value ORDER BY j.key", []any{string(list)}, scanRun)
+	return engine.Stream(ctx, db.r, runsSQL+"json_each(?) j CROSS JOIN v_runs v ON v.run_id = j.value ORDER BY j.key", []any{string(list)}, scanRun)
 }
 
 // Run returns the run whose id begins with prefix, or else the one whose native id is prefix.
@@ -90,9 +95,9 @@ func (db *Reader) Run(ctx context.Context, prefix string) (index.Run, error) {
 	if prefix == "" {
 		return index.Run{}, index.ErrNotFound
 	}
-	r, err := engine.One(ctx, db.r, "SELECT "+runColumns+" FROM v_runs WHERE run_id >= ? AND run_id < ? LIMIT 2", []any{prefix, where.PrefixEnd(prefix)}, scanRun)
+	r, err := engine.One(ctx, db.r, runsSQL+"v_runs v WHERE run_id >= ? AND run_id < ? LIMIT 2", []any{prefix, where.PrefixEnd(prefix)}, scanRun)
 	if errors.Is(err, index.ErrNotFound) {
-		r, err = engine.One(ctx, db.r, "SELECT "+runColumns+" FROM v_runs WHERE native_id = ? ORDER BY counted DESC LIMIT 2", []any{prefix}, scanRun)
+		r, err = engine.One(ctx, db.r, runsSQL+"v_runs v WHERE native_id = ? ORDER BY counted DESC LIMIT 2", []any{prefix}, scanRun)
 	}
 	if err != nil {
 		return r, fmt.Errorf("run %q: %w", prefix, err)

@@ -349,11 +349,20 @@ func terms(words []string, open bool, instead ...[]string) Cond {
 	return Cond{Match: []fts5.Expr{match}}
 }
 
-// window bounds the time of an event, or the start of a run.
+// RunTime returns SQL for the start of a run, a row of runs. Where nothing states a time, as in transcripts of Cursor, it is the last change
+// of the run's originals; NULL if it has none.
+func RunTime(run string) string { return "coalesce(" + run + ".started, " + RunChanged(run) + ")" }
+
+// RunChanged returns SQL for the last change of the originals of a run, a row of runs.
+func RunChanged(run string) string {
+	return "(SELECT max(o.mtime) / 1000 FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id CROSS JOIN originals o ON o.id = t.version WHERE n.run = " + run + ".id)"
+}
+
+// window bounds the time of an event, or of a run.
 func (k compiler) window(n query.Range) Cond {
 	at := "coalesce(e.time, e.near, 0)"
 	if k.runs {
-		at = "r.started"
+		at = RunTime("r")
 	}
 	var c Cond
 	var parts []string
