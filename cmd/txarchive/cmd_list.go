@@ -37,8 +37,8 @@ func newListCommand(a *app) *cobra.Command {
 		Short: "List runs or conversations",
 		Long: "List runs, newest first, or only those that match a query (docs/query-language.md).\n\n" +
 			"--format-name, --source, --project and --status are shorthands for fields of the query and take the same values, with\n" +
-			"commas and wildcards. Tables show 50 rows by default. csv, json, ndjson and markdown show all rows, with costs in\n" +
-			"micro-USD and times in UTC." +
+			"commas and wildcards. A start with ~ is stated by nothing: it is the last change of the run's files. Tables show 50 rows\n" +
+			"by default. csv, json, ndjson and markdown show all rows, with costs in micro-USD and times in UTC." +
 			exitCodes("4 no such run", "10 no archive"),
 		Example: "  txarchive list\n" +
 			"  txarchive list after:7d outcome:failed --sort cost\n" +

@@ -136,6 +136,25 @@ func newRootWith(a *app, name string) *cobra.Command {
 	globalFlags(cmd.PersistentFlags(), a)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
 	cmd.SetFlagErrorFunc(flagError)
+	addCommands(cmd, a, name)
+	cmd.SetHelpFunc(a.help)
+	addSuggestions(cmd)
+	if name != "" {
+		cmd.CompletionOptions.DisableDefaultCmd = true
+		return cmd
+	}
+	cmd.CompletionOptions.HiddenDefaultCmd = false
+	cmd.InitDefaultHelpCmd()
+	for _, c := range cmd.Commands() {
+		if c.Name() == "help" {
+			c.Args = checkHelpTopic
+		}
+	}
+	return cmd
+}
+
+// addCommands adds the command of a name, or all commands for "", and their groups.
+func addCommands(cmd *cobra.Command, a *app, name string) {
 	a.archiveCommands = nil
 	for _, h := range commandGroups() {
 		if h.id != "" {
@@ -153,20 +172,6 @@ func newRootWith(a *app, name string) *cobra.Command {
 			}
 		}
 	}
-	cmd.SetHelpFunc(a.help)
-	addSuggestions(cmd)
-	if name != "" {
-		cmd.CompletionOptions.DisableDefaultCmd = true
-		return cmd
-	}
-	cmd.CompletionOptions.HiddenDefaultCmd = false
-	cmd.InitDefaultHelpCmd()
-	for _, c := range cmd.Commands() {
-		if c.Name() == "help" {
-			c.Args = checkHelpTopic
-		}
-	}
-	return cmd
 }
 
 // globalFlags adds the flags that all commands have.

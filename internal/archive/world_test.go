@@ -2,14 +2,12 @@ package archive
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/sqlitetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -74,27 +73,12 @@ type stored struct {
 	pack    string // of the last extent
 }
 
-// emptyIndex is the file of the index of a new archive. It is made once: the schema takes more than what most tests do with it.
-var emptyIndex = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "txarchive-empty-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if err := Create(context.Background(), dir, testOptions()); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(filepath.Join(dir, indexLink))
-})
-
-// newWorld opens an archive as Create makes it.
+// newWorld opens an archive as Create makes it, but for its index, which is copied: the schema takes more than what most tests do with it.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: filepath.Join(t.TempDir(), "archive"), now: testTime, was: map[string]*stored{}, sum: map[blob.Ref]blob.Copy{}}
-	empty, err := emptyIndex()
-	w.check(err)
 	w.check(create(w.dir, testOptions().normal()))
-	w.check(os.WriteFile(filepath.Join(w.dir, "index-1.db"), empty, 0o600))
+	sqlitetest.Create(t, filepath.Join(w.dir, "index-1.db"))
 	w.check(os.Symlink("index-1.db", filepath.Join(w.dir, indexLink)))
 	w.open(Write)
 	return w

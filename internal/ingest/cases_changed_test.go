@@ -17,10 +17,7 @@ var changesSeed = flag.Uint64("changes-seed", 0, "seed of TestCasesChanged; 0 is
 // Then it changes some again and again, and expects the result of a reindex.
 func TestCasesChanged(t *testing.T) {
 	t.Parallel()
-	seed := cmp.Or(*changesSeed, rand.Uint64())
-	t.Logf("seed %d (-changes-seed)", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
-	content := caseFiles(t, r)
+	r, content := drawCases(t, cmp.Or(*changesSeed, rand.Uint64())) // -changes-seed
 	names := slices.Sorted(maps.Keys(content))
 	s, w := newTree(t), newWorld(t)
 	write := func(name string) {

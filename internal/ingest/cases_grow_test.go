@@ -16,10 +16,7 @@ import (
 // TestCasesGrow writes the logs of some cases piece by piece, cut anywhere, and expects the result of a single ingest.
 func TestCasesGrow(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
-	content := caseFiles(t, r)
+	r, content := drawCases(t, rand.Uint64())
 	s, w := newTree(t), newWorld(t)
 	at := map[string]int{}
 	const steps = 3
@@ -47,10 +44,7 @@ func TestCasesGrow(t *testing.T) {
 // expects the result of a reindex: nothing is left of the first guess.
 func TestCasesTorn(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
-	content := caseFiles(t, r)
+	r, content := drawCases(t, rand.Uint64())
 	s, w := newTree(t), newWorld(t)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		whole := content[name]
@@ -73,10 +67,7 @@ func TestCasesTorn(t *testing.T) {
 // first, some in the same line, which is another one then. It expects the result of a reindex, and of an index that adopts the packs.
 func TestCasesContinued(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
-	content := caseFiles(t, r)
+	r, content := drawCases(t, rand.Uint64())
 	s, w := newTree(t), newWorld(t)
 	for name, whole := range content {
 		if claimOf(name, whole).Log {
@@ -105,6 +96,14 @@ func TestCasesContinued(t *testing.T) {
 		}
 		w.compareDumps("adopted", other.dump(), w.dump())
 	}
+}
+
+// drawCases returns a source of random numbers, and the files of the cases that it draws.
+func drawCases(t *testing.T, seed uint64) (*rand.Rand, map[string]string) {
+	t.Helper()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	return r, caseFiles(t, r)
 }
 
 // caseFiles returns the files of cases, each case in its own directory, except those in which a later line may identify

@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) Index) {
 	}{
 		{"Find", testFind},
 		{"Runs", testRuns},
+		{"Run", testRun},
 		{"Show", testShow},
 		{"Links", testLinks},
 		{"Totals", testTotals},

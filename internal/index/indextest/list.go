@@ -83,7 +83,10 @@ func testRuns(t *testing.T, open func(*testing.T) Index) {
 	}
 	newest := all(t, x.Runs(t.Context(), index.Selection{}, index.Page{Limit: 1}))
 	equal(t, "the next page", names(index.Selection{}, index.Page{After: newest[0].Cursor()}), "[parent]")
+}
 
+func testRun(t *testing.T, open func(*testing.T) Index) {
+	x := smallIndex(t, open)
 	p, err := x.Run(t.Context(), "parent")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// emptyIndex is the file of an empty index, which is made once: the schema takes more than what most tests do with it.
+// emptyIndex is the file of an empty index, which is made once, as in package sqlitetest, which this one cannot import.
 var emptyIndex = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "txarchive-empty")
 	if err != nil {

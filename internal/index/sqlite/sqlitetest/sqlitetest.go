@@ -29,17 +29,23 @@ var empty = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
+// Create makes the file of an empty index.
+func Create(t testing.TB, path string) {
+	t.Helper()
+	b, err := empty()
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Open opens the index at path until the test ends. If there is none, it is a new one.
 func Open(t testing.TB, path string) *sqlite.DB {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
-		b, err := empty()
-		if err == nil {
-			err = os.WriteFile(path, b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		Create(t, path)
 	}
 	db, err := sqlite.Open(context.Background(), path, sqlite.Options{})
 	if err != nil {
