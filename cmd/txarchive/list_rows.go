@@ -59,7 +59,7 @@ func tokens(n *index.Counts) (sum transcript.Count) {
 
 // about is when a row started or, if nothing states that, when the originals of the run were last changed.
 func (r *listRow) about() transcript.Time {
-	if t := r.started(); t.Valid || r.conversation != nil {
+	if t := r.started(); t.Valid {
 		return t
 	}
 	return r.run.Changed
