@@ -55,6 +55,11 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 	if err != nil {
 		return err
 	}
+	for _, one := range checks {
+		if one.Hint != nil {
+			*one.Hint = a.completeCommands(*one.Hint)
+		}
+	}
 	worst := doctor.Worst(checks)
 	if a.json {
 		err = a.printJSON(map[string]any{"archive": store.Dir(), "ok": worst == doctor.Fine || worst == doctor.Note, "checks": checks})
@@ -122,7 +127,7 @@ func (a *app) printChecks(checks []*doctor.Check) {
 			fmt.Fprintln(a.out, "          "+c.Dim(terminal.Truncate(terminal.OneLine(item), max(width-10, 0))))
 		}
 		if one.Hint != nil {
-			fmt.Fprintln(a.out, a.wrap("        -> ", terminal.OneLine(a.completeCommands(*one.Hint)), strings.Repeat(" ", 11)))
+			fmt.Fprintln(a.out, a.wrap("        -> ", terminal.OneLine(*one.Hint), strings.Repeat(" ", 11)))
 		}
 	}
 }

@@ -90,7 +90,10 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	m := a.meter()
 	o.Progress = m.ByteFunc("verify")
 	findings := []archive.Finding{}
-	report, err := store.Verify(ctx, o, func(f archive.Finding) { findings = append(findings, f) })
+	report, err := store.Verify(ctx, o, func(f archive.Finding) {
+		f.Hint = a.completeCommands(f.Hint)
+		findings = append(findings, f)
+	})
 	m.Stop()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -175,7 +178,7 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 		}
 		fmt.Fprintln(a.out, a.style().Red(text))
 		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for consecutive findings with the same hint
-			fmt.Fprintln(a.out, "  "+terminal.OneLine(a.completeCommands(f.Hint)))
+			fmt.Fprintln(a.out, "  "+terminal.OneLine(f.Hint))
 		}
 	}
 	if a.quiet {
