@@ -75,7 +75,8 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 			if v.Match != query.Whole || v.Text == "" || slices.ContainsFunc(names, same) {
 				continue
 			}
-			far := func(name string) bool { return query.Distance([]rune(v.Text), []rune(name)) > min(2, len(v.Text)/2) }
+			typed := []rune(strings.ToLower(v.Text)) // case does not matter in values
+			far := func(name string) bool { return query.Distance(typed, []rune(strings.ToLower(name))) > min(2, len(typed)/2) }
 			near := slices.DeleteFunc(slices.Clone(names), far)
 			switch {
 			case f.Name == "format" && len(near) == 0:
