@@ -163,14 +163,14 @@ func (a *app) printList(ctx context.Context, o *listOptions, columns []listColum
 	}
 	a.noteIgnored(search.Ignored(of.Query.Root))
 	if w.n == 0 {
-		a.explainEmpty(ctx, store, *o, of.Query, what)
+		a.explainEmpty(ctx, store, *o, of, what)
 	}
 	return nil
 }
 
 // explainEmpty notes why a list may be empty.
-func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOptions, asked *query.Tree, what string) {
-	if asked.Root == nil {
+func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOptions, asked index.Selection, what string) {
+	if asked.Query.Root == nil {
 		known := int64(0)
 		for _, err := range store.Index().Runs(ctx, index.Selection{Named: true}, index.Page{}) {
 			if err == nil {
@@ -194,6 +194,12 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 	if what == "conversation" {
 		command = "list conversations --query"
 	}
-	a.suggestRelaxed(ctx, store, command, o.typed.Print(asked))
+	a.suggestRelaxed(ctx, store, command, o.typed.Print(asked.Query), func(t *query.Tree) bool {
+		asked.Query = t
+		for _, err := range store.Index().Runs(ctx, asked, index.Page{Limit: 1, AllVersions: o.allVersions}) {
+			return err == nil
+		}
+		return false
+	})
 	a.suggestShow(ctx, store, o.query)
 }

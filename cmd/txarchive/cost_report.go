@@ -9,6 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -45,7 +46,12 @@ func (v *costPrinter) report(ctx context.Context) error {
 	if len(r.Rows) == 0 {
 		v.explainEmpty()
 		v.remarks(r)
-		v.a.suggestRelaxed(ctx, v.store, "cost", v.o.query)
+		v.a.suggestRelaxed(ctx, v.store, "cost", v.o.query, func(t *query.Tree) bool {
+			o := v.options
+			o.Query = t
+			r, err := cost.Run(ctx, v.store.Index(), o)
+			return err == nil && len(r.Rows) > 0
+		})
 		return nil
 	}
 	if v.o.chart {

@@ -76,7 +76,9 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 				continue
 			}
 			typed := []rune(strings.ToLower(v.Text)) // case does not matter in values
-			far := func(name string) bool { return query.Distance(typed, []rune(strings.ToLower(name))) > min(2, len(typed)/2) }
+			far := func(name string) bool {
+				return query.Distance(typed, []rune(strings.ToLower(name))) > min(2, len(typed)/2)
+			}
 			near := slices.DeleteFunc(slices.Clone(names), far)
 			switch {
 			case f.Name == "format" && len(near) == 0:
@@ -94,8 +96,8 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 	}
 }
 
-// suggestRelaxed notes what a query without hits may have been meant to be.
-func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, command, text string) {
+// suggestRelaxed notes what a query without hits may have been meant to be. matches reports whether the command finds anything by another.
+func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, command, text string, matches func(*query.Tree) bool) {
 	now := a.now()
 	t, err := query.Parse(text, now, a.location())
 	if err != nil {
@@ -110,7 +112,7 @@ func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, comman
 			}
 		}
 	}
-	if t = relaxed(t); t != nil {
+	if t = relaxed(t); t != nil && matches(t) {
 		q := query.FindTypedTimes(text, now, a.location()).Print(t)
 		a.note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
 	}
