@@ -47,6 +47,8 @@ var casesOfAgents = map[string]caseTotals{
 	"codex/images":    {Runs: 1, Conversations: 1, User: 3, Assistant: 1, Reasoning: 1},
 	"codex/late-head": {Runs: 2, Conversations: 2, Links: 1, User: 2, Requests: 2, Input: 130, Output: 15},
 	"codex/moved":     {Runs: 2, Conversations: 2, User: 3, Assistant: 2, Requests: 3, Input: 25, Output: 4, CacheRead: 10},
+	"codex/streams": {Runs: 3, Conversations: 3, Links: 1, Problems: 3, Assistant: 5, Reasoning: 1, Calls: 9, Results: 7,
+		Input: 680, Output: 83, CacheRead: 700, CacheWrite: 150},
 	"codex/unnamed-turns": {Runs: 2, Conversations: 2, Links: 1, User: 2, Assistant: 3,
 		Requests: 3, Input: 230, Output: 60, CacheRead: 110},
 	"gemini-cli/bare":     {Conversations: 4, Links: 4, Problems: 2, User: 3, Assistant: 3, Requests: 3, Input: 15, Output: 6},

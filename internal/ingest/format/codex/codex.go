@@ -1,6 +1,6 @@
 // Package codex reads the files that OpenAI's Codex CLI (and its editor extensions) leave in $CODEX_HOME: rollouts, one
 // file per thread, as .jsonl or .jsonl.zst, in sessions/YYYY/MM/DD and archived_sessions; history.jsonl and
-// session_index.jsonl.
+// session_index.jsonl; and, wherever somebody saved it, what "codex exec --json" printed.
 //
 // Producer: versions 0.1 (bare lines, May 2025) to 0.158 were seen; checked in November 2026 against the program's rollout
 // writer. docs/formats/codex.md describes layout and counting.
@@ -14,6 +14,12 @@
 // again and again (the sum of last_token_usage gave up to twice the truth). It is computed along the whole file, so what a
 // fork copied from its origin is the baseline of its first own request. Which lines are copied can only be told from the
 // origin's turns: see Resolve.
+//
+// What codex exec prints (codex-rs/exec, exec_events.rs and event_processor_with_jsonl_output.rs, to 0.159) has neither ids nor times that a
+// rollout has, so it cannot be matched line by line: it is a conversation of its own, and all of it is a copy as soon as there is a rollout of
+// the thread. The usage of a turn.completed is, whatever its comment says, the total of the thread (usage_from_last_total), which a process
+// that resumes the thread takes from the rollout (openai/codex issue 16212); input includes cached tokens, output includes reasoning. In
+// autumn 2025 it was that of the process alone, which nothing in the output tells.
 package codex
 
 import (
@@ -37,7 +43,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 6 }
+func (codex) Version() int { return 7 }
 
 // The roles of the files.
 const (
@@ -45,6 +51,7 @@ const (
 	rolePacked  = "rollout-zst"   // a rollout that the program has compressed
 	roleHistory = "history"       // history.jsonl: every prompt typed
 	roleNames   = "session-index" // session_index.jsonl: names of threads
+	roleStream  = "stream"        // what codex exec --json printed
 )
 
 // Places returns the directories where the program keeps its files.
@@ -63,14 +70,19 @@ func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.rollout(format.Zstd(in.Reader), "zstd")
 		case roleHistory, roleNames:
 			p.history()
+		case roleStream:
+			p.stream()
 		}
 	}
 }
 
 // Text returns the text of one part of an event.
 func (codex) Text(role string, raw []byte, part int) (string, error) {
-	if role == roleHistory || role == roleNames {
+	switch role {
+	case roleHistory, roleNames:
 		return format.TextOf(role, raw, historyText)
+	case roleStream:
+		return format.TextOf(role, raw, streamText)
 	}
 	return format.TextOf(role, raw, lineText)
 }
@@ -96,6 +108,8 @@ type parser struct {
 	calls        map[string]string // tool names of the calls so far, by call id
 	prompts      map[uint64]bool   // hashes of the user messages so far
 	turns        turns
+	process      process              // of a stream
+	streams      map[string]*streamed // by thread
 	meter        meter
 	lend         format.Lender // allocates the event of the current line
 }

@@ -28,7 +28,9 @@ const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 func (codex) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	if rolloutName.MatchString(name) {
-		return detectRollout(h, name)
+		if claim := detectRollout(h, name); claim.Strength != format.None {
+			return claim
+		}
 	}
 	switch {
 	case name == "history.jsonl" && hasObject(h.Bytes, "session_id", "ts", "text"):
@@ -39,6 +41,8 @@ func (codex) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Weak, Role: format.Other}
 	case strings.HasSuffix(name, ".jsonl") && isRollout(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleRollout, Log: true}
+	case streamThread(h.Bytes) != "":
+		return format.Claim{Strength: format.Likely, Role: roleStream, Log: true}
 	}
 	return format.Claim{}
 }

@@ -90,7 +90,14 @@ func (codex) Resolve(f *transcript.Family) {
 		}
 		missing = missing || !stored
 	}
+	hasRollout := slices.ContainsFunc(f.Conversations, func(v *transcript.FamilyConversation) bool { return !isStream(v) && v.Events > 0 })
 	for _, v := range f.Conversations {
+		if isStream(v) {
+			if v.CopiedUntil = 0; hasRollout {
+				v.CopiedUntil, v.Verdict = math.MaxInt64, transcript.CopiedHistory
+			}
+			continue
+		}
 		if v.ID != v.Run {
 			continue // a continuation repeats nothing
 		}
@@ -102,6 +109,8 @@ func (codex) Resolve(f *transcript.Family) {
 		}
 	}
 }
+
+func isStream(v *transcript.FamilyConversation) bool { return v.ID == v.Run+streamSuffix }
 
 // firstOwnTurn returns the offset of the first turn that the origin does not have.
 func firstOwnTurn(own, origin []*transcript.Hint) int64 {

@@ -8,7 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+// In resumed.log other lines precede the one that names the thread.
+func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "resumed.log") }
 
 // TestMissingOrigin removes the origin: everything counts again, and the conversation says why.
 func TestMissingOrigin(t *testing.T) {

@@ -1,0 +1,71 @@
+package ingest_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// codexStream returns what codex exec --json prints for the n-th turn of a thread: a command, an answer, and the tokens of all turns so far.
+func codexStream(thread string, n int) string {
+	return fmt.Sprintf(`{"type":"thread.started","thread_id":%q}
+{"type":"turn.started"}
+{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"weave %d","aggregated_output":"","exit_code":null,"status":"in_progress"}}
+{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"weave %d","aggregated_output":"wicker","exit_code":0,"status":"completed"}}
+{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"mended"}}
+{"type":"turn.completed","usage":{"input_tokens":%d,"cached_input_tokens":0,"output_tokens":%d}}
+`, thread, n, n, 10*n, 3*n)
+}
+
+// TestLifeCodexStream has the saved output of a thread that is resumed twice: while its second turn runs and after it, copied, cut and joined.
+func TestLifeCodexStream(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "codex")
+	first, second, third := codexStream(codexA, 1), codexStream(codexA, 2), codexStream(codexA, 3)
+	l.write("ci/begun.jsonl", first)
+	l.ingestAndCheck("first", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 3})
+	l.write("ci/copy", first)
+	l.ingestAndCheck("copied", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 3})
+	l.write("ci/again.log", second[:len(second)/2])
+	l.ingestAndCheck("resumed", counts{runs: 1, conversations: 1, events: 4, calls: 2, results: 1, in: 10, out: 3, problems: 1})
+	l.write("ci/a part", second[:len(second)/2])
+	l.write("ci/again.log", second)
+	resumed := counts{runs: 1, conversations: 1, events: 6, calls: 2, results: 2, in: 20, out: 6, problems: 1}
+	l.ingestAndCheck("resumed and ended", resumed)
+	l.checkFresh("resumed")
+	l.checkQuery("order of turns", "SELECT path FROM v_events WHERE kind = 'message' AND counted = 1 ORDER BY seq", "ci/begun.jsonl", "ci/again.log")
+	l.write("ci/all", "3 runs\n"+first+second+third)
+	all := counts{runs: 1, conversations: 1, events: 9, calls: 3, results: 3, in: 30, out: 9, problems: 2}
+	l.ingestAndCheck("joined", all)
+	l.remove("ci/begun.jsonl")
+	l.remove("ci/again.log")
+	l.ingestAndCheck("removed", all)
+	l.checkCopy("laptop", all)
+}
+
+// TestLifeCodexStreamAndRollout has saved output beside the rollout of the same thread. That counts, whichever comes first.
+func TestLifeCodexStreamAndRollout(t *testing.T) {
+	t.Parallel()
+	rolled := codexHead(codexA, "") + codexTurn(codexA, 1)
+	alone := counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3}
+	for _, streamFirst := range []bool{true, false} {
+		l := newLife(t, "codex")
+		if streamFirst {
+			l.write("ci/1.jsonl", codexStream(codexA, 1))
+			l.ingestAndCheck("stream", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 3})
+			l.write(codexDay+rollout(codexA), "")
+			l.ingestAndCheck("empty rollout", counts{runs: 1, conversations: 2, events: 3, calls: 1, results: 1, in: 10, out: 3})
+		}
+		l.write(codexDay+rollout(codexA), rolled)
+		l.ingestAndCheck("rollout", alone)
+		if !streamFirst {
+			l.write("ci/1.jsonl", codexStream(codexA, 1))
+			l.ingestAndCheck("stream", alone)
+		}
+		l.checkQuery("rows of the stream", "SELECT count(*), max(counted) FROM v_events WHERE path LIKE 'ci/%' AND kind = 'message'", "1 0")
+		l.checkQuery("tokens of the stream", "SELECT verdict FROM v_usage WHERE path LIKE 'ci/%'", "copied history")
+		l.append(codexDay+rollout(codexA), codexTurn(codexA, 2))
+		l.write("ci/2.jsonl", codexStream(codexA, 2))
+		l.ingestAndCheck("resumed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
+		l.checkFresh("resumed")
+	}
+}
