@@ -94,6 +94,48 @@ func TestLifeOpenCodeTree(t *testing.T) {
 	l.checkCopy("laptop", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
 }
 
+// openStream is what the program printed, with the end of another line before it, when it wrote openTree, or when the session was resumed.
+func openStream(msg, text string) string {
+	head := `,"timestamp":1780000003000,"sessionID":"ses_a","part":{"sessionID":"ses_a","messageID":"` + msg + `",`
+	said := "read 3 files\n" + `{"type":"step_start"` + head + `"id":"prt_0","type":"step-start"}}` + "\n"
+	if text != "" {
+		said += `{"type":"text"` + head + `"id":"prt_1","type":"text","text":"` + text + `"}}` + "\n"
+	}
+	return said + `{"type":"tool_use"` + head + `"id":"prt_2","type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"command":"go test"},"output":"fine basket"}}}` + "\n" +
+		`{"type":"step_finish"` + head + `"id":"prt_3","type":"step-finish","cost":0.25,"tokens":{"input":10,"output":20,"reasoning":5,"cache":{"read":0,"write":0}}}}` + "\n"
+}
+
+// TestLifeOpenCodeStream has saved output of two runs of a session, a copy of it, and then the session itself; and the session before the output.
+func TestLifeOpenCodeStream(t *testing.T) {
+	t.Parallel()
+	first, second := openStream("msg_2", ""), openStream("msg_4", "a lid for it")
+	alone := counts{runs: 1, conversations: 1, events: 2, calls: 1, results: 1, in: 10, out: 25, cost: 250000, problems: 1}
+	resumed := counts{runs: 1, conversations: 1, events: 5, calls: 2, results: 2, in: 20, out: 50, cost: 500000, problems: 2}
+	both := counts{runs: 1, conversations: 1, events: 6, calls: 2, results: 2, in: 20, out: 50, cost: 500000, problems: 2}
+
+	l := newLife(t, "opencode")
+	l.write("ci/1.log", first[:len(first)-100])
+	l.ingestAndCheck("running", counts{runs: 1, conversations: 1, events: 2, calls: 1, results: 1, problems: 2}) // half a line
+	l.append("ci/1.log", first[len(first)-100:])
+	l.ingestAndCheck("ended", alone)
+	l.write("ci/again/1.log", first)
+	l.ingestAndCheck("copied", alone)
+	l.write("ci/2", second)
+	l.ingestAndCheck("resumed", resumed)
+	l.openTree("completed") // which does not have the second run
+	l.ingestAndCheck("with its session", both)
+	l.checkQuery("what counts", "SELECT DISTINCT path FROM v_events WHERE counted AND kind = 'tool_call' ORDER BY path", "ci/2", openStore+"part/msg_2/prt_2.json")
+	l.checkSearch("lid", 1)
+	l.checkFresh("with its session")
+
+	l = newLife(t, "opencode")
+	l.openTree("completed")
+	l.ingestAndCheck("a session", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000})
+	l.write("ci/1.log", first)
+	l.write("ci/2", second)
+	l.ingestAndCheck("with its output", both)
+}
+
 // TestLifeOpenCodeDatabase has the same session in a database, before, after and beside the tree: it counts once, and a
 // message more costs no more than its own rows.
 func TestLifeOpenCodeDatabase(t *testing.T) {

@@ -13,9 +13,17 @@ import (
 // databaseName matches the names of the programs' databases, with or without a channel.
 var databaseName = lazyregexp.New(`^(opencode|kilo)(-[A-Za-z0-9._-]+)?\.db$`)
 
-// Detect claims the records of the tree by place and content, databases by name or schema, and originals
-// exported from one. Only storage is a root: credentials, logs and snapshots lie beside it.
+// Detect claims the records of the tree by place and content, databases by name or schema, originals
+// exported from one, and saved output under any name. Only storage is a root: credentials, logs and snapshots lie beside it.
 func (opencode) Detect(h format.Head) format.Claim {
+	claim := detectFile(h)
+	if claim.Strength == format.None && isStream(h.Bytes) {
+		return format.Claim{Strength: format.Likely, Role: roleStream, Log: true}
+	}
+	return claim
+}
+
+func detectFile(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
 	case format.IsSQLite(h.Bytes):

@@ -1,12 +1,14 @@
 // Package opencode reads the sessions in OpenCode's data directory: a tree of JSON files, storage/session, message and
-// part, one file per record (up to 1.1), and the SQLite database that took over its records with their ids (from 1.2).
+// part, one file per record (up to 1.1), and the SQLite database that took over its records with their ids (from 1.2); and
+// what "opencode run --format json" has printed, which are the same parts.
 //
-// Producer: checked in November 2026 against OpenCode's session store of 0.4 to 1.3; Kilo Code 7 has the same database. Layout
-// and counting: docs/formats/opencode.md.
+// Producer: checked in November 2026 against OpenCode's session store of 0.4 to 1.3, and what it prints against run.ts (version 1)
+// and noninteractive.ts (version 2); Kilo Code 7 has the same database. Layout and counting: docs/formats/opencode.md.
 //
-// Identity: a session is a run with one conversation. Its originals (files of the tree, exported rows) form one shared
-// conversation, whose events are identified by the ids of the records; a record in the database outranks the same record
-// in a file. Not every part names its session, so runs are anchored: a message states which session its parts belong to.
+// Identity: a session is a run with one conversation. Its originals (files of the tree, exported rows, saved output) form
+// one shared conversation, whose events are identified by the ids of the records; a record in the database outranks the
+// same record in a file of the tree, and that one in saved output. Not every part names its session, so runs are anchored:
+// a message states which session its parts belong to.
 //
 // Where readers of these files disagree: a request is a step-finish part, since message.tokens has only the last step
 // and message.cost all of them; a message without such a part counts itself. Which of the two holds is known only for the
@@ -35,7 +37,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 3 }
+func (opencode) Version() int { return 4 }
 
 // The roles of the files.
 const (
@@ -45,6 +47,7 @@ const (
 	roleDatabase = "database"
 	roleRows     = "rows"   // rows of one session or message, from a database
 	roleExport   = "export" // what "opencode export" writes: a session with all of its messages
+	roleStream   = "stream" // what "opencode run --format json" prints
 )
 
 // Places returns where OpenCode and Kilo Code 7 keep their files.
@@ -61,9 +64,14 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			return // SQLite could not read it; each scan reports that
 		}
 		p := &parser{Sink: format.Sink{Yield: yield}, in: in, loc: locate(in.Path)}
-		if in.Role == roleRows {
+		switch in.Role {
+		case roleRows:
 			p.rank = rankRows
 			p.rows()
+			return
+		case roleStream:
+			p.rank = rankStream
+			p.stream()
 			return
 		}
 		if !p.document() {
@@ -87,8 +95,11 @@ func (opencode) Text(role string, raw []byte, _ int) (string, error) {
 	return format.TextOf(role, raw, pieceText)
 }
 
-// rankRows makes a record in the database outrank the same record in a file of the tree.
-const rankRows = 2
+// A record in the database outranks the same record in a file of the tree, and that one in saved output.
+const (
+	rankStream = -1
+	rankRows   = 2
+)
 
 // parser is one parse of one file.
 type parser struct {
@@ -97,11 +108,13 @@ type parser struct {
 
 	loc        location
 	rank       int
-	hasSteps   bool              // a step-finish with tokens was seen among the parts
-	copied     bool              // the message was copied by a fork
-	described  string            // the session whose record is in the file, too
-	current    *message          // the message that the rows belong to
-	runNamed   map[string]bool   // runs emitted so far
+	hasSteps   bool            // a step-finish with tokens was seen among the parts
+	copied     bool            // the message was copied by a fork
+	described  string          // the session whose record is in the file, too
+	current    *message        // the message that the rows belong to
+	runNamed   map[string]bool // runs emitted so far
+	streams    map[string]*stream
+	streamed   string            // the session of the line before, in saved output
 	baseOrigin transcript.Origin // of base
 	base       format.Value      // the document or line whose bytes values are located in
 }

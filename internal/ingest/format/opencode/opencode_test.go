@@ -11,6 +11,9 @@ import (
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
+// TestGrowth excepts a file whose first line names no session.
+func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "mend.log") }
+
 func FuzzSession(f *testing.F) {
 	formattest.Fuzz(f, New(), roleSession, "storage/session/p/ses_1.json")
 }
@@ -19,6 +22,7 @@ func FuzzMessage(f *testing.F) {
 }
 func FuzzPart(f *testing.F)   { formattest.Fuzz(f, New(), rolePart, "storage/part/msg_1/prt_1.json") }
 func FuzzExport(f *testing.F) { formattest.Fuzz(f, New(), roleExport, "saved/ses_1.json") }
+func FuzzStream(f *testing.F) { formattest.Fuzz(f, New(), roleStream, "runs/mend.jsonl") }
 func FuzzRows(f *testing.F)   { formattest.Fuzz(f, New(), roleRows, "opencode.db/ses_1/msg_1.ndjson") }
 
 // TestMessages checks that steps of a tree get the model and time of their requests from their messages.

@@ -14,6 +14,7 @@ import (
 // of its own count, but their conversation is silent; parts without even a message are uncounted.
 func (opencode) Resolve(f *transcript.Family) {
 	hasSession, hasMessages, models, times := false, false, map[string]string{}, map[string]transcript.Time{}
+	second := map[string]bool{}
 	f.Roles = map[string]string{}
 	for _, h := range f.Hints {
 		switch h.Key {
@@ -30,15 +31,22 @@ func (opencode) Resolve(f *transcript.Family) {
 		case hintRole:
 			msg, role, _ := strings.Cut(h.Value, "\t")
 			f.Roles[msg], hasMessages = role, true
-		case hintV1, hintV2:
+		case hintV1:
 			hasMessages = true
+		case hintV2:
+			msg, _, _ := strings.Cut(h.Value, "\t")
+			second[msg], hasMessages = true, true
 		}
 	}
 	copied := copiedMessages(f.Hints)
 	for _, c := range f.Conversations {
-		if msg, key := messageOf(c.Path); copied[key+"\t"+msg] {
+		msg, key := messageOf(c.Path)
+		switch {
+		case c.Rank == rankStream:
+			c.CopiedUntil = copiedUntil(c.Order, f.Hints, second)
+		case copied[key+"\t"+msg]:
 			c.CopiedUntil = math.MaxInt64
-		} else {
+		default:
 			c.CopiedUntil = 0
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // The keys of hints.
 const (
-	hintSession = "session" // the session's own record exists
+	hintSession = "session" // the session's own record exists, or saved output of it
 	hintModel   = "model"   // "<message>\t<model>\t<provider>"
 	hintRole    = "role"    // "<message>\t<role>"
 	hintTime    = "time"    // "<message>\t<microseconds>": when a message was complete, or else created
@@ -19,6 +19,7 @@ const (
 	hintV1     = "first"  // "<message>\t<microseconds>": when a message of version 1 was created
 	hintV2     = "second" // the same for version 2
 	hintForked = "forked" // "<microseconds>": when a session was forked from another
+	hintStream = "stream" // "<first message of saved output>\t<message>\t<offset>"
 )
 
 // forkedTitle matches the titles of forked sessions in version 1, the only trace of a fork there.
