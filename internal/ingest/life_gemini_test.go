@@ -47,6 +47,61 @@ func TestLifeGemini(t *testing.T) {
 	l.checkCopy("laptop", all)
 }
 
+// geminiPrinted is a line of what the program prints.
+func geminiPrinted(second int, rest string) string {
+	return fmt.Sprintf(`{"type":"%s,"timestamp":"2026-11-03T10:00:%02d.000Z"}`+"\n", rest, second)
+}
+
+// TestLifeGeminiStream has saved output of two runs of a session, a copy of it after another line, and then the session itself; and the session
+// before the output.
+func TestLifeGeminiStream(t *testing.T) {
+	t.Parallel()
+	begin := func(second int) string {
+		return geminiPrinted(second, fmt.Sprintf(`init","session_id":%q,"model":"auto-gemini-3"`, geminiSession)) +
+			geminiPrinted(second, `message","role":"user","content":"mend the basket"`)
+	}
+	piece := func(second int, text string) string {
+		return geminiPrinted(second, fmt.Sprintf(`message","role":"assistant","content":%q,"delta":true`, text))
+	}
+	call := geminiPrinted(4, `tool_use","tool_name":"read_file","tool_id":"r1","parameters":{"file_path":"basket.go"}`) +
+		geminiPrinted(5, `tool_result","tool_id":"r1","status":"success","output":"package basket"`)
+	end := func(second int) string {
+		return geminiPrinted(second, `result","status":"success","stats":{"total_tokens":17,"input_tokens":10,"output_tokens":3,"cached":0,"models":{"gemini-3-pro":{"total_tokens":17,"input_tokens":10,"output_tokens":3,"cached":0}}}`)
+	}
+
+	l := newLife(t, "gemini-cli")
+	const first, copied = "ci/1.log", "ci/again/1.log"
+	l.write(first, begin(0)+piece(1, "a basket of wic"))
+	l.ingestAndCheck("half of an answer", counts{runs: 1, conversations: 1, events: 2})
+	l.append(first, piece(2, "ker and"))
+	l.ingestAndCheck("more of it", counts{runs: 1, conversations: 1, events: 2})
+	l.checkSearch("wicker", 1)
+	l.append(first, piece(3, " brass")+call+piece(6, "mended")+end(7))
+	alone := counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1, in: 10, out: 7}
+	l.ingestAndCheck("all of it", alone)
+	l.checkSearch("\"wicker and brass\"", 1)
+	l.write(copied, "Loaded cached credentials.\n"+l.read(first))
+	alone.problems = 1
+	l.ingestAndCheck("copied", alone)
+	l.write("ci/2", begin(20)+piece(21, "a lid")+end(22))
+	resumed := counts{runs: 1, conversations: 1, events: 7, calls: 1, results: 1, in: 20, out: 14, problems: 1}
+	l.ingestAndCheck("resumed", resumed)
+	session := fmt.Sprintf(`{"sessionId":%q,"projectHash":"h","startTime":"2026-11-03T10:00:00.000Z","kind":"main"}`+"\n", geminiSession) +
+		geminiMessage("m1", `"type":"user","content":"mend the basket"`) + "\n" +
+		geminiMessage("m2", `"type":"gemini","model":"gemini-3-pro","content":"a basket of wicker and brass",`+geminiTokens(10, 7)) + "\n"
+	l.write(geminiFile+"l", session)
+	both := counts{runs: 1, conversations: 1, events: 2, in: 10, out: 7, problems: 1}
+	l.ingestAndCheck("with its session", both)
+	l.checkQuery("with its session", "SELECT DISTINCT path FROM v_events WHERE counted", geminiFile+"l")
+	l.checkFresh("with its session")
+
+	l = newLife(t, "gemini-cli")
+	l.write(geminiFile+"l", session)
+	l.ingestAndCheck("a session", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 7})
+	l.write(first, begin(0)+piece(1, "a basket of wicker and brass")+end(3))
+	l.ingestAndCheck("with its output", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 7})
+}
+
 // TestEmptyAtFirst: a file that was just created is no session yet, since it has no id.
 func TestEmptyAtFirst(t *testing.T) {
 	t.Parallel()

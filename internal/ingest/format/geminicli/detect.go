@@ -19,6 +19,9 @@ var qwenModel = lazyregexp.New(`"model"\s*:\s*"(qwen|coder-model|vision-model)`)
 // Detect claims files, those of Qwen Code weakly: they belong to that program's format if it is registered.
 func (g gemini) Detect(h format.Head) format.Claim {
 	claim := g.detect(h)
+	if claim.Strength == format.None {
+		return detectOutput(h)
+	}
 	if claim.Strength != format.None && (strings.Contains("/"+h.Path, "/.qwen/") || qwenModel.MatchString(string(h.Bytes))) {
 		claim.Strength = format.Weak
 	}

@@ -18,4 +18,8 @@ func FuzzDocument(f *testing.F) {
 
 func FuzzPrompts(f *testing.F) { formattest.Fuzz(f, New(), rolePrompts, "shop/logs.json") }
 
-func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+func FuzzStream(f *testing.F) { formattest.Fuzz(f, New(), roleStream, "runs/mend.jsonl") }
+func FuzzOutput(f *testing.F) { formattest.Fuzz(f, New(), roleOutput, "runs/answer.json") }
+
+// TestGrowth excepts saved output of messages in pieces, the last of which grows.
+func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "mend.log", "shelf") }

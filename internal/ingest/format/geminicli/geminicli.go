@@ -1,9 +1,10 @@
 // Package geminicli reads the sessions of Google's Gemini CLI below ~/.gemini/tmp/<project>: chats/session-*.json (one
 // document, rewritten with every change; until about version 0.40) and chats/session-*.jsonl (a log), subagents in
-// chats/<session>/, and logs.json, the prompts.
+// chats/<session>/, and logs.json, the prompts; and what the program has printed with -o stream-json or -o json.
 //
-// Producer: versions 0.1 to 0.40 were seen; checked in November 2026 against chatRecordingService.ts of the program.
-// docs/formats/gemini-cli.md describes layout and counting.
+// Producer: versions 0.1 to 0.40 were seen; checked in November 2026 against chatRecordingService.ts of the program, and
+// for its output nonInteractiveCli.ts, stream-json-formatter.ts and uiTelemetry.ts. docs/formats/gemini-cli.md describes
+// layout and counting.
 //
 // A run and its conversation are a session, identified by its sessionId. The document that a migration leaves beside the
 // log is the same session, and so are earlier states of either. The program writes a message again whenever it changes: the
@@ -12,7 +13,10 @@
 //
 // Where readers of these files disagree: token counts are those of one request, not a running total, so nothing is
 // subtracted between messages. Cached tokens are part of input; thoughts are not part of output, and what tools added to
-// the prompt is not part of input.
+// the prompt is not part of input. The totals in the output are those of one run of the program, also of a resumed one.
+//
+// Saved output names its lines by the time at which it begins, since it has no ids. It is a copy where a file of the
+// session has messages.
 package geminicli
 
 import (
@@ -27,19 +31,24 @@ func New() format.Format { return gemini{} }
 
 type gemini struct{}
 
-var _ format.Placed = gemini{}
+var (
+	_ format.Placed   = gemini{}
+	_ format.Resolver = gemini{}
+)
 
 // Name returns "gemini-cli".
 func (gemini) Name() string { return "gemini-cli" }
 
 // Version counts changes of what Parse yields.
-func (gemini) Version() int { return 3 }
+func (gemini) Version() int { return 4 }
 
 // The roles of the files.
 const (
 	roleDocument = "session"
 	roleLog      = "session-log"
 	rolePrompts  = "prompts" // logs.json
+	roleStream   = "stream"  // what "gemini -o stream-json" prints
+	roleOutput   = "output"  // what "gemini -o json" prints
 )
 
 // Places returns the directories where the program keeps its files. GEMINI_CLI_HOME replaces the home directory, not
@@ -60,12 +69,22 @@ func (gemini) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.log()
 		case rolePrompts:
 			p.prompts()
+		case roleStream:
+			p.stream()
+		case roleOutput:
+			p.output()
 		}
 	}
 }
 
 // Text returns the text of one part of an event.
 func (gemini) Text(role string, raw []byte, _ int) (string, error) {
+	switch role {
+	case roleStream:
+		return linesText(raw), nil
+	case roleOutput:
+		return format.TextOf(role, raw, streamText)
+	}
 	return format.TextOf(role, raw, pieceText)
 }
 
@@ -83,6 +102,7 @@ type parser struct {
 	suffixes  map[string][]string   // suffixes of the event ids of each message's last version
 	requests  []*transcript.Usage   // of a document, as its last messages state them
 	byKey     map[string]*transcript.Usage
+	out       stream
 	at        transcript.Origin // origin of whole
 	whole     format.Value      // the document or line that values are cut from
 }
