@@ -146,7 +146,7 @@ func (c *commit) electOne(run int64, group []*candidate, id func(...string) stri
 	holders := map[bytesOf]*candidate{}
 	taken := map[string]bool{}
 	for i, t := range group {
-		t.verdict = t.judged
+		t.verdict, t.seqBase = t.judged, 0 // it may have been one of a shared conversation before
 		switch {
 		case t.superseded && (i > 0 || t.aside):
 			t.verdict = schema.EarlierVersion
