@@ -212,33 +212,45 @@ func TestLifeCursorBroken(t *testing.T) {
 	}
 }
 
+// cursorStore is the database of a session of the command-line program.
+type cursorStore struct {
+	*cursorBase
+	list []byte // ids of its messages
+	said int
+}
+
+func newCursorChat(s *tree) *cursorStore {
+	b := &cursorStore{cursorBase: newCursorBase(s, cursorChat)}
+	b.do("CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB)")
+	b.do("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
+	return b
+}
+
+// say adds a message, or the one before once more if it is "".
+func (b *cursorStore) say(message string) {
+	b.said++
+	id := make([]byte, 32)
+	id[0], id[31] = 0x0a, byte(b.said)
+	if message == "" {
+		id[31]--
+	} else {
+		b.do("INSERT INTO blobs VALUES (?, CAST(? AS BLOB))", hex.EncodeToString(id), message)
+	}
+	b.list = append(append(b.list, 0x0a, 0x20), id...)
+	root := append([]byte{}, b.list...)
+	root = append(root, 0x4a, 3, 'u', 'r', 'i')
+	id[0] = 0xff
+	id[31] = byte(b.said)
+	b.do("INSERT INTO blobs VALUES (?, ?)", hex.EncodeToString(id), root)
+	b.do("INSERT OR REPLACE INTO meta VALUES ('0', ?)", hex.EncodeToString(fmt.Appendf(nil,
+		`{"agentId":%q,"latestRootBlobId":"%x","name":"Mend","createdAt":1780000000000,"lastUsedModel":"composer-2.5","blobEncryptionKey":%q}`, cursorA, id, cursorKey)))
+}
+
 // TestLifeCursorChat has a session of the command-line program, whose transcript has the same id.
 func TestLifeCursorChat(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	s.write(cursorFile("home-ada-shop", cursorA), cursorTurn(1))
-	b := newCursorBase(s, cursorChat)
-	b.do("CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB)")
-	b.do("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
-	var list []byte
-	n := 0
-	say := func(message string) {
-		n++
-		id := make([]byte, 32)
-		id[0], id[31] = 0x0a, byte(n)
-		if message == "" { // the one before, once more
-			id[31]--
-		} else {
-			b.do("INSERT INTO blobs VALUES (?, CAST(? AS BLOB))", hex.EncodeToString(id), message)
-		}
-		list = append(append(list, 0x0a, 0x20), id...)
-		root := append([]byte{}, list...)
-		root = append(root, 0x4a, 3, 'u', 'r', 'i')
-		id[0] = 0xff
-		id[31] = byte(n)
-		b.do("INSERT INTO blobs VALUES (?, ?)", hex.EncodeToString(id), root)
-		b.do("INSERT OR REPLACE INTO meta VALUES ('0', ?)", hex.EncodeToString(fmt.Appendf(nil,
-			`{"agentId":%q,"latestRootBlobId":"%x","name":"Mend","createdAt":1780000000000,"lastUsedModel":"composer-2.5","blobEncryptionKey":%q}`, cursorA, id, cursorKey)))
-	}
+	say := newCursorChat(s).say
 	say(`{"role":"user","content":[{"type":"text","text":"<user_query>\nmend basket 1\n</user_query>"}]}`)
 	say(`{"role":"assistant","id":"1","content":[{"type":"text","text":"mended 1"},{"type":"tool-call","toolCallId":"t1","toolName":"Read","args":{"path":"/home/ada/shop/basket.go"}}]}`)
 	say(`{"role":"tool","content":[{"type":"tool-result","toolCallId":"t1","toolName":"Read","result":"wicker"}]}`)

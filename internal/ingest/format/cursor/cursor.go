@@ -1,9 +1,11 @@
 // Package cursor reads the conversations of Cursor, both the editor and the command line agent: transcripts in
 // ~/.cursor/projects/<slug>/agent-transcripts (JSON lines, or plain text of older versions), the conversations in the editor's
-// database globalStorage/state.vscdb, and those of the command line in ~/.cursor/chats/<hash>/<session>/store.db.
+// database globalStorage/state.vscdb, and those of the command line in ~/.cursor/chats/<hash>/<session>/store.db. It also reads what the
+// command line prints with --output-format stream-json or json, if somebody has saved it.
 //
 // Producer: editor 0.43 to 3.13, composers of version 1 to 17, command line 2025 to 2026.09. Cursor publishes no layout; checked in
-// November 2026 against some dozen readers of these files. Layout and counting: docs/formats/cursor.md.
+// November 2026 against some dozen readers of these files. The printed lines are documented (cursor.com/docs/cli/reference/output-format),
+// except thinking, fragments and usage, which were checked against outputs of 2026.02 to 2026.08. Layout and counting: docs/formats/cursor.md.
 //
 // Identity: a composer or session is a run with one conversation, identified by its id, which is the name of its transcript and part
 // of the keys of its rows. Both databases hold credentials: only the rows of conversations are read from them, without encryption keys,
@@ -13,7 +15,8 @@
 // tokens, its times are those of prompts alone, and its reasoning is cut. The transcript counts only if the database has lost messages, so
 // that the transcript has more events. Where readers disagree: messages that the composer's list no longer names were sent and
 // answered, and count; most readers follow the list alone. The tokens of a message are what Cursor wrote, rarely more than 0, and
-// an estimate: it is unknown whether they include cached tokens.
+// an estimate: it is unknown whether they include cached tokens. Those at the end of printed output are of one turn, and exclude cached ones:
+// a turn that resumes a session of thousands of tokens states a hundred, and one of two requests with a warm cache states 4.
 package cursor
 
 import (
@@ -39,7 +42,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 5 }
+func (cursor) Version() int { return 6 }
 
 // The roles of the files.
 const (
@@ -51,6 +54,7 @@ const (
 	roleStore      = "store"      // store.db
 	roleRows       = "rows"       // rows of one composer, from state.vscdb
 	roleChat       = "chat"       // rows of store.db
+	roleStream     = "stream"     // saved output of the command line program
 )
 
 // Places returns where Cursor keeps its files on Linux, macOS and Windows.
@@ -83,6 +87,8 @@ func (cursor) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.rows()
 		case roleChat:
 			p.chat()
+		case roleStream:
+			p.stream()
 		}
 		p.finish()
 	}
@@ -90,14 +96,18 @@ func (cursor) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (cursor) Text(role string, raw []byte, _ int) (string, error) {
-	if role == rolePlain {
+	switch role {
+	case rolePlain:
 		return plainText(string(raw)), nil
+	case roleStream:
+		return streamText(raw)
 	}
 	return format.TextOf(role, raw, func(v format.Value) string { return string(appendValue(nil, role, v)) })
 }
 
 // The ranks of originals of a conversation.
 const (
+	rankStream     = 0
 	rankPlain      = 1
 	rankTranscript = 2
 	rankRows       = 3
@@ -117,9 +127,11 @@ type parser struct {
 	hasMessages       bool                    // a message was seen
 	messagesElsewhere bool                    // the conversation exists, its messages are in another original
 	isMetadata        bool                    // the original has metadata from a database, not messages
+	isGuess           bool                    // later lines may determine how the first ones are read
 	conv              transcript.Conversation // what the file states about it
 	facts             transcript.Attributes
 	started           transcript.Time   // of the last message that states a time; before any, of the conversation
+	at                transcript.Time   // of the line, in saved output
 	model             string            // the model that answers from here on
 	calls             int               // calls and messages without an id so far
 	toolNames         map[string]string // by call id
@@ -157,7 +169,7 @@ func (p *parser) finish() {
 	}
 	p.Emit(&transcript.Run{
 		ID: p.session, Rank: rank, Group: group, Title: c.Title, Model: c.Model, Project: c.Project, Branch: c.Branch, Started: c.Started, Child: c.Child,
-		Named: !p.hasMessages, Attributes: p.facts,
+		Named: !p.hasMessages, Guess: p.isGuess, Attributes: p.facts,
 	})
 	if p.hasMessages || p.messagesElsewhere {
 		c.ID, c.Run, c.Shared, c.Order = p.session, p.session, p.shared, p.order

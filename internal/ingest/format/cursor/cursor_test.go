@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -9,7 +10,8 @@ import (
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
-func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+// TestGrowth leaves out saved output that begins with a prompt or ends in fragments.
+func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "whole.log", "partial.ndjson", "failed") }
 
 func FuzzTranscript(f *testing.F) {
 	formattest.Fuzz(f, New(), roleTranscript, "projects/p/agent-transcripts/a/a.jsonl")
@@ -23,11 +25,21 @@ func FuzzChat(f *testing.F) {
 }
 func FuzzMeta(f *testing.F) { formattest.Fuzz(f, New(), roleMeta, "chats/h/s/meta.json") }
 
+func FuzzStream(f *testing.F) { formattest.Fuzz(f, New(), roleStream, "run.jsonl") }
+
+// Lines of saved output.
+const (
+	streamInit   = `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/home/ada/shop","session_id":"s","model":"Auto","permissionMode":"default"}`
+	streamTool   = `{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"a.go"}}},"session_id":"s"}`
+	streamResult = `{"type":"result","subtype":"success","duration_ms":5,"duration_api_ms":5,"is_error":false,"result":"done","session_id":"s","request_id":"r"}`
+)
+
 func TestDetect(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	const state = head + "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
 	skip := format.Claim{Strength: format.Certain, Skip: true}
 	global := format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
+	output := format.Claim{Strength: format.Likely, Role: roleStream, Log: true}
 	chat := format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
 	for _, c := range []struct {
 		path, bytes string
@@ -51,6 +63,16 @@ func TestDetect(t *testing.T) {
 		{"x/x.jsonl", `{"role":"user","message":{"role":"user","content":"hi"}}`, format.Claim{}},
 		{"x/x.jsonl", `{"role":"user","content":"hi"}`, format.Claim{}},
 		{"agent-transcripts/x.jsonl", ``, format.Claim{Strength: format.Certain, Role: roleTranscript, Root: "agent-transcripts", Log: true}},
+		{"run.log", "Welcome\n" + streamInit, output},
+		{"run", streamInit, output},
+		{"run.ndjson", streamTool, output},
+		{"run.json", streamResult, output},
+		{"claude.jsonl", strings.Replace(streamInit, `"cwd"`, `"uuid":"u","tools":[],"cwd"`, 1), format.Claim{}},
+		{"claude.jsonl", strings.Replace(streamInit, `"cwd"`, `"tools":["Bash"],"cwd"`, 1), format.Claim{}},
+		{"claude.json", strings.Replace(streamResult, `"result":`, `"num_turns":1,"total_cost_usd":0.1,"result":`, 1), format.Claim{}},
+		{"qwen.jsonl", `{"type":"system","subtype":"init","uuid":"u","session_id":"s","cwd":"/","tools":[],"model":"q","permission_mode":"default"}`, format.Claim{}},
+		{"droid.jsonl", `{"type":"tool_call","id":"c","toolName":"Read","parameters":{},"session_id":"s"}`, format.Claim{}},
+		{"other.jsonl", `{"type":"tool_call","subtype":"started","session_id":"s","call_id":"c","name":"read","input":{}}`, format.Claim{}},
 		{"x/subagents/y.jsonl", `{"role":"user","message":{"content":"hi"}}`, format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}},
 	} {
 		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {

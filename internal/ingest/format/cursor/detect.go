@@ -12,8 +12,8 @@ import (
 // workspaceHash matches the directory of a workspace's command line sessions.
 var workspaceHash = lazyregexp.New(`^[0-9a-f]{32}$`)
 
-// Detect claims transcripts by their place or their first lines, and databases by their names and tables. Only the directories
-// of transcripts are a root: tokens, settings and caches lie beside them.
+// Detect claims transcripts by their place or their first lines, saved output by its lines, and databases by their names and tables.
+// Only the directories of transcripts are a root: tokens, settings and caches lie beside them.
 func (cursor) Detect(h format.Head) format.Claim {
 	name, dir, at := path.Base(h.Path), path.Dir(h.Path), location{}
 	switch path.Ext(name) {
@@ -42,6 +42,8 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Likely, Role: rolePlain}
 	case path.Ext(name) == ".txt" && isToolOutput(dir, h.Top()):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
+	case isOutput(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: roleStream, Log: true}
 	case path.Ext(name) == ".ndjson":
 		return detectRows(h, dir)
 	}
@@ -119,4 +121,34 @@ func isTranscript(head []byte) bool {
 func isPlain(head []byte) bool {
 	head = format.TrimBOM(head)
 	return bytes.HasPrefix(head, []byte("user:\n")) || bytes.HasPrefix(head, []byte("user:\r\n"))
+}
+
+// isOutput reports whether a line is one that only Cursor's command line program prints. Claude Code and programs made after it print
+// lines of the same types, with other members; messages alone do not tell.
+func isOutput(head []byte) bool {
+	for line := range format.ObjectLines(head) {
+		if !format.MayHave(line, "session_id") || !format.MayHave(line, "apiKeySource", "tool_call", "thinking", "duration_ms") {
+			continue
+		}
+		if v, err := format.ParseJSON(line); err == nil && v.IsObject() && v.Get("session_id").IsString() && isOutputLine(v) {
+			return true
+		}
+	}
+	return false
+}
+
+func isOutputLine(v format.Value) bool {
+	has := func(keys ...string) bool { return v.First(keys...).Exists() }
+	switch v.Get("type").Word() + " " + v.Get("subtype").Word() {
+	case "system init":
+		return has("apiKeySource") && has("permissionMode") && !has("uuid", "tools", "claude_code_version")
+	case "tool_call started", "tool_call completed":
+		_, _, tool := toolOf(v.Get("tool_call"))
+		return tool.Exists() && has("call_id")
+	case "thinking delta", "thinking completed":
+		return !has("uuid", "message")
+	case "result success", "result error":
+		return has("duration_ms") && !has("uuid", "num_turns", "total_cost_usd") && (has("request_id") || v.Get("usage", "inputTokens").Exists())
+	}
+	return false
 }

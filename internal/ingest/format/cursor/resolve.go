@@ -1,7 +1,9 @@
 package cursor
 
 import (
+	"cmp"
 	"path"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -15,18 +17,22 @@ const (
 // totalMark is the attribute of usage that states the cost of a whole conversation.
 const totalMark = "total"
 
-// Resolve makes a conversation count once that is in a database and in transcripts: the database's events count, unless the transcript has
-// more, so that the database must have lost messages. It sets titles and models that are not stated. A conversation that is in a database
-// alone, without messages, is silent.
+// Resolve makes a conversation count once that is in a database, in transcripts and in saved output: the database's events count, unless a
+// transcript has more, so that the database must have lost messages. Saved output counts only if there is neither. It sets titles and
+// models that are not stated. A conversation that is in a database alone, without messages, is silent.
 func (cursor) Resolve(f *transcript.Family) {
 	names := map[string]string{}
 	for _, h := range f.Hints {
 		names[h.Key] = max(names[h.Key], h.Value)
 	}
-	var rows, bestEvents int64 // events in the database, and in the best transcript
-	var best *transcript.FamilyConversation
+	var rows, bestEvents int64                     // events in the database, and in the best transcript
+	var best, first *transcript.FamilyConversation // first of the saved outputs
 	for _, c := range f.Conversations {
 		switch {
+		case isStream(c):
+			if first == nil || cmp.Or(cmp.Compare(c.Order, first.Order), cmp.Compare(c.Title, first.Title)) < 0 {
+				first = c
+			}
 		case fromDatabase(c):
 			rows = max(rows, c.Events)
 		case c.Verdict != transcript.Counted:
@@ -35,12 +41,18 @@ func (cursor) Resolve(f *transcript.Family) {
 		}
 	}
 	for _, c := range f.Conversations {
-		c.Silent = rows == 0 && best == nil
+		c.Silent = rows == 0 && best == nil && first == nil
+		if isStream(c) {
+			c.Title = first.Title // the others have only what was said later
+			if rows > 0 || best != nil {
+				c.Verdict = transcript.DuplicateOf
+			}
+		}
 		if t := names[hintTitle]; t != "" && !fromDatabase(c) {
 			c.Title = t
 		}
 		switch {
-		case c.Verdict != transcript.Counted || rows == 0:
+		case isStream(c), c.Verdict != transcript.Counted || rows == 0:
 		case fromDatabase(c) && rows < bestEvents, !fromDatabase(c) && (rows >= bestEvents || c != best):
 			c.Verdict = transcript.DuplicateOf
 		}
@@ -61,6 +73,9 @@ func (cursor) Resolve(f *transcript.Family) {
 
 // ResolvesUsage makes the format a format.UsageResolver.
 func (cursor) ResolvesUsage() {}
+
+// isStream reports whether an original is saved output.
+func isStream(c *transcript.FamilyConversation) bool { return strings.HasPrefix(c.Order, orderStream) }
 
 // fromDatabase reports whether an original was taken out of a database.
 func fromDatabase(c *transcript.FamilyConversation) bool { return path.Ext(c.Path) == ".ndjson" }

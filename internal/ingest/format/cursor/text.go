@@ -13,6 +13,8 @@ const maxTextDepth = 32
 // tool and its input; of everything else all strings except ids, types, encrypted data and images.
 func appendValue(dst []byte, role string, v format.Value) []byte {
 	switch {
+	case role == roleStream:
+		return appendStream(dst, v)
 	case v.IsObject() && v.Get("table").IsString():
 		return appendRow(dst, v)
 	case v.IsString() && role == roleRows:

@@ -310,7 +310,7 @@ func firstOf(v format.Value, keys ...string) format.Value {
 
 // event returns an uncounted event for a line. Before the first message it belongs to the run alone.
 func (p *parser) event(kind transcript.Kind, role, typ string) *transcript.Event {
-	e := &transcript.Event{Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Origin: p.baseOrigin}
+	e := &transcript.Event{Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Time: p.at, Origin: p.baseOrigin}
 	if !p.hasMessages {
 		e.Conversation, e.Run = "", p.session
 	}
