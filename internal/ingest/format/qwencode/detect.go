@@ -51,8 +51,20 @@ func (p location) root(top string) string {
 	return p.project
 }
 
-// Detect claims sessions by their place and their lines, and files of old versions by the claim of Gemini CLI's format.
+// Detect claims sessions by their place and their lines, files of old versions by the claim of Gemini CLI's format, and saved output by its
+// lines.
 func (q qwen) Detect(h format.Head) format.Claim {
+	claim := q.file(h)
+	if claim.Strength == format.None {
+		if role := outputRole(h.Bytes); role != "" {
+			return format.Claim{Strength: format.Likely, Role: role, Log: role == roleStream}
+		}
+	}
+	return claim
+}
+
+// file claims what Qwen Code itself has written.
+func (q qwen) file(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p := locate(h.Path)
 	switch path.Ext(name) {

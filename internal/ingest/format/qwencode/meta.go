@@ -2,6 +2,7 @@ package qwencode
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -48,9 +49,11 @@ var outcomes = map[string]transcript.Outcome{
 	"cancelled": transcript.Cancelled,
 }
 
-// Resolve sets the fields of a subagent's conversation from its meta.json, which alone states the model.
+// Resolve sets the fields of a subagent's conversation from its meta.json, which alone states the model. Saved output of a session
+// is a copy, with its usage, if there is the session.
 func (qwen) Resolve(f *transcript.Family) {
 	if !f.Run.Child {
+		resolveOutput(f)
 		return
 	}
 	for _, c := range f.Conversations {
@@ -67,6 +70,23 @@ func (qwen) Resolve(f *transcript.Family) {
 	for _, u := range f.Usage {
 		if u.Model == "" {
 			u.Model = f.Run.Model
+		}
+	}
+}
+
+func resolveOutput(f *transcript.Family) {
+	isSession := func(c *transcript.FamilyConversation) bool { return !c.Shared }
+	if !slices.ContainsFunc(f.Conversations, isSession) {
+		return
+	}
+	for _, c := range f.Conversations {
+		if !isSession(c) {
+			c.Verdict = transcript.DuplicateOf
+		}
+	}
+	for _, u := range f.Usage {
+		if u.Attributes["of"] == ofOutput {
+			u.Verdict = transcript.CopiedHistory
 		}
 	}
 }

@@ -24,6 +24,10 @@ func FuzzMeta(f *testing.F) {
 	formattest.Fuzz(f, own, roleMeta, "projects/-home-ada-shop/subagents/1a000000-0000-4000-8000-00000000000a/agent-x-1.meta.json")
 }
 
+func FuzzStream(f *testing.F) { formattest.Fuzz(f, own, roleStream, "run.jsonl") }
+
+func FuzzArray(f *testing.F) { formattest.Fuzz(f, own, roleArray, "run.json") }
+
 func TestGrowth(t *testing.T) { formattest.Growth(t, own) }
 
 // TestLegacy checks that Gemini CLI's sessions are left to its format, and those of Qwen Code in the same layout are claimed.
@@ -48,6 +52,27 @@ func TestLegacy(t *testing.T) {
 		}
 		if got.Strength != format.None && formattest.Detect(geminicli.New(), c.path, session(c.model)).Strength >= got.Strength {
 			t.Errorf("%s with %s: Gemini CLI is as sure", c.path, c.model)
+		}
+	}
+}
+
+// TestOutput checks that saved output is told from that of other programs.
+func TestOutput(t *testing.T) {
+	const start = `{"type":"system","subtype":"init","uuid":"a","session_id":"a","cwd":"/home/ada","tools":["edit"]`
+	for name, c := range map[string]struct{ head, role string }{
+		"a start":          {start + `,"qwen_code_version":"0.12.5"}`, roleStream},
+		"a banner":         {"Loaded.\n" + start + `}`, roleStream},
+		"a cut start":      {start + `,"slash_com`, roleStream},
+		"an array":         {`[` + start + `},{"ty`, roleArray},
+		"an answer":        {`{"type":"assistant","uuid":"m","session_id":"a","message":{"id":"m","content":[]}}`, roleStream},
+		"Claude's start":   {`{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":[],"apiKeySource":"none","uuid":"b"}`, ""},
+		"Claude's answer":  {`{"type":"assistant","message":{"id":"msg_1","content":[]},"session_id":"a","uuid":"b"}`, ""},
+		"Claude's array":   {`[{"type":"system","subtype":"init","session_id":"a","uuid":"b"}]`, ""},
+		"Cursor's start":   {`{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/","session_id":"a","model":"Auto","permissionMode":"default"}`, ""},
+		"another's answer": {`{"type":"assistant","session_id":"a","message":{"content":[]}}`, ""},
+	} {
+		if got := formattest.Detect(own, "run", []byte(c.head)); got.Role != c.role || c.role != "" && got.Strength != format.Likely {
+			t.Errorf("%s: %+v, want %q", name, got, c.role)
 		}
 	}
 }

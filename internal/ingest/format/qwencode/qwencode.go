@@ -1,9 +1,10 @@
 // Package qwencode reads the sessions of Alibaba's Qwen Code below ~/.qwen/projects: <project>/chats/<session>.jsonl (moved to
 // chats/archive by Qwen Code), subagents in <project>/subagents/<session>/agent-<id>.jsonl with metadata in agent-<id>.meta.json, and the
-// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which have Gemini CLI's layout.
+// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which have Gemini CLI's layout. It also reads what
+// Qwen Code prints with --output-format stream-json or json, if somebody has saved it.
 //
 // Producer: files of version 0.21 were seen, of old versions none; checked in November 2026 against chatRecordingService.ts,
-// sessionService.ts and agent-transcript.ts of Qwen Code. Layout and counting: docs/formats/qwen-code.md.
+// sessionService.ts and agent-transcript.ts of Qwen Code, printed output against BaseJsonOutputAdapter.ts and nonInteractiveHelpers.ts. Layout and counting: docs/formats/qwen-code.md.
 //
 // Identity: a session is a run with one conversation, identified by the sessionId of its lines, which a copy of the file keeps
 // and a branch replaces. A subagent is a run of its own, a child of the session that started it. A branch keeps the uuid and
@@ -13,7 +14,8 @@
 // Where readers of these files disagree: the prompt's token count includes the cached tokens, which ccusage does not subtract.
 // Output is the count of the candidates. With most providers it includes the thoughts, whose count is sometimes an estimate; if they are
 // stated to be outside they are kept as an attribute and not added. The requests in ui_telemetry lines are those of the
-// answers and are not counted again.
+// answers and are not counted again. Nor are the totals in printed results: after a resume they include what was spent before
+// (replayUiTelemetryFromConversation).
 package qwencode
 
 import (
@@ -39,13 +41,15 @@ var (
 func (qwen) Name() string { return "qwen-code" }
 
 // Version counts changes of what Parse yields.
-func (qwen) Version() int { return 5 }
+func (qwen) Version() int { return 6 }
 
 // The roles of the files. Those of old versions are roleLegacy followed by Gemini CLI's role.
 const (
 	roleSession = "session"
 	roleAgent   = "agent"
 	roleMeta    = "meta"
+	roleStream  = "stream" // saved output: a line for each message
+	roleArray   = "array"  // saved output: an array of all messages
 	roleLegacy  = "gemini-"
 )
 
@@ -73,6 +77,8 @@ func (q qwen) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.log()
 		case roleMeta:
 			p.meta()
+		case roleStream, roleArray:
+			p.output()
 		}
 	}
 }
@@ -81,6 +87,9 @@ func (q qwen) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 func (q qwen) Text(role string, raw []byte, part int) (string, error) {
 	if legacy, old := strings.CutPrefix(role, roleLegacy); old {
 		return q.gemini.Text(legacy, raw, part)
+	}
+	if role == roleStream || role == roleArray {
+		return format.TextOf(role, raw, func(v format.Value) string { return format.Build(func(b []byte) []byte { return appendPrinted(b, v) }) })
 	}
 	return format.TextOf(role, raw, textOf)
 }
