@@ -31,8 +31,17 @@ func store(file string) string {
 	return ""
 }
 
-// Detect claims sessions and their settings by content, and in the program's own directory by name.
+// Detect claims sessions and their settings by content, and in the program's own directory by name, and saved output by its lines.
 func (droid) Detect(h format.Head) format.Claim {
+	claim := detectFile(h)
+	if claim.Strength == format.None && isOutput(h.Bytes) {
+		return format.Claim{Strength: format.Likely, Role: roleOutput, Log: true}
+	}
+	return claim
+}
+
+// detectFile claims what the program itself has written.
+func detectFile(h format.Head) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Root: store(h.Path)}
 	name, session := path.Base(h.Path), sessionOf(h.Path)
 	own := claim.Root != "" && format.IsUUID(session)

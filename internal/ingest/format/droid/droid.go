@@ -1,5 +1,6 @@
 // Package droid reads the sessions of Droid, the coding agent of Factory: a file <id>.jsonl for each, with <id>.settings.json beside it, below
-// ~/.factory/sessions/<directory of the work>.
+// ~/.factory/sessions/<directory of the work>. It also reads what droid exec prints with --output-format stream-json, if somebody has
+// saved it.
 //
 // Producer: its source is closed. Checked in November 2026 against unpacked code of its session store, the types of its SDK, and the readers
 // of several other programs with their test data. Layout and counting: docs/formats/droid.md.
@@ -7,7 +8,7 @@
 // Identity: a session is a run with one conversation, identified by its id. A fork copies lines with their ids.
 //
 // Tokens are totals of the session in its settings. A fork counts from 0; a session that continues a compacted one has its total, too: see
-// Resolve.
+// Resolve. Nobody says whether printed tokens are of one run or of the session: of a resumed session the highest counts.
 package droid
 
 import (
@@ -31,12 +32,13 @@ var (
 func (droid) Name() string { return "droid" }
 
 // Version counts changes of what Parse yields.
-func (droid) Version() int { return 1 }
+func (droid) Version() int { return 2 }
 
 // The roles of the files.
 const (
 	roleSession  = "session"  // <id>.jsonl
 	roleSettings = "settings" // <id>.settings.json
+	roleOutput   = "output"   // saved output of droid exec
 )
 
 // The ranks of originals.
@@ -60,12 +62,17 @@ func (droid) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.session()
 		case roleSettings:
 			p.settings()
+		case roleOutput:
+			p.output()
 		}
 	}
 }
 
 // Text returns the text of one part of an event.
 func (droid) Text(role string, raw []byte, _ int) (string, error) {
+	if role == roleOutput {
+		return format.TextOf(role, raw, func(v format.Value) string { return format.Build(func(b []byte) []byte { return appendPrinted(b, v) }) })
+	}
 	return format.TextOf(role, raw, textOf)
 }
 
@@ -90,7 +97,7 @@ type parser struct {
 
 // problem reports content that could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
-	pr.Alone = p.in.Role == roleSession
+	pr.Alone = p.in.Role != roleSettings
 	p.Problem(p.run, pr)
 }
 
@@ -98,6 +105,9 @@ func (p *parser) problem(pr *transcript.Problem) {
 func (p *parser) emitSession() {
 	c := p.facts
 	c.ID, c.Run, c.Child = p.run, p.run, p.child
+	if p.in.Role == roleOutput { // all outputs of a session are one conversation
+		c.Shared, c.Order = true, orderOf(c.Started)
+	}
 	p.Emit(&transcript.Run{
 		ID: p.run, Rank: rankSession, Child: c.Child, Title: c.Title, Model: c.Model, Project: c.Project, Started: c.Started, Ended: c.Ended,
 		Attributes: c.Attributes,

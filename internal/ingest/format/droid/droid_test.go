@@ -22,6 +22,8 @@ func FuzzSession(f *testing.F) { formattest.Fuzz(f, New(), roleSession, session)
 
 func FuzzSettings(f *testing.F) { formattest.Fuzz(f, New(), roleSettings, config) }
 
+func FuzzOutput(f *testing.F) { formattest.Fuzz(f, New(), roleOutput, "run.jsonl") }
+
 // TestDetect claims files by content, and by name in the directory that has nothing but sessions.
 func TestDetect(t *testing.T) {
 	const (
@@ -90,6 +92,24 @@ func TestInherited(t *testing.T) {
 		New().(format.Resolver).Resolve(f)
 		if got := f.Usage[0].Verdict; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestOutput checks that saved output is told from that of other programs.
+func TestOutput(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"type":"message","role":"user","id":"1","text":"x","timestamp":1,"session_id":"s"}`:                            roleOutput,
+		"Ready.\n" + `{"type":"tool_call","id":"c","toolName":"Read","parameters":{},"session_id":"s"}`:                  roleOutput,
+		`{"type":"completion","finalText":"x","numTurns":1,"session_id":"s"}`:                                            roleOutput,
+		`{"type":"system","subtype":"init","cwd":"/","session_id":"s","model":"m","reasoning_effort":"high","tools":[]}`: roleOutput,
+		`{"type":"system","subtype":"init","cwd":"/","session_id":"s","model":"m","tools":[]}`:                           "",
+		`{"type":"message","role":"user","content":"x","timestamp":"2026-01-01T00:00:00Z"}`:                              "",
+		`{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{}},"session_id":"s"}`:        "",
+		`{"type":"result","subtype":"success","result":"x","session_id":"s","num_turns":1}`:                              "",
+	} {
+		if got := formattest.Detect(New(), "run.jsonl", []byte(line)); got.Role != want || want != "" && got.Strength != format.Likely {
+			t.Errorf("%s: %+v, want %q", line, got, want)
 		}
 	}
 }

@@ -2,17 +2,23 @@ package droid
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Resolve sets the fields of a conversation and of the total of its tokens from each other, and decides whether this total includes that of
-// the session that it continues.
+// the session that it continues. Saved output of a session is a copy if there is the session.
 func (droid) Resolve(f *transcript.Family) {
 	var ended transcript.Time
 	model := ""
+	isSession := func(c *transcript.FamilyConversation) bool { return !c.Shared }
+	copied := slices.ContainsFunc(f.Conversations, isSession)
 	for _, c := range f.Conversations {
+		if copied && !isSession(c) {
+			c.Verdict = transcript.DuplicateOf
+		}
 		if c.Ended.UnixMicro > ended.UnixMicro || !ended.Valid {
 			ended = c.Ended
 		}

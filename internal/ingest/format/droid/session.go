@@ -113,13 +113,7 @@ func (p *parser) line(l *line) {
 		l.duplicate = p.seen[l.id]
 		p.seen[l.id] = true
 	}
-	if l.at.Valid {
-		if c := &p.facts; !c.Started.Valid {
-			c.Started, c.Ended = l.at, l.at
-		} else if l.at.UnixMicro > c.Ended.UnixMicro {
-			c.Ended = l.at
-		}
-	}
+	p.note(l.at)
 	switch {
 	case l.typ == "message" && l.message.IsObject():
 		p.message(l)
@@ -137,6 +131,18 @@ func (p *parser) line(l *line) {
 	}
 }
 
+// note extends the time of the session by that of a line.
+func (p *parser) note(at transcript.Time) {
+	c := &p.facts
+	switch {
+	case !at.Valid:
+	case !c.Started.Valid:
+		c.Started, c.Ended = at, at
+	case at.UnixMicro > c.Ended.UnixMicro:
+		c.Ended = at
+	}
+}
+
 // event returns an event for one value of a line, or the whole line. It is valid until the next line.
 func (p *parser) event(l *line, v format.Value, kind transcript.Kind, role, typ string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Conversation: p.run, Kind: kind, Role: role, Type: typ, Time: l.at, Origin: l.origin})
@@ -151,6 +157,9 @@ func (p *parser) event(l *line, v format.Value, kind transcript.Kind, role, typ 
 }
 
 func (p *parser) part(l *line, v format.Value) transcript.Part {
+	if p.in.Role == roleOutput {
+		return p.lend.Part(l.value, v, appendPrinted)
+	}
 	return p.lend.Part(l.value, v, appendText)
 }
 

@@ -75,17 +75,27 @@ func (p *parser) total(doc format.Value, at transcript.Origin, model string) {
 	if !stated.IsObject() && !doc.Get("childInclusiveTokenUsageBySessionId").IsObject() {
 		stated = doc.Get("inclusiveTokenUsage") // without subagents it is the same
 	}
-	u := &transcript.Usage{
-		Run: p.run, Conversation: p.run, Key: sessionKey(p.run), Origin: at, Model: model, Provider: doc.Get("providerLock").Str(),
-		Time: doc.Get("providerLockTimestamp").Time(), Attributes: transcript.Attributes{"of": ofSession},
-		Input: stated.Get("inputTokens").Tokens(), Output: stated.Get("outputTokens").Tokens(),
-		CacheRead: stated.Get("cacheReadTokens").Tokens(), CacheWrite: stated.Get("cacheCreationTokens").Tokens(),
-	}
+	p.sessionTotal(stated, settingsKeys, at, model, transcript.Usage{Provider: doc.Get("providerLock").Str(), Time: doc.Get("providerLockTimestamp").Time()})
+}
+
+// tokenKeys are the names of token classes.
+type tokenKeys struct{ input, output, cacheRead, cacheWrite, thinking string }
+
+var (
+	settingsKeys = tokenKeys{"inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens", "thinkingTokens"}
+	outputKeys   = tokenKeys{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "thinking_tokens"}
+)
+
+// sessionTotal yields a total of the session, in which u has what else is stated.
+func (p *parser) sessionTotal(stated format.Value, keys tokenKeys, at transcript.Origin, model string, u transcript.Usage) {
+	u.Run, u.Conversation, u.Key, u.Origin, u.Model, u.Attributes = p.run, p.run, sessionKey(p.run), at, model, transcript.Attributes{"of": ofSession}
+	u.Input, u.Output = stated.Get(keys.input).Tokens(), stated.Get(keys.output).Tokens()
+	u.CacheRead, u.CacheWrite = stated.Get(keys.cacheRead).Tokens(), stated.Get(keys.cacheWrite).Tokens()
 	if u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N; u.Rank == 0 {
 		return
 	}
 	// Not every provider includes reasoning in the output.
-	if thought := stated.Get("thinkingTokens").Tokens(); thought.N <= u.Output.N {
+	if thought := stated.Get(keys.thinking).Tokens(); thought.N <= u.Output.N {
 		u.Reasoning = thought
 	} else {
 		u.Attributes["thinking_tokens"] = thought.N
@@ -94,7 +104,7 @@ func (p *parser) total(doc format.Value, at transcript.Origin, model string) {
 		u.Attributes["credits"] = credits
 	}
 	p.Hint(p.run, hintTotal, strconv.FormatInt(u.Rank, 10), at)
-	p.Emit(u)
+	p.Emit(&u)
 }
 
 func sessionKey(session string) string { return "session " + session }
