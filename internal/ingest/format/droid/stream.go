@@ -11,10 +11,13 @@ import (
 // isOutput reports whether a line is one that only droid exec prints: a message with its text beside the role, a call with its parameters,
 // the end with the final text. Its start does not tell it from other programs, unless it names the effort.
 func isOutput(head []byte) bool {
-	if !format.MayHave(head, "session_id") {
+	if !format.HasKeys(head, "session_id") {
 		return false
 	}
 	for line, whole := range format.ObjectLines(head) {
+		if !format.HasKeys(line, "session_id") {
+			continue
+		}
 		v, err := format.ParseJSON(line)
 		if err != nil && !whole {
 			v = format.ParseStart(line) // a prompt may be long

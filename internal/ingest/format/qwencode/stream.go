@@ -17,7 +17,7 @@ const (
 // outputRole returns the role of saved output, "" if no line is one that only Qwen Code prints. Claude Code prints lines of the same types,
 // but a start and an answer have ids of their own there.
 func outputRole(head []byte) string {
-	if !format.MayHave(head, "session_id") {
+	if !format.HasKeys(head, "session_id") {
 		return ""
 	}
 	if array := bytes.TrimLeft(format.TrimBOM(head), " \t\r\n"); bytes.HasPrefix(array, []byte("[")) {
@@ -29,6 +29,9 @@ func outputRole(head []byte) string {
 		}
 	}
 	for line, whole := range format.ObjectLines(head) {
+		if !format.HasKeys(line, "session_id") {
+			continue
+		}
 		v, err := format.ParseJSON(line)
 		if err != nil && !whole {
 			v = format.ParseStart(line) // the list of tools may be long
@@ -119,7 +122,7 @@ type printed struct {
 
 // event returns an event for one value of the line. A line of a subagent names the call that started it; its own session has no name here.
 func (w *printed) event(kind transcript.Kind, role string, v format.Value) *transcript.Event {
-	e := w.lend.Event(transcript.Event{Conversation: w.session, Run: w.run, Kind: kind, Role: role, Type: w.typ, Origin: w.origin, Verdict: transcript.Counted})
+	e := w.lend.Event(transcript.Event{Conversation: w.session, Kind: kind, Role: role, Type: w.typ, Origin: w.origin, Verdict: transcript.Counted})
 	if w.id != "" {
 		e.ID = fmt.Sprintf("%s/%d", w.id, w.blocks)
 	}
