@@ -11,7 +11,9 @@ import (
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
 // TestGrowth leaves out saved output that begins with a prompt or ends in fragments.
-func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "whole.log", "partial.ndjson", "failed", "killed") }
+func TestGrowth(t *testing.T) {
+	formattest.Growth(t, New(), "whole.log", "partial.ndjson", "failed", "killed")
+}
 
 func FuzzTranscript(f *testing.F) {
 	formattest.Fuzz(f, New(), roleTranscript, "projects/p/agent-transcripts/a/a.jsonl")
