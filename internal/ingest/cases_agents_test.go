@@ -35,6 +35,8 @@ var casesOfAgents = map[string]caseTotals{
 	"claude-code/lines": {Runs: 1, Conversations: 1, Problems: 4, User: 3, Assistant: 2, System: 6,
 		Requests: 2, Input: 2, Output: 2},
 	"claude-code/placed": {Runs: 3, Conversations: 4, Links: 1, User: 5, Assistant: 3, Requests: 2, Input: 7, Output: 4},
+	"claude-code/stream": {Runs: 6, Conversations: 7, Links: 1, Problems: 3, User: 2, Assistant: 9, Reasoning: 1, Calls: 3, Results: 3, System: 1,
+		Requests: 10, Input: 1271, Output: 784, CacheRead: 19880, CacheWrite: 1085, CacheWrite1h: 1085},
 	"claude-code/usage": {Runs: 1, Conversations: 1, User: 1, Assistant: 18,
 		Requests: 11, Input: 39012, Output: 39, CacheRead: 100, CacheWrite: 357, CacheWrite1h: 100, Cost: 12300},
 	"codex/bare":   {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1},

@@ -2,7 +2,8 @@
 // transcripts, the metadata of sub-agents (agent-*.meta.json) and sessions (custom-title.json), the list of a project's
 // sessions (sessions-index.json), the journals of workflows, and tool outputs that were too long for a transcript. Beside
 // that directory it reads the history of all prompts (history.jsonl) and the texts pasted into them, and elsewhere the
-// desktop program's metadata of its sessions.
+// desktop program's metadata of its sessions, and what headless runs printed (-p with --output-format stream-json or json; the messages
+// of the Agent SDK for TypeScript are the same).
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against the findings
 // of other readers of these files (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
@@ -20,6 +21,11 @@
 //     requestId; there message.id alone identifies the request, and a line outside a side chain wins. Lines with a
 //     requestId of null are kept (ccusage drops them).
 //   - Lines without a type are not events and their usage is not counted: only test data has them.
+//   - What headless runs print is described in part (code.claude.com/docs/en/agent-sdk, cost-tracking; anthropics/claude-code issues 39733
+//     and 83239). Its uuids and message ids are those of the transcript, which decides wherever the archive has it. The output tokens
+//     of messages are placeholders; of the sums in a result, usage is that of the turn without sub-agents, modelUsage and
+//     total_cost_usd are those of the process, and since 2.1.277 of the whole session if it was resumed. total_cost_usd is an estimate of the
+//     program: it is an attribute, as cost-state lines are rows.
 //   - Lines of role "user" hold prompts, tool results, injected text and the summary after a compaction. Here only prompts
 //     have the role user.
 package claudecode
@@ -43,6 +49,9 @@ const (
 	rolePaste   = "paste"
 	roleDesktop = "desktop"
 	roleList    = "sessions-index"
+
+	roleStream   = "stream"   // what a headless run printed, a message per line
+	roleMessages = "messages" // the same as one array, or the result alone
 )
 
 // New returns the format.
@@ -58,7 +67,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 10 }
+func (claudeCode) Version() int { return 11 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
@@ -90,6 +99,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		switch in.Role {
 		case roleSession, roleAgent:
 			parseSession(in, out)
+		case roleStream, roleMessages:
+			parseStream(in, out)
 		case roleJournal:
 			parseJournal(in, out)
 		case roleMeta:

@@ -43,3 +43,7 @@ func FuzzPaste(f *testing.F) {
 func FuzzDesktop(f *testing.F) {
 	formattest.Fuzz(f, New(), roleDesktop, "local-agent-mode-sessions/o/u/local_0a000000-0000-4000-8000-00000000000a.json")
 }
+
+func FuzzStream(f *testing.F) { formattest.Fuzz(f, New(), roleStream, "ci/run.jsonl") }
+
+func FuzzMessages(f *testing.F) { formattest.Fuzz(f, New(), roleMessages, "ci/run.json") }

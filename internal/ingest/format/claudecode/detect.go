@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Detect recognises transcripts by their lines wherever they lie, and by their path where the content is empty or broken: a
-// crash may leave a run of NUL bytes between good lines.
+// Detect recognises transcripts and the output of headless runs by their lines wherever they lie, and transcripts by their
+// path where the content is empty or broken: a crash may leave a run of NUL bytes between good lines.
 func (claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p := placeOf(h.Path)
@@ -37,7 +37,7 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	case isDesktop(h):
 		return format.Claim{Strength: format.Likely, Role: roleDesktop}
 	case path.Ext(name) == ".json":
-		return format.Claim{}
+		return detectStream(h)
 	case name == "journal.jsonl" && p.session != "":
 		return format.Claim{Strength: p.strength(format.Weak), Role: roleJournal, Root: p.root(h.Top()), Log: true}
 	}
@@ -47,7 +47,13 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	}
 	inProject := path.Ext(name) == ".jsonl" && p.slug != ""
 	native := p.agent != "" || format.IsUUID(p.stem)
-	switch lines := inspectHead(h, inProject); {
+	lines := inspectHead(h, inProject)
+	if !lines.known {
+		if printed := detectStream(h); printed.Strength != format.None {
+			return printed
+		}
+	}
+	switch {
 	case lines.known:
 		claim.Strength = p.strength(format.Likely)
 	case inProject && (lines.turn || native && !lines.foreign):

@@ -21,6 +21,7 @@ type line struct {
 	source, forkedFrom, promptSource, effort, attribution, agentSetting, continuedIn  format.Value
 
 	sidechain, meta, compact, apiError, background bool
+	printed                                        bool // in the output of a headless run
 }
 
 // read fills l from a line. last is the session of the previous line, usually the same.
@@ -131,7 +132,15 @@ func timeOf(v format.Value) transcript.Time {
 }
 
 // startsConversation reports whether a line needs a conversation: it is a message, or an event of the program.
-func (l *line) startsConversation() bool { return l.isMessage() || l.kind == "system" }
+func (l *line) startsConversation() bool { return l.isMessage() || l.isSystem() || l.isResult() }
+
+// isSystem reports whether a line is an event of the program. Those that only a stream has say what goes on just then.
+func (l *line) isSystem() bool {
+	return l.kind == "system" && (!l.printed || l.subtype.Is("compact_boundary"))
+}
+
+// isResult reports whether a line ends a turn in a stream.
+func (l *line) isResult() bool { return l.printed && l.kind == "result" }
 
 func (l *line) isMessage() bool { return l.kind == "user" || l.kind == "assistant" }
 

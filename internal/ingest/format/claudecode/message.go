@@ -58,8 +58,10 @@ func (s *messageReader) add(v format.Value, kind transcript.Kind, role string) *
 	e.Parts[0] = s.part(v)
 	if s.line.kind == "assistant" {
 		if model := s.message.model; model.IsString() && !model.Is("<synthetic>") {
-			s.facts.model = reuse(s.facts.model, model)
-			e.Model = s.facts.model
+			e.Model = reuse(s.facts.model, model)
+			if s.stream == nil || !s.line.sidechain {
+				s.facts.model = e.Model
+			}
 		}
 		if s.line.apiError {
 			e.Attributes.Set("api_error", true)
@@ -116,7 +118,7 @@ func isTaskNotice(v format.Value) bool {
 
 // noteTitle takes a title from a prompt, from the first block with text: an image may precede it.
 func (s *messageReader) noteTitle(v format.Value) {
-	if s.user.Role != "user" || s.repeated {
+	if s.user.Role != "user" || s.repeated || s.stream != nil && s.line.sidechain { // a prompt of the agent's
 		return
 	}
 	if words := v.Get("text"); v.IsString() || words.IsString() {
@@ -133,7 +135,11 @@ func (s *messageReader) block(b block) {
 		case s.line.kind == "user":
 			s.prompt(b.raw)
 		case !b.text.IsBlank():
-			s.add(b.raw, transcript.KindMessage, "assistant").Type = b.kind
+			e := s.add(b.raw, transcript.KindMessage, "assistant")
+			e.Type = b.kind
+			if s.stream != nil && !s.line.sidechain {
+				s.said(e.Parts[0].Text)
+			}
 		}
 	case "image":
 		if s.line.kind == "user" {

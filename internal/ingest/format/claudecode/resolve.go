@@ -12,11 +12,13 @@ const (
 	hintAgent   = "agent"
 	hintTitle   = "title"
 	hintProject = "project"
+	hintResult  = "result" // of a stream
 )
 
 // Resolve names sub-agents by the metadata beside their file, or else by the call that started them, and sessions by
-// theirs. Sub-agents get the project of their session.
+// theirs. Sub-agents get the project of their session. Streams are copies where there is a transcript.
 func (claudeCode) Resolve(f *transcript.Family) {
+	resolveStreams(f)
 	for _, c := range f.Conversations {
 		if !c.Child {
 			title(c, f.Hints)

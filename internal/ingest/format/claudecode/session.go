@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"cmp"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -30,6 +32,7 @@ type reader struct {
 	lastUUID         string              // uuid of the previous line
 	lastEvent        string              // id of the previous event
 	facts            facts
+	stream           *stream // nil for transcripts
 
 	cur      line          // current line, reused
 	lend     format.Lender // allocates the events of the current line
@@ -37,9 +40,14 @@ type reader struct {
 	usageBuf transcript.Usage
 }
 
-func parseSession(in format.Input, out *format.Sink) {
-	r := &reader{out: out, place: placeOf(in.Path), seen: map[string]bool{}, calls: map[string]string{}, results: map[string]bool{},
+func newReader(out *format.Sink) *reader {
+	return &reader{out: out, seen: map[string]bool{}, calls: map[string]string{}, results: map[string]bool{},
 		bestRank: map[string]int64{}, linkedAgents: map[string]bool{}, copiedSessions: map[string]bool{}, tasks: map[string]task{}}
+}
+
+func parseSession(in format.Input, out *format.Sink) {
+	r := newReader(out)
+	r.place = placeOf(in.Path)
 	if in.Role != roleAgent {
 		r.place.agent = ""
 	}
@@ -96,6 +104,10 @@ func (r *reader) line(o format.Object) {
 	r.lend.Reset()
 	l := &r.cur
 	l.read(o, r.lastSession)
+	if r.stream != nil {
+		l.readStream(r.session)
+		r.stream.name = cmp.Or(r.stream.name, l.uuid)
+	}
 	r.lastSession = l.session
 	if r.run == "" && (l.session != "" || l.startsConversation()) {
 		r.setIdentity(l.session, l.uuid)
@@ -117,8 +129,10 @@ func (r *reader) line(o format.Object) {
 		m := readMessage(l.message)
 		r.usage(l, m)
 		r.message(l, m, repeated)
-	case l.kind == "system":
+	case l.isSystem():
 		r.system(l, repeated)
+	case l.isResult():
+		r.result(l, repeated)
 	default:
 		r.emitOther(l, repeated)
 	}
@@ -129,11 +143,14 @@ func (r *reader) line(o format.Object) {
 
 // begin yields the conversation at its first line.
 func (r *reader) begin(l *line) {
-	r.counted = r.counted || l.isMessage()
+	r.counted = r.counted || l.isMessage() || l.isResult() && r.isAnswer(l)
 	if r.opened {
 		return
 	}
 	r.opened = true
+	if r.stream != nil {
+		r.nameStream(l)
+	}
 	child := r.place.agent != ""
 	r.out.Emit(&transcript.Conversation{ID: r.conversation, Run: r.run, Started: l.now, Child: child})
 }
@@ -155,20 +172,24 @@ func (r *reader) finish() {
 		ID: r.run, Named: !r.counted, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
 		Model: f.model, Agent: f.agentName(), Started: f.first, Ended: f.last, Guess: guess,
 	}
-	r.out.Emit(run)
-	if !r.opened {
-		return
-	}
-	r.out.Emit(&transcript.Conversation{
+	conversation := &transcript.Conversation{
 		ID: r.conversation, Run: r.run, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
 		Model: f.model, Agent: f.agentName(), Started: f.first, Ended: f.last, Silent: !r.counted,
-	})
+	}
+	if s := r.stream; s != nil {
+		run.Rank, run.Status, run.Outcome, run.Guess = transcript.RankHistory, s.status, s.outcome, r.session == ""
+		conversation.Status = s.status
+	}
+	r.out.Emit(run)
+	if r.opened {
+		r.out.Emit(conversation)
+	}
 }
 
 // isHome reports whether a line was first written to this file, as far as it shows. A session that is sent to the
 // background is copied into a new one, and all lines of the copy claim to be that one's.
 func (r *reader) isHome(l *line) bool {
-	return l.session != "" && l.session == r.session && !l.forkedFrom.Exists() && !l.background
+	return l.session != "" && l.session == r.session && r.stream == nil && !l.forkedFrom.Exists() && !l.background
 }
 
 // event returns an event of a line, with one part.
@@ -247,6 +268,12 @@ func (r *reader) emitOther(l *line, repeated bool) {
 	}
 	e.Parts[0].Text = ""
 	switch l.kind {
+	case "system":
+		e.Attributes.Set("subtype", l.subtype.Str())
+	case "stream_event":
+		if r.stream != nil {
+			r.partial(l)
+		}
 	case "progress":
 		e.Attributes.Set("subtype", l.data.Get("type").Str())
 		r.linkProgress(l)
@@ -283,12 +310,14 @@ func (r *reader) attachment(l *line, e *transcript.Event) {
 // otherKinds maps the types of lines that are not events to their kinds.
 var otherKinds = kinds(map[transcript.Kind][]string{
 	transcript.KindNotice: {"progress", "attachment", "queue-operation", "summary", "ai-title", "custom-title", "agent-name", "last-prompt", "tag",
-		"task-summary", "content-replacement"},
+		"task-summary", "content-replacement", "system", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "prompt_suggestion",
+		"auth_status"},
 	transcript.KindCompaction: {"marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset"},
 	transcript.KindLifecycle: {"file-history-snapshot", "file-history-delta", "mode", "permission-mode", "pr-link", "worktree-state", "bridge-session",
 		"agent-setting", "agent-color", "atis-latch", "isolation-latch", "memory-mode", "dev-mods", "cost-state", "relocated", "continued-in",
 		"fork-context-ref", "frame-link", "artifact-comment-monitor", "artifact-autoreact-ledger", "history-suppression", "attribution-snapshot",
-		"speculation-accept", "ended-by-model", "observer-ref", "api-request", "api-request-shape", "api-request-blob"},
+		"speculation-accept", "ended-by-model", "observer-ref", "api-request", "api-request-shape", "api-request-blob",
+		"control_request", "control_response", "control_cancel_request", "command_lifecycle", "keep_alive"},
 })
 
 func kinds(of map[transcript.Kind][]string) map[string]transcript.Kind {

@@ -24,6 +24,9 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read claude-code %s: %w", role, err)
 	}
+	if role == roleStream || role == roleMessages {
+		return format.Build(func(b []byte) []byte { return appendStreamText(b, v) }), nil
+	}
 	return textOf(v), nil
 }
 
@@ -35,6 +38,9 @@ func textOf(v format.Value) string {
 
 // text is like textOf; its result is valid until the next line.
 func (r *reader) text(v format.Value) string {
+	if r.stream != nil {
+		return r.lend.Text(func(b []byte) []byte { return appendStreamText(b, v) })
+	}
 	return r.lend.Text(func(b []byte) []byte { return appendText(b, v) })
 }
 

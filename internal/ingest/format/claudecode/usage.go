@@ -16,8 +16,23 @@ func (r *reader) usage(l *line, m message) {
 		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
 		Model: reuse(r.facts.model, m.model), RequestID: idText(l.request), Requests: transcript.Known(1),
 	}
-	var steps, written format.Value
-	for key, value := range m.usage.Fields() {
+	steps := readUsage(u, m.usage)
+	if l.effort.IsString() {
+		u.Attributes.Set("effort", l.effort.Str())
+	}
+	if cost := l.cost.NanoUSD(); cost.Known {
+		u.Cost, u.CostSource = cost, "costUSD"
+	}
+	r.requestKey(u, l, m.id)
+	key, alias := u.Key, u.Alias
+	r.emitUsage(l, u)
+	r.stepUsage(l, u, key, alias, steps)
+}
+
+// readUsage fills in what the usage of a request states, and returns its steps.
+func readUsage(u *transcript.Usage, v format.Value) (steps format.Value) {
+	var written format.Value
+	for key, value := range v.Fields() {
 		switch key {
 		case "input_tokens":
 			u.Input = value.Count()
@@ -48,16 +63,7 @@ func (r *reader) usage(l *line, m message) {
 		}
 	}
 	splitCacheWrite(u, written)
-	if l.effort.IsString() {
-		u.Attributes.Set("effort", l.effort.Str())
-	}
-	if cost := l.cost.NanoUSD(); cost.Known {
-		u.Cost, u.CostSource = cost, "costUSD"
-	}
-	r.requestKey(u, l, m.id)
-	key, alias := u.Key, u.Alias
-	r.emitUsage(l, u)
-	r.stepUsage(l, u, key, alias, steps)
+	return steps
 }
 
 // stepUsage yields the tokens of those steps of a response that its sums omit: of each model that the answering one asked
@@ -136,17 +142,20 @@ func (r *reader) emitUsage(l *line, u *transcript.Usage) {
 	}
 	given := *u
 	r.out.Emit(&given)
+	if r.stream != nil {
+		r.stream.sums.note(&given, !l.sidechain && u.Attributes["of"] == nil)
+	}
 }
 
-// requestKey sets the identity of a request. On a side chain, message.id alone identifies it, and a record outside a side
-// chain with that id takes precedence.
+// requestKey sets the identity of a request. On a side chain and in a stream, message.id alone identifies it, and a record outside
+// of both with that id takes precedence.
 func (r *reader) requestKey(u *transcript.Usage, l *line, message format.Value) {
 	response := idText(message)
 	switch {
 	case response == "" && l.uuid != "":
 		u.Key = "uuid " + l.uuid
 	case response == "":
-	case l.sidechain:
+	case l.sidechain, l.printed:
 		u.Key = response
 	default:
 		u.Key, u.Alias = response+" "+u.RequestID, response

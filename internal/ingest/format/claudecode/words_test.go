@@ -3,6 +3,7 @@ package claudecode
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -12,7 +13,9 @@ import (
 
 // TestGrowth excepts files whose name does not identify the session: until a line names one, their rows have no run. No
 // program writes those lines alone.
-func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "chat.jsonl", "agent-0ld.jsonl") }
+func TestGrowth(t *testing.T) {
+	formattest.Growth(t, New(), "chat.jsonl", "agent-0ld.jsonl", "loop.txt")
+}
 
 // TestResolve: sub-agents are named by their metadata, else by the call that started them; sessions have the title of their
 // metadata.
@@ -40,6 +43,71 @@ func TestResolve(t *testing.T) {
 		claudeCode{}.Resolve(&c.family)
 		if got.Agent != c.agent || got.Title != c.title || main.Agent != "" || main.Title != c.main {
 			t.Errorf("%s: %q %q, %q %q", c.name, got.Agent, got.Title, main.Agent, main.Title)
+		}
+	}
+}
+
+// TestResolveStreams: what a run printed counts unless there is a transcript with messages, or a stream that the result was taken from.
+func TestResolveStreams(t *testing.T) {
+	of := func(id string, events int64) *transcript.FamilyConversation {
+		return &transcript.FamilyConversation{Conversation: transcript.Conversation{ID: id}, Events: events}
+	}
+	until := func(c *transcript.FamilyConversation, end int64) *transcript.FamilyConversation {
+		c.Ended = transcript.Time{UnixMicro: end, Valid: true}
+		return c
+	}
+	result := []*transcript.Hint{{Key: hintResult, Value: "r1"}}
+	for name, c := range map[string]struct {
+		more   *transcript.FamilyConversation
+		hints  []*transcript.Hint
+		copied bool
+	}{
+		"alone":                    {of("stream i2", 3), nil, false},
+		"a result of its own":      {of("stream i2", 3), []*transcript.Hint{{Key: hintTitle, Value: "r1"}, {Key: hintResult, Value: "r2"}}, false},
+		"a result of the other":    {of("stream i2", 3), result, true},
+		"a transcript":             {of("s", 3), nil, true},
+		"an empty transcript":      {of("s", 0), nil, false},
+		"a transcript of before":   {until(of("s", 3), 9), nil, false},
+		"a transcript of then":     {until(of("s", 3), 10), nil, true},
+		"a sub-agent's transcript": {&transcript.FamilyConversation{Conversation: transcript.Conversation{ID: "c0ffee1", Child: true}, Events: 3}, nil, false},
+	} {
+		stream := of("stream r1", 1)
+		stream.Started = transcript.Time{UnixMicro: 10, Valid: true}
+		claudeCode{}.Resolve(&transcript.Family{Conversations: []*transcript.FamilyConversation{stream, c.more}, Hints: c.hints})
+		if copied := stream.CopiedUntil > 0; copied != c.copied || copied != (stream.Verdict == transcript.DerivedTotal) || c.more.CopiedUntil != 0 {
+			t.Errorf("%s: copied until %d, %s", name, stream.CopiedUntil, stream.Verdict)
+		}
+		stream.Status = "success"
+		for _, c.more.Status = range []string{"success", ""} {
+			rest := &transcript.FamilyConversation{Conversation: transcript.Conversation{ID: "rest r1", Silent: true}}
+			claudeCode{}.Resolve(&transcript.Family{Conversations: []*transcript.FamilyConversation{stream, rest, c.more}, Hints: c.hints})
+			killed := c.more.Status == "" && strings.HasPrefix(c.more.ID, streamPrefix)
+			if copied := rest.CopiedUntil > 0; copied != (c.copied || killed) {
+				t.Errorf("%s, %q: the rest is copied until %d", name, c.more.Status, rest.CopiedUntil)
+			}
+		}
+	}
+}
+
+// TestSums: the sums of a result name models as they were asked for, messages as they answered.
+func TestSums(t *testing.T) {
+	sums := map[string]tokens{"claude-a-4": {9, 9}, "us.anthropic.claude-b-20260101-v1:0": {8, 8}, "claude-c": {1, 1}}
+	for model, want := range map[string]string{"claude-a-4": "claude-a-4", "claude-a-4-20260101": "claude-a-4", "claude-b-20260101": "us.anthropic.claude-b-20260101-v1:0",
+		"other": "", "claude": ""} {
+		if got := modelIn(sums, model); got != want {
+			t.Errorf("%s: %q", model, got)
+		}
+	}
+	if got := modelIn(map[string]tokens{"deployment": {}}, "claude-a"); got != "deployment" {
+		t.Errorf("the only one: %q", got)
+	}
+	r := newReader(nil)
+	if got := r.modelOf(tokens{8, 1}, sums); got != "claude-a-4" {
+		t.Errorf("of a sum: %q", got)
+	}
+	for version, want := range map[string]bool{"": true, "1.0.128": false, "2.1.99": false, "2.1.276": false, "2.1.277": true, "2.2.0": true, "3.0.1": true, "?": true} {
+		if keepsSums(version) != want {
+			t.Errorf("%q: %v", version, !want)
 		}
 	}
 }
@@ -91,6 +159,7 @@ func TestDetect(t *testing.T) {
 	const id = "0a000000-0000-4000-8000-00000000000a"
 	const user = `{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"x"},"uuid":"u"}` + "\n"
 	const prompt = `{"display":"x","pastedContents":{},"timestamp":1,"project":"/a","sessionId":"s"}` + "\n"
+	const printed = `{"type":"system","subtype":"init","cwd":"/a","session_id":"s","tools":[],"permissionMode":"default"}`
 	long := `{"parentUuid":null,"isSidechain":false,"sessionId":"s","message":{"content":[{"type":"text","text":"` + string(bytes.Repeat([]byte("word "), 4000)) + `"}]},"type":"assistant"}`
 	for _, c := range []struct{ path, content, role, root string }{
 		{".claude/projects/-a-b/" + id + ".jsonl", user, roleSession, ".claude/projects"},
@@ -117,6 +186,17 @@ func TestDetect(t *testing.T) {
 		{"chats/s.jsonl", `{"uuid":"u","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}`, "", ""},
 		{"swarm/runs/r/build/llm/a-b-claude.jsonl", `{"timestamp":"t","phase":"work","type":"assistant","message":{"content":[]},"sessionId":"s"}`, "", ""},
 		{"stream.jsonl", `{"type":"assistant","message":{"content":[]},"session_id":"s","uuid":"u"}`, "", ""},
+		{"run", "banner\n" + printed, roleStream, ""},
+		{"run.json", printed, roleStream, ""},
+		{"run.json", "[" + printed + "]", roleMessages, ""},
+		{"run.json", "[\n" + printed + ",\n" + printed + "]", roleMessages, ""},
+		{"result.json", `{"session_id":"s","total_cost_usd":0.1,"modelUsage":{},"result":"` + strings.Repeat("word ", 4000) + `","type":"result"}`, roleStream, ""},
+		{"result.json", "{\n  \"type\": \"result\",\n  \"num_turns\": 1,\n  \"session_id\": \"s\",\n  \"total_cost_usd\": 0.1,\n  \"modelUsage\": {}\n}", roleMessages, ""},
+		{"run.log", `{"type":"system","subtype":"init","session_id":"` + id + `","tools":["Bash",` + strings.Repeat(`"mcp__shop__sell",`, 1000), roleStream, ""},
+		{"run.log", `{"type":"system","subtype":"hook_started","hook_event":"SessionStart","session_id":"s"}`, roleStream, ""},
+		{"-a-b/run.jsonl", printed, roleStream, ""},
+		{"-a-b/run.jsonl", user + printed, roleSession, "."},
+		{"notes.json", `{"session_id":"s","tools":[]}`, "", ""},
 		{"-a-b/" + id + ".jsonl.tmp", user, "", ""},
 		{"-a-b/" + id + ".jsonl.superseded-1790840000000", user, roleSession, "."},
 		{"-a-b/" + id + ".orphaned-1790840000000-ab12.jsonl", "", roleSession, "."},
@@ -140,7 +220,7 @@ func TestDetect(t *testing.T) {
 		{"claude-code-sessions/o/u/spaces.json", `{"sessionId":"local_1","cliSessionId":"s","cwd":"/a"}`, "", ""},
 	} {
 		got := formattest.Detect(New(), c.path, []byte(c.content))
-		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleOutput && c.role != rolePaste && c.role != roleDesktop && c.role != roleTitle && c.role != format.Other) {
+		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleOutput && c.role != rolePaste && c.role != roleDesktop && c.role != roleTitle && c.role != roleMessages && c.role != format.Other) {
 			t.Errorf("%s: %+v, want %q %q", c.path, got, c.role, c.root)
 		}
 	}
