@@ -37,6 +37,8 @@ func newIngestCommand(a *app) *cobra.Command {
 		Long: "Scan directories, and archive the files of all known formats, with every other file in the directories that belong to\n" +
 			"these formats. When you run it again, only new data is stored: the end of a file that has grown, or a new version of a\n" +
 			"file that was rewritten. Sources are only read. If the archive does not exist, it is created.\n\n" +
+			"Files are recognised by place and content. So output that was saved from agents in CI (claude -p --output-format\n" +
+			"stream-json, codex exec --json and the like) may have any name.\n\n" +
 			"If you name a FILE, nothing else in its directory is archived, now or later. A .zip export of ChatGPT or Claude.ai\n" +
 			"need not be unpacked.\n\n" +
 			"Without arguments, all sources are scanned (see `txarchive source`). If there are none yet, `ingest` adds those that\n" +
