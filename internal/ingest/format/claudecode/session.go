@@ -107,6 +107,7 @@ func (r *reader) line(o format.Object) {
 	if r.stream != nil {
 		l.readStream(r.session)
 		r.stream.name = cmp.Or(r.stream.name, l.uuid)
+		r.date(l)
 	}
 	r.lastSession = l.session
 	if r.run == "" && (l.session != "" || l.startsConversation()) {

@@ -19,6 +19,8 @@ type stream struct {
 	status    string            // of the last result
 	outcome   transcript.Outcome
 	sums      sums
+	time      transcript.Time     // the last one that a line states
+	undated   []*transcript.Usage // requests before the first
 }
 
 // The id of a stream's conversation begins with streamPrefix. That of the session's own transcript is the id of the session. Beside the
@@ -28,7 +30,7 @@ const (
 	restPrefix   = "rest "
 )
 
-// maxWaiting bounds the memory for objects that precede the first one that names a session.
+// maxWaiting bounds the memory for objects that precede the first one that names a session, and for requests that precede the first time.
 const maxWaiting = 1000
 
 // parseStream reads what a headless Claude Code printed. The output of several runs may have been appended to one file, even at
@@ -117,6 +119,30 @@ func (l *line) readStream(session string) {
 			l.version = value
 		}
 	}
+}
+
+// date gives a line without a time that of the last line that has one. Newer versions write the times of tools' results: the answer that
+// follows was asked for just then. Requests before the first time get that one.
+func (r *reader) date(l *line) {
+	s := r.stream
+	if !l.now.Valid {
+		l.now = s.time
+		return
+	}
+	s.time = l.now
+	for _, u := range s.undated {
+		dated := *u
+		dated.Time, dated.Origin, dated.Rank = l.now, l.origin, u.Rank|1 // no line's home is in a stream, so ranks are even
+		if dated.Rank <= r.bestRank[u.Key] {
+			continue // a larger statement of the request follows
+		}
+		r.bestRank[u.Key] = dated.Rank
+		if s.sums.requests[u.Key] == u {
+			s.sums.requests[u.Key] = &dated
+		}
+		r.out.Emit(&dated)
+	}
+	s.undated = nil
 }
 
 // nameStream names the conversation of a stream at its first line: after the first uuid, or in older versions after the

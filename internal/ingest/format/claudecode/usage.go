@@ -142,8 +142,11 @@ func (r *reader) emitUsage(l *line, u *transcript.Usage) {
 	}
 	given := *u
 	r.out.Emit(&given)
-	if r.stream != nil {
-		r.stream.sums.note(&given, !l.sidechain && u.Attributes["of"] == nil)
+	if s := r.stream; s != nil {
+		s.sums.note(&given, !l.sidechain && u.Attributes["of"] == nil)
+		if !u.Time.Valid && u.Key != "" && len(s.undated) < maxWaiting {
+			s.undated = append(s.undated, &given)
+		}
 	}
 }
 
