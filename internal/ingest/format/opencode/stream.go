@@ -51,8 +51,9 @@ func (p *parser) stream() {
 
 // stream is what the lines of a session have in common.
 type stream struct {
-	first string // the first message
-	last  string // the last one so far
+	first  string // the first message
+	last   string // the last one so far
+	titled bool
 }
 
 func (p *parser) streamProblem(pr *transcript.Problem) { p.Problem(p.streamed, pr) }
@@ -72,6 +73,7 @@ func (p *parser) streamLine(v format.Value) {
 			t.at = at
 		}
 		t.message = &message{id: t.msg, role: "assistant"} // prompts are not printed
+		p.titleStream(t)
 		p.part(t)
 		return
 	}
@@ -92,8 +94,7 @@ func (p *parser) beginStream(session, msg string) {
 	if s == nil {
 		s = &stream{first: msg}
 		p.streams[session], p.runNamed[session] = s, true
-		p.Emit(&transcript.Run{ID: session, Local: true, Anchor: session, Anchored: true})
-		p.Emit(&transcript.Conversation{ID: conversation, Run: session, Shared: true, Rank: p.rank, Order: msg})
+		p.describeStream(session, s, "")
 		p.Hint(session, hintSession, "yes", p.baseOrigin)
 	}
 	p.streamed = session
@@ -101,6 +102,23 @@ func (p *parser) beginStream(session, msg string) {
 	if msg != "" && msg != s.last {
 		s.last = msg
 		p.Hint(session, hintStream, s.first+"\t"+msg+"\t"+strconv.FormatInt(p.baseOrigin.Offset, 10), p.baseOrigin)
+	}
+}
+
+func (p *parser) describeStream(session string, s *stream, title string) {
+	p.Emit(&transcript.Run{ID: session, Local: true, Anchor: session, Anchored: true, Rank: p.rank, Title: title})
+	p.Emit(&transcript.Conversation{ID: conversation, Run: session, Shared: true, Rank: p.rank, Order: s.first, Title: title})
+}
+
+// titleStream takes the first answer for the title of a session, since no line has a prompt.
+func (p *parser) titleStream(t part) {
+	s := p.streams[t.session]
+	if s.titled || t.typ != "text" {
+		return
+	}
+	if title := format.Title(t.value.Get("text").Str()); title != "" {
+		s.titled = true
+		p.describeStream(t.session, s, title)
 	}
 }
 
