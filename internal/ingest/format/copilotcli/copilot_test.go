@@ -21,7 +21,10 @@ func FuzzRequests(f *testing.F) {
 	formattest.Fuzz(f, New(), roleUsage, "session-store.db/x/usage.ndjson")
 }
 
-func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+func FuzzOutput(f *testing.F) { formattest.Fuzz(f, New(), roleOutput, "ci/fuzz.log") }
+
+// TestGrowth leaves out saved output, since its last line names the session.
+func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "1.log", "both", "records.txt") }
 
 // TestMessageOutput adds up the output tokens that messages state: as many as in the shutdowns, and uncounted.
 func TestMessageOutput(t *testing.T) {

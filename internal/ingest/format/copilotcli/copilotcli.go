@@ -14,6 +14,9 @@
 // from the last resume, so all sets are added; in newer ones each counts from the start of the session, so only its growth is
 // added (usage.go tells them apart). outputTokens of messages are a part of the totals, so they are kept uncounted, also
 // for sessions that never shut down. totalNanoAiu is the vendor's unit and not a cost in dollars.
+//
+// Saved output: lines that users of 1.0.13 to 1.0.86 have published show those of the session, with the same ids, without a
+// session.start, among ephemeral ones, and a result that alone names the session.
 package copilotcli
 
 import (
@@ -38,7 +41,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 7 }
+func (copilot) Version() int { return 8 }
 
 // The roles of the files.
 const (
@@ -46,6 +49,7 @@ const (
 	roleWorkspace = "workspace" // workspace.yaml
 	roleStore     = "store"     // session-store.db
 	roleUsage     = "usage"     // the requests of one session, from session-store.db
+	roleOutput    = "output"    // what "copilot -p --output-format json" printed
 )
 
 // Places returns where Copilot CLI keeps its files. Only the sessions are a root: configuration and tokens beside
@@ -57,7 +61,8 @@ func (copilot) Places() []format.Place {
 // Parse yields the records of one file.
 func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, toolNames: map[string]string{}, requested: map[string]bool{}, outputOf: map[string]int64{}, emittedIDs: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in}
+		p.reset()
 		switch in.Role {
 		case roleEvents:
 			p.events()
@@ -65,6 +70,8 @@ func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.workspace()
 		case roleUsage:
 			p.storedRequests()
+		case roleOutput:
+			p.output()
 		}
 	}
 }
@@ -95,11 +102,20 @@ type parser struct {
 	outputOf   map[string]int64  // output tokens emitted so far, by request
 	totalsSeen int               // shutdowns and checkpoints so far
 
+	order   string // of the session's output among others
+	parts   int    // events of this line of output so far
+	unnamed bool   // the output ends before a line that names its session
+
 	lastTotals     map[string]modelTotals // those of the last shutdown or checkpoint, by model
 	emittedIDs     map[string]bool        // shutdowns and checkpoints, by id
 	outputSince    int64                  // output tokens that messages stated since the last totals
 	messagesSince  bool                   // any message since the last totals
 	hasCheckpoints bool                   // this version writes checkpoints, and so keeps its totals over a resume
+}
+
+// reset forgets what the lines so far said of calls and tokens.
+func (p *parser) reset() {
+	p.toolNames, p.requested, p.outputOf, p.emittedIDs = map[string]string{}, map[string]bool{}, map[string]int64{}, map[string]bool{}
 }
 
 // problem reports content that could not be read.

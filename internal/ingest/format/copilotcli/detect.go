@@ -30,7 +30,14 @@ func (copilot) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleUsage}
 	case name == "workspace.yaml" && isWorkspace(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace, Root: rootAbove(dir)}
-	case path.Ext(name) != ".jsonl":
+	}
+	if path.Base(dir) != stateDir && path.Base(path.Dir(dir)) != stateDir {
+		named := name == eventsFile || sessionID.MatchString(strings.TrimSuffix(name, ".jsonl")) // as a session, whose first line may be torn
+		if output, certainly := isOutput(h.Bytes); certainly || output && !named {
+			return format.Claim{Strength: format.Likely, Role: roleOutput, Log: true}
+		}
+	}
+	if path.Ext(name) != ".jsonl" {
 		return format.Claim{}
 	}
 	claim := format.Claim{Strength: format.Certain, Role: roleEvents, Log: true}
@@ -80,7 +87,7 @@ func hasObject(head []byte) bool {
 	})
 }
 
-// sessionTypes are event types that only sessions have.
+// sessionTypes are event types that only sessions have, and their output.
 var sessionTypes = []string{"user.message", "assistant.message", "assistant.turn_start", "tool.execution_start", "tool.execution_complete", "session.shutdown"}
 
 // isSession reports whether a line is a session's: an envelope with a session.start, with the chain of ids, or with a type that

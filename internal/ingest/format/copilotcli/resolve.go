@@ -1,6 +1,7 @@
 package copilotcli
 
 import (
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -15,17 +16,35 @@ const (
 	checkpointMark = ":checkpoint:"
 	storeMark      = ":store:"
 	recordMark     = ":record:"
+	stateMark      = ":state:" // in saved output
 )
 
 // Resolve decides which statement of a session's usage counts. Of the two layouts, the directory's does. Of the requests (from the
 // session's own lines or from the database, whichever has more) and the totals in shutdowns and checkpoints, the requests count if they
 // are no less than the totals. If some requests are missing (a newer version wrote the rest, or the database was lost), the totals count;
-// without totals the requests do.
+// without totals the requests do. Saved output is a copy if there is the session itself.
 func (copilot) Resolve(f *transcript.Family) {
-	dir := slices.ContainsFunc(f.Conversations, func(c *transcript.FamilyConversation) bool { return path.Base(c.Path) == eventsFile && c.Events > 0 })
+	session := slices.ContainsFunc(f.Conversations, func(c *transcript.FamilyConversation) bool { return !c.Shared && c.Events > 0 })
+	dir := slices.ContainsFunc(f.Conversations, func(c *transcript.FamilyConversation) bool {
+		return !c.Shared && path.Base(c.Path) == eventsFile && c.Events > 0
+	})
+	if session {
+		for _, c := range f.Conversations {
+			if c.Shared {
+				c.Verdict = transcript.DuplicateOf
+			}
+		}
+	}
 	var sums, stored, recorded []*transcript.Usage
+	states := map[string]*transcript.Usage{} // the last by key
 	for _, u := range f.Usage {
 		switch {
+		case strings.Contains(u.Key, stateMark):
+			if session {
+				u.Verdict = transcript.CopiedHistory
+			} else if last := states[u.Key]; last == nil || u.Rank > last.Rank {
+				states[u.Key] = u
+			}
 		case strings.Contains(u.Key, storeMark):
 			stored = append(stored, u)
 		case u.Key == "":
@@ -36,6 +55,9 @@ func (copilot) Resolve(f *transcript.Family) {
 		default:
 			sums = append(sums, u)
 		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(states)) {
+		sums = append(sums, states[key])
 	}
 	start := int64(math.MinInt64)
 	for _, end := range shutdowns(sums) {
@@ -53,6 +75,11 @@ func (copilot) Resolve(f *transcript.Family) {
 			}
 		}
 		start = end
+	}
+	for _, u := range f.Usage {
+		if last := states[u.Key]; last != nil {
+			u.Verdict = last.Verdict
+		}
 	}
 }
 

@@ -78,6 +78,9 @@ func (p *parser) emitSession(c transcript.Conversation, facts transcript.Attribu
 		Started: c.Started, Attributes: facts,
 	})
 	c.ID, c.Run = p.session, p.session
+	if p.in.Role == roleOutput { // all outputs of a session are one conversation
+		c.Shared, c.Order = true, p.order
+	}
 	p.Emit(&c)
 }
 
@@ -174,6 +177,10 @@ func (p *parser) event(l line, kind transcript.Kind, role string) *transcript.Ev
 	}
 	if l.id != "" {
 		e.Attributes = transcript.Attributes{"id": l.id}
+	}
+	if p.in.Role == roleOutput {
+		e.ID, e.Global = p.eventID(l), format.IsUUID(l.id)
+		e.Home = e.Global && !p.unnamed
 	}
 	return e
 }

@@ -9,7 +9,7 @@ import (
 
 // pieceText returns the text of a line, or of a value in one, from its own bytes: every string except ids, models and
 // encrypted data. Of a prompt it is what the user typed, not what Copilot made of it; of a tool.execution_start nothing,
-// since the request has it. Images and other encoded data, which can outweigh the text of a session, are left out.
+// since the request has it, and of a stream's pieces nothing, since the message has them. Images and other encoded data, which can outweigh the text of a session, are left out.
 func pieceText(v format.Value) string {
 	data, typ := v.Get("data"), v.Get("type")
 	if !data.Exists() || !typ.IsString() {
@@ -17,6 +17,9 @@ func pieceText(v format.Value) string {
 	}
 	switch typ.Str() {
 	case "tool.execution_start", "session.shutdown", "session.start", "session.resume", "session.usage_checkpoint", "session.usage_record":
+		return ""
+	case "session.mcp_servers_loaded", "session.skills_loaded", "session.tools_updated", // what each output begins with
+		"assistant.message_delta", "assistant.reasoning_delta", "assistant.streaming_delta", "assistant.tool_call_delta": // the message has it
 		return ""
 	case "user.message":
 		return userText(data)

@@ -94,7 +94,10 @@ func (p *parser) emitTotals(l line, mark string) {
 		id = fmt.Sprintf("#%d", p.totalsSeen)
 	}
 	if models, now := metricsOf(l.data); mark == shutdownMark || len(models) > 0 {
-		if id = mark + id; !p.emittedIDs[id] {
+		switch id = mark + id; {
+		case p.in.Role == roleOutput:
+			p.emitStates(l, models, now)
+		case !p.emittedIDs[id]:
 			p.emitGrowth(l, id, models, now)
 		}
 	}
@@ -139,17 +142,22 @@ func (p *parser) emitGrowth(l line, id string, models []string, now map[string]m
 				continue
 			}
 		}
-		p.Emit(&transcript.Usage{
-			Run: p.session, Conversation: p.session, Key: p.session + id + ":" + model, Rank: int64(p.rank), Time: l.at, Origin: l.origin,
-			Model: model, Input: transcript.Known(max(s.input-s.read-s.write, 0)), Output: transcript.Known(s.output),
-			CacheRead: transcript.Known(s.read), CacheWrite: transcript.Known(s.write), Reasoning: s.reasoning, Requests: s.requests,
-		})
+		p.Emit(p.total(l, id+":"+model, model, int64(p.rank), s))
 	}
 	p.emittedIDs[id] = true
 	if len(models) > 0 {
 		p.lastTotals = now
 	}
 	p.outputSince, p.messagesSince = 0, false
+}
+
+// total returns the usage of a model that a shutdown or checkpoint states.
+func (p *parser) total(l line, key, model string, rank int64, s modelTotals) *transcript.Usage {
+	return &transcript.Usage{
+		Run: p.session, Conversation: p.session, Key: p.session + key, Rank: rank, Time: l.at, Origin: l.origin,
+		Model: model, Input: transcript.Known(max(s.input-s.read-s.write, 0)), Output: transcript.Known(s.output),
+		CacheRead: transcript.Known(s.read), CacheWrite: transcript.Known(s.write), Reasoning: s.reasoning, Requests: s.requests,
+	}
 }
 
 // usageRecord yields the usage of one request, as newer versions write it beside the answer. Requests of subagents name another
