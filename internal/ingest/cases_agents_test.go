@@ -157,6 +157,8 @@ var casesOfAgents = map[string]caseTotals{
 		Requests: 3, Input: 66, Output: 21, Cost: 150000},
 	"pi/omp": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 2, Calls: 1, Results: 1,
 		Requests: 4, Input: 1399, Output: 69, CacheRead: 33818, Cost: 587},
+	"pi/output": {Runs: 2, Conversations: 2, Problems: 4, User: 4, Assistant: 3, Reasoning: 1, Calls: 1, Results: 1,
+		Requests: 4, Input: 160, Output: 22, CacheRead: 500, CacheWrite: 5, Cost: 16000},
 	"pi/odd": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 2, Calls: 4, Results: 2, System: 3,
 		Requests: 2, Input: 6, Output: 2},
 	"openclaw/chats": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 6, Assistant: 6, Calls: 1, Results: 1,

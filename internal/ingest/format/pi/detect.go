@@ -16,13 +16,15 @@ var (
 	projectDir = lazyregexp.New(`^--.*--$`)
 )
 
-// Detect claims sessions by place and content, elsewhere by content alone. Only their own directories are a root:
+// Detect claims sessions by place and content, elsewhere by content alone, and saved output. Only their own directories are a root:
 // configuration and keys lie beside them.
 func (pi) Detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
 	case pi{}.Withholds(h):
 		return format.Claim{Strength: format.Certain, Skip: true}
+	case isOutput(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: roleOutput, Log: true}
 	case path.Ext(name) != ".jsonl":
 		return format.Claim{}
 	}

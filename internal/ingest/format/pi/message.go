@@ -25,7 +25,7 @@ var uncountedKinds = map[string]transcript.Kind{
 // entry yields the records of a line that is not a header.
 func (r *reader) entry(e *entry, m *message) {
 	switch e.typ {
-	case "message":
+	case "message", "message_end":
 		r.message(e, m)
 		return
 	case "compaction", "compact":
@@ -57,6 +57,9 @@ func (r *reader) entry(e *entry, m *message) {
 		r.entryUsage(e, e.usage, e.value.Get("provider").Str(), e.value.Get("model").Str(), e.value.Get("purpose").Str())
 	}
 	kind, ok := uncountedKinds[e.typ]
+	if !ok && r.s.printed {
+		kind, ok = printedKinds[e.typ]
+	}
 	switch {
 	case e.kind == "record" && !ok:
 		kind = transcript.KindLifecycle

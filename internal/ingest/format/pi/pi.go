@@ -17,6 +17,8 @@
 //     session; forks of that time had new timestamps. The time in the message itself stays the same.
 //   - Other readers count only the usage of answers. Pi also counts the usage of summaries (compaction, branch_summary), of entries of type
 //     usage and of models that tools asked, and so does this package. What retainedTail of a compaction repeats counts nowhere.
+//   - Saved output of --mode json, as its docs/json.md and print-mode.ts have it, has each message several times and no entries. Its
+//     message_end has the message as it was stored, with its own time but without id.
 //   - A cost of 0 is unknown, not free: Pi also writes it for models without a price.
 package pi
 
@@ -35,15 +37,20 @@ type pi struct{}
 var (
 	_ format.Placed     = pi{}
 	_ format.Withholder = pi{}
+	_ format.Resolver   = pi{}
 )
 
 // Name returns "pi".
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 6 }
+func (pi) Version() int { return 7 }
 
-const roleSession = "session"
+// The roles of the files.
+const (
+	roleSession = "session"
+	roleOutput  = "output" // what "pi --mode json" printed
+)
 
 // Places returns where Pi and Oh My Pi keep their files, the same on every system.
 func (pi) Places() []format.Place {
@@ -53,6 +60,9 @@ func (pi) Places() []format.Place {
 
 // Parse yields the records of one file.
 func (pi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	if in.Role == roleOutput {
+		return Parse(in.Reader, Session{ID: SessionOf(in.Path), Shared: true, printed: true})
+	}
 	return Parse(in.Reader, Session{ID: SessionOf(in.Path), Parent: parentOf(in.Path)})
 }
 

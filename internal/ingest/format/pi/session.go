@@ -28,6 +28,8 @@ type Session struct {
 	Columns []string
 	// Prompt returns the user's part of a prompt, "" if there is none; nil leaves prompts unchanged.
 	Prompt func(string) string
+
+	printed bool // saved output, which may be that of several sessions
 }
 
 // Parse yields the records of a session.
@@ -35,7 +37,7 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		r := &reader{
 			Sink: format.Sink{Yield: yield}, s: s,
-			seen: map[string]bool{}, lines: map[uint64]int{}, toolNames: map[string]string{}, usageEmitted: map[string]bool{},
+			seen: map[string]bool{}, lines: map[uint64]int{}, toolNames: map[string]string{}, usageEmitted: map[string]bool{}, left: map[string]begun{},
 		}
 		if s.Inner == "zstd" {
 			in = format.Zstd(in)
@@ -92,6 +94,8 @@ type reader struct {
 	results      int               // results without a call id so far
 	prevID       string            // id of the previous entry
 
+	left map[string]begun // sessions of saved output, by id
+
 	current entry
 	lend    format.Lender // of its events
 }
@@ -109,6 +113,14 @@ func (r *reader) line(o format.Object) {
 	m := readMessage(e.message)
 	if !e.at.Valid {
 		e.at = parseTime(m.timestamp)
+	}
+	if r.s.printed {
+		if !r.enter(e) {
+			return
+		}
+		if e.typ != "message_end" {
+			m = message{} // only the message_end identifies its message
+		}
 	}
 	if r.run == "" {
 		if e.typ == "title" && !r.slot.value.Exists() {

@@ -9,6 +9,9 @@ func textOf(v format.Value) string {
 }
 
 func appendText(dst []byte, v format.Value) []byte {
+	if repeats(v) {
+		return dst
+	}
 	if v.Get("kind").IsString() && (v.Get("seq").Exists() || v.Get("createdAt").Exists()) {
 		return format.AppendText(dst, v, visitLine)
 	}
