@@ -27,7 +27,7 @@ func isOutput(head []byte) (output, certainly bool) {
 			}
 			v = format.ParseStart(line) // prompts and lists of tools may be long
 		}
-		switch typ := v.Get("type").Word(); {
+		switch typ := v.Get("type").Str(); {
 		case typ == "session.start", typ == "session.resume":
 			return false, false
 		case isResult(v):

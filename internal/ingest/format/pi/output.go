@@ -18,7 +18,7 @@ func isOutput(head []byte) bool {
 		if err != nil {
 			v = format.ParseStart(line)
 		}
-		switch v.Get("type").Word() {
+		switch v.Get("type").Str() {
 		case "session":
 			header = header || isEntry(v)
 		case "agent_start", "turn_start", "message_start", "message_end":
