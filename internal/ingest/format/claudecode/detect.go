@@ -178,7 +178,7 @@ func matchLine(v format.Value) match {
 	case "summary":
 		full = has["summary"] && has["leafUuid"]
 	case "file-history-snapshot":
-		full = has["snapshot"]
+		full = has["snapshot"] && has["messageId"] // CodeBuddy's have an id of their own
 	default:
 		members, known := requiredMembers[s.kind]
 		full = known && has["sessionId"]

@@ -61,12 +61,15 @@ func matchPrinted(v format.Value) match {
 		}
 		return true
 	}
-	session := v.Get("session_id")
+	session, message := v.Get("session_id"), v.Get("message")
+	id, uuid := message.Get("id"), v.Get("uuid").Str()
 	switch {
 	case has("qwen_code_version"), strings.Contains(v.Get("apiKeySource").Str(), "tencent"), strings.HasPrefix(session.Str(), "T-"), has("_audit_timestamp"):
 		return noMatch // Qwen Code, CodeBuddy, Amp, Cowork
 	case !session.IsString():
 		return maybeMatch
+	case uuid != "" && (uuid == session.Str() || uuid == id.Str()), isNull(v.Get("usage", "server_tool_use")):
+		return noMatch // Qwen Code, CodeBuddy; a result of CodeBuddy
 	}
 	full := false
 	switch v.Get("type").Word() {
@@ -82,8 +85,7 @@ func matchPrinted(v format.Value) match {
 			full = bytes.Contains(tools.Raw(), []byte(`"Bash"`)) && format.IsUUID(session.Str()) && !has("model")
 		}
 	case "assistant":
-		message := v.Get("message")
-		full = message.Get("id").IsString() && message.Get("type").Is("message") && message.Get("usage", "cache_creation_input_tokens").Exists()
+		full = id.IsString() && message.Get("type").Is("message") && message.Get("usage", "cache_creation_input_tokens").Exists()
 	case "result", "": // its type may be the last member
 		full = has("total_cost_usd") && (has("modelUsage") || v.Get("usage", "server_tool_use").Exists()) || has("cost_usd", "num_turns")
 	case "rate_limit_event":
@@ -94,3 +96,5 @@ func matchPrinted(v format.Value) match {
 	}
 	return maybeMatch
 }
+
+func isNull(v format.Value) bool { return v.Exists() && v.IsNull() }

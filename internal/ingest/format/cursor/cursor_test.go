@@ -74,6 +74,9 @@ func TestDetect(t *testing.T) {
 		{"claude.json", strings.Replace(streamResult, `"result":`, `"num_turns":1,"total_cost_usd":0.1,"result":`, 1), format.Claim{}},
 		{"qwen.jsonl", `{"type":"system","subtype":"init","uuid":"u","session_id":"s","cwd":"/","tools":[],"model":"q","permission_mode":"default"}`, format.Claim{}},
 		{"droid.jsonl", `{"type":"tool_call","id":"c","toolName":"Read","parameters":{},"session_id":"s"}`, format.Claim{}},
+		{"claude.jsonl", strings.Replace(streamInit, `"cwd"`, `"mcp_servers":[],"cwd"`, 1), format.Claim{}},
+		{"other.jsonl", `{"type":"thinking","subtype":"delta","session_id":"s","text":"x"}`, format.Claim{}},
+		{"other.jsonl", `{"type":"result","subtype":"success","session_id":"s","duration_ms":5,"request_id":"r"}`, format.Claim{}},
 		{"other.jsonl", `{"type":"tool_call","subtype":"started","session_id":"s","call_id":"c","name":"read","input":{}}`, format.Claim{}},
 		{"x/subagents/y.jsonl", `{"role":"user","message":{"content":"hi"}}`, format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}},
 	} {

@@ -144,14 +144,14 @@ func isOutputLine(v format.Value) bool {
 	has := func(keys ...string) bool { return v.First(keys...).Exists() }
 	switch v.Get("type").Word() + " " + v.Get("subtype").Word() {
 	case "system init":
-		return has("apiKeySource") && has("permissionMode") && !has("uuid", "tools", "claude_code_version")
+		return has("apiKeySource") && has("permissionMode") && !has("uuid", "tools", "mcp_servers", "claude_code_version")
 	case "tool_call started", "tool_call completed":
 		_, _, tool := toolOf(v.Get("tool_call"))
 		return tool.Exists() && has("call_id")
 	case "thinking delta", "thinking completed":
-		return !has("uuid", "message")
+		return has("timestamp_ms") && !has("uuid", "message")
 	case "result success", "result error":
-		return has("duration_ms") && !has("uuid", "num_turns", "total_cost_usd") && (has("request_id") || v.Get("usage", "inputTokens").Exists())
+		return has("duration_ms") && has("is_error") && !has("uuid", "num_turns", "total_cost_usd") && (has("request_id") || v.Get("usage", "inputTokens").Exists())
 	}
 	return false
 }

@@ -100,11 +100,14 @@ func TestInherited(t *testing.T) {
 func TestOutput(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"type":"message","role":"user","id":"1","text":"x","timestamp":1,"session_id":"s"}`:                            roleOutput,
-		"Ready.\n" + `{"type":"tool_call","id":"c","toolName":"Read","parameters":{},"session_id":"s"}`:                  roleOutput,
+		"Ready.\n" + `{"type":"tool_call","id":"c","toolId":"Read","toolName":"Read","parameters":{},"session_id":"s"}`:  roleOutput,
 		`{"type":"completion","finalText":"x","numTurns":1,"session_id":"s"}`:                                            roleOutput,
 		`{"type":"system","subtype":"init","cwd":"/","session_id":"s","model":"m","reasoning_effort":"high","tools":[]}`: roleOutput,
 		`{"type":"system","subtype":"init","cwd":"/","session_id":"s","model":"m","tools":[]}`:                           "",
 		`{"type":"message","role":"user","content":"x","timestamp":"2026-01-01T00:00:00Z"}`:                              "",
+		`{"type":"message","id":"1","role":"user","text":"x","timestamp":"2026-01-01T00:00:00Z","session_id":"s"}`:       "",
+		`{"type":"message","id":"1","role":"agent","text":"x","timestamp":1,"session_id":"s"}`:                           "",
+		`{"type":"tool_call","toolName":"Read","parameters":{},"session_id":"s"}`:                                        "",
 		`{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{}},"session_id":"s"}`:        "",
 		`{"type":"result","subtype":"success","result":"x","session_id":"s","num_turns":1}`:                              "",
 	} {

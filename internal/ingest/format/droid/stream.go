@@ -34,11 +34,13 @@ func isOutputLine(v format.Value) bool {
 	case typ.Is("completion"):
 		return v.Get("session_id").IsString() && v.Get("finalText").IsString()
 	case typ.Is("tool_call"):
-		return v.Get("session_id").IsString() && v.Get("toolName").IsString() && v.Get("parameters").Exists()
+		return v.Get("session_id").IsString() && v.Get("toolId").IsString() && v.Get("toolName").IsString() && v.Get("parameters").Exists()
 	case typ.Is("tool_result"):
 		return v.Get("session_id").IsString() && v.Get("toolId").IsString() && v.Get("isError").Exists()
 	case typ.Is("message"):
-		return v.Get("id").IsString() && v.Get("role").IsString() && v.Get("text").IsString() && v.Get("session_id").IsString()
+		_, stamped := v.Get("timestamp").Int() // logs of other chats have a text for it
+		role := v.Get("role")
+		return stamped && v.Get("id").IsString() && (role.Is("user") || role.Is("assistant")) && v.Get("text").IsString() && v.Get("session_id").IsString()
 	case typ.Is("system"):
 		return v.Get("session_id").IsString() && v.Get("reasoning_effort").IsString() && v.Get("subtype").Is("init") && !v.Get("uuid").Exists()
 	}

@@ -54,7 +54,7 @@ func hasInit(head []byte) bool {
 		}
 		v, err := format.ParseJSON(line)
 		at := v.Get("timestamp").Str()
-		if err != nil || !isInit(v) || !v.Get("model").IsString() || !format.Time(at).Valid || !strings.HasSuffix(at, "Z") || strings.Contains(at, "+") {
+		if err != nil || !isInit(v) || !v.Get("model").IsString() || !format.Time(at).Valid || len(at) != len("2006-01-02T15:04:05.000Z") || !strings.HasSuffix(at, "Z") {
 			continue
 		}
 		if !v.Get("cwd").Exists() && !v.Get("tools").Exists() && !v.Get("data").Exists() {

@@ -60,16 +60,19 @@ func TestLegacy(t *testing.T) {
 func TestOutput(t *testing.T) {
 	const start = `{"type":"system","subtype":"init","uuid":"a","session_id":"a","cwd":"/home/ada","tools":["edit"]`
 	for name, c := range map[string]struct{ head, role string }{
-		"a start":          {start + `,"qwen_code_version":"0.12.5"}`, roleStream},
-		"a banner":         {"Loaded.\n" + start + `}`, roleStream},
-		"a cut start":      {start + `,"slash_com`, roleStream},
-		"an array":         {`[` + start + `},{"ty`, roleArray},
-		"an answer":        {`{"type":"assistant","uuid":"m","session_id":"a","message":{"id":"m","content":[]}}`, roleStream},
-		"Claude's start":   {`{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":[],"apiKeySource":"none","uuid":"b"}`, ""},
-		"Claude's answer":  {`{"type":"assistant","message":{"id":"msg_1","content":[]},"session_id":"a","uuid":"b"}`, ""},
-		"Claude's array":   {`[{"type":"system","subtype":"init","session_id":"a","uuid":"b"}]`, ""},
-		"Cursor's start":   {`{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/","session_id":"a","model":"Auto","permissionMode":"default"}`, ""},
-		"another's answer": {`{"type":"assistant","session_id":"a","message":{"content":[]}}`, ""},
+		"a start":            {start + `,"qwen_code_version":"0.12.5"}`, roleStream},
+		"a banner":           {"Loaded.\n" + start + `}`, roleStream},
+		"a cut start":        {start + `,"slash_com`, roleStream},
+		"an array":           {`[` + start + `},{"ty`, roleArray},
+		"an answer":          {`{"type":"assistant","uuid":"m","session_id":"a","message":{"id":"m","type":"message","content":[]}}`, roleStream},
+		"Claude's start":     {`{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":[],"apiKeySource":"none","uuid":"b"}`, ""},
+		"Claude's answer":    {`{"type":"assistant","message":{"id":"msg_1","content":[]},"session_id":"a","uuid":"b"}`, ""},
+		"Claude's array":     {`[{"type":"system","subtype":"init","session_id":"a","uuid":"b"}]`, ""},
+		"Cursor's start":     {`{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/","session_id":"a","model":"Auto","permissionMode":"default"}`, ""},
+		"CodeBuddy's start":  {`{"type":"system","subtype":"init","uuid":"a","session_id":"a","apiKeySource":"copilot.tencent.com","cwd":"/","tools":["Bash`, ""},
+		"CodeBuddy's answer": {`{"type":"assistant","uuid":"m","session_id":"a","message":{"id":"m","content":[],"stop_sequence":null,"type":"message","usage":{}}}`, ""},
+		"its cut answer":     {`{"type":"assistant","uuid":"m","session_id":"a","message":{"id":"m","content":[{"type":"text","text":"wor`, ""},
+		"another's answer":   {`{"type":"assistant","session_id":"a","message":{"content":[]}}`, ""},
 	} {
 		if got := formattest.Detect(own, "run", []byte(c.head)); got.Role != c.role || c.role != "" && got.Strength != format.Likely {
 			t.Errorf("%s: %+v, want %q", name, got, c.role)

@@ -15,7 +15,8 @@ const (
 )
 
 // outputRole returns the role of saved output, "" if no line is one that only Qwen Code prints. Claude Code prints lines of the same types,
-// but a start and an answer have ids of their own there.
+// but a start and an answer have ids of their own there. CodeBuddy has the same ids, with members that Qwen Code does not write or in another
+// order.
 func outputRole(head []byte) string {
 	if !format.HasKeys(head, "session_id") {
 		return ""
@@ -49,9 +50,10 @@ func isOutputLine(v format.Value) bool {
 	case !v.Get("session_id").IsString():
 		return false
 	case typ.Is("system") && v.Get("subtype").Is("init"):
-		return v.Get("qwen_code_version").Exists() || same(id, v.Get("session_id"))
+		return v.Get("qwen_code_version").Exists() || same(id, v.Get("session_id")) && !v.Get("apiKeySource").Exists()
 	case typ.Is("assistant"):
-		return same(id, v.Get("message", "id"))
+		m := v.Get("message")
+		return same(id, m.Get("id")) && m.Get("type").Is("message") && !m.Get("stop_sequence").Exists()
 	}
 	return false
 }
