@@ -10,7 +10,7 @@ import (
 // detectStream recognises what a headless run printed, whatever the file is called and whatever else was written into it. Other programs
 // print similar lines: Cursor's agent, Amp and Droid without the members that are required here, Qwen Code and CodeBuddy with others as well.
 func detectStream(h format.Head) format.Claim {
-	if !format.MayHave(h.Bytes, "session_id") {
+	if !format.MayHave(h.Bytes, "session_id") || !format.MayHave(h.Bytes, `"tools"`, "hook_event", "cache_creation_input_tokens", "cost_usd", "rate_limit_info") {
 		return format.Claim{}
 	}
 	head := bytes.TrimSpace(format.TrimBOM(h.Bytes))

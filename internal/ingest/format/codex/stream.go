@@ -48,6 +48,9 @@ func threadStarted(line format.Value) string {
 // streamThread returns the first thread that a file's first bytes name, "" if they are not a stream's. A prompt, a banner or what the program
 // wrote to standard error may precede it.
 func streamThread(head []byte) string {
+	if !format.HasKeys(head, "thread.started") && !format.HasKeys(head, "session.created") {
+		return ""
+	}
 	for line := range format.ObjectLines(head) {
 		if !format.HasKeys(line, "thread.started") && !(format.HasKeys(line, "session.created") && format.HasKeys(head, "item_type")) {
 			continue

@@ -126,11 +126,11 @@ func isPlain(head []byte) bool {
 // isOutput reports whether a line is one that only Cursor's command line program prints. Claude Code and programs made after it print
 // lines of the same types, with other members; messages alone do not tell.
 func isOutput(head []byte) bool {
-	if !format.HasKeys(head, "session_id") {
+	if !isCandidate(head) {
 		return false
 	}
 	for line := range format.ObjectLines(head) {
-		if !format.HasKeys(line, "session_id") || !format.MayHave(line, "apiKeySource", "tool_call", "thinking", "duration_ms") {
+		if !isCandidate(line) {
 			continue
 		}
 		if v, err := format.ParseJSON(line); err == nil && v.IsObject() && v.Get("session_id").IsString() && isOutputLine(v) {
@@ -138,6 +138,11 @@ func isOutput(head []byte) bool {
 		}
 	}
 	return false
+}
+
+// isCandidate reports, without parsing, whether isOutputLine may be true.
+func isCandidate(line []byte) bool {
+	return format.HasKeys(line, "session_id") && format.MayHave(line, "apiKeySource", "call_id", "thinking", "is_error")
 }
 
 func isOutputLine(v format.Value) bool {

@@ -11,11 +11,11 @@ import (
 // isOutput reports whether a line is one that only droid exec prints: a message with its text beside the role, a call with its parameters,
 // the end with the final text. Its start does not tell it from other programs, unless it names the effort.
 func isOutput(head []byte) bool {
-	if !format.HasKeys(head, "session_id") {
+	if !isCandidate(head) {
 		return false
 	}
 	for line, whole := range format.ObjectLines(head) {
-		if !format.HasKeys(line, "session_id") {
+		if !isCandidate(line) {
 			continue
 		}
 		v, err := format.ParseJSON(line)
@@ -27,6 +27,11 @@ func isOutput(head []byte) bool {
 		}
 	}
 	return false
+}
+
+// isCandidate reports, without parsing, whether isOutputLine may be true.
+func isCandidate(line []byte) bool {
+	return format.HasKeys(line, "session_id") && format.MayHave(line, "finalText", "toolId", `"text"`, "reasoning_effort")
 }
 
 func isOutputLine(v format.Value) bool {

@@ -18,7 +18,7 @@ const (
 // but a start and an answer have ids of their own there. CodeBuddy has the same ids, with members that Qwen Code does not write or in another
 // order.
 func outputRole(head []byte) string {
-	if !format.HasKeys(head, "session_id") {
+	if !isCandidate(head) {
 		return ""
 	}
 	if array := bytes.TrimLeft(format.TrimBOM(head), " \t\r\n"); bytes.HasPrefix(array, []byte("[")) {
@@ -30,7 +30,7 @@ func outputRole(head []byte) string {
 		}
 	}
 	for line, whole := range format.ObjectLines(head) {
-		if !format.HasKeys(line, "session_id") {
+		if !isCandidate(line) {
 			continue
 		}
 		v, err := format.ParseJSON(line)
@@ -42,6 +42,11 @@ func outputRole(head []byte) string {
 		}
 	}
 	return ""
+}
+
+// isCandidate reports, without parsing, whether isOutputLine may be true.
+func isCandidate(line []byte) bool {
+	return format.HasKeys(line, "session_id") && format.MayHave(line, `"uuid"`, "qwen_code_version")
 }
 
 func isOutputLine(v format.Value) bool {
