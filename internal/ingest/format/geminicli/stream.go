@@ -57,11 +57,25 @@ func hasInit(head []byte) bool {
 		if err != nil || !isInit(v) || !v.Get("model").IsString() || !format.Time(at).Valid || len(at) != len("2006-01-02T15:04:05.000Z") || !strings.HasSuffix(at, "Z") {
 			continue
 		}
-		if !v.Get("cwd").Exists() && !v.Get("tools").Exists() && !v.Get("data").Exists() {
+		if beginsAsInit(v) && !v.Get("cwd").Exists() && !v.Get("tools").Exists() && !v.Get("data").Exists() {
 			return true
 		}
 	}
 	return false
+}
+
+// beginsAsInit reports whether a line has no other members before those of an init, as the lines of a log do.
+func beginsAsInit(v format.Value) bool {
+	n := 0
+	for key := range v.Fields() {
+		switch key {
+		case "type", "timestamp", "session_id", "model":
+			n++
+		default:
+			return n >= 4
+		}
+	}
+	return n >= 4
 }
 
 func isInit(v format.Value) bool {
