@@ -76,6 +76,7 @@ func TestLifeCursorPartial(t *testing.T) {
 		l.append("run", fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"session_id":%q,"timestamp_ms":%d}`+"\n", text, cursorA, 1789374000000+i))
 		l.ingestAndCheck("fragments", counts{runs: 1, conversations: 1, events: 2})
 	}
+	l.write("copy", l.read("run"))
 	l.append("run", cursorAnswer(1))
 	l.ingestAndCheck("whole", counts{runs: 1, conversations: 1, events: 2, in: 100, out: 7})
 	l.checkFresh("whole")

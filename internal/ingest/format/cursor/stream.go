@@ -31,6 +31,7 @@ type stream struct {
 	spoken   bool            // the assistant has said something in this turn
 	last     transcript.Time // of the lines of this turn
 	fragment span
+	wholeID  string           // of the fragments before this line, which has their message as a whole
 	left     map[string]known // sessions that the file has left
 }
 
@@ -125,6 +126,7 @@ func (s *stream) object(v format.Value) {
 	}
 	typ := v.Get("type").Word()
 	kind := fragmentOf(v)
+	s.wholeID = ""
 	if kind != s.fragment.kind {
 		s.closeFragment(typ == "assistant")
 	}
@@ -159,7 +161,7 @@ func (s *stream) message(role string, content format.Value) {
 	if role == "user" {
 		s.spoken, s.last = false, s.at
 	}
-	m := &message{parser: s.parser, role: role, id: s.eventID()}
+	m := &message{parser: s.parser, role: role, id: cmp.Or(s.wholeID, s.eventID())}
 	m.events(content)
 	s.spoken = s.spoken || role == "assistant" && m.n > 0
 }
@@ -189,7 +191,8 @@ func (s *stream) addFragment(kind transcript.Kind, v format.Value) {
 	}
 }
 
-// closeFragment yields the event of the fragments so far. A message that follows as a whole is counted there.
+// closeFragment yields the event of the fragments so far. A message that follows as a whole is counted there, with the id that its fragments have in a
+// copy that ends before it.
 func (s *stream) closeFragment(whole bool) {
 	f := &s.fragment
 	if f.kind == "" {
@@ -207,9 +210,12 @@ func (s *stream) closeFragment(whole bool) {
 		e.Kind = transcript.KindNotice
 		s.Emit(e)
 	case f.kind == transcript.KindMessage && whole:
-		s.emitAs(transcript.CopiedHistory, f.id, e)
+		s.wholeID = f.id
+		s.emitAs(transcript.CopiedHistory, "", e)
+	case f.kind == transcript.KindMessage:
+		s.spoken = true
+		s.emitAs(transcript.Counted, f.id+"/1", e)
 	default:
-		s.spoken = s.spoken || f.kind == transcript.KindMessage
 		s.emitAs(transcript.Counted, f.id, e)
 	}
 	f.kind, s.at = "", at
