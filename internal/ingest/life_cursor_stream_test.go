@@ -103,3 +103,28 @@ func TestLifeCursorStreamFirst(t *testing.T) {
 		w.checkReindex(first)
 	}
 }
+
+// TestLifeCursorMixed has two processes that print to one file at the same time, and each has said its answer before its result.
+func TestLifeCursorMixed(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "cursor")
+	other := func(s string) string {
+		return strings.NewReplacer(cursorA, "0e000000-0000-4000-8000-00000000000b", "Auto", "Other", "req-", "req-b").Replace(s)
+	}
+	_, work, _ := strings.Cut(cursorWork(1789374000000), `"completed","session_id"`)
+	_, work, _ = strings.Cut(work, "\n") // a call and its result
+	mixed := ""
+	for line := range strings.Lines(cursorPrompt("mend basket 1") + work + cursorAnswer(1)) {
+		mixed += line + other(line)
+	}
+	l.write("run", mixed[:strings.Index(mixed, `{"type":"user"`)])
+	l.ingestAndCheck("named", counts{})
+	l.write("run", mixed)
+	l.ingestAndCheck("mixed", counts{runs: 2, conversations: 2, events: 8, calls: 2, results: 2, in: 200, out: 14})
+	l.checkQuery("models", "SELECT group_concat(model) FROM (SELECT model FROM v_usage WHERE counted ORDER BY model)", "Auto,Other")
+
+	l.append("run", strings.ReplaceAll(strings.Split(cursorPrompt("x"), "\n")[0], cursorA, "0e000000-0000-4000-8000-00000000000c")+"\n")
+	l.ingestAndCheck("another begins", counts{runs: 2, conversations: 2, events: 8, calls: 2, results: 2, in: 200, out: 14})
+	l.append("run", strings.ReplaceAll(cursorPrompt("mend basket 2"), cursorA, "0e000000-0000-4000-8000-00000000000c"))
+	l.ingestAndCheck("and is asked", counts{runs: 3, conversations: 3, events: 9, calls: 2, results: 2, in: 200, out: 14})
+}

@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -42,4 +43,17 @@ func TestLifeDroidOutput(t *testing.T) {
 	l.ingestAndCheck("its settings", want)
 	l.checkFresh("its settings")
 	l.checkCopy("laptop", want)
+}
+
+// TestLifeDroidMixed has two processes that print to one file at the same time, and each has said its answer before its end.
+func TestLifeDroidMixed(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "droid")
+	other := strings.SplitAfter(droidOutput(droidB, 2, 100), "\n")
+	mixed := ""
+	for i, line := range strings.SplitAfter(droidOutput(droidA, 1, 100), "\n") {
+		mixed += line + other[i]
+	}
+	l.write("run", mixed)
+	l.ingestAndCheck("mixed", counts{runs: 2, conversations: 2, events: 8, calls: 2, results: 2, in: 200, out: 20})
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -39,6 +41,8 @@ type stream struct {
 type known struct {
 	conv        transcript.Conversation
 	hasMessages bool
+	spoken      bool // processes that run at the same time may print to one file
+	last        transcript.Time
 }
 
 // span is a run of lines whose fragments of text make up one event.
@@ -65,14 +69,24 @@ func (p *parser) stream() {
 		p.baseOrigin, p.base, p.at = o.Origin, o.Value, firstTime(o.Value.Get("timestamp_ms"))
 		p.lend.Reset()
 		s.objects++
-		if p.at.Valid {
-			s.last = p.at
-		}
 		s.object(o.Value)
 	}
 	p.isGuess = p.isGuess || s.fragment.kind != "" // its next lines may follow
 	s.closeFragment(false)
 	p.Settle(p.session)
+	s.finishLeft()
+}
+
+// finishLeft yields the runs of sessions that the file only names. It is known only now that their messages do not come later.
+func (s *stream) finishLeft() {
+	id, c, hasMessages := s.session, s.conv, s.hasMessages
+	for _, other := range slices.Sorted(maps.Keys(s.left)) {
+		if k := s.left[other]; !k.hasMessages && other != id {
+			s.session, s.conv, s.hasMessages = other, k.conv, false
+			s.finish()
+		}
+	}
+	s.session, s.conv, s.hasMessages = id, c, hasMessages
 }
 
 // identify finds the first session and what tells this output from others. Its first lines do not: those of two runs that resume a session with
@@ -120,6 +134,9 @@ func (s *stream) object(v format.Value) {
 	if id := v.Get("session_id").Str(); id != "" && id != s.session {
 		s.enter(id)
 	}
+	if s.at.Valid {
+		s.last = s.at
+	}
 	if s.session == "" {
 		s.problem(&transcript.Problem{Kind: "no session", Reason: "no line names a session", Origin: s.baseOrigin})
 		return
@@ -149,11 +166,14 @@ func (s *stream) enter(id string) {
 	if s.session != "" {
 		s.closeFragment(false)
 		s.Settle(s.session)
-		s.left[s.session] = known{s.conv, s.hasMessages}
-		s.finish()
+		s.left[s.session] = known{s.conv, s.hasMessages, s.spoken, s.last}
+		if s.hasMessages {
+			s.finish()
+		}
 	}
 	k := s.left[id]
-	s.session, s.conv, s.hasMessages, s.spoken, s.last = id, k.conv, k.hasMessages, false, s.at
+	s.session, s.conv, s.hasMessages, s.spoken, s.last = id, k.conv, k.hasMessages, k.spoken, k.last
+	s.model = k.conv.Model
 }
 
 // message yields the events of a whole message. A user's begins a turn.

@@ -63,13 +63,19 @@ func orderOf(at transcript.Time) string {
 // printed is the state of a parse of saved output. Programs that run droid exec may append the output of many sessions to one file.
 type printed struct {
 	*parser
-	said bool                               // the assistant has said something since the last prompt
-	left map[string]transcript.Conversation // what is known of sessions that the file has left
+	said bool             // the assistant has said something since the last prompt
+	left map[string]known // sessions that the file has left
+}
+
+// known is what the file has stated about a session so far. Processes that run at the same time may print to one file.
+type known struct {
+	facts transcript.Conversation
+	said  bool
 }
 
 // output yields the records of saved output.
 func (p *parser) output() {
-	w := &printed{parser: p, left: map[string]transcript.Conversation{}}
+	w := &printed{parser: p, left: map[string]known{}}
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		l := readLine(o)
@@ -95,9 +101,10 @@ func (p *parser) output() {
 func (w *printed) enter(id string) {
 	if w.run != "" {
 		w.emitSession()
-		w.left[w.run] = w.facts
+		w.left[w.run] = known{w.facts, w.said}
 	}
-	w.run, w.facts, w.said = id, w.left[id], false
+	k := w.left[id]
+	w.run, w.facts, w.said = id, k.facts, k.said
 	w.emitSession()
 	w.Settle(id)
 }
