@@ -70,6 +70,27 @@ func TestLifeClaudeStreamKeepsSums(t *testing.T) {
 	l.checkFresh("both")
 }
 
+// TestLifeClaudeStreamFirstRest has two runs of a session whose sums go on. The first made no title, so its sums do not name the model that the
+// second one's have: nothing of that model is certain.
+func TestLifeClaudeStreamFirstRest(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "claude-code")
+	run := func(n int, sums string) string {
+		lines := strings.SplitAfter(claudePrinted(claudeA, n, n), "\n")
+		lines[0] = strings.Replace(lines[0], "2.1.0", "2.1.280", 1)
+		return strings.Join(lines[:3], "") + claudeResult(claudeA, n, sums)
+	}
+	second := run(2, `{"claude-sonnet-4-5":{"inputTokens":20,"outputTokens":14},"claude-haiku-4-5":{"inputTokens":5,"outputTokens":2}}`)
+	l.write("ci/2", second)
+	l.ingestAndCheck("the second run", counts{runs: 1, conversations: 1, events: 2, in: 25, out: 16})
+	l.write("ci/1", run(1, `{"claude-sonnet-4-5":{"inputTokens":10,"outputTokens":7}}`))
+	l.ingestAndCheck("both", counts{runs: 1, conversations: 2, events: 4, in: 20, out: 14})
+	l.checkFresh("both")
+	l.write("ci/all", run(1, `{"claude-sonnet-4-5":{"inputTokens":10,"outputTokens":7}}`)+second)
+	l.ingestAndCheck("joined, it is certain", counts{runs: 1, conversations: 2, events: 4, in: 25, out: 16})
+	l.checkFresh("joined")
+}
+
 // TestLifeClaudeStreamOfAgents has a session with a sub-agent, and then what the run printed of both.
 func TestLifeClaudeStreamOfAgents(t *testing.T) {
 	t.Parallel()

@@ -108,6 +108,9 @@ func (r *reader) line(o format.Object) {
 		l.readStream(r.session)
 		r.stream.name = cmp.Or(r.stream.name, l.uuid)
 		r.date(l)
+		if l.uuid == "" && l.isMessage() { // older versions; the ids in it make the line unique
+			l.uuid = hashOf(l.raw)
+		}
 	}
 	r.lastSession = l.session
 	if r.run == "" && (l.session != "" || l.startsConversation()) {
@@ -271,6 +274,9 @@ func (r *reader) emitOther(l *line, repeated bool) {
 	switch l.kind {
 	case "system":
 		e.Attributes.Set("subtype", l.subtype.Str())
+		if r.stream != nil && l.subtype.Is("init") {
+			r.stream.sums.began = l.origin.Offset
+		}
 	case "stream_event":
 		if r.stream != nil {
 			r.partial(l)

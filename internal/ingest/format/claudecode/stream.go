@@ -1,7 +1,9 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -95,10 +97,15 @@ func newStreamReader(out *format.Sink, session string, waiting []format.Object) 
 	return r
 }
 
-// hashOf identifies a line by its content.
+// hashOf identifies a line by its content, however it is indented.
 func hashOf(v format.Value) string {
 	h := fnv.New64a()
-	h.Write(v.Raw())
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, v.Raw()); err != nil {
+		compact.Reset()
+		compact.Write(v.Raw())
+	}
+	h.Write(compact.Bytes())
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -138,7 +145,9 @@ func (r *reader) date(l *line) {
 		}
 		r.bestRank[u.Key] = dated.Rank
 		if s.sums.requests[u.Key] == u {
-			s.sums.requests[u.Key] = &dated
+			request := *u // at its own place, which says to which turn it belongs
+			request.Time = l.now
+			s.sums.requests[u.Key] = &request
 		}
 		r.out.Emit(&dated)
 	}
@@ -255,11 +264,19 @@ func resolveStreams(f *transcript.Family) {
 			}
 		}
 	}
+	var smallest *transcript.FamilyConversation
 	for _, c := range f.Conversations {
 		if name, ok := strings.CutPrefix(c.ID, restPrefix); ok {
-			c.CopiedUntil = 0
-			if copied[name] || unfinished {
-				c.CopiedUntil = math.MaxInt64
+			c.CopiedUntil = math.MaxInt64
+			if !copied[name] && !unfinished && (smallest == nil || cmp.Or(strings.Compare(c.Order, smallest.Order), strings.Compare(c.ID, smallest.ID)) < 0) {
+				smallest = c
+			}
+		}
+	}
+	if smallest != nil {
+		for _, c := range f.Conversations { // it may be in several files
+			if c.ID == smallest.ID {
+				c.CopiedUntil = 0
 			}
 		}
 	}
