@@ -82,12 +82,13 @@ func TestLifeClaudeStreamFirstRest(t *testing.T) {
 	}
 	second := run(2, `{"claude-sonnet-4-5":{"inputTokens":20,"outputTokens":14},"claude-haiku-4-5":{"inputTokens":5,"outputTokens":2}}`)
 	l.write("ci/2", second)
-	l.ingestAndCheck("the second run", counts{runs: 1, conversations: 1, events: 2, in: 25, out: 16})
+	l.write("cut/2", second[:len(second)-99])
+	l.ingestAndCheck("the second run", counts{runs: 1, conversations: 1, events: 2, in: 25, out: 16, problems: 1})
 	l.write("ci/1", run(1, `{"claude-sonnet-4-5":{"inputTokens":10,"outputTokens":7}}`))
-	l.ingestAndCheck("both", counts{runs: 1, conversations: 2, events: 4, in: 20, out: 14})
+	l.ingestAndCheck("both", counts{runs: 1, conversations: 2, events: 4, in: 20, out: 14, problems: 1})
 	l.checkFresh("both")
 	l.write("ci/all", run(1, `{"claude-sonnet-4-5":{"inputTokens":10,"outputTokens":7}}`)+second)
-	l.ingestAndCheck("joined, it is certain", counts{runs: 1, conversations: 2, events: 4, in: 25, out: 16})
+	l.ingestAndCheck("joined, it is certain", counts{runs: 1, conversations: 2, events: 4, in: 25, out: 16, problems: 1})
 	l.checkFresh("joined")
 }
 

@@ -239,11 +239,11 @@ func (r *reader) isAnswer(l *line) bool {
 // resolveStreams makes streams copies of the transcript of their session, unless that ends before they begin, and a result that was saved
 // by itself one of the stream that it is from.
 func resolveStreams(f *transcript.Family) {
-	transcribed, unfinished, results := int64(math.MinInt64), false, map[string]bool{}
+	transcribed, ended, results := int64(math.MinInt64), map[string]bool{}, map[string]bool{}
 	for _, c := range f.Conversations {
 		switch {
 		case strings.HasPrefix(c.ID, streamPrefix):
-			unfinished = unfinished || c.Status == ""
+			ended[c.ID] = ended[c.ID] || c.Status != "" // a file may be a copy that was cut
 		case c.Child, c.Silent, c.Events == 0:
 		case c.Ended.Valid:
 			transcribed = max(transcribed, c.Ended.UnixMicro)
@@ -263,6 +263,10 @@ func resolveStreams(f *transcript.Family) {
 				c.CopiedUntil, c.Verdict = math.MaxInt64, transcript.DerivedTotal
 			}
 		}
+	}
+	unfinished := false
+	for _, has := range ended {
+		unfinished = unfinished || !has
 	}
 	var smallest *transcript.FamilyConversation
 	for _, c := range f.Conversations {
