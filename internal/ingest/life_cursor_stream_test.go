@@ -21,7 +21,7 @@ func cursorAnswer(n int) string {
 }
 
 // cursorWork returns a call with its result, and fragments of thinking before them.
-func cursorWork(at int) string {
+func cursorWork(at int64) string {
 	return fmt.Sprintf(`{"type":"thinking","subtype":"delta","text":"hand","session_id":%[1]q,"timestamp_ms":%[2]d}
 {"type":"thinking","subtype":"delta","text":"les","session_id":%[1]q,"timestamp_ms":%[2]d}
 {"type":"thinking","subtype":"completed","session_id":%[1]q,"timestamp_ms":%[2]d}
@@ -73,7 +73,7 @@ func TestLifeCursorPartial(t *testing.T) {
 	l := newLife(t, "cursor")
 	l.write("run", cursorPrompt("mend basket 1"))
 	for i, text := range []string{"men", "ded ", "1"} {
-		l.append("run", fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"session_id":%q,"timestamp_ms":%d}`+"\n", text, cursorA, 1789374000000+i))
+		l.append("run", fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"session_id":%q,"timestamp_ms":%d}`+"\n", text, cursorA, 1789374000000+int64(i)))
 		l.ingestAndCheck("fragments", counts{runs: 1, conversations: 1, events: 2})
 	}
 	l.write("copy", l.read("run"))

@@ -8,7 +8,7 @@ import (
 
 // droidOutput returns what droid exec prints for a prompt.
 func droidOutput(session string, n, input int) string {
-	at := 1790841600000 + n*60000
+	at := 1790841600000 + int64(n)*60000
 	return fmt.Sprintf(`{"type":"system","subtype":"init","cwd":"/home/ada/shop","session_id":%q,"model":"glm-4.6","reasoning_effort":"none","tools":["Read"]}`+"\n", session) +
 		fmt.Sprintf(`{"type":"message","role":"user","id":"o%du","text":"mend basket %[1]d","timestamp":%d,"session_id":%q}`+"\n", n, at, session) +
 		fmt.Sprintf(`{"type":"tool_call","id":"call_%d","messageId":"o%[1]da","toolId":"Read","toolName":"Read","parameters":{"file_path":"basket.go"},"timestamp":%d,"session_id":%q}`+"\n", n, at+1, session) +
