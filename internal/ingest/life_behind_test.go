@@ -13,6 +13,9 @@ import (
 // behind are cases of which a shorter copy changes what counts, with the reason.
 var behind = map[string]string{
 	"claudecode/layouts": "a line that tells whose the file is comes too late",
+	"claudecode/stream":  "has output of Cursor, see there",
+	"copilotcli/stream":  "only the last line of an output names the session",
+	"cursor/stream":      "until a line with a time, or the last one, an output is known by all that there is of it",
 	"geminicli/replaced": "what the log took back stands in the copy",
 	"kimi/cli":           "a wire without an id is known by its first line",
 }
