@@ -72,7 +72,7 @@ func matchPrinted(v format.Value) match {
 		return noMatch // Qwen Code, CodeBuddy; a result of CodeBuddy
 	}
 	full := false
-	switch v.Get("type").Word() {
+	switch v.Get("type").Str() { // not Word: it may be any program's
 	case "system":
 		tools := v.Get("tools")
 		switch {

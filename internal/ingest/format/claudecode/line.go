@@ -139,6 +139,9 @@ func (l *line) isSystem() bool {
 	return l.kind == "system" && (!l.printed || l.subtype.Is("compact_boundary"))
 }
 
+// isInlined reports whether a line is a sub-agent's in the output of the session that started it.
+func (l *line) isInlined() bool { return l.printed && l.sidechain }
+
 // isResult reports whether a line ends a turn in a stream.
 func (l *line) isResult() bool { return l.printed && l.kind == "result" }
 

@@ -59,7 +59,7 @@ func (s *messageReader) add(v format.Value, kind transcript.Kind, role string) *
 	if s.line.kind == "assistant" {
 		if model := s.message.model; model.IsString() && !model.Is("<synthetic>") {
 			e.Model = reuse(s.facts.model, model)
-			if s.stream == nil || !s.line.sidechain {
+			if !s.line.isInlined() {
 				s.facts.model = e.Model
 			}
 		}
@@ -118,7 +118,7 @@ func isTaskNotice(v format.Value) bool {
 
 // noteTitle takes a title from a prompt, from the first block with text: an image may precede it.
 func (s *messageReader) noteTitle(v format.Value) {
-	if s.user.Role != "user" || s.repeated || s.stream != nil && s.line.sidechain { // a prompt of the agent's
+	if s.user.Role != "user" || s.repeated || s.line.isInlined() { // a prompt of the agent's
 		return
 	}
 	if words := v.Get("text"); v.IsString() || words.IsString() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -24,17 +25,10 @@ const (
 // are no less than the totals. If some requests are missing (a newer version wrote the rest, or the database was lost), the totals count;
 // without totals the requests do. Saved output is a copy if there is the session itself.
 func (copilot) Resolve(f *transcript.Family) {
-	session := slices.ContainsFunc(f.Conversations, func(c *transcript.FamilyConversation) bool { return !c.Shared && c.Events > 0 })
+	session := format.CopyOutput(f)
 	dir := slices.ContainsFunc(f.Conversations, func(c *transcript.FamilyConversation) bool {
 		return !c.Shared && path.Base(c.Path) == eventsFile && c.Events > 0
 	})
-	if session {
-		for _, c := range f.Conversations {
-			if c.Shared {
-				c.Verdict = transcript.DuplicateOf
-			}
-		}
-	}
 	var sums, stored, recorded []*transcript.Usage
 	states := map[string]*transcript.Usage{} // the last by key
 	for _, u := range f.Usage {

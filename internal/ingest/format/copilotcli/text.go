@@ -9,7 +9,8 @@ import (
 
 // pieceText returns the text of a line, or of a value in one, from its own bytes: every string except ids, models and
 // encrypted data. Of a prompt it is what the user typed, not what Copilot made of it; of a tool.execution_start nothing,
-// since the request has it, and of a stream's pieces nothing, since the message has them. Images and other encoded data, which can outweigh the text of a session, are left out.
+// since the request has it, and of a stream's pieces nothing, since the message has them. Images and other encoded data, which
+// can outweigh the text of a session, are left out.
 func pieceText(v format.Value) string {
 	data, typ := v.Get("data"), v.Get("type")
 	if !data.Exists() || !typ.IsString() {

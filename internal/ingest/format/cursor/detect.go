@@ -147,7 +147,7 @@ func isCandidate(line []byte) bool {
 
 func isOutputLine(v format.Value) bool {
 	has := func(keys ...string) bool { return v.First(keys...).Exists() }
-	switch v.Get("type").Word() + " " + v.Get("subtype").Word() {
+	switch v.Get("type").Str() + " " + v.Get("subtype").Str() {
 	case "system init":
 		return has("apiKeySource") && has("permissionMode") && !has("uuid", "tools", "mcp_servers", "claude_code_version")
 	case "tool_call started", "tool_call completed":

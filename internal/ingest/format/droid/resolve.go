@@ -2,9 +2,9 @@ package droid
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -13,12 +13,8 @@ import (
 func (droid) Resolve(f *transcript.Family) {
 	var ended transcript.Time
 	model := ""
-	isSession := func(c *transcript.FamilyConversation) bool { return !c.Shared }
-	copied := slices.ContainsFunc(f.Conversations, isSession)
+	format.CopyOutput(f)
 	for _, c := range f.Conversations {
-		if copied && !isSession(c) {
-			c.Verdict = transcript.DuplicateOf
-		}
 		if c.Ended.UnixMicro > ended.UnixMicro || !ended.Valid {
 			ended = c.Ended
 		}

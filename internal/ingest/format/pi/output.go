@@ -82,16 +82,4 @@ func (r *reader) enter(e *entry) bool {
 }
 
 // Resolve makes saved output of a session a copy if there is the session itself.
-func (pi) Resolve(f *transcript.Family) {
-	for _, session := range f.Conversations {
-		if session.Shared || session.Events == 0 {
-			continue
-		}
-		for _, c := range f.Conversations {
-			if c.Shared {
-				c.Verdict = transcript.DuplicateOf
-			}
-		}
-		return
-	}
-}
+func (pi) Resolve(f *transcript.Family) { format.CopyOutput(f) }

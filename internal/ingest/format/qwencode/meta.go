@@ -2,7 +2,6 @@ package qwencode
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -75,14 +74,8 @@ func (qwen) Resolve(f *transcript.Family) {
 }
 
 func resolveOutput(f *transcript.Family) {
-	isSession := func(c *transcript.FamilyConversation) bool { return !c.Shared }
-	if !slices.ContainsFunc(f.Conversations, isSession) {
+	if !format.CopyOutput(f) {
 		return
-	}
-	for _, c := range f.Conversations {
-		if !isSession(c) {
-			c.Verdict = transcript.DuplicateOf
-		}
 	}
 	for _, u := range f.Usage {
 		if u.Attributes["of"] == ofOutput {
