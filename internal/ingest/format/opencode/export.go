@@ -58,7 +58,7 @@ func (p *parser) exported(item, info format.Value) {
 			t.session = m.session
 		}
 		if !t.at.Valid {
-			t.at = idTime(t.id)
+			t.at = idTime(t.id, m.created)
 		}
 		if !t.at.Valid {
 			t.at = m.created

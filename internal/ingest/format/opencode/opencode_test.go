@@ -3,6 +3,7 @@ package opencode
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
@@ -122,14 +123,25 @@ func TestDetectExport(t *testing.T) {
 }
 
 func TestIDTime(t *testing.T) {
-	for id, want := range map[string]string{
-		"prt_92e58de00001" + strings.Repeat("a", 14): "2025-09-09T12:00:00Z",
-		"prt_01":                         "",
-		"prt_" + strings.Repeat("z", 26): "",
+	tail := strings.Repeat("a", 14)
+	for _, c := range []struct{ id, near, want string }{
+		{id: "prt_92e58de00001" + tail, want: "2025-09-09T12:00:00Z"},
+		{id: "prt_ffffffffffff" + tail, want: "2026-08-14T11:00:00Z"},
+		{id: "prt_000000000000" + tail, want: "2026-08-14T11:00:00Z"}, // the same hour: the count began again
+		{id: "prt_02000000c001" + tail, want: "2026-08-20T16:00:00Z"},
+		{id: "prt_02000000c001" + tail, near: "2024-06-20T00:00:00Z", want: "2024-06-16T07:00:00Z"},
+		{id: "prt_ffffffffffff" + tail, near: "2026-08-14T13:00:00Z", want: "2026-08-14T11:00:00Z"},
+		{id: "prt_92e58de00001" + tail, near: "2027-10-20T00:00:00Z", want: "2027-11-13T20:00:00Z"},
+		{id: "prt_01"},
+		{id: "prt_" + strings.Repeat("z", 26)},
 	} {
-		got := idTime(id)
-		if want == "" && got.Valid || want != "" && format.Time(want).UnixMicro/3600e6 != got.UnixMicro/3600e6 {
-			t.Errorf("%s: %v, want %s", id, got, want)
+		var near transcript.Time
+		if c.near != "" {
+			near = format.Time(c.near)
+		}
+		got := idTime(c.id, near)
+		if c.want == "" && got.Valid || c.want != "" && format.Time(c.want).UnixMicro/3600e6 != got.UnixMicro/3600e6 {
+			t.Errorf("%s near %q: %s, want %s", c.id, c.near, time.UnixMicro(got.UnixMicro).UTC(), c.want)
 		}
 	}
 }

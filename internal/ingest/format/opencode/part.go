@@ -55,15 +55,18 @@ func (p *parser) treePart() part {
 		t.session = p.loc.session
 	}
 	if !t.at.Valid {
-		t.at = idTime(t.id)
+		t.at = idTime(t.id, transcript.Time{})
 	}
 	return t
 }
 
 // idTime returns the time in an id: its first 12 hex digits are the low 48 bits of 4096 times the milliseconds, so the
-// time wraps every 2.2 years. All trees were written in the cycle that began in June 2024.
-func idTime(id string) transcript.Time {
-	const length, digits, began = 26, 12, 25 << 36
+// time wraps every 2.2 years. It is the one nearest to near, or, if that is unknown, the first after the program began to
+// write such ids.
+func idTime(id string, near transcript.Time) transcript.Time {
+	const length, digits = 26, 12
+	const cycle = 1 << 36           // milliseconds
+	const first = 1_746_057_600_000 // May 2025, in milliseconds
 	_, body, ok := strings.Cut(id, "_")
 	if !ok || len(body) != length {
 		return transcript.Time{}
@@ -72,7 +75,11 @@ func idTime(id string) transcript.Time {
 	if err != nil || n < 0 {
 		return transcript.Time{}
 	}
-	return format.UnixMilli(began + n>>12)
+	earliest := int64(first)
+	if near.Valid {
+		earliest = near.UnixMicro/1000 - cycle/2
+	}
+	return format.UnixMilli(earliest + (n>>12-earliest)&(cycle-1))
 }
 
 // role returns the role of a text part, and the alternative role. A file of the tree does not state it, its message does (see Resolve).
