@@ -25,7 +25,7 @@ type costOptions struct {
 	mode, since, until, timezone string
 	format, run                  string
 	explain, tree, budget        string
-	blocks, chart                bool
+	blocks, chart, fileTimes     bool
 	out                          string
 	limit                        int
 }
@@ -65,6 +65,7 @@ func newCostCommand(a *app) *cobra.Command {
 	f.StringVar(&o.since, "since", "", "only usage since this `DATE` (2026-11, 2026-11-20) or age (7d)")
 	f.StringVar(&o.until, "until", "", "only usage until the end of this `DATE`")
 	f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of days and hours, such as Europe/Berlin (default local)")
+	f.BoolVar(&o.fileTimes, "file-times", false, "date requests that state no time by the last change of their file")
 	f.StringVar(&o.format, "format", "", "output `FORMAT`: table, csv, json (an object), ndjson or markdown (default table)")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows, and sum up the rest (0 = no limit)")
 	f.StringVar(&o.run, "run", "", "only usage of the run `ID`")
@@ -185,7 +186,7 @@ func (o *costOptions) options(a *app) (cost.Options, error) {
 	if err != nil {
 		return cost.Options{}, err
 	}
-	c := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, Limit: o.limit}
+	c := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, Limit: o.limit, FileTimes: o.fileTimes}
 	if c.Since, c.Until, err = timeRange(o.since, o.until, a.now(), zone); err != nil {
 		return c, err
 	}

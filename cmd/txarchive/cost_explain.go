@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
@@ -116,7 +117,9 @@ func rowKeys(text string) ([]cost.Key, error) {
 func (v *costPrinter) record(r *cost.Record) []string {
 	when := "no time"
 	if r.Time != nil {
-		when = r.Time.In(v.options.Location).Format("2006-01-02 15:04:05")
+		when = r.Time.In(v.options.Location).Format(time.DateTime)
+	} else if r.FileTime != nil && v.o.fileTimes {
+		when = "~" + r.FileTime.In(v.options.Location).Format(time.DateTime)
 	}
 	outcome := r.Used
 	if r.Cost != nil {

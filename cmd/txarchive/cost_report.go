@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/chart"
 	"github.com/txarchive/txarchive/internal/cost"
@@ -177,7 +178,13 @@ func (v *costPrinter) unpriced(r *cost.Report) error {
 // remarks prints what the totals do not include, which the JSON has in full.
 func (v *costPrinter) remarks(r *cost.Report) {
 	if n := r.Undated; n > 0 {
-		v.a.note("Excluded by the dates: %s without a time", terminal.Plural(n, "request", "requests"))
+		v.a.note("Excluded by the dates: %s without a time (--file-times)", terminal.Plural(n, "request", "requests"))
+	}
+	if n := r.FileDated; n > 0 {
+		v.a.note("Dated by their files: %s", terminal.Plural(n, "request", "requests"))
+	}
+	if n := besideDays(r); n > 0 {
+		v.a.note("Without a time: %s (--file-times)", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Unpriced; n > 0 {
 		v.a.note("The total excludes %s of unknown cost", terminal.Plural(n, "request", "requests"))
@@ -188,6 +195,18 @@ func (v *costPrinter) remarks(r *cost.Report) {
 	if n := r.Totals.Stub; n > 0 {
 		v.a.note("%s of stub engines cost nothing", terminal.Plural(n, "record", "records"))
 	}
+}
+
+// besideDays returns how many requests are in rows for usage without a time.
+func besideDays(r *cost.Report) (n int64) {
+	for i := range r.Rows {
+		if slices.ContainsFunc(r.Rows[i].Keys, func(k cost.Key) bool {
+			return k.Value == nil && slices.Contains([]string{cost.Hour, cost.Day, cost.Week, cost.Month}, k.Name)
+		}) {
+			n += r.Rows[i].Requests
+		}
+	}
+	return n
 }
 
 // outdated notes that costs were computed by an older program, or before another machine set prices.

@@ -35,7 +35,7 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	}
 	switch v.o.format {
 	case "json":
-		return v.a.printJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.mode, "time_zone": v.a.zoneName(v.options.Location), "undated_requests": r.Undated + undated})
+		return v.a.printJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.mode, "time_zone": v.a.zoneName(v.options.Location), "undated_requests": r.Undated + undated, "file_dated_requests": r.FileDated})
 	case "csv", "ndjson":
 		var rows [][]any
 		utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -55,7 +55,7 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 		v.a.note("%s before these: --limit 0 shows all", terminal.Plural(left, "block", "blocks"))
 	}
 	if undated > 0 {
-		v.a.note("Excluded: %s without a time", terminal.Plural(undated, "request", "requests"))
+		v.a.note("Excluded: %s without a time (--file-times)", terminal.Plural(undated, "request", "requests"))
 	}
 	v.remarks(r)
 	return nil
@@ -142,6 +142,9 @@ func (v *costPrinter) printBudget(b *cost.Budget) {
 	rows := [][2]string{{"month", b.From.Format("January 2006")}, {"budget", terminal.Dollars(&b.Limit)}, {"spent", spent}, {"forecast", forecast}}
 	if b.Unpriced > 0 {
 		rows = append(rows, [2]string{"unpriced", terminal.Plural(b.Unpriced, "request", "requests") + " of unknown cost, not included"})
+	}
+	if b.Undated > 0 {
+		rows = append(rows, [2]string{"undated", terminal.Plural(b.Undated, "request", "requests") + " without a time, not included: --file-times"})
 	}
 	for _, r := range rows {
 		fmt.Fprintln(v.a.out, v.style.Dim(fmt.Sprintf("%-10s", r[0]))+r[1])

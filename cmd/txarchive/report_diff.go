@@ -24,6 +24,7 @@ type diffOptions struct {
 	by             []string
 	mode, timezone string
 	limit          int
+	fileTimes      bool
 }
 
 func newReportDiffCommand(a *app) *cobra.Command {
@@ -44,6 +45,7 @@ func newReportDiffCommand(a *app) *cobra.Command {
 	f.StringSliceVar(&o.by, "by", []string{"model"}, "group by these `KEYS`, as in cost")
 	f.StringVar(&o.mode, "mode", string(cost.Auto), "use cost `MODE`: reported, calculated, or auto (reported if there is one, else calculated)")
 	f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of days, such as Europe/Berlin (default local)")
+	f.BoolVar(&o.fileTimes, "file-times", false, "date requests that state no time by the last change of their file")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows (0 = no limit)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"by": fixedWords(cost.Keys...), "mode": fixed("auto", "reported", "calculated")})
 	return cmd
@@ -57,7 +59,7 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 	if err := checkRows(o.limit); err != nil {
 		return err
 	}
-	options := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone}
+	options := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, FileTimes: o.fileTimes}
 	if text := strings.Join(v[2:], " "); text != "" {
 		if options.Query, err = query.Parse(text, a.now(), zone); err != nil {
 			return err

@@ -19,6 +19,8 @@ type Budget struct {
 	WillBe   bool      `json:"forecast_over"`
 	// Unpriced counts requests whose cost is unknown. If there are any, Spent is a lower bound.
 	Unpriced int64 `json:"unpriced_requests"`
+	// Undated counts requests that state no time, so that no month includes them.
+	Undated int64 `json:"undated_requests"`
 }
 
 // MonthOf returns the calendar month of now in loc: its first instant and that of the next month.
@@ -57,6 +59,6 @@ func MonthBudget(ctx context.Context, accounts index.Accounts, o Options, limit 
 		spent = *r.Totals.Cost
 	}
 	b := Forecast(spent, limit, from, to, now)
-	b.Unpriced = r.Totals.Unpriced
+	b.Unpriced, b.Undated = r.Totals.Unpriced, r.Undated
 	return b, nil
 }

@@ -69,6 +69,7 @@ type Options struct {
 	Location     *time.Location
 	Since, Until time.Time // inclusive and exclusive; zero means unbounded
 	Limit        int       // maximum number of rows; 0 means all
+	FileTimes    bool      // usage that states no time has that of its file
 }
 
 func (o *Options) check() error {
@@ -103,7 +104,7 @@ func (o *Options) windowed() bool {
 
 // sum returns the index query that the report needs.
 func (o *Options) sum() index.SumQuery {
-	q := index.SumQuery{UsageFilter: index.UsageFilter{Query: o.Query, From: o.Since, To: o.Until}, Location: o.location()}
+	q := index.SumQuery{UsageFilter: index.UsageFilter{Query: o.Query, From: o.Since, To: o.Until, FileTimes: o.FileTimes}, Location: o.location()}
 	for _, by := range o.By {
 		switch by {
 		case Hour:
@@ -132,6 +133,8 @@ type Report struct {
 	} `json:"left_out"`
 	// Undated is how many requests a time window leaves out because they state no time.
 	Undated int64 `json:"undated_requests"`
+	// FileDated is how many requests in the report have the time of their file (Options.FileTimes).
+	FileDated int64 `json:"file_dated_requests"`
 }
 
 // Unpriced is usage without a cost, by model and reason. Model is nil if none is stated.
@@ -154,18 +157,26 @@ func Run(ctx context.Context, accounts index.Accounts, o Options) (*Report, erro
 		f.add(s)
 	}
 	r := f.report()
-	if !o.windowed() {
-		return r, nil
+	var err error
+	switch {
+	case o.FileTimes:
+		r.FileDated, err = undated(ctx, accounts, o)
+	case o.windowed():
+		r.Undated, err = undated(ctx, accounts, o)
 	}
-	q := Options{Query: o.Query, Mode: o.Mode}
-	f, sum := newFold(&q), q.sum()
-	sum.Undated = true
-	for s, err := range accounts.Sum(ctx, sum) {
+	return r, err
+}
+
+// undated returns how many requests state no time.
+func undated(ctx context.Context, accounts index.Accounts, o Options) (int64, error) {
+	o.By, o.Limit = nil, 0
+	f, q := newFold(&o), o.sum()
+	q.Undated = index.OnlyUndated
+	for s, err := range accounts.Sum(ctx, q) {
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		f.add(s)
 	}
-	r.Undated = f.report().Totals.Requests
-	return r, nil
+	return f.report().Totals.Requests, nil
 }

@@ -33,6 +33,7 @@ type Record struct {
 	Conversation string     `json:"conversation_id"`
 	Place        Place      `json:"place"`
 	Time         *time.Time `json:"time"`
+	FileTime     *time.Time `json:"file_time"` // when the file was last changed, of a record that states no time
 	Model        string     `json:"model"`
 	Tokens       []Amount   `json:"tokens"` // the classes that it states
 	Requests     *int64     `json:"requests"`
@@ -203,6 +204,9 @@ func (x *explainer) record(u *index.Usage, t *tally) Record {
 	}
 	if place, ok := x.counted[u.ID]; ok && !r.Counted {
 		r.Of = &place
+	}
+	if r.Time == nil {
+		r.FileTime = stamp(u.FileTime)
 	}
 	x.account(&r, u, t)
 	return r

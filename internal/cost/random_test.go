@@ -140,6 +140,66 @@ func addUp(t *testing.T, what string, r *cost.Report) {
 	}
 }
 
+// With the times of files, usage that states no time is counted as if it stated that of its file, whatever is asked.
+func TestFileTimes(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	zones := []*time.Location{time.UTC, zone(t, "Europe/Berlin"), zone(t, "Asia/Kolkata")}
+	day := func() time.Time {
+		return time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.IntN(40*24*60)) * time.Minute)
+	}
+	for range 3 {
+		files := randomFiles(r)
+		var stated []indextest.Original
+		for i := range files {
+			files[i].Changed = day().Add(time.Duration(r.IntN(60e9)).Truncate(time.Microsecond))
+			one := files[i]
+			one.Records = nil
+			for _, record := range files[i].Records {
+				if u, ok := record.(*transcript.Usage); ok {
+					copied := *u
+					if !u.Time.Valid {
+						copied.Time = transcript.Time{UnixMicro: one.Changed.UnixMicro(), Valid: true}
+					}
+					record = &copied
+				}
+				one.Records = append(one.Records, record)
+			}
+			stated = append(stated, one)
+		}
+		as, want := fill(t, files...), fill(t, stated...)
+		for range 60 {
+			o := cost.Options{Mode: []cost.Mode{cost.Auto, cost.Reported, cost.Calculated}[r.IntN(3)], Location: zones[r.IntN(len(zones))]}
+			for _, i := range r.Perm(len(cost.Keys))[:r.IntN(3)] {
+				o.By = append(o.By, cost.Keys[i])
+			}
+			if r.IntN(2) == 0 {
+				o.Since = day().Truncate([]time.Duration{time.Minute, time.Hour}[r.IntN(2)])
+			}
+			if r.IntN(2) == 0 {
+				o.Until = day()
+			}
+			date := day().Format("2006-01-02T15:04:05Z")
+			o.Query = parse(t, []string{"", "", "model:b", "agent:x after:" + date, "(before:" + date + " OR model:a)", "-after:" + date}[r.IntN(6)])
+			dated := o
+			dated.FileTimes = true
+			what := fmt.Sprint(o.Mode, o.By, o.Location, o.Query, o.Since, o.Until)
+			got := run(t, as, dated)
+			if a, b := asText(t, got), asText(t, run(t, want, o)); a != b {
+				t.Errorf("%s: with the times of files\n%s\nstated they are\n%s", what, a, b)
+			}
+			addUp(t, what, got)
+			if got.Undated != 0 {
+				t.Errorf("%s: %d requests are left out", what, got.Undated)
+			}
+			if without := run(t, as, o).Totals.Requests; !(o.Since.IsZero() && o.Until.IsZero()) && got.FileDated != got.Totals.Requests-without {
+				t.Errorf("%s: %d requests have the time of their file, and %d of %d state one", what, got.FileDated, without, got.Totals.Requests)
+			}
+		}
+	}
+}
+
 // split asks for what was before an instant, since, and without a time: together they are everything.
 func split(t *testing.T, x index.Accounts, mode cost.Mode, all *cost.Report, when time.Time) {
 	t.Helper()

@@ -73,9 +73,10 @@ type UsageFilter struct {
 	// From and To bound the time: from included, to excluded; zero is open. Usage without a time is outside of any
 	// bounded window.
 	From, To time.Time
-	// Undated selects the usage that states no time instead of the usage in a window. From and To are ignored then,
-	// and Sum also ignores the time bounds that apply to the whole Query.
-	Undated bool
+	// Undated includes the usage that states no time, excludes it, or selects nothing else.
+	Undated Undated
+	// FileTimes gives usage that states no time that of its file: when it was last changed.
+	FileTimes bool
 	// Runs are public ids; nil is every run.
 	Runs []string
 	// Conversation and ID are public ids, "" for any.
@@ -83,6 +84,18 @@ type UsageFilter struct {
 	// All adds what does not count: copies, totals of other records, usage that no receipt confirms.
 	All bool
 }
+
+// Undated says what is done with usage that states no time.
+type Undated uint8
+
+// The values of Undated.
+const (
+	WithUndated Undated = iota
+	NoUndated
+	// OnlyUndated ignores From and To, and Sum also the time bounds that apply to the whole Query, unless FileTimes makes
+	// them meaningful.
+	OnlyUndated
+)
 
 // Twin marks the records of a pair in one conversation that describe the same spending: one has its tokens, the
 // other its reported cost.
@@ -140,6 +153,7 @@ type Usage struct {
 	PriceNote        string // why there is no price, or what was assumed
 	Twin             Twin
 	Place            Place
+	FileTime         transcript.Time // when the original was last changed
 }
 
 // Plus returns the sum of both. Sums that overflow saturate.

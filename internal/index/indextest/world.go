@@ -22,8 +22,16 @@ type Original struct {
 	Content      string // tells contents apart; "" is the path
 	Records      []transcript.Record
 	Host         string
-	ChunkSize    int // records per chunk; 0 is all
-	Remember     int // for the Collector; 0 is its default
+	ChunkSize    int       // records per chunk; 0 is all
+	Remember     int       // for the Collector; 0 is its default
+	Changed      time.Time // zero is Epoch
+}
+
+func (o *Original) changed() time.Time {
+	if o.Changed.IsZero() {
+		return Epoch
+	}
+	return o.Changed
 }
 
 func (o *Original) number() int { return max(o.Number, 1) }
@@ -48,7 +56,7 @@ func Batch(pack string, originals ...Original) index.Batch {
 	raw := int64(0)
 	for _, o := range originals {
 		v := blob.Version{Source: o.Source, Path: o.Path, Number: o.number(), Root: o.ref(), Size: o.Size, SHA256: o.ref(),
-			ModTime: Epoch, Mode: 0o644, Format: o.Format, Role: o.Role, Claim: o.Claim,
+			ModTime: o.changed(), Mode: 0o644, Format: o.Format, Role: o.Role, Claim: o.Claim,
 			Extents: []blob.Extent{{Size: o.Size, SHA256: o.ref(), Raw: raw + 512}}}
 		raw += 512 + o.Size
 		row.Versions = append(row.Versions, v)
@@ -60,7 +68,7 @@ func Batch(pack string, originals ...Original) index.Batch {
 			c.Remember(o.Remember)
 		}
 		c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: o.number()}, Format: o.Format,
-			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro(), Host: o.Host})
+			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: o.changed().UnixMicro(), Host: o.Host})
 		for i, r := range o.Records {
 			if o.ChunkSize > 0 && i > 0 && i%o.ChunkSize == 0 {
 				b.Parsed = append(b.Parsed, c.Take(false))

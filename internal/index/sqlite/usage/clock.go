@@ -34,6 +34,12 @@ func newClock(ctx context.Context, tx *engine.ReadTx, q index.SumQuery) (clock, 
 	if err := tx.QueryRowxContext(ctx, bounds).Scan(&first, &last, &behind); err != nil {
 		return clock{}, err
 	}
+	if q.FileTimes {
+		const files = "SELECT min(?1, coalesce(min(mtime) / ?3, ?1)), max(?2, coalesce(max(mtime) / ?3, ?2)) FROM versions"
+		if err := tx.QueryRowxContext(ctx, files, first, last, int64(24*time.Hour)).Scan(&first, &last); err != nil {
+			return clock{}, err
+		}
+	}
 	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 	from, to := time.Unix(first*secondsPerDay, 0), time.Unix((last+1)*secondsPerDay, 0)
 	q.All = q.All || behind
@@ -98,23 +104,23 @@ const microsPerDay, microsPerHour, secondsPerDay = 86_400_000_000, 3_600_000_000
 // shift makes times positive, so that division rounds down; in days.
 const shift = 1 << 24
 
-// expr returns an expression of index.Sum.Time for a usage record. Times outside of any calendar are clamped before anything
-// overflows.
-func (c clock) expr(unit index.Unit) string {
-	const t = "max(-1152921504606846976, min(1152921504606846976, u.time))"
-	offset := c.at("u.time", inMicros, inMicros)
+// expr returns an expression of index.Sum.Time for a time in microseconds. Times outside of any calendar are clamped before
+// anything overflows.
+func (c clock) expr(unit index.Unit, time string) string {
+	t := "max(-1152921504606846976, min(1152921504606846976, " + time + "))"
+	offset := c.at(time, inMicros, inMicros)
 	switch unit {
 	case index.Day:
 		return fmt.Sprintf("(%s + %s + %d) / %d - %d", t, offset, int64(shift)*microsPerDay, int64(microsPerDay), shift)
 	case index.Hour:
-		hour := fmt.Sprintf("((%s + %s + %d) / %d - %d) * 3600 - %s", t, offset, int64(shift)*microsPerDay, int64(microsPerHour), shift*24, c.at("u.time", inMicros, inSeconds))
+		hour := fmt.Sprintf("((%s + %s + %d) / %d - %d) * 3600 - %s", t, offset, int64(shift)*microsPerDay, int64(microsPerHour), shift*24, c.at(time, inMicros, inSeconds))
 		if len(c.from) == 1 || c.wholeHours() {
 			return hour
 		}
 		begin := append([]int64{-1 << 60}, c.from[1:]...) // an hour in which clocks change ends there
-		return fmt.Sprintf("max(%s, %s)", hour, clock{c.from, begin}.at("u.time", inMicros, inSeconds))
+		return fmt.Sprintf("max(%s, %s)", hour, clock{c.from, begin}.at(time, inMicros, inSeconds))
 	case index.Instant:
-		return "u.time"
+		return time
 	}
 	return "NULL"
 }

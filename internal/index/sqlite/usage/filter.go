@@ -15,9 +15,18 @@ import (
 type usageFilter struct {
 	where     string
 	args      []any
-	texts     bool // table x
-	run, conv bool // tables r and c
-	tools     bool // reads called or tools
+	texts     bool   // table x
+	run, conv bool   // tables r and c
+	time      string // SQL for the time of u
+	tools     bool   // reads called or tools
+}
+
+// timeOf returns SQL for the time of a usage record u.
+func timeOf(of index.UsageFilter) string {
+	if of.FileTimes {
+		return "coalesce(u.time, (SELECT v.mtime / 1000 FROM versions v WHERE v.id = u.version))"
+	}
+	return "u.time"
 }
 
 // usageColumns returns the columns that have the value of a field.
@@ -70,25 +79,30 @@ func usageNumber(field string) string {
 }
 
 func filterUsage(of index.UsageFilter) (*usageFilter, error) {
-	f := &usageFilter{where: "1"}
+	f := &usageFilter{where: "1", time: timeOf(of)}
 	if !of.All {
 		f.where = "u.verdict = 0"
 	}
 	and := func(sql string, args ...any) { f.where, f.args = f.where+" AND "+sql, append(f.args, args...) }
-	if of.Undated {
+	switch of.Undated {
+	case index.NoUndated:
+		and("u.time IS NOT NULL")
+	case index.OnlyUndated:
 		and("u.time IS NULL")
-		of.From, of.To = time.Time{}, time.Time{}
+		if !of.FileTimes {
+			of.From, of.To = time.Time{}, time.Time{}
+		}
 		if !of.All {
 			and(runsOn(fmt.Sprintf("d.day = %d", Undated)))
 		}
 	}
 	if !of.From.IsZero() {
-		and("u.time >= ?", of.From.UnixMicro())
+		and(f.time+" >= ?", of.From.UnixMicro())
 	}
 	if !of.To.IsZero() {
-		and("u.time < ?", of.To.UnixMicro())
+		and(f.time+" < ?", of.To.UnixMicro())
 	}
-	if !of.All && !(of.From.IsZero() && of.To.IsZero()) {
+	if !of.All && !of.FileTimes && !(of.From.IsZero() && of.To.IsZero()) {
 		sql, args := runsBetween(of.From, of.To)
 		and(sql, args...)
 	}
@@ -148,10 +162,10 @@ func (f *usageFilter) node(n query.Node) (string, []any, error) {
 	case query.Range:
 		sql, args := "1", []any(nil)
 		if !n.From.IsZero() {
-			sql, args = sql+" AND u.time >= ?", append(args, n.From.UnixMicro())
+			sql, args = sql+" AND "+f.time+" >= ?", append(args, n.From.UnixMicro())
 		}
 		if !n.To.IsZero() {
-			sql, args = sql+" AND u.time < ?", append(args, n.To.UnixMicro())
+			sql, args = sql+" AND "+f.time+" < ?", append(args, n.To.UnixMicro())
 		}
 		return "(" + sql + ")", args, nil
 	case query.Field:

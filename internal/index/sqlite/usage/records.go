@@ -23,7 +23,7 @@ const selectUsage = `SELECT u.usage_id, r.run_id, n.native_id, ` + schema.UsageC
 	coalesce(x.agent, c.agent, r.agent), coalesce(x.engine, c.engine), coalesce(x.flow, c.flow, r.flow), coalesce(x.step, c.step),
 	coalesce(x.status, c.status, r.status), coalesce(x.outcome, r.outcome), u.receipt, u.attributes,
 	(SELECT name FROM names WHERE id = r.format), s.name, f.path, v.number, (SELECT name FROM names WHERE id = v.role), v.chain,
-	(SELECT name FROM names WHERE id = u.inner), u.line, u.offset, u.length
+	(SELECT name FROM names WHERE id = u.inner), u.line, u.offset, u.length, v.mtime / 1000
 	FROM usage u LEFT JOIN twins p ON p.id = u.id ` + schema.JoinUsageTexts + runOf + conversationOf + ` LEFT JOIN usage o ON o.id = u.of
 	CROSS JOIN versions v ON v.id = u.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE `
 
@@ -37,7 +37,7 @@ func scanUsage(rows *sqlx.Rows) (u index.Usage, err error) {
 		engine.Count(&t.Requests), engine.Count(&t.Cost), engine.Text(&t.CostSource), &t.Estimated,
 		engine.Count(&u.Calculated), engine.Text(&u.PriceModel), engine.Text(&u.PriceTable), engine.Text(&u.PriceNote), &u.Twin,
 		engine.Text(&t.Agent), engine.Text(&t.Engine), engine.Text(&t.Flow), engine.Text(&t.Step), engine.Text(&t.Status), engine.Text(&t.Outcome), engine.Text(&t.Receipt), &attributes,
-		&p.Format, &p.Source, &p.Path, &p.Number, engine.Text(&p.Role), &p.Chain, engine.Text(&p.Inner), &p.Line, &p.Offset, &p.Length)
+		&p.Format, &p.Source, &p.Path, &p.Number, engine.Text(&p.Role), &p.Chain, engine.Text(&p.Inner), &p.Line, &p.Offset, &p.Length, engine.Time(&u.FileTime))
 	if err != nil {
 		return u, err
 	}
@@ -60,7 +60,7 @@ func (u *Reader) Usage(ctx context.Context, of index.UsageFilter) iter.Seq2[inde
 	if f.tools {
 		with = append(with, tools)
 	}
-	query := "WITH " + strings.Join(with, ", ") + " " + selectUsage + f.where + " ORDER BY u.time, u.usage_id, s.name, f.path, v.number, u.offset, u.id"
+	query := "WITH " + strings.Join(with, ", ") + " " + selectUsage + f.where + " ORDER BY " + f.time + ", u.usage_id, s.name, f.path, v.number, u.offset, u.id"
 	return func(yield func(index.Usage, error) bool) {
 		err := engine.Each(ctx, u.pool, query, f.args, scanUsage, func(u index.Usage) bool { return yield(u, nil) })
 		if err != nil && !errors.Is(err, engine.ErrStop) {

@@ -14,8 +14,8 @@ import (
 // rollup is a question that sums of whole hours answer: usage_days, by model and format, or usage_threads, which also has what
 // conversations, runs and steps state.
 type rollup struct {
-	q     index.SumQuery // its time is whole hours
-	edges []index.SumQuery
+	q     index.SumQuery   // its time is whole hours
+	edges []index.SumQuery // the rest of the question, for scans
 	clock clock
 	fine  bool   // ask usage_threads
 	where string // over the table d
@@ -26,7 +26,7 @@ type rollup struct {
 const Undated = -1_000_000_000
 
 // rollupOf returns the rollup for a question, false if a part of it is about what no rollup has. The first and last hour of a
-// window of time, which it covers in part, are left to scans (edges).
+// window of time, which it covers in part, are left to scans (edges), and so is what has the time of its file.
 func rollupOf(q index.SumQuery, c clock) (*rollup, bool) {
 	if q.All || q.ID != "" || q.Unit == index.Instant || !c.wholeHours() {
 		return nil, false
@@ -42,6 +42,15 @@ func rollupOf(q index.SumQuery, c clock) (*rollup, bool) {
 		}
 	}
 	r := &rollup{q: q, clock: c, where: "1", fine: fine}
+	if q.FileTimes {
+		if q.Undated == index.OnlyUndated {
+			return nil, false
+		}
+		undated := q
+		undated.Undated = index.OnlyUndated
+		r.edges = append(r.edges, undated)
+		r.q.FileTimes, r.q.Undated = false, index.NoUndated
+	}
 	if !r.window() {
 		return nil, false
 	}
@@ -59,11 +68,13 @@ func (r *rollup) and(sql string, args ...any) {
 // window takes the whole hours of the window of time. It returns false if there are none.
 func (r *rollup) window() bool {
 	from, to := r.q.From, r.q.To
-	if r.q.Undated {
+	switch {
+	case r.q.Undated == index.OnlyUndated:
 		r.and(fmt.Sprintf("d.day = %d", Undated))
 		return true
-	}
-	if from.IsZero() && to.IsZero() {
+	case r.q.Undated == index.NoUndated || !from.IsZero() || !to.IsZero():
+		r.and(fmt.Sprintf("d.day > %d", Undated))
+	default:
 		return true
 	}
 	edge := func(from, to time.Time) {
@@ -84,7 +95,6 @@ func (r *rollup) window() bool {
 		return false
 	}
 	r.q.From, r.q.To = from, to
-	r.and(fmt.Sprintf("d.day > %d", Undated))
 	if !from.IsZero() {
 		r.and("d.day * 24 + d.hour >= ?", from.Unix()/3600)
 	}

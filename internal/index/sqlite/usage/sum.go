@@ -255,7 +255,7 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	if f.tools {
 		with = append(with, tools)
 	}
-	group = append(group, c.expr(q.Unit)+" AS at", "u.texts", "u.reported IS NOT NULL AS has_reported", "coalesce(p.twin, 0) AS twin", "u.calculated IS NULL AS unpriced")
+	group = append(group, c.expr(q.Unit, timeOf(q.UsageFilter))+" AS at", "u.texts", "u.reported IS NOT NULL AS has_reported", "coalesce(p.twin, 0) AS twin", "u.calculated IS NULL AS unpriced")
 	from := " FROM usage u LEFT JOIN twins p ON p.id = u.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)
 	if onlyTwins {
 		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)

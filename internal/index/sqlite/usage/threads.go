@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 	"github.com/txarchive/txarchive/internal/query"
@@ -54,8 +55,8 @@ func threadJoins(run, conversation bool) string {
 // threads returns the statement that adds usage_threads up.
 func (r *rollup) threads() (string, []any, error) {
 	of := r.q.UsageFilter
-	of.All = true                                                // usage_threads has only what counts, and no verdict
-	of.From, of.To, of.Undated = time.Time{}, time.Time{}, false // r.where has them
+	of.All = true                                                            // usage_threads has only what counts, and no verdict
+	of.From, of.To, of.Undated = time.Time{}, time.Time{}, index.WithUndated // r.where has them
 	f, err := filterUsage(of)
 	if err != nil {
 		return "", nil, err
