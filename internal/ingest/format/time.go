@@ -1,6 +1,7 @@
 package format
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,6 +51,18 @@ func UnixNano(n int64) transcript.Time {
 	t := unix(n, 1e9, 1)
 	t.UnixMicro /= 1e3
 	return t
+}
+
+// TimeOfUUID returns when a UUID of version 7 was made: it begins with the milliseconds since 1970 (RFC 9562). Of any other text it is invalid.
+func TimeOfUUID(id string) transcript.Time {
+	if !IsUUID(id) || id[14] != '7' {
+		return transcript.Time{}
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	if err != nil {
+		return transcript.Time{}
+	}
+	return UnixMilli(ms)
 }
 
 func unix(n, perSecond, scale int64) transcript.Time {

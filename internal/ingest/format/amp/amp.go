@@ -1,8 +1,9 @@
 // Package amp reads the threads of Amp (Sourcegraph): threads/T-<uuid>.json, one JSON document per thread, which Amp
-// rewrites as a whole with every change.
+// rewrites as a whole with every change; and what "amp -x --stream-json" has printed.
 //
-// Producer: the npm package @sourcegraph/amp of January 2026 (with a usage ledger) and of March 2026 (without one), checked on 2026-11-23;
-// the producer documents nothing. Since spring 2026 new threads are kept only on its server. Layout and counting: docs/formats/amp.md.
+// Producer: threads as the npm package @sourcegraph/amp of January 2026 (with a usage ledger) and of March 2026 (without one) wrote them, checked
+// on 2026-11-23: the producer does not document them. Since spring 2026 new threads are kept only on its server. What is printed is documented
+// (ampcode.com/manual/appendix, read in November 2026). Layout and counting: docs/formats/amp.md.
 //
 // Identity: a thread is a run with one conversation, identified by its id. A message is identified by its thread and number, also
 // where a fork has copied it. Usage of messages that an edit removed from a thread was paid for and stays.
@@ -29,15 +30,24 @@ func New() format.Format { return amp{} }
 
 type amp struct{}
 
-var _ format.Placed = amp{}
+var (
+	_ format.Placed        = amp{}
+	_ format.UsageResolver = amp{}
+)
 
 // Name returns "amp".
 func (amp) Name() string { return "amp" }
 
 // Version counts changes of what Parse yields.
-func (amp) Version() int { return 5 }
+func (amp) Version() int { return 6 }
 
-const roleThread = "thread"
+const (
+	roleThread = "thread"
+	roleStream = "stream" // saved output
+)
+
+// rankThread is the Run.Rank of a thread, which outranks saved output.
+const rankThread = 1
 
 // Amp's own ids are UUIDs after "T-".
 var (
@@ -45,9 +55,18 @@ var (
 	ownID    = lazyregexp.New(`^T-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
-// Detect claims a thread by its name in the threads directory, which may be the source itself, and elsewhere by the id in it. The
-// directory is no root: secrets.json lies beside it.
+// Detect claims threads, and saved output by its lines.
 func (amp) Detect(h format.Head) format.Claim {
+	claim := detectThread(h)
+	if claim.Strength == format.None && isOutput(h.Bytes) {
+		return format.Claim{Strength: format.Likely, Role: roleStream, Log: true}
+	}
+	return claim
+}
+
+// detectThread claims a thread by its name in the threads directory, which may be the source itself, and elsewhere by the id in it. The
+// directory is no root: secrets.json lies beside it.
+func detectThread(h format.Head) format.Claim {
 	name, isJSON := strings.CutSuffix(path.Base(h.Path), ".json")
 	if !isJSON {
 		return format.Claim{}
@@ -86,6 +105,11 @@ func (amp) Places() []format.Place {
 // Parse yields the records of one file.
 func (amp) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
+		if in.Role == roleStream {
+			p := &output{Sink: format.Sink{Yield: yield}, in: in, threads: map[string]*printed{}}
+			p.read()
+			return
+		}
 		p := &parser{Sink: format.Sink{Yield: yield}, in: in}
 		if p.read() {
 			p.thread()
@@ -94,7 +118,10 @@ func (amp) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 }
 
 // Text returns the text of one part of an event.
-func (amp) Text(_ string, raw []byte, _ int) (string, error) {
+func (amp) Text(role string, raw []byte, _ int) (string, error) {
+	if role == roleStream {
+		return format.TextOf("saved output", raw, func(v format.Value) string { return string(appendPrinted(nil, v)) })
+	}
 	return format.TextOf("a thread", raw, func(v format.Value) string { return string(appendText(nil, v)) })
 }
 

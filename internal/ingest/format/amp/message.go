@@ -143,10 +143,13 @@ func (p *parser) block(m *message, b format.Value, role, suffix string) {
 	})
 }
 
+// pathNames are the inputs of tools that name a file.
+var pathNames = []string{"path", "file_path", "absolutePath"}
+
 func (p *parser) call(b format.Value) *transcript.Call {
 	input := b.Get("input")
 	c := &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len())}
-	for _, key := range []string{"path", "file_path", "absolutePath"} {
+	for _, key := range pathNames {
 		if name := input.Get(key).Str(); name != "" {
 			c.Paths = append(c.Paths, name)
 		}

@@ -114,7 +114,7 @@ func (p *parser) emitRun() {
 		break
 	}
 	run := transcript.Run{
-		ID: p.id, Title: p.doc.Get("title").Str(), Project: pathOf(tree.Get("uri"), tree.Get("displayName").Str()),
+		ID: p.id, Rank: rankThread, Title: p.doc.Get("title").Str(), Project: pathOf(tree.Get("uri"), tree.Get("displayName").Str()),
 		Branch: strings.TrimPrefix(tree.Get("repository", "ref").Str(), "refs/heads/"), Version: first.Get("platform", "clientVersion").Str(),
 		Started: format.UnixMilli(created), Child: p.isSubagent,
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/crc32"
-	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -89,21 +88,9 @@ func (p *parser) startProcess(thread string) {
 // describeStream yields run and conversation. The streams of a thread are ordered by their first totals of tokens, one without a total
 // comes last.
 func (p *parser) describeStream(title, order string) {
-	began := beganAt(p.thread)
+	began := format.TimeOfUUID(p.thread) // no line has a time
 	p.Emit(&transcript.Run{ID: p.thread, Title: title, Started: began})
 	p.Emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Shared: true, Order: order, Title: title, Started: began})
-}
-
-// beganAt returns when a thread began, which no line states: its id is a UUID of version 7, and begins with the milliseconds since 1970 (RFC 9562).
-func beganAt(thread string) transcript.Time {
-	if !format.IsUUID(thread) || thread[14] != '7' {
-		return transcript.Time{}
-	}
-	ms, err := strconv.ParseInt(thread[:8]+thread[9:13], 16, 64)
-	if err != nil {
-		return transcript.Time{}
-	}
-	return format.UnixMilli(ms)
 }
 
 const unordered = "~" // behind all digits
@@ -306,7 +293,7 @@ func (p *parser) total(e *transcript.Event, v format.Value) {
 		return
 	}
 	u := p.usage(e, used)
-	u.Key, u.Rank, u.Requests, u.Time = p.conversation, used.input+used.output, transcript.Count{}, beganAt(p.thread)
+	u.Key, u.Rank, u.Requests, u.Time = p.conversation, used.input+used.output, transcript.Count{}, format.TimeOfUUID(p.thread)
 	p.Emit(u)
 	if known := p.streams[p.thread]; !known.order {
 		known.order = true
