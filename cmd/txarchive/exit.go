@@ -100,6 +100,7 @@ var exitTable = []struct {
 	{schedule.ErrForeign, exitRefused, "move it away, or name another: --archive, --with"},
 	{schedule.ErrNone, exitNotFound, "txarchive schedule install"},
 	{schedule.ErrUnusable, exitUsage, "--with systemd, launchd or cron chooses the scheduler; --dry-run only shows what would be written"},
+	{schedule.ErrInactive, exitUnexpected, "--with chooses another scheduler, such as cron; systemd accepts jobs in a login session of this user, or after `loginctl enable-linger`"},
 	{backup.ErrLocked, exitLocked, "another backup is running; wait for it"},
 	{backup.ErrNoBackup, exitNotFound, "is its disk mounted? `txarchive backup DIR` creates a backup in a directory"},
 	{backup.ErrNotEmpty, exitRefused, "a backup needs a directory of its own, outside the archive: name one that is missing or empty"},

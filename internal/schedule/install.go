@@ -22,6 +22,9 @@ var ErrForeign = errors.New("not written by txarchive, left unchanged")
 // ErrNone says that nothing is scheduled.
 var ErrNone = errors.New("nothing is scheduled")
 
+// ErrInactive says that the scheduler did not accept a job. Everything is as it was before.
+var ErrInactive = errors.New("nothing was scheduled")
+
 // Installer schedules jobs on this machine.
 type Installer struct {
 	FS     *disk.FS
@@ -68,7 +71,7 @@ func (in *Installer) Paths(j *Job, kind Kind) []string {
 	return []string{""}
 }
 
-// Install schedules a job. It replaces an earlier job of that name if it is ours. Errors: ErrForeign, ErrUnusable.
+// Install schedules a job. It replaces an earlier job of that name if it is ours. Errors: ErrForeign, ErrUnusable, ErrInactive.
 func (in *Installer) Install(ctx context.Context, j *Job, kind Kind) error {
 	files, err := j.Render(kind)
 	if err != nil {
@@ -77,8 +80,10 @@ func (in *Installer) Install(ctx context.Context, j *Job, kind Kind) error {
 	if kind == Cron {
 		return in.installCron(ctx, j, files[0].Text)
 	}
-	for _, path := range in.Paths(j, kind) { // check all before writing any
-		if _, err := in.readOwn(path); err != nil {
+	paths := in.Paths(j, kind)
+	before := make([]string, len(paths))
+	for i, path := range paths { // check all before writing any
+		if before[i], err = in.readOwn(path); err != nil {
 			return err
 		}
 	}
@@ -90,7 +95,23 @@ func (in *Installer) Install(ctx context.Context, j *Job, kind Kind) error {
 			return err
 		}
 	}
-	return in.activate(ctx, j, kind)
+	if err := in.activate(ctx, j, kind); err != nil {
+		return errors.Join(fmt.Errorf("%w: %w", ErrInactive, err), in.restore(ctx, j, kind, before))
+	}
+	return nil
+}
+
+// restore brings back the files that a job had before, "" for none, since Status takes what is there for scheduled.
+func (in *Installer) restore(ctx context.Context, j *Job, kind Kind, before []string) error {
+	if before[len(before)-1] == "" {
+		return in.Remove(context.WithoutCancel(ctx), j, kind)
+	}
+	for i, path := range in.Paths(j, kind) {
+		if err := in.FS.WriteFile(path, []byte(before[i])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readOwn reads a file of ours. It returns "" if there is none, and ErrForeign if the file is not ours.

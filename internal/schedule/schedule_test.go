@@ -354,6 +354,33 @@ func TestInstallFiles(t *testing.T) {
 	}
 }
 
+// TestInstallRefused: a scheduler that does not accept the job leaves what was scheduled before, and nothing that looks scheduled.
+func TestInstallRefused(t *testing.T) {
+	for _, kind := range []Kind{Systemd, Launchd} {
+		m := &machine{}
+		refused := errors.New("no bus")
+		in := &Installer{FS: &disk.FS{}, Home: t.TempDir(), Run: func(context.Context, string, string, ...string) (string, error) { return "", refused }}
+		j := job("/bin/txarchive", "nightly")
+		if err := in.Install(t.Context(), j, kind); !errors.Is(err, ErrInactive) || !errors.Is(err, refused) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if _, err := in.Status(t.Context(), j, kind, time.Now()); !errors.Is(err, ErrNone) {
+			t.Errorf("%s: status: %v", kind, err)
+		}
+		in.Run, j.Minute = m.run, 7
+		if err := in.Install(t.Context(), j, kind); err != nil {
+			t.Fatal(err)
+		}
+		in.Run, j.Minute = func(context.Context, string, string, ...string) (string, error) { return "", refused }, 9
+		if err := in.Install(t.Context(), j, kind); !errors.Is(err, ErrInactive) {
+			t.Errorf("%s, again: %v", kind, err)
+		}
+		if s, err := in.Status(t.Context(), j, kind, time.Now()); err != nil || s.Next.Minute() != 7 {
+			t.Errorf("%s, again: %+v, %v", kind, s, err)
+		}
+	}
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
