@@ -95,6 +95,21 @@ func findVersion(ctx context.Context, store *archive.Archive, name string, numbe
 
 // resolveFilters returns filters for what a name may stand for: SOURCE/PATH, a path on this machine, or an id.
 func resolveFilters(ctx context.Context, store *archive.Archive, name string) ([]index.VersionFilter, error) {
+	if files, err := fileFilters(ctx, store, name); err != nil || files != nil {
+		return files, err
+	}
+	what, err := resolve(ctx, store, name)
+	if isNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return versionFilters(ctx, store, what)
+}
+
+// fileFilters returns the filter for the file of a name, SOURCE/PATH or a path on this machine; nil if there is none.
+func fileFilters(ctx context.Context, store *archive.Archive, name string) ([]index.VersionFilter, error) {
 	sources, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return nil, err
@@ -121,14 +136,7 @@ func resolveFilters(ctx context.Context, store *archive.Archive, name string) ([
 			return []index.VersionFilter{f}, nil
 		}
 	}
-	what, err := resolve(ctx, store, name)
-	if isNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return versionFilters(ctx, store, what)
+	return nil, nil
 }
 
 // versionFilters returns filters for the originals that hold a run, a conversation or an event.

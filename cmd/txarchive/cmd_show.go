@@ -27,10 +27,10 @@ type showOptions struct {
 func newShowCommand(a *app) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
-		Use:   "show ID",
+		Use:   "show ID | SOURCE/PATH",
 		Short: "Show a run, conversation or event",
-		Long: "Show a run, conversation or event, by its id or a unique prefix of it. Native ids work as well, in full. Tool inputs\n" +
-			"and outputs are shortened, unless --tools full is given." +
+		Long: "Show a run, conversation or event, by its id or a unique prefix of it. Native ids work as well, in full, and so does\n" +
+			"the file of a conversation, named as for `cat`. Tool inputs and outputs are shortened, unless --tools full is given." +
 			exitCodes("4 no such id", "5 the original is damaged", "10 no archive"),
 		Example: "  txarchive show c4f09                      # a conversation\n" +
 			"  txarchive show c4f09:17 -C 3              # an event with three around it\n" +
@@ -98,6 +98,9 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	}
 	defer store.Close()
 	what, err := resolve(ctx, store, o.target(id))
+	if isNotFound(err) && o.around == "" {
+		what, err = resolveFile(ctx, store, id, err)
+	}
 	if err != nil {
 		return err
 	}

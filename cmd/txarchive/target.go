@@ -46,6 +46,9 @@ func resolve(ctx context.Context, store *archive.Archive, id string) (target, er
 	found, err := one()
 	if errors.Is(err, index.ErrNotFound) {
 		if found, err = other(); errors.Is(err, index.ErrNotFound) {
+			if what, bad := resolvePasted(ctx, store, id); bad == nil {
+				return what, nil
+			}
 			return target{}, notFound(fmt.Sprintf("no run, conversation or event %q", id), explainUnknown(ctx, store, id))
 		}
 	}
@@ -53,6 +56,18 @@ func resolve(ctx context.Context, store *archive.Archive, id string) (target, er
 		return target{}, ambiguous(ctx, store, id)
 	}
 	return found, err
+}
+
+// resolvePasted looks up an id that was copied with the quotes, commas or spaces around it, or in capitals.
+func resolvePasted(ctx context.Context, store *archive.Archive, id string) (target, error) {
+	bare := strings.Trim(id, " \t\r\n\"'`,;")
+	if bare == id {
+		bare = strings.ToLower(id)
+	}
+	if bare == id || bare == "" {
+		return target{}, index.ErrNotFound
+	}
+	return resolve(ctx, store, bare)
 }
 
 // explainUnknown returns the hint for an id that nothing has, by what has the beginning of it.
