@@ -143,6 +143,9 @@ func TestProposals(t *testing.T) {
 		{"role=ser", "role:*ser*"},
 		{"permission after>2000", "permission after:2000"},
 		{"permission (after:2000) role:nobody", "permission after:2000"},
+		{"permission health denied", "permission denied"},
+		{"server health check permission", "server OR health OR check OR permission"},
+		{"server health check permission role:user", "role:user (server OR health OR check OR permission)"},
 	} {
 		_, cover := find(t, w.searcher(), c.query, Options{})
 		found := slices.ContainsFunc(cover.Proposals, func(p Proposal) bool { return p.Query == c.want })

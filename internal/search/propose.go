@@ -50,6 +50,43 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 			return err
 		}
 	}
+	if len(c.Proposals) > 0 {
+		return nil
+	}
+	return a.proposeFewer(ctx, c)
+}
+
+// maxFewer is the number of texts up to which a query without one of them is proposed.
+const maxFewer = 8
+
+// proposeFewer proposes the query without one of its texts or, if that finds nothing either, with any of them.
+func (a *Answer) proposeFewer(ctx context.Context, c *Coverage) error {
+	var texts, others []query.Node
+	for _, n := range query.Conditions(a.tree.Root) {
+		if query.IsText(n) {
+			texts = append(texts, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	if len(texts) < 2 || len(texts) > maxFewer {
+		return nil
+	}
+	for _, n := range texts {
+		if err := a.offer(ctx, c, without(a.tree.Root, n), "without "+n.String()); err != nil {
+			return err
+		}
+	}
+	if len(c.Proposals) > 0 || len(texts) == 2 {
+		return nil
+	}
+	anyOf := &query.Tree{Root: query.Conjunction(append(others, query.Or{Of: texts})...)}
+	if err := a.offer(ctx, c, anyOf, "any of them, the best first"); err != nil {
+		return err
+	}
+	for i := range c.Proposals {
+		c.Proposals[i].Option = "--sort relevance"
+	}
 	return nil
 }
 
