@@ -94,7 +94,7 @@ var exitTable = []struct {
 	hint string
 }{
 	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` creates one; --archive DIR or TXARCHIVE_DIR names another"},
-	{archive.ErrNoPacks, exitCorrupt, "is their disk mounted? restore packs/ from a backup; to start a new archive, ingest into another directory"},
+	{archive.ErrNoPacks, exitCorrupt, "is their disk mounted? if they are lost, move this directory away: `txarchive backup restore BACKUP --to DIR` makes it again; to start a new archive, ingest into another directory"},
 	{archive.ErrLocked, exitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
 	{nightly.ErrRunning, exitLocked, "wait for it; `txarchive status` shows when it started"},
 	{schedule.ErrForeign, exitRefused, "move it away, or name another: --archive, --with"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -225,7 +226,15 @@ func flagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 		})
-		if near := names.SuggestionsFor(unknown.GetSpecifiedName()); len(near) > 0 {
+		name := unknown.GetSpecifiedName()
+		near, field := names.SuggestionsFor(name), ""
+		if strings.Contains(c.Use, "QUERY...") {
+			field = query.Named(name)
+		}
+		switch {
+		case field != "" && (len(near) == 0 || strings.HasPrefix(field, name)):
+			hint = fmt.Sprintf("it is part of the query: write %s before the value, without a space (docs/query-language.md)", field)
+		case len(near) > 0:
 			hint = "did you mean --" + strings.Join(near, ", --") + "?"
 		}
 	case strings.Contains(c.Use, "QUERY"):

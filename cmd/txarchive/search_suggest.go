@@ -11,7 +11,7 @@ import (
 )
 
 // partialFields are compared with the whole value that a producer states, of which people often know only a part.
-var partialFields = []string{"project", "model", "path", "group", "source", "agent", "tool", "flow", "step", "format"}
+var partialFields = []string{"project", "model", "path", "touches", "group", "source", "agent", "engine", "tool", "flow", "step", "status", "format"}
 
 // relaxed returns a query with its first such value compared as a part instead of as a whole; nil if it has none.
 func relaxed(t *query.Tree) *query.Tree {

@@ -88,6 +88,19 @@ var synonyms = map[string]string{
 	"provider": "engine:", "name": "tool: or project:", "subject": "no field", "price": "cost>", "attribute": "attr:",
 }
 
+// Named returns the field of a name, or the one that other programs call so, with its colon; "" if there is none.
+func Named(name string) string {
+	switch f, ok := lookup(name); {
+	case ok && f.Type == Number:
+		return name + ">"
+	case ok:
+		return name + ":"
+	case strings.HasSuffix(synonyms[name], ":"):
+		return synonyms[name]
+	}
+	return ""
+}
+
 // nearest returns the field that name was probably meant for, with its colon, or "" if none is close.
 func nearest(name string) string {
 	if m, ok := synonyms[name]; ok {

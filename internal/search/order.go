@@ -24,7 +24,7 @@ type cursor struct {
 }
 
 func badCursor(s string) error {
-	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "not a cursor of a search in this order", Hint: "use the cursor that the previous search printed, with the same query and --sort"}
+	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "not a cursor of a search in this order", Hint: "use the cursor that the previous search printed, with the same query and --sort; a date is part of the query: after:7d"}
 }
 
 func (a *Answer) prepare() (err error) {

@@ -107,7 +107,7 @@ func parseCursor(s string) (*key, error) {
 	if conversation, seq, part, ok := schema.ParseEventID(id); ok && err == nil && !strings.Contains(id, "/") {
 		return &key{at: at, conversation: conversation, seq: seq, part: part}, nil
 	}
-	return nil, &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "not a cursor of a search", Hint: "use the cursor that the previous search printed, with the same query and --sort"}
+	return nil, &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "not a cursor of a search", Hint: "use the cursor that the previous search printed, with the same query and --sort; a date is part of the query: after:7d"}
 }
 
 func (f *finder) run(db *Reader, q *query.Tree) error {
