@@ -12,7 +12,7 @@ type span struct {
 	point    bool // given to the second: a range ends at from, not at to
 }
 
-const datesHelp = "write a date (2026-11, 2026-11-20, 2026-11-20T10:00), an age (7d, 3h, 2w, 6mo, 1y) or a word (today, yesterday, this-week, last-month)"
+const datesHelp = "write a date (2026-11, 2026-11-20, 2026-11-20T10:00), an age (7d, 3h, 2w, 6mo, 1y) or a word (today, yesterday, tuesday, this-week, last-month)"
 
 // Times returns words and ages that a time field accepts, for completion.
 func Times() []string {
@@ -103,11 +103,21 @@ func (p *parser) span(text string) (span, bool) {
 	return s, ok && printable(s.from) && printable(s.to)
 }
 
-// named parses a word such as today. Weeks begin on Monday.
+// weekdays are the words for days of the week.
+var weekdays = map[string]time.Weekday{
+	"monday": time.Monday, "tuesday": time.Tuesday, "wednesday": time.Wednesday, "thursday": time.Thursday,
+	"friday": time.Friday, "saturday": time.Saturday, "sunday": time.Sunday,
+}
+
+// named parses a word such as today. Weeks begin on Monday; a day of the week is the latest one before today.
 func (p *parser) named(word string) (span, bool) {
 	y, m, d := p.now.Date()
 	day := func(y int, m time.Month, d int) time.Time { return midnight(y, m, d, p.loc) }
 	monday := d - (int(p.now.Weekday())+6)%7
+	if weekday, ok := weekdays[strings.TrimPrefix(word, "last-")]; ok {
+		back := (int(p.now.Weekday()-weekday)+6)%7 + 1
+		return span{from: day(y, m, d-back), to: day(y, m, d-back+1)}, true
+	}
 	switch word {
 	case "now":
 		return span{p.now, p.now.Add(time.Second), true}, true
