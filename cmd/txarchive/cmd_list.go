@@ -80,14 +80,14 @@ func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f.StringVar(&o.source, "source", "", "only runs from the sources `NAMES`")
 	f.StringVar(&o.project, "project", "", "only runs of the projects `NAMES`")
 	f.StringVar(&o.status, "status", "", "only runs with this `STATUS` (as the producer states it, or an outcome)")
-	f.StringVar(&o.sort, "sort", "started", "sort by `ORDER`, descending: started, ended, events, tokens or cost")
+	f.StringVar(&o.sort, "sort", "started", "sort by `ORDER`, descending: started, ended, duration, events, tokens or cost")
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows (0 = no limit; default 50 for tables)")
 	f.StringSliceVar(&o.columns, "columns", nil, "show these `COLUMNS`, in this order (a wrong name lists all)")
 	f.StringVar(&o.output, "format", "", "output `FORMAT`: table, csv, json (an array), ndjson or markdown (default table; ndjson with --json)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"format-name": completeFormats, "query": a.completeQuery, "source": a.completeValues("source"), "columns": completeColumns,
-		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed(rows.Formats...),
+		"sort": fixed("started", "ended", "duration", "events", "tokens", "cost"), "format": fixed(rows.Formats...),
 		"status": fixed("succeeded", "failed", "cancelled", "running"), "project": a.completeValues("project"),
 	})
 }

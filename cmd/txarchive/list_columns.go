@@ -78,6 +78,15 @@ func always(of func(*listRow) int64) func(*listRow) transcript.Count {
 	return func(r *listRow) transcript.Count { return transcript.Known(of(r)) }
 }
 
+// durationColumn is no column for programs, which have both times.
+var durationColumn = listColumn{name: "duration", right: true, from: -1,
+	cell: func(_ *app, r *listRow) string {
+		if d := r.duration(); d.Known {
+			return (time.Duration(d.N) * time.Microsecond).Round(time.Second).String() // as queries write it
+		}
+		return "-"
+	}}
+
 const (
 	medium = 100 // columns of a terminal
 	wide   = 140
@@ -85,7 +94,7 @@ const (
 
 var runColumns = []listColumn{
 	texts("run", 0, func(r *listRow) string { return r.run.ID }).whole(),
-	startedColumn, times("ended", -1, (*listRow).ended),
+	startedColumn, times("ended", -1, (*listRow).ended), durationColumn,
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(3),
 	{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return value(orNull(r.run.Status)) },
 		cell: func(_ *app, r *listRow) string {
@@ -118,7 +127,7 @@ var runColumns = []listColumn{
 var conversationColumns = []listColumn{
 	texts("conversation", 0, func(r *listRow) string { return r.conversation.ID }).whole(),
 	texts("run", medium, func(r *listRow) string { return r.run.ID }).whole(),
-	startedColumn, times("ended", -1, (*listRow).ended),
+	startedColumn, times("ended", -1, (*listRow).ended), durationColumn,
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(2),
 	counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })).spared(3),
 	counted("messages", -1, always(func(r *listRow) int64 { return r.conversation.Counts.Messages })),

@@ -24,7 +24,7 @@ func (o *listOptions) settle(a *app, all []listColumn) error {
 		return err
 	}
 	if listOrders[o.sort] == nil {
-		return usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort started, ended, events, tokens or cost")
+		return usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort started, ended, duration, events, tokens or cost")
 	}
 	if o.limit == 0 && o.output == "table" && !o.unlimited {
 		o.limit = defaultRows

@@ -40,6 +40,15 @@ func (r *listRow) ended() transcript.Time {
 	return r.run.Ended
 }
 
+// duration returns the time from start to end in microseconds, which is what the query compares, too.
+func (r *listRow) duration() transcript.Count {
+	from, to := r.started(), r.ended()
+	if !from.Valid || !to.Valid {
+		return transcript.Count{}
+	}
+	return transcript.Known(to.UnixMicro - from.UnixMicro)
+}
+
 func (r *listRow) counts() *index.Counts {
 	if r.conversation != nil {
 		return &r.conversation.Counts
@@ -67,11 +76,12 @@ func (r *listRow) about() transcript.Time {
 
 // listOrders compare rows for --sort. What is unknown is lowest.
 var listOrders = map[string]func(a, b *listRow) int{
-	"started": func(a, b *listRow) int { return compareTimes(a.about(), b.about()) },
-	"ended":   func(a, b *listRow) int { return compareTimes(a.ended(), b.ended()) },
-	"events":  func(a, b *listRow) int { return cmp.Compare(a.counts().Events, b.counts().Events) },
-	"tokens":  func(a, b *listRow) int { return compareCounts(tokens(a.counts()), tokens(b.counts())) },
-	"cost":    func(a, b *listRow) int { return compareCounts(a.counts().CostUsed, b.counts().CostUsed) },
+	"started":  func(a, b *listRow) int { return compareTimes(a.about(), b.about()) },
+	"ended":    func(a, b *listRow) int { return compareTimes(a.ended(), b.ended()) },
+	"duration": func(a, b *listRow) int { return compareCounts(a.duration(), b.duration()) },
+	"events":   func(a, b *listRow) int { return cmp.Compare(a.counts().Events, b.counts().Events) },
+	"tokens":   func(a, b *listRow) int { return compareCounts(tokens(a.counts()), tokens(b.counts())) },
+	"cost":     func(a, b *listRow) int { return compareCounts(a.counts().CostUsed, b.counts().CostUsed) },
 }
 
 func compareTimes(a, b transcript.Time) int {
