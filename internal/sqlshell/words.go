@@ -99,9 +99,13 @@ func Suggest(ctx context.Context, console index.Console, statement, message stri
 	if what == "no such column" {
 		some = words.columnsOf(statement)
 	}
+	name = strings.ToLower(name)
 	least := (len(name) + 2) / 3
 	for _, w := range some {
-		if d := query.Distance([]rune(strings.ToLower(name)), []rune(w)); d < least {
+		if strings.HasPrefix(w, name+"_") { // cost for cost_microusd
+			return w
+		}
+		if d := query.Distance([]rune(name), []rune(w)); d < least {
 			nearest, least = w, d
 		}
 	}
