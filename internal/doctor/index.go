@@ -153,7 +153,7 @@ func (d *Doctor) pins(ctx context.Context, c *Check) error {
 // remedies say what to do about kinds of problems. About the other kinds nothing can be done.
 var remedies = map[string]string{
 	"scan":  "check owner and mode of the path; every ingest tries again",
-	"open":  "check owner and mode of the file; every ingest tries again",
+	"open":  "check owner and mode of the path; every ingest tries again",
 	"read":  "check the disk of the file; every ingest tries again",
 	"store": "check the system log for errors of the archive's disk",
 }
