@@ -141,9 +141,9 @@ func (b *Builder) Flush() *Unit {
 	if len(b.small) == 0 {
 		return nil
 	}
-	enc := &b.enc
+	enc := b.enc
 	if b.isCrowded() {
-		enc = &b.crowd
+		enc = b.crowd
 	}
 	unit := &Unit{Entries: b.entries, members: []stored{enc.member(b.small)}, raw: int64(len(b.small))}
 	b.small, b.entries = b.small[:0], nil

@@ -28,34 +28,46 @@ type stored struct {
 	sum  blob.Ref // of data
 }
 
-// encoder compresses members. It is not safe for concurrent use.
-type encoder struct {
-	level int
-	fw    *flate.Writer
-	buf   bytes.Buffer
+// encoder compresses members.
+type encoder struct{ level int }
+
+// deflater is what compressing takes: with its tables more than a megabyte. It is kept for later members and other builders.
+type deflater struct {
+	fw  *flate.Writer
+	buf bytes.Buffer
+}
+
+// deflaterPools has the deflaters that nobody uses, by level.
+var deflaterPools [flate.BestCompression + 1]sync.Pool
+
+func newDeflater(level int) *deflater {
+	if d, ok := deflaterPools[level].Get().(*deflater); ok {
+		d.buf.Reset()
+		d.fw.Reset(&d.buf)
+		return d
+	}
+	d := &deflater{}
+	fw, err := flate.NewWriter(&d.buf, level)
+	must(err) // Options.normal has made the level valid
+	d.fw = fw
+	return d
 }
 
 // member compresses raw. The result does not depend on earlier calls.
-func (e *encoder) member(raw []byte) stored {
-	e.buf.Reset()
-	e.buf.WriteString(memberMagic)
-	e.buf.Write(make([]byte, 8))
-	if e.fw == nil {
-		fw, err := flate.NewWriter(&e.buf, e.level)
-		must(err) // Options.normal has made the level valid
-		e.fw = fw
-	} else {
-		e.fw.Reset(&e.buf)
-	}
-	_, err := e.fw.Write(raw)
+func (e encoder) member(raw []byte) stored {
+	d := newDeflater(e.level)
+	defer deflaterPools[e.level].Put(d)
+	d.buf.WriteString(memberMagic)
+	d.buf.Write(make([]byte, 8))
+	_, err := d.fw.Write(raw)
 	must(err) // a bytes.Buffer does not fail
-	must(e.fw.Close())
+	must(d.fw.Close())
 	var footer [memberFooter]byte
 	binary.LittleEndian.PutUint32(footer[:], crc32.ChecksumIEEE(raw))
 	binary.LittleEndian.PutUint32(footer[4:], uint32(len(raw)))
-	e.buf.Write(footer[:])
+	d.buf.Write(footer[:])
 
-	data := bytes.Clone(e.buf.Bytes())
+	data := bytes.Clone(d.buf.Bytes())
 	binary.LittleEndian.PutUint32(data[len(memberMagic):], uint32(len(data)))
 	binary.LittleEndian.PutUint32(data[len(memberMagic)+4:], uint32(len(raw)))
 	return stored{data: data, raw: int64(len(raw)), sum: sha256.Sum256(data)}
