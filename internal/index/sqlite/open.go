@@ -118,10 +118,8 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	db.w = writer(db.dsn(pragmas, url.Values{"_txlock": {"immediate"}}))
 	if info.Size() == 0 {
-		if err := db.create(ctx); err != nil {
-			return err
-		}
-		return db.openReader(ctx)
+		db.read() // who reads first connects: to see that it can would be to parse the schema once more
+		return db.create(ctx)
 	}
 	return db.openBoth(ctx)
 }
