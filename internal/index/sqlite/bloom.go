@@ -13,18 +13,28 @@ import (
 type seenFilters struct{ events, usage, files, names, runs bloomFilter }
 
 // bloomFilter is a Bloom filter with one hash function: a bit for each hash modulo its size. Nil contains everything. What a
-// failed transaction has added stays in it.
-type bloomFilter []uint64
+// failed transaction has added stays in it. A page is made when its first bit is set, since most indexes have few rows.
+type bloomFilter []*bloomPage
+
+type bloomPage [bloomPageBits / 64]uint64
+
+const bloomPageBits = 1 << 12
+
+func newBloomFilter(bits int) bloomFilter { return make(bloomFilter, bits/bloomPageBits) }
 
 // add adds a hash and reports whether it may have been there before.
 func (h bloomFilter) add(hash int64) bool {
 	if len(h) == 0 {
 		return true
 	}
-	at := uint64(hash) % uint64(64*len(h))
-	bit := uint64(1) << (at % 64)
-	before := h[at/64]&bit != 0
-	h[at/64] |= bit
+	at := uint64(hash) % uint64(bloomPageBits*len(h))
+	page := &h[at/bloomPageBits]
+	if *page == nil {
+		*page = new(bloomPage)
+	}
+	word, bit := &(*page)[at%bloomPageBits/64], uint64(1)<<(at%64)
+	before := *word&bit != 0
+	*word |= bit
 	return before
 }
 
@@ -35,7 +45,7 @@ func addKey[K comparable](h bloomFilter, key K) bool {
 
 var filterSeed = maphash.MakeSeed()
 
-// Sizes of the filters, in bits: 4 MiB in all. With a million rows one lookup in sixteen is made for nothing.
+// Sizes of the filters, in bits: 4 MiB in all, once they are full. With a million rows one lookup in sixteen is made for nothing.
 const (
 	eventBits = 1 << 24
 	otherBits = 1 << 22
@@ -65,7 +75,7 @@ func (t *tx) loadFilters() (*seenFilters, error) {
 			return nil, err
 		}
 		if !some {
-			*table.hashes = make(bloomFilter, table.size/64)
+			*table.hashes = newBloomFilter(table.size)
 		}
 	}
 	return known, nil

@@ -85,9 +85,10 @@ func TestMetWork(t *testing.T) {
 }
 
 func TestHashes(t *testing.T) {
-	h := make(bloomFilter, 2)
-	for _, hash := range []int64{0, -1, 127, 1 << 40, 5} {
-		before := hash == 127 || hash == 1<<40 // cannot be told from -1 and from 0
+	const bits = 2 * bloomPageBits
+	h := newBloomFilter(bits)
+	for _, hash := range []int64{0, -1, bits - 1, 1 << 40, 5} {
+		before := hash == bits-1 || hash == 1<<40 // cannot be told from -1 and from 0
 		if h.add(hash) != before {
 			t.Errorf("%d: there before, %v", hash, !before)
 		}
