@@ -168,7 +168,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 		}
 		a.note("Excluded (%s): %s%s", h.By, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
 	}
-	a.printSources(c.Sources)
+	a.printSources(c.Sources, c.More || c.Next != nil)
 	if c.Thinned != nil && *c.Thinned > 0 {
 		a.note("A policy has removed the words of %s from the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", terminal.Plural(*c.Thinned, "run", "runs"))
 	}
@@ -191,8 +191,9 @@ func (a *app) printCoverage(c *search.Coverage) {
 // maxSourcesNamed is how many sources a note names; of the others it gives the number.
 const maxSourcesNamed = 3
 
-// printSources notes the sources of which something may be missing.
-func (a *app) printSources(sources []search.Source) {
+// printSources notes the sources of which something may be missing. What could not be read in their files is no news to who sees only some of
+// the hits.
+func (a *app) printSources(sources []search.Source, more bool) {
 	var unwell, broken []string
 	problems := int64(0)
 	for _, s := range sources {
@@ -208,7 +209,7 @@ func (a *app) printSources(sources []search.Source) {
 	if more := len(unwell) - maxSourcesNamed; more > 0 {
 		a.note("%s also missing or stale: txarchive status", terminal.Plural(more, "more source", "more sources"))
 	}
-	if n := len(broken); n > 0 {
+	if n := len(broken); n > 0 && !more {
 		named, has := "Source "+broken[0], "has"
 		if n > 1 {
 			named, has = "Sources "+strings.Join(broken[:min(n, maxSourcesNamed)], ", "), "have"

@@ -166,7 +166,8 @@ func remedy(p *index.Problem) string {
 	return remedies[p.Kind]
 }
 
-// problems counts the problems of originals by format, kind and remedy.
+// problems counts the problems of originals by format, kind and remedy. Without a remedy they are a note: what an agent has written badly
+// stays so, and should not make each examination fail for ever.
 func (d *Doctor) problems(ctx context.Context, c *Check) error {
 	type group struct {
 		format, kind, remedy string
@@ -198,8 +199,11 @@ func (d *Doctor) problems(ctx context.Context, c *Check) error {
 			hints = append(hints, g.remedy)
 		}
 	}
-	hint := cmp.Or(strings.Join(hints, "; "), "the bytes are kept anyway: txarchive sql 'SELECT source, path, line, kind, reason FROM v_problems'")
-	c.conclude(Problem, terminal.Plural(total, "problem", "problems")+" with originals", hint)
+	state, hint := Problem, strings.Join(hints, "; ")
+	if hint == "" {
+		state, hint = Note, "the bytes are kept anyway: txarchive sql 'SELECT source, path, line, kind, reason FROM v_problems'"
+	}
+	c.conclude(state, terminal.Plural(total, "problem", "problems")+" with originals", hint)
 	return nil
 }
 
