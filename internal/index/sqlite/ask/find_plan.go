@@ -132,7 +132,12 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 			return err
 		}
 		c.To = edge
-		owned = 4**p.found < p.probe // where most rows pass, looking up owners saves nothing
+		owned = 4**p.found < p.probe       // where most rows pass, looking up owners saves nothing
+		if words != nil && words.negated { // they have been asked for a row below the edge already, and only descend
+			if words, err = p.textFilter(c); err != nil {
+				return err
+			}
+		}
 	}
 	if owned {
 		o, err := p.findOwners(of)

@@ -107,6 +107,17 @@ func TestPlansAgree(t *testing.T) {
 	}
 }
 
+// TestExcludedBehindTheNewest: words that must not be there are not there in the rows behind the newest ones, which are tried first, either.
+func TestExcludedBehindTheNewest(t *testing.T) {
+	for _, text := range []string{"cost>0.1 -the", "project:*ject-* -the", "path:*bench* -the -of"} {
+		db := busyWorld(t, busyRuns) // whose owners nobody has looked up yet
+		want := foundIDs(t, db.WithLimits(ask.NewLimits(math.MaxInt32, 1<<40, 5000, 512, math.MaxInt32)), text, 1<<20)
+		if got := foundIDs(t, busyWorld(t, busyRuns).WithLimits(ask.NewLimits(3, 1<<40, 5, 5, 3)), text, 1000); !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("%s: %d hits, want %d", text, len(got), len(want))
+		}
+	}
+}
+
 // TestNumbers compares comparisons of numbers with the views.
 func TestNumbers(t *testing.T) {
 	db := busyWorld(t, busyRuns/2)
