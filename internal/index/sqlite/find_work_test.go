@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -66,6 +67,35 @@ func TestFindAgainWork(t *testing.T) {
 	}
 	if n := find(); n.statements <= again.statements {
 		t.Errorf("after a commit: %v\nbefore: %v", n, again)
+	}
+}
+
+// TestRangesWork asks for rows with usage that another condition excludes: those that begin within usage are found without testing each, and
+// not looked for again.
+func TestRangesWork(t *testing.T) {
+	of := func(n int) (first, count, again work) {
+		db := archivedCopy(t, n)
+		c := countReads(t, db)
+		find := func(limit int) func() error {
+			return func() error {
+				for h, err := range db.Find(t.Context(), mustParse(t, "has:usage tool:bash"), index.Page{Limit: limit}) {
+					return cmp.Or(err, fmt.Errorf("%s bears no usage", h.ID))
+				}
+				return nil
+			}
+		}
+		first = c.of(t, find(20))
+		count = c.of(t, func() error {
+			_, err := db.Count(t.Context(), mustParse(t, "has:usage tool:bash"), index.Page{Limit: 1000, AllVersions: true})
+			return err
+		})
+		return first, count, c.of(t, find(20))
+	}
+	small, _, _ := of(40)
+	large, count, again := of(160)
+	large.within(t, "the first time", 160, small, 40, 1.5, 2)
+	if 10*count.steps > large.steps || 10*again.steps > large.steps {
+		t.Errorf("first: %v\nits count: %v\nagain: %v", large, count, again)
 	}
 }
 

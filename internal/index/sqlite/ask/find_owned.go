@@ -121,25 +121,27 @@ func (p *planner) rowIDs(owners []ownerRange, c where.Cond) ([]int64, error) {
 	for i, o := range owners {
 		list[i] = o.id
 	}
-	of, within, args := "json_each(?) j CROSS JOIN events e INDEXED BY events_place ON e.transcript = j.value", "", []any{asList(list)}
-	if c.RangeSQL != "" {
-		of, within = "("+c.RangeSQL+") s CROSS JOIN events e INDEXED BY events_place ON e.transcript = s.transcript", " AND e.offset >= s.first AND e.offset < s.behind"
-		args = append(args, c.RangeArgs...)
-	}
-	args = append(args, c.From, to)
-	key := fmt.Sprint(c.RangeSQL, args)
+	key := fmt.Sprint(c.RangeSQL, c.RangeArgs, list, c.From, to)
 	if ids, known := p.tx.rows[key]; known {
 		return slices.Clone(ids), nil
 	}
-	var text string // as one value: a result row for each id would cost more than everything else
-	if err := p.tx.GetContext(p.ctx, &text, "SELECT json_group_array(e.id) FROM "+of+" WHERE e.id >= ? AND e.id < ?"+within, args...); err != nil {
-		return nil, err
-	}
-	ids, err := fromList(text)
+	ids, err := p.queryRows(asList(list), c, to)
 	if err == nil && p.tx.reserve(len(ids)) {
 		p.tx.rows[key] = slices.Clone(ids)
 	}
 	return ids, err
+}
+
+func (p *planner) queryRows(owners string, c where.Cond, to int64) ([]int64, error) {
+	if c.RangeSQL != "" {
+		return p.queryRanged(owners, c, to)
+	}
+	var text string // as one value: a result row for each id would cost more than everything else
+	if err := p.tx.GetContext(p.ctx, &text, `SELECT json_group_array(e.id) FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place ON e.transcript = j.value
+		WHERE e.id >= ? AND e.id < ?`, owners, c.From, to); err != nil {
+		return nil, err
+	}
+	return fromList(text)
 }
 
 // fromList decodes numbers that asList or SQLite has encoded.

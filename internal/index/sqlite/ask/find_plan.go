@@ -144,6 +144,14 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 		if err != nil {
 			return err
 		}
+		if c.RangeSQL != "" && !o.dense {
+			rows, err := p.ranged(o, of)
+			if err != nil {
+				return err
+			}
+			_, err = p.scanAll(c, &textFilter{Rows: rows}, math.MaxInt, visit)
+			return err
+		}
 		switch fewRows, err := p.fewMatches(o, c, words); {
 		case err != nil:
 			return err
@@ -158,12 +166,11 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 	return err
 }
 
-// maxFewRows is up to how many rows are tested one by one rather than intersected with the rows of owners. Testing one row
-// takes as long as listing rowsPerLookup rows of owners.
-const (
-	maxFewRows    = 4096
-	rowsPerLookup = 16
-)
+// fewRows is up to how many rows are tested one by one rather than intersected with the rows of owners.
+func (l *limits) fewRows() int { return 8 * l.listRows }
+
+// rowsPerLookup is how many rows of owners are listed in the time in which one row is tested.
+const rowsPerLookup = 16
 
 // within returns the rows of the filter in the id ranges of owners.
 func (s *textFilter) within(owners []ownerRange) *textFilter {
@@ -172,7 +179,7 @@ func (s *textFilter) within(owners []ownerRange) *textFilter {
 
 // fewMatches reports whether few rows match the words in the id ranges of the owners.
 func (p *planner) fewMatches(o ownerSet, c where.Cond, words *textFilter) (bool, error) {
-	most := int64(maxFewRows)
+	most := int64(p.fewRows())
 	if c.RangeSQL == "" {
 		most = min(most, o.rows()/rowsPerLookup)
 	}

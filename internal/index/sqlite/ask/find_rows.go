@@ -134,6 +134,12 @@ func (s rowRanges) Advance(at int64) (int64, error) {
 	return min(at, s[i][1]), nil
 }
 
+// has reports whether one of the ranges includes n.
+func (s rowRanges) has(n int64) bool {
+	at, _ := s.Advance(n)
+	return at == n
+}
+
 // eventRows is the rows of all events. It implements fts5.Rows.
 type eventRows struct {
 	*planner

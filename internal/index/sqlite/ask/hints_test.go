@@ -82,6 +82,13 @@ func sameNumbers(t *testing.T, db *ask.Reader, r *rand.Rand, numbers []string, m
 				if got, want := foundIDs(t, bounded, text, 0), foundIDs(t, every, text, 1<<20); !slices.Equal(got, want) {
 					t.Fatalf("%s: %d hits, want %d", text, len(got), len(want))
 				}
+				if with == "" { // rows that do not count are of other owners
+					got, err := bounded.Count(t.Context(), parse(t, text), index.Page{AllVersions: true})
+					want, failed := every.Count(t.Context(), parse(t, text), index.Page{AllVersions: true})
+					if got != want || err != nil || failed != nil {
+						t.Fatalf("%s, all versions: counts %d, want %d (%v, %v)", text, got, want, err, failed)
+					}
+				}
 			}
 		}
 	}
@@ -107,7 +114,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
-	sameNumbers(t, db.Reader, r, numbers, "", " odd -tool:bash", " OR duration>2990s")
+	sameNumbers(t, db.Reader, r, numbers, "", " odd -tool:bash", " OR duration>2990s", " -tool:bash", " kind:message", " odd has:cost")
 	var versions, wide int
 	if err := db.raw.QueryRow("SELECT count(*), sum(duration_most > 3000000000) FROM bounds").Scan(&versions, &wide); err != nil || versions > originals || versions < originals/2 || wide > 0 {
 		t.Errorf("bounds of %d versions, %d that say nothing (%v)", versions, wide, err)

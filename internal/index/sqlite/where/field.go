@@ -234,8 +234,19 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 	default:
 		c.sql = []string{Balanced(sql, " OR ")}
 		c.HintSQL, c.HintArgs = callOwners(f)
+		if f.Name == "has" && (isValue(f, "cost") || isValue(f, "usage")) {
+			c.HintSQL, c.RangeSQL = usageOwners(f.Values[0].Text)
+		}
 	}
 	return c, nil
+}
+
+// usageOwners returns a hint and RangeSQL for the rows that have usage, or a cost.
+func usageOwners(has string) (hint []string, ranges string) {
+	if has == "usage" {
+		return []string{"t.version IN (SELECT b.version FROM bounds b)"}, usageRanges + "1"
+	}
+	return []string{"t.version IN (SELECT b.version FROM bounds b WHERE b.cost_most IS NOT NULL)"}, usageRanges + eventNumber("cost") + " IS NOT NULL"
 }
 
 // fileColumns are SQL expressions for the path and the source of a row's file.

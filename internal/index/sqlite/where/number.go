@@ -12,9 +12,9 @@ import (
 const usageOfEvent = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
 	AND u.offset = (SELECT x.offset FROM usage x WHERE x.version = t.version AND x.offset <= e.offset AND x.inner IS e.inner ORDER BY x.offset DESC LIMIT 1) AND `
 
-// usageRanges selects, for a list of transcripts, the byte range that spans their matching usage. It must be followed by
-// a condition on u and GROUP BY t.id.
-const usageRanges = `SELECT t.id AS transcript, min(u.offset) AS first, max(u.offset + u.length) AS behind FROM json_each(?) j
+// usageRanges selects, for a list of transcripts, the byte ranges of their matching usage. It must be followed by a
+// condition on u.
+const usageRanges = `SELECT t.id AS transcript, u.offset AS first, u.offset + u.length AS behind FROM json_each(?) j
 	CROSS JOIN transcripts t ON t.id = j.value CROSS JOIN usage u ON u.version = t.version AND `
 
 // eventNumber returns SQL for a number of a usage record, "" for fields that are none. Input includes cached tokens.
@@ -102,7 +102,7 @@ func (k compiler) compare(n query.Compare) (Cond, error) {
 	case number != "":
 		hint, hinted := versionsInBounds(n)
 		return Cond{sql: []string{usageOfEvent + number + is + ")"}, args: args, HintSQL: []string{hint}, HintArgs: hinted,
-			RangeSQL: usageRanges + number + is + " GROUP BY t.id", RangeArgs: args}, nil
+			RangeSQL: usageRanges + number + is, RangeArgs: args}, nil
 	case n.Field == "events":
 		return ownerCond(conversationEvents+is, args), nil
 	case n.Field == "duration":

@@ -31,8 +31,8 @@ type Cond struct {
 	// narrows down the owners whose rows can match.
 	HintSQL  []string
 	HintArgs []any
-	// RangeSQL is implied by the rest, too. For a list of transcripts it selects those with matching rows, and the byte
-	// range of the original in which these rows begin.
+	// RangeSQL is implied by the rest, too. For a list of transcripts it selects byte ranges of their originals (transcript,
+	// first, behind): each matching row begins within one.
 	RangeSQL  string
 	RangeArgs []any // after the list of transcripts
 	From      int64 // bounds of the row ids that can match, from the time window: From included, To excluded
