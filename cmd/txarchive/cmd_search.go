@@ -101,6 +101,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 		a.printCoverage(coverage)
 		if coverage.Shown == 0 && coverage.Partial == nil {
 			a.suggestNames(ctx, store, query)
+			a.suggestUsage(ctx, store, query)
 			a.suggestShow(ctx, store, query)
 			if err := a.noteUnindexed(ctx, store, coverage.Rows); err != nil {
 				return err

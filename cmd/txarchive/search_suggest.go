@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -95,6 +97,59 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 		}
 	}
 }
+
+// suggestUsage notes, for a query without hits that compares usage, that no such events bear any, if that is so, and what knows the usage
+// that such events are part of.
+func (a *app) suggestUsage(ctx context.Context, store *archive.Archive, text string) {
+	t, err := query.Parse(text, a.now(), a.location())
+	if err != nil {
+		return
+	}
+	all := query.Conditions(t.Root)
+	i := slices.IndexFunc(all, func(n query.Node) bool {
+		number, ok := n.(query.Compare)
+		return ok && isUsage(number)
+	})
+	of := slices.DeleteFunc(slices.Clone(all), func(n query.Node) bool {
+		f, ok := n.(query.Field)
+		return !ok || !slices.Contains([]string{"role", "kind", "type", "tool"}, f.Name)
+	})
+	if i < 0 || len(of) == 0 {
+		return
+	}
+	what, has := "tokens", query.Field{Name: "has", Values: []query.Value{{Text: "usage"}}}
+	if all[i].(query.Compare).Field == "cost" {
+		what, has.Values[0].Text = "a cost", "cost"
+	}
+	short, cancel := context.WithTimeout(ctx, suggestTime)
+	defer cancel()
+	found, err := store.Index().Count(short, &query.Tree{Root: query.And{Of: append(of[:len(of):len(of)], has)}}, index.Page{Limit: 1})
+	if err != nil || found > 0 {
+		return
+	}
+	a.note("No event with %s states %s: what a request used and cost is stated elsewhere, mostly beside the answer of the model", query.Conjunction(of...), what)
+	for _, err := range store.Index().Runs(short, index.Selection{Query: t}, index.Page{Limit: 1}) {
+		if err == nil {
+			a.note("Try: txarchive list %s   (runs that have such events, by what all of the run took)", terminal.ShellQuote(text))
+		}
+	}
+	for n := range query.Leaves(t.Root) { // the report knows tools and what requests used
+		f, isField := n.(query.Field)
+		number, isNumber := n.(query.Compare)
+		if query.IsText(n) || isField && f.Name != "tool" || isNumber && !isUsage(number) {
+			return
+		}
+	}
+	a.note("Try: txarchive cost --by conversation %s   (requests that called such a tool)", terminal.ShellQuote(text))
+}
+
+// isUsage reports whether a comparison is with what a request used or cost.
+func isUsage(n query.Compare) bool {
+	return slices.Contains([]string{"cost", "tokens", "input", "output"}, n.Field)
+}
+
+// suggestTime bounds how long is looked for what explains that there are no hits.
+const suggestTime = 2 * time.Second
 
 // suggestRelaxed notes what a query without hits may have been meant to be. matches reports whether the command finds anything by another.
 func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, command, text string, matches func(*query.Tree) bool) {
