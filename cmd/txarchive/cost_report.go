@@ -45,7 +45,7 @@ func (v *costPrinter) report(ctx context.Context) error {
 		return nil
 	}
 	if len(r.Rows) == 0 {
-		v.explainEmpty()
+		v.explainEmpty(ctx)
 		v.remarks(r)
 		v.a.suggestRelaxed(ctx, v.store, "cost", v.o.query, func(t *query.Tree) bool {
 			o := v.options

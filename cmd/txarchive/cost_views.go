@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -49,7 +51,7 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	case len(all) > 0:
 		fmt.Fprintln(v.a.out, v.a.fitTable(v.blockGrid(all)))
 	case undated == 0:
-		v.explainEmpty()
+		v.explainEmpty(ctx)
 	}
 	if left > 0 {
 		v.a.note("%s before these: --limit 0 shows all", terminal.Plural(left, "block", "blocks"))
@@ -61,13 +63,27 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	return nil
 }
 
-// explainEmpty notes that there is no usage, or none that matches the flags.
-func (v *costPrinter) explainEmpty() {
+// explainEmpty notes that there is no usage, or none that matches the flags, and on which days there is some that does but for dates.
+func (v *costPrinter) explainEmpty(ctx context.Context) {
 	if o := &v.o; o.query+o.run+o.since+o.until == "" {
 		v.a.note("The archive holds no usage yet.")
 		return
 	}
 	v.a.note("Nothing was spent: no usage matches")
+	ever := v.options
+	ever.By, ever.Since, ever.Until, ever.Limit = []string{cost.Day}, time.Time{}, time.Time{}, 0
+	if q := ever.Query; q != nil {
+		undated := slices.DeleteFunc(slices.Clone(query.Conditions(q.Root)), func(n query.Node) bool { _, dates := n.(query.Range); return dates })
+		ever.Query = &query.Tree{Root: query.Conjunction(undated...)}
+	}
+	r, err := cost.Run(ctx, v.store.Index(), ever)
+	if err != nil { // what explains an empty report is not worth an error
+		return
+	}
+	days := slices.DeleteFunc(r.Rows, func(row cost.Row) bool { return row.Keys[0].Value == nil })
+	if n := len(days); n > 0 {
+		v.a.note("At other times there is some: from %s to %s", *days[0].Keys[0].Value, *days[n-1].Keys[0].Value)
+	}
 }
 
 // count formats a number exactly where the terminal is wide enough, else in few characters.

@@ -100,8 +100,8 @@ func (a *Answer) Files() iter.Seq2[File, error] {
 	}
 }
 
-// Facets counts the hits by the values of fields: field by field, the most frequent value first. It is used in place
-// of Results. Options.Limit bounds the number of hits that are counted. Errors: *index.UnsupportedError for a field.
+// Facets counts the hits by the values of fields: field by field, the most frequent value first, but times in their order. It is used
+// in place of Results. Options.Limit bounds the number of hits that are counted. Errors: *index.UnsupportedError for a field.
 func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	for _, f := range fields {
 		if facets[f] == nil && facetTimes[f] == "" {
@@ -195,7 +195,7 @@ func (a *Answer) indexOnly(ctx context.Context) (*query.Tree, error) {
 	return questions[0].tree, nil
 }
 
-// sorted returns counts in the order of fields, the most frequent values first.
+// sorted returns counts in the order of fields, the most frequent values first, but times as they follow each other.
 func sorted(counts map[Facet]int64, fields []string) []Facet {
 	out := make([]Facet, 0, len(counts))
 	for f, n := range counts {
@@ -203,7 +203,11 @@ func sorted(counts map[Facet]int64, fields []string) []Facet {
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b Facet) int {
-		return cmp.Or(cmp.Compare(slices.Index(fields, a.Field), slices.Index(fields, b.Field)), cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Value, b.Value))
+		byField, byHits := cmp.Compare(slices.Index(fields, a.Field), slices.Index(fields, b.Field)), cmp.Compare(b.Hits, a.Hits)
+		if facetTimes[a.Field] != "" {
+			byHits = 0
+		}
+		return cmp.Or(byField, byHits, cmp.Compare(a.Value, b.Value))
 	})
 	return out
 }
