@@ -29,6 +29,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
+	"github.com/txarchive/txarchive/internal/ingest/format/hermes"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
@@ -73,6 +74,7 @@ func Formats() []format.Format {
 		continuedev.New(),
 		llmlogs.New(),
 		goose.New(),
+		hermes.New(),
 		vibe.New(),
 		droid.New(),
 		zed.New(),

@@ -38,6 +38,7 @@ func TestParsersAllocate(t *testing.T) {
 		{"kiro", "messages", "../kiro/testdata/messages/in/home/.kiro/sessions/c25a05601239adfe/sess_5a000000-0000-4000-8000-000000000001/messages.jsonl", 3},
 		{"leslie", "transcript", "../leslie/testdata/copies/in/shop/.leslie/threads/thread-aaaa0001/.meta/transcripts/20260301-1000-Add-a-cart-page.txt", 0.8},
 		{"goose", "rows", "../goose/testdata/rows/in/goose/sessions/sessions.db/20261001_1/messages.ndjson", 20},
+		{"hermes", "rows", "../hermes/testdata/chain/in/home/.hermes/state.db/20260829_113320_a1b2c3/messages.ndjson", 20},
 		{"llm-logs", "rows", "../llmlogs/testdata/rows/in/logs.db/c1/responses.ndjson", 26},
 		{"openclaw", "session", "../openclaw/testdata/chats/in/home/.openclaw/agents/main/sessions/0a000000-0000-4000-8000-00000000000a.jsonl", 8},
 		{"vibe", "messages", "../vibe/testdata/code/in/home/.vibe/logs/session/session_20260901_080000_1a2b3c4d/messages.jsonl", 6},

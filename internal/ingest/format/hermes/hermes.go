@@ -1,0 +1,199 @@
+// Package hermes reads the sessions of Hermes Agent, the agent of Nous Research: the database state.db in its home directory and in those
+// of its profiles, the transcripts that earlier versions kept in files beside it (sessions/<session>.jsonl and session_<session>.json),
+// and what "hermes sessions export" writes.
+//
+// Producer: checked in November 2026 against the session store of Hermes Agent (schemas 1 to 30), its accounting, its gateway and its
+// documentation of sessions. Layout and counting: docs/formats/hermes.md.
+//
+// Identity: a session is a run with one conversation. Its id (date, time and hexadecimal digits) is the same in the database, in files and in
+// exports. A message is identified as the program itself tells messages apart: by its time, role, content and calls. The number of its row
+// is not enough, since the program writes messages anew, under other numbers, whenever it shortens a conversation.
+//
+// Usage: requests are not recorded one by one. The database adds them up, by model and kind of work from schema 20 on, and by session in all
+// schemas. Where sources of earlier readers disagree (whether the sums of a session are more than those of its models), what counts is the
+// sums of the models, and of the session only what they do not cover, as in the program's own report.
+package hermes
+
+import (
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// New returns the format.
+func New() format.Format { return hermes{} }
+
+type hermes struct{}
+
+var (
+	_ format.Placed     = hermes{}
+	_ format.Resolver   = hermes{}
+	_ format.Splitter   = hermes{}
+	_ format.Withholder = hermes{}
+)
+
+// Name returns "hermes".
+func (hermes) Name() string { return "hermes" }
+
+// Version counts changes of what Parse yields.
+func (hermes) Version() int { return 1 }
+
+// The roles of the files.
+const (
+	roleDatabase = "database"
+	roleRows     = "rows"     // the rows of one session
+	roleLog      = "log"      // a transcript of the gateway, in versions before the database was its only store
+	roleSnapshot = "snapshot" // the messages of a session in one document, as the agent wrote them after each turn
+	roleExport   = "export"   // of sessions, one per line
+)
+
+// Places returns the database, the transcripts and the profiles in the program's home directory, on Linux, macOS and Windows. The rest of that
+// directory is no transcript, and much: the program itself, with what it depends on.
+func (hermes) Places() []format.Place {
+	place := format.Place{
+		Name:    "hermes",
+		Deletes: "ended sessions that were not used for sessions.retention_days (90 unless set), and sessions that are deleted; in early versions, messages that are undone",
+	}
+	var all []format.Place
+	for _, home := range []string{"~/" + homeName, "$HERMES_HOME", "~/AppData/Local/hermes", "$LOCALAPPDATA/hermes"} {
+		all = append(all, place.At(home+"/"+databaseName, home+"/"+sessionsDir, home+"/"+profilesDir)...)
+	}
+	return all
+}
+
+// Parse yields the records of one file.
+func (hermes) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		p := &parser{in: in, Sink: format.Sink{Yield: yield}, archived: map[uint64]bool{}, written: map[string]int{}}
+		switch in.Role {
+		case roleRows:
+			p.lines(p.row)
+		case roleLog:
+			p.begin(format.Stem(in.Path))
+			p.lines(p.logLine)
+		case roleSnapshot:
+			p.snapshot()
+		case roleExport:
+			p.lines(p.exported)
+		}
+	}
+}
+
+// The ranks of a session's originals: the database outranks exports, and both outrank the files of earlier versions, of which none always
+// has more than the other.
+const (
+	rankPrompt = iota // what is not stated, but follows from the first prompt
+	rankFile
+	rankExport
+	rankRows
+)
+
+// parser is one parse of one file.
+type parser struct {
+	in format.Input
+	format.Sink
+
+	session         string            // id of the current session
+	hasConversation bool              // the conversation was emitted
+	runNamed        bool              // the run was emitted as named
+	hasTitle        bool              // a title was taken from a prompt
+	isContinuing    bool              // no message so far is the session's own: see message.identify
+	isCarrying      bool              // the last message was a summary, or carried over with it
+	archived        map[uint64]bool   // messages that the model does not get any more, by the hash of what they are
+	written         map[string]int    // how often a message was written
+	baseOrigin      transcript.Origin // of base
+	base            format.Value      // the value whose bytes parts are located in
+	lend            format.Lender
+}
+
+// begin makes a session the current one.
+func (p *parser) begin(session string) {
+	if session != p.session {
+		p.session, p.hasConversation, p.runNamed, p.hasTitle, p.isContinuing, p.isCarrying = session, false, false, false, true, false
+		clear(p.archived)
+		clear(p.written)
+	}
+}
+
+func (p *parser) problem(pr *transcript.Problem) {
+	pr.Run = p.session
+	p.Emit(pr)
+}
+
+func (p *parser) lines(line func(format.Value)) {
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+		p.baseOrigin, p.base = o.Origin, o.Value
+		p.lend.Reset()
+		line(o.Value)
+	}
+}
+
+// within makes a message in the current value the one whose parts are located, while f runs.
+func (p *parser) within(item format.Value, f func(format.Value)) {
+	outer, at := p.base, p.baseOrigin
+	p.base, p.baseOrigin = item, format.OriginIn(at, outer, item)
+	p.lend.Reset()
+	f(item)
+	p.base, p.baseOrigin = outer, at
+}
+
+// conversation is the id of the only conversation in a session.
+const conversation = "main"
+
+// emitConversation yields the session and its conversation, once.
+func (p *parser) emitConversation() {
+	if !p.hasConversation {
+		p.hasConversation = true
+		p.Emit(&transcript.Run{ID: p.session, Rank: p.runRank()})
+		p.Emit(&transcript.Conversation{ID: conversation, Run: p.session, Rank: p.rank()})
+	}
+}
+
+// rank is how an original's conversation ranks.
+func (p *parser) rank() int {
+	switch p.in.Role {
+	case roleRows:
+		return rankRows
+	case roleExport:
+		return rankExport
+	}
+	return rankFile
+}
+
+// runRank is how what messages say of a session ranks: its own row in a database is another original.
+func (p *parser) runRank() int {
+	if p.in.Role == roleRows {
+		return rankPrompt
+	}
+	return p.rank()
+}
+
+// nameRun yields the session as a run that is only named here.
+func (p *parser) nameRun() {
+	if !p.hasConversation && !p.runNamed {
+		p.runNamed = true
+		p.Emit(&transcript.Run{ID: p.session, Named: true})
+	}
+}
+
+// part returns the part for a value that has its own bytes in the current one.
+func (p *parser) part(v format.Value) transcript.Part {
+	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
+	return format.PartIn(p.base, v, text)
+}
+
+// uncountedRow yields an uncounted row of the session.
+func (p *parser) uncountedRow(kind transcript.Kind, typ string, at transcript.Time) {
+	e := p.lend.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.baseOrigin})
+	e.Parts[0] = p.part(p.base)
+	p.Emit(e)
+}
+
+// parseTime reads a time: seconds in the database, text in files, which is local and states no zone.
+func parseTime(v format.Value) transcript.Time {
+	if v.IsString() {
+		return v.Time()
+	}
+	return v.UnixTime()
+}
