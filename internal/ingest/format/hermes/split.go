@@ -126,7 +126,7 @@ func messageSplit() format.Split {
 		Rows: []format.Query{{
 			Name: tableMessage, JSON: []string{"tool_calls", "reasoning_details", "codex_reasoning_items", "codex_message_items", "display_metadata"},
 			SQL: `SELECT m.*, ` + columnOf("started_at", "?1") + ` AS began,
-				CASE WHEN m.id <= (SELECT max(id) FROM (SELECT id FROM messages WHERE session_id = ?1 ORDER BY id LIMIT 200)) THEN EXISTS (
+				CASE WHEN m.id <= (SELECT max(id) FROM (SELECT id FROM messages WHERE session_id = ?1 ORDER BY id LIMIT 100)) THEN EXISTS (
 					SELECT 1 FROM messages p WHERE p.session_id = ` + columnOf("parent_session_id", "?1") + ` AND p.id < m.id AND p.role = m.role
 					AND p.content IS m.content AND p.tool_call_id IS m.tool_call_id AND p.tool_calls IS m.tool_calls) END AS carried,
 				CASE WHEN (SELECT active FROM messages WHERE id = m.id) = 0 THEN EXISTS (SELECT 1 FROM messages q WHERE q.session_id = ?1 AND q.timestamp = m.timestamp AND q.id > m.id
