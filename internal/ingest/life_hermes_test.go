@@ -68,8 +68,8 @@ func (b *base) hermesModel(session, model, task string, in, out int, cost float6
 
 const hermesSummary = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted: the basket is mended."
 
-// TestLifeHermes has a database whose program moves it to later schemas, shortens a conversation in place and by going on in another session, takes back a prompt,
-// starts a sub-agent and a branch, and deletes what is old.
+// TestLifeHermes has a database whose program moves it to later schemas, shortens a conversation in place and by going on in another
+// session, takes back a prompt, starts a sub-agent and a branch, and deletes what is old.
 func TestLifeHermes(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	b := newBase(s, ".hermes/state.db", hermesFirst)

@@ -83,7 +83,7 @@ func hasTables(head []byte) bool {
 }
 
 // sessionName matches the ids that the program gives to sessions.
-var sessionName = lazyregexp.New(`^(cron_.+_)?[0-9]{8}_[0-9]{6}(_[0-9a-f]{6,8})?$`)
+var sessionName = lazyregexp.New(`^(cron_.+_[0-9]{8}_[0-9]{6}|[0-9]{8}_[0-9]{6}_[0-9a-f]{6,8})$`)
 
 // detectLines claims transcripts and exports, in JSON Lines.
 func detectLines(h format.Head, name, dir string) format.Claim {

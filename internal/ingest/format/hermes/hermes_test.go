@@ -58,6 +58,7 @@ func TestDetect(t *testing.T) {
 		{".hermes/profiles/coder/sessions/x.jsonl", meta, log},
 		{"data/sessions/20260210_080000_0a0b0c0d.jsonl", `{"role": "user"}`, likely(log)},
 		{"data/sessions/cron_daily_20260210_080000.jsonl", `{"role": "user"}`, likely(log)},
+		{"data/sessions/20260210_080000.jsonl", `{"role": "user"}`, format.Claim{}}, // Goose calls its sessions so
 		{"data/sessions/other.jsonl", `{"role": "user"}`, format.Claim{}},
 		{"data/x.jsonl", meta, likely(log)},
 		{"data/x.jsonl", `{"type": "session_meta", "role": "x", "tools": []}`, format.Claim{}},
