@@ -110,7 +110,7 @@ func detectLines(h format.Head, name, dir string) format.Claim {
 
 // isLogMeta reports whether a line begins a transcript of the gateway.
 func isLogMeta(line []byte) bool {
-	if !format.HasKeys(line, "session_meta", "role") {
+	if !begins(line, "role") || !format.HasKeys(line[:min(len(line), 100)], "session_meta") {
 		return false
 	}
 	v := format.ParseStart(line)
@@ -119,11 +119,17 @@ func isLogMeta(line []byte) bool {
 
 // isExport reports whether a line is a session as the program exports it. Its prompt may be so long that what follows is cut.
 func isExport(line []byte) bool {
-	if !format.HasKeys(line, "source", "user_id", "model_config") {
+	if !begins(line, "id") || !format.HasKeys(line, "source", "user_id", "model_config") {
 		return false
 	}
 	v := format.ParseStart(line)
 	return v.Get("id").IsString() && v.Get("source").IsString() && v.Get("user_id").Exists() && v.Get("model_config").Exists()
+}
+
+// begins reports whether the first member of an object has a key. It is a cheap test, since the program always writes members in the same order.
+func begins(line []byte, key string) bool {
+	member, _ := bytes.CutPrefix(bytes.TrimSpace(line), []byte("{"))
+	return bytes.HasPrefix(bytes.TrimSpace(member), []byte(`"`+key+`"`))
 }
 
 // detectDocument claims the snapshots of a session, in JSON.
