@@ -29,6 +29,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
+	"github.com/txarchive/txarchive/internal/ingest/format/grok"
 	"github.com/txarchive/txarchive/internal/ingest/format/hermes"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
@@ -77,6 +78,7 @@ func Formats() []format.Format {
 		hermes.New(),
 		vibe.New(),
 		droid.New(),
+		grok.New(),
 		zed.New(),
 		openhands.New(),
 		aider.New(),

@@ -43,6 +43,7 @@ func TestParsersAllocate(t *testing.T) {
 		{"openclaw", "session", "../openclaw/testdata/chats/in/home/.openclaw/agents/main/sessions/0a000000-0000-4000-8000-00000000000a.jsonl", 8},
 		{"vibe", "messages", "../vibe/testdata/code/in/home/.vibe/logs/session/session_20260901_080000_1a2b3c4d/messages.jsonl", 6},
 		{"droid", "session", "../droid/testdata/session/in/home/.factory/sessions/-home-ada-shop/d0000000-0000-4000-8000-000000000001.jsonl", 5},
+		{"grok", "updates", "../grok/testdata/session/in/home/.grok/sessions/%2Fhome%2Fada%2Fshop/019f9000-0000-7000-8000-000000000001/updates.jsonl", 8},
 		{"zed", "rows", "../zed/testdata/rows/in/home/.local/share/zed/threads/threads.db/a0000000-0000-4000-8000-000000000001.ndjson", 125}, // of a line with a whole thread
 		{"pi", "session", "../pi/testdata/tree/in/home/.pi/agent/sessions/--home-ada-shop--/2026-11-03T10-00-00-000Z_019a0000-0000-7000-8000-00000000000a.jsonl", 8},
 	} {
