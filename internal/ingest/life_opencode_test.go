@@ -332,3 +332,26 @@ func TestLifeOpenCodeLateRole(t *testing.T) {
 		t.Errorf("versions of the part that count: %v", got)
 	}
 }
+
+// TestLifeMiMoCode has a session in the database of OpenCode and, with the same ids, in that of MiMo Code, which imported it:
+// it counts once.
+func TestLifeMiMoCode(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	s.write("opencode/log", "")
+	s.write("mimocode/log", "")
+	newOpenBase(t, filepath.Join(s.dir, "opencode", "opencode.db")).migrated()
+	b := newOpenBase(t, filepath.Join(s.dir, "mimocode", "mimocode.db"))
+	b.migrated()
+	w.ingest("home", s.dir, ".")
+	want := counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000}
+	w.opencode("imported", want)
+	b.message("msg_3", "ses_a", `{"role":"user","time":{"created":1780000200000}}`)
+	b.part("prt_5", "msg_3", "ses_a", `{"type":"text","text":"and now the shelf"}`)
+	w.ingest("home", s.dir, ".")
+	want.events++
+	w.opencode("gone on", want)
+	if n := len(w.versions("mimocode/mimocode.db/ses_a/msg_3.ndjson")); n != 1 {
+		t.Errorf("%d versions of its message, want 1", n)
+	}
+}

@@ -75,7 +75,7 @@ var (
 	engines = lazyregexp.New(`-(claude|gemini)\.jsonl$`)
 	// foreignDirs matches directories of programs with a format of their own. Files there are theirs, even those that their
 	// format does not know.
-	foreignDirs = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaw|clawdbot|moltbot|vibe|factory|openhands|leslie|chibi)|swarm/runs|goose/sessions|globalStorage|workspaceStorage)/`)
+	foreignDirs = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaude|openclaw|clawdbot|moltbot|qclaw|grok|vibe|factory|openhands|leslie|chibi)|swarm/runs|goose/sessions|globalStorage|workspaceStorage)/`)
 )
 
 // hasForeignMembers reports whether a file looks like one of a program with a format of its own: a line has members besides

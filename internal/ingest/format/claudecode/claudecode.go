@@ -83,6 +83,9 @@ func (claudeCode) Places() []format.Place {
 		add(home, pasteDir, "pasted texts"+aged)
 		add(home, historyFile, "")
 	}
+	// OpenClaude is a fork that writes the same transcripts.
+	openClaude := format.Place{Name: "openclaude", Deletes: "transcripts" + aged}
+	all = append(all, openClaude.At("~/.openclaude/projects", "$OPENCLAUDE_CONFIG_DIR/projects")...)
 	for _, home := range format.ConfigHomes {
 		for _, program := range []string{"Claude", "Claude-3p"} {
 			add(home, program+"/local-agent-mode-sessions", "")

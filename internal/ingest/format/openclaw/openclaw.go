@@ -55,14 +55,15 @@ const (
 	roleStoredChats = "chat"        // the content of sessions.json, from the database
 )
 
-// Places returns where OpenClaw keeps its files, the same on every system.
+// Places returns where OpenClaw and QClaw, which is built on it, keep their files, the same on every system.
 func (openclaw) Places() []format.Place {
 	place := format.Place{
 		Name:    "openclaw",
 		Deletes: "sessions, and what was reset or deleted, after session.maintenance.pruneAfter (30 days unless set), and sessions beyond maxEntries (500)",
 	}
-	return place.At("~/.openclaw/agents", "$OPENCLAW_STATE_DIR/agents", "$OPENCLAW_HOME/.openclaw/agents",
+	places := place.At("~/.openclaw/agents", "$OPENCLAW_STATE_DIR/agents", "$OPENCLAW_HOME/.openclaw/agents",
 		"~/.clawdbot/agents", "$CLAWDBOT_STATE_DIR/agents", "~/.moltbot/agents")
+	return append(places, format.Place{Name: "qclaw", Path: "~/.qclaw/agents", Deletes: place.Deletes})
 }
 
 // Parse yields the records of one file.

@@ -11,7 +11,7 @@ import (
 )
 
 // databaseName matches the names of the programs' databases, with or without a channel.
-var databaseName = lazyregexp.New(`^(opencode|kilo)(-[A-Za-z0-9._-]+)?\.db$`)
+var databaseName = lazyregexp.New(`^(opencode|kilo|mimocode)(-[A-Za-z0-9._-]+)?\.db$`)
 
 // Detect claims the records of the tree by place and content, databases by name or schema, originals
 // exported from one, and saved output under any name. Only storage is a root: credentials, logs and snapshots lie beside it.

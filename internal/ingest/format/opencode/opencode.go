@@ -50,11 +50,12 @@ const (
 	roleStream   = "stream" // what "opencode run --format json" prints
 )
 
-// Places returns where OpenCode and Kilo Code 7 keep their files.
+// Places returns where OpenCode, Kilo Code 7 and MiMo Code keep their files.
 func (opencode) Places() []format.Place {
 	const deletes = "sessions that are deleted, messages that are reverted, old tool output (compaction.prune)"
 	places := format.Place{Name: "opencode", Deletes: deletes}.At("~/.local/share/opencode", "$XDG_DATA_HOME/opencode", "$OPENCODE_DB")
-	return append(places, format.Place{Name: "kilo", Deletes: deletes}.At("~/.local/share/kilo", "$XDG_DATA_HOME/kilo")...)
+	places = append(places, format.Place{Name: "kilo", Deletes: deletes}.At("~/.local/share/kilo", "$XDG_DATA_HOME/kilo")...)
+	return append(places, format.Place{Name: "mimocode", Deletes: deletes}.At("~/.local/share/mimocode", "$XDG_DATA_HOME/mimocode", "$MIMOCODE_HOME/data", "$MIMOCODE_DB")...)
 }
 
 // Parse yields the records of one file.

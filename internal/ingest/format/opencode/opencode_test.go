@@ -94,6 +94,7 @@ func TestDetectDatabase(t *testing.T) {
 		{"opencode/opencode.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
 		{"opencode/opencode-dev.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
 		{"kilo/kilo.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
+		{"mimocode/mimocode-beta.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
 		{"mine.sqlite", schema, format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true}},
 		{"mine.sqlite", head + "CREATE TABLE `session_v2` (CREATE TABLE `session_message` (`session_id`", format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true}},
 		{"mine.sqlite", head, format.Claim{}},
