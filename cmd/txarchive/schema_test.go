@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
@@ -74,7 +75,8 @@ type printed struct {
 	stdout string // schema, "" when nothing is printed
 	stderr string // schema of the last line
 	list   bool
-	least  int // lines of a list
+	least  int      // lines of a list
+	shows  []string // occurs in what is printed: cases of a schema that other data might not have
 }
 
 const pricesCSV = "testdata/prices.csv"
@@ -127,19 +129,47 @@ var printing = []printed{
 	{line: "sql SELECT*format,count(*)*AS*n,NULL*AS*x*FROM*v_runs*GROUP*BY*1", stdout: "sql"},
 	{line: "cost", stdout: "cost"},
 	{line: "cost --by format,project --since 2026", stdout: "cost"},
+	{line: "cost --blocks", stdout: "cost-blocks", shows: []string{`"gap":true`, `"gap":false`, `"cost_microusd":null`, `"cost_microusd":1`}},
+	{line: "cost --tree r4tga7f3ymvx3", stdout: "cost-tree", shows: []string{`"kind":"parent"`, `"cost_nanousd":null`, `"unpriced_requests":3`}},
+	{line: "cost --tree rzhdkf6qx3kk1", stdout: "cost-tree", shows: []string{`"type":"group"`, `"run_id":""`, `"seen":true`}},
+	{line: "cost --tree rvxamfjqa9vme", stdout: "cost-tree", shows: []string{`"share":1`, `"cost_nanousd":7`}},
+	{line: "ingest TMP/spent", stdout: "ingest"},
+	{line: "cost --since 2026", stdout: "cost", shows: []string{`"undated_requests":1,`}},
+	{line: "cost --blocks", stdout: "cost-blocks", shows: []string{`"active":true`, `"active":false`, `"undated_requests":1}`}},
+	{line: "cost --blocks --file-times --limit 1", stdout: "cost-blocks", shows: []string{`"file_dated_requests":1,`, `"undated_requests":0}`}},
+	{line: "cost --tree r09wh0j50nvvv", stdout: "cost-tree", shows: []string{`"found":true`, `"found":false`, `"run_id":""`}},
+	{line: "cost --budget 1000000", stdout: "cost-budget", shows: []string{`"over":false`, `"undated_requests":1}`}},
+	{line: "cost --budget 0.01 --timezone Asia/Tokyo", stdout: "cost-budget", code: exitLimit, stderr: "error", shows: []string{`"over":true`}},
+	{line: "cost --explain all", stdout: "cost-explain", shows: []string{`"time":null`, `"time":"2026-`, `"file_time":null`, `"file_time":"`, `"requests":null`,
+		`"requests":1,"agent"`, `"verdict":"duplicate"`, `"of":null`, `"of":{`, `"reported_cost_nanousd":null`, `"reported_cost_nanousd":1`, `"calculated_cost_nanousd":null`,
+		`"difference_nanousd":null`, `"difference_nanousd":-`, `"cost_nanousd":null,"used":"unknown: no price`, `"lines":[]`, `"lines":[{`, `"flags":["`}},
+	{line: "cost --explain r09wh0j50nvvv", stdout: "cost-explain", shows: []string{`"unpriced_requests":1,`, `"reason":"no price for model`}},
 	{line: "report list", stdout: "report", list: true, least: 8},
 	{line: "report run stub-runs", stdout: "sql"},
 	{line: "report save weekly cost", stdout: "report-done"},
 	{line: "report run weekly", stdout: "cost"},
 	{line: "report remove weekly", stdout: "report-done"},
 	{line: "report diff 2026-02 2026-11", stdout: "report-diff"},
+	{line: "report diff all 2020", stdout: "report-diff", shows: []string{`"why":["gone"]`, `"after_microusd":null`, `"change_microusd":-`}},
+	{line: "report diff 2020 2026-11-01..2026-11-25 --by project,model --limit 2", stdout: "report-diff", shows: []string{`"why":["new"]`, `"before_microusd":null`, `"model":null`}},
 	{line: "prices list", stdout: "prices"},
+	{line: "prices list opus-4-6", stdout: "price-row", list: true, least: 5, shows: []string{`"factors":[]`, `"factors":[{`, `"override":false`}},
+	{line: "prices list sonnet-4-5", stdout: "price-row", list: true, least: 5, shows: []string{`"priced":false`, `"priced":true`, `"rates":[]`, `"above":0`, `"above":2`, `"provider":"`}},
 	{line: "prices show claude-sonnet-4", stdout: "price"},
 	{line: "prices set our-model input=1 output=2", stdout: "prices-changed"},
 	{line: "prices list", stdout: "prices"},
+	{line: "prices list our-model", stdout: "price-row", list: true, least: 1, shows: []string{`"override":true`, `"table_date":""`}},
 	{line: "prices remove our-model", stdout: "prices-changed"},
+	{line: "prices set claude-stub input=1 output=2 --from 2026-03-01", stdout: "prices-changed"},
+	{line: "prices set claude-sonnet-4-20250514 input=1 output=2 --from 2026-03-01", stdout: "prices-changed"},
+	{line: "report diff 2026-02 2026-11", stdout: "report-diff", shows: []string{`"after_picodollars_per_token":null`, `"before_picodollars_per_token":null`}},
+	{line: "cost --explain all", stdout: "cost-explain", shows: []string{`"override":true`, `"table":"2026-03-01"`}},
+	{line: "prices remove claude-stub --from 2026-03-01", stdout: "prices-changed"},
+	{line: "prices remove claude-sonnet-4-20250514 --from 2026-03-01", stdout: "prices-changed"},
 	{line: "prices import " + pricesCSV, stdout: "prices-changed"},
 	{line: "prices update ../../internal/price/prices_2026-08-01.tsv", stdout: "prices-changed"},
+	{line: "prices update TMP/bare.json --date 2026-11-02", stdout: "prices-changed"},
+	{line: "prices list bare", stdout: "price-row", list: true, least: 1, shows: []string{`"provider":null`, `"table_date":"2026-11-02"`}},
 	{line: "policy example starter", stdout: "policy"},
 	{line: "policy example", stdout: "policy", list: true, least: 4},
 	{line: "policy show", stdout: "policy"},
@@ -189,8 +219,9 @@ func TestJSONMatchesSchemas(t *testing.T) {
 	fewRuns(t, few)
 	agent := filepath.Join(tmp, "home", ".claude", "projects", "-x")
 	must(t, errors.Join(os.MkdirAll(agent, 0o700), os.WriteFile(filepath.Join(agent, "0d000000-0000-4000-8000-000000000001.jsonl"), []byte("{}\n"), 0o600)))
+	spend(t, tmp)
 	words := strings.NewReplacer("RUNS", few, "POLICY", "../../internal/policy/examples", "TMPNAME", filepath.Base(tmp), "TMP", tmp)
-	used := map[string]bool{"storage": true, "totals": true}
+	used := map[string]bool{"storage": true, "totals": true, "figures": true}
 	for _, p := range printing {
 		line := strings.Fields(words.Replace(p.line))
 		for i := range line {
@@ -226,6 +257,11 @@ func TestJSONMatchesSchemas(t *testing.T) {
 				matches(t, all, p.stdout, p.line, doc)
 			}
 		}
+		for _, text := range p.shows {
+			if !strings.Contains(stdout, text) {
+				t.Errorf("%s: prints no %s\n%.500s", p.line, text, stdout)
+			}
+		}
 		if p.stderr != "" {
 			lines := strings.Split(strings.TrimSpace(stderr), "\n")
 			matches(t, all, p.stderr, p.line, lines[len(lines)-1])
@@ -236,6 +272,23 @@ func TestJSONMatchesSchemas(t *testing.T) {
 			t.Errorf("docs/schemas/%s.json is of nothing that was printed", name)
 		}
 	}
+}
+
+// spend writes what the examples have none of: a session of this moment, run r09wh0j50nvvv, with a request that reports more than its
+// tokens cost, one of unknown price, one without a time, and a subagent that is nowhere; and a price table with a model of no provider.
+func spend(t *testing.T, dir string) {
+	t.Helper()
+	const id = "6f1d7a0e-0000-4000-8000-000000000002"
+	session := strings.NewReplacer("ID", `"sessionId":"`+id+`"`, "NOW", `"timestamp":"`+time.Now().UTC().Format(time.RFC3339)+`"`).Replace(
+		`{"type":"user",ID,NOW,"uuid":"u1","cwd":"/home/dev/x","message":{"role":"user","content":"look"}}
+{"type":"assistant",ID,NOW,"uuid":"a1","requestId":"q1","costUSD":0.03,"message":{"id":"m1","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t1","name":"Task","input":{}}],"usage":{"input_tokens":9000,"output_tokens":10}}}
+{"type":"user",ID,NOW,"uuid":"u2","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"found"}]},"toolUseResult":{"status":"completed","agentId":"a1"}}
+{"type":"assistant",ID,NOW,"uuid":"a2","requestId":"q2","message":{"id":"m2","role":"assistant","model":"nobody-knows","content":[{"type":"text","text":"done"}],"usage":{"input_tokens":90,"output_tokens":10}}}
+{"type":"assistant",ID,"uuid":"a3","requestId":"q3","message":{"id":"m3","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"when"}],"usage":{"input_tokens":100,"output_tokens":10}}}
+`)
+	project := filepath.Join(dir, "spent", "projects", "-home-dev-x")
+	must(t, errors.Join(os.MkdirAll(project, 0o700), os.WriteFile(filepath.Join(project, id+".jsonl"), []byte(session), 0o600),
+		os.WriteFile(filepath.Join(dir, "bare.json"), []byte(`{"bare-model":{"mode":"chat","input_cost_per_token":1e-6,"output_cost_per_token":2e-6}}`), 0o600)))
 }
 
 func matches(t *testing.T, all map[string]*jsonschema.Schema, name, line, doc string) {
