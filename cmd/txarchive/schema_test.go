@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 const schemaDir = "../../docs/schemas"
@@ -326,6 +329,55 @@ func TestSchemasCoverCommands(t *testing.T) {
 		}
 	}
 	look(root)
+}
+
+// TestSchemasNameWords compares the words that schemas list with those that the program has, of which the example data shows few.
+func TestSchemasNameWords(t *testing.T) {
+	words := map[string][]any{ // by one that no other list has
+		"counted": {transcript.Counted, transcript.DuplicateOf, transcript.CopiedHistory, transcript.DerivedTotal, transcript.OutsideReceipt, transcript.EarlierVersion,
+			transcript.Uncounted},
+		"tool_call": {transcript.KindMessage, transcript.KindReasoning, transcript.KindToolCall, transcript.KindToolResult, transcript.KindSystem,
+			transcript.KindLifecycle, transcript.KindNotice, transcript.KindCompaction, transcript.KindError, transcript.KindUnknown},
+		"succeeded": {transcript.Succeeded, transcript.Failed, transcript.Cancelled, transcript.Running, transcript.Other},
+	}
+	files, err := filepath.Glob(filepath.Join(schemaDir, "*.json"))
+	must(t, err)
+	lists := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		must(t, err)
+		var doc any
+		must(t, json.Unmarshal(b, &doc))
+		var look func(any)
+		look = func(v any) {
+			switch v := v.(type) {
+			case []any:
+				for _, item := range v {
+					look(item)
+				}
+			case map[string]any:
+				listed, _ := v["enum"].([]any)
+				for one, all := range words {
+					if !slices.Contains(listed, any(one)) {
+						continue
+					}
+					lists++
+					for _, word := range all {
+						if !slices.Contains(listed, any(fmt.Sprint(word))) {
+							t.Errorf("%s: %q is not listed in %v", file, word, listed)
+						}
+					}
+				}
+				for _, member := range v {
+					look(member)
+				}
+			}
+		}
+		look(doc)
+	}
+	if lists < 6 {
+		t.Errorf("%d lists", lists)
+	}
 }
 
 // TestJSONSurvivesJQ says that ids are texts and that no number is too great for a float.
