@@ -35,11 +35,7 @@ func (v *costPrinter) explain(ctx context.Context) error {
 	if len(x.Records) == 0 && len(subject.Keys) > 0 {
 		return notFound(fmt.Sprintf("the report has no row %q", v.o.explain), "txarchive cost --by "+strings.Join(v.options.By, ",")+" shows them")
 	}
-	left := 0
-	if v.o.limit > 0 && len(x.Records) > v.o.limit {
-		left = len(x.Records) - v.o.limit
-		x.Records = x.Records[:v.o.limit]
-	}
+	x.Cut(v.o.limit)
 	if v.o.format == "json" {
 		return v.a.printJSON(x)
 	}
@@ -53,8 +49,8 @@ func (v *costPrinter) explain(ctx context.Context) error {
 			fmt.Fprintln(v.a.out, s)
 		}
 	}
-	if left > 0 {
-		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", terminal.Plural(left, "more record", "more records"))
+	if n := x.LeftOut; n > 0 {
+		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", terminal.Plural(n, "more record", "more records"))
 	}
 	f, cost := &x.Figures, usd(x.Figures.Nano)
 	if f.Nano == nil {

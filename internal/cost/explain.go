@@ -24,6 +24,14 @@ type Subject struct {
 type Explanation struct {
 	Figures Figures  `json:"figures"`
 	Records []Record `json:"records"`
+	LeftOut int      `json:"left_out"` // how many records were cut off, which the figures include: see Cut
+}
+
+// Cut keeps the first limit records, all if it is 0.
+func (x *Explanation) Cut(limit int) {
+	if limit > 0 && len(x.Records) > limit {
+		x.LeftOut, x.Records = len(x.Records)-limit, x.Records[:limit]
+	}
 }
 
 // Record is one usage record: where it is, what it states and how it was counted.
