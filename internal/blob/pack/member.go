@@ -37,11 +37,18 @@ type deflater struct {
 	buf bytes.Buffer
 }
 
-// deflaterPools has the deflaters that nobody uses, by level.
-var deflaterPools [flate.BestCompression + 1]sync.Pool
+// idle has the deflaters that nobody uses, by level: at most as many as were in use at once.
+var idle struct {
+	sync.Mutex
+	of [flate.BestCompression + 1][]*deflater
+}
 
-func newDeflater(level int) *deflater {
-	if d, ok := deflaterPools[level].Get().(*deflater); ok {
+func takeDeflater(level int) *deflater {
+	idle.Lock()
+	defer idle.Unlock()
+	if n := len(idle.of[level]); n > 0 {
+		d := idle.of[level][n-1]
+		idle.of[level] = idle.of[level][:n-1]
 		d.buf.Reset()
 		d.fw.Reset(&d.buf)
 		return d
@@ -53,10 +60,16 @@ func newDeflater(level int) *deflater {
 	return d
 }
 
+func giveBack(d *deflater, level int) {
+	idle.Lock()
+	defer idle.Unlock()
+	idle.of[level] = append(idle.of[level], d)
+}
+
 // member compresses raw. The result does not depend on earlier calls.
 func (e encoder) member(raw []byte) stored {
-	d := newDeflater(e.level)
-	defer deflaterPools[e.level].Put(d)
+	d := takeDeflater(e.level)
+	defer giveBack(d, e.level)
 	d.buf.WriteString(memberMagic)
 	d.buf.Write(make([]byte, 8))
 	_, err := d.fw.Write(raw)
