@@ -74,15 +74,18 @@ func (p *parser) updates() {
 }
 
 // speech are the updates that are parts of messages.
-var speech = map[string]transcript.Event{
-	"user_message_chunk":  {Kind: transcript.KindMessage, Role: "user"},
-	"agent_message_chunk": {Kind: transcript.KindMessage, Role: "assistant"},
-	"agent_thought_chunk": {Kind: transcript.KindReasoning, Role: "assistant"},
+var speech = map[string]struct {
+	kind transcript.Kind
+	role string
+}{
+	"user_message_chunk":  {transcript.KindMessage, "user"},
+	"agent_message_chunk": {transcript.KindMessage, "assistant"},
+	"agent_thought_chunk": {transcript.KindReasoning, "assistant"},
 }
 
 // update yields the records of a line. What happens meanwhile does not end a message.
 func (l *log) update(u update) {
-	if speech[u.kind].Kind != "" {
+	if speech[u.kind].kind != "" {
 		l.chunk(u)
 		return
 	}
@@ -176,7 +179,7 @@ func (l *log) closeSpan() {
 	if kind == "" {
 		return
 	}
-	e := speech[kind]
+	e := transcript.Event{Kind: speech[kind].kind, Role: speech[kind].role}
 	e.Run, e.Type, e.Time, e.Origin, e.ID, e.Home = l.run, kind, s.first.at, s.origin, s.first.id, s.first.home
 	e.Global = e.ID != ""
 	text := string(s.text)
@@ -314,7 +317,7 @@ func updateText(raw []byte) (string, error) {
 		}
 		kind := o.Value.Get("params", "update", "sessionUpdate").Word()
 		switch {
-		case first == "" && speech[kind].Kind == "":
+		case first == "" && speech[kind].kind == "":
 			return string(appendUpdate(text, o.Value)), nil
 		case first == "", first == kind:
 			first, text = kind, appendChunk(text, o.Value)

@@ -1,6 +1,7 @@
 package hermes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -33,7 +34,9 @@ var usageColumns = []string{
 }
 
 // later is SQL for a row of NULLs, which SQL falls back to for columns that a table does not have.
-var later = `(SELECT NULL AS ` + strings.Join(append(append([]string{}, sessionColumns...), otherColumns...), `, NULL AS `) + `) later`
+func later() string {
+	return `(SELECT NULL AS ` + strings.Join(slices.Concat(sessionColumns, otherColumns), `, NULL AS `) + `) later`
+}
 
 // columnOf is SQL for a column of a session, whose id is SQL, too.
 func columnOf(column, session string) string {
@@ -69,10 +72,10 @@ func sessionSplit(hasModels bool) format.Split {
 		all = append(all, `(SELECT count(*) || ' ' || `+strings.Join(sums, ` || ' ' || `)+` FROM `+modelTable+` WHERE session_id = s.id)`)
 	}
 	s.Keys = `SELECT s.id || '/session', CAST(coalesce(` + columnOf("ended_at", "s.id") + `, ` + columnOf("started_at", "s.id") + `) * 1000 AS INTEGER), ` +
-		strings.Join(all, ` || '|' || `) + `, s.id FROM ` + later + `, sessions s WHERE s.id NOT NULL`
+		strings.Join(all, ` || '|' || `) + `, s.id FROM ` + later() + `, sessions s WHERE s.id NOT NULL`
 	s.Rows = []format.Query{{
 		Name: tableSession, JSON: []string{"reasoning_config"},
-		SQL: `SELECT s.id, ` + strings.Join(columns, `, `) + ` FROM ` + later + `, sessions s WHERE s.id = ?1`,
+		SQL: `SELECT s.id, ` + strings.Join(columns, `, `) + ` FROM ` + later() + `, sessions s WHERE s.id = ?1`,
 	}}
 	if hasModels {
 		s.Rows = append(s.Rows, format.Query{
@@ -102,10 +105,10 @@ func promptSplit(hasTable bool) format.Split {
 	}
 	length := `octet_length(` + prompt("s.id") + `)`
 	s.Keys = `SELECT s.id || '/prompt', CAST(` + columnOf("started_at", "s.id") + ` * 1000 AS INTEGER), ` + length + ` || ' ' || coalesce(` + columnOf("system_prompt_hash", "s.id") + `, ''), s.id
-		FROM ` + later + `, sessions s WHERE s.id NOT NULL AND ` + length + ` > 0`
+		FROM ` + later() + `, sessions s WHERE s.id NOT NULL AND ` + length + ` > 0`
 	s.Rows = []format.Query{{
 		Name: tablePrompt,
-		SQL:  `SELECT s.id AS session_id, ` + columnOf("started_at", "?1") + ` AS started_at, ` + prompt("?1") + ` AS prompt FROM ` + later + `, sessions s WHERE s.id = ?1`,
+		SQL:  `SELECT s.id AS session_id, ` + columnOf("started_at", "?1") + ` AS started_at, ` + prompt("?1") + ` AS prompt FROM ` + later() + `, sessions s WHERE s.id = ?1`,
 	}}
 	return s
 }
