@@ -153,7 +153,7 @@ func TestFileTimes(t *testing.T) {
 		files := randomFiles(r)
 		var stated []indextest.Original
 		for i := range files {
-			files[i].Changed = day().Add(time.Duration(r.IntN(60e9)).Truncate(time.Microsecond))
+			files[i].Changed = day().Add(time.Duration(r.Int64N(60e9)).Truncate(time.Microsecond))
 			one := files[i]
 			one.Records = nil
 			for _, record := range files[i].Records {
