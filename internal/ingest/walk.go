@@ -54,7 +54,7 @@ func (s *scan) walk(ctx context.Context) error {
 	if err := s.waitLoaded(); err != nil {
 		return err
 	}
-	w.deliver()
+	w.give()
 	return ctx.Err()
 }
 
@@ -88,6 +88,11 @@ func (w *walker) deliver() {
 			return
 		}
 	}
+	w.give()
+}
+
+// give gives the pending files to the scan once its data is loaded.
+func (w *walker) give() {
 	failed := w.scan.waitLoaded() != nil // then there is nothing to compare with; walk returns the error
 	for _, f := range w.pending {
 		switch {
