@@ -87,7 +87,7 @@ func reportGrid(r *cost.Report, short bool) *terminal.Table {
 	g := &terminal.Table{Footer: true}
 	for _, by := range r.By {
 		key := terminal.Column{Head: by, Shorten: terminal.TruncateMiddle}
-		if by == cost.Day || by == cost.Week || by == cost.Month || by == cost.Hour {
+		if cost.IsTime(by) {
 			key.Shorten = nil
 		}
 		g.Columns = append(g.Columns, key)
@@ -200,9 +200,7 @@ func (v *costPrinter) remarks(r *cost.Report) {
 // besideDays returns how many requests are in rows for usage without a time.
 func besideDays(r *cost.Report) (n int64) {
 	for i := range r.Rows {
-		if slices.ContainsFunc(r.Rows[i].Keys, func(k cost.Key) bool {
-			return k.Value == nil && slices.Contains([]string{cost.Hour, cost.Day, cost.Week, cost.Month}, k.Name)
-		}) {
+		if slices.ContainsFunc(r.Rows[i].Keys, func(k cost.Key) bool { return k.Value == nil && cost.IsTime(k.Name) }) {
 			n += r.Rows[i].Requests
 		}
 	}

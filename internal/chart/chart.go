@@ -43,9 +43,7 @@ func New(r *cost.Report) *Chart {
 	if r.Totals.Cost == nil {
 		c.unit = "tokens"
 	}
-	at := slices.IndexFunc(r.By, func(by string) bool {
-		return by == cost.Day || by == cost.Week || by == cost.Month || by == cost.Hour
-	})
+	at := slices.IndexFunc(r.By, cost.IsTime)
 	if at >= 0 {
 		c.time = r.By[at]
 	}

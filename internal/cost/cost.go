@@ -43,6 +43,9 @@ const (
 	Month = "month"
 )
 
+// IsTime reports whether a key is one of time.
+func IsTime(key string) bool { return key == Hour || key == Day || key == Week || key == Month }
+
 // Keys are all keys that a report can be grouped by.
 var Keys = []string{Day, Week, Month, Hour, string(index.ByModel), string(index.ByAgent), string(index.ByFormat), string(index.ByProject),
 	string(index.ByRun), string(index.ByConversation), string(index.ByFlow), string(index.ByStep), string(index.ByTool),

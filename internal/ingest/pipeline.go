@@ -24,7 +24,7 @@ func (s *scan) storeAll(ctx context.Context, work *queue, facts []blob.Fact) err
 	s.rowBudget, s.documentBudget = newRowBudget(), newDocumentBudget()
 	s.shared = &sharedState{pendingStats: map[uint64]index.Stat{}, untrusted: map[string]bool{}, sizes: map[int64]bool{}, inFlight: map[blob.Ref]bool{}}
 	if s.emptyIndex {
-		s.shared.contentFilter = make([]*contentPage, contentFilterBits/contentPageBits)
+		s.shared.contentFilter = index.NewBloomFilter(contentFilterBits)
 	}
 	deliveries, commits := make(chan delivery, 2), newCommits()
 	var group sync.WaitGroup

@@ -18,8 +18,8 @@ type sharedState struct {
 	sizes        map[int64]bool        // of content that is stored or in flight
 	inFlight     map[blob.Ref]bool     // content that a worker has and the index lacks
 	facts        []blob.Fact           // found while files were read
-	// contentFilter is a bit set over the hashes of this scan's content, used if the index was empty: see addIfAbsent.
-	contentFilter []*contentPage
+	// contentFilter has the hashes of this scan's content, used if the index was empty: see addIfAbsent.
+	contentFilter index.BloomFilter
 }
 
 // recordStat keeps the metadata of a file, which lets the next scan skip the file if it is unchanged.
@@ -128,24 +128,7 @@ func (s *scan) hasContent(ref blob.Ref, size int64) bool {
 // contentFilterBits is the size of contentFilter: 2 MiB. With a million contents, the index is asked for one in sixteen.
 const contentFilterBits = 1 << 24
 
-// contentPage is a piece of contentFilter, made when its first bit is set: most scans find little that is new.
-type contentPage [contentPageBits / 64]uint64
-
-const contentPageBits = 1 << 12
-
-// addIfAbsent records a content hash and reports whether it was certainly new to the archive. The filter has one hash function, like a Bloom
-// filter with k = 1: false means "unknown, ask the index".
+// addIfAbsent records a content hash and reports whether it was certainly new to the archive. False means "unknown, ask the index".
 func (k *sharedState) addIfAbsent(ref blob.Ref) (isNew bool) {
-	if k.contentFilter == nil {
-		return false
-	}
-	at := binary.LittleEndian.Uint64(ref[:]) % contentFilterBits
-	page := &k.contentFilter[at/contentPageBits]
-	if *page == nil {
-		*page = new(contentPage)
-	}
-	word, bit := &(*page)[at%contentPageBits/64], uint64(1)<<(at%64)
-	isNew = *word&bit == 0
-	*word |= bit
-	return isNew
+	return !k.contentFilter.Add(int64(binary.LittleEndian.Uint64(ref[:])))
 }

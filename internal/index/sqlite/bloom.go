@@ -3,44 +3,20 @@ package sqlite
 import (
 	"hash/maphash"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // seenFilters say which events, usage records, files, run names and runs the index may have. In a first load most are new: what
 // no filter has seen needs no lookup, and lookups are most of what resolving costs. A filter is nil, which contains everything,
-// for a table that had rows when this connection first wrote to the index, and after another connection has written.
-type seenFilters struct{ events, usage, files, names, runs bloomFilter }
+// for a table that had rows when this connection first wrote to the index, and after another connection has written. What a
+// failed transaction has added stays in it.
+type seenFilters struct{ events, usage, files, names, runs index.BloomFilter }
 
-// bloomFilter is a Bloom filter with one hash function: a bit for each hash modulo its size. Nil contains everything. What a
-// failed transaction has added stays in it. A page is made when its first bit is set, since most indexes have few rows.
-type bloomFilter []*bloomPage
-
-type bloomPage [bloomPageBits / 64]uint64
-
-const bloomPageBits = 1 << 12
-
-func newBloomFilter(bits int) bloomFilter { return make(bloomFilter, bits/bloomPageBits) }
-
-// add adds a hash and reports whether it may have been there before.
-func (h bloomFilter) add(hash int64) bool {
-	if len(h) == 0 {
-		return true
-	}
-	at := uint64(hash) % uint64(bloomPageBits*len(h))
-	page := &h[at/bloomPageBits]
-	if *page == nil {
-		*page = new(bloomPage)
-	}
-	word, bit := &(*page)[at%bloomPageBits/64], uint64(1)<<(at%64)
-	before := *word&bit != 0
-	*word |= bit
-	return before
-}
-
-// addKey is add for keys of any type.
-func addKey[K comparable](h bloomFilter, key K) bool {
-	return h.add(int64(maphash.Comparable(filterSeed, key)))
+// addKey is Add for keys of any type.
+func addKey[K comparable](h index.BloomFilter, key K) bool {
+	return h.Add(int64(maphash.Comparable(filterSeed, key)))
 }
 
 var filterSeed = maphash.MakeSeed()
@@ -64,7 +40,7 @@ func (t *tx) loadFilters() (*seenFilters, error) {
 	}
 	for _, table := range []struct {
 		name   string
-		hashes *bloomFilter
+		hashes *index.BloomFilter
 		size   int
 	}{
 		{"events", &known.events, eventBits}, {"usage", &known.usage, otherBits},
@@ -75,7 +51,7 @@ func (t *tx) loadFilters() (*seenFilters, error) {
 			return nil, err
 		}
 		if !some {
-			*table.hashes = newBloomFilter(table.size)
+			*table.hashes = index.NewBloomFilter(table.size)
 		}
 	}
 	return known, nil
@@ -90,7 +66,7 @@ func (c *commit) seeEvent(row int) {
 		last := &c.rows[row-1]
 		part = last.EID == r.EID && last.transcript == r.transcript && last.Seq == r.Seq
 	}
-	if part || !c.seen.events.add(r.EID) {
+	if part || !c.seen.events.Add(r.EID) {
 		if alone {
 			c.eids[r.EID] = true
 		}
@@ -102,7 +78,7 @@ func (c *commit) seeEvent(row int) {
 // seeUsage marks the number of a usage_id to be judged, unless no row has had it before. A row has its own usage_id, and may
 // have an alias, for which it speaks.
 func (c *commit) seeUsage(number int64, speaks bool) {
-	if !c.seen.usage.add(number) {
+	if !c.seen.usage.Add(number) {
 		return
 	}
 	c.keys[number] = c.keys[number] || speaks

@@ -83,20 +83,3 @@ func TestMetWork(t *testing.T) {
 		t.Errorf("what was met costs %v, and %v without", met, unmet)
 	}
 }
-
-func TestHashes(t *testing.T) {
-	const bits = 2 * bloomPageBits
-	h := newBloomFilter(bits)
-	for _, hash := range []int64{0, -1, bits - 1, 1 << 40, 5} {
-		before := hash == bits-1 || hash == 1<<40 // cannot be told from -1 and from 0
-		if h.add(hash) != before {
-			t.Errorf("%d: there before, %v", hash, !before)
-		}
-		if !h.add(hash) {
-			t.Errorf("%d is gone", hash)
-		}
-	}
-	if !bloomFilter(nil).add(1) {
-		t.Error("what is not known may be anything")
-	}
-}

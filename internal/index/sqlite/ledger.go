@@ -223,7 +223,7 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 		return err
 	}
 	c.keys[key] = true
-	c.seen.usage.add(key)
+	c.seen.usage.Add(key)
 	var alias any
 	if u.Alias != "" {
 		other, err := usageKey(u.Alias)
@@ -231,7 +231,7 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 			return err
 		}
 		alias, c.keys[other] = other, true
-		c.seen.usage.add(other)
+		c.seen.usage.Add(other)
 	}
 	return c.insertUsage(o.version, name, &u.Usage, u.ID, alias, nil, true)
 }

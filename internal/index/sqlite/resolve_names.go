@@ -133,7 +133,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 			}
 			number := index.IDNumber("run", format, lot[i].key, lot[i].anchor)
 			public[i] = index.FormatID("r", number)
-			if c.seen.runs.add(number) {
+			if c.seen.runs.Add(number) {
 				args[asked] = public[i]
 				asked++
 			}

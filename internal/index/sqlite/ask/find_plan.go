@@ -140,27 +140,34 @@ func (p *planner) run(c where.Cond, visit func(scan) error) error {
 		}
 	}
 	if owned {
-		o, err := p.findOwners(of)
+		return p.scanOwned(of, c, words, visit)
+	}
+	_, err = p.scanAll(c, words, math.MaxInt, visit)
+	return err
+}
+
+// scanOwned scans the rows of the owners that match. of is the condition before its bounds were narrowed, by which they are cached.
+func (p *planner) scanOwned(of, c where.Cond, words *textFilter, visit func(scan) error) error {
+	o, err := p.findOwners(of)
+	if err != nil {
+		return err
+	}
+	if c.RangeSQL != "" && !o.dense {
+		rows, err := p.ranged(o, of)
 		if err != nil {
 			return err
 		}
-		if c.RangeSQL != "" && !o.dense {
-			rows, err := p.ranged(o, of)
-			if err != nil {
-				return err
-			}
-			_, err = p.scanAll(c, &textFilter{Rows: rows}, math.MaxInt, visit)
-			return err
-		}
-		switch fewRows, err := p.fewMatches(o, c, words); {
-		case err != nil:
-			return err
-		case fewRows:
-			words = words.within(o.owners)
-		case !o.dense:
-			c.OwnerSQL, c.OwnerArgs = nil, nil // all of their rows meet it
-			return p.scanWithin(p.rowsOf(o.owners, of), c, words, visit)
-		}
+		_, err = p.scanAll(c, &textFilter{Rows: rows}, math.MaxInt, visit)
+		return err
+	}
+	switch fewRows, err := p.fewMatches(o, c, words); {
+	case err != nil:
+		return err
+	case fewRows:
+		words = words.within(o.owners)
+	case !o.dense:
+		c.OwnerSQL, c.OwnerArgs = nil, nil // all of their rows meet it
+		return p.scanWithin(p.rowsOf(o.owners, of), c, words, visit)
 	}
 	_, err = p.scanAll(c, words, math.MaxInt, visit)
 	return err

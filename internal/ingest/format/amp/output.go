@@ -68,6 +68,7 @@ type output struct {
 // printed is what is known of a thread from its lines so far.
 type printed struct {
 	id             string
+	began          transcript.Time // as the id says: no line has a time
 	title, ordered bool
 	calls          map[string]string // names of tool calls, by id
 
@@ -114,15 +115,15 @@ func (p *output) enter(id string) {
 	if p.now = p.threads[id]; p.now != nil {
 		return
 	}
-	p.now = &printed{id: id, calls: map[string]string{}}
+	p.now = &printed{id: id, began: format.TimeOfUUID(strings.TrimPrefix(id, "T-")), calls: map[string]string{}}
 	p.threads[id] = p.now
 	p.Settle(id)
 	p.describe(transcript.Conversation{Order: unordered})
 }
 
-// describe yields fields of the run and its conversation alike. The thread began when its id says; no line has a time.
+// describe yields fields of the run and its conversation alike.
 func (p *output) describe(c transcript.Conversation) {
-	c.ID, c.Run, c.Shared, c.Started = p.now.id+outputSuffix, p.now.id, true, format.TimeOfUUID(strings.TrimPrefix(p.now.id, "T-"))
+	c.ID, c.Run, c.Shared, c.Started = p.now.id+outputSuffix, p.now.id, true, p.now.began
 	p.Emit(&transcript.Run{ID: c.Run, Title: c.Title, Project: c.Project, Status: c.Status, Outcome: outcomes[c.Status], Started: c.Started})
 	p.Emit(&c)
 }
@@ -313,7 +314,7 @@ func (p *output) usage(l *line, v format.Value, key, of, model string) {
 		input.N = 0
 	}
 	u := &transcript.Usage{
-		Run: l.id, Conversation: l.id + outputSuffix, Key: l.id + " " + key, Origin: l.origin, Time: format.TimeOfUUID(strings.TrimPrefix(l.id, "T-")), Model: model,
+		Run: l.id, Conversation: l.id + outputSuffix, Key: l.id + " " + key, Origin: l.origin, Time: l.began, Model: model,
 		Tier: v.Get("service_tier").Str(), Input: input, Output: out, CacheRead: read, CacheWrite: written, Requests: transcript.Known(1),
 		Attributes: transcript.Attributes{"of": of},
 	}
