@@ -53,6 +53,7 @@ type batcher struct {
 	g             *Ingester
 	ctx           context.Context
 	commits       *commits
+	facts         []blob.Fact // for the first pack
 	current       *batch
 	previous      *sealedPack // the pack before, which may not be committed yet; nil at first
 	sealed        int         // how many packs
@@ -88,7 +89,8 @@ func (b *batcher) ensureBatch() error {
 	if err != nil {
 		return err
 	}
-	b.current = &batch{writer: w, started: time.Now()}
+	b.current = &batch{writer: w, started: time.Now(), facts: b.facts}
+	b.facts = nil
 	return nil
 }
 

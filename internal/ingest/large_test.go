@@ -1,6 +1,9 @@
 package ingest_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,6 +40,31 @@ func TestEqualLargeFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.compareDumps("reindex", again.dump(), before)
+	}
+}
+
+// TestInterruptedSource interrupts the first ingest of a source after its first pack: what is stored belongs to a source that is followed.
+func TestInterruptedSource(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	words := strings.Repeat("w ", 1<<21)
+	for i := range 8 {
+		s.write(fmt.Sprintf("storage/transcripts/%d.jsonl", i), awfLine(runA, 1+i, words))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w.Progress = func(p ingest.Progress) {
+		if p.Stage == "commit" {
+			cancel()
+		}
+	}
+	r, err := w.Run(ctx, []ingest.Root{{Source: "s", Dir: s.dir, Below: "."}})
+	if !errors.Is(err, context.Canceled) || r.New == 0 || r.New == 8 {
+		t.Fatalf("%d of 8 files are stored: %v", r.New, err)
+	}
+	roots, err := ingest.Configured(t.Context(), w.index)
+	if err != nil || len(roots) != 1 || roots[0].Source != "s" {
+		t.Errorf("the sources that are followed are %v, %v", roots, err)
 	}
 }
 

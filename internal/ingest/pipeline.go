@@ -73,10 +73,15 @@ func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery,
 	wait.Wait()
 }
 
-// packDeliveries puts what the workers deliver into packs, and seals a pack when it is full or old.
+// packDeliveries puts what the workers deliver into packs, and seals a pack when it is full or old. The first says what the source
+// is: an ingest that is interrupted has stored files of a source that is followed.
 func (s *scan) packDeliveries(ctx context.Context, deliveries <-chan delivery, commits *commits, facts []blob.Fact) error {
 	defer close(commits.batches)
-	b := &batcher{g: s.g, ctx: ctx, commits: commits}
+	source, err := s.sourceFact(ctx)
+	if err != nil {
+		return err
+	}
+	b := &batcher{g: s.g, ctx: ctx, commits: commits, facts: source}
 	tick := time.NewTicker(batchMaxAge / 4)
 	defer tick.Stop()
 	for open := true; open; {
@@ -103,7 +108,7 @@ func (s *scan) packDeliveries(ctx context.Context, deliveries <-chan delivery, c
 	return s.finish(ctx, b, facts)
 }
 
-// finish seals the last pack with the facts of the scan: the source, its roots, and the files that could not be archived.
+// finish seals the last pack with the facts of the scan: the roots of the source, and the files that could not be archived.
 func (s *scan) finish(ctx context.Context, b *batcher, facts []blob.Fact) error {
 	for _, p := range b.waitingCopies {
 		s.skipped = append(s.skipped, FileError{Source: p.version.Source, Path: p.version.Path, Stage: "store",
@@ -116,18 +121,11 @@ func (s *scan) finish(ctx context.Context, b *batcher, facts []blob.Fact) error 
 		return errors.Join(err, b.abort())
 	}
 	facts = append(append(facts, problems...), s.shared.facts...)
-	source, err := s.sourceFact(ctx)
-	if err != nil {
-		return errors.Join(err, b.abort())
-	}
-	if b.current != nil || len(facts) > 0 || !s.newSource { // an empty directory does not become a source
-		facts = append(source, facts...)
-	}
-	if len(facts) > 0 {
+	if len(facts) > 0 || len(b.facts) > 0 && !s.newSource { // an empty directory does not become a source
 		if err := b.ensureBatch(); err != nil {
 			return err
 		}
-		b.current.facts = facts
+		b.current.facts = append(b.current.facts, facts...)
 	}
 	return b.seal()
 }
