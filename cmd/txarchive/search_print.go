@@ -170,7 +170,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 	}
 	a.printSources(c.Sources, c.More || c.Next != nil)
 	if c.Thinned != nil && *c.Thinned > 0 {
-		a.note("A policy has removed the words of %s from the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", terminal.Plural(*c.Thinned, "run", "runs"))
+		a.note("A policy has removed the words of %s from the index: txarchive sql \"SELECT run_id, thinned FROM v_runs WHERE thinned <> 'ledger'\"", terminal.Plural(*c.Thinned, "run", "runs"))
 	}
 	if c.Shown == 0 && (c.Rows == nil || *c.Rows > 0) {
 		for _, l := range c.Limits {

@@ -114,7 +114,7 @@ func explainNothing(ctx context.Context, store *archive.Archive, err error, runs
 		switch r, bad := store.Index().Run(ctx, id); {
 		case bad != nil:
 		case r.Pruned:
-			return notFound(fmt.Sprintf("the run %s is already pruned", id), "`txarchive prune --undo "+id+"` restores it, until gc has run")
+			return notFound(fmt.Sprintf("the run %s is already pruned", id), "`txarchive prune --undo "+id+"` restores it, until gc has run; `txarchive show "+id+"` says when and why it was pruned")
 		case !r.Counted:
 			return notFound(fmt.Sprintf("the archive has no transcript of the run %s to prune", id),
 				"`txarchive show "+id+" --all` lists what refers to it; `txarchive forget` removes text from that")

@@ -78,41 +78,56 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	switch {
 	case r.Pruned:
 		counts = "nothing: it was pruned, its cost is kept"
+	case r.Thinned == "ledger":
+		counts = "nothing: only its ledger is left, its cost is kept"
 	case !r.Counted:
 		counts = "no transcript, only references in others"
 	}
-	thinned, err := v.thinned(ctx, r)
+	pruned, thinned, err := v.lost(ctx, r)
 	if err != nil {
 		return err
 	}
 	v.fields([][2]string{
 		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
 		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
-		{"error", r.Error}, {"contains", counts}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
+		{"error", r.Error}, {"contains", counts}, {"pruned", pruned}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
 	})
 	return nil
 }
 
-// thinned says what a thinned run has lost, when and why.
-func (v *viewer) thinned(ctx context.Context, r *index.Run) (string, error) {
-	if r.Thinned == "" {
-		return "", nil
+// lost says when and why a run was pruned, or what a thinned one has lost, when and why.
+func (v *viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string, err error) {
+	if !r.Pruned && r.Thinned == "" {
+		return "", "", nil
 	}
-	text := map[string]string{"search": "its words can no longer be searched", "payloads": "marks replace large payloads"}[r.Thinned]
+	why := ""
 	for g, err := range v.store.Index().PrunedVersions(ctx, r.ID) {
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		if g.Tier == r.Thinned {
-			why := g.Reason
+		if r.Pruned == (g.Action == "prune") && (r.Pruned || g.Tier == r.Thinned) {
+			why = g.Reason
 			if g.Rule != "" {
 				why = "rule " + g.Rule
 			}
-			return fmt.Sprintf("%s (%s, %s, plan %s)", text, v.a.formatClock(time.UnixMicro(g.Time)), why, g.Plan), nil
+			why = fmt.Sprintf("%s, %s, plan %s", v.a.formatClock(time.UnixMicro(g.Time)), why, g.Plan)
+			break
 		}
 	}
-	return text, nil
+	text := thinnedTexts[r.Thinned]
+	switch {
+	case r.Pruned:
+		return why, "", nil
+	case text == "":
+		return "", why, nil
+	case why == "":
+		return "", text, nil
+	}
+	return "", text + " (" + why + ")", nil
 }
+
+// thinnedTexts says what a tier has removed; of a ledger "contains" says it.
+var thinnedTexts = map[string]string{"search": "its words can no longer be searched", "payloads": "marks replace large payloads"}
 
 // status returns the status that the producer stated, with the outcome that all formats share if that is another word.
 func status(stated string, outcome transcript.Outcome) string {
@@ -190,7 +205,7 @@ func (v *viewer) versions(ctx context.Context, what target) error {
 	if what.event == "" && what.conversation != "" { // the original that counts, and its copies
 		filters = append(filters, index.VersionFilter{Conversation: what.conversation})
 	}
-	g := terminal.Table{Columns: []terminal.Column{{Head: "version", Right: true}, {Head: "size", Right: true, DropRank: 1}, {Head: "modified"}, {Head: "sha256", DropRank: 2}, {Head: "original", Shorten: terminal.TruncateMiddle}}}
+	g := terminal.Table{Columns: []terminal.Column{{Head: "version", Right: true}, {Head: "size", Right: true}, {Head: "modified"}, {Head: "sha256"}, {Head: "original"}}}
 	seen := map[[2]string]bool{}
 	for _, f := range filters {
 		for x, err := range v.store.Index().Versions(ctx, f) {
@@ -208,7 +223,7 @@ func (v *viewer) versions(ctx context.Context, what target) error {
 		}
 	}
 	if v.o.format != "json" {
-		fmt.Fprintln(v.a.out, v.a.fitTable(&g))
+		fmt.Fprintln(v.a.out, g.Render(0, v.style)) // whole, since restore and cat take the names
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ type Run struct {
 	Changed        transcript.Time // the last change of its originals, if Started is unknown
 	Stub, Child    bool
 	Pruned         bool   // only its ledger is left
-	Thinned        string // tier to which some of its originals were thinned: search, payloads
+	Thinned        string // tier to which some of its originals were thinned: search, payloads; or all: ledger
 	Counts         Counts
 	Attributes     string
 }

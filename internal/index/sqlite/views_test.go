@@ -20,7 +20,7 @@ import (
 
 // views are the views with the number of columns that make their keys.
 var views = map[string]int{"v_runs": 1, "v_conversations": 1, "v_steps": 5, "v_events": 1, "v_tool_calls": 1, "v_usage": 6,
-	"v_receipts": 7, "v_links": 1, "v_files": 3, "v_problems": 1, "v_cost_daily": 7}
+	"v_receipts": 7, "v_links": 1, "v_files": 3, "v_problems": 1, "v_cost_daily": 7, "v_pruned": 5}
 
 // smallDB is an index of the small world, each original in a pack of its own.
 func smallDB(t *testing.T, order func([]indextest.Original)) *DB {
@@ -37,6 +37,17 @@ func smallDB(t *testing.T, order func([]indextest.Original)) *DB {
 	return db
 }
 
+// pruned is smallDB with a run that was pruned.
+func pruned(t *testing.T) *DB {
+	t.Helper()
+	db := smallDB(t, asIs)
+	if _, err := db.w.Exec(`INSERT INTO graves (version, run_name, fact, until, action, tier, over, plan, rule, reason, time)
+		SELECT version, run_name, 'x', 0, 'prune', '', 0, 'p', 'old', '40 days old', 1 FROM run_claims LIMIT 1`); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 func asIs([]indextest.Original) {}
 
 func columnsOf(t *testing.T, db *DB, view string) (names []string) {
@@ -48,7 +59,7 @@ func columnsOf(t *testing.T, db *DB, view string) (names []string) {
 }
 
 func TestViewKeys(t *testing.T) {
-	db := smallDB(t, asIs)
+	db := pruned(t)
 	for view, n := range views {
 		key := strings.Join(columnsOf(t, db, view)[:n], ", ")
 		var rows, keys int
@@ -189,7 +200,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := smallDB(t, asIs)
+	db := pruned(t)
 	sections := strings.Split(string(b), "\n## ")
 	for view, n := range views {
 		i := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, view+"\n") })
