@@ -36,6 +36,7 @@ type Run struct {
 	Started Time    `json:",omitzero"`
 	Ended   Time    `json:",omitzero"`
 	Stub    bool    `json:",omitzero"` // made by a stub engine: no model was called
+	Asked   bool    `json:",omitzero"` // a model was called: the run is no stub, even if an engine of some of its steps was
 	Child   bool    `json:",omitzero"` // has a parent by construction (a sub-agent), so it is not counted as a run where the format says so
 
 	// Named says that this original only names the run, in a link or a log line. A run that is only Named is

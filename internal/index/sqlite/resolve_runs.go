@@ -140,6 +140,7 @@ func mergeClaims(claims []claim) *transcript.Run {
 			}
 		}
 	}
+	merged.Stub = merged.Stub && !merged.Asked
 	merged.Error = errorOf(claims, merged.Outcome)
 	return merged
 }

@@ -45,6 +45,7 @@ func MarshalRun(r *transcript.Run) (string, error) {
 	o.text("Outcome", string(r.Outcome))
 	o.text("Error", r.Error)
 	o.flag("Stub", r.Stub)
+	o.flag("Asked", r.Asked)
 	o.flag("Child", r.Child)
 	o.flag("Named", r.Named)
 	o.attributes("Attributes", r.Attributes)

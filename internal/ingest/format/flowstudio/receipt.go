@@ -88,7 +88,7 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 	flatten(r.Attributes, "", v, without...)
 
 	run := p.run(2, "3", r.Started)
-	run.Stub = r.Stub
+	run.Stub, run.Asked = r.Stub, !r.Stub && v.Get("tokens", "prompt").Count().N+v.Get("tokens", "completion").Count().N > 0
 	p.Emit(run)
 	p.Emit(r)
 	p.receiptUsage(v, r)
