@@ -61,7 +61,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.inPlace, "in-place", false, "write files to where they came from")
 	f.BoolVar(&o.All, "all", false, "restore all files, the newest version of each")
 	f.StringVar(&o.Source, "source", "", "restore the files of the source `NAME`")
-	f.StringVar(&o.run, "run", "", "restore the files of the run `ID` and its sub-runs")
+	f.StringVar(&o.run, "run", "", "restore the files of the run `ID` (or of a conversation or event in it) and its sub-runs")
 	f.StringVar(&o.children, "children", "follow", "with --run: `MODE` for child runs: follow (restore them too) or stay")
 	f.StringVar(&o.at, "at", "", "restore the state archived at this `TIME` (2026-11-20, 2026-11-20T08:00, 7d)")
 	f.IntVar(&o.Version, "version", 0, "restore version `N` instead of the newest")
@@ -151,7 +151,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 
 // runTree returns the run of --run, and its children if they follow.
 func (o *restoreOptions) runTree(ctx context.Context, store *archive.Archive) ([]string, error) {
-	run, err := requireRun(ctx, store, o.run, "`txarchive show ID` says which run it belongs to")
+	run, err := resolveRun(ctx, store, o.run)
 	if err != nil || o.children == "stay" {
 		return []string{run}, err
 	}
