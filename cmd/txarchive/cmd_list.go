@@ -164,6 +164,13 @@ func (a *app) printList(ctx context.Context, o *listOptions, columns []listColum
 	a.noteIgnored(search.Ignored(of.Query.Root))
 	if w.n == 0 {
 		a.explainEmpty(ctx, store, *o, of, what)
+		return nil
+	}
+	for _, n := range query.Conditions(of.Query.Root) {
+		word, ok := n.(query.Word)
+		if _, err := query.Parse("during:"+word.Text, a.now(), a.location()); ok && err == nil && word.Text != "now" {
+			a.note("%s was searched for as a word; runs of that time: during:%s", word.Text, word.Text)
+		}
 	}
 	return nil
 }
