@@ -121,7 +121,7 @@ func (v *costPrinter) record(r *cost.Record) []string {
 	if r.Cost != nil {
 		outcome = usd(r.Cost) + " " + r.Used
 	}
-	lines := []string{strings.Join(nonEmpty(r.ID, when, firstNonEmpty(r.Model, "no model"), outcome), "  "), v.place(&r.Place)}
+	lines := []string{strings.Join(nonEmpty(r.ID, when, firstNonEmpty(string(r.Model), "no model"), outcome), "  "), v.place(&r.Place)}
 	if r.Of != nil {
 		lines = append(lines, "counted instead: "+v.place(r.Of))
 	}
@@ -131,7 +131,7 @@ func (v *costPrinter) record(r *cost.Record) []string {
 	if r.Reported != nil {
 		s := "reported " + usd(r.Reported)
 		if r.ReportedBy != "" {
-			s += " in " + r.ReportedBy
+			s += " in " + string(r.ReportedBy)
 		}
 		if r.Difference != nil {
 			s += ", calculated " + usd(r.Calculated) + ", difference " + usd(r.Difference)
@@ -157,9 +157,9 @@ func (v *costPrinter) sums(r *cost.Record) []string {
 	}
 	row := ""
 	if p.Row != "" {
-		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, firstNonEmpty(p.Table, "no day"))
+		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, firstNonEmpty(string(p.Table), "no day"))
 		if p.Override {
-			row = fmt.Sprintf("price of %s (%s), own price from %s", p.Row, p.Rule, firstNonEmpty(p.Table, "the beginning"))
+			row = fmt.Sprintf("price of %s (%s), own price from %s", p.Row, p.Rule, firstNonEmpty(string(p.Table), "the beginning"))
 		}
 	}
 	if p.Above > 0 {
@@ -177,8 +177,8 @@ func (v *costPrinter) sums(r *cost.Record) []string {
 	if p.Outdated {
 		lines = append(lines, "outdated: the index has "+usd(r.Calculated))
 	}
-	if p.Reason != "" && !strings.Contains(r.Used, p.Reason) {
-		lines = append(lines, terminal.OneLine("not calculated: "+p.Reason))
+	if p.Reason != "" && !strings.Contains(r.Used, string(p.Reason)) {
+		lines = append(lines, terminal.OneLine("not calculated: "+string(p.Reason)))
 	}
 	return lines
 }
@@ -187,7 +187,7 @@ func (v *costPrinter) sums(r *cost.Record) []string {
 func (v *costPrinter) place(p *cost.Place) string {
 	s := p.Source + "/" + p.Path
 	if p.Inner != "" {
-		s += " " + p.Inner
+		s += " " + string(p.Inner)
 	}
 	if p.Line > 0 {
 		s += ", line " + terminal.Count(p.Line)

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -38,22 +39,22 @@ func (x *Explanation) Cut(limit int) {
 type Record struct {
 	ID           string     `json:"usage_id"`
 	Run          string     `json:"run_id"`
-	Conversation string     `json:"conversation_id"`
+	Conversation Text       `json:"conversation_id"`
 	Place        Place      `json:"place"`
 	Time         *time.Time `json:"time"`
 	FileTime     *time.Time `json:"file_time"` // when the file was last changed, of a record that states no time
-	Model        string     `json:"model"`
+	Model        Text       `json:"model"`
 	Tokens       []Amount   `json:"tokens"` // the classes that it states
 	Requests     *int64     `json:"requests"`
-	Agent        string     `json:"agent"`
-	Flow         string     `json:"flow"`
-	Step         string     `json:"step"`
-	Status       string     `json:"status"`
+	Agent        Text       `json:"agent"`
+	Flow         Text       `json:"flow"`
+	Step         Text       `json:"step"`
+	Status       Text       `json:"status"`
 	Verdict      string     `json:"verdict"`
 	Counted      bool       `json:"counted"`
 	Of           *Place     `json:"of"` // the record of the same request that counts instead
 	Reported     *int64     `json:"reported_cost_nanousd"`
-	ReportedBy   string     `json:"reported_by"` // field of the original
+	ReportedBy   Text       `json:"reported_by"` // field of the original
 	Calculated   *int64     `json:"calculated_cost_nanousd"`
 	Difference   *int64     `json:"difference_nanousd"` // calculated less reported
 	Cost         *int64     `json:"cost_nanousd"`       // its contribution to the figure
@@ -61,12 +62,23 @@ type Record struct {
 	Price        PriceTrace `json:"price"`
 }
 
+// Text is a text that may be unknown: "" is null in JSON.
+type Text string
+
+// MarshalJSON implements json.Marshaler.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(t))
+}
+
 // Place is a line of an original.
 type Place struct {
 	Source  string `json:"source"`
 	Path    string `json:"path"`
 	Version int    `json:"version"`
-	Inner   string `json:"inner"`
+	Inner   Text   `json:"inner"`
 	Line    int    `json:"line"`
 	Offset  int64  `json:"offset"`
 	Length  int64  `json:"length"`
@@ -81,16 +93,16 @@ type Amount struct {
 
 // PriceTrace says how the tokens were priced.
 type PriceTrace struct {
-	Row      string      `json:"row"`   // row of the price table, "" for none
-	Rule     string      `json:"rule"`  // rule that matched the model to the row
-	Table    string      `json:"table"` // date of the table, or first day of an override
+	Row      Text        `json:"row"`   // row of the price table
+	Rule     Text        `json:"rule"`  // rule that matched the model to the row
+	Table    Text        `json:"table"` // date of the table, or first day of an override
 	Override bool        `json:"override"`
 	Lines    []PriceLine `json:"lines"`
 	Factors  []string    `json:"factors"`
 	Service  string      `json:"service"`
 	Above    int64       `json:"above"` // threshold of the long-prompt price in tokens, 0 for the base price
 	Flags    []string    `json:"flags"`
-	Reason   string      `json:"reason"` // why there is no price
+	Reason   Text        `json:"reason"` // why there is no price
 	// Outdated means that the index holds another price than this one: it was built with other tables.
 	Outdated bool `json:"outdated"`
 }
@@ -188,15 +200,15 @@ func overlaps(u, event index.Place) bool {
 }
 
 func placeOf(p index.Place) Place {
-	return Place{p.Source, p.Path, p.Number, p.Inner, p.Line, p.Offset, p.Length, p.Chain}
+	return Place{p.Source, p.Path, p.Number, Text(p.Inner), p.Line, p.Offset, p.Length, p.Chain}
 }
 
 func (x *explainer) record(u *index.Usage, t *tally) Record {
 	r := Record{
-		ID: u.ID, Run: u.RunID, Conversation: u.ConversationID, Place: placeOf(u.Place), Time: stamp(u.Time), Model: u.Model,
-		Requests: known(u.Requests), Agent: u.Agent, Flow: u.Flow, Step: u.Step, Status: u.Status,
+		ID: u.ID, Run: u.RunID, Conversation: Text(u.ConversationID), Place: placeOf(u.Place), Time: stamp(u.Time), Model: Text(u.Model),
+		Requests: known(u.Requests), Agent: Text(u.Agent), Flow: Text(u.Flow), Step: Text(u.Step), Status: Text(u.Status),
 		Verdict: string(u.Verdict), Counted: u.Verdict == transcript.Counted, Tokens: []Amount{},
-		Reported: known(u.Cost), ReportedBy: u.CostSource, Calculated: known(u.Calculated), Price: x.trace(u),
+		Reported: known(u.Cost), ReportedBy: Text(u.CostSource), Calculated: known(u.Calculated), Price: x.trace(u),
 	}
 	for _, c := range []struct {
 		class price.Class
@@ -266,15 +278,15 @@ func toSum(u *index.Usage) index.Sum {
 
 // trace prices a record and reports how.
 func (x *explainer) trace(u *index.Usage) PriceTrace {
-	p := PriceTrace{Row: u.PriceModel, Table: u.PriceTable, Lines: []PriceLine{}, Factors: []string{}, Flags: []string{}}
+	p := PriceTrace{Row: Text(u.PriceModel), Table: Text(u.PriceTable), Lines: []PriceLine{}, Factors: []string{}, Flags: []string{}}
 	if x.book == nil {
 		return p
 	}
 	r := x.book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning,
 		Requests: u.Requests})
-	p.Row, p.Rule, p.Table, p.Override = r.Match.Key, string(r.Match.Rule), r.Match.TableDate, r.Match.Override
-	p.Service, p.Above, p.Reason = r.Service.String(), r.Above, r.Reason
+	p.Row, p.Rule, p.Table, p.Override = Text(r.Match.Key), Text(r.Match.Rule), Text(r.Match.TableDate), r.Match.Override
+	p.Service, p.Above, p.Reason = r.Service.String(), r.Above, Text(r.Reason)
 	p.Outdated = r.NanoUSD != u.Calculated
 	p.Flags = append(p.Flags, r.Flags...)
 	for _, l := range r.Lines {
