@@ -107,7 +107,7 @@ func decisionWord(d *policy.Decision) string {
 	word := string(d.Action)
 	switch {
 	case d.Action == policy.Thin && d.Tier == policy.TierPayloads:
-		word += fmt.Sprintf(" to payloads up to %s", terminal.Bytes(d.Over))
+		word += fmt.Sprintf(" to payloads of at most %s", terminal.Bytes(d.Over))
 	case d.Action == policy.Thin:
 		word += " to " + string(d.Tier)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
@@ -41,11 +43,15 @@ func (h *hitPrinter) heading(r *search.Result) string {
 }
 
 func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
-	head := strings.Join(nonEmpty(e.ID, h.a.formatTime(e.Time), describeEvent(e)), "  ")
+	what := describeEvent(e)
 	if e.Verdict != "" && !e.Counted && e.Part == 0 {
-		head += " (" + string(e.Verdict) + ")"
+		what += " (" + string(e.Verdict) + ")"
 	}
-	head = terminal.Truncate(head, max(h.width-2, 0))
+	at := h.a.formatTime(e.Time)
+	if at == "" && e.Near > 0 { // the time by which it is sorted
+		at = "~" + h.a.formatClock(time.UnixMicro(e.Near))
+	}
+	head := eventHead(h.width-2, e.ID, at, what)
 	if found {
 		head = h.style.Cyan(head)
 	} else {
@@ -63,6 +69,15 @@ func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
 		body = terminal.Wrap(body, h.width-5)
 	}
 	fmt.Fprintln(h.a.out, terminal.Indent(body, "    "))
+}
+
+// eventHead returns the line above an event: its id, time and what it is. The time gives way where a terminal is too narrow for all.
+func eventHead(width int, id, at, what string) string {
+	head := strings.Join(nonEmpty(id, at, what), "  ")
+	if width > 0 && terminal.Width(head) > width {
+		head = strings.Join(nonEmpty(id, what), "  ")
+	}
+	return terminal.Truncate(head, max(width, 0))
 }
 
 // describeEvent returns the role, kind and tool of an event.
@@ -105,11 +120,19 @@ func marked(k terminal.Style, s search.Snippet) string {
 	}
 	b.WriteString(collapseSpace(s.Text[at:]))
 	out := strings.TrimSpace(b.String())
+	before, after := "… ", " …"
+	first, _ := utf8.DecodeRuneInString(out)
+	if last, _ := utf8.DecodeLastRuneInString(out); terminal.Width(string(last)) == 2 {
+		after = "…"
+	}
+	if terminal.Width(string(first)) == 2 { // between characters like these there are no spaces, so that the mark would have a line of its own
+		before = "…"
+	}
 	if s.Start > 0 {
-		out = "… " + out
+		out = before + out
 	}
 	if s.Rest > 0 {
-		out += " …"
+		out += after
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func (v *viewer) heading(p *search.Piece) {
 	if p.Marked {
 		marker = "> "
 	}
-	head = terminal.Truncate(marker+strings.Join(nonEmpty(p.ID, v.a.formatTime(p.Time), head), "  "), v.width)
+	head = eventHead(v.width, marker+p.ID, v.a.formatTime(p.Time), head)
 	switch {
 	case p.Kind == transcript.KindError || p.Failed == transcript.Yes:
 		head = v.style.Red(head)
@@ -66,7 +66,7 @@ func (v *viewer) result(p *search.Piece) {
 	if v.o.format == "markdown" {
 		fmt.Fprintf(v.a.out, "`%s` %s %s\n\n", p.ID, v.a.formatTime(p.Time), word)
 	} else {
-		head := terminal.Truncate(strings.Join(nonEmpty(p.ID, v.a.formatTime(p.Time), word), "  "), max(v.width-2, 0))
+		head := eventHead(v.width-2, p.ID, v.a.formatTime(p.Time), word)
 		if p.Failed == transcript.Yes {
 			head = v.style.Red(head)
 		} else {

@@ -19,4 +19,4 @@ func (st Style) Red(s string) string       { return st.paint(s, "31") }
 func (st Style) Green(s string) string     { return st.paint(s, "32") }
 func (st Style) Yellow(s string) string    { return st.paint(s, "33") }
 func (st Style) Cyan(s string) string      { return st.paint(s, "36") }
-func (st Style) Highlight(s string) string { return st.paint(s, "1;33") }
+func (st Style) Highlight(s string) string { return st.paint(s, "1;31") }
