@@ -132,12 +132,12 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),
-			"reasons": d.Reasons, "until": timestamp{d.Until}, "bytes": d.Bytes, "ledger": d.Ledger})
+			"reasons": d.Reasons, "until": timestamp{d.Until.Time}, "bytes": d.Bytes, "ledger": d.Ledger})
 	}
 	fmt.Fprintln(a.out, terminal.Truncate(strings.Join([]string{r.ID, r.Format, terminal.Bytes(r.Bytes), terminal.OneLine(firstNonEmpty(r.Title, r.Flow, r.Native))}, "  "), a.width()))
 	fmt.Fprintln(a.out, a.wrap(terminal.OneLine(decisionWord(d))+": ", terminal.OneLine(reasonText(d, len(d.Reasons))), "  "))
 	if !d.Until.IsZero() {
-		fmt.Fprintln(a.out, "until "+a.formatClock(d.Until)+", if nothing else changes")
+		fmt.Fprintln(a.out, "until "+a.formatClock(d.Until.Time)+", if nothing else changes")
 	}
 	return nil
 }

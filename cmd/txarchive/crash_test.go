@@ -126,7 +126,7 @@ func dumpViews(t *testing.T, archive string) []string {
 	defer db.Close()
 	var all []string
 	for _, view := range []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links",
-		"v_files", "v_problems", "v_cost_daily", "v_pruned"} {
+		"v_files", "v_problems", "v_cost_daily"} {
 		rows, err := db.Query("SELECT * FROM " + view)
 		if err != nil {
 			t.Fatalf("%s: %v", view, err)

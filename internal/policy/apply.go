@@ -232,9 +232,9 @@ func (a *evaluation) decide(i int, r *Run) Decision {
 		a.follow(&d, f.leader)
 	case f.rule < 0:
 		d.Reasons = []string{"no rule matches"}
-		d.Until = next
+		d.Until = Moment{next}
 	default:
-		d.Until = earlier(d.Until, next)
+		d.Until = Moment{earlier(d.Until.Time, next)}
 	}
 	return d
 }
@@ -275,7 +275,7 @@ func (a *evaluation) protect(d *Decision, r *Run) {
 		d.Reasons = append(d.Reasons, reason)
 	}
 	if !forever {
-		d.Until = last
+		d.Until = Moment{last}
 	}
 }
 
@@ -289,7 +289,7 @@ func (a *evaluation) follow(d *Decision, leader int32) {
 	}
 	from := &lead.decision
 	d.Action, d.Tier, d.Over, d.Rule, d.Ledger = from.Action, from.Tier, from.Over, from.Rule, from.Ledger
-	d.Until = earlier(from.Until, lead.next)
+	d.Until = Moment{earlier(from.Until.Time, lead.next)}
 	d.Reasons = append(d.Reasons, from.Reasons...)
 }
 

@@ -139,7 +139,7 @@ func TestUntil(t *testing.T) {
 			continue
 		}
 		before := apply(p, []Run{r}, d.Until.Add(-1))[0]
-		after := apply(p, []Run{r}, d.Until)[0]
+		after := apply(p, []Run{r}, d.Until.Time)[0]
 		if before.Action != d.Action || before.Tier != d.Tier {
 			t.Errorf("%s: changes before %v: %+v", r.ID, d.Until, before)
 		}

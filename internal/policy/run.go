@@ -56,12 +56,23 @@ type Decision struct {
 
 	// Reasons says why, most important first; there is at least one.
 	Reasons []string `json:"reasons"`
-	// Until is when the decision may change just because time passes; zero for never (newer runs may still change
+	// Until is when the decision may change just because time passes; none for never (newer runs may still change
 	// it).
-	Until time.Time `json:"until"`
+	Until Moment `json:"until"`
 	// Bytes is how much is removed: the stored bytes of a pruned run, what the run states for a tier, 0 for a kept
 	// run.
 	Bytes int64 `json:"bytes"`
+}
+
+// Moment is a time that may be none: null in JSON.
+type Moment struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	if m.IsZero() {
+		return []byte("null"), nil
+	}
+	return m.Time.MarshalJSON()
 }
 
 // clock returns the time of clock c or, if the run does not state it, of the next best clock. It is zero if the run

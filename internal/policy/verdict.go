@@ -29,7 +29,7 @@ func (v *verdict) decide() {
 	age := max(0, v.now.Sub(from))
 	if within != nil && age <= *within {
 		v.keep("rule %s: %s old, kept within %s", v.rule.Name, formatAge(age), formatLimit(*within))
-		v.d.Until = from.Add(*within + 1)
+		v.d.Until = Moment{from.Add(*within + 1)}
 		return
 	}
 	if v.rule.Tiered {
@@ -42,7 +42,7 @@ func (v *verdict) decide() {
 	}
 	v.keep("rule %s: within its limits (%s)", v.rule.Name, v.limits(age, maxAge))
 	if maxAge != nil {
-		v.d.Until = from.Add(*maxAge + 1)
+		v.d.Until = Moment{from.Add(*maxAge + 1)}
 	}
 }
 
@@ -112,7 +112,7 @@ func (v *verdict) tiers(from time.Time, age time.Duration, within *time.Duration
 		s := v.rule.Steps[reached]
 		v.act(s, []string{fmt.Sprintf("rule %s: %s old, over %s", v.rule.Name, formatAge(age), formatLimit(s.After))})
 	}
-	v.d.Until = next
+	v.d.Until = Moment{next}
 }
 
 func deref(d *time.Duration) time.Duration {
