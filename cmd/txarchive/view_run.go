@@ -205,7 +205,7 @@ func (v *viewer) versions(ctx context.Context, what target) error {
 	if what.event == "" && what.conversation != "" { // the original that counts, and its copies
 		filters = append(filters, index.VersionFilter{Conversation: what.conversation})
 	}
-	g := terminal.Table{Columns: []terminal.Column{{Head: "version", Right: true}, {Head: "size", Right: true}, {Head: "modified"}, {Head: "sha256"}, {Head: "original"}}}
+	g := terminal.Table{Columns: []terminal.Column{{Head: "version", Right: true}, {Head: "size", Right: true, DropRank: 1}, {Head: "modified"}, {Head: "sha256", DropRank: 2}, {Head: "original", Shorten: terminal.TruncateMiddle}}}
 	seen := map[[2]string]bool{}
 	for _, f := range filters {
 		for x, err := range v.store.Index().Versions(ctx, f) {
@@ -223,7 +223,7 @@ func (v *viewer) versions(ctx context.Context, what target) error {
 		}
 	}
 	if v.o.format != "json" {
-		fmt.Fprintln(v.a.out, g.Render(0, v.style)) // whole, since restore and cat take the names
+		fmt.Fprintln(v.a.out, v.a.fitTable(&g))
 	}
 	return nil
 }
