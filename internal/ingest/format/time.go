@@ -1,6 +1,7 @@
 package format
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -168,4 +169,11 @@ func (p *timeParser) offset() int {
 	p.ok = p.ok && hours < 24 && minutes < 60
 	p.accept("Zz")
 	return sign * (hours*60 + minutes)
+}
+
+// RankAt returns the second of t as a Rank, 0 if t is not valid: of the copies of a document, the one that its producer
+// wrote last describes the run. There is room for a base of up to 15 in an int of any size.
+func RankAt(t transcript.Time) int {
+	const most = math.MaxInt32 - 15
+	return int(min(max(t.UnixMicro/1e6, 0), most))
 }

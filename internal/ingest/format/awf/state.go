@@ -2,7 +2,6 @@ package awf
 
 import (
 	"cmp"
-	"math"
 	"path"
 	"strings"
 
@@ -18,7 +17,8 @@ func parseState(in format.Input, out *format.Sink) {
 	}
 	// The file is named after its run, so the name stands in for a missing WorkflowID.
 	run := cmp.Or(doc.Get("WorkflowID").Text(), strings.TrimSuffix(path.Base(in.Path), ".json"))
-	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), updateRank: updateRank(doc), out: out}
+	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), out: out}
+	s.updateRank = format.RankAt(doc.Get("UpdatedAt").Time())
 	s.emitAll()
 }
 
@@ -26,15 +26,8 @@ type state struct {
 	at         int64 // where doc begins in the file
 	doc        format.Value
 	run, flow  string
-	updateRank int
+	updateRank int // orders the states of one run, since copies of the storage may hold older ones
 	out        *format.Sink
-}
-
-// updateRank orders the states of one run, since copies of the storage may hold older ones. It is the second in which AWF
-// wrote the state.
-func updateRank(doc format.Value) int {
-	const most = math.MaxInt32 - rankState // fits in an int of any size
-	return int(min(max(doc.Get("UpdatedAt").Time().UnixMicro/1e6, 0), most))
 }
 
 func (s *state) origin(v format.Value) transcript.Origin {

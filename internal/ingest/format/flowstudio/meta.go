@@ -5,7 +5,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// metaRank is the Run.Rank of the files that describe a run; meta.json is the best evidence.
+// metaRank is the least Run.Rank of the files that describe a run; meta.json is the best evidence. Those that say when they
+// were written rank by that, too, since an older copy of the run may lie elsewhere, in which it is still running.
 var metaRank = map[string]int{roleMeta: 4, roleLegacy: 3, roleState: 1, roleSpec: 1}
 
 // metadata reads one of the documents at the top of a run. run_state.json says how far the orchestrator got, not how the
@@ -21,7 +22,7 @@ func (p *parser) metadata() {
 	switch p.in.Role {
 	case roleState:
 		when = v.First("timestamp", "updated_at").Time()
-		r = p.run(metaRank[p.in.Role], "3", transcript.Time{})
+		r = p.run(metaRank[p.in.Role]+format.RankAt(when), "3", transcript.Time{})
 		r.Attributes = transcript.Attributes{}
 		state := transcript.Attributes{}
 		flatten(state, "", v, "run_id", "timestamp", "handoff_envelopes", "artifacts", "injected_node_specs")
@@ -48,7 +49,7 @@ func (p *parser) metadata() {
 // meta reads meta.json, or the run.json of older runs, which has some of the same members at the top level.
 func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
 	created := v.Get("created_at").Time()
-	r := p.run(metaRank[p.in.Role], "1", created)
+	r := p.run(metaRank[p.in.Role]+format.RankAt(v.Get("updated_at").Time()), "1", created)
 	r.Title = v.Get("title").Str()
 	r.Status = v.Get("status").Str()
 	r.Outcome = outcome(r.Status)

@@ -116,8 +116,9 @@ func parseObjectives(in format.Input, b []byte, s *format.Sink) {
 		run := namedRun(objectiveRun(id))
 		run.Title, run.Status = o.Get("title").Str(), o.Get("status").Str()
 		run.Outcome, run.Started = threadOutcome(run.Status), o.Get("created_at").Time()
+		run.Rank = format.RankAt(o.Get("updated_at").Time())
 		if in.Role == roleObjectives {
-			run.Rank = 1
+			run.Rank++
 		}
 		if !s.Emit(run) || !s.Emit(row(run.ID, "objective", run.Started, origin(b, o), format.LooseText(o.Raw()))) {
 			return

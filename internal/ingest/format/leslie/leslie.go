@@ -41,7 +41,7 @@ const (
 func (Format) Name() string { return "leslie" }
 
 // Version is the version of Parse.
-func (Format) Version() int { return 3 }
+func (Format) Version() int { return 4 }
 
 // Parse yields the records of one file. It streams worker, SDK and other logs; the rest is read whole, up to
 // format.DocumentLimit.

@@ -65,7 +65,8 @@ func (r *relations) threads(all format.Value) {
 		}
 		status := t.Get("status").Str()
 		run := namedRun(threadRun(id))
-		run.Rank, run.Title, run.Agent, run.Status = r.rank, t.Get("title").Str(), t.Get("executor").Str(), status
+		run.Rank = r.rank + format.RankAt(t.Get("updated_at").Time())
+		run.Title, run.Agent, run.Status = t.Get("title").Str(), t.Get("executor").Str(), status
 		run.Outcome, run.Started = threadOutcome(status), t.Get("created_at").Time()
 		switch run.Outcome {
 		case transcript.Succeeded, transcript.Failed, transcript.Cancelled:
