@@ -35,6 +35,7 @@ func (p *parser) transcript() {
 	p.Emit(r)
 	c := s.conversation()
 	c.Model, c.Started, c.Ended, c.Project = s.model, s.started, s.ended, s.project
+	c.Rank = format.RankAt(s.started) // an older copy of the run may hold an attempt before a retry
 	for k, v := range s.attributes {
 		c.Attributes[k] = v
 	}
