@@ -39,7 +39,7 @@ const (
 func (Format) Name() string { return "devflow" }
 
 // Version is the version of Parse.
-func (Format) Version() int { return 3 }
+func (Format) Version() int { return 4 }
 
 // Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is streamed
 // member by member.
@@ -80,28 +80,39 @@ type parser struct {
 	archived bool
 	gzip     bool
 	broken   bool // the document's layers (gzip, tar) could not be read to the end
+	ended    transcript.Time
 }
 
-// rank returns the Conversation.Rank of a transcript: a live directory before an archive, .gz before .json.
-func (p *parser) rank() int {
-	rank := 1
+// kind ranks transcripts by where they lie: a live directory before an archive, .gz before .json.
+func (p *parser) kind() int {
+	kind := 1
 	if p.gzip {
-		rank++
+		kind++
 	}
 	if !p.archived {
-		rank += 2
+		kind += 2
 	}
-	return rank
+	return kind
 }
 
+// rank returns the Conversation.Rank of a transcript.
+func (p *parser) rank() int { return p.rankOf(p.kind()) }
+
 // transcriptRank returns the Run.Rank of a transcript: its metadata outranks every metadata.json, and that a mere path.
-func (p *parser) transcriptRank() int { return 2 + p.rank() }
+func (p *parser) transcriptRank() int { return p.rankOf(2 + p.kind()) }
 
 func (p *parser) metadataRank() int {
 	if p.archived {
-		return 1
+		return p.rankOf(1)
 	}
-	return 2
+	return p.rankOf(2)
+}
+
+// rankOf ranks documents of one kind by the minute in which the run ended, as they state it: an older copy of the directory may
+// lie elsewhere, from before the run was saved again. kind is at most 6, so it fits in an int of any size.
+func (p *parser) rankOf(kind int) int {
+	const bits = 28 // for minutes until 2480
+	return kind<<bits + int(min(max(p.ended.UnixMicro/60e6, 0), 1<<bits-1))
 }
 
 // origin returns the place of a value that was parsed from the document b.

@@ -85,6 +85,7 @@ func (p *parser) metadata(r io.Reader) {
 		p.emitNoRun(b)
 		return
 	}
+	p.ended = doc.Get("endedAt").Time()
 	run := p.run(id, doc, p.metadataRank())
 	if !p.Emit(run) {
 		return
@@ -107,7 +108,7 @@ func (p *parser) run(id string, meta format.Value, rank int) *transcript.Run {
 	run := &transcript.Run{
 		ID: id, Rank: rank, Flow: meta.Get("flowId").Str(), Status: status, Outcome: outcome(status),
 		Error: meta.Get("error").Text(), Started: meta.Get("startedAt").Time(),
-		Ended: meta.Get("endedAt").Time(), Attributes: transcript.Attributes{},
+		Ended: p.ended, Attributes: transcript.Attributes{},
 	}
 	run.Attributes.Set("node_id", meta.Get("nodeId").Str())
 	if n := meta.Get("turnCount").Count(); n.Known {

@@ -23,6 +23,7 @@ func (p *parser) transcript(r io.Reader) {
 		p.emitNoRun(b)
 		return
 	}
+	p.ended = meta.Get("endedAt").Time()
 	run := p.run(id, meta, p.transcriptRank())
 	turns := doc.Get("turns")
 	run.Title = title(turns)
