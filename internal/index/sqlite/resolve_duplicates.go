@@ -128,23 +128,23 @@ func (c *commit) judgeCalls() error {
 }
 
 // judgeReceipts makes one receipt and one step of each key count in each touched run: the highest rank, then the newest
-// version.
+// version, then one that says when it ended: an older copy of a log may have only its start.
 func (c *commit) judgeReceipts() error {
 	// What resolvers are not given is left as it was stated: they may have seen it before, when it counted still.
 	const unresolved = ", native_conversation = CASE WHEN ?1 = 0 OR stated IS NULL THEN native_conversation ELSE coalesce(stated ->> 'Conversation', '') END"
 	for _, table := range []struct{ name, rank, also string }{{"receipts", "0", unresolved}, {"steps", "x.rank", ""}} {
 		var rows []duplicate
-		err := c.eachBeside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number, f.id,
-			s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
+		err := c.eachBeside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+			x.ended IS NOT NULL, v.number, f.id, s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
 			CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 			var j duplicate
-			var run, rank, newest, offset int64
+			var run, rank, newest, ended, offset int64
 			var key, path string
-			if err := r.Scan(&j.id, &run, &key, &j.was, &rank, &newest, &j.number, &j.file, &path, &offset); err != nil {
+			if err := r.Scan(&j.id, &run, &key, &j.was, &rank, &newest, &ended, &j.number, &j.file, &path, &offset); err != nil {
 				return err
 			}
 			j.group = groupOf(run, key)
-			j.prefer = []int64{rank, newest}
+			j.prefer = []int64{rank, newest, ended}
 			j.place = []any{path, offset}
 			rows = append(rows, j)
 			return nil
