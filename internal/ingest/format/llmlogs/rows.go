@@ -1,6 +1,7 @@
 package llmlogs
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -77,7 +78,7 @@ func (s *messageEvents) text(kind transcript.Kind, role string, v format.Value) 
 // call yields a tool call: v is the call, piece the value with its bytes.
 func (s *messageEvents) call(id string, piece, v format.Value) {
 	e := s.event(transcript.KindToolCall, "assistant", id, piece)
-	input, call, name := v.Get("arguments"), v.Get("tool_call_id").Text(), v.Get("name").Str()
+	input, call, name := v.Get("arguments"), v.Get("tool_call_id").Text(), toolName(piece, v)
 	if call == "" {
 		s.calls++
 		call = "#" + strconv.Itoa(s.calls)
@@ -92,14 +93,21 @@ func (s *messageEvents) call(id string, piece, v format.Value) {
 
 func (s *messageEvents) result(id string, piece, v format.Value) {
 	e := s.event(transcript.KindToolResult, "tool", id, piece)
-	call, name := v.Get("tool_call_id").Text(), v.Get("name").Str()
+	call, name := v.Get("tool_call_id").Text(), toolName(piece, v)
 	if first := s.openCalls[name]; call == "" && len(first) > 0 {
 		call, s.openCalls[name] = first[0], first[1:]
 	}
-	e.Parts[0].Result = &transcript.Result{
-		Call: call, Name: name, Failed: transcript.True(!v.Get("exception").IsNull()), Output: int64(v.Get("output").Len()),
+	output := v.Get("output")
+	if text := piece.Get("text"); output.IsNull() && !text.IsNull() {
+		output = text
 	}
+	e.Parts[0].Result = &transcript.Result{Call: call, Name: name, Failed: transcript.True(!v.Get("exception").IsNull()), Output: int64(output.Len())}
 	s.emit(e, transcript.Counted)
+}
+
+// toolName returns the name of the tool of a call or result v. That of a part is in a column, too.
+func toolName(piece, v format.Value) string {
+	return cmp.Or(v.Get("name").Str(), piece.Get("tool_name").Str())
 }
 
 // pathNames are the members of a call's input that name files.

@@ -37,7 +37,7 @@ func appendPart(dst []byte, v format.Value) []byte {
 	payload := v.Get("payload")
 	switch v.Get("type").Word() {
 	case "tool_call", "tool_result":
-		return appendTool(dst, payload)
+		return appendTool(format.AppendStrings(dst, v.Get("text")), payload)
 	case "attachment":
 		return dst
 	case "text", "reasoning":
