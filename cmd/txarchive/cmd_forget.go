@@ -75,7 +75,7 @@ func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 	}
 	p, err := gc.ParsePattern(text)
 	if err != nil {
-		return nil, usage(err.Error(), "use a text of at least four bytes, or a /regular expression/")
+		return nil, usage(err.Error(), "use a text of 4 to 8,192 bytes, or a /regular expression/")
 	}
 	return p, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/txarchive/txarchive/internal/blob"
 )
@@ -27,6 +28,9 @@ func TestParsePattern(t *testing.T) {
 			t.Errorf("%q is taken for a pattern", s)
 		}
 	}
+	if _, err := ParsePattern(strings.Repeat("x", maxText+1)); err == nil {
+		t.Error("a text that may be longer than what scan looks at is taken for a pattern")
+	}
 	if _, err := ParsePattern("/sk-[secret/"); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a bad pattern: %v", err)
 	}
@@ -43,6 +47,8 @@ func TestPatternForms(t *testing.T) {
 		`{"a":"p<ss/w\"rd \u00e9\u4e16\ud83d\ude00\\\n+'!"}`, `{"a":"p<ss/w\"rd \u00E9\u4E16\uD83D\uDE00\\\n+'!"}`,
 		`{"a":"p\u003Css/w\u0022rd \u00E9\u4E16\uD83D\uDE00\\\n\u002B\u0027!"}`, // System.Text.Json
 		`{"a":"p\u003css/w\"rd é世😀\\\n+\u0027!"}`,                               // Windows PowerShell
+		`{"a":"p\u003css/w\"rd é世😀\\\n+\u0027\u0021"}`,                          // some of what could be escaped
+		`{"a":"\u0070\u003c\u0073\u0073\u002f\u0077\u0022\u0072\u0064\u0020\u00e9\u4e16\ud83d\ude00\u005c\u000a\u002b\u0027\u0021"}`,
 		`{"arguments":"{\"a\":\"p\\u003Css/w\\u0022rd \\u00E9\\u4E16\\uD83D\\uDE00\\\\\\n\\u002B\\u0027!\"}"}`,
 	} {
 		if !p.In(doc) {
@@ -56,6 +62,79 @@ func TestPatternForms(t *testing.T) {
 		if !json.Valid(b) || p.In(string(b)) || len(b) != len(doc) {
 			t.Errorf("%s became %s", doc, b)
 		}
+	}
+	for _, other := range []string{`p<ss/w\"rd é世😀\\n+'!`, `p<ss/w\"rd \u00e8世😀\\\n+'!`, `p\u003`, `p\u003c`, `\`, `\ud83d`, `\ud83d\u0`} {
+		if p.In(other) {
+			t.Errorf("%s: found", other)
+		}
+	}
+}
+
+// TestPatternInEscapes finds a text if any of its characters are escaped, each in any of its ways, up to three times over.
+func TestPatternInEscapes(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	alphabet := []rune("abcun05 \"\\/\n\té世😀<=+")
+	for range 3000 {
+		text := make([]rune, 4+r.IntN(12))
+		for i := range text {
+			text[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		doc := string(text)
+		for range r.IntN(maxEscaped + 1) {
+			doc = escaped(r, doc)
+		}
+		before, after := alphabet[r.IntN(3)], alphabet[r.IntN(3)]
+		whole := []byte(string(before) + doc + string(after))
+		p, err := ParsePattern(string(text))
+		if err != nil || p.re != nil {
+			continue
+		}
+		found := p.find(whole)
+		for _, m := range found {
+			blob.Mark(whole[m[0]:m[1]])
+		}
+		if len(found) == 0 || p.In(string(whole)) {
+			t.Fatalf("%q: %v in %q, which became %s", string(text), found, doc, whole)
+		}
+	}
+}
+
+// escaped returns the inside of a string of JSON, with escapes wherever they must be and in other places too.
+func escaped(r *rand.Rand, text string) string {
+	var out strings.Builder
+	for _, c := range text {
+		short := strings.IndexRune("\"\\/\n\t", c)
+		switch n := r.IntN(4); {
+		case n == 0:
+			for _, unit := range utf16.Encode([]rune{c}) {
+				fmt.Fprintf(&out, []string{`\u%04x`, `\u%04X`}[r.IntN(2)], unit)
+			}
+		case short >= 0 && (c != '/' || n == 1):
+			out.WriteString([]string{`\"`, `\\`, `\/`, `\n`, `\t`}[short])
+		default:
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+func BenchmarkPatternFind(b *testing.B) {
+	p, err := ParsePattern(`ghp_16C7e42F292c6912E7710c838347Ae178B4a`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, line := range map[string]string{"text": `{"a":"if x := \"y\"; x != nil {\n\treturn \"\u001b[1m\"\n}\n"}`, "backslashes": `\\\\\\\\`} {
+		b.Run(name, func(b *testing.B) {
+			text := bytes.Repeat([]byte(line), 1<<20/len(line))
+			b.SetBytes(int64(len(text)))
+			for range b.N {
+				if len(p.find(text)) > 0 {
+					b.Fatal("found")
+				}
+			}
+		})
 	}
 }
 

@@ -2,7 +2,6 @@ package gc
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,20 +9,24 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Pattern is what must be forgotten: a text, in every form in which it may be encoded in JSON, or a regular
-// expression.
+// Pattern is what must be forgotten: a text, however JSON has escaped it, or a regular expression.
 type Pattern struct {
-	forms []([]byte)
+	text  string
+	runes []rune         // of the text; nil if it is not UTF-8, which JSON cannot hold
+	at    map[rune][]int // where each of them is in runes
 	re    *regexp.Regexp
 }
 
 const (
-	minText = 4 // minimum length of a text pattern in bytes
+	minText    = 4       // minimum length of a text pattern in bytes
+	maxText    = 8 << 10 // maximum length: with all its characters escaped twice it is still within maxMatch
+	maxEscaped = 3       // how many times over JSON may have escaped a text
 	// maxMatch is how long a match of a regular expression may be.
 	maxMatch = 64 << 10
 	window   = 1 << 20
@@ -47,63 +50,17 @@ func ParsePattern(s string) (*Pattern, error) {
 	if len(s) < minText {
 		return nil, fmt.Errorf("%w: a text of less than %d bytes occurs in too many places", ErrPattern, minText)
 	}
-	p := &Pattern{}
-	for _, form := range forms(s, 2) {
-		if !slices.ContainsFunc(p.forms, func(have []byte) bool { return string(have) == form }) {
-			p.forms = append(p.forms, []byte(form))
-		}
+	if len(s) > maxText {
+		return nil, fmt.Errorf("%w: a text of more than %d bytes; give a part of it", ErrPattern, maxText)
+	}
+	p := &Pattern{text: s, at: map[rune][]int{}}
+	if utf8.ValidString(s) {
+		p.runes = []rune(s)
+	}
+	for i, r := range p.runes {
+		p.at[r] = append(p.at[r], i)
 	}
 	return p, nil
-}
-
-// forms returns the ways in which a text may be written: as it is, and escaped as JSON by several encoders, up to
-// depth times over.
-func forms(s string, depth int) []string {
-	all := []string{s}
-	if depth == 0 || !utf8.ValidString(s) {
-		return all
-	}
-	var html, plain strings.Builder
-	for _, to := range []*strings.Builder{&html, &plain} {
-		enc := json.NewEncoder(to)
-		enc.SetEscapeHTML(to == &html)
-		_ = enc.Encode(s) // a string into memory
-	}
-	all = append(all, forms(ascii(dotNet.Replace(inQuotes(plain.String())), "%04X"), depth-1)...)
-	for _, written := range []string{inQuotes(plain.String()), inQuotes(html.String()), powerShell.Replace(inQuotes(html.String()))} {
-		for _, form := range []string{written, strings.ReplaceAll(written, "/", `\/`), ascii(written, "%04x"), ascii(written, "%04X")} {
-			all = append(all, forms(form, depth-1)...)
-		}
-	}
-	return all
-}
-
-// dotNet and powerShell complete JSON to what System.Text.Json and Windows PowerShell write. Keys in base64 have such characters.
-var (
-	dotNet     = strings.NewReplacer(`\"`, `\u0022`, "&", `\u0026`, "'", `\u0027`, "+", `\u002B`, "<", `\u003C`, ">", `\u003E`, "`", `\u0060`)
-	powerShell = strings.NewReplacer("'", `\u0027`)
-)
-
-func inQuotes(line string) string {
-	line = strings.TrimSuffix(line, "\n")
-	return line[1 : len(line)-1]
-}
-
-// ascii replaces non-ASCII characters with \u escapes.
-func ascii(s, digits string) string {
-	var out strings.Builder
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
-			out.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&out, `\u`+digits+`\u`+digits, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
-		default:
-			fmt.Fprintf(&out, `\u`+digits, r)
-		}
-	}
-	return out.String()
 }
 
 // In reports whether a text has a match.
@@ -128,16 +85,15 @@ func (p *Pattern) find(b []byte) (all [][2]int) {
 		}
 		return all
 	}
-	for _, form := range p.forms {
-		for at := 0; ; {
-			i := bytes.Index(b[at:], form)
-			if i < 0 {
-				break
-			}
-			all = append(all, [2]int{at + i, at + i + len(form)})
-			at += i + 1
+	for at := 0; ; {
+		i := bytes.Index(b[at:], []byte(p.text))
+		if i < 0 {
+			break
 		}
+		all = append(all, [2]int{at + i, at + i + len(p.text)})
+		at += i + 1
 	}
+	all = p.findEscaped(b, all)
 	slices.SortFunc(all, func(a, b [2]int) int { return a[0] - b[0] })
 	merged := all[:0]
 	for _, m := range all {
@@ -148,6 +104,139 @@ func (p *Pattern) find(b []byte) (all [][2]int) {
 		merged = append(merged, m)
 	}
 	return merged
+}
+
+// findEscaped appends the ranges of b that match and have an escape of JSON. Most escapes are passed over after a look at what follows
+// their backslashes.
+func (p *Pattern) findEscaped(b []byte, all [][2]int) [][2]int {
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '\\')
+		if i < 0 {
+			return all
+		}
+		at += i
+		end := at + 1
+		for end < len(b) && b[end] == '\\' {
+			end++
+		}
+		if p.at['\\'] == nil {
+			at = max(at, end+1-1<<maxEscaped) // one escape has no more backslashes
+			if !p.mayBegin(b[end:]) {
+				at = end
+			}
+		}
+		for ; at < end; at++ {
+			all = p.escapedAt(b, at, all)
+		}
+	}
+}
+
+// mayBegin reports whether what follows a backslash makes it an escape of a character of the pattern, or of one that is part of escapes.
+func (p *Pattern) mayBegin(after []byte) bool {
+	if len(after) == 0 {
+		return false
+	}
+	if after[0] != 'u' {
+		r, ok := shortEscape(rune(after[0]))
+		return ok && p.at[r] != nil
+	}
+	r, n := unescapeHex(after, 1, 1)
+	return n == 0 || r == utf8.RuneError || p.at[r] != nil || strings.ContainsRune(`\"/bfnrtu0123456789abcdefABCDEF`, r)
+}
+
+// escapedAt appends the ranges that match and whose first escape is at b[at].
+func (p *Pattern) escapedAt(b []byte, at int, all [][2]int) [][2]int {
+	for depth := 1; depth <= maxEscaped; depth++ {
+		r, n := unescape(b[at:], depth)
+		if n == 0 {
+			continue
+		}
+		for _, k := range p.at[r] {
+			if m, ok := p.around(b, at, k, depth); ok {
+				all = append(all, m)
+			}
+		}
+	}
+	return all
+}
+
+// around returns the range that matches and whose first escape is at b[at] and stands for the character k: what precedes it is written as
+// it is.
+func (p *Pattern) around(b []byte, at, k, depth int) (m [2]int, ok bool) {
+	before := string(p.runes[:k])
+	if strings.Contains(before, `\`) || !bytes.HasSuffix(b[:at], []byte(before)) {
+		return m, false
+	}
+	m = [2]int{at - len(before), at}
+	for _, want := range p.runes[k:] {
+		r, n := unescape(b[m[1]:], depth)
+		if n == 0 || r != want {
+			return m, false
+		}
+		m[1] += n
+	}
+	return m, true
+}
+
+// unescape returns the first character of b, inside a string that JSON has escaped depth times over, and the bytes that it takes: 0 if
+// there is none. Any character may be escaped: encoders differ in which they do.
+func unescape(b []byte, depth int) (r rune, n int) {
+	if depth == 0 {
+		if r, n = utf8.DecodeRune(b); r == utf8.RuneError && n == 1 {
+			r = -1 // not the character that stands for it
+		}
+		return r, n
+	}
+	if r, n = unescape(b, depth-1); r != '\\' || n == 0 {
+		return r, n
+	}
+	r, m := unescape(b[n:], depth-1)
+	n += m
+	if r == 'u' && m > 0 {
+		return unescapeHex(b, n, depth)
+	}
+	if r, ok := shortEscape(r); ok && m > 0 {
+		return r, n
+	}
+	return 0, 0
+}
+
+// shortEscape returns the character that a backslash with the character c stands for.
+func shortEscape(c rune) (rune, bool) {
+	i := strings.IndexRune(`"\/bfnrt`, c)
+	if i < 0 {
+		return 0, false
+	}
+	return rune("\"\\/\b\f\n\r\t"[i]), true
+}
+
+// unescapeHex returns the character whose four digits begin at b[n], or which two of such escapes stand for.
+func unescapeHex(b []byte, n, depth int) (rune, int) {
+	var units [2]rune
+	for i := range units {
+		for range 4 {
+			digit, m := unescape(b[n:], depth-1)
+			value := strings.IndexRune("0123456789abcdef", digit|0x20)
+			if m == 0 || value < 0 || digit < '0' {
+				return 0, 0
+			}
+			units[i], n = units[i]<<4|rune(value), n+m
+		}
+		if i == 1 || !utf16.IsSurrogate(units[0]) {
+			break
+		}
+		for _, want := range `\u` {
+			r, m := unescape(b[n:], depth-1)
+			if r != want {
+				return 0, 0
+			}
+			n += m
+		}
+	}
+	if utf16.IsSurrogate(units[0]) {
+		units[0] = utf16.DecodeRune(units[0], units[1])
+	}
+	return units[0], n
 }
 
 // windows are the buffers of scans: most streams are far smaller, and there are many.
