@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"time"
 
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -33,19 +34,29 @@ const (
 // pragmas let SQLite sort and materialise in temporary files, not in memory.
 var pragmas = []string{"busy_timeout(10000)", "cache_size(-32768)", "temp_store(FILE)", "trusted_schema(0)", "query_only(1)"}
 
+// patience is how long a statement that should end may go on without giving a row, once or twice over. SQLite looks between the steps of
+// a statement, and one call of instr or replace with long values is one step, of hours.
+const patience = time.Second
+
 // Console runs one statement at a time, on a connection that can only read, under an authorizer and limits. It is safe for use by
 // several goroutines.
 type Console struct {
 	dsn  func(pragmas []string, values url.Values) string
 	text TextFunc // nil: functions give an error
 
-	mu   sync.Mutex
-	pool *sql.DB // nil before the first statement
-	err  error
+	mu      sync.Mutex
+	session *session // nil before the first statement
+	err     error
 
-	running sync.Mutex      // held while a statement runs
-	ctx     context.Context // of the statement that runs
-	denied  string          // what the authorizer refused to it
+	running sync.Mutex // held while a statement runs
+}
+
+// session is a connection with what its authorizer and functions know of the statement that runs.
+type session struct {
+	text   TextFunc
+	pool   *sql.DB
+	ctx    context.Context // of the statement that runs
+	denied string          // what the authorizer refused to it
 }
 
 // New returns a console, which opens its connection when it is first asked. dsn makes the name of the file with pragmas and parameters.
@@ -58,34 +69,43 @@ func (c *Console) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = sql.ErrConnDone
-	if c.pool == nil {
+	if c.session == nil {
 		return nil
 	}
-	return c.pool.Close()
+	return c.session.pool.Close()
 }
 
-// open opens the pool when it is first needed.
-func (c *Console) open() (*sql.DB, error) {
+// open opens the connection when it is first needed.
+func (c *Console) open() (*session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pool != nil || c.err != nil {
-		return c.pool, c.err
+	if c.session != nil || c.err != nil {
+		return c.session, c.err
 	}
+	s := &session{text: c.text}
 	d := new(driver.Driver)
 	d.RegisterConnectionHook(func(conn driver.ExecQuerierContext, _ string) error {
 		r, ok := conn.(driver.AuthorizerRegisterer)
 		if !ok {
 			return errors.New("the driver has no authorizer")
 		}
-		return r.RegisterAuthorizer(c.authorize)
+		return r.RegisterAuthorizer(s.authorize)
 	})
-	if err := c.registerFunctions(d); err != nil {
+	if err := s.registerFunctions(d); err != nil {
 		c.err = err
 		return nil, err
 	}
-	c.pool = sql.OpenDB(engine.Connector(d, c.dsn(pragmas, url.Values{"mode": {"ro"}, "_defensive": {"1"}})))
-	c.pool.SetMaxOpenConns(1)
-	return c.pool, nil
+	s.pool = sql.OpenDB(engine.Connector(d, c.dsn(pragmas, url.Values{"mode": {"ro"}, "_defensive": {"1"}})))
+	s.pool.SetMaxOpenConns(1)
+	c.session = s
+	return s, nil
+}
+
+// leave leaves a connection to a statement that does not end. The next one opens another.
+func (c *Console) leave() {
+	c.mu.Lock()
+	c.session = nil
+	c.mu.Unlock()
 }
 
 // Query runs one statement that reads. Only one runs at a time, so columns and row must not call Query.
@@ -109,12 +129,72 @@ func (c *Console) Query(ctx context.Context, q index.Question, columns func([]st
 	defer c.running.Unlock()
 	timed, cancel := context.WithTimeoutCause(ctx, q.Time, fmt.Errorf("stopped after %v: %w", q.Time, index.ErrLimit))
 	defer cancel()
-	c.ctx, c.denied = timed, ""
-	pool, err := c.open()
+	s, err := c.open()
 	if err != nil {
 		return err
 	}
-	conn, err := pool.Conn(timed)
+	s.ctx, s.denied = timed, ""
+	left, err := await(timed, func(out *reader) error {
+		return s.query(timed, statement, q,
+			func(names []string) error { return out.give(func() error { return columns(names) }) },
+			func(values []any) error { return out.give(func() error { return row(values) }) })
+	})
+	if left {
+		c.leave()
+	}
+	return err
+}
+
+// await runs query, and leaves it behind if it does not end when ctx has.
+func await(ctx context.Context, query func(*reader) error) (left bool, err error) {
+	var out reader
+	ended := make(chan error, 1)
+	go func() { ended <- query(&out) }()
+	select {
+	case err := <-ended:
+		return false, err
+	case <-ctx.Done():
+	}
+	for given := int64(-1); !left; left = out.leftSince(&given) {
+		select {
+		case err := <-ended:
+			return false, err
+		case <-time.After(patience):
+		}
+	}
+	return true, context.Cause(ctx)
+}
+
+// reader is who reads what a statement gives.
+type reader struct {
+	mu    sync.Mutex
+	given int64
+	left  bool
+}
+
+// give calls read unless the reader has left.
+func (r *reader) give(read func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left {
+		return context.Canceled
+	}
+	r.given++
+	return read()
+}
+
+// leftSince reports whether nothing was given since it was last called, and then nothing will be. It waits for one who still reads.
+func (r *reader) leftSince(given *int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = r.given == *given
+	*given = r.given
+	return r.left
+}
+
+// query runs a statement on the connection of a session.
+func (s *session) query(ctx context.Context, statement string, q index.Question, columns func([]string) error, row func([]any) error) error {
+	conn, err := s.pool.Conn(ctx)
 	if err != nil {
 		return engine.Damage(err)
 	}
@@ -127,11 +207,11 @@ func (c *Console) Query(ctx context.Context, q index.Question, columns func([]st
 		return err
 	}
 	defer unlimited()
-	err = run(timed, conn, statement, q, columns, row)
-	if engine.Code(err) == 0 && timed.Err() == nil {
+	err = run(ctx, conn, statement, q, columns, row)
+	if engine.Code(err) == 0 && ctx.Err() == nil {
 		return err
 	}
-	return c.explain(timed, conn, statement, err)
+	return s.explain(ctx, conn, statement, err)
 }
 
 // setLimits bounds what a statement can ask of the engine.
@@ -196,10 +276,10 @@ type TextFunc func(ctx context.Context, kind, id string) (string, error)
 // functions are the functions of the console beside SQLite's own.
 var functions = []string{"event_text", "event_json", "receipt_json", "call_input", "call_output"}
 
-func (c *Console) registerFunctions(d *driver.Driver) error {
+func (s *session) registerFunctions(d *driver.Driver) error {
 	for _, kind := range functions {
 		err := d.RegisterScalarFunction(kind, 1, func(_ *driver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
-			return c.call(kind, args[0])
+			return s.call(kind, args[0])
 		})
 		if err != nil {
 			return fmt.Errorf("register %s: %w", kind, err)
@@ -209,7 +289,7 @@ func (c *Console) registerFunctions(d *driver.Driver) error {
 }
 
 // call asks the archive for a text. A panic there becomes an error.
-func (c *Console) call(kind string, arg sqldriver.Value) (v sqldriver.Value, err error) {
+func (s *session) call(kind string, arg sqldriver.Value) (v sqldriver.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			v, err = nil, fmt.Errorf("%s: internal error: %v", kind, r)
@@ -222,10 +302,10 @@ func (c *Console) call(kind string, arg sqldriver.Value) (v sqldriver.Value, err
 	if !ok {
 		return nil, fmt.Errorf("%s: an id must be text", kind)
 	}
-	if c.text == nil {
+	if s.text == nil {
 		return nil, fmt.Errorf("%s: the packs are not open", kind)
 	}
-	text, err := c.text(c.ctx, kind, id)
+	text, err := s.text(s.ctx, kind, id)
 	switch {
 	case errors.Is(err, index.ErrNotFound):
 		return nil, nil

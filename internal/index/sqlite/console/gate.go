@@ -32,7 +32,7 @@ var closedTables = []string{"sqlite_dbpage", "sqlite_dbdata", "sqlite_dbptr", "s
 var closedFunctions = []string{"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 
 // authorize allows statements that read. It refuses everything that it does not know.
-func (c *Console) authorize(action driver.AuthorizerActionCode, arg1, arg2, _, _ string) driver.AuthorizerReturnCode {
+func (s *session) authorize(action driver.AuthorizerActionCode, arg1, arg2, _, _ string) driver.AuthorizerReturnCode {
 	allowed, what := false, ""
 	switch action {
 	case driver.AuthSelect, driver.AuthRecursive:
@@ -54,18 +54,18 @@ func (c *Console) authorize(action driver.AuthorizerActionCode, arg1, arg2, _, _
 	if allowed {
 		return driver.AuthorizerOK
 	}
-	c.denied = what
+	s.denied = what
 	return driver.AuthorizerDeny
 }
 
 // explain turns an error of SQLite into one that says what to do about it.
-func (c *Console) explain(ctx context.Context, conn *sql.Conn, statement string, err error) error {
+func (s *session) explain(ctx context.Context, conn *sql.Conn, statement string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	switch engine.Code(err) {
 	case sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY:
-		what := cmp.Or(c.denied, "changing the index")
+		what := cmp.Or(s.denied, "changing the index")
 		return &index.SQLError{Message: what + " is not allowed: statements can only read"}
 	case sqlite3.SQLITE_TOOBIG:
 		return fmt.Errorf("a value or row can have at most %d bytes: %w", MaxValue, index.ErrLimit)
@@ -74,8 +74,8 @@ func (c *Console) explain(ctx context.Context, conn *sql.Conn, statement string,
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("no space for temporary data of the query: %w", index.ErrLimit)
 	case sqlite3.SQLITE_ERROR:
-		if c.denied != "" {
-			return &index.SQLError{Message: c.denied + " is not allowed: statements can only read"}
+		if s.denied != "" {
+			return &index.SQLError{Message: s.denied + " is not allowed: statements can only read"}
 		}
 		e := &index.SQLError{Message: message(err)}
 		e.Line, e.Column = position(statement, errorOffset(conn))
