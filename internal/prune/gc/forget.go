@@ -231,20 +231,38 @@ func (p *part) stored() blob.Extent {
 	return blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256, CopyOf: &p.at.Copy}
 }
 
-// searchLayer counts the matches in a layer. A layer that cannot be opened has none that anybody could read.
+// searchLayer counts the matches in what can be read of a layer.
 func (f *Forget) searchLayer(inner string, r io.Reader) (int64, error) {
-	failed := &errReader{r: r}
-	layer, err := f.Open(inner, failed)
-	if err == nil {
-		var places [][2]int64
-		if places, err = f.Pattern.scan(layer); err == nil {
-			return int64(len(places)), nil
-		}
+	layer := f.readable(inner, r)
+	places, err := f.Pattern.scan(layer)
+	return int64(len(places)), err
+}
+
+// readable returns what can be read of a layer: all that comes before bad content, none if that is at its beginning.
+func (f *Forget) readable(inner string, r io.Reader) io.Reader {
+	below := &errReader{r: r}
+	layer, err := f.Open(inner, below)
+	if err != nil {
+		layer = bytes.NewReader(nil)
 	}
-	if failed.err != nil {
-		return 0, failed.err
+	return &readable{layer: layer, below: below}
+}
+
+type readable struct {
+	layer io.Reader
+	below *errReader
+}
+
+// Read returns the error of the reader below if there is one: any other is about the content, which ends there.
+func (r *readable) Read(p []byte) (int, error) {
+	n, err := r.layer.Read(p)
+	switch {
+	case r.below.err != nil:
+		return n, r.below.err
+	case err != nil:
+		return n, io.EOF
 	}
-	return 0, nil
+	return n, nil
 }
 
 // errReader remembers a read error, to distinguish it from invalid content.

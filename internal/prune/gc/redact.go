@@ -108,17 +108,12 @@ func (r *redactor) clean(inner string, open func() io.Reader) (bool, error) {
 	return n == 0, err
 }
 
-// layer inflates an original, redacts its content, and compresses it again.
+// layer inflates an original, redacts its content, and compresses it again. What cannot be inflated is left out: nobody can say what is in
+// it.
 func (r *redactor) layer(c *Chain, inner string) error {
-	inside, err := r.forget.Open(inner, r.forget.content(r.ctx, c))
+	inside := func() io.Reader { return r.forget.readable(inner, r.forget.content(r.ctx, c)) }
+	places, err := r.forget.Pattern.scan(inside())
 	if err != nil {
-		return err
-	}
-	places, err := r.forget.Pattern.scan(inside)
-	if err != nil {
-		return err
-	}
-	if inside, err = r.forget.Open(inner, r.forget.content(r.ctx, c)); err != nil {
 		return err
 	}
 	out := &bounded{}
@@ -126,7 +121,7 @@ func (r *redactor) layer(c *Chain, inner string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(w, &redacted{r: inside, places: places})
+	_, err = io.Copy(w, &redacted{r: inside(), places: places})
 	if err = errors.Join(err, w.Close()); errors.Is(err, errTooLong) {
 		return r.drop(c)
 	}
