@@ -80,7 +80,7 @@ func (w *worker) splitDatabase(c *claimed, info fs.FileInfo, splits []format.Spl
 		return err
 	}
 	defer done()
-	db, err := dbcopy.Open(f.Name())
+	db, err := dbcopy.Open(w.ctx, f.Name())
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split
 		return err
 	}
 	defer done()
-	db, err := dbcopy.Open(f.Name())
+	db, err := dbcopy.Open(ctx, f.Name())
 	if err != nil {
 		return err
 	}

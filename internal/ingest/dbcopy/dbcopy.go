@@ -134,7 +134,7 @@ type Query struct {
 // Rows writes the rows of a copy, one JSON object per line. It returns an error if a table does not exist or the file is no
 // database.
 func Rows(ctx context.Context, path string, queries []Query, w io.Writer) error {
-	db, err := sql.Open("sqlite", dsn(path, "ro")+"&immutable=1&_pragma=query_only(1)")
+	db, err := openRead(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 type Copy struct{ db *sql.DB }
 
 // Open opens a copy that Snapshot made.
-func Open(path string) (*Copy, error) {
-	db, err := sql.Open("sqlite", dsn(path, "ro")+"&immutable=1&_pragma=query_only(1)")
+func Open(ctx context.Context, path string) (*Copy, error) {
+	db, err := openRead(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +44,8 @@ func queryError(what string, err error) error {
 	switch said.Code() & 0xff {
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return &ContentError{err}
+	case sqlite3.SQLITE_AUTH: // see refuseComputed
+		return &ContentError{fmt.Errorf("a view or virtual table instead of a table: %w", err)}
 	}
 	return err
 }
