@@ -60,6 +60,7 @@ func (w *world) add() string {
 type part struct {
 	file     string
 	from, to int64
+	number   int // of the version; 0 for 1
 }
 
 // write writes a pack that replaces others, which are not removed.
@@ -97,7 +98,7 @@ func (w *world) seal(m blob.Manifest, parts ...part) string {
 // version returns the version of the file that ends with the part.
 func (p part) version() blob.Version {
 	return blob.Version{
-		Source: "s", Path: p.file, Number: 1, Root: blob.RefOf([]byte(p.file)), Size: p.to, SHA256: blob.RefOf(bytes.Repeat([]byte(p.file), int(p.to))[:p.to]),
+		Source: "s", Path: p.file, Number: max(p.number, 1), Root: blob.RefOf([]byte(p.file)), Size: p.to, SHA256: blob.RefOf(bytes.Repeat([]byte(p.file), int(p.to))[:p.to]),
 		ModTime: time.Unix(1e9, 0), Mode: 0o600,
 	}
 }

@@ -76,6 +76,13 @@ type fact struct{ kind, key string }
 type content struct {
 	blob.Version // without extents
 	stored, have []span
+	again        bool // the archive has the chain's last state as a version of another number: it was pruned, and archived again
+}
+
+// fileState is one content of one file, whatever its number.
+type fileState struct {
+	blob.Name
+	sha256 blob.Ref
 }
 
 type span struct{ from, to int64 }
@@ -95,15 +102,13 @@ func (b *Backup) dropStored(ctx context.Context, in Source, listed []Pack, gone 
 			return err
 		}
 	}
+	last := lastStates(wanted)
 	var tombstones blob.Tombstones
 	for _, p := range listed {
 		m, err := manifest(ctx, in, p.Name, func(v *blob.Version) bool {
+			markAgain(v, last, present)
 			for _, c := range wanted[v.Chain()] {
-				for _, e := range v.Extents {
-					if present[e.Place("").Pack] {
-						c.have = append(c.have, span{e.Offset, e.Offset + e.Size})
-					}
-				}
+				c.have = append(c.have, presentSpans(v, present)...)
 			}
 			return false
 		})
@@ -119,6 +124,42 @@ func (b *Backup) dropStored(ctx context.Context, in Source, listed []Pack, gone 
 	}
 	maps.DeleteFunc(gone, func(_ string, g *missingPack) bool { return g.isElsewhere(&tombstones) })
 	return nil
+}
+
+// lastStates returns the contents of each chain by its largest state, of which all others are the beginning.
+func lastStates(wanted map[blob.Chain][]*content) map[fileState][]*content {
+	all := map[fileState][]*content{}
+	for chain, contents := range wanted {
+		last := slices.MaxFunc(contents, func(x, y *content) int { return cmp.Compare(x.Size, y.Size) })
+		state := fileState{chain.Name, last.SHA256}
+		all[state] = append(all[state], contents...)
+	}
+	return all
+}
+
+// markAgain marks the contents of chains whose last state is one of v, all bytes of which are in packs that are present.
+func markAgain(v *blob.Version, last map[fileState][]*content, present map[string]bool) {
+	states := append([]blob.State{{Size: v.Size, SHA256: v.SHA256}}, v.Earlier...)
+	for _, s := range states {
+		contents := last[fileState{v.Chain().Name, s.SHA256}]
+		if len(contents) == 0 {
+			continue
+		}
+		whole := content{stored: []span{{0, s.Size}}, have: presentSpans(v, present)}
+		for _, c := range contents {
+			c.again = c.again || whole.isCovered()
+		}
+	}
+}
+
+// presentSpans returns which bytes of a version are in packs that are present, as far as its manifest knows.
+func presentSpans(v *blob.Version, present map[string]bool) (all []span) {
+	for _, e := range v.Extents {
+		if present[e.Place("").Pack] {
+			all = append(all, span{e.Offset, e.Offset + e.Size})
+		}
+	}
+	return all
 }
 
 // readMissing reads from the backup what a missing pack stored.
@@ -149,7 +190,7 @@ func (b *Backup) readMissing(ctx context.Context, g *missingPack, wanted map[blo
 // isElsewhere reports whether the archive needs nothing of a pack. Single facts may be missing because they were forgotten.
 func (g *missingPack) isElsewhere(tombstones *blob.Tombstones) bool {
 	for _, c := range g.contents {
-		if _, deleted := tombstones.Of(&c.Version); !deleted && !c.isCovered() {
+		if _, deleted := tombstones.Of(&c.Version); !deleted && !c.again && !c.isCovered() {
 			return false
 		}
 	}

@@ -56,6 +56,18 @@ func TestLost(t *testing.T) {
 			w.seal(bury(head))
 			w.remove(b, c)
 		}, []int{2}},
+		{"pruned, and archived again", func(w *world, _, b, c, _ string) {
+			w.write(nil, part{file: "b", to: 200, number: 2})
+			w.remove(b, c)
+		}, nil},
+		{"pruned, and archived again as it was before", func(w *world, _, b, c, _ string) {
+			w.write(nil, part{file: "b", to: 100, number: 2})
+			w.remove(b, c)
+		}, []int{1, 2}},
+		{"archived again in part", func(w *world, _, b, c, _ string) {
+			w.write(nil, part{file: "b", from: 100, to: 200, number: 2})
+			w.remove(b, c)
+		}, []int{1, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, 7)
