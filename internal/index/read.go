@@ -113,7 +113,7 @@ func (e *SQLError) Error() string {
 // Page bounds a list.
 type Page struct {
 	Limit int    // 0 is no limit
-	After string // Cursor of the last item of the page before, "" for the beginning
+	After string // Cursor of the last hit of the page before, "" for the beginning. Only Find has pages
 	// AllVersions adds what does not count: earlier versions, copies, copied history.
 	AllVersions bool
 	// First asks to plan for a fast start, as with a Limit: the caller will hardly read all items, but cannot say
@@ -202,9 +202,6 @@ type Run struct {
 	Counts         Counts
 	Attributes     string
 }
-
-// Cursor returns the Page.After for the runs that follow r.
-func (r *Run) Cursor() string { return r.ID }
 
 // Conversation is a conversation, as stated by the original that counts.
 type Conversation struct {

@@ -54,14 +54,11 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 		sql, a := c.RunSQL(page.AllVersions)
 		add("EXISTS (SELECT 1 FROM runs r WHERE r.id = x.id AND "+sql+")", a...)
 	}
-	if page.After != "" {
-		add("("+runOrder("x")+", x.run_id) < (SELECT "+runOrder("y")+", y.run_id FROM runs y WHERE y.run_id = ?)", page.After)
-	}
 	limit := -1
 	if page.Limit > 0 {
 		limit = page.Limit
 	}
-	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY " + runOrder("x") + " DESC, x.run_id DESC LIMIT ?"
+	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY coalesce(" + where.RunTime("x") + ", -1 << 62) DESC, x.run_id DESC LIMIT ?"
 	return func(yield func(index.Run, error) bool) {
 		var ids []string
 		if err := engine.Each(ctx, db.r, query, append(args, limit), func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) },
@@ -78,8 +75,6 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 		}
 	}
 }
-
-func runOrder(run string) string { return "coalesce(" + where.RunTime(run) + ", -1 << 62)" }
 
 // runsAtOnce is how many runs one query of the view reads.
 const runsAtOnce = 512
