@@ -251,7 +251,7 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		if marked[index.VersionKey{Source: r.Source, Path: r.Path, Number: r.Version}] {
 			sum.Marked++
 		}
-		m.Files("restore", r.Path, sum.Files+sum.Unchanged)
+		m.Show(terminal.Progress{Stage: "restore", Path: r.Path, Done: sum.Files + sum.Unchanged})
 		if (o.DryRun || a.verbose) && !a.json {
 			name := r.Name
 			if o.inPlace { // names are below the directories of several sources

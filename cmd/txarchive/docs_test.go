@@ -28,7 +28,7 @@ func TestCLIDoc(t *testing.T) {
 	}
 	var out strings.Builder
 	out.WriteString(intro + commandsMark)
-	root := newRootCommand(newApp())
+	root := newRootCommand(newApp(), "")
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() != "help" && cmd.Name() != "completion" && !cmd.Hidden {
@@ -61,7 +61,7 @@ func TestFlagsNameValues(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(newRootCommand(newApp()))
+	visit(newRootCommand(newApp(), ""))
 }
 
 func describeCommand(out *strings.Builder, cmd *cobra.Command, heading string) {

@@ -319,7 +319,7 @@ func TestArguments(t *testing.T) {
 			}
 		}
 	}
-	check(newRootCommand(newApp()))
+	check(newRootCommand(newApp(), ""))
 	code, _, stderr := inside(t.Context(), t.TempDir(), "", "sql", "SELECT", "1")
 	want := "txarchive: sql takes [QUERY]: unexpected argument \"1\"\n" +
 		"hint: usage: txarchive sql [QUERY] [flags]; txarchive sql --help has examples; quote arguments that contain spaces\n"
@@ -364,7 +364,7 @@ func TestExplainErrors(t *testing.T) {
 // TestHelp looks at what every command says of itself.
 func TestCompleteCommands(t *testing.T) {
 	a := &app{getenv: func(key string) string { return map[string]string{"TXARCHIVE_DIR": "usual"}[key] }}
-	newRootCommand(a)
+	newRootCommand(a, "")
 	a.archive = "my%s archive"
 	for _, c := range []struct{ in, want string }{
 		{"rebuild the index: txarchive reindex", "rebuild the index: txarchive --archive 'my%s archive' reindex"},
@@ -395,7 +395,7 @@ func TestCompleteCommands(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	root := newRootCommand(newApp())
+	root := newRootCommand(newApp(), "")
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "help" || cmd.Name() == "completion" {
 			continue

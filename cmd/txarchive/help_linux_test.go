@@ -36,5 +36,5 @@ func TestHelpFits(t *testing.T) {
 			check(sub)
 		}
 	}
-	check(newRootCommand(&app{}))
+	check(newRootCommand(&app{}, ""))
 }

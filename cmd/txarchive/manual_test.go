@@ -14,7 +14,7 @@ import (
 
 // TestManual makes the manual pages of all commands and compares them with those that the program has in it; -update writes them.
 func TestManual(t *testing.T) {
-	root := newRootCommand(newApp())
+	root := newRootCommand(newApp(), "")
 	configureCompletion(root)
 	root.DisableAutoGenTag = true
 	made, kept := t.TempDir(), "../../docs/man"

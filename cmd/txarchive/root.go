@@ -24,7 +24,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 	}
 	results := &terminal.Output{W: a.out}
 	a.out, a.results = results, results
-	root := newRootWith(a, calledCommand(args))
+	root := newRootCommand(a, calledCommand(args))
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
 		a.json = true // also for errors in the flags before it
 	}
@@ -104,11 +104,8 @@ func calledCommand(args []string) string {
 	return ""
 }
 
-// newRootCommand returns the root command with all commands.
-func newRootCommand(a *app) *cobra.Command { return newRootWith(a, "") }
-
-// newRootWith returns the root command with the command of a name; with all commands for "".
-func newRootWith(a *app, name string) *cobra.Command {
+// newRootCommand returns the root command with the command of a name; with all commands for "".
+func newRootCommand(a *app, name string) *cobra.Command {
 	showVersion := false
 	cmd := &cobra.Command{
 		Use:           "txarchive",

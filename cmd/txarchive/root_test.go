@@ -6,7 +6,7 @@ import "testing"
 func TestMakers(t *testing.T) {
 	for _, h := range commandGroups() {
 		for _, m := range h.commands {
-			root := newRootWith(newApp(), m.name)
+			root := newRootCommand(newApp(), m.name)
 			if c := root.Commands(); len(c) != 1 || c[0].Name() != m.name {
 				t.Errorf("of %s %d commands are made", m.name, len(c))
 			}

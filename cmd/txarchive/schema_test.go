@@ -313,7 +313,7 @@ func matches(t *testing.T, all map[string]*jsonschema.Schema, name, line, doc st
 
 // TestSchemasCoverCommands looks for commands whose --json nobody has described.
 func TestSchemasCoverCommands(t *testing.T) {
-	root := newRootCommand(newApp())
+	root := newRootCommand(newApp(), "")
 	var look func(*cobra.Command)
 	look = func(cmd *cobra.Command) {
 		for _, sub := range cmd.Commands() {

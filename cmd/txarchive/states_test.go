@@ -140,7 +140,7 @@ func TestArchiveStates(t *testing.T) {
 // TestWrongUsage holds for every command that there is: a wrong flag, too many arguments, and help.
 func TestWrongUsage(t *testing.T) {
 	dir := filled(t)
-	every(newRootCommand(newApp()), func(cmd *cobra.Command) {
+	every(newRootCommand(newApp(), ""), func(cmd *cobra.Command) {
 		name := strings.Fields(cmd.CommandPath())[1:]
 		if slices.Contains(name, "help") || slices.Contains(name, "completion") {
 			return

@@ -146,7 +146,7 @@ type layer struct {
 // New returns a book of the given tables; of two with the same date the later argument wins.
 func New(tables ...Table) *Book {
 	idx := index(nil, tables)
-	return &Book{load: func() []*table { return idx }, id: func() string { return digest(textOf(tables)...) }}
+	return &Book{load: func() []*table { return idx }, id: func() string { return digest(fmt.Sprint(tables)) }}
 }
 
 // ErrTable means that the text of a table is in no form that this program can read.
@@ -184,17 +184,6 @@ func (b *Book) ID() string {
 // rules is the version of the rules that match names to rows and of those that compute charges. When it changes,
 // costs are computed anew.
 const rules = "4"
-
-func textOf(tables []Table) (texts []string) {
-	for _, t := range tables {
-		var w strings.Builder
-		if err := Encode(&w, t); err != nil {
-			panic("price: " + err.Error()) // a Builder takes everything
-		}
-		texts = append(texts, w.String())
-	}
-	return texts
-}
 
 // With returns a book with further overrides. Of two for the same model and day the later one wins; those that
 // Validate rejects are ignored.

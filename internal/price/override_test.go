@@ -44,7 +44,7 @@ func TestReadOverrides(t *testing.T) {
 
 // Books are the same when they give the same prices, and say so without parsing anything.
 func TestBookID(t *testing.T) {
-	text := textOf([]Table{{Date: "2026-09-01", Entries: []Entry{row("new", 1, 1)}}})[0]
+	text := textOf(t, Table{Date: "2026-09-01", Entries: []Entry{row("new", 1, 1)}})
 	more, err := Default().Add(text)
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,15 @@ func book(t *testing.T) *Book {
 	)
 }
 
+func textOf(t *testing.T, tab Table) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Encode(&b, tab); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestDates(t *testing.T) {
 	b := book(t)
 	for _, c := range []struct {
@@ -95,7 +104,7 @@ func TestOverrides(t *testing.T) {
 	if m, _ := book(t).Resolve("new", "", time.Now()); m.Override {
 		t.Error("With changed the book it was called on")
 	}
-	more, err := book(t).With([]Override{o("z", "", 1)}).Add(textOf([]Table{{Date: "2026-09-01", Entries: []Entry{row("new", 1, 1)}}})[0])
+	more, err := book(t).With([]Override{o("z", "", 1)}).Add(textOf(t, Table{Date: "2026-09-01", Entries: []Entry{row("new", 1, 1)}}))
 	if err != nil {
 		t.Fatal(err)
 	}

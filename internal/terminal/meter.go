@@ -47,20 +47,12 @@ func (m *Meter) Current() Progress {
 	return m.current
 }
 
-// Files shows the progress of a stage that goes file by file, of an unknown number.
-func (m *Meter) Files(stage, path string, done int64) { m.Show(Progress{stage, path, done, 0, false}) }
-
-// Bytes shows the progress of a stage that is measured in bytes.
-func (m *Meter) Bytes(stage string, done, total int64) {
-	m.Show(Progress{stage, "", done, total, true})
-}
-
 // ByteFunc returns a function that shows the progress of a stage in bytes; nil for a nil Meter.
 func (m *Meter) ByteFunc(stage string) func(done, total int64) {
 	if m == nil {
 		return nil
 	}
-	return func(done, total int64) { m.Bytes(stage, done, total) }
+	return func(done, total int64) { m.Show(Progress{Stage: stage, Done: done, Total: total, Bytes: true}) }
 }
 
 // Show records progress, and begins to draw once the task has taken a second.

@@ -55,7 +55,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("after the end %q came", strings.TrimPrefix(screen.String(), s))
 	}
 	var none *Meter
-	none.Files("restore", "x", 1) // nobody looks
+	none.Show(Progress{Stage: "restore", Path: "x", Done: 1}) // nobody looks
 	none.Stop()
 }
 
