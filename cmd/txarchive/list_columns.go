@@ -57,11 +57,9 @@ func counted(name string, from int, of func(*listRow) transcript.Count) listColu
 		}}
 }
 
-// times returns a column of times, as short as the terminal is narrow.
-func times(name string, from int, of func(*listRow) transcript.Time) listColumn {
-	return listColumn{name: name, from: from, raw: func(r *listRow) any { return value(timeOrNull(of(r))) },
-		cell: func(a *app, r *listRow) string { return a.formatShort(of(r)) }}
-}
+// endedColumn is as short as the terminal is narrow.
+var endedColumn = listColumn{name: "ended", from: -1, raw: func(r *listRow) any { return value(timeOrNull(r.ended())) },
+	cell: func(a *app, r *listRow) string { return a.formatShort(r.ended()) }}
 
 // startedColumn has a tilde before times that are only about right.
 var startedColumn = listColumn{name: "started", spare: 1, raw: func(r *listRow) any { return value(timeOrNull(r.started())) },
@@ -94,7 +92,7 @@ const (
 
 var runColumns = []listColumn{
 	texts("run", 0, func(r *listRow) string { return r.run.ID }).whole(),
-	startedColumn, times("ended", -1, (*listRow).ended), durationColumn,
+	startedColumn, endedColumn, durationColumn,
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(3),
 	{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return value(orNull(r.run.Status)) },
 		cell: func(_ *app, r *listRow) string {
@@ -127,7 +125,7 @@ var runColumns = []listColumn{
 var conversationColumns = []listColumn{
 	texts("conversation", 0, func(r *listRow) string { return r.conversation.ID }).whole(),
 	texts("run", medium, func(r *listRow) string { return r.run.ID }).whole(),
-	startedColumn, times("ended", -1, (*listRow).ended), durationColumn,
+	startedColumn, endedColumn, durationColumn,
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(2),
 	counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })).spared(3),
 	counted("messages", -1, always(func(r *listRow) int64 { return r.conversation.Counts.Messages })),

@@ -12,7 +12,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/local"
-	"github.com/txarchive/txarchive/internal/disk"
 )
 
 // quarantineDir is the directory for damaged packs that a repair has replaced. Nothing reads them, and only DropQuarantined
@@ -87,7 +86,7 @@ func (a *Archive) copyToQuarantine(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := a.opts.FS.CreateTemp(filepath.Dir(to), disk.TempPrefix+"*")
+	out, err := a.opts.FS.CreateTemp(filepath.Dir(to))
 	if err != nil {
 		return err
 	}

@@ -73,8 +73,9 @@ type File struct {
 	f  *os.File
 }
 
-// CreateTemp creates a new file in dir. The last "*" of pattern is replaced by a random string.
-func (f *FS) CreateTemp(dir, pattern string) (*File, error) {
+// CreateTemp creates a new file in dir, whose name is TempPrefix and a random string.
+func (f *FS) CreateTemp(dir string) (*File, error) {
+	const pattern = TempPrefix + "*"
 	if err := f.fault(OpCreate, filepath.Join(dir, pattern)); err != nil {
 		return nil, err
 	}

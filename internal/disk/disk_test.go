@@ -65,7 +65,7 @@ func TestPublishIsWholeOrAbsentWhateverFails(t *testing.T) {
 }
 
 func publish(fsys *FS, dir, path, content string) error {
-	file, err := fsys.CreateTemp(dir, TempPrefix+"*")
+	file, err := fsys.CreateTemp(dir)
 	if err != nil {
 		return err
 	}

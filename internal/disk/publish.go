@@ -40,7 +40,7 @@ func (f *FS) Publish(file *File, path string) error {
 // WriteFile atomically replaces the file at path with data, and makes it durable.
 func (f *FS) WriteFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
-	file, err := f.CreateTemp(dir, TempPrefix+"*")
+	file, err := f.CreateTemp(dir)
 	if err != nil {
 		if wrong, ok := errors.AsType[*fs.PathError](err); ok {
 			wrong.Path = path // the temporary name means nothing to the caller
@@ -99,7 +99,7 @@ func (f *FS) LinkNew(oldPath, newPath string) error {
 func (f *FS) ReplaceLink(target, path string) error {
 	dir := filepath.Dir(path)
 	// A free temporary name; the file itself only reserves it.
-	file, err := f.CreateTemp(dir, TempPrefix+"*")
+	file, err := f.CreateTemp(dir)
 	if err != nil {
 		return err
 	}

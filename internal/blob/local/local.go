@@ -51,7 +51,7 @@ func (s *Store) Create(ctx context.Context) (blob.Upload, error) {
 	if err := s.fs.MkdirAll(s.dir); err != nil {
 		return nil, fmt.Errorf("create pack: %w", err)
 	}
-	file, err := s.fs.CreateTemp(s.dir, disk.TempPrefix+"*")
+	file, err := s.fs.CreateTemp(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("create pack: %w", err)
 	}

@@ -9,6 +9,7 @@ package format
 import (
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -162,4 +163,16 @@ type Split struct {
 	// added), a time in milliseconds and a number of rows, which together change whenever the original's rows do, and the key of these rows.
 	Keys string
 	Rows []Query // the rows of one original; parameter ?1 is the key
+}
+
+// IfTable returns the Split with another table that it depends on.
+func (s Split) IfTable(name string) Split {
+	s.With = append(slices.Clip(s.With), name)
+	return s
+}
+
+// UnlessTable returns the Split with another table that covers its rows.
+func (s Split) UnlessTable(name string) Split {
+	s.Without = append(slices.Clip(s.Without), name)
+	return s
 }

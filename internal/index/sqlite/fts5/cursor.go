@@ -18,15 +18,14 @@ const maxLeaves = 64
 
 // cursor iterates over the terms of one segment with their doclists.
 type cursor struct {
-	source    Source
-	segment   Segment
-	leaves    [][]byte // read ahead
-	next      int      // number of the first leaf that was not read
-	readAhead int      // leaves to read at once
-	leaf      []byte   // without its footer
-	footer    []byte   // offsets of the terms that follow
-	at        int      // where the next term begins, len(leaf) if there is none
-	first     bool     // the next term is the first on the leaf
+	source  Source
+	segment Segment
+	leaves  [][]byte // read ahead
+	next    int      // number of the first leaf that was not read
+	leaf    []byte   // without its footer
+	footer  []byte   // offsets of the terms that follow
+	at      int      // where the next term begins, len(leaf) if there is none
+	first   bool     // the next term is the first on the leaf
 
 	term    []byte // current term, empty at the end
 	list    []byte // its doclist, joined if it spans leaves
@@ -37,9 +36,9 @@ type cursor struct {
 	err     error
 }
 
-// newCursor returns a cursor at the first term of a segment. It reads ahead leaves at first.
-func newCursor(source Source, segment Segment, ahead int) (*cursor, error) {
-	c := &cursor{source: source, segment: segment, next: segment.First, readAhead: ahead, deleted: map[int64]struct{}{}}
+// newCursor returns a cursor at the first term of a segment.
+func newCursor(source Source, segment Segment) (*cursor, error) {
+	c := &cursor{source: source, segment: segment, next: segment.First, deleted: map[int64]struct{}{}}
 	if segment.TombstonePages > 0 {
 		pages, err := source.Tombstones(segment.ID, segment.TombstonePages)
 		if err != nil {
@@ -74,8 +73,7 @@ func (c *cursor) load() bool {
 			c.leaf, c.footer, c.at = nil, nil, 0
 			return false
 		}
-		last := min(c.next+c.readAhead-1, c.segment.Last)
-		c.readAhead = min(2*c.readAhead, maxLeaves)
+		last := min(c.next+maxLeaves-1, c.segment.Last)
 		if c.leaves, c.err = c.source.Leaves(c.segment.ID, c.next, last); c.err != nil {
 			c.term = nil
 			return false

@@ -12,7 +12,7 @@ import (
 func Merge(inputs []Segment, source Source, sink Sink) (int, error) {
 	m := merger{w: newWriter(sink)}
 	for _, in := range inputs {
-		c, err := newCursor(source, in, maxLeaves)
+		c, err := newCursor(source, in)
 		if err != nil {
 			return 0, err
 		}

@@ -13,7 +13,7 @@ func NewTerms(segments []Segment, source Source) (*Terms, error) {
 	t := &Terms{}
 	for _, s := range segments {
 		s.TombstonePages = 0
-		c, err := newCursor(source, s, maxLeaves)
+		c, err := newCursor(source, s)
 		if err != nil {
 			return nil, err
 		}

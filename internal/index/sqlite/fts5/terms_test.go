@@ -12,7 +12,7 @@ func TestTerms(t *testing.T) {
 	inputs, given, _ := deal(t, rand.New(rand.NewPCG(2, 1)), 4)
 	want := map[string]bool{}
 	for _, in := range inputs {
-		c, err := newCursor(given, in, maxLeaves)
+		c, err := newCursor(given, in)
 		if err != nil {
 			t.Fatal(err)
 		}

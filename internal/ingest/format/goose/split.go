@@ -67,8 +67,8 @@ const ledgerCount = `(SELECT count(*) FROM usage_ledger WHERE session_id = s.id 
 
 func splits() []format.Split {
 	return []format.Split{
-		with("usage_ledger", sessionSplit(ledgerCount)),
-		without("usage_ledger", sessionSplit(`0`)),
+		sessionSplit(ledgerCount).IfTable("usage_ledger"),
+		sessionSplit(`0`).UnlessTable("usage_ledger"),
 		messageSplit("messages", "messages", tableMessage),
 		messageSplit("thread_messages", "thread", tableThread),
 		{
@@ -83,14 +83,4 @@ func splits() []format.Split {
 			}},
 		},
 	}
-}
-
-func with(table string, s format.Split) format.Split {
-	s.With = []string{table}
-	return s
-}
-
-func without(table string, s format.Split) format.Split {
-	s.Without = []string{table}
-	return s
 }

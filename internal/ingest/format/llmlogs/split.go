@@ -123,18 +123,6 @@ const inOldTables = `(t.id IN (` + oldConversations + `) OR coalesce((SELECT for
 // oldConversations lists the conversations with responses that are not turns.
 const oldConversations = `SELECT conversation_id FROM responses r WHERE conversation_id NOT NULL AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.id = r.id)`
 
-// without makes a split depend on a table being absent.
-func without(table string, s format.Split) format.Split {
-	s.Without = []string{table}
-	return s
-}
-
-// with makes a split depend on a table being present.
-func with(table string, s format.Split) format.Split {
-	s.With = []string{table}
-	return s
-}
-
 // reachCTE is SQL for the messages that threads and their turns lead to.
 const reachCTE = `WITH RECURSIVE reach(thread, hash) AS (
 	SELECT id, tip_message_hash FROM threads WHERE tip_message_hash NOT NULL AND id NOT NULL
@@ -179,8 +167,8 @@ func splits() []format.Split {
 		Keys: responseKeys,
 		Rows: []format.Query{responses(`'[]'`, `'[]'`)},
 	},
-		with("responses", threadSplit(inOldTables, `EXISTS (SELECT 1 FROM responses r WHERE r.id = u.id)`)),
-		without("responses", threadSplit(`0`, `0`)),
+		threadSplit(inOldTables, `EXISTS (SELECT 1 FROM responses r WHERE r.id = u.id)`).IfTable("responses"),
+		threadSplit(`0`, `0`).UnlessTable("responses"),
 		{
 			Role: roleRows, Log: true,
 			Any:  []string{"logs"},
