@@ -58,30 +58,15 @@ func (crush) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		if in.Role != roleRows {
 			return // SQLite could not read the database; each scan reports that
 		}
-		p := &parser{project: projectOf(in.Path), Sink: format.Sink{Yield: yield}}
-		problem := func(pr *transcript.Problem) {
-			pr.Run = p.session
-			p.Emit(pr)
-		}
-		for o := range p.Each(format.Objects(in.Reader, "", problem)) {
-			p.baseOrigin, p.base = o.Origin, o.Value
-			p.lend.Reset()
-			p.row(o.Value)
-		}
+		p := &parser{project: projectOf(in.Path), Rows: format.Rows{Sink: format.Sink{Yield: yield}, AppendText: appendValue}}
+		p.EachRow(in.Reader, p.row)
 	}
 }
 
 // parser is one parse of the rows of one session.
 type parser struct {
-	format.Sink
-
-	project         string            // directory that has the database
-	session         string            // id of the current session
-	hasConversation bool              // the conversation was emitted
-	runNamed        bool              // the run was emitted as named
-	baseOrigin      transcript.Origin // of base
-	base            format.Value      // the line whose bytes values are located in
-	lend            format.Lender
+	format.Rows
+	project string // directory that has the database
 }
 
 // conversation is the id of the only conversation in a session.
@@ -89,32 +74,11 @@ const conversation = "main"
 
 // emitConversation yields the session and its conversation, once.
 func (p *parser) emitConversation() {
-	if !p.hasConversation {
-		p.hasConversation = true
-		p.Emit(&transcript.Run{ID: p.session, Project: p.project})
-		p.Emit(&transcript.Conversation{ID: conversation, Run: p.session, Project: p.project})
+	if !p.Begun {
+		p.Begun = true
+		p.Emit(&transcript.Run{ID: p.Session, Project: p.project})
+		p.Emit(&transcript.Conversation{ID: conversation, Run: p.Session, Project: p.project})
 	}
-}
-
-// nameRun yields the session as a run that is only named here.
-func (p *parser) nameRun() {
-	if !p.hasConversation && !p.runNamed {
-		p.runNamed = true
-		p.Emit(&transcript.Run{ID: p.session, Named: true})
-	}
-}
-
-// part returns the part for a value that has its own bytes in the line.
-func (p *parser) part(v format.Value) transcript.Part {
-	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return format.PartIn(p.base, v, text)
-}
-
-// uncountedRow yields an uncounted row of the session.
-func (p *parser) uncountedRow(kind transcript.Kind, typ string, at transcript.Time) {
-	e := p.lend.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.baseOrigin})
-	e.Parts[0] = p.part(p.base)
-	p.Emit(e)
 }
 
 // parseTime reads a time in seconds, or in milliseconds if it is too large for seconds.

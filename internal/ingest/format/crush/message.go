@@ -28,7 +28,7 @@ func (p *parser) message(v format.Value) {
 	}
 	parts := v.Get("parts")
 	if !parts.IsArray() {
-		m.emit(m.event(transcript.KindUnknown, "", p.base), transcript.Uncounted)
+		m.emit(m.event(transcript.KindUnknown, "", p.Row.Value), transcript.Uncounted)
 		return
 	}
 	for part := range parts.Items() {
@@ -41,18 +41,18 @@ func (p *parser) message(v format.Value) {
 		m.number++
 	}
 	if m.n == 0 {
-		m.emit(m.event(transcript.KindNotice, "", p.base), transcript.Uncounted)
+		m.emit(m.event(transcript.KindNotice, "", p.Row.Value), transcript.Uncounted)
 	}
 }
 
 func (m *message) event(kind transcript.Kind, typ string, v format.Value) *transcript.Event {
-	e := m.lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.baseOrigin})
-	e.Parts[0] = m.parser.part(v)
+	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.Row.Origin})
+	e.Parts[0] = m.Part(v)
 	return e
 }
 
 func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
-	e.Conversation, e.Run, e.Verdict, e.Time, e.Model = conversation, m.session, verdict, m.at, m.model
+	e.Conversation, e.Run, e.Verdict, e.Time, e.Model = conversation, m.Session, verdict, m.at, m.model
 	if m.id != "" {
 		e.ID = m.id + "/" + strconv.Itoa(m.number)
 		if e.Type == typeShell && e.Kind == transcript.KindToolResult {

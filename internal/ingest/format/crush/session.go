@@ -14,12 +14,10 @@ func (p *parser) row(v format.Value) {
 		id, parent = v.Get("id").Text(), v.Get("parent_session_id").Text()
 	}
 	if id == "" {
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "no session", Reason: "the row names no session", Origin: p.baseOrigin})
+		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the row names no session", Origin: p.Row.Origin})
 		return
 	}
-	if session := sessionID(id, parent); session != p.session {
-		p.session, p.hasConversation, p.runNamed = session, false, false
-	}
+	p.Begin(sessionID(id, parent))
 	switch table {
 	case tableSession:
 		p.sessionRow(v, id, parent)
@@ -27,8 +25,8 @@ func (p *parser) row(v format.Value) {
 		p.emitConversation()
 		p.message(v)
 	default:
-		p.nameRun()
-		p.uncountedRow(transcript.KindUnknown, table, transcript.Time{})
+		p.NameRun()
+		p.Uncounted(transcript.KindUnknown, table, transcript.Time{})
 	}
 }
 
@@ -43,20 +41,20 @@ const (
 func (p *parser) sessionRow(v format.Value, id, parent string) {
 	title, started := format.Title(v.Get("title").Str()), parseTime(v.Get("created_at"))
 	model, provider := modelOf(v.Get("models"))
-	p.runNamed = true
-	p.Emit(&transcript.Run{ID: p.session, Named: !p.hasConversation, Title: title, Project: p.project, Model: model, Started: started, Child: parent != ""})
+	p.Named = true
+	p.Emit(&transcript.Run{ID: p.Session, Named: !p.Begun, Title: title, Project: p.project, Model: model, Started: started, Child: parent != ""})
 	if parent != "" {
 		p.Emit(&transcript.Run{ID: parent, Named: true})
-		link := &transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.session), Origin: p.baseOrigin}
+		link := &transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.Session), Origin: p.Row.Origin}
 		if _, call, ok := strings.Cut(id, callSeparator); ok {
 			link.Attributes = transcript.Attributes{"call": call}
 		}
 		p.Emit(link)
-		p.Hint(p.session, hintChild, "yes", p.baseOrigin)
+		p.Hint(p.Session, hintChild, "yes", p.Row.Origin)
 	}
-	p.Hint(p.session, hintTitle, title, p.baseOrigin)
-	p.Hint(p.session, hintModel, model, p.baseOrigin)
-	p.uncountedRow(transcript.KindLifecycle, "session", started)
+	p.Hint(p.Session, hintTitle, title, p.Row.Origin)
+	p.Hint(p.Session, hintModel, model, p.Row.Origin)
+	p.Uncounted(transcript.KindLifecycle, "session", started)
 	p.usage(v, model, provider, started)
 }
 
@@ -80,7 +78,7 @@ func (p *parser) usage(v format.Value, model, provider string, at transcript.Tim
 		return
 	}
 	u := &transcript.Usage{
-		Run: p.session, Conversation: conversation, Origin: p.baseOrigin, Key: "session " + p.session, Time: at, Model: model, Provider: provider,
+		Run: p.Session, Conversation: conversation, Origin: p.Row.Origin, Key: "session " + p.Session, Time: at, Model: model, Provider: provider,
 		Rank: cost.N, // it only grows: a copy may be older
 		Cost: transcript.Known(max(0, cost.N-max(0, children.N))), CostSource: "cost",
 	}

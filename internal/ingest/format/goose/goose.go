@@ -59,13 +59,13 @@ func (goose) Places() []format.Place {
 // Parse yields the records of one file.
 func (goose) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, Sink: format.Sink{Yield: yield}, seen: map[string]int{}}
+		p := &parser{in: in, Rows: format.Rows{Sink: format.Sink{Yield: yield}, AppendText: appendValue}, seen: map[string]int{}}
 		switch in.Role {
 		case roleRows:
-			p.lines(p.row)
+			p.EachRow(in.Reader, p.row)
 		case roleFile:
-			p.session = format.Stem(in.Path)
-			p.lines(p.entry)
+			p.Session = format.Stem(in.Path)
+			p.EachRow(in.Reader, p.entry)
 		}
 	}
 }
@@ -79,28 +79,10 @@ const (
 // parser is one parse of one file.
 type parser struct {
 	in format.Input
-	format.Sink
+	format.Rows
 
-	session         string            // id of the current session
-	nativeID        string            // the session's id as Goose writes it
-	hasConversation bool              // the conversation was emitted
-	runNamed        bool              // the run was emitted as named
-	seen            map[string]int    // occurrences of a message id
-	baseOrigin      transcript.Origin // of base
-	base            format.Value      // the line whose bytes values are located in
-	lend            format.Lender
-}
-
-func (p *parser) lines(line func(format.Value)) {
-	problem := func(pr *transcript.Problem) {
-		pr.Run = p.session
-		p.Emit(pr)
-	}
-	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
-		p.baseOrigin, p.base = o.Origin, o.Value
-		p.lend.Reset()
-		line(o.Value)
-	}
+	nativeID string         // the session's id as Goose writes it
+	seen     map[string]int // occurrences of a message id
 }
 
 // conversation is the id of the only conversation in a session.
@@ -108,24 +90,11 @@ const conversation = "main"
 
 // emitConversation yields the session and its conversation, once.
 func (p *parser) emitConversation(rank int) {
-	if !p.hasConversation {
-		p.hasConversation = true
-		p.Emit(&transcript.Run{ID: p.session, Rank: rank})
-		p.Emit(&transcript.Conversation{ID: conversation, Run: p.session, Rank: rank})
+	if !p.Begun {
+		p.Begun = true
+		p.Emit(&transcript.Run{ID: p.Session, Rank: rank})
+		p.Emit(&transcript.Conversation{ID: conversation, Run: p.Session, Rank: rank})
 	}
-}
-
-// part returns the part for a value that has its own bytes in the line.
-func (p *parser) part(v format.Value) transcript.Part {
-	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return format.PartIn(p.base, v, text)
-}
-
-// uncountedRow yields an uncounted row of the session.
-func (p *parser) uncountedRow(kind transcript.Kind, typ string, at transcript.Time) {
-	e := p.lend.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.baseOrigin})
-	e.Parts[0] = p.part(p.base)
-	p.Emit(e)
 }
 
 // parseTime reads a time in seconds, or in milliseconds if it is too large for seconds.

@@ -27,7 +27,7 @@ func (p *parser) message(role string, at transcript.Time, content, metadata form
 		m.facts.Set("compacted", true)
 	}
 	if !content.IsArray() {
-		m.emit(m.event(transcript.KindUnknown, "", p.base), transcript.Uncounted)
+		m.emit(m.event(transcript.KindUnknown, "", p.Row.Value), transcript.Uncounted)
 		return
 	}
 	var thinking []format.Value
@@ -47,7 +47,7 @@ func (p *parser) message(role string, at transcript.Time, content, metadata form
 	}
 	flush()
 	if m.n == 0 {
-		m.emit(m.event(transcript.KindNotice, "", p.base), transcript.Uncounted)
+		m.emit(m.event(transcript.KindNotice, "", p.Row.Value), transcript.Uncounted)
 	}
 }
 
@@ -82,13 +82,13 @@ func (m *message) identify(content format.Value, name string) {
 }
 
 func (m *message) event(kind transcript.Kind, typ string, v format.Value) *transcript.Event {
-	e := m.lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.parser.baseOrigin})
-	e.Parts[0] = m.part(v)
+	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.parser.Row.Origin})
+	e.Parts[0] = m.Part(v)
 	return e
 }
 
 func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
-	e.Conversation, e.Run, e.Verdict, e.Time, e.Attributes = conversation, m.session, verdict, m.at, m.facts
+	e.Conversation, e.Run, e.Verdict, e.Time, e.Attributes = conversation, m.Session, verdict, m.at, m.facts
 	e.ID, e.Global, e.Home = m.id+"/"+strconv.Itoa(m.n), true, m.home
 	if m.in.Role == roleFile {
 		e.Global, e.Home = false, false // the database stores the same message in another form
@@ -132,12 +132,12 @@ func (m *message) block(v format.Value) {
 
 // reasoning yields consecutive thinking blocks as one event.
 func (m *message) reasoning(all []format.Value) {
-	e := m.lend.Event(transcript.Event{Kind: transcript.KindReasoning, Role: "assistant", Type: "thinking", Origin: m.parser.baseOrigin})
+	e := m.Lend.Event(transcript.Event{Kind: transcript.KindReasoning, Role: "assistant", Type: "thinking", Origin: m.parser.Row.Origin})
 	first, last := all[0], all[len(all)-1]
-	from := format.OffsetIn(m.base, first)
+	from := format.OffsetIn(m.Row.Value, first)
 	e.Parts[0] = transcript.Part{
-		Text:   m.lend.Text(func(dst []byte) []byte { return appendReasoning(dst, all) }),
-		Offset: from, Length: format.OffsetIn(m.base, last) + int64(last.Len()) - from,
+		Text:   m.Lend.Text(func(dst []byte) []byte { return appendReasoning(dst, all) }),
+		Offset: from, Length: format.OffsetIn(m.Row.Value, last) + int64(last.Len()) - from,
 	}
 	m.emit(e, transcript.Counted)
 }

@@ -12,11 +12,11 @@ func (p *parser) row(v format.Value) {
 		id = v.Get("id").Text()
 	}
 	if id == "" {
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "no session", Reason: "the row names no session", Origin: p.baseOrigin})
+		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the row names no session", Origin: p.Row.Origin})
 		return
 	}
-	if session := sessionID(id, v.Get("began").Str()); session != p.session {
-		p.session, p.nativeID, p.hasConversation, p.runNamed = session, id, false, false
+	if p.Begin(sessionID(id, v.Get("began").Str())) {
+		p.nativeID = id
 	}
 	switch {
 	case table == tableSession:
@@ -25,27 +25,19 @@ func (p *parser) row(v format.Value) {
 		p.emitConversation(rankRows)
 		p.message(v.Get("role").Word(), parseTime(v.Get("created_timestamp")), v.Get("content_json"), v.Get("metadata_json"), v.Get("message_id").Str())
 	case table == tableThread:
-		p.nameRun()
-		p.uncountedRow(transcript.KindNotice, "thread", parseTime(v.Get("created_timestamp")))
+		p.NameRun()
+		p.Uncounted(transcript.KindNotice, "thread", parseTime(v.Get("created_timestamp")))
 	case table == tableUsage:
 		p.usage(v)
 	default:
-		p.nameRun()
-		p.uncountedRow(transcript.KindUnknown, table, transcript.Time{})
-	}
-}
-
-// nameRun yields the session as a run that is only named here.
-func (p *parser) nameRun() {
-	if !p.hasConversation && !p.runNamed {
-		p.runNamed = true
-		p.Emit(&transcript.Run{ID: p.session, Named: true})
+		p.NameRun()
+		p.Uncounted(transcript.KindUnknown, table, transcript.Time{})
 	}
 }
 
 // entry yields the records of a line of a session file: the metadata in the first line, or a message.
 func (p *parser) entry(v format.Value) {
-	p.nativeID = p.session
+	p.nativeID = p.Session
 	switch {
 	case v.Get("role").IsString():
 		p.emitConversation(rankFile)
@@ -53,7 +45,7 @@ func (p *parser) entry(v format.Value) {
 	case v.Get("message_count").Exists() || v.Get("description").Exists() || v.Get("working_dir").Exists():
 		p.sessionRow(v, rankFile)
 	default:
-		p.uncountedRow(transcript.KindUnknown, "", transcript.Time{})
+		p.Uncounted(transcript.KindUnknown, "", transcript.Time{})
 	}
 }
 
@@ -76,7 +68,7 @@ func (p *parser) sessionRow(v format.Value, rank int) {
 	parent, typ := v.Get("parent_session_id").Text(), v.Get("session_type").Str()
 	started := v.Get("began").Time()
 	run := &transcript.Run{
-		ID: p.session, Rank: rank, Named: rank == rankRows && !p.hasConversation, Title: format.Title(title), Project: v.Get("working_dir").Str(), Model: model,
+		ID: p.Session, Rank: rank, Named: rank == rankRows && !p.Begun, Title: format.Title(title), Project: v.Get("working_dir").Str(), Model: model,
 		Started: started, Child: parent != "" || typ == "sub_agent",
 	}
 	for name, value := range map[string]string{"type": typ, "schedule": v.Get("schedule_id").Str(), "mode": mode, "provider": v.Get("provider_name").Str()} {
@@ -86,16 +78,16 @@ func (p *parser) sessionRow(v format.Value, rank int) {
 	if parent != "" {
 		of := sessionID(parent, v.Get("parent_began").Str())
 		p.Emit(&transcript.Run{ID: of, Named: true})
-		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.session), Origin: p.baseOrigin})
+		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.Session), Origin: p.Row.Origin})
 	}
-	p.Hint(p.session, hintTitle, run.Title, p.baseOrigin)
-	p.Hint(p.session, hintProject, run.Project, p.baseOrigin)
-	p.Hint(p.session, hintModel, model, p.baseOrigin)
-	p.Hint(p.session, hintMode, mode, p.baseOrigin)
+	p.Hint(p.Session, hintTitle, run.Title, p.Row.Origin)
+	p.Hint(p.Session, hintProject, run.Project, p.Row.Origin)
+	p.Hint(p.Session, hintModel, model, p.Row.Origin)
+	p.Hint(p.Session, hintMode, mode, p.Row.Origin)
 	if run.Child {
-		p.Hint(p.session, hintChild, "yes", p.baseOrigin)
+		p.Hint(p.Session, hintChild, "yes", p.Row.Origin)
 	}
-	p.uncountedRow(transcript.KindLifecycle, "session", started)
+	p.Uncounted(transcript.KindLifecycle, "session", started)
 	p.sessionTotal(v, model, started)
 }
 

@@ -10,10 +10,10 @@ const carriedForward = "carried_forward"
 
 // usage yields a row of the ledger, which is one request.
 func (p *parser) usage(v format.Value) {
-	p.nameRun()
+	p.NameRun()
 	source := v.Get("cost_source").Str()
 	u := p.readUsage(v, "", v.Get("cost"))
-	u.Key, u.Time, u.Model, u.Provider = p.session+"/"+v.Get("request").Text(), parseTime(v.Get("created_timestamp")), v.Get("model").Str(), v.Get("provider").Str()
+	u.Key, u.Time, u.Model, u.Provider = p.Session+"/"+v.Get("request").Text(), parseTime(v.Get("created_timestamp")), v.Get("model").Str(), v.Get("provider").Str()
 	if u.Model == "" {
 		u.Model = modelOf(v.Get("model_config"))
 	}
@@ -42,7 +42,7 @@ func (p *parser) sessionTotal(v format.Value, model string, at transcript.Time) 
 	if u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
 		return
 	}
-	u.Key, u.Time, u.Model, u.Provider = "session "+p.session, at, model, v.Get("provider_name").Str()
+	u.Key, u.Time, u.Model, u.Provider = "session "+p.Session, at, model, v.Get("provider_name").Str()
 	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N // sums only grow: a copy may be older
 	u.Attributes.Set("total", true)
 	p.Emit(u)
@@ -51,7 +51,7 @@ func (p *parser) sessionTotal(v format.Value, model string, at transcript.Time) 
 // readUsage reads token counts. The input is the whole prompt, including what was read from and written to a cache.
 func (p *parser) readUsage(v format.Value, prefix string, cost format.Value) *transcript.Usage {
 	u := &transcript.Usage{
-		Run: p.session, Conversation: conversation, Origin: p.baseOrigin, Input: v.Get(prefix + "input_tokens").Count(), Output: v.Get(prefix + "output_tokens").Count(),
+		Run: p.Session, Conversation: conversation, Origin: p.Row.Origin, Input: v.Get(prefix + "input_tokens").Count(), Output: v.Get(prefix + "output_tokens").Count(),
 		CacheRead: v.Get(prefix + "cache_read_tokens").Count(), CacheWrite: v.Get(prefix + "cache_write_tokens").Count(),
 	}
 	if u.Input.Known {

@@ -65,17 +65,17 @@ func (hermes) Places() []format.Place {
 // Parse yields the records of one file.
 func (hermes) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, Sink: format.Sink{Yield: yield}, archived: map[uint64]bool{}, written: map[string]int{}}
+		p := &parser{in: in, Rows: format.Rows{Sink: format.Sink{Yield: yield}, AppendText: appendValue}, archived: map[uint64]bool{}, written: map[string]int{}}
 		switch in.Role {
 		case roleRows:
-			p.lines(p.row)
+			p.EachRow(in.Reader, p.row)
 		case roleLog:
-			p.begin(format.Stem(in.Path))
-			p.lines(p.logLine)
+			p.enter(format.Stem(in.Path))
+			p.EachRow(in.Reader, p.logLine)
 		case roleSnapshot:
 			p.snapshot()
 		case roleExport:
-			p.lines(p.exported)
+			p.EachRow(in.Reader, p.exported)
 		}
 	}
 }
@@ -92,50 +92,31 @@ const (
 // parser is one parse of one file.
 type parser struct {
 	in format.Input
-	format.Sink
+	format.Rows
 
-	session         string            // id of the current session
-	hasConversation bool              // the conversation was emitted
-	runNamed        bool              // the run was emitted as named
-	hasTitle        bool              // a title was taken from a prompt
-	isContinuing    bool              // no message so far is the session's own: see message.identify
-	isCarrying      bool              // the last message was a summary, or carried over with it
-	archived        map[uint64]bool   // messages that the model does not get any more, by the hash of what they are
-	written         map[string]int    // how often a message was written
-	baseOrigin      transcript.Origin // of base
-	base            format.Value      // the value whose bytes parts are located in
-	lend            format.Lender
+	hasTitle     bool            // a title was taken from a prompt
+	isContinuing bool            // no message so far is the session's own: see message.identify
+	isCarrying   bool            // the last message was a summary, or carried over with it
+	archived     map[uint64]bool // messages that the model does not get any more, by the hash of what they are
+	written      map[string]int  // how often a message was written
 }
 
-// begin makes a session the current one.
-func (p *parser) begin(session string) {
-	if session != p.session {
-		p.session, p.hasConversation, p.runNamed, p.hasTitle, p.isContinuing, p.isCarrying = session, false, false, false, true, false
+// enter makes a session the current one.
+func (p *parser) enter(session string) {
+	if p.Begin(session) {
+		p.hasTitle, p.isContinuing, p.isCarrying = false, true, false
 		clear(p.archived)
 		clear(p.written)
 	}
 }
 
-func (p *parser) problem(pr *transcript.Problem) {
-	pr.Run = p.session
-	p.Emit(pr)
-}
-
-func (p *parser) lines(line func(format.Value)) {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
-		p.baseOrigin, p.base = o.Origin, o.Value
-		p.lend.Reset()
-		line(o.Value)
-	}
-}
-
 // within makes a message in the current value the one whose parts are located, while f runs.
 func (p *parser) within(item format.Value, f func(format.Value)) {
-	outer, at := p.base, p.baseOrigin
-	p.base, p.baseOrigin = item, format.OriginIn(at, outer, item)
-	p.lend.Reset()
+	outer := p.Row
+	p.Row = format.Object{Origin: format.OriginIn(outer.Origin, outer.Value, item), Value: item}
+	p.Lend.Reset()
 	f(item)
-	p.base, p.baseOrigin = outer, at
+	p.Row = outer
 }
 
 // conversation is the id of the only conversation in a session.
@@ -143,10 +124,10 @@ const conversation = "main"
 
 // emitConversation yields the session and its conversation, once.
 func (p *parser) emitConversation() {
-	if !p.hasConversation {
-		p.hasConversation = true
-		p.Emit(&transcript.Run{ID: p.session, Rank: p.runRank()})
-		p.Emit(&transcript.Conversation{ID: conversation, Run: p.session, Rank: p.rank()})
+	if !p.Begun {
+		p.Begun = true
+		p.Emit(&transcript.Run{ID: p.Session, Rank: p.runRank()})
+		p.Emit(&transcript.Conversation{ID: conversation, Run: p.Session, Rank: p.rank()})
 	}
 }
 
@@ -167,27 +148,6 @@ func (p *parser) runRank() int {
 		return rankPrompt
 	}
 	return p.rank()
-}
-
-// nameRun yields the session as a run that is only named here.
-func (p *parser) nameRun() {
-	if !p.hasConversation && !p.runNamed {
-		p.runNamed = true
-		p.Emit(&transcript.Run{ID: p.session, Named: true})
-	}
-}
-
-// part returns the part for a value that has its own bytes in the current one.
-func (p *parser) part(v format.Value) transcript.Part {
-	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return format.PartIn(p.base, v, text)
-}
-
-// uncountedRow yields an uncounted row of the session.
-func (p *parser) uncountedRow(kind transcript.Kind, typ string, at transcript.Time) {
-	e := p.lend.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.baseOrigin})
-	e.Parts[0] = p.part(p.base)
-	p.Emit(e)
 }
 
 // parseTime reads a time: seconds in the database, text in files, which is local and states no zone.

@@ -110,11 +110,11 @@ func (m *message) sum() uint64 {
 }
 
 func (m *message) event(kind transcript.Kind, role string, v format.Value) *transcript.Event {
-	e := m.lend.Event(transcript.Event{Kind: kind, Role: role, Type: m.role, Origin: m.baseOrigin})
+	e := m.Lend.Event(transcript.Event{Kind: kind, Role: role, Type: m.role, Origin: m.Row.Origin})
 	if !v.Exists() {
-		v = m.base
+		v = m.Row.Value
 	}
-	e.Parts[0] = m.part(v)
+	e.Parts[0] = m.Part(v)
 	return e
 }
 
@@ -122,7 +122,7 @@ func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
 	if m.copied && verdict == transcript.Counted {
 		verdict = transcript.CopiedHistory
 	}
-	e.Conversation, e.Run, e.Verdict, e.Time, e.Attributes = conversation, m.session, verdict, m.at, m.facts
+	e.Conversation, e.Run, e.Verdict, e.Time, e.Attributes = conversation, m.Session, verdict, m.at, m.facts
 	if m.id != "" {
 		e.ID, e.Global, e.Home = m.id+"/"+strconv.Itoa(m.n), !m.copied && m.at.Valid, m.isHome && !m.copied
 	}
@@ -137,7 +137,7 @@ func (m *message) user() {
 	case m.summary:
 		m.emit(m.event(transcript.KindCompaction, "system", content), transcript.Counted)
 	case isBlank(content):
-		m.emit(m.event(transcript.KindNotice, m.role, m.base), transcript.Uncounted)
+		m.emit(m.event(transcript.KindNotice, m.role, m.Row.Value), transcript.Uncounted)
 	case m.v.Get("display_kind").Str() != "" || isProgram(content):
 		m.emit(m.event(transcript.KindSystem, "system", content), transcript.Counted)
 	default:
@@ -153,8 +153,8 @@ func (m *message) titleOf(content format.Value) {
 	}
 	if title := format.Title(contentText(content)); title != "" {
 		m.hasTitle = true
-		m.Emit(&transcript.Run{ID: m.session, Rank: m.runRank(), Title: title})
-		m.Hint(m.session, hintPrompt, title, m.baseOrigin)
+		m.Emit(&transcript.Run{ID: m.Session, Rank: m.runRank(), Title: title})
+		m.Hint(m.Session, hintPrompt, title, m.Row.Origin)
 	}
 }
 
@@ -193,7 +193,7 @@ func (m *message) assistant() {
 		m.call(call)
 	}
 	if m.n == 0 {
-		m.emit(m.event(transcript.KindNotice, m.role, m.base), transcript.Uncounted)
+		m.emit(m.event(transcript.KindNotice, m.role, m.Row.Value), transcript.Uncounted)
 	}
 }
 

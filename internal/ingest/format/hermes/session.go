@@ -14,27 +14,27 @@ func (p *parser) row(v format.Value) {
 		id = v.Get("id").Text()
 	}
 	if id == "" {
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "no session", Reason: "the row names no session", Origin: p.baseOrigin})
+		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the row names no session", Origin: p.Row.Origin})
 		return
 	}
-	p.begin(id)
+	p.enter(id)
 	switch table {
 	case tableSession:
 		p.facts(v)
-		p.uncountedRow(transcript.KindLifecycle, "session", parseTime(v.Get("started_at")))
+		p.Uncounted(transcript.KindLifecycle, "session", parseTime(v.Get("started_at")))
 		p.sessionTotal(v)
 	case tableUsage:
-		p.nameRun()
+		p.NameRun()
 		p.modelUsage(v)
 	case tablePrompt:
-		p.nameRun()
-		p.uncountedRow(transcript.KindSystem, "system prompt", parseTime(v.Get("started_at")))
+		p.NameRun()
+		p.Uncounted(transcript.KindSystem, "system prompt", parseTime(v.Get("started_at")))
 	case tableMessage:
 		p.emitConversation()
 		p.message(v)
 	default:
-		p.nameRun()
-		p.uncountedRow(transcript.KindUnknown, table, transcript.Time{})
+		p.NameRun()
+		p.Uncounted(transcript.KindUnknown, table, transcript.Time{})
 	}
 }
 
@@ -43,41 +43,41 @@ func (p *parser) logLine(v format.Value) {
 	switch {
 	case v.Get("role").Is("session_meta"):
 		p.emitConversation()
-		run := &transcript.Run{ID: p.session, Rank: rankFile, Model: v.Get("model").Str(), Started: parseTime(v.Get("timestamp"))}
+		run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: v.Get("model").Str(), Started: parseTime(v.Get("timestamp"))}
 		run.Attributes.Set("source", v.Get("platform").Str())
 		p.Emit(run)
-		p.Hint(p.session, hintModel, run.Model, p.baseOrigin)
-		p.uncountedRow(transcript.KindLifecycle, "session_meta", run.Started)
+		p.Hint(p.Session, hintModel, run.Model, p.Row.Origin)
+		p.Uncounted(transcript.KindLifecycle, "session_meta", run.Started)
 	case v.Get("role").IsString():
 		p.emitConversation()
 		p.message(v)
 	default:
 		p.emitConversation()
-		p.uncountedRow(transcript.KindUnknown, "", transcript.Time{})
+		p.Uncounted(transcript.KindUnknown, "", transcript.Time{})
 	}
 }
 
 // snapshot yields the records of a document with all messages of a session.
 func (p *parser) snapshot() {
-	p.begin(strings.TrimPrefix(format.Stem(p.in.Path), snapshotPrefix))
-	doc, at := p.Document(p.in.Reader, p.problem)
+	p.enter(strings.TrimPrefix(format.Stem(p.in.Path), snapshotPrefix))
+	doc, at := p.Document(p.in.Reader, p.SessionProblem)
 	if !doc.Exists() {
 		return
 	}
-	p.base, p.baseOrigin = doc, at
+	p.Row = format.Object{Origin: at, Value: doc}
 	messages := doc.Get("messages")
 	if !messages.IsArray() {
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "no messages", Reason: "the document has no list of messages", Origin: at})
+		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no messages", Reason: "the document has no list of messages", Origin: at})
 		return
 	}
 	if id := doc.Get("session_id").Str(); id != "" {
-		p.begin(id)
+		p.enter(id)
 	}
 	p.emitConversation()
-	run := &transcript.Run{ID: p.session, Rank: rankFile, Model: doc.Get("model").Str(), Started: parseTime(doc.Get("session_start")), Ended: parseTime(doc.Get("last_updated"))}
+	run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: doc.Get("model").Str(), Started: parseTime(doc.Get("session_start")), Ended: parseTime(doc.Get("last_updated"))}
 	run.Attributes.Set("source", doc.Get("platform").Str())
 	p.Emit(run)
-	p.Hint(p.session, hintModel, run.Model, at)
+	p.Hint(p.Session, hintModel, run.Model, at)
 	p.messages(messages)
 }
 
@@ -85,15 +85,15 @@ func (p *parser) snapshot() {
 func (p *parser) exported(v format.Value) {
 	id := v.Get("id").Text()
 	if id == "" {
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "no session", Reason: "the line names no session", Origin: p.baseOrigin})
+		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the line names no session", Origin: p.Row.Origin})
 		return
 	}
-	p.begin(id)
+	p.enter(id)
 	if v.Get("messages").HasItems() {
 		p.emitConversation()
 	}
 	p.facts(v)
-	p.uncountedRow(transcript.KindLifecycle, "session", parseTime(v.Get("started_at")))
+	p.Uncounted(transcript.KindLifecycle, "session", parseTime(v.Get("started_at")))
 	p.sessionTotal(v)
 	p.messages(v.Get("messages"))
 }
@@ -123,7 +123,7 @@ const (
 func (p *parser) facts(v format.Value) {
 	of := relationOf(v)
 	run := &transcript.Run{
-		ID: p.session, Rank: p.rank(), Named: !p.hasConversation, Title: format.Title(v.Get("title").Str()), Project: v.First("git_repo_root", "cwd").Str(), Branch: v.Get("git_branch").Str(),
+		ID: p.Session, Rank: p.rank(), Named: !p.Begun, Title: format.Title(v.Get("title").Str()), Project: v.First("git_repo_root", "cwd").Str(), Branch: v.Get("git_branch").Str(),
 		Group: v.Get("session_key").Str(), Model: v.Get("model").Str(), Status: v.Get("end_reason").Str(), Started: parseTime(v.Get("started_at")), Ended: parseTime(v.Get("ended_at")), Child: of.child,
 	}
 	for name, key := range map[string]string{"source": "source", "profile": "profile_name", "chat_type": "chat_type", "chat": "display_name"} {
@@ -135,20 +135,20 @@ func (p *parser) facts(v format.Value) {
 		}
 	}
 	run.Attributes.Set("effort", v.Get("reasoning_config", "effort").Str())
-	p.runNamed, p.hasTitle = true, run.Title != ""
+	p.Named, p.hasTitle = true, run.Title != ""
 	p.Emit(run)
-	if of.session != "" && of.session != p.session {
+	if of.session != "" && of.session != p.Session {
 		if p.in.Role == roleRows { // an export may have the other session, too
 			p.Emit(&transcript.Run{ID: of.session, Named: true})
 		}
-		p.Emit(&transcript.Link{Kind: of.kind, From: transcript.RunEnd(of.session), To: transcript.RunEnd(p.session), Origin: p.baseOrigin})
+		p.Emit(&transcript.Link{Kind: of.kind, From: transcript.RunEnd(of.session), To: transcript.RunEnd(p.Session), Origin: p.Row.Origin})
 	}
-	p.Hint(p.session, hintTitle, run.Title, p.baseOrigin)
-	p.Hint(p.session, hintProject, run.Project, p.baseOrigin)
-	p.Hint(p.session, hintBranch, run.Branch, p.baseOrigin)
-	p.Hint(p.session, hintModel, run.Model, p.baseOrigin)
+	p.Hint(p.Session, hintTitle, run.Title, p.Row.Origin)
+	p.Hint(p.Session, hintProject, run.Project, p.Row.Origin)
+	p.Hint(p.Session, hintBranch, run.Branch, p.Row.Origin)
+	p.Hint(p.Session, hintModel, run.Model, p.Row.Origin)
 	if of.child {
-		p.Hint(p.session, hintChild, "yes", p.baseOrigin)
+		p.Hint(p.Session, hintChild, "yes", p.Row.Origin)
 	}
 }
 

@@ -15,9 +15,9 @@ func (p *parser) modelUsage(v format.Value) {
 		return
 	}
 	model, provider, task := v.Get("model").Str(), v.Get("billing_provider").Str(), v.Get("task").Str()
-	u.Key = strings.Join([]string{"model", p.session, model, provider, v.Get("billing_base_url").Str(), v.Get("billing_mode").Str(), task}, "|")
+	u.Key = strings.Join([]string{"model", p.Session, model, provider, v.Get("billing_base_url").Str(), v.Get("billing_mode").Str(), task}, "|")
 	if task == "" || task == voice {
-		u.Alias = totalKey(p.session)
+		u.Alias = totalKey(p.Session)
 	}
 	if model != "unknown" {
 		u.Model = model
@@ -36,7 +36,7 @@ func totalKey(session string) string { return "session " + session }
 // since it was started.
 func (p *parser) sessionTotal(v format.Value) {
 	total, main := p.sums(v, ""), p.sums(v, "main_")
-	total.Key, total.Rank = totalKey(p.session), weight(total)
+	total.Key, total.Rank = totalKey(p.Session), weight(total)
 	total.Model, total.Provider, total.Time = v.Get("model").Str(), v.Get("billing_provider").Str(), parseTime(v.Get("started_at"))
 	if weight(total) == 0 && !total.Cost.Known {
 		return
@@ -66,7 +66,7 @@ func (p *parser) sessionTotal(v format.Value) {
 // cost of 0 is not stated: so are subscriptions, and models whose price the program does not know.
 func (p *parser) sums(v format.Value, prefix string) *transcript.Usage {
 	u := &transcript.Usage{
-		Run: p.session, Conversation: conversation, Origin: p.baseOrigin, Input: v.Get(prefix + "input_tokens").Tokens(), Output: v.Get(prefix + "output_tokens").Tokens(),
+		Run: p.Session, Conversation: conversation, Origin: p.Row.Origin, Input: v.Get(prefix + "input_tokens").Tokens(), Output: v.Get(prefix + "output_tokens").Tokens(),
 		CacheRead: v.Get(prefix + "cache_read_tokens").Tokens(), CacheWrite: v.Get(prefix + "cache_write_tokens").Tokens(),
 	}
 	if n := v.Get(prefix + "reasoning_tokens").Tokens(); n.N > 0 {

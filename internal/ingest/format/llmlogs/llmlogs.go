@@ -59,8 +59,8 @@ func (llmlogs) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		if in.Role == roleDatabase {
 			return // SQLite could not read it; each scan reports that
 		}
-		p := &parser{in: in, Sink: format.Sink{Yield: yield}}
-		p.rows()
+		p := &parser{in: in, Rows: format.Rows{Sink: format.Sink{Yield: yield}, AppendText: appendValue}}
+		p.EachRow(in.Reader, p.row)
 	}
 }
 
@@ -71,30 +71,13 @@ func (llmlogs) Text(role string, raw []byte, _ int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	in format.Input
-	format.Sink
+	in          format.Input
+	format.Rows // Session is that of the conversation emitted last
 
-	session    string              // the conversation emitted last
-	model      string              // the model of the last answer in a thread
-	calls      int                 // calls without an id so far
-	openCalls  map[string][]string // of these, those without a result, by tool
-	logsRun    string              // run of the rows of the table logs
-	baseOrigin transcript.Origin   // of base
-	base       format.Value        // the row whose bytes values are located in
-	lend       format.Lender
-}
-
-// rows yields the records of exported rows.
-func (p *parser) rows() {
-	problem := func(pr *transcript.Problem) {
-		pr.Run = p.session
-		p.Emit(pr)
-	}
-	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
-		p.baseOrigin, p.base = o.Origin, o.Value
-		p.lend.Reset()
-		p.row(o.Value)
-	}
+	model     string              // the model of the last answer in a thread
+	calls     int                 // calls without an id so far
+	openCalls map[string][]string // of these, those without a result, by tool
+	logsRun   string              // run of the rows of the table logs
 }
 
 func (p *parser) row(v format.Value) {
@@ -127,10 +110,10 @@ const (
 
 // emitRun yields run and conversation, once; conv has the known fields.
 func (p *parser) emitRun(session, order string, conv transcript.Conversation) {
-	if session == p.session {
+	if session == p.Session {
 		return
 	}
-	p.session = session
+	p.Session = session
 	p.Emit(&transcript.Run{ID: session, Title: conv.Title, Model: conv.Model, Started: conv.Started})
 	conv.ID, conv.Run, conv.Shared, conv.Order = conversation, session, true, order
 	p.Emit(&conv)
@@ -148,23 +131,17 @@ func (p *parser) idOf(v format.Value, keys ...string) string {
 
 // event returns a counted event of the conversation emitted last.
 func (p *parser) event(kind transcript.Kind, role, id string, v format.Value) *transcript.Event {
-	e := p.lend.Event(transcript.Event{Conversation: conversation, Run: p.session, ID: id, Verdict: transcript.Counted, Kind: kind, Role: role, Origin: p.baseOrigin})
-	e.Parts[0] = p.part(v)
+	e := p.Lend.Event(transcript.Event{Conversation: conversation, Run: p.Session, ID: id, Verdict: transcript.Counted, Kind: kind, Role: role, Origin: p.Row.Origin})
+	e.Parts[0] = p.Part(v)
 	return e
-}
-
-// part returns the part for a value that has its own bytes in a row.
-func (p *parser) part(v format.Value) transcript.Part {
-	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return format.PartIn(p.base, v, text)
 }
 
 // uncountedRow yields an uncounted row of a run.
 func (p *parser) uncountedRow(session string, kind transcript.Kind, v format.Value) *transcript.Event {
-	if p.session != session {
+	if p.Session != session {
 		p.Emit(&transcript.Run{ID: session, Named: true})
 	}
-	e := &transcript.Event{Run: session, Verdict: transcript.Uncounted, Kind: kind, Type: v.Get("table").Str(), Origin: p.baseOrigin, Parts: []transcript.Part{p.part(v)}}
+	e := &transcript.Event{Run: session, Verdict: transcript.Uncounted, Kind: kind, Type: v.Get("table").Str(), Origin: p.Row.Origin, Parts: []transcript.Part{p.Part(v)}}
 	p.Emit(e)
 	return e
 }

@@ -119,7 +119,7 @@ func (p *parser) thread(v format.Value) {
 	p.emitRun(id, orderThread, transcript.Conversation{Title: v.Get("name").Str(), Started: v.Get("datetime_utc").Time()})
 	if origin := v.Get("forked_from").Str(); origin != "" && origin != id {
 		p.Emit(&transcript.Run{ID: origin, Named: true})
-		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(origin), To: transcript.RunEnd(id), Origin: p.baseOrigin})
+		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(origin), To: transcript.RunEnd(id), Origin: p.Row.Origin})
 	}
 	p.uncountedRow(id, transcript.KindLifecycle, v)
 }
@@ -141,8 +141,8 @@ func (p *parser) message(v format.Value) {
 	}
 	if s.model != "" && s.model != p.model {
 		p.model = s.model
-		p.Emit(&transcript.Run{ID: p.session, Model: s.model})
-		p.Emit(&transcript.Conversation{ID: conversation, Run: p.session, Shared: true, Order: orderThread, Model: s.model})
+		p.Emit(&transcript.Run{ID: p.Session, Model: s.model})
+		p.Emit(&transcript.Conversation{ID: conversation, Run: p.Session, Shared: true, Order: orderThread, Model: s.model})
 	}
 	role, n := v.Get("role").Word(), 0
 	for item := range v.Get("parts").Items() {
@@ -192,7 +192,7 @@ func (s *messageEvents) messagePart(role, id string, v format.Value) {
 // turn yields a turn that ended in no message, and its usage.
 func (p *parser) turn(v format.Value) {
 	p.emitRun(p.idOf(v, "thread"), orderThread, transcript.Conversation{Model: modelOf(v)})
-	e := p.uncountedRow(p.session, transcript.KindLifecycle, v)
+	e := p.uncountedRow(p.Session, transcript.KindLifecycle, v)
 	s := messageEvents{parser: p, id: v.Get("id").Text(), at: v.Get("datetime_utc").Time(), model: modelOf(v)}
 	e.Time = s.at
 	s.usage(v)

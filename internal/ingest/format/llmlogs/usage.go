@@ -13,7 +13,7 @@ func (s *messageEvents) usage(v format.Value) {
 		return
 	}
 	u := &transcript.Usage{
-		Run: s.session, Conversation: conversation, Key: s.id, Time: s.at, Origin: s.parser.baseOrigin, Model: s.model, RequestID: v.Get("response_json", "id").Str(),
+		Run: s.Session, Conversation: conversation, Key: s.id, Time: s.at, Origin: s.parser.Row.Origin, Model: s.model, RequestID: v.Get("response_json", "id").Str(),
 		Input: input, Output: output, Requests: transcript.Known(1),
 		Reasoning: firstCount(details.Get("completion_tokens_details", "reasoning_tokens"), details.Get("output_tokens_details", "reasoning_tokens"), details.Get("thoughtsTokenCount")),
 	}

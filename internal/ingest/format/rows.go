@@ -1,0 +1,64 @@
+package format
+
+import (
+	"io"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Rows is a Sink for JSON objects that belong to one session after another, such as the rows of a split database. A session is a run with
+// one conversation.
+type Rows struct {
+	Sink
+	Lend       Lender
+	AppendText func(dst []byte, v Value) []byte // the text of a value
+
+	Session string // id of the current session
+	Begun   bool   // its conversation was yielded
+	Named   bool   // its run was yielded as named
+	Row     Object // parts are located in it
+}
+
+// EachRow calls row for each object of a file. It takes back what was lent for the one before.
+func (r *Rows) EachRow(file io.Reader, row func(Value)) {
+	for o := range r.Each(Objects(file, "", r.SessionProblem)) {
+		r.Row = o
+		r.Lend.Reset()
+		row(o.Value)
+	}
+}
+
+// SessionProblem yields a problem of the current session.
+func (r *Rows) SessionProblem(p *transcript.Problem) {
+	p.Run = r.Session
+	r.Emit(p)
+}
+
+// Begin makes a session the current one, and reports whether another one was.
+func (r *Rows) Begin(session string) bool {
+	if session == r.Session {
+		return false
+	}
+	r.Session, r.Begun, r.Named = session, false, false
+	return true
+}
+
+// NameRun yields the session as a run that is only named here.
+func (r *Rows) NameRun() {
+	if !r.Begun && !r.Named {
+		r.Named = true
+		r.Emit(&transcript.Run{ID: r.Session, Named: true})
+	}
+}
+
+// Part returns the part for a value that has its own bytes in the row.
+func (r *Rows) Part(v Value) transcript.Part {
+	return PartIn(r.Row.Value, v, r.Lend.Text(func(dst []byte) []byte { return r.AppendText(dst, v) }))
+}
+
+// Uncounted yields the row as an event that does not count.
+func (r *Rows) Uncounted(kind transcript.Kind, typ string, at transcript.Time) {
+	e := r.Lend.Event(transcript.Event{Run: r.Session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: r.Row.Origin})
+	e.Parts[0] = r.Part(r.Row.Value)
+	r.Emit(e)
+}
