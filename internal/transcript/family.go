@@ -22,6 +22,15 @@ type Family struct {
 	Related map[string][]*Hint
 }
 
+// GreatestHints returns the greatest value of each key: one that does not depend on the order of the originals.
+func (f *Family) GreatestHints() map[string]string {
+	values := map[string]string{}
+	for _, h := range f.Hints {
+		values[h.Key] = max(values[h.Key], h.Value)
+	}
+	return values
+}
+
 // FamilyConversation is a conversation with what the index knows about it.
 type FamilyConversation struct {
 	Conversation

@@ -15,6 +15,11 @@ func TextOf(what string, raw []byte, text func(Value) string) (string, error) {
 	return text(v), nil
 }
 
+// Appended returns a function that returns what appendText appends.
+func Appended(appendText func(dst []byte, v Value) []byte) func(Value) string {
+	return func(v Value) string { return Build(func(dst []byte) []byte { return appendText(dst, v) }) }
+}
+
 // AppendText is AppendStrings with a callback. visit is called for each value in depth-first order, v itself first, with its depth and its
 // key, which is "" for what is no member. It either appends the text of the value and returns done, or returns dst unchanged and not done: then
 // AppendText descends into the value, or appends it if it is a string.

@@ -120,9 +120,9 @@ func (amp) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 // Text returns the text of one part of an event.
 func (amp) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleStream {
-		return format.TextOf("saved output", raw, func(v format.Value) string { return string(appendPrinted(nil, v)) })
+		return format.TextOf("saved output", raw, format.Appended(appendPrinted))
 	}
-	return format.TextOf("a thread", raw, func(v format.Value) string { return string(appendText(nil, v)) })
+	return format.TextOf("a thread", raw, format.Appended(appendText))
 }
 
 // parser is one parse of one file.

@@ -87,7 +87,7 @@ func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
-	return format.TextOf("a message", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
+	return format.TextOf("a message", raw, format.Appended(appendPiece))
 }
 
 // parser parses one file.

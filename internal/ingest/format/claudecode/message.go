@@ -9,8 +9,6 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // message yields the events of a line of type user or assistant: one for the user's text in it, one for each other block.
 func (r *reader) message(l *line, m message, repeated bool) {
 	s := &r.msg
@@ -188,7 +186,7 @@ func (s *messageReader) call(b block) {
 		if !s.repeated {
 			s.callsWithoutID++
 		}
-		call.ID = "#" + itoa(s.callsWithoutID)
+		call.ID = "#" + strconv.Itoa(s.callsWithoutID)
 		return
 	}
 	if _, known := s.calls[call.ID]; known {
@@ -216,7 +214,7 @@ func (s *messageReader) result(b block) {
 			s.resultsWithoutID++
 		}
 		if s.resultsWithoutID > 0 {
-			result.Call = "#" + itoa(s.resultsWithoutID)
+			result.Call = "#" + strconv.Itoa(s.resultsWithoutID)
 		}
 	case s.results[result.Call]:
 		markDuplicate(e)

@@ -32,9 +32,7 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 
 // textOf returns every string of a value except ids, names of types and places, encoded data, and what the program repeats
 // for its own use. It includes all of a tool's input.
-func textOf(v format.Value) string {
-	return format.Build(func(b []byte) []byte { return appendText(b, v) })
-}
+var textOf = format.Appended(appendText)
 
 // text is like textOf; its result is valid until the next line.
 func (r *reader) text(v format.Value) string {

@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"strconv"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -94,7 +96,7 @@ func (r *reader) stepUsage(l *line, u *transcript.Usage, key, alias string, step
 			Attributes: transcript.Attributes{"of": of},
 		}
 		splitCacheWrite(u, step.Get("cache_creation"))
-		suffix := " " + of + " " + itoa(count[of])
+		suffix := " " + of + " " + strconv.Itoa(count[of])
 		if key != "" {
 			u.Key = key + suffix
 		}

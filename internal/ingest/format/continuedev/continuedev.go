@@ -68,9 +68,7 @@ func (continuedev) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (continuedev) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, func(v format.Value) string {
-		return format.Build(func(dst []byte) []byte { return appendText(dst, v) })
-	})
+	return format.TextOf(role, raw, format.Appended(appendText))
 }
 
 // parser is one parse of one file.

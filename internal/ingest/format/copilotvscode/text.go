@@ -13,9 +13,7 @@ import (
 
 // pieceText returns the text of a value of a session from its own bytes: a prompt, a part of an answer, a call or its result, a
 // change. That is every string but ids, kinds, styling and encoded data.
-func pieceText(v format.Value) string {
-	return format.Build(func(dst []byte) []byte { return appendText(dst, v) })
-}
+var pieceText = format.Appended(appendText)
 
 // textOf returns the text of a part of an event from its own bytes: one value, or the parts of an answer that form one text.
 func textOf(raw []byte, part int) (string, error) {

@@ -93,10 +93,7 @@ func (p *parser) usage(v format.Value, model, provider string, at transcript.Tim
 
 // Resolve sets the fields of a conversation from the metadata of its session.
 func (crush) Resolve(f *transcript.Family) {
-	hints := map[string]string{}
-	for _, h := range f.Hints {
-		hints[h.Key] = max(hints[h.Key], h.Value)
-	}
+	hints := f.GreatestHints()
 	for _, c := range f.Conversations {
 		c.Title, c.Model, c.Child = hints[hintTitle], hints[hintModel], hints[hintChild] != ""
 	}

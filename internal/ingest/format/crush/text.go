@@ -9,9 +9,7 @@ import (
 
 // Text returns the text of one part of an event.
 func (crush) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, func(v format.Value) string {
-		return format.Build(func(dst []byte) []byte { return appendValue(dst, v) })
-	})
+	return format.TextOf(role, raw, format.Appended(appendValue))
 }
 
 // appendValue appends the text of a line or a part, from its own bytes: of a call the tool and its input, of a result the output, of an

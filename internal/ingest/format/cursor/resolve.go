@@ -21,10 +21,7 @@ const totalMark = "total"
 // transcript has more, so that the database must have lost messages. Saved output counts only if there is neither. It sets titles and
 // models that are not stated. A conversation that is in a database alone, without messages, is silent.
 func (cursor) Resolve(f *transcript.Family) {
-	names := map[string]string{}
-	for _, h := range f.Hints {
-		names[h.Key] = max(names[h.Key], h.Value)
-	}
+	hints := f.GreatestHints()
 	var rows, bestEvents int64                     // events in the database, and in the best transcript
 	var best, first *transcript.FamilyConversation // first of the saved outputs
 	for _, c := range f.Conversations {
@@ -48,7 +45,7 @@ func (cursor) Resolve(f *transcript.Family) {
 				c.Verdict = transcript.DuplicateOf
 			}
 		}
-		if t := names[hintTitle]; t != "" && !fromDatabase(c) {
+		if t := hints[hintTitle]; t != "" && !fromDatabase(c) {
 			c.Title = t
 		}
 		switch {
@@ -61,7 +58,7 @@ func (cursor) Resolve(f *transcript.Family) {
 	for _, u := range f.Usage {
 		tokens = tokens || u.Attributes[totalMark] != true
 		if u.Model == "" {
-			u.Model = names[hintModel]
+			u.Model = hints[hintModel]
 		}
 	}
 	for _, u := range f.Usage {

@@ -395,7 +395,7 @@ func streamText(raw []byte) (string, error) {
 	if fragments {
 		return string(text), nil
 	}
-	return format.TextOf(roleStream, raw, func(v format.Value) string { return string(appendStream(nil, v)) })
+	return format.TextOf(roleStream, raw, format.Appended(appendStream))
 }
 
 // appendStream appends the text of a line or a part of one: of a call the tool and its input; of a result line nothing, since it

@@ -71,7 +71,7 @@ func (droid) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 // Text returns the text of one part of an event.
 func (droid) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleOutput {
-		return format.TextOf(role, raw, func(v format.Value) string { return format.Build(func(b []byte) []byte { return appendPrinted(b, v) }) })
+		return format.TextOf(role, raw, format.Appended(appendPrinted))
 	}
 	return format.TextOf(role, raw, textOf)
 }

@@ -4,9 +4,7 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // textOf returns all strings of a value except ids, types, names of models and times, signatures, encrypted or encoded data, and settings. It does
 // not depend on what surrounds the value. The input of a tool is taken as a whole.
-func textOf(v format.Value) string {
-	return format.Build(func(b []byte) []byte { return appendText(b, v) })
-}
+var textOf = format.Appended(appendText)
 
 func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 

@@ -42,7 +42,7 @@ func pieceText(v format.Value) string {
 }
 
 // textOf returns the text of content: a string, a part, or a list of these.
-func textOf(v format.Value) string { return string(appendPiece(nil, v)) }
+var textOf = format.Appended(appendPiece)
 
 func appendPiece(dst []byte, v format.Value) []byte {
 	switch {

@@ -101,10 +101,7 @@ func modelOf(config format.Value) string {
 
 // Resolve sets the fields of a conversation from the metadata of its session.
 func (goose) Resolve(f *transcript.Family) {
-	hints := map[string]string{}
-	for _, h := range f.Hints {
-		hints[h.Key] = max(hints[h.Key], h.Value)
-	}
+	hints := f.GreatestHints()
 	for _, c := range f.Conversations {
 		c.Title, c.Project, c.Model, c.Mode = hints[hintTitle], hints[hintProject], hints[hintModel], hints[hintMode]
 		c.Child = hints[hintChild] != ""

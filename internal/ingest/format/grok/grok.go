@@ -77,9 +77,7 @@ func (grok) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleUpdates {
 		return updateText(raw)
 	}
-	return format.TextOf(role, raw, func(v format.Value) string {
-		return format.Build(func(b []byte) []byte { return appendText(b, v) })
-	})
+	return format.TextOf(role, raw, format.Appended(appendText))
 }
 
 // parser is one parse of one file.

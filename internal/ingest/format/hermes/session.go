@@ -208,10 +208,7 @@ var resets = map[string]bool{
 
 // Resolve sets the fields of a conversation from what is known of its session.
 func (hermes) Resolve(f *transcript.Family) {
-	hints := map[string]string{}
-	for _, h := range f.Hints {
-		hints[h.Key] = max(hints[h.Key], h.Value)
-	}
+	hints := f.GreatestHints()
 	title := hints[hintTitle]
 	if title == "" {
 		title = hints[hintPrompt]

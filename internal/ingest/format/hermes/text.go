@@ -8,9 +8,7 @@ import (
 
 // Text returns the text of one part of an event.
 func (hermes) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, func(v format.Value) string {
-		return format.Build(func(dst []byte) []byte { return appendValue(dst, v) })
-	})
+	return format.TextOf(role, raw, format.Appended(appendValue))
 }
 
 // appendValue appends the text of a row, a line or a piece of a message, from its own bytes: of a call the tool and its input; of a session
@@ -58,9 +56,7 @@ func appendLine(dst []byte, s string) []byte {
 }
 
 // contentText returns the text of a message.
-func contentText(content format.Value) string {
-	return format.Build(func(dst []byte) []byte { return appendContent(dst, content) })
-}
+var contentText = format.Appended(appendContent)
 
 // jsonMark begins a text that has JSON behind it: the parts of a message with images.
 const jsonMark = "\x00json:"

@@ -4,9 +4,7 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // textOf returns all strings of a value except ids, type names, times, encoded data, the display form of a call and
 // tool definitions. It does not depend on what surrounds the value. Arguments and outputs of tools are taken as a whole.
-func textOf(v format.Value) string {
-	return format.Build(func(b []byte) []byte { return appendText(b, v) })
-}
+var textOf = format.Appended(appendText)
 
 func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 

@@ -19,10 +19,7 @@ const (
 // Resolve sets the fields of a conversation from the metadata of its session. What early versions of the editor wrote does not count where the
 // session was moved to the layout of later ones, under the same id.
 func (kiro) Resolve(f *transcript.Family) {
-	hints := map[string]string{}
-	for _, h := range f.Hints {
-		hints[h.Key] = max(hints[h.Key], h.Value)
-	}
+	hints := f.GreatestHints()
 	moved := false
 	for _, c := range f.Conversations {
 		moved = moved || c.Order == orderMessages && c.ID == conversation && c.Events > 0

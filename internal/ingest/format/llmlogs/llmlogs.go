@@ -66,7 +66,7 @@ func (llmlogs) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (llmlogs) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, func(v format.Value) string { return string(appendValue(nil, v)) })
+	return format.TextOf(role, raw, format.Appended(appendValue))
 }
 
 // parser is one parse of one file.

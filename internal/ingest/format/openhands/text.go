@@ -4,9 +4,7 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // textOf returns all strings of a value except ids, types, times, names of models, encoded data, settings, and whole files before and after a
 // change. It does not depend on what surrounds the value.
-func textOf(v format.Value) string {
-	return format.Build(func(b []byte) []byte { return appendText(b, v) })
-}
+var textOf = format.Appended(appendText)
 
 func appendText(dst []byte, v format.Value) []byte {
 	whole := v.Get("timestamp").IsString() && v.Get("source").IsString()

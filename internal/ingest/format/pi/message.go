@@ -2,6 +2,7 @@ package pi
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -205,7 +206,7 @@ func (r *reader) call(e *entry, v format.Value) *transcript.Call {
 		if !e.duplicate {
 			r.calls++
 		}
-		c.ID = "#" + itoa(r.calls)
+		c.ID = "#" + strconv.Itoa(r.calls)
 		return c
 	}
 	r.toolNames[c.ID] = c.Name
@@ -222,7 +223,7 @@ func (r *reader) result(e *entry, m *message) {
 			r.results++
 		}
 		if r.results > 0 {
-			res.Call = "#" + itoa(r.results)
+			res.Call = "#" + strconv.Itoa(r.results)
 		}
 	}
 	if res.Name == "" {
@@ -247,7 +248,7 @@ func (r *reader) shell(e *entry, m *message) {
 	if id == "" {
 		r.calls++
 		r.results = r.calls
-		id = "#" + itoa(r.calls)
+		id = "#" + strconv.Itoa(r.calls)
 	}
 	const name = "bash"
 	ev := r.event(e, transcript.KindToolCall, "user", m.role)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -259,5 +258,3 @@ func (r *reader) uncount(ev *transcript.Event) {
 func (r *reader) part(e *entry, v format.Value) transcript.Part {
 	return r.lend.Part(e.value, v, appendText)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -4,9 +4,7 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // textOf returns all strings of a value except ids, types, signatures and encoded data. Tool inputs are taken as a whole. The
 // text of a value does not depend on what surrounds it.
-func textOf(v format.Value) string {
-	return format.Build(func(b []byte) []byte { return appendText(b, v) })
-}
+var textOf = format.Appended(appendText)
 
 func appendText(dst []byte, v format.Value) []byte {
 	if repeats(v) {

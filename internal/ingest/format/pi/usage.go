@@ -143,7 +143,7 @@ func (r *reader) emitUsage(e *entry, u *transcript.Usage) {
 	case e.key != "":
 		u.Key = r.run + " " + e.key
 	default:
-		u.Key = r.run + " #" + itoa(e.origin.Line)
+		u.Key = r.run + " #" + strconv.Itoa(e.origin.Line)
 	}
 	r.Emit(u)
 }

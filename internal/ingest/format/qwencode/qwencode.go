@@ -89,7 +89,7 @@ func (q qwen) Text(role string, raw []byte, part int) (string, error) {
 		return q.gemini.Text(legacy, raw, part)
 	}
 	if role == roleStream || role == roleArray {
-		return format.TextOf(role, raw, func(v format.Value) string { return format.Build(func(b []byte) []byte { return appendPrinted(b, v) }) })
+		return format.TextOf(role, raw, format.Appended(appendPrinted))
 	}
 	return format.TextOf(role, raw, textOf)
 }

@@ -5,9 +5,7 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 // textOf returns all strings of a value except ids, names of types and places, encoded data, and file contents before and
 // after a change, since the change itself is there. It does not depend on what surrounds the value. Arguments and outputs of
 // tools are taken as a whole.
-func textOf(v format.Value) string {
-	return format.Build(func(b []byte) []byte { return appendText(b, v) })
-}
+var textOf = format.Appended(appendText)
 
 func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 

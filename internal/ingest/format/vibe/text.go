@@ -5,9 +5,7 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 // textOf returns all strings of a value except ids, names of types and times, encrypted or encoded data, the configuration and
 // descriptions of tools in meta.json, and what only the interface displays. It does not depend on what surrounds the value. Arguments of tools
 // are taken as a whole.
-func textOf(v format.Value) string {
-	return format.Build(func(b []byte) []byte { return appendText(b, v) })
-}
+var textOf = format.Appended(appendText)
 
 func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 

@@ -11,9 +11,7 @@ func (zed) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleText {
 		return unquote(raw), nil
 	}
-	return format.TextOf("a thread", raw, func(v format.Value) string {
-		return format.Build(func(dst []byte) []byte { return appendValue(dst, v) })
-	})
+	return format.TextOf("a thread", raw, format.Appended(appendValue))
 }
 
 // appendValue appends the text of a row or a piece of a message: of a call the tool and its input, of a result the output, of everything else
