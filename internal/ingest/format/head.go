@@ -48,6 +48,26 @@ func HasKeys(head []byte, keys ...string) bool {
 	return true
 }
 
+// ContainsAll reports whether a file's first bytes contain all of some texts, such as the names of columns in a schema.
+func ContainsAll(head []byte, texts ...string) bool {
+	for _, text := range texts {
+		if !bytes.Contains(head, []byte(text)) {
+			return false
+		}
+	}
+	return true
+}
+
+// FirstTable returns the table of the first row in an original of rows (see Query); "" for any other file.
+func FirstTable(head []byte) string {
+	after, _ := bytes.CutPrefix(head, []byte(`{"table":"`))
+	if len(after) == len(head) {
+		return ""
+	}
+	table, _, _ := bytes.Cut(after, []byte(`"`))
+	return string(table)
+}
+
 // BeginsObject reports whether a line begins with a brace, after white space. It is a cheap test that saves parsing most lines that are no
 // JSON.
 func BeginsObject(line []byte) bool {

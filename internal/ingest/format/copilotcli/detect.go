@@ -26,7 +26,7 @@ func (copilot) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	case name == storeName && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true}
-	case name == usageFile && path.Base(path.Dir(dir)) == storeName && bytes.HasPrefix(h.Bytes, []byte(`{"table":"usage"`)):
+	case name == usageFile && path.Base(path.Dir(dir)) == storeName && format.FirstTable(h.Bytes) == "usage":
 		return format.Claim{Strength: format.Certain, Role: roleUsage}
 	case name == "workspace.yaml" && isWorkspace(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace, Root: rootAbove(dir)}

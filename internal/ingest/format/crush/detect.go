@@ -1,7 +1,6 @@
 package crush
 
 import (
-	"bytes"
 	"path"
 	"strings"
 
@@ -24,8 +23,8 @@ func (f crush) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h, name)
-	case path.Ext(name) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
-		return format.Claim{Strength: format.Certain, Role: roleRows, Log: bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tableMessage+`"`))}
+	case path.Ext(name) == ".ndjson" && strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix):
+		return format.Claim{Strength: format.Certain, Role: roleRows, Log: format.FirstTable(h.Bytes) == tableMessage}
 	}
 	return format.Claim{}
 }
@@ -55,8 +54,7 @@ func isEarly(h format.Head) bool {
 
 // hasTables reports whether the first pages of a database show the table of sessions.
 func hasTables(head []byte) bool {
-	return bytes.Contains(head, []byte("parent_session_id")) && bytes.Contains(head, []byte("prompt_tokens")) &&
-		bytes.Contains(head, []byte("completion_tokens")) && bytes.Contains(head, []byte("message_count"))
+	return format.ContainsAll(head, "parent_session_id", "prompt_tokens", "completion_tokens", "message_count")
 }
 
 // Withholds leaves out the settings in the program's own directories, which hold API keys and tokens.

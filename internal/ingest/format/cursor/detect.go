@@ -106,7 +106,7 @@ func isStore(h format.Head) bool {
 	if !format.IsSQLite(h.Bytes) {
 		return false
 	}
-	return bytes.Contains(h.Bytes, []byte("TABLE blobs")) && bytes.Contains(h.Bytes, []byte("TABLE meta")) ||
+	return format.ContainsAll(h.Bytes, "TABLE blobs", "TABLE meta") ||
 		workspaceHash.MatchString(path.Base(path.Dir(path.Dir(h.Path))))
 }
 

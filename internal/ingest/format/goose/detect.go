@@ -23,8 +23,8 @@ func (f goose) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h, name, dir)
-	case path.Ext(name) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
-		return format.Claim{Strength: format.Certain, Role: roleRows, Log: !bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tableSession+`"`))}
+	case path.Ext(name) == ".ndjson" && strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix):
+		return format.Claim{Strength: format.Certain, Role: roleRows, Log: format.FirstTable(h.Bytes) != tableSession}
 	case path.Ext(name) == ".jsonl" && isSessionsDir(dir):
 		return format.Claim{Strength: format.Certain, Role: roleFile}
 	case path.Ext(name) == ".jsonl" && isSession(h.Bytes):
@@ -36,7 +36,7 @@ func (f goose) Detect(h format.Head) format.Claim {
 func detectDatabase(h format.Head, name, dir string) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 	switch {
-	case bytes.Contains(h.Bytes, []byte("content_json")) && bytes.Contains(h.Bytes, []byte("working_dir")):
+	case format.ContainsAll(h.Bytes, "content_json", "working_dir"):
 		if name != databaseName {
 			claim.Strength = format.Likely
 		}

@@ -25,8 +25,8 @@ func (f hermes) Detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch path.Ext(name) {
 	case ".ndjson":
-		if bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)) {
-			return format.Claim{Strength: format.Certain, Role: roleRows, Log: bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tableMessage+`"`))}
+		if strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix) {
+			return format.Claim{Strength: format.Certain, Role: roleRows, Log: format.FirstTable(h.Bytes) == tableMessage}
 		}
 	case ".jsonl":
 		return detectLines(h, name, dir)
@@ -74,12 +74,7 @@ func isTopHome(h format.Head, dir string) bool {
 
 // hasTables reports whether the first pages of a database show the table of sessions.
 func hasTables(head []byte) bool {
-	for _, column := range []string{"parent_session_id", "tool_call_count", "end_reason", "system_prompt"} {
-		if !bytes.Contains(head, []byte(column)) {
-			return false
-		}
-	}
-	return true
+	return format.ContainsAll(head, "parent_session_id", "tool_call_count", "end_reason", "system_prompt")
 }
 
 // sessionName matches the ids that the program gives to sessions.

@@ -32,8 +32,8 @@ func (f kiro) Detect(h format.Head) format.Claim {
 	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h)
 	case ext == ".ndjson":
-		if bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)) {
-			return format.Claim{Strength: format.Certain, Role: roleRows, Log: !bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tableConversation+`"`))}
+		if strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix) {
+			return format.Claim{Strength: format.Certain, Role: roleRows, Log: format.FirstTable(h.Bytes) != tableConversation}
 		}
 	case ext == ".jsonl":
 		return detectLog(h)
@@ -69,7 +69,7 @@ func claimIf(placed, shown bool, c format.Claim) format.Claim {
 
 // detectDatabase claims a database by its place, or by its tables.
 func detectDatabase(h format.Head) format.Claim {
-	shown := bytes.Contains(h.Bytes, []byte("auth_kv")) && bytes.Contains(h.Bytes, []byte("TABLE conversations"))
+	shown := format.ContainsAll(h.Bytes, "auth_kv", "TABLE conversations")
 	placed := path.Base(h.Path) == databaseName && (isData(path.Dir(h.Path)) || shown)
 	return claimIf(placed, shown, format.Claim{Role: roleDatabase, Database: true, Secret: true})
 }

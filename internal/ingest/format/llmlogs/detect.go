@@ -26,8 +26,8 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 		switch {
 		case bytes.Contains(h.Bytes, []byte(migrationName)):
 		case name == databaseName && path.Base(path.Dir(h.Path)) == programDir:
-		case hasTables(h.Bytes, "responses", "conversations") && (name == databaseName || hasAll(h.Bytes, "datetime_utc", "conversation_id")),
-			hasTables(h.Bytes, "turns", "threads") && (name == databaseName || hasAll(h.Bytes, "tip_message_hash", "parent_message_hash")):
+		case hasTables(h.Bytes, "responses", "conversations") && (name == databaseName || format.ContainsAll(h.Bytes, "datetime_utc", "conversation_id")),
+			hasTables(h.Bytes, "turns", "threads") && (name == databaseName || format.ContainsAll(h.Bytes, "tip_message_hash", "parent_message_hash")):
 			claim.Strength = format.Likely
 		case name == databaseName && path.Dir(h.Path) == h.Top() && !format.ShowsSchema(h.Bytes): // its directory is the source
 			claim.Strength = format.Likely
@@ -35,12 +35,10 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 			return format.Claim{}
 		}
 		return claim
-	case path.Ext(name) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
+	case path.Ext(name) == ".ndjson" && strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix):
 		claim := format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
-		for _, table := range []string{tableFragment, tableAttachment} {
-			if bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+table+`"`)) {
-				claim.Role, claim.Log = roleAttachment, false
-			}
+		if table := format.FirstTable(h.Bytes); table == tableFragment || table == tableAttachment {
+			claim.Role, claim.Log = roleAttachment, false
 		}
 		return claim
 	}
@@ -60,16 +58,6 @@ func hasTables(head []byte, names ...string) bool {
 			found = found || bytes.Contains(head, []byte("CREATE TABLE "+quoted))
 		}
 		if !found {
-			return false
-		}
-	}
-	return true
-}
-
-// hasAll reports whether a schema contains all of some names.
-func hasAll(head []byte, names ...string) bool {
-	for _, name := range names {
-		if !bytes.Contains(head, []byte(name)) {
 			return false
 		}
 	}

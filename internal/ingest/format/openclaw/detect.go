@@ -20,9 +20,9 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	switch {
 	case base == storeName && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
-	case path.Base(dir) == storeName && path.Ext(base) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleRows+`"`)):
+	case path.Base(dir) == storeName && path.Ext(base) == ".ndjson" && format.FirstTable(h.Bytes) == roleRows:
 		return format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
-	case path.Base(dir) == storeName && base == "chats.ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleStoredChats+`"`)):
+	case path.Base(dir) == storeName && base == "chats.ndjson" && format.FirstTable(h.Bytes) == roleStoredChats:
 		return format.Claim{Strength: format.Certain, Role: roleStoredChats}
 	}
 	root, own := rootOf(dir, h.Top())

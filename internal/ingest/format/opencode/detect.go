@@ -95,7 +95,7 @@ func isTorn(h format.Head) bool {
 
 // hasSchema reports whether the first page of a database names the three tables of version 1, or the two of version 2.
 func hasSchema(head []byte) bool {
-	return hasTables(head, roleSession, roleMessage, rolePart) && bytes.Contains(head, []byte("message_id")) && bytes.Contains(head, []byte("session_id")) ||
+	return hasTables(head, roleSession, roleMessage, rolePart) && format.ContainsAll(head, "message_id", "session_id") ||
 		hasTables(head, tableSession, tableMessage)
 }
 
@@ -110,7 +110,8 @@ func hasTables(head []byte, names ...string) bool {
 }
 
 func isRows(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(`{"table":"message"`)) || bytes.HasPrefix(head, []byte(`{"table":"session`))
+	table := format.FirstTable(head)
+	return table == "message" || strings.HasPrefix(table, "session")
 }
 
 // location is what the path of a record states.

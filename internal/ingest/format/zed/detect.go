@@ -1,7 +1,6 @@
 package zed
 
 import (
-	"bytes"
 	"path"
 	"strings"
 
@@ -20,7 +19,7 @@ func (zed) Detect(h format.Head) format.Claim {
 	switch {
 	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h)
-	case path.Ext(h.Path) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
+	case path.Ext(h.Path) == ".ndjson" && strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix):
 		return format.Claim{Strength: format.Certain, Role: roleRows}
 	case strings.HasSuffix(h.Path, textSuffix):
 		return detectText(h)
@@ -42,6 +41,5 @@ func detectDatabase(h format.Head) format.Claim {
 
 // hasTable reports whether the first pages of a database show the table of threads.
 func hasTable(head []byte) bool {
-	return bytes.Contains(head, []byte("CREATE TABLE threads")) && bytes.Contains(head, []byte("data_type TEXT")) &&
-		bytes.Contains(head, []byte("data BLOB")) && bytes.Contains(head, []byte("summary TEXT"))
+	return format.ContainsAll(head, "CREATE TABLE threads", "data_type TEXT", "data BLOB", "summary TEXT")
 }
