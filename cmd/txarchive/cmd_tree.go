@@ -225,10 +225,10 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 func inOut(t *search.Totals) string {
 	s := ""
 	if t.Input.Known || t.Output.Known {
-		s = terminal.CountOrDash(countOrNull(t.Input)) + " in, " + terminal.CountOrDash(countOrNull(t.Output)) + " out"
+		s = terminal.CountOrDash(t.Input.OrNil()) + " in, " + terminal.CountOrDash(t.Output.OrNil()) + " out"
 	}
 	if t.Cost.Known {
-		s = strings.TrimPrefix(s+", "+terminal.Dollars(countOrNull(t.Cost)), ", ")
+		s = strings.TrimPrefix(s+", "+terminal.Dollars(t.Cost.OrNil()), ", ")
 	}
 	return s
 }
@@ -248,6 +248,6 @@ func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 }
 
 func totalsJSON(t *search.Totals) map[string]any {
-	return map[string]any{"runs": t.Runs, "events": t.Events, "tool_calls": t.Calls, "input_tokens": countOrNull(t.Input), "output_tokens": countOrNull(t.Output),
-		"cache_read_tokens": countOrNull(t.CacheRead), "cache_creation_tokens": countOrNull(t.CacheCreation), "cost_microusd": countOrNull(t.Cost), "reported_cost_microusd": countOrNull(t.Reported)}
+	return map[string]any{"runs": t.Runs, "events": t.Events, "tool_calls": t.Calls, "input_tokens": t.Input.OrNil(), "output_tokens": t.Output.OrNil(),
+		"cache_read_tokens": t.CacheRead.OrNil(), "cache_creation_tokens": t.CacheCreation.OrNil(), "cost_microusd": t.Cost.OrNil(), "reported_cost_microusd": t.Reported.OrNil()}
 }

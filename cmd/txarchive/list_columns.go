@@ -48,7 +48,7 @@ func texts(name string, from int, of func(*listRow) string) listColumn {
 
 // counted returns a column of numbers, compact for people.
 func counted(name string, from int, of func(*listRow) transcript.Count) listColumn {
-	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return value(countOrNull(of(r))) },
+	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return value(of(r).OrNil()) },
 		cell: func(_ *app, r *listRow) string {
 			if n := of(r); n.Known {
 				return terminal.CompactCount(n.N)
@@ -103,8 +103,8 @@ var runColumns = []listColumn{
 	counted("events", 0, always(func(r *listRow) int64 { return r.run.Counts.Events })).spared(4),
 	counted("tool_calls", -1, always(func(r *listRow) int64 { return r.run.Counts.Calls })),
 	counted("tokens", medium, func(r *listRow) transcript.Count { return tokens(&r.run.Counts) }),
-	{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return value(countOrNull(r.run.Counts.CostUsed)) },
-		cell: func(_ *app, r *listRow) string { return terminal.Dollars(countOrNull(r.run.Counts.CostUsed)) }},
+	{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return value(r.run.Counts.CostUsed.OrNil()) },
+		cell: func(_ *app, r *listRow) string { return terminal.Dollars(r.run.Counts.CostUsed.OrNil()) }},
 	texts("project", wide, func(r *listRow) string { return r.run.Project }),
 	texts("agent", -1, func(r *listRow) string { return r.run.Agent }),
 	texts("model", wide, func(r *listRow) string { return r.run.Model }),

@@ -80,11 +80,3 @@ func orNull(s string) *string {
 	}
 	return &s
 }
-
-// countOrNull returns a count for JSON, nil if it is unknown.
-func countOrNull(c transcript.Count) *int64 {
-	if !c.Known {
-		return nil
-	}
-	return &c.N
-}

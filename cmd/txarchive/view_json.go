@@ -130,9 +130,9 @@ func runJSON(r *index.Run) map[string]any {
 		"model": orNull(r.Model), "host": orNull(r.Host), "producer_version": orNull(r.Version), "status": orNull(r.Status),
 		"outcome": orNull(string(r.Outcome)), "error": orNull(r.Error), "started": timeOrNull(r.Started), "ended": timeOrNull(r.Ended),
 		"stub": r.Stub, "child": r.Child, "pruned": r.Pruned, "thinned": orNull(r.Thinned), "conversations": n.Conversations, "events": n.Events, "messages": n.Messages,
-		"tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": countOrNull(n.Input), "output_tokens": countOrNull(n.Output),
-		"cache_read_tokens": countOrNull(n.CacheRead), "cache_creation_tokens": countOrNull(n.CacheCreation),
-		"reported_cost_microusd": countOrNull(n.ReportedCost), "cost_microusd": countOrNull(n.CostUsed), "attributes": attributes(r.Attributes),
+		"tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": n.Input.OrNil(), "output_tokens": n.Output.OrNil(),
+		"cache_read_tokens": n.CacheRead.OrNil(), "cache_creation_tokens": n.CacheCreation.OrNil(),
+		"reported_cost_microusd": n.ReportedCost.OrNil(), "cost_microusd": n.CostUsed.OrNil(), "attributes": attributes(r.Attributes),
 	}
 }
 

@@ -68,11 +68,11 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	n := &r.Counts
 	tokens := ""
 	if n.Input.Known || n.Output.Known {
-		tokens = terminal.CountOrDash(countOrNull(n.Input)) + " in, " + terminal.CountOrDash(countOrNull(n.Output)) + " out"
+		tokens = terminal.CountOrDash(n.Input.OrNil()) + " in, " + terminal.CountOrDash(n.Output.OrNil()) + " out"
 	}
 	cost := ""
 	if n.CostUsed.Known {
-		cost = terminal.Dollars(countOrNull(n.CostUsed))
+		cost = terminal.Dollars(n.CostUsed.OrNil())
 	}
 	counts := fmt.Sprintf("%s, %s", terminal.Plural(n.Events, "event", "events"), terminal.Plural(n.Calls, "tool call", "tool calls"))
 	switch {

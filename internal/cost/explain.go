@@ -206,9 +206,9 @@ func placeOf(p index.Place) Place {
 func (x *explainer) record(u *index.Usage, t *tally) Record {
 	r := Record{
 		ID: u.ID, Run: u.RunID, Conversation: Text(u.ConversationID), Place: placeOf(u.Place), Time: stamp(u.Time), Model: Text(u.Model),
-		Requests: known(u.Requests), Agent: Text(u.Agent), Flow: Text(u.Flow), Step: Text(u.Step), Status: Text(u.Status),
+		Requests: u.Requests.OrNil(), Agent: Text(u.Agent), Flow: Text(u.Flow), Step: Text(u.Step), Status: Text(u.Status),
 		Verdict: string(u.Verdict), Counted: u.Verdict == transcript.Counted, Tokens: []Amount{},
-		Reported: known(u.Cost), ReportedBy: Text(u.CostSource), Calculated: known(u.Calculated), Price: x.trace(u),
+		Reported: u.Cost.OrNil(), ReportedBy: Text(u.CostSource), Calculated: u.Calculated.OrNil(), Price: x.trace(u),
 	}
 	for _, c := range []struct {
 		class price.Class
@@ -296,13 +296,6 @@ func (x *explainer) trace(u *index.Usage) PriceTrace {
 		p.Factors = append(p.Factors, f.Name+" x"+strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%06d", f.PPM/1e6, f.PPM%1e6), "0"), "."))
 	}
 	return p
-}
-
-func known(c transcript.Count) *int64 {
-	if !c.Known {
-		return nil
-	}
-	return &c.N
 }
 
 func stamp(t transcript.Time) *time.Time {

@@ -25,7 +25,7 @@ func (w *world) order(holds func(*row) truth, sort Sort) []string {
 			rows = append(rows, index.Event{ID: r.id, Near: r.at, Conversation: conversation, Seq: r.seq, Part: r.part})
 		}
 	}
-	slices.SortFunc(rows, func(a, b index.Event) int { return compareEvents(&a, &b) })
+	slices.SortFunc(rows, func(a, b index.Event) int { return index.Compare(&a, &b) })
 	if sort == Oldest {
 		slices.Reverse(rows)
 	}

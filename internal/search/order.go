@@ -219,7 +219,7 @@ func (w *walker) collect(from, to int64, limit int) (hits []found, more bool, er
 func (w *walker) emit(hits []found) bool {
 	w.hits += len(hits)
 	for _, f := range slices.Backward(hits) {
-		if from := w.a.resumeAt; from != nil && compareEvents(&f.Event, &from.row) >= 0 {
+		if from := w.a.resumeAt; from != nil && index.Compare(&f.Event, &from.row) >= 0 {
 			continue
 		}
 		f.Cursor = fmt.Sprintf("%s:%d:%s", Oldest, f.Near, f.ID)

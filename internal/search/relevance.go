@@ -28,10 +28,10 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 			return
 		}
 		slices.SortFunc(ranked, func(a, b found) int {
-			return cmp.Or(cmp.Compare(b.score, a.score), compareEvents(&a.Event, &b.Event))
+			return cmp.Or(cmp.Compare(b.score, a.score), index.Compare(&a.Event, &b.Event))
 		})
 		if c := a.resumeAt; c != nil {
-			ranked = slices.DeleteFunc(ranked, func(f found) bool { return cmp.Or(cmp.Compare(c.score, f.score), compareEvents(&f.Event, &c.row)) <= 0 })
+			ranked = slices.DeleteFunc(ranked, func(f found) bool { return cmp.Or(cmp.Compare(c.score, f.score), index.Compare(&f.Event, &c.row)) <= 0 })
 		}
 		for batch := range slices.Chunk(ranked, reverseBatch) {
 			if a.o.Limit > 0 {

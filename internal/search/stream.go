@@ -27,12 +27,6 @@ type found struct {
 	score    float64
 }
 
-// compareEvents orders hits by their own times: index.Compare without what only the index knows.
-func compareEvents(a, b *index.Event) int {
-	return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(a.Conversation, b.Conversation),
-		cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Part, b.Part))
-}
-
 // errBudget means that no more texts may be read.
 var errBudget = errors.New("budget spent")
 
@@ -356,7 +350,7 @@ func inOrder(heads []*head, yield func(found, error) bool) {
 		}
 	}
 	for len(going) > 0 {
-		h := slices.MinFunc(going, func(a, b *head) int { return index.Compare(&a.hit, &b.hit) })
+		h := slices.MinFunc(going, func(a, b *head) int { return index.Compare(&a.hit.Event, &b.hit.Event) })
 		if !yield(found{Hit: h.hit, question: h.question}, nil) {
 			return
 		}

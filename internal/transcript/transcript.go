@@ -69,6 +69,14 @@ type Count struct {
 // Known returns the Count n.
 func Known(n int64) Count { return Count{n, true} }
 
+// OrNil returns the number, nil if it is unknown.
+func (c Count) OrNil() *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
 // Origin is the place of a record in its original. Offset and Length are in bytes of the original itself, or of
 // the layer that Inner names when the original is compressed or an archive ("gzip", or "tar:<member name>",
 // "gzip+tar:<member>"). Line counts from 1, and is 0 where the format has no lines.
