@@ -21,6 +21,7 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func newReportCommand(a *app) *cobra.Command {
@@ -179,7 +180,7 @@ func (a *app) reportValue(name, text string) (string, error) {
 	case name == "until":
 		from = to.Add(-time.Microsecond)
 	}
-	return from.UTC().Format(stampLayout), nil
+	return from.UTC().Format(transcript.TimeLayout), nil
 }
 
 // runAs runs a command that is not part of the command tree.

@@ -58,11 +58,11 @@ func counted(name string, from int, of func(*listRow) transcript.Count) listColu
 }
 
 // endedColumn is as short as the terminal is narrow.
-var endedColumn = listColumn{name: "ended", from: -1, raw: func(r *listRow) any { return value(timeOrNull(r.ended())) },
+var endedColumn = listColumn{name: "ended", from: -1, raw: func(r *listRow) any { return value(r.ended().OrNil()) },
 	cell: func(a *app, r *listRow) string { return a.formatShort(r.ended()) }}
 
 // startedColumn has a tilde before times that are only about right.
-var startedColumn = listColumn{name: "started", spare: 1, raw: func(r *listRow) any { return value(timeOrNull(r.started())) },
+var startedColumn = listColumn{name: "started", spare: 1, raw: func(r *listRow) any { return value(r.started().OrNil()) },
 	cell: func(a *app, r *listRow) string {
 		at := a.formatShort(r.about())
 		if r.about().Valid && !r.started().Valid {

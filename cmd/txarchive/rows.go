@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/rows"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // newRowWriter returns a writer of rows in a format.
@@ -18,7 +19,7 @@ func newRowWriter(a *app, format string) (*rows.Writer, error) {
 
 // formatStamp formats a time that is written as in JSON; false for any other text.
 func (a *app) formatStamp(s string) (string, bool) {
-	t, err := time.Parse(stampLayout, s)
+	t, err := time.Parse(transcript.TimeLayout, s)
 	return a.formatClock(t), err == nil
 }
 

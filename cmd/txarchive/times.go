@@ -51,9 +51,6 @@ func (a *app) localZone() *time.Location {
 	return time.Local
 }
 
-// stampLayout is the layout of times in JSON: RFC 3339 in UTC.
-const stampLayout = "2006-01-02T15:04:05.000000Z"
-
 // timestamp is a time in a report. It is null in JSON when it is zero.
 type timestamp struct{ time.Time }
 
@@ -62,15 +59,7 @@ func (t timestamp) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	return []byte(t.UTC().Format(`"` + stampLayout + `"`)), nil
-}
-
-// timeOrNull returns a time for JSON, nil if it is unknown.
-func timeOrNull(t transcript.Time) *string {
-	if !t.Valid {
-		return nil
-	}
-	return new(time.UnixMicro(t.UnixMicro).UTC().Format(stampLayout))
+	return []byte(t.UTC().Format(`"` + transcript.TimeLayout + `"`)), nil
 }
 
 // orNull returns a text for JSON, nil if it is empty.

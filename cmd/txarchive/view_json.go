@@ -49,12 +49,9 @@ func toJSON(p *search.Piece) *pieceJSON {
 	}
 	e, at := &p.Event, &p.Place
 	out := &pieceJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: at.Format, Seq: e.Seq, Part: e.Part + 1, Parts: e.Parts,
-		Kind: string(e.Kind), Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: timeOrNull(e.Time), CallID: orNull(e.Call),
+		Kind: string(e.Kind), Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: e.Time.OrNil(), CallID: orNull(e.Call), Failed: e.Failed.OrNil(),
 		Counted: e.Verdict == transcript.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
 		Inner: orNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes)}
-	if e.Failed != transcript.Unstated {
-		out.Failed = new(e.Failed == transcript.Yes)
-	}
 	if at.Line > 0 {
 		out.Line = &at.Line
 	}
@@ -128,7 +125,7 @@ func runJSON(r *index.Run) map[string]any {
 		"run_id": r.ID, "format": r.Format, "native_id": r.NativeID, "anchor": orNull(r.Anchor), "counted": r.Counted, "group": orNull(r.Group),
 		"project": orNull(r.Project), "branch": orNull(r.Branch), "flow": orNull(r.Flow), "title": orNull(r.Title), "agent": orNull(r.Agent),
 		"model": orNull(r.Model), "host": orNull(r.Host), "producer_version": orNull(r.Version), "status": orNull(r.Status),
-		"outcome": orNull(string(r.Outcome)), "error": orNull(r.Error), "started": timeOrNull(r.Started), "ended": timeOrNull(r.Ended),
+		"outcome": orNull(string(r.Outcome)), "error": orNull(r.Error), "started": r.Started.OrNil(), "ended": r.Ended.OrNil(),
 		"stub": r.Stub, "child": r.Child, "pruned": r.Pruned, "thinned": orNull(r.Thinned), "conversations": n.Conversations, "events": n.Events, "messages": n.Messages,
 		"tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": n.Input.OrNil(), "output_tokens": n.Output.OrNil(),
 		"cache_read_tokens": n.CacheRead.OrNil(), "cache_creation_tokens": n.CacheCreation.OrNil(),
@@ -142,8 +139,8 @@ func conversationJSON(c *index.Conversation) map[string]any {
 		"conversation_id": c.ID, "run_id": c.Run, "format": c.Format, "native_id": orNull(c.NativeID), "verdict": string(c.Verdict),
 		"of_conversation_id": orNull(c.Of), "title": orNull(c.Title), "agent": orNull(c.Agent), "engine": orNull(c.Engine),
 		"model": orNull(c.Model), "flow": orNull(c.Flow), "step": orNull(c.Step), "mode": orNull(c.Mode), "status": orNull(c.Status),
-		"producer_version": orNull(c.Version), "project": orNull(c.Project), "branch": orNull(c.Branch), "started": timeOrNull(c.Started),
-		"ended": timeOrNull(c.Ended), "child": c.Child, "versions": c.Versions, "source": c.Key.Source, "path": c.Key.Path, "version": c.Key.Number,
+		"producer_version": orNull(c.Version), "project": orNull(c.Project), "branch": orNull(c.Branch), "started": c.Started.OrNil(),
+		"ended": c.Ended.OrNil(), "child": c.Child, "versions": c.Versions, "source": c.Key.Source, "path": c.Key.Path, "version": c.Key.Number,
 		"events": n.Events, "messages": n.Messages, "tool_calls": n.Calls, "tool_results": n.Results, "attributes": attributes(c.Attributes),
 	}
 }

@@ -117,15 +117,10 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 func toRow(e *index.Event, s *Snippet) rowJSON {
 	out := rowJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: e.Place.Format, Kind: string(e.Kind),
-		Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), Near: stamp(e.Near), Verdict: string(e.Verdict), Counted: e.Verdict == transcript.Counted,
+		Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: e.Time.OrNil(), Near: time.UnixMicro(e.Near).UTC().Format(transcript.TimeLayout),
+		Verdict: string(e.Verdict), Counted: e.Verdict == transcript.Counted, Failed: e.Failed.OrNil(),
 		Source: e.Place.Source, Path: e.Place.Path, Version: e.Place.Number, Inner: orNull(e.Place.Inner), Offset: e.Place.Offset,
 		Length: e.Place.Length, TextBytes: e.TextBytes, Highlights: [][2]int{}}
-	if e.Time.Valid {
-		out.At = new(stamp(e.Time.UnixMicro))
-	}
-	if e.Failed != transcript.Unstated {
-		out.Failed = new(e.Failed == transcript.Yes)
-	}
 	if e.Place.Line > 0 {
 		out.Line = &e.Place.Line
 	}
@@ -146,8 +141,4 @@ func orNull(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-func stamp(micro int64) string {
-	return time.UnixMicro(micro).UTC().Format("2006-01-02T15:04:05.000000Z")
 }

@@ -184,6 +184,14 @@ const (
 	Yes
 )
 
+// OrNil returns whether it is so, nil if that is not stated.
+func (t Truth) OrNil() *bool {
+	if t == Unstated {
+		return nil
+	}
+	return new(t == Yes)
+}
+
 // True returns Yes or No.
 func True(b bool) Truth {
 	if b {

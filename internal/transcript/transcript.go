@@ -7,6 +7,8 @@
 // ("" for text, an invalid Time, a Count that is not Known).
 package transcript
 
+import "time"
+
 // Kind says what an event, or one part of an event, is.
 type Kind string
 
@@ -58,6 +60,17 @@ type Time struct {
 	UnixMicro int64
 	Offset    int16 `json:",omitzero"` // minutes east of UTC
 	Valid     bool
+}
+
+// TimeLayout is the layout of times in JSON: RFC 3339, of times in UTC.
+const TimeLayout = "2006-01-02T15:04:05.000000Z"
+
+// OrNil returns the time as in JSON, nil if it is unknown.
+func (t Time) OrNil() *string {
+	if !t.Valid {
+		return nil
+	}
+	return new(time.UnixMicro(t.UnixMicro).UTC().Format(TimeLayout))
 }
 
 // Count is a number that may be unknown.

@@ -111,7 +111,7 @@ func stamp(t transcript.Time) string {
 	if !t.Valid {
 		return ""
 	}
-	return time.UnixMicro(t.UnixMicro).UTC().Format("2006-01-02T15:04:05.000000Z")
+	return time.UnixMicro(t.UnixMicro).UTC().Format(transcript.TimeLayout)
 }
 
 // millis converts milliseconds to microseconds.
