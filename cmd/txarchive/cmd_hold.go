@@ -23,8 +23,6 @@ func newHoldCommand(a *app) *cobra.Command {
 			"holds, with different names. Holds are stored in the packs, like the originals." +
 			exitCodes("4 no such run or hold", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 2027-12-31\n  txarchive hold list\n  txarchive hold release r7sk2 --name legal",
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newHoldAddCommand(a), newHoldListCommand(a), newHoldReleaseCommand(a))
 	return cmd

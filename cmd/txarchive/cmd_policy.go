@@ -22,8 +22,6 @@ func newPolicyCommand(a *app) *cobra.Command {
 			"it." +
 			exitCodes("4 no such run or example", "10 no archive"),
 		Example: "  txarchive policy example starter > keep.yaml\n  txarchive policy check keep.yaml\n  txarchive policy explain r7sk2 --policy keep.yaml",
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file string
 	explain := &cobra.Command{Use: "explain RUN", Short: "Show which rule decides on a run, why, and until when", Args: argCount(1, 1),

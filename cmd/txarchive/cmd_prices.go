@@ -27,8 +27,6 @@ func newPricesCommand(a *app) *cobra.Command {
 			exitCodes("4 no price for the model", "10 no archive"),
 		Example: "  txarchive prices list\n  txarchive prices list 'claude-*'\n  txarchive prices show gpt-5 --date 2026-11-20\n" +
 			"  txarchive prices set our-model input=0.5 output=2 --from 2026-10-01",
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
 		Use: "list [PATTERN]", Short: "List price tables and used models, or rows by pattern",

@@ -33,8 +33,6 @@ func newReportCommand(a *app) *cobra.Command {
 			exitCodes("4 no such report", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive report list\n  txarchive report run tool-errors --param since=2026-11-01\n  txarchive report diff 2026-10 2026-11\n" +
 			"  txarchive report save weekly -- cost --by week,model\n  txarchive report save slow sql 'SELECT * FROM v_steps ORDER BY duration_us DESC LIMIT 5'",
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{Use: "list", Short: "List the reports", Example: "  txarchive report list",
 		Long: "List the built-in and saved reports, with their parameters.", Args: argCount(0, 0),

@@ -41,8 +41,6 @@ func newScheduleCommand(a *app) *cobra.Command {
 			exitCodes("4 nothing is scheduled", "8 something else is in the way", "10 no archive"),
 		Example: "  txarchive schedule install --backup /mnt/backup/transcripts --keep-last 14\n  txarchive schedule install --at 04:30 --with cron --dry-run\n" +
 			"  txarchive schedule status\n  txarchive schedule remove",
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&o.with, "with", "", "use `SCHEDULER`: systemd, launchd or cron (default what the machine has)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"with": fixed("systemd", "launchd", "cron")})

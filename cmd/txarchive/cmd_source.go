@@ -22,8 +22,6 @@ func newSourceCommand(a *app) *cobra.Command {
 			"`ingest FILE` add sources by themselves." +
 			exitCodes("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source exclude awf '*.tmp'\n  txarchive source remove awf",
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a), newSourceExcludeCommand(a),
 		&cobra.Command{Use: "list", Short: "List the sources", Args: argCount(0, 0),

@@ -24,8 +24,6 @@ func newTagCommand(a *app) *cobra.Command {
 			"in the packs, like the originals, and are the same on every machine. RUN is an id, as for `show`." +
 			exitCodes("4 no such run, or it has no such tag", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive tag add r7sk2 release keep\n  txarchive tag remove r7sk2 keep\n  txarchive tag list\n  txarchive list tag:release",
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		&cobra.Command{Use: "add RUN TAG...", Short: "Add tags to a run", Args: argCount(2, unlimited),

@@ -82,7 +82,7 @@ func configureCompletion(root *cobra.Command) {
 		if c.Name() != "completion" {
 			continue
 		}
-		c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		runHelp(c)
 		for _, shell := range c.Commands() {
 			if changes := scriptPatches[shell.Name()]; changes != nil {
 				shell.RunE = func(*cobra.Command, []string) error { return printScript(root, shell, changes) }

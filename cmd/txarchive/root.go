@@ -137,7 +137,7 @@ func newRootCommand(a *app, name string) *cobra.Command {
 	cmd.SetFlagErrorFunc(flagError)
 	addCommands(cmd, a, name)
 	cmd.SetHelpFunc(a.help)
-	addSuggestions(cmd)
+	settle(cmd)
 	if name != "" {
 		cmd.CompletionOptions.DisableDefaultCmd = true
 		return cmd
@@ -194,12 +194,20 @@ var foreignNames = map[string][]string{
 	"verify": {"check", "fsck"}, "reindex": {"rebuild", "index"}, "backup": {"snapshot", "snapshots"}, "schedule": {"cron", "timer"}, "add": {"create", "new"},
 }
 
-// addSuggestions sets foreignNames on a command tree.
-func addSuggestions(cmd *cobra.Command) {
+// settle sets foreignNames on a command tree, and what commands do that only have subcommands.
+func settle(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		c.SuggestFor = foreignNames[c.Name()]
-		addSuggestions(c)
+		if c.HasSubCommands() && !c.Runnable() {
+			runHelp(c)
+		}
+		settle(c)
 	}
+}
+
+// runHelp makes a command print its help, and reject what is not a subcommand.
+func runHelp(c *cobra.Command) {
+	c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 
 // valueFormats describes the values of flags by their type.
