@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -410,7 +411,7 @@ func (g *Ingester) unreadableError() error {
 	for _, err := range g.unreadable {
 		reasons[err.Error()] = true
 	}
-	return fmt.Errorf("%w: stored originals that cannot be read: %d; %s", blob.ErrCorrupt, len(g.unreadable), strings.Join(sortedKeys(reasons), "; "))
+	return fmt.Errorf("%w: stored originals that cannot be read: %d; %s", blob.ErrCorrupt, len(g.unreadable), strings.Join(slices.Sorted(maps.Keys(reasons)), "; "))
 }
 
 // isDatabase reports whether originals of a role are databases, which are parsed through their rows.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -219,7 +220,7 @@ func mergeRoots(known []string, owners map[string]string) (all, fresh []string) 
 	for _, r := range known {
 		before[r] = true
 	}
-	for _, r := range sortedKeys(owners) {
+	for _, r := range slices.Sorted(maps.Keys(owners)) {
 		if !before[r] {
 			fresh = append(fresh, r)
 		}

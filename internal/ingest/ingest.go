@@ -174,7 +174,7 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 			return report, err
 		}
 	}
-	for _, name := range sortedKeys(g.missingPacks) {
+	for _, name := range slices.Sorted(maps.Keys(g.missingPacks)) {
 		err := fmt.Errorf("pack %s is %w", name, blob.ErrMissing)
 		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
@@ -196,7 +196,7 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 	if err := g.unreadableError(); err != nil {
 		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
-	for _, bug := range sortedKeys(g.unresolved) {
+	for _, bug := range slices.Sorted(maps.Keys(g.unresolved)) {
 		report.Problems = append(report.Problems, g.unresolved[bug])
 	}
 	if report.Packs+report.Adopted == 0 {
@@ -273,5 +273,3 @@ func (g *Ingester) parserVersions() map[string]int {
 	}
 	return all
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -312,7 +313,7 @@ func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, 
 			facts = append(facts, blob.Fact{Kind: FactProblem, Key: f.Key, Time: s.g.Now(), Value: []byte("null")})
 		}
 	}
-	for _, key := range sortedKeys(now) {
+	for _, key := range slices.Sorted(maps.Keys(now)) {
 		b, _ := json.Marshal(now[key])
 		facts = append(facts, blob.Fact{Kind: FactProblem, Key: key, Time: s.g.Now(), Value: b})
 	}

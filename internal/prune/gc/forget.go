@@ -137,7 +137,7 @@ func (h *holdings) byPackOrder() []*Chain {
 
 func (f *Forget) searchFacts() (found []Match) {
 	counts := f.holdings.matched
-	for _, kind := range sortedKeys(counts) {
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		found = append(found, Match{Where: InFact, Fact: f.Pattern.Masked(kind), Count: counts[kind], Action: Drop})
 	}
 	return found
@@ -146,8 +146,6 @@ func (f *Forget) searchFacts() (found []Match) {
 func (f *Forget) inFact(fact blob.Fact) bool {
 	return f.Pattern.In(fact.Kind) || f.Pattern.In(fact.Key) || f.Pattern.In(string(fact.Value))
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (f *Forget) inName(v *blob.Version) bool {
 	return f.Pattern.In(v.Source+"/"+v.Path) || f.Pattern.In(v.Claim) || f.Pattern.In(v.Format) || f.Pattern.In(v.Role)

@@ -47,11 +47,6 @@ func guardedJSON(of, key, as string) string {
 	return "CASE WHEN instr(" + of + ", '" + strings.ReplaceAll(key, "'", "''") + "') THEN " + as + " END"
 }
 
-// eventAttribute returns SQL for an attribute of an event.
-func eventAttribute(field string) string {
-	return guardedJSON(eventAttributes(), `"`+field+`"`, eventAttributes()+" ->> '$."+field+"'")
-}
-
 // columns are SQL expressions for the value of a field of an event and of a run. Any of them may match.
 type columns struct{ event, run []string }
 
@@ -78,7 +73,7 @@ func columnsOf(field string) columns {
 	case "outcome":
 		return columns{[]string{"r.outcome"}, []string{"r.outcome"}}
 	case "from":
-		return columns{[]string{eventAttribute("from")}, nil}
+		return columns{[]string{guardedJSON(eventAttributes(), `"from"`, eventAttributes()+" ->> '$.from'")}, nil}
 	case "conversation":
 		return columns{[]string{"c.conversation_id", "c.native_id"}, nil}
 	case "run":

@@ -133,10 +133,3 @@ func setCount(a transcript.Attributes, key string, v format.Value) {
 		a[key] = n
 	}
 }
-
-// setTrue sets an attribute to true if the original states true.
-func setTrue(a transcript.Attributes, key string, v format.Value) {
-	if v.Bool() == transcript.Yes {
-		a[key] = true
-	}
-}

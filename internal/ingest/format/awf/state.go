@@ -110,7 +110,9 @@ func (s *state) emitStep(key string, v format.Value) {
 	step.Attributes.Set("session_id", v.Get("Conversation", "SessionID").Str())
 	step.Attributes.Set("output_path", v.Get("OutputPath").Str())
 	step.Attributes.Set("stderr_path", v.Get("StderrPath").Str())
-	setTrue(step.Attributes, "truncated", v.Get("Truncated"))
+	if v.Get("Truncated").Bool() == transcript.Yes {
+		step.Attributes.Set("truncated", true)
+	}
 	if used := s.usage(step, v); used != nil {
 		setCount(step.Attributes, "tokens_used", v.Get("TokensUsed"))
 		setCount(step.Attributes, "tokens_input", v.Get("TokensInput"))

@@ -25,7 +25,7 @@ func userText(prompt string) string {
 		case strings.HasPrefix(line, "["):
 			// [Telegram Ada id:7 2026-01-05 10:22 CET] or [Mon 2026-01-05 10:22 CET]
 			head, after, ok := strings.Cut(prompt, "] ")
-			if !ok || len(head) > 200 || !strings.Contains(head, "-") || !strings.ContainsAny(head, "0123456789") || isSpace(after) {
+			if !ok || len(head) > 200 || !strings.Contains(head, "-") || !strings.ContainsAny(head, "0123456789") || strings.TrimSpace(after) == "" {
 				return prompt
 			}
 			prompt = after
@@ -35,5 +35,3 @@ func userText(prompt string) string {
 	}
 	return prompt
 }
-
-func isSpace(s string) bool { return strings.TrimSpace(s) == "" }

@@ -4,7 +4,6 @@ import (
 	"hash/crc32"
 	"hash/fnv"
 	"strconv"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -206,5 +205,3 @@ func messageKey(own int64, m *message) string {
 	h.Write(m.command.Raw())
 	return string(strconv.AppendUint(key, h.Sum64(), 36))
 }
-
-func isSpace(s string) bool { return strings.TrimSpace(s) == "" }

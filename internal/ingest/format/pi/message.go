@@ -108,12 +108,12 @@ func (r *reader) setPrompt(content format.Value) {
 	}
 	text := content.Str()
 	for item := range content.Items() {
-		if text = item.Get("text").Str(); !isSpace(text) {
+		if text = item.Get("text").Str(); strings.TrimSpace(text) != "" {
 			break
 		}
 	}
 	// The text of a skill precedes the user's.
-	if _, after, ok := strings.Cut(text, "</skill>"); ok && strings.HasPrefix(text, "<skill") && !isSpace(after) {
+	if _, after, ok := strings.Cut(text, "</skill>"); ok && strings.HasPrefix(text, "<skill") && strings.TrimSpace(after) != "" {
 		text = after
 	}
 	if r.s.Prompt != nil {
