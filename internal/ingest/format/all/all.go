@@ -52,9 +52,9 @@ func Formats() []format.Format {
 	return []format.Format{
 		awf.New(),
 		flowstudio.New(),
-		chibi.Format{},
-		leslie.Format{},
-		devflow.Format{},
+		chibi.New(),
+		leslie.New(),
+		devflow.New(),
 		claudecode.New(),
 		codex.New(),
 		geminicli.New(),

@@ -23,13 +23,14 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Format is the Chibi format.
-type Format struct{}
+// New returns the format.
+func New() format.Format { return chibi{} }
+
+type chibi struct{}
 
 var (
-	_ format.Format        = Format{}
-	_ format.UsageResolver = Format{}
-	_ format.Placed        = Format{}
+	_ format.UsageResolver = chibi{}
+	_ format.Placed        = chibi{}
 )
 
 // The roles of files. The first five hold the conversation.
@@ -50,19 +51,19 @@ const (
 )
 
 // Name returns "chibi".
-func (Format) Name() string { return "chibi" }
+func (chibi) Name() string { return "chibi" }
 
 // Version is the version of the parser.
-func (Format) Version() int { return 4 }
+func (chibi) Version() int { return 4 }
 
 // Places returns Chibi's home.
-func (Format) Places() []format.Place {
+func (chibi) Places() []format.Place {
 	place := format.Place{Name: "chibi", Deletes: "contexts on destroy or after a time without use that each context sets; inbox messages at the next prompt; cached tool outputs after 7 days"}
 	return place.At("~/.chibi", "$CHIBI_HOME")
 }
 
 // Parse yields the records of one file of a Chibi home.
-func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+func (chibi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := &emitter{Sink: format.Sink{Yield: yield}, run: contextOf(in)}
 		switch in.Role {
@@ -89,7 +90,7 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 var errPart = errors.New("no such part")
 
 // Text returns the text of one part of an event from the event's bytes.
-func (Format) Text(role string, raw []byte, part int) (string, error) {
+func (chibi) Text(role string, raw []byte, part int) (string, error) {
 	switch role {
 	case roleSummary, rolePrompt:
 		return singlePart(part, string(validUTF8(raw)))

@@ -6,28 +6,28 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 )
 
-func TestGolden(t *testing.T) { formattest.Golden(t, Format{}) }
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
-func TestGrowth(t *testing.T) { formattest.Growth(t, Format{}) }
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 
 func FuzzLog(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleTranscript, ".chibi/contexts/fuzz/transcript/active.jsonl")
+	formattest.Fuzz(f, New(), roleTranscript, ".chibi/contexts/fuzz/transcript/active.jsonl")
 }
 
 func FuzzOldest(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleOldest, ".chibi/contexts/fuzz/context.json")
+	formattest.Fuzz(f, New(), roleOldest, ".chibi/contexts/fuzz/context.json")
 }
 
 func FuzzReadable(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleReadable, ".chibi/contexts/fuzz/transcript.md")
+	formattest.Fuzz(f, New(), roleReadable, ".chibi/contexts/fuzz/transcript.md")
 }
 
 func FuzzUsage(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleUsage, ".chibi/contexts/fuzz/response_meta.jsonl")
+	formattest.Fuzz(f, New(), roleUsage, ".chibi/contexts/fuzz/response_meta.jsonl")
 }
 
 func FuzzInbox(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleInbox, ".chibi/contexts/fuzz/inbox.jsonl")
+	formattest.Fuzz(f, New(), roleInbox, ".chibi/contexts/fuzz/inbox.jsonl")
 }
 
-func FuzzStray(f *testing.F) { formattest.Fuzz(f, Format{}, roleStray, "backup/export.jsonl") }
+func FuzzStray(f *testing.F) { formattest.Fuzz(f, New(), roleStray, "backup/export.jsonl") }

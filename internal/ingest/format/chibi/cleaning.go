@@ -7,7 +7,7 @@ import (
 )
 
 // Cleanings describes what Chibi deletes by age: cached tool outputs. Contexts are deleted by settings of their own.
-func (Format) Cleanings() []format.Cleaning {
+func (chibi) Cleanings() []format.Cleaning {
 	unit := func(file, _ string) (group, unit string) {
 		if !strings.Contains("/"+file, "/vfs/sys/tool_cache/") {
 			return "", ""

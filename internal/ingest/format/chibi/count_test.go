@@ -53,13 +53,13 @@ func join(t *testing.T, files map[string][]byte) *homeRecords {
 	t.Helper()
 	w := &homeRecords{contexts: map[string]*context{}, links: map[[2]string]map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		claim := formattest.Detect(Format{}, name, files[name])
+		claim := formattest.Detect(New(), name, files[name])
 		if claim.Strength == format.None {
 			continue
 		}
 		in := format.Input{Path: name, Root: claim.Root, Role: claim.Role, Reader: bytes.NewReader(files[name])}
 		var own *transcript.FamilyConversation
-		for record, err := range (Format{}).Parse(in) {
+		for record, err := range New().Parse(in) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func join(t *testing.T, files map[string][]byte) *homeRecords {
 		}
 	}
 	for _, c := range w.contexts {
-		Format{}.Resolve(&c.family)
+		chibi{}.Resolve(&c.family)
 	}
 	return w
 }

@@ -105,7 +105,7 @@ func contextOf(in format.Input) string {
 }
 
 // Detect claims the files of a home by path and content.
-func (Format) Detect(h format.Head) format.Claim {
+func (chibi) Detect(h format.Head) format.Claim {
 	if path.Base(h.Path) == "state.json" {
 		return detectState(h)
 	}

@@ -135,7 +135,7 @@ func TestResolveKeeps(t *testing.T) {
 		conversation(roleTranscript, ""), conversation(roleWindow, transcript.EarlierVersion), conversation(roleWindow, transcript.Uncounted),
 		conversation(roleTranscript, transcript.EarlierVersion), conversation(roleWindow, transcript.Counted), conversation(roleArchive, ""), conversation(roleOldest, ""), conversation(roleReadable, ""),
 	}}
-	Format{}.Resolve(f)
+	chibi{}.Resolve(f)
 	want := []transcript.Verdict{
 		"", transcript.DerivedTotal, transcript.Uncounted, transcript.EarlierVersion, transcript.DerivedTotal, transcript.Uncounted, transcript.DerivedTotal, transcript.DerivedTotal,
 	}
@@ -152,7 +152,7 @@ func TestRenamed(t *testing.T) {
 	f := &transcript.Family{Usage: []*transcript.Usage{
 		usage("new", "5|1|2||1"), usage("old", "5|1|2||1"), usage("new", "5|1|2||2"), usage("new", "6|1|2||1"), usage("old", "5|1|2||1"),
 	}}
-	Format{}.Resolve(f)
+	chibi{}.Resolve(f)
 	for i, want := range []transcript.Verdict{"", transcript.DuplicateOf, "", "", transcript.DuplicateOf} {
 		if got := f.Usage[i].Verdict; got != want {
 			t.Errorf("%d: verdict %q, want %q", i, got, want)
@@ -181,7 +181,7 @@ func TestNameModels(t *testing.T) {
 		{"stated", []*transcript.Usage{usage(int64(1), 12, "own"), usage(int64(2), 21, "")}, []string{"own", "b"}},
 	} {
 		f := &transcript.Family{Hints: hints, Usage: tt.usage}
-		Format{}.Resolve(f)
+		chibi{}.Resolve(f)
 		for i, u := range f.Usage {
 			if u.Model != tt.want[i] {
 				t.Errorf("%s %d: model %q, want %q", tt.name, i, u.Model, tt.want[i])

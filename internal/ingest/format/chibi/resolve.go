@@ -15,14 +15,14 @@ import (
 // Where transcript/ exists, it alone counts: context.jsonl is a view of it, saved with new ids at any time, and logs of the
 // flat layout are leftovers. Without it, these are the log. The single document of the oldest layout counts if there is no
 // log, transcript.md if there is nothing else.
-func (Format) Resolve(f *transcript.Family) {
+func (chibi) Resolve(f *transcript.Family) {
 	setVerdicts(f.Conversations)
 	nameModels(f)
 	markRenamed(f.Usage)
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.
-func (Format) ResolvesUsage() {}
+func (chibi) ResolvesUsage() {}
 
 func setVerdicts(conversations []*transcript.FamilyConversation) {
 	var partitioned, flat, oldest bool

@@ -9,7 +9,7 @@ import (
 
 // Cleanings describes what devflow does with finished runs: after 7 days, their directories are moved into archives, except
 // for the newest 100. Failed and running ones stay, but paths do not show that.
-func (Format) Cleanings() []format.Cleaning {
+func (devflow) Cleanings() []format.Cleaning {
 	unit := func(file, root string) (group, unit string) {
 		runs := path.Join(root, "runs")
 		below, ok := strings.CutPrefix(file, runs+"/")

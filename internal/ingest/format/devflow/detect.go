@@ -13,7 +13,7 @@ import (
 )
 
 // Detect recognises devflow's files by their place below .devflow, and below any other base by place and content.
-func (Format) Detect(h format.Head) format.Claim {
+func (devflow) Detect(h format.Head) format.Claim {
 	at, found := locate(h.Path, h.Below())
 	switch {
 	case found && len(at.below) > 0:

@@ -20,10 +20,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Format is the format "devflow".
-type Format struct{}
+// New returns the format.
+func New() format.Format { return devflow{} }
 
-var _ format.Format = Format{}
+type devflow struct{}
 
 // The roles of devflow's files.
 const (
@@ -36,14 +36,14 @@ const (
 )
 
 // Name is "devflow".
-func (Format) Name() string { return "devflow" }
+func (devflow) Name() string { return "devflow" }
 
 // Version is the version of Parse.
-func (Format) Version() int { return 4 }
+func (devflow) Version() int { return 4 }
 
 // Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is streamed
 // member by member.
-func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+func (devflow) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		s := &format.Sink{Yield: yield}
 		p := &parser{Sink: s, dir: path.Base(path.Dir(in.Path))}

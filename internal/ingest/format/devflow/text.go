@@ -8,7 +8,7 @@ import (
 
 // Text returns the text of one part. Part 0 is a turn (without its calls), a value of the metadata or an artifact; the
 // parts after it are calls, by their object, and results, by their members of the call.
-func (Format) Text(_ string, raw []byte, part int) (string, error) { return partText(raw, part), nil }
+func (devflow) Text(_ string, raw []byte, part int) (string, error) { return partText(raw, part), nil }
 
 func partText(raw []byte, part int) string {
 	if part > 0 {

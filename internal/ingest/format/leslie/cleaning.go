@@ -8,7 +8,7 @@ import (
 )
 
 // Cleanings describes what Leslie deletes: of more than 50 transcripts of a thread, the first by name.
-func (Format) Cleanings() []format.Cleaning {
+func (leslie) Cleanings() []format.Cleaning {
 	unit := func(file, _ string) (group, unit string) {
 		dir := path.Dir(file)
 		if !strings.HasSuffix(dir, ".meta/transcripts") || strings.HasPrefix(path.Base(file), "NaN") {

@@ -12,7 +12,7 @@ import (
 
 // Detect recognises Leslie's files by their place below .leslie, or below a directory with the same layout, and a
 // transcript anywhere by its first lines.
-func (Format) Detect(h format.Head) format.Claim {
+func (leslie) Detect(h format.Head) format.Claim {
 	at, found := locate(h.Path, h.Below())
 	switch {
 	case found && at.isTranscript():

@@ -19,10 +19,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Format is the format "leslie".
-type Format struct{}
+// New returns the format.
+func New() format.Format { return leslie{} }
 
-var _ format.Format = Format{}
+type leslie struct{}
 
 // The roles of Leslie's files.
 const (
@@ -38,14 +38,14 @@ const (
 )
 
 // Name is "leslie".
-func (Format) Name() string { return "leslie" }
+func (leslie) Name() string { return "leslie" }
 
 // Version is the version of Parse.
-func (Format) Version() int { return 4 }
+func (leslie) Version() int { return 4 }
 
 // Parse yields the records of one file. It streams worker, SDK and other logs; the rest is read whole, up to
 // format.DocumentLimit.
-func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+func (leslie) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		s := &format.Sink{Yield: yield}
 		switch in.Role {
@@ -61,7 +61,7 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of an event: an entry without its marker and tags, the strings of a JSON value, and anything else
 // unchanged.
-func (Format) Text(role string, raw []byte, _ int) (string, error) {
+func (leslie) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleTranscript {
 		e := cutEntry(string(raw))
 		return e.text(e.content()), nil

@@ -11,20 +11,20 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 )
 
-func TestGolden(t *testing.T) { formattest.Golden(t, Format{}) }
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
-func TestGrowth(t *testing.T) { formattest.Growth(t, Format{}) }
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 
 func FuzzTranscript(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleTranscript, ".leslie/threads/thread-aaaa0001/.meta/transcripts/x.txt")
+	formattest.Fuzz(f, New(), roleTranscript, ".leslie/threads/thread-aaaa0001/.meta/transcripts/x.txt")
 }
 
 func FuzzRelations(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleRelations, ".leslie/thread_relations.json")
+	formattest.Fuzz(f, New(), roleRelations, ".leslie/thread_relations.json")
 }
 
 func FuzzWorker(f *testing.F) {
-	formattest.Fuzz(f, Format{}, roleWorker, ".leslie/logs/workers/thread-aaaa0001.ndjson")
+	formattest.Fuzz(f, New(), roleWorker, ".leslie/logs/workers/thread-aaaa0001.ndjson")
 }
 
 // TestPaths compares paths with the regular expression that it replaces.
@@ -69,7 +69,7 @@ func TestDetect(t *testing.T) {
 		{"objectives.json", []byte(`{"objectives":{"o":{"thread_ids":[]}}}`), format.Claim{Strength: format.Likely, Role: roleObjectives, Root: "."}},
 		{"threads/thread-0000000g/plan.md", []byte("x"), format.Claim{}},
 	} {
-		if got := formattest.Detect(Format{}, c.path, c.b); got != c.want {
+		if got := formattest.Detect(New(), c.path, c.b); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", c.path, got, c.want)
 		}
 	}
