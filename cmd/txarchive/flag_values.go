@@ -1,13 +1,17 @@
 package main
 
 import (
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// Both kinds of values parse what they print, zero included: the command line of a scheduled job is made from them.
+// All values parse what they print, zero included: the command line of a scheduled job is made from them.
 
 // ageValue is a flag for a duration that also accepts days and weeks: 30d, 2w, 12h, 90m, and 500ms as Go does.
 type ageValue time.Duration
@@ -61,4 +65,40 @@ func (v *sizeValue) Set(s string) error {
 		*v = sizeValue(n)
 	}
 	return err
+}
+
+// pathValue is a flag whose value is a path. Shells expand ~/ but not after the = of --to=~/back, and a directory named ~ is a trap for
+// whoever removes it.
+type pathValue struct {
+	a  *app
+	to *string
+}
+
+// pathVar adds a flag for a path.
+func (a *app) pathVar(f *pflag.FlagSet, to *string, name, usage string) {
+	f.Var(pathValue{a, to}, name, usage)
+}
+
+func (v pathValue) String() string {
+	if v.to == nil {
+		return ""
+	}
+	return *v.to
+}
+
+// Type returns the type of any text, so that help and manual pages show it like others.
+func (v pathValue) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (v pathValue) Set(s string) error {
+	*v.to = v.a.expandHome(s)
+	return nil
+}
+
+// expandHome replaces ~/ at the start of a path by the home directory.
+func (a *app) expandHome(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.getenv("HOME") != "" {
+		return filepath.Join(a.getenv("HOME"), rest)
+	}
+	return path
 }
