@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/archive"
@@ -117,7 +116,7 @@ func (w *repairRun) repair(ctx context.Context) (*repair.Repair, error) {
 	a, store := w.app, w.store
 	r := &repair.Repair{
 		Packs: store.Packs(), Damaged: w.before.Corrupt, Quarantine: store.Quarantine, Writer: store.WriterID(), Now: a.now, Log: a.log,
-		Original: func(root, path string) (repair.File, error) { return openOriginal(root, path) },
+		Original: func(root, path string) (repair.File, error) { return ingest.OpenOriginal(root, path) },
 	}
 	if db := store.Index(); db != nil {
 		r.Index = db
@@ -151,8 +150,6 @@ func (w *repairRun) addMissing(ctx context.Context, r *repair.Repair) error {
 	}
 	return err
 }
-
-func openOriginal(root, path string) (*os.File, error) { return ingest.OpenOriginal(root, path) }
 
 // apply executes the plan and verifies the result.
 func (w *repairRun) apply(ctx context.Context) error {

@@ -116,6 +116,14 @@ type Fact struct {
 	Value json.RawMessage `json:"value"`
 }
 
+// Retraction returns the fact that retracts the one with a kind and a key.
+func Retraction(kind, key string, at time.Time) Fact {
+	return Fact{Kind: kind, Key: key, Time: at, Value: json.RawMessage("null")}
+}
+
+// IsRetraction reports whether f retracts a fact.
+func (f *Fact) IsRetraction() bool { return len(f.Value) == 0 || string(f.Value) == "null" }
+
 // Member is one gzip member of a pack.
 type Member struct {
 	Offset  int64 `json:"offset"` // in the pack file

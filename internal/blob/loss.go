@@ -70,7 +70,7 @@ func (l Loss) Fact(at time.Time) Fact {
 
 // Retract returns the fact that retracts l.
 func (l Loss) Retract(at time.Time) Fact {
-	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: json.RawMessage("null")}
+	return Retraction(FactLost, l.Key(), at)
 }
 
 // ParseLoss decodes the value of a fact. It fails if the value names no bytes, as in a retraction.

@@ -71,7 +71,7 @@ func (t Tombstone) Fact(at time.Time) Fact {
 
 // Retract returns the fact that retracts t.
 func (t Tombstone) Retract(at time.Time) Fact {
-	return Fact{Kind: FactTombstone, Key: t.Key(), Time: at, Value: json.RawMessage("null")}
+	return Retraction(FactTombstone, t.Key(), at)
 }
 
 // ParseTombstone decodes the value of a fact. It fails if the value names no version, as in a retraction.

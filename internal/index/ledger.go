@@ -109,7 +109,7 @@ func (l *Ledger) Has(nativeID string) bool {
 
 // Fact encodes the ledger as a fact. A ledger without runs and without a tombstone takes the fact back.
 func (l *Ledger) Fact(at time.Time) (blob.Fact, error) {
-	f := blob.Fact{Kind: FactLedger, Key: LedgerKey(&l.Version), Time: at, Value: json.RawMessage("null")}
+	f := blob.Retraction(FactLedger, LedgerKey(&l.Version), at)
 	if len(l.Runs) == 0 && !l.Tombstoned {
 		return f, nil
 	}

@@ -104,7 +104,7 @@ func (vw *versionWriter) skipPruned(state index.State) error {
 	}
 	storeAgain := stored < v.Size || state.Source == ""
 	if !storeAgain {
-		facts = append(facts, blob.Fact{Kind: index.FactLedger, Key: index.LedgerKey(&v), Time: now, Value: []byte("null")})
+		facts = append(facts, blob.Retraction(index.FactLedger, index.LedgerKey(&v), now))
 	}
 	s.shared.mu.Lock()
 	s.shared.facts = append(s.shared.facts, facts...)

@@ -310,7 +310,7 @@ func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, 
 		if err := json.Unmarshal(f.Value, &was); err == nil && now[f.Key] == was {
 			delete(now, f.Key)
 		} else if _, still := now[f.Key]; !still {
-			facts = append(facts, blob.Fact{Kind: FactProblem, Key: f.Key, Time: s.g.Now(), Value: []byte("null")})
+			facts = append(facts, blob.Retraction(FactProblem, f.Key, s.g.Now()))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {

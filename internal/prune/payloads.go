@@ -157,7 +157,7 @@ func (r *marker) mark(l *index.Ledger, x *index.Payloads, plan string, now time.
 	if err != nil {
 		return err
 	}
-	r.AddFacts(tombstone.Fact(now), blob.Fact{Kind: index.FactLedger, Key: index.LedgerKey(&old), Time: now, Value: []byte("null")}, fact)
+	r.AddFacts(tombstone.Fact(now), blob.Retraction(index.FactLedger, index.LedgerKey(&old), now), fact)
 	return r.SealFull()
 }
 

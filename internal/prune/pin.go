@@ -81,7 +81,7 @@ func (pin Pin) Fact(at time.Time) (blob.Fact, error) {
 
 // Unpin returns the fact that removes the pin of a run.
 func Unpin(run string, at time.Time) blob.Fact {
-	return blob.Fact{Kind: index.FactPin, Key: run, Time: at, Value: json.RawMessage("null")}
+	return blob.Retraction(index.FactPin, run, at)
 }
 
 // Fact returns the fact that records a hold.
@@ -96,5 +96,5 @@ func (h Hold) Fact(at time.Time) (blob.Fact, error) {
 
 // Release returns the fact that ends a hold.
 func Release(run, name string, at time.Time) blob.Fact {
-	return blob.Fact{Kind: index.FactHold, Key: index.RunFactKey(run, name), Time: at, Value: json.RawMessage("null")}
+	return blob.Retraction(index.FactHold, index.RunFactKey(run, name), at)
 }

@@ -230,7 +230,7 @@ func (t *restoration) add(ctx context.Context, o *restoring) error {
 }
 
 func (t *restoration) retract(kind, key string) {
-	t.facts, t.size = append(t.facts, blob.Fact{Kind: kind, Key: key, Time: t.now, Value: []byte("null")}), t.size+gc.ManifestLine
+	t.facts, t.size = append(t.facts, blob.Retraction(kind, key, t.now)), t.size+gc.ManifestLine
 }
 
 // addLedgers adds the ledgers of originals for which some run's loss remains.

@@ -157,7 +157,7 @@ func (u *unmarker) original(layers []blob.Tombstone, order index.LedgerOrder) (b
 	if err := u.restore(v, pieces); err != nil {
 		return false, err
 	}
-	facts := []blob.Fact{first.Retract(u.now), {Kind: index.FactLedger, Key: index.LedgerKey(&marked), Time: u.now, Value: []byte("null")}}
+	facts := []blob.Fact{first.Retract(u.now), blob.Retraction(index.FactLedger, index.LedgerKey(&marked), u.now)}
 	if tombstone := blob.NewTombstone(&marked, ""); !u.tombstones.has(tombstone.Key()) {
 		facts = append(facts, tombstone.Fact(u.now))
 	}

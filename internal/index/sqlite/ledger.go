@@ -12,7 +12,7 @@ import (
 
 // ledger replaces what a version states of runs by what a ledger keeps of them.
 func (c *commit) ledger(f blob.Fact) error {
-	if isRetraction(f) {
+	if f.IsRetraction() {
 		return c.reopen(f.Key, nil)
 	}
 	l, err := index.ParseLedger(f)

@@ -189,7 +189,7 @@ func (c *commit) fact(f index.FactRow) (news bool, err error) {
 	}
 	var value any
 	switch {
-	case isRetraction(f.Fact):
+	case f.IsRetraction():
 	case f.Kind == index.FactLedger:
 		value = "{}"
 	default:

@@ -27,11 +27,9 @@ func (c *commit) settleFacts(fresh []blob.Fact) error {
 	return nil
 }
 
-func isRetraction(f blob.Fact) bool { return len(f.Value) == 0 || string(f.Value) == "null" }
-
 // applyTombstone hides the versions that a tombstone names, or brings them back when it is retracted and their bytes still exist.
 func (c *commit) applyTombstone(f blob.Fact) error {
-	if isRetraction(f) {
+	if f.IsRetraction() {
 		return c.liftTombstone(f.Key, c.deleteStatements)
 	}
 	t, err := blob.ParseTombstone(f)

@@ -199,7 +199,7 @@ func (r *redactor) put(c *Chain, size int64, places [][2]int64, open func() io.R
 func (r *redactor) carryLedger(c *Chain, v blob.Version) error {
 	old := c.version()
 	fact, err := r.forget.newestFact(r.ctx, index.FactLedger, index.LedgerKey(&old))
-	if err != nil || len(fact.Value) == 0 || string(fact.Value) == "null" {
+	if err != nil || fact.IsRetraction() {
 		return err
 	}
 	l, err := index.ParseLedger(fact)
@@ -212,7 +212,7 @@ func (r *redactor) carryLedger(c *Chain, v blob.Version) error {
 	if err != nil {
 		return err
 	}
-	r.AddFacts(blob.Fact{Kind: fact.Kind, Key: fact.Key, Time: carried.Time, Value: []byte("null")}, carried)
+	r.AddFacts(blob.Retraction(fact.Kind, fact.Key, carried.Time), carried)
 	return nil
 }
 
