@@ -62,6 +62,7 @@ type InventoryExtent struct {
 type InventoryRun struct {
 	Number, ParentNumber                                                                  int // -1: no parent
 	ID, Native, Format, Source, Group, Project, Flow, Agent, Status, Model, Title, Parent string
+	Tags                                                                                  []string // those that originals state, not those of facts
 	Outcome                                                                               transcript.Outcome
 	Started, Ended, Active                                                                int64
 	Bytes                                                                                 int64            // stored bytes: its share of packs

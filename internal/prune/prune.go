@@ -118,7 +118,7 @@ func (s *snapshot) Each(do func(number, parent int, r *policy.Run) error) error 
 		}
 		s.current, run = r, policyRun(r)
 		if m := s.annotations[r.ID]; m != nil {
-			run.Tags, run.Pinned, run.Holds = m.tags, m.pinned, m.holds
+			run.Tags, run.Pinned, run.Holds = append(run.Tags, m.tags...), m.pinned, m.holds
 		}
 		if err := do(r.Number, r.ParentNumber, &run); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (s *snapshot) Each(do func(number, parent int, r *policy.Run) error) error 
 
 func policyRun(r *index.InventoryRun) policy.Run {
 	return policy.Run{ID: r.ID, Native: r.Native, Format: r.Format, Source: r.Source, Group: r.Group, Project: r.Project, Flow: r.Flow, Agent: r.Agent,
-		Status: r.Status, Outcome: r.Outcome, Model: r.Model, Title: r.Title, Parent: r.Parent, Bytes: r.Bytes, CostNanoUSD: r.Cost, Thinned: policy.Tier(r.Thinned),
+		Status: r.Status, Outcome: r.Outcome, Model: r.Model, Title: r.Title, Parent: r.Parent, Tags: r.Tags, Bytes: r.Bytes, CostNanoUSD: r.Cost, Thinned: policy.Tier(r.Thinned),
 		Started: instant(r.Started), Ended: instant(r.Ended), LastActivity: instant(r.Active)}
 }
 

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -77,23 +78,29 @@ func (h *holders) of(version int64) []int32 {
 }
 
 // Runs yields all runs that count, in the order of the table. A run that states no model has that of its conversations, if it is one.
+// Formats whose runs have tags state them as an attribute, separated by commas.
 func (e *inventory) Runs() iter.Seq2[*index.InventoryRun, error] {
 	return func(yield func(*index.InventoryRun, error) bool) {
 		var row, format int64
+		var tags string
 		var x index.InventoryRun
 		parents := map[int32]string{} // of one number
 		err := e.walk(`SELECT id, run_id, native_id, format, "group", project, flow, agent, status, outcome, coalesce(model,
-			(SELECT min(c.model) FROM conversations c WHERE c.run = runs.id HAVING min(c.model) = max(c.model))), title, coalesce(started, 0), coalesce(ended, 0) FROM runs
+			(SELECT min(c.model) FROM conversations c WHERE c.run = runs.id HAVING min(c.model) = max(c.model))), title, coalesce(started, 0), coalesce(ended, 0),
+			attributes ->> '$.tags' FROM runs
 			WHERE counted = 1`, func(r *sqlx.Rows) (err error) {
 			x = index.InventoryRun{}
 			if err := r.Scan(&row, &x.ID, &x.Native, &format, engine.Text(&x.Group), engine.Text(&x.Project), engine.Text(&x.Flow), engine.Text(&x.Agent), engine.Text(&x.Status), engine.Text(&x.Outcome),
-				engine.Text(&x.Model), engine.Text(&x.Title), &x.Started, &x.Ended); err != nil {
+				engine.Text(&x.Model), engine.Text(&x.Title), &x.Started, &x.Ended, engine.Text(&tags)); err != nil {
 				return err
 			}
 			if err := e.fill(&x, row, parents); err != nil {
 				return err
 			}
 			x.Format = e.formats[format]
+			if tags != "" {
+				x.Tags = strings.Split(tags, ",")
+			}
 			if !yield(&x, nil) {
 				return engine.ErrStop
 			}
