@@ -45,7 +45,7 @@ type fieldPatterns struct {
 }
 
 // glob is a pattern in which * stands for any characters, including /, ? for one character and [a-z] for one of a
-// set.
+// set. A value that a run does not state matches only the empty pattern.
 type glob struct {
 	text    string
 	literal bool
@@ -61,6 +61,9 @@ func newGlob(s string) (glob, error) {
 }
 
 func (g glob) match(s string) bool {
+	if s == "" {
+		return g.text == ""
+	}
 	if strings.Contains(s, "/") {
 		s = strings.ReplaceAll(s, "/", slash)
 	}
@@ -73,7 +76,13 @@ func (g glob) match(s string) bool {
 
 // covers reports whether g certainly matches everything that o matches. It may return false although g does.
 func (g glob) covers(o glob) bool {
-	if g.text == "*" || g.text == o.text {
+	if g.text == o.text {
+		return true
+	}
+	if o.text == "" {
+		return false
+	}
+	if g.text == "*" {
 		return true
 	}
 	if o.literal {

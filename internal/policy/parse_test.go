@@ -160,6 +160,8 @@ func TestCovers(t *testing.T) {
 		{"{id: 'a?c'}", "{id: abc}", true},
 		{"{id: 'a?c'}", "{id: 'a*'}", false},
 		{"{title: '*'}", "{title: 'x*'}", true},
+		{"{title: '*'}", "{title: ''}", false},
+		{"{title: ['*', '']}", "{title: ['', x]}", true},
 		{"{older_than: 7d}", "{older_than: 30d}", true},
 		{"{older_than: 30d}", "{older_than: 7d}", false},
 		{"{age: 7d..30d}", "{age: 10d..20d}", true},
