@@ -47,7 +47,7 @@ func newPruneCommand(a *app) *cobra.Command {
 			"never touched, and what was pruned is not ingested again while its file is unchanged.\n\n" +
 			"Applying a policy also makes it the policy of the archive, by which `nightly` prunes. docs/retention.md has the\n" +
 			"details." +
-			exitCodes("4 no such run, or nothing to undo", "8 refused: a policy without rules, a group that would lose its last run, a plan that is out of date, or data that gc has removed", "10 no archive", "11 another txarchive is writing"),
+			exitCodes("4 no such run, or nothing to undo", "8 refused: a policy without rules, a group or an archive that would lose its last run, a plan that is out of date, or data that gc has removed", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive prune --policy keep.yaml                # show the plan, and why\n" +
 			"  txarchive prune --policy keep.yaml --yes          # apply it\n" +
 			"  txarchive prune --query 'before:90d outcome:failed' --plan plan.json\n" +
@@ -67,7 +67,7 @@ func newPruneCommand(a *app) *cobra.Command {
 	a.pathVar(f, &o.apply, "apply", "apply the plan that was saved in `FILE`")
 	f.BoolVar(&o.yes, "yes", false, "apply the plan without asking")
 	f.BoolVar(&o.undo, "undo", false, "undo the pruning of the given plans or runs, by id (default the newest plan)")
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "allow a policy without rules, and groups that lose their last run")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "allow a policy without rules, and groups or an archive that lose their last run")
 	f.StringVar(&o.children, "children", "stay", "with --query or --run: `MODE` for child runs: stay (do not prune them) or follow")
 	f.StringVar(&o.thin, "thin", "", "with --query or --run: only thin the runs, to the `TIER` search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query or --run: also remove the cost of the runs from all totals")

@@ -160,7 +160,7 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 	case errors.As(err, &unsupported):
 		return exitUsage, "docs/query-language.md describes the query language"
 	case errors.As(err, &emptied):
-		return exitRefused, "--allow-empty makes the plan anyway; `keep_last` in a rule keeps the newest of each group"
+		return exitRefused, "`keep_last` in a rule keeps the newest of each group; `txarchive prune --allow-empty` makes the plan anyway"
 	case errors.As(err, &changed):
 		return exitRefused, "nothing was done; make a new plan and review it"
 	case errors.As(err, &statement):

@@ -128,7 +128,7 @@ type Choice struct {
 	Source     string // for Plan.Source
 	By         string
 	Text       string // text of the policy
-	AllowEmpty bool   // allow an empty policy, and one that empties groups
+	AllowEmpty bool   // allow an empty policy, and one that empties groups or the archive
 
 	Runs   []string // ids of the named runs
 	Action policy.Action
@@ -151,10 +151,15 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	if err := errors.Join(err, s.Close()); err != nil {
 		return nil, err
 	}
-	if len(plan.Emptied) > 0 && !c.AllowEmpty {
+	if !c.AllowEmpty && (len(plan.Emptied) > 0 || c.Policy != nil && plan.emptiesArchive()) {
 		return nil, errors.Join(&EmptiedError{plan.Emptied}, plan.Close())
 	}
 	return plan, nil
+}
+
+// emptiesArchive reports whether nothing but ledgers would be left. Rules that do so are hardly meant.
+func (p *Plan) emptiesArchive() bool {
+	return p.Kept == 0 && len(p.runs) > 0 && !slices.ContainsFunc(p.runs, func(r runState) bool { return !r.ends })
 }
 
 func (p *Pruner) make(ctx context.Context, c Choice, s *snapshot) (_ *Plan, err error) {

@@ -35,10 +35,16 @@ var (
 	ErrNothing = errors.New("nothing to undo")
 )
 
-// EmptiedError means that a plan leaves groups without any run.
+// EmptiedError means that a plan leaves groups without any run, or (no Groups) the whole archive.
 type EmptiedError struct{ Groups []string }
 
 func (e *EmptiedError) Error() string {
+	switch len(e.Groups) {
+	case 0:
+		return "the plan would remove every run of the archive"
+	case 1:
+		return "the plan would remove every run of " + e.Groups[0]
+	}
 	return fmt.Sprintf("the plan would remove every run of %d groups, such as %s", len(e.Groups), e.Groups[0])
 }
 
