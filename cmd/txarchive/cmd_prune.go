@@ -287,6 +287,9 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 		return a.printJSON(done)
 	}
 	a.note("%s restored.", terminal.Plural(len(done.Runs), "run", "runs"))
+	if len(done.Gone) > 0 {
+		a.note("%s pruned, for gc has removed the data: %s", terminal.Plural(len(done.Gone), "run stays", "runs stay"), strings.Join(done.Gone, " "))
+	}
 	if done.Marked > 0 {
 		a.note("%s marks in place of payloads: gc has removed the payloads, or other thinned runs share the original.", terminal.Plural(done.Marked, "original keeps", "originals keep"))
 	}

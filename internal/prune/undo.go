@@ -18,6 +18,7 @@ import (
 // Undone is what an undo restored.
 type Undone struct {
 	Runs      []string `json:"run_ids"`
+	Gone      []string `json:"gone_run_ids"` // runs of the plans that stay pruned: gc has removed their bytes
 	Originals int      `json:"originals"`
 	Marked    int      `json:"marked"` // originals that keep their marks: gc has removed the payloads, or other runs lost them, too
 }
@@ -25,20 +26,16 @@ type Undone struct {
 // Undo reverts plans, or what was done to runs: names contains ids of plans, of runs, or both; if it is empty, Undo
 // reverts the newest plan. The caller must parse the versions again to restore the rows of the index. After a crash
 // some originals may not be restored yet: repeating the call continues. Errors: ErrNothing; ErrGone, if gc has
-// removed some of the bytes.
+// removed bytes of a run that names contains, or of all runs. Another run is left out: an earlier plan may have thinned
+// it to its ledger, long before the plan.
 func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 	back, err := p.runsToRestore(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	out := &Undone{Runs: []string{}}
-	for g, err := range p.pruned(ctx) {
-		switch {
-		case err != nil:
-			return nil, err
-		case back[g.Run] && g.Tombstone != "" && g.Bytes < g.Size:
-			return nil, fmt.Errorf("run %s cannot be restored: %w", g.Run, ErrGone)
-		}
+	out := &Undone{}
+	if out.Gone, err = p.leaveGone(ctx, back, names); err != nil {
+		return nil, err
 	}
 	out.Runs = slices.AppendSeq(make([]string, 0, len(back)), maps.Keys(back))
 	slices.Sort(out.Runs)
@@ -48,6 +45,28 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 	}
 	out.Originals = len(done)
 	return out, p.restore(ctx, back, done, out)
+}
+
+// leaveGone removes from back the runs whose bytes gc has removed, and returns them, sorted.
+func (p *Pruner) leaveGone(ctx context.Context, back map[string]bool, names []string) ([]string, error) {
+	gone := map[string]bool{}
+	for g, err := range p.pruned(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if back[g.Run] && g.Tombstone != "" && g.Bytes < g.Size {
+			gone[g.Run] = true
+		}
+	}
+	all := slices.AppendSeq(make([]string, 0, len(gone)), maps.Keys(gone))
+	slices.Sort(all)
+	for _, run := range all {
+		if len(all) == len(back) || slices.Contains(names, run) {
+			return nil, fmt.Errorf("run %s cannot be restored: %w", run, ErrGone)
+		}
+	}
+	maps.DeleteFunc(back, func(run string, _ bool) bool { return gone[run] })
+	return all, nil
 }
 
 // pruned yields the pruned versions that have not been archived again: those that have need no undo, and their bytes
