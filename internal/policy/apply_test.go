@@ -122,7 +122,7 @@ func checkDecision(t *testing.T, seed uint64, r *Run, d Decision) {
 // Until is when the decision changes, not sooner: just before it the decision is the same.
 func TestUntil(t *testing.T) {
 	p, err := Parse([]byte(`rules: [{name: a, match: {tag: x}, max_age: 10d, action: prune}, {name: b, match: {older_than: 20d}, action: prune},
-		{name: c, match: {format: f}, keep_within: 9d, tiers: [{after: 3d, action: thin, tier: search}, {after: 12d, action: prune}]}]`))
+		{name: c, match: {format: f}, except: [{match: {}, keep_within: 9d}], tiers: [{after: 3d, action: thin, tier: search}, {after: 12d, action: prune}]}]`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -75,6 +76,9 @@ func (d *decoder) checkLimits(r *Rule, at *ruleNodes) {
 	if n := at.keys["per"]; n != nil && !limited {
 		d.fail(n, "keep_last, max_count and max_bytes count per group", "per has no effect without a limit that counts")
 	}
+	if n := at.keys["by"]; n != nil && !limited && r.KeepWithin == nil && r.MaxAge == nil && !r.Tiered && len(r.Except) == 0 {
+		d.fail(n, "the rule takes all runs that match, of any age", "by has no effect without a limit")
+	}
 	if n := at.keys["max_count"]; n != nil && r.MaxCount != nil && r.KeepLast != nil && *r.MaxCount < *r.KeepLast {
 		d.fail(n, "", "impossible: max_count %d is below keep_last %d", *r.MaxCount, *r.KeepLast)
 	}
@@ -83,8 +87,8 @@ func (d *decoder) checkLimits(r *Rule, at *ruleNodes) {
 	}
 	for i := range r.Except {
 		e := &r.Except[i]
-		if e.MaxAge != nil && e.KeepWithin != nil && *e.MaxAge < *e.KeepWithin {
-			d.fail(at.except[i], "", "impossible: max_age %s is below keep_within %s", formatLimit(*e.MaxAge), formatLimit(*e.KeepWithin))
+		if within := cmp.Or(e.KeepWithin, r.KeepWithin); e.MaxAge != nil && within != nil && *e.MaxAge < *within {
+			d.fail(at.except[i], "", "impossible: max_age %s is below keep_within %s", formatLimit(*e.MaxAge), formatLimit(*within))
 		}
 		for j := range i {
 			if r.Except[j].Match.covers(&e.Match) {
@@ -103,6 +107,9 @@ func (d *decoder) checkTiers(r *Rule, at *ruleNodes) {
 	}
 	if len(r.Steps) == 0 {
 		d.fail(at.keys["tiers"], "", "tiers is empty")
+	}
+	if r.KeepWithin != nil && len(r.Steps) > 0 && r.Steps[0].After < *r.KeepWithin {
+		d.fail(at.steps[0], "", "impossible: this tier begins %s, below keep_within %s", formatLimit(r.Steps[0].After), formatLimit(*r.KeepWithin))
 	}
 	for i := 1; i < len(r.Steps); i++ {
 		a, b := r.Steps[i-1], r.Steps[i]

@@ -90,6 +90,8 @@ func TestMistakes(t *testing.T) {
 		{rule("action: prune\nkeep_last: 10\nmax_count: 5"), "5:5: impossible: max_count 5 is below keep_last 10", ""},
 		{rule("action: prune\nkeep_within: 60d\nmax_age: 30d"), "5:5: impossible: max_age 30d is below keep_within 60d", ""},
 		{rule("tiers:\n- {after: 30d, action: thin, tier: search}\n- {after: 7d, action: prune}"), "5:7: impossible: this tier begins 7d, not after the previous one (30d)", ""},
+		{rule("keep_within: 30d\ntiers:\n- {after: 7d, action: prune}"), "5:7: impossible: this tier begins 7d, below keep_within 30d", ""},
+		{rule("action: prune\nkeep_within: 5d\nmax_age: 9d\nexcept:\n- {match: {tag: x}, max_age: 3d}"), "7:7: impossible: max_age 3d is below keep_within 5d", ""},
 		// Combinations without effect.
 		{rule("match: {tag: x}"), "2:5: a rule needs an action or tiers", ""},
 		{rule("action: keep\nkeep_last: 5"), "4:5: keep_last has no effect with action keep", ""},
@@ -99,6 +101,7 @@ func TestMistakes(t *testing.T) {
 		{rule("action: thin\ntier: search\nover: 5KB"), "5:5: over has no effect without tier payloads", ""},
 		{rule("action: thin\ntier: search\nledger: drop"), "5:5: ledger has no effect: this rule prunes nothing", ""},
 		{rule("action: prune\nper: thread\nmax_age: 3d"), "4:5: per has no effect without a limit that counts", ""},
+		{rule("action: prune\nby: ended"), "4:5: by has no effect without a limit", "of any age"},
 		{rule("action: prune\ntiers:\n- {after: 1d, action: prune}"), "3:5: action cannot be combined with tiers", ""},
 		{rule("max_age: 3d\ntiers:\n- {after: 1d, action: prune}"), "3:5: max_age cannot be combined with tiers", ""},
 		{rule("tiers: []"), "3:5: tiers is empty", ""},
