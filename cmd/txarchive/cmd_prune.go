@@ -153,6 +153,9 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			return err
 		}
 	}
+	if len(plan.Idle) > 0 { // one that is to keep runs may be misspelt
+		a.note("Rules that decide on no run: %s.", strings.Join(plan.Idle, ", "))
+	}
 	if plan.Runs.Len() == 0 && !do {
 		if plan.Policy != "" {
 			a.note("--yes still makes it the policy by which `txarchive nightly` prunes.")

@@ -30,6 +30,7 @@ type Plan struct {
 	Spared   List[PlannedRun]     // requested, but pinned, held or already as thin
 	Versions List[PlannedVersion] // by path, source and number
 	planTail
+	Idle []string // rules of the policy that decide on no run; not saved
 
 	runs, spared []runState    // parallel to Runs and Spared
 	words        []int64       // bytes of full text, parallel to Runs; nil until counted
@@ -253,15 +254,21 @@ func (r *runState) matches(was *runState, begun bool) bool {
 
 // byPolicy decides on all runs by a policy.
 func (s *snapshot) byPolicy(plan *Plan, c Choice, now time.Time) error {
-	groups := policy.Groups{}
+	groups, decides := policy.Groups{}, map[string]bool{}
 	err := c.Policy.Decide(s, now, func(number int, r *policy.Run, d *policy.Decision) error {
 		groups.Add(d)
+		decides[d.Rule] = true
 		if d.Action == policy.Keep {
 			return nil
 		}
 		return s.plan(&plan.runs, &plan.Runs, number, r, d)
 	})
 	plan.Emptied = append(plan.Emptied, groups.Emptied()...)
+	for i := range c.Policy.Rules {
+		if name := c.Policy.Rules[i].Name; !decides[name] {
+			plan.Idle = append(plan.Idle, name)
+		}
+	}
 	return err
 }
 
