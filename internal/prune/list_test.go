@@ -58,6 +58,12 @@ func TestPlanHoldsLittle(t *testing.T) {
 		}
 		if whole == "" {
 			whole = text
+			for _, edit := range [][2]string{{`"ledger":true`, `"ledger":false`}, {`"over":0`, `"over":1`}, {`"action":"prune"`, `"action":"thin"`}} {
+				edited := strings.Replace(text, edit[0], edit[1], 1)
+				if _, err := p.ReadPlan(strings.NewReader(edited)); err == nil || edited == text {
+					t.Errorf("a plan with %s is taken for one with %s", edit[1], edit[0])
+				}
+			}
 		}
 		if again := written(t, saved); text != whole || again != text {
 			t.Errorf("with room for %d bytes another plan is made or read", room)

@@ -330,6 +330,12 @@ func planID(p *Plan) (string, error) {
 			return "", err
 		}
 		b = appendText(appendText(appendText(appendText(b[:0], r.RunID), string(r.Action)), string(r.Tier)), r.State)
+		if r.Over > 0 {
+			b = binary.AppendVarint(b, r.Over)
+		}
+		if !r.Ledger { // ledgers are kept unless a plan says otherwise
+			b = append(b, "drop"...)
+		}
 		all.Write(b)
 	}
 	return index.PublicID("p", "plan", p.Created.Format(time.RFC3339Nano), p.By, p.Source, hex.EncodeToString(all.Sum(nil))), nil
