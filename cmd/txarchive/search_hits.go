@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (h *hitPrinter) hit(r *search.Result) {
 }
 
 func (h *hitPrinter) heading(r *search.Result) string {
-	parts := nonEmpty(r.Event.Conversation, r.Place.Format, r.Title(), r.Project(), r.Agent())
+	parts := nonEmpty(r.Event.Conversation, r.Place.Format, r.Title(), r.Project(), cmp.Or(r.Conversation.Agent, r.Run.Agent))
 	return h.style.Bold(terminal.Truncate(strings.Join(parts, "  "), h.width))
 }
 

@@ -160,6 +160,8 @@ type Event struct {
 	Role         string
 	Type         string
 	Tool         string
+	Agent, Model string // as the event states them: empty where those of its conversation hold
+	Flow, Step   string // likewise
 	Time         transcript.Time
 	Near         int64 // microseconds: Time, or the nearest known time where the event states none
 	TextBytes    int64

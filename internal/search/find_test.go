@@ -409,10 +409,38 @@ func TestFacetsAgree(t *testing.T) {
 				if want == nil {
 					want = got
 				}
+				if text == "role:user" {
+					checkOwners(t, got, w.rows, all)
+				}
 				if !slices.Equal(got, want) || len(got) < len(FacetFields()) {
 					t.Fatalf("%q: %v, want %v", text, got, want)
 				}
 			}
+		}
+	}
+}
+
+// checkOwners compares counts of what users wrote with what the naive scan says whom and what the rows belong to.
+func checkOwners(t *testing.T, got []Facet, rows []row, all bool) {
+	t.Helper()
+	of := map[string]func(*row) string{"agent": func(r *row) string { return r.agent }, "model": func(r *row) string { return r.model },
+		"flow": func(r *row) string { return r.flow }, "step": func(r *row) string { return r.step }}
+	diff := map[Facet]int64{}
+	for _, f := range got {
+		if of[f.Field] != nil {
+			diff[Facet{Field: f.Field, Value: f.Value}] += f.Hits
+		}
+	}
+	for i := range rows {
+		if r := &rows[i]; r.role == "user" && (all || !r.hidden) {
+			for field, value := range of {
+				diff[Facet{Field: field, Value: value(r)}]--
+			}
+		}
+	}
+	for f, n := range diff {
+		if n != 0 {
+			t.Errorf("%s %q: %+d hits", f.Field, f.Value, n)
 		}
 	}
 }

@@ -39,11 +39,17 @@ type Snippet struct {
 	Err error
 }
 
-// Agent returns who acted, according to the conversation or else its run.
-func (r *Result) Agent() string { return cmp.Or(r.Conversation.Agent, r.Run.Agent) }
+// Agent returns who acted, according to the event, else its conversation, else its run, as the field of a query does.
+func (r *Result) Agent() string { return cmp.Or(r.Event.Agent, r.Conversation.Agent, r.Run.Agent) }
 
-// Model returns the model of the conversation or its run.
-func (r *Result) Model() string { return cmp.Or(r.Conversation.Model, r.Run.Model) }
+// Model returns the model of the event, likewise.
+func (r *Result) Model() string { return cmp.Or(r.Event.Model, r.Conversation.Model, r.Run.Model) }
+
+// Flow returns the flow of the event, likewise.
+func (r *Result) Flow() string { return cmp.Or(r.Event.Flow, r.Conversation.Flow, r.Run.Flow) }
+
+// Step returns the step of the event or else its conversation.
+func (r *Result) Step() string { return cmp.Or(r.Event.Step, r.Conversation.Step) }
 
 // Project returns what the conversation or its run was about.
 func (r *Result) Project() string { return cmp.Or(r.Conversation.Project, r.Run.Project) }
@@ -101,8 +107,8 @@ func (r Row) MarshalJSON() ([]byte, error) { return json.Marshal(toRow(&r.Event,
 // MarshalJSON writes the hit as one object with all keys.
 func (r Result) MarshalJSON() ([]byte, error) {
 	out := resultJSON{rowJSON: toRow(&r.Event, &r.Snippet), Title: orNull(r.Title()), Agent: orNull(r.Agent()), Model: orNull(r.Model()),
-		Project: orNull(r.Project()), Group: orNull(r.Run.Group), Flow: orNull(cmp.Or(r.Conversation.Flow, r.Run.Flow)),
-		Step: orNull(r.Conversation.Step), Cursor: r.Cursor, Before: r.Before, After: r.After}
+		Project: orNull(r.Project()), Group: orNull(r.Run.Group), Flow: orNull(r.Flow()),
+		Step: orNull(r.Step()), Cursor: r.Cursor, Before: r.Before, After: r.After}
 	if out.Before == nil {
 		out.Before = []Row{}
 	}

@@ -90,6 +90,7 @@ func (r *snapshot) complete(ctx context.Context, rows []eventRow) ([]eventRow, e
 		e.Conversation, e.Run, e.Seq = o.conversation, o.run, e.Seq+o.base
 		scene := r.scenes[e.scene]
 		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(scene.kind), scene.role, scene.typ, scene.tool
+		e.Agent, e.Model, e.Flow, e.Step = scene.agent, scene.model, scene.flow, scene.step
 		if e.Part == 0 {
 			e.Attributes = schema.EventJSON(scene.attributes, e.native, e.Attributes)
 		}
@@ -122,11 +123,12 @@ func (r *snapshot) loadNames(ctx context.Context, ids []int64) error {
 
 // scene has the values that many events have in common.
 type scene struct {
-	kind, role, typ, tool string
-	attributes            string // the others, as JSON
+	kind, role, typ, tool    string
+	agent, model, flow, step string
+	attributes               string // these four, as JSON
 }
 
-const selectScenes = `SELECT s.id, s.said, k.name, coalesce(r.name, ''), coalesce(t.name, ''), coalesce(o.name, '') FROM scenes s
+const selectScenes = `SELECT s.id, s.said, k.name, coalesce(r.name, ''), coalesce(t.name, ''), coalesce(o.name, ''), s.agent, s.model, s.flow, s.step FROM scenes s
 	LEFT JOIN names k ON k.id = s.kind LEFT JOIN names r ON r.id = s.role LEFT JOIN names t ON t.id = s.type LEFT JOIN names o ON o.id = s.tool`
 
 type sceneRow struct {
@@ -135,7 +137,7 @@ type sceneRow struct {
 }
 
 func scanScene(rows *sqlx.Rows) (s sceneRow, err error) {
-	return s, rows.Scan(&s.id, &s.attributes, &s.kind, &s.role, &s.typ, &s.tool)
+	return s, rows.Scan(&s.id, &s.attributes, &s.kind, &s.role, &s.typ, &s.tool, &s.agent, &s.model, &s.flow, &s.step)
 }
 
 // loadScenes makes sure that scenes are cached.

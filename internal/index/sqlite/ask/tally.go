@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -20,8 +21,9 @@ var tallyColumns = map[string]string{
 	"tool": "e.scene", "role": "e.scene", "kind": "e.scene", "type": "e.scene", "format": "(SELECT v.format FROM versions v WHERE v.id = t.version)",
 	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
 	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
-	"agent":  "coalesce(c.agent, r.agent)", "model": "coalesce(c.model, r.model)", "project": "coalesce(c.project, r.project)", "flow": "coalesce(c.flow, r.flow)",
-	"step": "c.step", "group": `r."group"`, "outcome": "r.outcome", "run": "r.run_id", "conversation": "c.conversation_id",
+	"agent":  "coalesce(" + where.SceneField("agent") + ", c.agent, r.agent)", "model": "coalesce(" + where.SceneField("model") + ", c.model, r.model)",
+	"flow": "coalesce(" + where.SceneField("flow") + ", c.flow, r.flow)", "step": "coalesce(" + where.SceneField("step") + ", c.step)",
+	"project": "coalesce(c.project, r.project)", "group": `r."group"`, "outcome": "r.outcome", "run": "r.run_id", "conversation": "c.conversation_id",
 	"month": quarter, "day": quarter,
 }
 

@@ -36,8 +36,8 @@ func firstPartColumn(column string) string {
 // eventAttributes returns SQL for the attributes of an event that have no column.
 func eventAttributes() string { return firstPartColumn("attributes") }
 
-// sceneField returns SQL for a text field of an event's scene.
-func sceneField(field string) string {
+// SceneField returns SQL for a text field of an event's scene: what the event itself states.
+func SceneField(field string) string {
 	return "(SELECT nullif(" + field + ", '') FROM scenes WHERE id = e.scene)"
 }
 
@@ -55,9 +55,9 @@ func columnsOf(field string) columns {
 	case "format":
 		return columns{nil, []string{"(SELECT name FROM names WHERE id = r.format)"}}
 	case "agent":
-		return columns{[]string{"coalesce(" + sceneField("agent") + ", c.agent, r.agent)"}, []string{"r.agent"}}
+		return columns{[]string{"coalesce(" + SceneField("agent") + ", c.agent, r.agent)"}, []string{"r.agent"}}
 	case "model":
-		return columns{[]string{"coalesce(" + sceneField("model") + ", c.model, r.model)"}, []string{"r.model"}}
+		return columns{[]string{"coalesce(" + SceneField("model") + ", c.model, r.model)"}, []string{"r.model"}}
 	case "engine":
 		return columns{[]string{"c.engine"}, nil}
 	case "project":
@@ -65,9 +65,9 @@ func columnsOf(field string) columns {
 	case "group":
 		return columns{[]string{`r."group"`}, []string{`r."group"`}}
 	case "flow":
-		return columns{[]string{"coalesce(" + sceneField("flow") + ", c.flow, r.flow)"}, []string{"r.flow"}}
+		return columns{[]string{"coalesce(" + SceneField("flow") + ", c.flow, r.flow)"}, []string{"r.flow"}}
 	case "step":
-		return columns{[]string{"coalesce(" + sceneField("step") + ", c.step)"}, nil}
+		return columns{[]string{"coalesce(" + SceneField("step") + ", c.step)"}, nil}
 	case "status":
 		return columns{[]string{"r.status", "c.status"}, []string{"r.status"}}
 	case "outcome":
@@ -354,7 +354,7 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	case f.Key == "id":
 		in = append(in, "(SELECT native_id FROM stated_events WHERE id = "+firstPartColumn("id")+")")
 	case f.Key == "agent", f.Key == "model", f.Key == "flow", f.Key == "step":
-		in = append(in, sceneField(f.Key))
+		in = append(in, SceneField(f.Key))
 	}
 	for _, x := range of {
 		as := x + " ->> " + path
