@@ -28,6 +28,11 @@ func Facet(field, value string) string {
 	return string(wholeRunes(b))
 }
 
+// SharesFacet reports whether a value is so long that the facet may be that of other values which begin alike.
+func SharesFacet(field, value string) bool {
+	return len(":"+field+":")+len(strings.ToLower(value)) > facetSize-utf8.UTFMax
+}
+
 // IsWord reports whether a term is a word of a text, as opposed to a part of one (which term.Kind precedes) or a facet.
 func IsWord(t []byte) bool { return len(t) > 0 && facetByte(t[0]) }
 

@@ -444,3 +444,25 @@ func checkOwners(t *testing.T, got []Facet, rows []row, all bool) {
 		}
 	}
 }
+
+// TestLongValues asks for tools whose names differ only behind what the full-text index has of them.
+func TestLongValues(t *testing.T) {
+	w := newWorld(t)
+	o := talk("one", "list", "list", "list")
+	long := "mcp__" + strings.Repeat("server_", 7)
+	for i, tool := range []string{long + "list_issues", long + "list_pulls", "Bash"} {
+		e := o.Records[i+2].(*transcript.Event)
+		e.Parts[0].Kind, e.Parts[0].Call = transcript.KindToolCall, &transcript.Call{ID: tool, Name: tool}
+	}
+	w.take(o)
+	for text, want := range map[string]int{
+		"tool:" + long + "list_issues": 1, "tool:" + long + "LIST_pulls": 1, "tool:" + long + "list_tags": 0,
+		"tool:" + long + "list_*": 2, "tool:" + long + "list_i*": 1, "tool:" + long + "*": 2,
+		"-tool:" + long + "list_issues": 2, "NOT (tool:" + long + "list_i* OR tool:Bash)": 1,
+		"tool:" + long + "list_issues,bash": 2, "tool:" + long + `list_issues,""`: 1, "list tool:" + long + "list_issues": 1,
+	} {
+		if got, _ := find(t, w.searcher(), text, Options{}); len(got) != want {
+			t.Errorf("%s: %d hits, want %d", text, len(got), want)
+		}
+	}
+}

@@ -156,28 +156,30 @@ func (k compiler) facet(f query.Field, column string) Cond {
 		}
 	}
 	c := k.anyOf(match, sql, args)
-	if is, of, ok := roleColumn(f); ok {
+	if is, of, ok := exactColumn(f); ok {
 		c.sql, c.args = append(c.sql, is), append(c.args, of...)
 	}
 	return c
 }
 
-// roleColumn returns a condition on the column of a role. It is needed in addition to the facet because an event whose
-// role another original states has both roles in the full-text index (transcript.Event.OrRole). ok is false for values
-// that facets and names fold differently.
-func roleColumn(f query.Field) (is string, args []any, ok bool) {
-	if f.Name != "role" {
+// exactColumn returns a condition on the column of a facet, where the facet alone would find too much: an event whose
+// role another original states has both roles in the full-text index (transcript.Event.OrRole), and long values have only
+// their beginning there. ok is false for others, and for values of roles that facets and names fold differently.
+func exactColumn(f query.Field) (is string, args []any, ok bool) {
+	long := slices.ContainsFunc(f.Values, func(v query.Value) bool { return index.SharesFacet(f.Name, v.Text) })
+	if f.Name != "role" && !long {
 		return "", nil, false
 	}
+	column := facetColumn(f.Name)
 	var either []string
 	for _, v := range f.Values {
 		switch {
 		case v.Text == "" && v.Match == query.Whole:
-			either = append(either, facetColumn("role")+" IS NULL")
+			either = append(either, column+" IS NULL")
 		case v.Text == "":
-			either = append(either, facetColumn("role")+" IS NOT NULL")
-		case len(v.Text) < 32 && !strings.ContainsFunc(v.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }):
-			either, args = append(either, facetColumn("role")+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
+			either = append(either, column+" IS NOT NULL")
+		case long || len(v.Text) < 32 && !strings.ContainsFunc(v.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }):
+			either, args = append(either, column+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
 		default:
 			return "", nil, false
 		}

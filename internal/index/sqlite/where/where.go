@@ -213,7 +213,7 @@ func (k compiler) node(n query.Node) (Cond, error) {
 		return k.or(n)
 	case query.Not:
 		if f, ok := n.Of.(query.Field); ok && !k.runs {
-			if is, args, ok := roleColumn(f); ok { // the column alone: the full-text index would have to list all rows with the role
+			if is, args, ok := exactColumn(f); ok { // the column alone: the full-text index would have to list all rows with the role
 				return k.not(Cond{sql: []string{is}, args: args}), nil
 			}
 		}
