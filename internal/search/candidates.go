@@ -243,7 +243,7 @@ func (c *candidates) tooFrequent(ctx context.Context, terms []query.Node) (bool,
 	if err != nil {
 		return false, err
 	}
-	_, rows, _, err := c.index.Size(ctx)
+	_, rows, _, err := c.index.Size(ctx, false)
 	hits := int64(0)
 	for i := 0; i < len(having); i += 2 {
 		hits += having[i] + having[i+1]*int64(len(terms)/samples)

@@ -245,7 +245,7 @@ func (a *Answer) prefetchCoverage(ctx context.Context) {
 }
 
 func (a *Answer) fillSize(ctx context.Context, c *Coverage) error {
-	events, rows, problems, err := a.s.Index.Size(ctx)
+	events, rows, problems, err := a.s.Index.Size(ctx, a.o.AllVersions)
 	if err == nil {
 		c.Events, c.Rows, c.Problems = &events, &rows, &problems
 	}

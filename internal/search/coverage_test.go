@@ -171,7 +171,7 @@ func (a able) Count(ctx context.Context, q *query.Tree, page index.Page) (n int6
 	return n, nil
 }
 
-func (a able) Size(context.Context) (events, rows, problems int64, err error) {
+func (a able) Size(context.Context, bool) (events, rows, problems int64, err error) {
 	return int64(len(a.w.rows)), int64(len(a.w.rows)), 7, nil
 }
 
@@ -195,6 +195,11 @@ func TestAbilities(t *testing.T) {
 	_, c := find(t, s, "go role:user", Options{Explain: true})
 	if *c.Rows != int64(len(w.rows)) || *c.Problems != 7 || !slices.Equal(c.Explain.Engine, []string{"SCAN go role:user"}) {
 		t.Errorf("%+v %+v", c, c.Explain)
+	}
+	for all, rows := range map[bool]int64{false: 11, true: 13} { // two are an earlier version
+		if _, c := find(t, w.searcher(), "go", Options{AllVersions: all}); *c.Rows != rows {
+			t.Errorf("all versions %t: %d rows searched, want %d", all, *c.Rows, rows)
+		}
 	}
 	want := []Hidden{{By: "earlier versions and copies", Rule: true, Hits: 1}, {By: "role:user", Hits: 2}}
 	if !slices.Equal(c.Hidden, want) {

@@ -64,7 +64,7 @@ type Counter interface {
 	Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error)
 	// Size returns the number of counted events, of all rows that are searched (including parts and searchable text
 	// that is not an event), and of problems.
-	Size(ctx context.Context) (events, rows, problems int64, err error)
+	Size(ctx context.Context, allVersions bool) (events, rows, problems int64, err error)
 	// Thinned returns how many runs have originals some of whose words a policy has removed from the index.
 	Thinned(ctx context.Context) (runs int64, err error)
 }

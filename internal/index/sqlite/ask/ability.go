@@ -85,15 +85,14 @@ func truncate(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + " ..."
 }
 
-// Size returns the number of events that count, of rows that a search covers unless it includes all versions, and of
-// problems.
-func (db *Reader) Size(ctx context.Context) (events, rows, problems int64, err error) {
+// Size returns the number of events that count, of rows that a search covers, with all versions or without, and of problems.
+func (db *Reader) Size(ctx context.Context, allVersions bool) (events, rows, problems int64, err error) {
 	err = db.r.QueryRowxContext(engine.Polled(ctx), `SELECT
 		(SELECT coalesce(sum(events), 0) FROM transcript_sums WHERE verdict = 0),
-		(SELECT coalesce(sum(rows), 0) FROM transcript_sums WHERE verdict IN (0, 6)),
+		(SELECT coalesce(sum(rows), 0) FROM transcript_sums WHERE verdict IN (0, 6) OR ?),
 		(SELECT count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
 			WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number AND w.grave IS NULL))
-		+ (SELECT count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL)`).Scan(&events, &rows, &problems)
+		+ (SELECT count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL)`, allVersions).Scan(&events, &rows, &problems)
 	if err != nil {
 		err = fmt.Errorf("size: %w", engine.Damage(err))
 	}

@@ -259,7 +259,7 @@ func TestAbilities(t *testing.T) {
 // checkSize compares Size, which reads sums, with a full count.
 func checkSize(t *testing.T, db *world) {
 	t.Helper()
-	events, rows, problems, err := db.Size(t.Context())
+	events, rows, problems, err := db.Size(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
