@@ -460,6 +460,7 @@ func TestLongValues(t *testing.T) {
 		"tool:" + long + "list_*": 2, "tool:" + long + "list_i*": 1, "tool:" + long + "*": 2,
 		"-tool:" + long + "list_issues": 2, "NOT (tool:" + long + "list_i* OR tool:Bash)": 1,
 		"tool:" + long + "list_issues,bash": 2, "tool:" + long + `list_issues,""`: 1, "list tool:" + long + "list_issues": 1,
+		"-path:" + long + long: 3, "-project:" + long + long: 3, "-role:" + long + long: 3,
 	} {
 		if got, _ := find(t, w.searcher(), text, Options{}); len(got) != want {
 			t.Errorf("%s: %d hits, want %d", text, len(got), want)

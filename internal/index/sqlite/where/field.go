@@ -166,11 +166,11 @@ func (k compiler) facet(f query.Field, column string) Cond {
 // role another original states has both roles in the full-text index (transcript.Event.OrRole), and long values have only
 // their beginning there. ok is false for others, and for values of roles that facets and names fold differently.
 func exactColumn(f query.Field) (is string, args []any, ok bool) {
+	column := facetColumn(f.Name)
 	long := slices.ContainsFunc(f.Values, func(v query.Value) bool { return index.SharesFacet(f.Name, v.Text) })
-	if f.Name != "role" && !long {
+	if column == "" || f.Name != "role" && !long {
 		return "", nil, false
 	}
-	column := facetColumn(f.Name)
 	var either []string
 	for _, v := range f.Values {
 		switch {
