@@ -86,14 +86,8 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, missin
 // errPackGone says that the previous index knew a pack that does not exist. It wraps blob.ErrCorrupt.
 var errPackGone = fmt.Errorf("in the previous index, but %w", blob.ErrMissing)
 
-// packLister is an index that lists the packs that it knows.
-type packLister interface {
-	Packs(ctx context.Context) iter.Seq2[string, error]
-	Replaced(ctx context.Context) iter.Seq2[string, error]
-}
-
 // missingFrom returns errors for the packs that an index knows and a new one, which was built from the packs, does not.
-func missingFrom(ctx context.Context, before, now packLister) (missing, err error) {
+func missingFrom(ctx context.Context, before, now index.PackLister) (missing, err error) {
 	known := map[string]bool{}
 	for _, packs := range []iter.Seq2[string, error]{now.Packs(ctx), now.Replaced(ctx), before.Replaced(ctx)} {
 		for name, err := range packs {

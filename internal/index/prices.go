@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 
-	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/price"
 )
 
@@ -24,11 +22,6 @@ func PriceFactKey(model, from string) string { return from + "/" + model }
 // PriceTable is the value of a FactPriceTable: the table in text form.
 type PriceTable struct {
 	Table string `json:"table"`
-}
-
-// FactReader reads facts; see Catalog.
-type FactReader interface {
-	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
 }
 
 // Prices returns the price book of an archive: base with the tables and overrides of its facts. Everything that

@@ -2,8 +2,29 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
+
+// ScanMemory is what a machine keeps from one scan to the next. All of it may be lost at any time, with the index.
+type ScanMemory interface {
+	// Recall returns the value that Remember stored under a key, "" when there is none or it was lost.
+	Recall(ctx context.Context, key string) (string, error)
+	Remember(ctx context.Context, key, value string) error
+	// Stats returns what the last scans saw of a source, by a hash of the path. SaveStats replaces entries and
+	// deletes those in gone.
+	Stats(ctx context.Context, source string) (*StatCache, error)
+	SaveStats(ctx context.Context, source string, stats map[uint64]Stat, gone []uint64) error
+}
+
+// Stat is what a scan remembers of a file. ModTime is in nanoseconds; -1 means that the file must be read again
+// whatever its stat.
+type Stat struct {
+	Size    int64
+	ModTime int64
+	Inode   uint64
+	Ignored bool // belongs to no known root and was not archived
+}
 
 // StatCache has what the last scans saw of the files of a source, by the hashes of their paths. An entry takes forty
 // bytes, for there may be millions. A nil StatCache is empty.

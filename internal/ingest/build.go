@@ -49,7 +49,7 @@ func (g *Ingester) build(ctx context.Context, size int64) error {
 var errFactsMissing = errors.New("packs of facts are damaged or missing")
 
 // adoptFacts adopts the packs, which hold facts only. It returns errFactsMissing if the index before knows more packs than can be read.
-func (g *Ingester) adoptFacts(ctx context.Context, before Index) error {
+func (g *Ingester) adoptFacts(ctx context.Context, before index.PackLister) error {
 	_, err := g.Adopt(ctx)
 	if errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil {
 		return errFactsMissing

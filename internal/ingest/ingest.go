@@ -31,6 +31,10 @@ import (
 type Index interface {
 	index.Writer
 	index.Catalog
+	index.StateReader
+	index.PackLister
+	index.FactReader
+	index.ScanMemory
 	Reprice(ctx context.Context, book *price.Book) (changed int64, err error)
 }
 

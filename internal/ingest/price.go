@@ -32,7 +32,7 @@ func (g *Ingester) Price(ctx context.Context) (changed int64, err error) {
 }
 
 // Priced reports whether the costs in the index were computed with book.
-func Priced(ctx context.Context, ix index.Catalog, book *price.Book) (bool, error) {
-	last, err := ix.Recall(ctx, pricesKey)
+func Priced(ctx context.Context, memory index.ScanMemory, book *price.Book) (bool, error) {
+	last, err := memory.Recall(ctx, pricesKey)
 	return last == book.ID(), err
 }

@@ -39,9 +39,9 @@ func (n *Named) Roots() []Root {
 }
 
 // Sources returns the sources of an archive, removed ones included, sorted by name.
-func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
+func Sources(ctx context.Context, facts index.FactReader) ([]Named, error) {
 	var all []Named
-	for f, err := range catalog.Facts(ctx, FactSource) {
+	for f, err := range facts.Facts(ctx, FactSource) {
 		if err != nil {
 			return nil, fmt.Errorf("list sources: %w", err)
 		}
@@ -85,8 +85,8 @@ func toSlash(root string) string { return strings.ReplaceAll(root, `\`, "/") }
 // knows belongs to it. Any other directory is a new source with its base name; any other file belongs to a new source with the name of its
 // directory, which follows nothing else. A path inside another of dirs is scanned with that. The error is fs.ErrNotExist for a path that is
 // neither there nor inside a known source, and an ExcludedError for one that its source excludes.
-func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, error) {
-	known, err := Sources(ctx, catalog)
+func Roots(ctx context.Context, facts index.FactReader, dirs []string) ([]Root, error) {
+	known, err := Sources(ctx, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +110,8 @@ func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, e
 }
 
 // Configured returns the roots of all sources that are scanned by default: those not removed.
-func Configured(ctx context.Context, catalog index.Catalog) ([]Root, error) {
-	known, err := Sources(ctx, catalog)
+func Configured(ctx context.Context, facts index.FactReader) ([]Root, error) {
+	known, err := Sources(ctx, facts)
 	if err != nil {
 		return nil, err
 	}

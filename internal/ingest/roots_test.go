@@ -13,18 +13,14 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/index"
 )
 
-// factsOnly is a catalog that has facts of sources only.
-type factsOnly struct {
-	index.Catalog
-	facts []blob.Fact
-}
+// sourceFacts are facts of sources.
+type sourceFacts []blob.Fact
 
-func (c factsOnly) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
+func (s sourceFacts) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
 	return func(yield func(blob.Fact, error) bool) {
-		for _, f := range c.facts {
+		for _, f := range s {
 			if !yield(f, nil) {
 				return
 			}
@@ -51,12 +47,12 @@ func TestRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := func(p string) string { return filepath.Join(top, p) }
-	known := factsOnly{}
+	var known sourceFacts
 	removed := time.Unix(1, 0)
 	for name, s := range map[string]Source{"home": {Root: in("a")}, "gone": {Root: in("gone")}, "old": {Root: in("was"), Removed: &removed},
 		"few": {Root: in("some"), Only: []string{"one.json"}}, "less": {Root: in("c"), Exclude: []string{"private/"}}} {
 		b, _ := json.Marshal(s)
-		known.facts = append(known.facts, blob.Fact{Kind: FactSource, Key: name, Value: b})
+		known = append(known, blob.Fact{Kind: FactSource, Key: name, Value: b})
 	}
 	for _, c := range []struct {
 		name string

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -64,7 +63,7 @@ func (e *ChangedError) Error() string {
 // Index is what plans need of an index.
 type Index interface {
 	index.Retention
-	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
+	index.FactReader
 }
 
 // Pruner prunes in one archive.

@@ -23,9 +23,9 @@ import (
 
 // Index is the part of the index that a repair uses in place of damaged manifests.
 type Index interface {
-	StatesIn(ctx context.Context, in blob.Span) iter.Seq2[index.State, error] // by name
+	index.FactReader
 	Packs(ctx context.Context) iter.Seq2[string, error]
-	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
+	StatesIn(ctx context.Context, in blob.Span) iter.Seq2[index.State, error] // by name
 	// FactsIn yields the facts whose newest statement is in a pack, retractions included. The index does not have the values of
 	// ledgers.
 	FactsIn(ctx context.Context, pack string) iter.Seq2[blob.Fact, error]

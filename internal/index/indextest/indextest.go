@@ -10,7 +10,7 @@ import (
 // Index is what the suite needs of an engine.
 type Index interface {
 	index.Writer
-	index.Catalog
+	index.StateReader
 	index.Reader
 	index.Lookup
 	index.Originals

@@ -15,8 +15,9 @@ import (
 )
 
 var (
-	_ index.Catalog    = (*DB)(nil)
+	_ index.PackLister = (*DB)(nil)
 	_ index.Statistics = (*DB)(nil)
+	_ index.ScanMemory = (*DB)(nil)
 	_ index.LocalState = (*DB)(nil)
 )
 

@@ -238,7 +238,7 @@ func (c *commit) fillKnown(transcripts []*candidate) error {
 	return nil
 }
 
-// wanted marks a transcript whose rows must be made again from its pack (index.Catalog.ToReparse).
+// wanted marks a transcript whose rows must be made again from its pack (index.StateReader.ToReparse).
 const wanted = 2
 
 // holdOnce gives the rows of transcripts with the same bytes to one of each verdict, and returns the others, which are duplicates of those. A

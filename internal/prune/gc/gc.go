@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -31,9 +30,7 @@ const (
 type Index interface {
 	index.Writer
 	index.Cleaner
-	Packs(ctx context.Context) iter.Seq2[string, error]
-	Replaced(ctx context.Context) iter.Seq2[string, error]
-	EnsureNewer(ctx context.Context, facts []blob.Fact) error
+	index.PackLister
 }
 
 // GC rewrites packs without content that is no longer needed, merges small packs, and frees space. It needs the

@@ -1,5 +1,5 @@
-// Package catalog looks up which originals an index has, what must be parsed again, and what the manifests of packs state: the part of
-// index.Catalog that only reads.
+// Package catalog looks up which originals an index has (index.Catalog), what must be parsed again (index.StateReader), and what the
+// manifests of packs state (index.FactReader, and index.PackLister but for Replaced).
 package catalog
 
 import (
@@ -19,6 +19,12 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+)
+
+var (
+	_ index.Catalog     = (*Reader)(nil)
+	_ index.StateReader = (*Reader)(nil)
+	_ index.FactReader  = (*Reader)(nil)
 )
 
 // Reader answers over connections that read. It is safe for use by several goroutines.

@@ -1,0 +1,70 @@
+package index
+
+import (
+	"context"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Catalog knows which originals are stored. A scan asks it before it stores a file.
+type Catalog interface {
+	// Sources returns the names of all sources that have versions in the index. It may also name some that have none.
+	Sources(ctx context.Context) ([]string, error)
+	// Unclaimed yields the paths of those files of a source that were archived under none of the formats in parsers.
+	Unclaimed(ctx context.Context, source string, parsers map[string]int) iter.Seq2[string, error]
+	// Newest returns the newest version of a file. ErrNotFound when there is none.
+	Newest(ctx context.Context, source, path string) (State, error)
+	// HasSize reports whether any version has this size, so that content of this size may be stored already.
+	HasSize(ctx context.Context, size int64) (bool, error)
+	// ByRef returns where content is stored. ErrNotFound when no version has it.
+	ByRef(ctx context.Context, ref blob.Ref) (Stored, error)
+}
+
+// StateReader reads the states of many versions, for what reads their originals again. parsers is the current version of
+// each format's parser.
+type StateReader interface {
+	// States yields every version of every file.
+	States(ctx context.Context) iter.Seq2[State, error]
+	// ToReparse yields the versions that must be parsed again from their packs.
+	ToReparse(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]
+	// Unparsed yields those versions of ToReparse that have a parser, in no particular order.
+	Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[Unparsed, error]
+	// StatesOf yields the states of some of them, in the given order. Versions that no longer exist are left out.
+	StatesOf(ctx context.Context, versions []Unparsed) iter.Seq2[State, error]
+}
+
+// PackLister lists the packs that the index knows.
+type PackLister interface {
+	// Packs yields the names of the indexed packs.
+	Packs(ctx context.Context) iter.Seq2[string, error]
+	// Replaced yields the names of packs that others have replaced, until Cleaner.Removed reports that they are
+	// deleted. They must never be indexed again.
+	Replaced(ctx context.Context) iter.Seq2[string, error]
+}
+
+// FactReader reads what the manifests of packs state and no original does.
+type FactReader interface {
+	// Facts yields the newest fact of every key of a kind ("" is every kind), without those that were taken back.
+	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
+}
+
+// State is what the index knows about a version. Extents are those of its whole chain and name their packs in CopyOf.
+type State struct {
+	blob.Version
+	Parser     int   // version of the parser that made its rows, 0 when it was not parsed
+	Parsed     int64 // records before this offset are indexed
+	Reparse    bool  // all of its rows must be made again
+	Tombstoned bool  // it was pruned; its Extents remain until gc
+}
+
+// Stored locates content that is the whole of some version. Extents name their packs in CopyOf.
+type Stored struct {
+	Extents []blob.Extent
+	Root    blob.Ref
+	Size    int64
+}
+
+// Unparsed is a version and where its first extent begins: the pack, and the offset in the pack's inflated tar
+// stream. Ids are private; those of packs rise in the order in which the packs were indexed.
+type Unparsed struct{ Version, Pack, Raw int64 }
