@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -125,6 +126,17 @@ func IsUUID(s string) bool {
 
 // IsSQLite reports whether a file has the header of an SQLite database.
 func IsSQLite(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
+
+// HasTables reports whether the schema in the first page of an SQLite database creates all of these tables, however it quotes their names.
+func HasTables(head []byte, names ...string) bool {
+	for _, name := range names {
+		as := []string{`"` + name + `"`, "`" + name + "`", "[" + name + "]", name + " ", name + "\n", name + "("}
+		if !slices.ContainsFunc(as, func(as string) bool { return bytes.Contains(head, []byte("CREATE TABLE "+as)) }) {
+			return false
+		}
+	}
+	return true
+}
 
 // ShowsSchema reports whether the first page of an SQLite database is a leaf with entries of the schema. It is false if the schema does not fit on
 // one page, or is only in the write-ahead log.

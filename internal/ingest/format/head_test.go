@@ -6,6 +6,27 @@ import (
 	"testing"
 )
 
+// TestHasTables finds tables by all ways to quote a name that SQLite knows, and none by the beginning of its name.
+func TestHasTables(t *testing.T) {
+	for _, c := range []struct {
+		schema string
+		want   bool
+	}{
+		{"CREATE TABLE `part` (id)CREATE TABLE `message` (id)", true},
+		{`CREATE TABLE "part" (id)CREATE TABLE [message] (id)`, true},
+		{"CREATE TABLE part (id)CREATE TABLE message(id)", true},
+		{"CREATE TABLE message\n(id)CREATE TABLE part AS SELECT 1", true},
+		{"CREATE TABLE message (id)", false},
+		{"CREATE TABLE message (id)CREATE TABLE parts (id)", false},
+		{"CREATE TABLE message (id)CREATE TABLE `part_v2` (id)", false},
+		{"CREATE TABLE message (id)CREATE INDEX part (id)", false},
+	} {
+		if got := HasTables([]byte(c.schema), "message", "part"); got != c.want {
+			t.Errorf("%q: %v, want %v", c.schema, got, c.want)
+		}
+	}
+}
+
 // TestObjectLines compares ObjectLines with a test of each line.
 func TestObjectLines(t *testing.T) {
 	seed := rand.Uint64()

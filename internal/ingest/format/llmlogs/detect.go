@@ -26,8 +26,8 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 		switch {
 		case bytes.Contains(h.Bytes, []byte(migrationName)):
 		case name == databaseName && path.Base(path.Dir(h.Path)) == programDir:
-		case hasTables(h.Bytes, "responses", "conversations") && (name == databaseName || format.ContainsAll(h.Bytes, "datetime_utc", "conversation_id")),
-			hasTables(h.Bytes, "turns", "threads") && (name == databaseName || format.ContainsAll(h.Bytes, "tip_message_hash", "parent_message_hash")):
+		case format.HasTables(h.Bytes, "responses", "conversations") && (name == databaseName || format.ContainsAll(h.Bytes, "datetime_utc", "conversation_id")),
+			format.HasTables(h.Bytes, "turns", "threads") && (name == databaseName || format.ContainsAll(h.Bytes, "tip_message_hash", "parent_message_hash")):
 			claim.Strength = format.Likely
 		case name == databaseName && path.Dir(h.Path) == h.Top() && !format.ShowsSchema(h.Bytes): // its directory is the source
 			claim.Strength = format.Likely
@@ -48,20 +48,6 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 // Withholds leaves out keys.json, the API keys of providers beside the database.
 func (llmlogs) Withholds(h format.Head) bool {
 	return path.Base(h.Path) == "keys.json" && path.Base(path.Dir(h.Path)) == programDir
-}
-
-// hasTables reports whether a schema creates these tables, however their names are quoted.
-func hasTables(head []byte, names ...string) bool {
-	for _, name := range names {
-		found := false
-		for _, quoted := range []string{"[" + name + "]", `"` + name + `"`, "`" + name + "`", name + " (", name + "("} {
-			found = found || bytes.Contains(head, []byte("CREATE TABLE "+quoted))
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
 }
 
 // sessionOf returns the conversation of an original. Its path below the database is <conversation>/<name>.ndjson, or

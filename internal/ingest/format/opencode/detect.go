@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -95,18 +94,8 @@ func isTorn(h format.Head) bool {
 
 // hasSchema reports whether the first page of a database names the three tables of version 1, or the two of version 2.
 func hasSchema(head []byte) bool {
-	return hasTables(head, roleSession, roleMessage, rolePart) && format.ContainsAll(head, "message_id", "session_id") ||
-		hasTables(head, tableSession, tableMessage)
-}
-
-func hasTables(head []byte, names ...string) bool {
-	for _, table := range names {
-		if !bytes.Contains(head, []byte("CREATE TABLE `"+table+"`")) && !bytes.Contains(head, []byte("CREATE TABLE "+table)) &&
-			!bytes.Contains(head, []byte(`CREATE TABLE "`+table+`"`)) {
-			return false
-		}
-	}
-	return true
+	return format.HasTables(head, roleSession, roleMessage, rolePart) && format.ContainsAll(head, "message_id", "session_id") ||
+		format.HasTables(head, tableSession, tableMessage)
 }
 
 func isRows(head []byte) bool {
