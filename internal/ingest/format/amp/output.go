@@ -350,16 +350,7 @@ func appendPrinted(dst []byte, v format.Value) []byte {
 }
 
 // Resolve makes saved output of a thread a copy, with its usage, where the archive has the thread.
-func (amp) Resolve(f *transcript.Family) {
-	if !format.CopyOutput(f) {
-		return
-	}
-	for _, u := range f.Usage {
-		if u.Attributes["of"] == ofOutput {
-			u.Verdict = transcript.CopiedHistory
-		}
-	}
-}
+func (amp) Resolve(f *transcript.Family) { format.CopyOutputUsage(f, ofOutput) }
 
 // ResolvesUsage makes the format a format.UsageResolver.
 func (amp) ResolvesUsage() {}

@@ -117,13 +117,7 @@ func (l *log) usage(u update, v, total format.Value, prompt, model string) {
 
 // Resolve sets the fields of a conversation from summary.json, and marks the tokens of a subagent that a turn of its parent includes.
 func (grok) Resolve(f *transcript.Family) {
-	for _, c := range f.Conversations {
-		c.Title = cmp.Or(f.Run.Title, c.Title)
-		c.Agent = cmp.Or(f.Run.Agent, c.Agent)
-		c.Model = cmp.Or(f.Run.Model, c.Model)
-		c.Project = cmp.Or(f.Run.Project, c.Project)
-		c.Branch = cmp.Or(f.Run.Branch, c.Branch)
-	}
+	format.InheritRun(f)
 	var spans []included
 	for _, hints := range f.Related {
 		for _, h := range hints {

@@ -52,7 +52,7 @@ var outcomes = map[string]transcript.Outcome{
 // is a copy, with its usage, if there is the session.
 func (qwen) Resolve(f *transcript.Family) {
 	if !f.Run.Child {
-		resolveOutput(f)
+		format.CopyOutputUsage(f, ofOutput)
 		return
 	}
 	for _, c := range f.Conversations {
@@ -69,17 +69,6 @@ func (qwen) Resolve(f *transcript.Family) {
 	for _, u := range f.Usage {
 		if u.Model == "" {
 			u.Model = f.Run.Model
-		}
-	}
-}
-
-func resolveOutput(f *transcript.Family) {
-	if !format.CopyOutput(f) {
-		return
-	}
-	for _, u := range f.Usage {
-		if u.Attributes["of"] == ofOutput {
-			u.Verdict = transcript.CopiedHistory
 		}
 	}
 }

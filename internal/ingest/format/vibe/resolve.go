@@ -6,18 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Resolve sets the fields of a conversation from meta.json, and decides which statements of tokens count.
 func (vibe) Resolve(f *transcript.Family) {
-	for _, c := range f.Conversations {
-		c.Title = cmp.Or(f.Run.Title, c.Title)
-		c.Agent = cmp.Or(f.Run.Agent, c.Agent)
-		c.Model = cmp.Or(f.Run.Model, c.Model)
-		c.Project = cmp.Or(f.Run.Project, c.Project)
-		c.Branch = cmp.Or(f.Run.Branch, c.Branch)
-	}
+	format.InheritRun(f)
 	resolveUsage(f)
 }
 
