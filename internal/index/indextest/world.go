@@ -4,10 +4,12 @@ package indextest
 
 import (
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -93,4 +95,14 @@ func At(seconds int64) transcript.Time {
 // Place returns the place of the n-th record of an original; each has 100 bytes.
 func Place(n int) transcript.Origin {
 	return transcript.Origin{Line: n + 1, Offset: int64(n) * 100, Length: 100}
+}
+
+// Parse returns the tree of a query that is asked at Epoch.
+func Parse(t testing.TB, text string) *query.Tree {
+	t.Helper()
+	tree, err := query.Parse(text, Epoch, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }

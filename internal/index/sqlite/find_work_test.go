@@ -8,7 +8,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
-	"github.com/txarchive/txarchive/internal/query"
 )
 
 // TestFindWork asks what the newest twenty hits cost in a small and in a large index.
@@ -21,7 +20,7 @@ func TestFindWork(t *testing.T) {
 		}
 		c := countReads(t, db)
 		for _, text := range queries {
-			tree := mustParse(t, text)
+			tree := indextest.Parse(t, text)
 			all = append(all, c.of(t, func() error {
 				for _, err := range db.Find(t.Context(), tree, index.Page{Limit: 20}) {
 					if err != nil {
@@ -50,7 +49,7 @@ func TestFindAgainWork(t *testing.T) {
 	c := countReads(t, db)
 	find := func() work {
 		return c.of(t, func() error {
-			for _, err := range db.Find(t.Context(), mustParse(t, "project:/srv/3 the words"), index.Page{Limit: 20}) {
+			for _, err := range db.Find(t.Context(), indextest.Parse(t, "project:/srv/3 the words"), index.Page{Limit: 20}) {
 				if err != nil {
 					return err
 				}
@@ -78,7 +77,7 @@ func TestRangesWork(t *testing.T) {
 		c := countReads(t, db)
 		find := func(limit int) func() error {
 			return func() error {
-				for h, err := range db.Find(t.Context(), mustParse(t, "has:usage tool:bash"), index.Page{Limit: limit}) {
+				for h, err := range db.Find(t.Context(), indextest.Parse(t, "has:usage tool:bash"), index.Page{Limit: limit}) {
 					return cmp.Or(err, fmt.Errorf("%s bears no usage", h.ID))
 				}
 				return nil
@@ -86,7 +85,7 @@ func TestRangesWork(t *testing.T) {
 		}
 		first = c.of(t, find(20))
 		count = c.of(t, func() error {
-			_, err := db.Count(t.Context(), mustParse(t, "has:usage tool:bash"), index.Page{Limit: 1000, AllVersions: true})
+			_, err := db.Count(t.Context(), indextest.Parse(t, "has:usage tool:bash"), index.Page{Limit: 1000, AllVersions: true})
 			return err
 		})
 		return first, count, c.of(t, find(20))
@@ -104,7 +103,7 @@ func TestLocateWork(t *testing.T) {
 	db := archivedCopy(t, 80)
 	c := countReads(t, db)
 	var places []index.Place
-	for h, err := range db.Find(t.Context(), mustParse(t, "the"), index.Page{Limit: 40}) {
+	for h, err := range db.Find(t.Context(), indextest.Parse(t, "the"), index.Page{Limit: 40}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,15 +128,6 @@ func TestLocateWork(t *testing.T) {
 	if again := c.of(t, look); again.statements-len(places) != asked {
 		t.Errorf("after a commit %d looked up, before it %d", again.statements-len(places), asked)
 	}
-}
-
-func mustParse(t *testing.T, text string) *query.Tree {
-	t.Helper()
-	tree, err := query.Parse(text, indextest.Epoch, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
 }
 
 // TestSumWork asks what usage by tool costs in a small and in a large index: for each record the same, and not a look at all others.

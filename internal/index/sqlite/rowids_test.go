@@ -100,7 +100,7 @@ func hits(t *testing.T, db *DB, text string, limit int) (ids []string) {
 	page := index.Page{Limit: limit}
 	for {
 		n := 0
-		for h, err := range db.Find(t.Context(), mustParse(t, text), page) {
+		for h, err := range db.Find(t.Context(), indextest.Parse(t, text), page) {
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
@@ -132,7 +132,7 @@ func TestLastingFlood(t *testing.T) {
 	for _, text := range []string{"", "word", "before:" + indextest.Epoch.Add(40*time.Hour).Format(time.RFC3339), "after:" + indextest.Epoch.Add(50*time.Hour).Format(time.RFC3339)} {
 		n := 0
 		w := c.of(t, func() error {
-			for _, err := range db.Find(t.Context(), mustParse(t, text), index.Page{Limit: 5}) {
+			for _, err := range db.Find(t.Context(), indextest.Parse(t, text), index.Page{Limit: 5}) {
 				if err != nil {
 					return err
 				}

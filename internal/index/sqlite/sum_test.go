@@ -13,7 +13,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
 	"github.com/txarchive/txarchive/internal/price"
-	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -201,10 +200,7 @@ func rollupQuestions(t *testing.T, loc *time.Location) (all []index.SumQuery) {
 	t.Helper()
 	from := time.UnixMicro(indextest.At(-3 * 86400).UnixMicro).Add(17 * time.Minute)
 	for _, text := range []string{"", "model:claude-sonnet-4-5", "agent:coder", "flow:build OR step:test", "-status:failed", "run:file-3"} {
-		tree, err := query.Parse(text, indextest.Epoch, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := indextest.Parse(t, text)
 		for _, by := range [][]index.Dimension{nil, {index.ByModel}, {index.ByFormat, index.ByAgent}, {index.ByProject}, {index.ByRun}, {index.ByConversation},
 			{index.ByStep, index.ByFlow}, {index.ByStatus, index.ByModel}, {index.BySource}} {
 			for _, unit := range []index.Unit{index.NoTime, index.Day, index.Hour} {

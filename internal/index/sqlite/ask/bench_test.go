@@ -15,7 +15,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
-	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -126,10 +125,7 @@ func BenchmarkFind(b *testing.B) {
 	for _, text := range benchQueries {
 		b.Run(text, func(b *testing.B) {
 			db := openBench(b)
-			tree, err := query.Parse(text, indextest.Epoch, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			tree := indextest.Parse(b, text)
 			n := 0
 			latencies(b, func() {
 				n = 0

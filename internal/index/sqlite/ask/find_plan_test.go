@@ -13,7 +13,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
-	"github.com/txarchive/txarchive/internal/query"
 )
 
 // setFact commits a fact about the run with a native id.
@@ -33,19 +32,10 @@ func setFact(t *testing.T, db *world, kind, native, name, value string, at time.
 	}
 }
 
-func parse(t testing.TB, text string) *query.Tree {
-	t.Helper()
-	tree, err := query.Parse(text, indextest.Epoch, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
 // foundIDs returns the hits of a query, read page by page.
 func foundIDs(t *testing.T, db *ask.Reader, text string, limit int) []string {
 	t.Helper()
-	tree := parse(t, text)
+	tree := indextest.Parse(t, text)
 	ids := []string{}
 	page := index.Page{Limit: limit}
 	for {
@@ -94,14 +84,14 @@ func TestPlansAgree(t *testing.T) {
 			if got := foundIDs(t, db, text, limit); !slices.Equal(got, want) {
 				t.Fatalf("%s by pages of %d, %+v: %d hits, want %d", text, limit, m, len(got), len(want))
 			}
-			if n, err := db.Count(t.Context(), parse(t, text), index.Page{AllVersions: all}); err != nil || n != int64(len(want)) {
+			if n, err := db.Count(t.Context(), indextest.Parse(t, text), index.Page{AllVersions: all}); err != nil || n != int64(len(want)) {
 				t.Fatalf("%s, all versions %v, %+v: counts %d, want %d (%v)", text, all, m, n, len(want), err)
 			}
 			few := min(5, len(want))
-			if n, err := db.Count(t.Context(), parse(t, text), index.Page{Limit: 5}); err != nil || n != int64(few) {
+			if n, err := db.Count(t.Context(), indextest.Parse(t, text), index.Page{Limit: 5}); err != nil || n != int64(few) {
 				t.Fatalf("%s, %+v: counts %d of at most 5 (%v)", text, m, n, err)
 			}
-			if lines, err := db.Explain(t.Context(), parse(t, text), index.Page{}); err != nil || len(lines) == 0 && len(want) > 0 {
+			if lines, err := db.Explain(t.Context(), indextest.Parse(t, text), index.Page{}); err != nil || len(lines) == 0 && len(want) > 0 {
 				t.Fatalf("%s: explained as %q (%v)", text, lines, err)
 			}
 		}
@@ -150,7 +140,7 @@ func TestNumbers(t *testing.T) {
 		if err := db.raw.Select(&want, "SELECT run_id FROM v_runs WHERE "+where+" ORDER BY 1"); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		for r, err := range db.Runs(t.Context(), index.Selection{Query: parse(t, text)}, index.Page{}) {
+		for r, err := range db.Runs(t.Context(), index.Selection{Query: indextest.Parse(t, text)}, index.Page{}) {
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
@@ -181,7 +171,7 @@ func TestFactsOfRuns(t *testing.T) {
 		"is:pinned": "4", "is:held": "5 7 8", "is:pinned,held": "4 5 7 8", "is:pinned OR tag:release": "1 4", "tag:rel* -tag:release": "2",
 	} {
 		var runs []string
-		for r, err := range db.Runs(t.Context(), index.Selection{Query: parse(t, text)}, index.Page{}) {
+		for r, err := range db.Runs(t.Context(), index.Selection{Query: indextest.Parse(t, text)}, index.Page{}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,8 +83,8 @@ func sameNumbers(t *testing.T, db *ask.Reader, r *rand.Rand, numbers []string, m
 					t.Fatalf("%s: %d hits, want %d", text, len(got), len(want))
 				}
 				if with == "" { // rows that do not count are of other owners
-					got, err := bounded.Count(t.Context(), parse(t, text), index.Page{AllVersions: true})
-					want, failed := every.Count(t.Context(), parse(t, text), index.Page{AllVersions: true})
+					got, err := bounded.Count(t.Context(), indextest.Parse(t, text), index.Page{AllVersions: true})
+					want, failed := every.Count(t.Context(), indextest.Parse(t, text), index.Page{AllVersions: true})
 					if got != want || err != nil || failed != nil {
 						t.Fatalf("%s, all versions: counts %d, want %d (%v, %v)", text, got, want, err, failed)
 					}
@@ -160,7 +160,7 @@ func TestPaths(t *testing.T) {
 				t.Errorf("%s: %d hits, want %d", text, len(got), len(want))
 			}
 			runs := 0
-			for _, err := range db.Runs(t.Context(), index.Selection{Query: parse(t, text)}, index.Page{}) {
+			for _, err := range db.Runs(t.Context(), index.Selection{Query: indextest.Parse(t, text)}, index.Page{}) {
 				if runs++; err != nil {
 					t.Fatal(err)
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 )
 
@@ -18,7 +19,7 @@ func TestCacheEndsWithCommit(t *testing.T) {
 		t.Helper()
 		for _, text := range asked {
 			for range 2 { // the second time from memory
-				n, err := db.Count(t.Context(), parse(t, text), index.Page{AllVersions: true})
+				n, err := db.Count(t.Context(), indextest.Parse(t, text), index.Page{AllVersions: true})
 				if err != nil {
 					t.Fatal(err)
 				}
