@@ -14,14 +14,7 @@ func TestClockWentBack(t *testing.T) {
 	ahead, now := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	at := func(now time.Time, line ...string) string {
 		t.Helper()
-		var out, errs bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
-			return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
-		}}
-		if code := execute(t.Context(), a, line); code != exitFine {
-			t.Fatalf("%s: exit %d\n%s", strings.Join(line, " "), code, errs.String())
-		}
-		return out.String()
+		return runAt(t, now, dir, exitFine, line...)
 	}
 	const run, other, query = "r2fs94pz3fwak", "rdejf3b5mx4b3", "status:canceled"
 	at(ahead, "ingest", runs+"/devflow")
@@ -64,4 +57,35 @@ func TestClockWentBack(t *testing.T) {
 	if got := at(now, "list", "--json"); got != before {
 		t.Errorf("in the end there are\n%s, there were\n%s", got, before)
 	}
+}
+
+// TestClockWasAhead: what a clock that was years ahead has left behind does not silence status for years.
+func TestClockWasAhead(t *testing.T) {
+	dir := t.TempDir() + "/archive"
+	ahead, now := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	runAt(t, ahead, dir, exitFine, "ingest", runs+"/devflow")
+	runAt(t, ahead, dir, exitFine, "nightly")
+	runAt(t, ahead, dir, exitFine, "status", "--check", "--max-age", "1h")
+
+	runAt(t, now, dir, exitLimit, "status", "--max-age", "1h")
+	if out := runAt(t, now, dir, exitLimit, "status", "--check"); !strings.Contains(out, "the clock was wrong then") || !strings.Contains(out, "unknown") {
+		t.Errorf("nobody knows when the source was scanned:\n%s", out)
+	}
+	runAt(t, now, dir, exitFine, "nightly")
+	runAt(t, now, dir, exitFine, "status", "--check", "--max-age", "1h")
+	runAt(t, now.Add(48*time.Hour), dir, exitLimit, "status", "--max-age", "1h")
+	runAt(t, now.Add(48*time.Hour), dir, exitLimit, "status", "--check")
+}
+
+// runAt runs a command line at a time, and returns what it prints.
+func runAt(t *testing.T, now time.Time, dir string, want int, line ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
+	}}
+	if code := execute(t.Context(), a, line); code != want {
+		t.Fatalf("%s: exit %d, want %d\n%s%s", strings.Join(line, " "), code, want, out.String(), errs.String())
+	}
+	return out.String()
 }

@@ -103,7 +103,7 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look
 	return func() (states []search.Source) {
 		for _, s := range all {
 			state := search.Source{Name: s.Name, Path: s.Root, State: "ok", Problems: problems[s.Name]}
-			if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil {
+			if at := lastScanned(notes, s.Name, a.now()); !at.IsZero() {
 				state.Last = &at
 			}
 			if a.look(s, &state) {

@@ -127,6 +127,9 @@ func (a *app) statusGrid(s *statusReport) *terminal.Table {
 			state += ", stale"
 		}
 		scanned, stored := "never", "never"
+		if one.Files > 0 {
+			scanned = "unknown" // by a clock that was wrong
+		}
 		if !one.LastScanned.IsZero() {
 			scanned = terminal.Ago(a.now().Sub(one.LastScanned.Time))
 		}

@@ -36,6 +36,16 @@ func (a *app) recordScanned(ctx context.Context, store *archive.Archive, roots [
 	return store.Index().SaveLocal(ctx, notes)
 }
 
+// lastScanned returns when a source was last scanned completely, by the local records; zero if that is unknown. A time in the future, from
+// a clock that was wrong, tells nothing: the source would count as just scanned until then.
+func lastScanned(notes map[string]string, source string, now time.Time) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+source])
+	if err != nil || at.After(now) {
+		return time.Time{}
+	}
+	return at
+}
+
 // sourceStates returns the sources with what is stored of them.
 func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sourceStatus, error) {
 	known, err := ingest.Sources(ctx, store.Index())
@@ -61,12 +71,12 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 		}
 	}
 	for _, s := range all {
-		s.LastScanned = s.LastStored
-		if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil && at.After(s.LastScanned.Time) {
-			s.LastScanned.Time = at
+		now := a.now()
+		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastStored.After(s.LastScanned.Time) && !s.LastStored.After(now) {
+			s.LastScanned = s.LastStored
 		}
 		if !s.LastScanned.IsZero() {
-			s.Age = new(int64(max(a.now().Sub(s.LastScanned.Time), 0) / time.Second))
+			s.Age = new(int64(now.Sub(s.LastScanned.Time) / time.Second))
 		}
 	}
 	return all, nil

@@ -5,9 +5,12 @@ import (
 	"time"
 )
 
-// Ago formats how long ago something was, in one unit: "5m ago".
+// Ago formats how long ago something was, in one unit: "5m ago"; "5m from now" if a clock was wrong.
 func Ago(d time.Duration) string {
-	if d < time.Minute {
+	switch {
+	case d <= -time.Minute:
+		return Duration(-d) + " from now"
+	case d < time.Minute:
 		return "just now"
 	}
 	return Duration(d) + " ago"
