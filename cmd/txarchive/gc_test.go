@@ -203,3 +203,29 @@ func restoredTree(t *testing.T, dir string) map[string]string {
 	call(t, dir, "restore", "--all", "--to", to)
 	return filesIn(t, to)
 }
+
+// TestReplacedPackComesBack: a pack that gc has replaced and removed, and that comes back with a copy or a backup of the archive, is not
+// indexed again, and the next gc removes it.
+func TestReplacedPackComesBack(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "archive")
+	packs, old := filepath.Join(dir, "packs"), filepath.Join(t.TempDir(), "old")
+	call(t, dir, "ingest", runs+"/awf")
+	must(t, os.CopyFS(old, os.DirFS(packs)))
+	call(t, dir, "ingest", runs+"/leslie")
+	call(t, dir, "prune", "--query", "format:awf", "--yes", "--allow-empty")
+	call(t, dir, "gc")
+	want := diskUse(t, packs)
+	must(t, os.CopyFS(packs, os.DirFS(old)))
+
+	for range 2 {
+		call(t, dir, "ingest", runs+"/leslie")
+		call(t, dir, "gc")
+		if used := diskUse(t, packs); used != want {
+			t.Errorf("the packs take %d bytes, want %d", used, want)
+		}
+	}
+	if code, _, stderr := inside(t.Context(), dir, "", "verify", "--deep"); code != exitFine || strings.Contains(stderr, "leftover") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}

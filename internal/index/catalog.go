@@ -38,8 +38,8 @@ type StateReader interface {
 type PackLister interface {
 	// Packs yields the names of the indexed packs.
 	Packs(ctx context.Context) iter.Seq2[string, error]
-	// Replaced yields the names of packs that others have replaced, until Cleaner.Removed reports that they are
-	// deleted. They must never be indexed again.
+	// Replaced yields the names of packs that others have replaced. They must never be indexed again, not even if they come back,
+	// long after they were deleted, with a copy or a backup of the archive.
 	Replaced(ctx context.Context) iter.Seq2[string, error]
 }
 

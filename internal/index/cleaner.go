@@ -4,8 +4,6 @@ import "context"
 
 // Cleaner erases deleted data from an index for good.
 type Cleaner interface {
-	// Removed records that replaced packs are no longer in the store.
-	Removed(ctx context.Context, packs []string) error
 	// Purge reclaims space and erases all traces of rows that were deleted before: their words in segments, in the
 	// table of terms and in free pages, and the log. With all it does so at any cost, otherwise only when it is
 	// worth the cost.

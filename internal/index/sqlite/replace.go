@@ -16,7 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// replacedKey is the prefix under which local_state keeps the packs that others have replaced and whose files still exist.
+// replacedKey is the prefix under which local_state keeps the packs that others have replaced.
 const replacedKey = "replaced pack "
 
 // replace removes packs that others replace from the index. What still lies in them, mostly copies, is found elsewhere by its
@@ -218,23 +218,8 @@ func (c *commit) allTombstoned(chain int64) (bool, error) {
 	return true, nil
 }
 
-// Replaced yields the packs that others have replaced and whose files may still exist.
+// Replaced yields the packs that others have replaced.
 func (db *DB) Replaced(ctx context.Context) iter.Seq2[string, error] {
 	return engine.Stream(ctx, db.r, "SELECT substr(key, ?) FROM local_state WHERE substr(key, 1, ?) = ? ORDER BY key",
 		[]any{len(replacedKey) + 1, len(replacedKey), replacedKey}, func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) })
-}
-
-// Removed forgets replaced packs whose files are gone.
-func (db *DB) Removed(ctx context.Context, packs []string) error {
-	t, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.Rollback()
-	for _, name := range packs {
-		if err := t.exec("DELETE FROM local_state WHERE key = ?", replacedKey+name); err != nil {
-			return fmt.Errorf("forget pack %s: %w", name, err)
-		}
-	}
-	return t.Commit()
 }

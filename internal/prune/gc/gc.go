@@ -117,23 +117,29 @@ func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	return r, nil
 }
 
-// sweep removes packs that have been replaced, which an interrupted gc has left behind.
+// sweep removes packs that have been replaced: an interrupted gc has left them behind, or they came back with a copy of the archive.
 func (g *GC) sweep(ctx context.Context, r *Report) error {
-	var names []string
+	replaced := map[string]bool{}
 	for name, err := range g.Index.Replaced(ctx) {
 		if err != nil {
 			return err
 		}
-		names = append(names, name)
+		replaced[name] = true
+	}
+	var names []string
+	for info, err := range g.Packs.List(ctx) {
+		if err != nil {
+			return err
+		}
+		if replaced[info.Name] {
+			names = append(names, info.Name)
+		}
 	}
 	return g.remove(ctx, names, r)
 }
 
-// remove removes packs that the index does not know any more.
+// remove removes packs that others have replaced in the index.
 func (g *GC) remove(ctx context.Context, names []string, r *Report) error {
-	if len(names) == 0 {
-		return nil
-	}
 	for _, name := range names {
 		err := g.Packs.Remove(ctx, name)
 		if err != nil && !errors.Is(err, blob.ErrNotFound) {
@@ -143,7 +149,7 @@ func (g *GC) remove(ctx context.Context, names []string, r *Report) error {
 			r.Removed++
 		}
 	}
-	return g.Index.Removed(ctx, names)
+	return nil
 }
 
 // rewrite makes plans and carries them out until there is nothing left to do: merged packs may be merged again.

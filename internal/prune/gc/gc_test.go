@@ -241,7 +241,4 @@ func (w *world) settled(db *sqlite.DB) {
 	if strings.Join(there, " ") != strings.Join(known, " ") {
 		w.t.Errorf("there are %q, the index knows %q", there, known)
 	}
-	for name := range db.Replaced(w.t.Context()) {
-		w.t.Errorf("%s is still to be removed", name)
-	}
 }
