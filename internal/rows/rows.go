@@ -180,7 +180,8 @@ func escapeFormula(v any) string {
 	s := Text(v)
 	switch v.(type) {
 	case string, []byte:
-		if s == "" || s == "-" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		first, _ := utf8.DecodeRuneInString(s)
+		if s == "" || s == "-" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) { // some take full-width signs for the others
 			return s
 		}
 		if _, err := strconv.ParseFloat(s, 64); err != nil {

@@ -48,3 +48,13 @@ func TestTableOfLongRows(t *testing.T) {
 		}
 	}
 }
+
+func TestEscapeFormula(t *testing.T) {
+	for text, want := range map[any]string{
+		"=1": "'=1", "\n=1": "'\n=1", "＝1": "'＝1", "＠SUM(1)": "'＠SUM(1)", "－1": "'－1", "-2": "-2", "-": "-", "": "", "\xff=": Text("\xff="), "a=1": "a=1", int64(-2): "-2",
+	} {
+		if got := escapeFormula(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
