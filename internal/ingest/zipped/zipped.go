@@ -24,6 +24,7 @@ import (
 const (
 	maxDirectory = 8 << 20 // bytes of the central directory, where a file takes 46 and its name; about five times that in memory
 	maxName      = 1 << 10 // bytes
+	maxElement   = 255     // bytes of one element of a Path: no file can be restored under a longer one
 	// The total stated size of the files may be up to freeOutput, or maxRatio times the size of the zip if that is more.
 	freeOutput = 64 << 20
 	maxRatio   = 200
@@ -84,7 +85,7 @@ func Open(r io.ReaderAt, size int64) ([]File, error) {
 		switch {
 		case f.Flags&1 != 0:
 			file.Err = errEncrypted
-		case len(f.Name) > maxName:
+		case len(f.Name) > maxName || slices.ContainsFunc(strings.Split(file.Path, "/"), func(s string) bool { return len(s) > maxElement }):
 			file.Err = errName
 		}
 		all = append(all, file)

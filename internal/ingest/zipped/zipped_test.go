@@ -95,7 +95,8 @@ func TestNames(t *testing.T) {
 		}
 	}
 	var left []string
-	b := packed(t, "a", "1", "b", "2", "a", "3", "b/c", "4", "b-", "5", "../x", "6", "..%2Fx", "7", strings.Repeat("n", maxName+1), "8")
+	b := packed(t, "a", "1", "b", "2", "a", "3", "b/c", "4", "b-", "5", "../x", "6", "..%2Fx", "7", strings.Repeat("n", maxName+1), "8",
+		"d/"+strings.Repeat("e", maxElement), "9", "d/"+strings.Repeat("f", maxElement+1), "10", "../"+strings.Repeat("é", 99), "11")
 	for _, f := range open(t, b) {
 		if (f.Err == nil) != (f.Check() == nil) {
 			t.Errorf("%+v: %v", f, f.Check())
@@ -104,7 +105,8 @@ func TestNames(t *testing.T) {
 			left = append(left, fmt.Sprintf("%.9s: %v", f.Name, f.Err))
 		}
 	}
-	want := []string{"a: " + errTwice.Error(), "b: " + errTwice.Error(), "..%2Fx: " + errTwice.Error(), "nnnnnnnnn: " + errName.Error()}
+	want := []string{"a: " + errTwice.Error(), "b: " + errTwice.Error(), "..%2Fx: " + errTwice.Error(), "nnnnnnnnn: " + errName.Error(),
+		"d/fffffff: " + errName.Error(), "../éééééé: " + errName.Error()}
 	slices.Sort(left)
 	if slices.Sort(want); !slices.Equal(left, want) {
 		t.Errorf("left out:\n%s\nwant\n%s", strings.Join(left, "\n"), strings.Join(want, "\n"))
