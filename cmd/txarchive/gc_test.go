@@ -1,7 +1,9 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -227,5 +229,21 @@ func TestReplacedPackComesBack(t *testing.T) {
 	}
 	if code, _, stderr := inside(t.Context(), dir, "", "verify", "--deep"); code != exitFine || strings.Contains(stderr, "leftover") {
 		t.Errorf("exit %d\n%s", code, stderr)
+	}
+
+	// Earlier releases forgot the names of replaced packs once these were removed.
+	db, err := sql.Open("sqlite", filepath.Join(dir, "index.db"))
+	must(t, err)
+	_, err = db.Exec("DELETE FROM local_state WHERE key LIKE 'replaced pack %'")
+	must(t, errors.Join(err, db.Close()))
+	must(t, os.CopyFS(packs, os.DirFS(old)))
+	call(t, dir, "ingest", runs+"/leslie")
+	if code, _, stderr := inside(t.Context(), dir, "", "gc"); code != exitCorrupt || !strings.Contains(stderr, "txarchive reindex") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	call(t, dir, "reindex")
+	call(t, dir, "gc")
+	if used := diskUse(t, packs); used != want {
+		t.Errorf("the packs take %d bytes after a reindex, want %d", used, want)
 	}
 }

@@ -219,6 +219,9 @@ func (g *GC) checkComplete(ctx context.Context, h *holdings) error {
 		if err != nil {
 			return err
 		}
+		if h.replaced[name] { // indexed by an earlier release when it came back from a backup
+			return fmt.Errorf("pack %s is indexed, although another pack replaces it: %w", name, index.ErrDamaged)
+		}
 		if !there[name] {
 			return fmt.Errorf("pack %s is %w", name, blob.ErrMissing)
 		}

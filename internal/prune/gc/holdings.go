@@ -16,6 +16,7 @@ import (
 type holdings struct {
 	volumes    []*volume // ordered by name, without replaced packs
 	byName     map[string]*volume
+	replaced   map[string]bool // packs that others replace, whether they exist or not
 	stock      pack.ContentIndex
 	tombstones blob.Tombstones
 	losses     blob.Losses

@@ -89,7 +89,7 @@ func (s *walker) wants(n blob.Name) bool { return s.span.Has(n) && (s.wanted == 
 // gather adds what the manifests say, one after another, except packs known to be replaced, and records which packs
 // are. It selects the chains of a first span.
 func (s *walker) gather(ctx context.Context) error {
-	h := &holdings{byName: map[string]*volume{}, matched: map[string]int64{}, factsLimit: cmp.Or(s.gc.factsLimit, FactsBytes)}
+	h := &holdings{byName: map[string]*volume{}, replaced: s.replaced, matched: map[string]int64{}, factsLimit: cmp.Or(s.gc.factsLimit, FactsBytes)}
 	h.deselect()
 	s.holdings, s.span = h, blob.Span{}
 	for info, err := range s.gc.Packs.List(ctx) {
