@@ -190,7 +190,7 @@ func (s *statusReport) collectAttention(now time.Time) {
 	switch age := now.Sub(last); {
 	case n.Killed:
 		add("killed", "", "the nightly run that started %s did not finish: it was killed, or the disk was full", terminal.Ago(now.Sub(n.Running.Time)))
-	case age < 0 && n.Running.IsZero(): // it would be on time until then
+	case isAhead(last, now) && n.Running.IsZero(): // it would be on time until then
 		add("overdue", "", "the last nightly run finished %s: the clock was wrong then, or is now", terminal.Ago(age))
 	case !last.IsZero() && age > 24*time.Hour+lateAfter && n.Running.IsZero():
 		add("overdue", "", "no nightly run has finished for %s: is it still scheduled?", terminal.Duration(age))

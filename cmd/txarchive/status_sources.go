@@ -36,11 +36,14 @@ func (a *app) recordScanned(ctx context.Context, store *archive.Archive, roots [
 	return store.Index().SaveLocal(ctx, notes)
 }
 
+// isAhead reports whether a recorded time is so far in the future that a clock was wrong, rather than set back a little since.
+func isAhead(at, now time.Time) bool { return at.Sub(now) >= time.Minute }
+
 // lastScanned returns when a source was last scanned completely, by the local records; zero if that is unknown. A time in the future, from
 // a clock that was wrong, tells nothing: the source would count as just scanned until then.
 func lastScanned(notes map[string]string, source string, now time.Time) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+source])
-	if err != nil || at.After(now) {
+	if err != nil || isAhead(at, now) {
 		return time.Time{}
 	}
 	return at
@@ -72,11 +75,11 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 	}
 	for _, s := range all {
 		now := a.now()
-		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastStored.After(s.LastScanned.Time) && !s.LastStored.After(now) {
+		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastStored.After(s.LastScanned.Time) && !isAhead(s.LastStored.Time, now) {
 			s.LastScanned = s.LastStored
 		}
 		if !s.LastScanned.IsZero() {
-			s.Age = new(int64(now.Sub(s.LastScanned.Time) / time.Second))
+			s.Age = new(int64(max(now.Sub(s.LastScanned.Time), 0) / time.Second))
 		}
 	}
 	return all, nil
