@@ -325,7 +325,8 @@ func (c *catalog) isDeleted(v *catalogVersion) bool {
 
 // finish sorts the extents of each version and removes those that others cover. Of two extents at one offset the longer one
 // stays: the shorter is an empty start that has grown, or a piece that gc has merged. If bytes of a merged extent are lost,
-// it is in no pack, and the pieces stay instead.
+// it is in no pack, and the pieces stay instead. After the packs of two copies of an archive have come together, the longer
+// one may end inside another extent, and leave a gap that the shorter does not.
 func (c *catalog) finish() {
 	for _, v := range c.versions {
 		if losses := c.losses.Of(&v.Version); len(losses) > 0 {
@@ -335,6 +336,10 @@ func (c *catalog) finish() {
 			})
 		}
 		slices.SortStableFunc(v.parts, func(a, b catalogPart) int { return a.Compare(&b.Extent) })
+		if chosen := coverParts(v.parts, v.Size); chosen != nil {
+			v.parts = chosen
+			continue
+		}
 		end := int64(0)
 		v.parts = slices.DeleteFunc(v.parts, func(p catalogPart) bool {
 			if p.Offset < end || p.Size == 0 && v.Size > 0 {
@@ -344,6 +349,35 @@ func (c *catalog) finish() {
 			return false
 		})
 	}
+}
+
+// coverParts returns the parts that follow one another from the first byte of a version to its last, the longest at each offset from which
+// the last can be reached. It returns nil if there is nothing to choose, or no such way. The parts are sorted.
+func coverParts(parts []catalogPart, size int64) []catalogPart {
+	overlap := false
+	for i := 1; i < len(parts); i++ {
+		overlap = overlap || parts[i].Offset < parts[i-1].Offset+parts[i-1].Size
+	}
+	if !overlap {
+		return nil
+	}
+	next := map[int64]int{} // the part to take at an offset
+	for i := len(parts) - 1; i >= 0; i-- {
+		end := parts[i].Offset + parts[i].Size
+		if _, ok := next[end]; parts[i].Size > 0 && (ok || end >= size) {
+			next[parts[i].Offset] = i // the longest comes first
+		}
+	}
+	var chosen []catalogPart
+	for at := int64(0); at < size; {
+		i, ok := next[at]
+		if !ok {
+			return nil
+		}
+		chosen = append(chosen, parts[i])
+		at += parts[i].Size
+	}
+	return chosen
 }
 
 // recorded returns the place of the bytes that the manifest states.
