@@ -129,7 +129,7 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 		return explainNothing(ctx, store, err, run)
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),
+		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": d.Tier, "rule": d.Rule, "group": d.Group,
 			"reasons": d.Reasons, "until": timestamp{d.Until.Time}, "bytes": d.Bytes, "ledger": d.Ledger})
 	}
 	fmt.Fprintln(a.out, terminal.Truncate(strings.Join([]string{r.ID, r.Format, terminal.Bytes(r.Bytes), terminal.OneLine(firstNonEmpty(r.Title, r.Flow, r.Native))}, "  "), a.width()))

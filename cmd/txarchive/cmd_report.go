@@ -52,7 +52,7 @@ func runReportList(ctx context.Context, a *app) error {
 		if !r.Shipped {
 			from = "you"
 		}
-		what := firstNonEmpty(r.Description, strings.Join(append([]string{r.Kind}, r.Args...), " "))
+		what := firstNonEmpty(string(r.Description), strings.Join(append([]string{r.Kind}, r.Args...), " "))
 		if err := l.row(r, r.Name, what, strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from); err != nil {
 			return err
 		}

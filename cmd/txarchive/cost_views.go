@@ -206,7 +206,7 @@ func (v *costPrinter) root(ctx context.Context) (index.Node, error) {
 
 // branchRows adds a branch and everything below it. It appends the cells itself because Add would remove the margin.
 func (v *costPrinter) branchRows(g *terminal.Table, b *cost.Branch, lead, margin string) {
-	name, title := terminal.OneLine(firstNonEmpty(b.RunID, b.NativeID, b.Type)), terminal.OneLine(firstNonEmpty(b.Title, b.NativeID))
+	name, title := terminal.OneLine(firstNonEmpty(string(b.RunID), string(b.NativeID), b.Type)), terminal.OneLine(firstNonEmpty(string(b.Title), string(b.NativeID)))
 	if title == name {
 		title = ""
 	}

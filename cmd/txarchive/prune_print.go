@@ -96,7 +96,7 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 			fmt.Fprintf(a.out, "%s\n", a.fitTable(g))
 			begin()
 		}
-		g.Add(r.RunID, r.Format, terminal.Bytes(r.Bytes), reasonText(&r.Decision, 1), firstNonEmpty(r.Title, r.Flow, r.Native))
+		g.Add(r.RunID, r.Format, terminal.Bytes(r.Bytes), reasonText(&r.Decision, 1), firstNonEmpty(string(r.Title), string(r.Flow), r.Native))
 	}
 	fmt.Fprintf(a.out, "%s\n\n", a.fitTable(g))
 	return nil
@@ -112,7 +112,7 @@ func decisionWord(d *policy.Decision) string {
 		word += " to " + string(d.Tier)
 	}
 	if d.Rule != "" {
-		word += ", by rule " + d.Rule
+		word += ", by rule " + string(d.Rule)
 	}
 	return word
 }
@@ -120,7 +120,7 @@ func decisionWord(d *policy.Decision) string {
 // reasonText returns the first n reasons of a decision on one line, without the rule, which is printed elsewhere.
 func reasonText(d *policy.Decision, n int) string {
 	text := strings.Join(d.Reasons[:min(n, len(d.Reasons))], "; ")
-	return strings.TrimPrefix(strings.TrimPrefix(text, "rule "+d.Rule+" "), "rule "+d.Rule+": ")
+	return strings.TrimPrefix(strings.TrimPrefix(text, "rule "+string(d.Rule)+" "), "rule "+string(d.Rule)+": ")
 }
 
 // planSummary describes a plan in one or two lines.

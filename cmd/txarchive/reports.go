@@ -14,6 +14,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // shippedReports are SQL statements. The first line describes the report; the following lines that begin with -- : name parameters and
@@ -25,7 +26,7 @@ var shippedReports embed.FS
 // savedReport is a report with a name: a statement of SQL, or the arguments of `cost`.
 type savedReport struct {
 	Name        string            `json:"name"`
-	Description string            `json:"description"`
+	Description transcript.Text   `json:"description"`
 	Kind        string            `json:"kind"` // sql or cost
 	Shipped     bool              `json:"shipped"`
 	SQL         *string           `json:"sql"`
@@ -60,7 +61,7 @@ func shippedReport(name string) (savedReport, error) {
 			key, value, _ := strings.Cut(p, " ")
 			r.Parameters[key] = value
 		} else if n == 0 {
-			r.Description = l
+			r.Description = transcript.Text(l)
 		}
 	}
 	return r, nil
@@ -91,7 +92,7 @@ func reports(ctx context.Context, store *archive.Archive) ([]savedReport, error)
 		if err := json.NewDecoder(bytes.NewReader(f.Value)).Decode(&v); err != nil {
 			return nil, fmt.Errorf("report %s: %w", f.Key, err)
 		}
-		r := savedReport{Name: f.Key, Description: v.Description, Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: timestamp{v.Saved}}
+		r := savedReport{Name: f.Key, Description: transcript.Text(v.Description), Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: timestamp{v.Saved}}
 		if v.SQL != "" {
 			r.Kind, r.SQL = "sql", &v.SQL
 		}

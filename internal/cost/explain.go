@@ -2,7 +2,6 @@ package cost
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -37,52 +36,41 @@ func (x *Explanation) Cut(limit int) {
 
 // Record is one usage record: where it is, what it states and how it was counted.
 type Record struct {
-	ID           string     `json:"usage_id"`
-	Run          string     `json:"run_id"`
-	Conversation Text       `json:"conversation_id"`
-	Place        Place      `json:"place"`
-	Time         *time.Time `json:"time"`
-	FileTime     *time.Time `json:"file_time"` // when the file was last changed, of a record that states no time
-	Model        Text       `json:"model"`
-	Tokens       []Amount   `json:"tokens"` // the classes that it states
-	Requests     *int64     `json:"requests"`
-	Agent        Text       `json:"agent"`
-	Flow         Text       `json:"flow"`
-	Step         Text       `json:"step"`
-	Status       Text       `json:"status"`
-	Verdict      string     `json:"verdict"`
-	Counted      bool       `json:"counted"`
-	Of           *Place     `json:"of"` // the record of the same request that counts instead
-	Reported     *int64     `json:"reported_cost_nanousd"`
-	ReportedBy   Text       `json:"reported_by"` // field of the original
-	Calculated   *int64     `json:"calculated_cost_nanousd"`
-	Difference   *int64     `json:"difference_nanousd"` // calculated less reported
-	Cost         *int64     `json:"cost_nanousd"`       // its contribution to the figure
-	Used         string     `json:"used"`               // reported, calculated, or why neither
-	Price        PriceTrace `json:"price"`
-}
-
-// Text is a text that may be unknown: "" is null in JSON.
-type Text string
-
-// MarshalJSON implements json.Marshaler.
-func (t Text) MarshalJSON() ([]byte, error) {
-	if t == "" {
-		return []byte("null"), nil
-	}
-	return json.Marshal(string(t))
+	ID           string          `json:"usage_id"`
+	Run          string          `json:"run_id"`
+	Conversation transcript.Text `json:"conversation_id"`
+	Place        Place           `json:"place"`
+	Time         *time.Time      `json:"time"`
+	FileTime     *time.Time      `json:"file_time"` // when the file was last changed, of a record that states no time
+	Model        transcript.Text `json:"model"`
+	Tokens       []Amount        `json:"tokens"` // the classes that it states
+	Requests     *int64          `json:"requests"`
+	Agent        transcript.Text `json:"agent"`
+	Flow         transcript.Text `json:"flow"`
+	Step         transcript.Text `json:"step"`
+	Status       transcript.Text `json:"status"`
+	Verdict      string          `json:"verdict"`
+	Counted      bool            `json:"counted"`
+	Of           *Place          `json:"of"` // the record of the same request that counts instead
+	Reported     *int64          `json:"reported_cost_nanousd"`
+	ReportedBy   transcript.Text `json:"reported_by"` // field of the original
+	Calculated   *int64          `json:"calculated_cost_nanousd"`
+	Difference   *int64          `json:"difference_nanousd"` // calculated less reported
+	Cost         *int64          `json:"cost_nanousd"`       // its contribution to the figure
+	Used         string          `json:"used"`               // reported, calculated, or why neither
+	Price        PriceTrace      `json:"price"`
 }
 
 // Place is a line of an original.
 type Place struct {
-	Source  string `json:"source"`
-	Path    string `json:"path"`
-	Version int    `json:"version"`
-	Inner   Text   `json:"inner"`
-	Line    int    `json:"line"`
-	Offset  int64  `json:"offset"`
-	Length  int64  `json:"length"`
-	Chain   int64  `json:"-"` // for the text of the line: private to the index
+	Source  string          `json:"source"`
+	Path    string          `json:"path"`
+	Version int             `json:"version"`
+	Inner   transcript.Text `json:"inner"`
+	Line    int             `json:"line"`
+	Offset  int64           `json:"offset"`
+	Length  int64           `json:"length"`
+	Chain   int64           `json:"-"` // for the text of the line: private to the index
 }
 
 // Amount is the tokens of one class.
@@ -93,16 +81,16 @@ type Amount struct {
 
 // PriceTrace says how the tokens were priced.
 type PriceTrace struct {
-	Row      Text        `json:"row"`   // row of the price table
-	Rule     Text        `json:"rule"`  // rule that matched the model to the row
-	Table    Text        `json:"table"` // date of the table, or first day of an override
-	Override bool        `json:"override"`
-	Lines    []PriceLine `json:"lines"`
-	Factors  []string    `json:"factors"`
-	Service  string      `json:"service"`
-	Above    int64       `json:"above"` // threshold of the long-prompt price in tokens, 0 for the base price
-	Flags    []string    `json:"flags"`
-	Reason   Text        `json:"reason"` // why there is no price
+	Row      transcript.Text `json:"row"`   // row of the price table
+	Rule     transcript.Text `json:"rule"`  // rule that matched the model to the row
+	Table    transcript.Text `json:"table"` // date of the table, or first day of an override
+	Override bool            `json:"override"`
+	Lines    []PriceLine     `json:"lines"`
+	Factors  []string        `json:"factors"`
+	Service  string          `json:"service"`
+	Above    int64           `json:"above"` // threshold of the long-prompt price in tokens, 0 for the base price
+	Flags    []string        `json:"flags"`
+	Reason   transcript.Text `json:"reason"` // why there is no price
 	// Outdated means that the index holds another price than this one: it was built with other tables.
 	Outdated bool `json:"outdated"`
 }
@@ -200,15 +188,15 @@ func overlaps(u, event index.Place) bool {
 }
 
 func placeOf(p index.Place) Place {
-	return Place{p.Source, p.Path, p.Number, Text(p.Inner), p.Line, p.Offset, p.Length, p.Chain}
+	return Place{p.Source, p.Path, p.Number, transcript.Text(p.Inner), p.Line, p.Offset, p.Length, p.Chain}
 }
 
 func (x *explainer) record(u *index.Usage, t *tally) Record {
 	r := Record{
-		ID: u.ID, Run: u.RunID, Conversation: Text(u.ConversationID), Place: placeOf(u.Place), Time: stamp(u.Time), Model: Text(u.Model),
-		Requests: u.Requests.OrNil(), Agent: Text(u.Agent), Flow: Text(u.Flow), Step: Text(u.Step), Status: Text(u.Status),
+		ID: u.ID, Run: u.RunID, Conversation: transcript.Text(u.ConversationID), Place: placeOf(u.Place), Time: stamp(u.Time), Model: transcript.Text(u.Model),
+		Requests: u.Requests.OrNil(), Agent: transcript.Text(u.Agent), Flow: transcript.Text(u.Flow), Step: transcript.Text(u.Step), Status: transcript.Text(u.Status),
 		Verdict: string(u.Verdict), Counted: u.Verdict == transcript.Counted, Tokens: []Amount{},
-		Reported: u.Cost.OrNil(), ReportedBy: Text(u.CostSource), Calculated: u.Calculated.OrNil(), Price: x.trace(u),
+		Reported: u.Cost.OrNil(), ReportedBy: transcript.Text(u.CostSource), Calculated: u.Calculated.OrNil(), Price: x.trace(u),
 	}
 	for _, c := range []struct {
 		class price.Class
@@ -278,15 +266,15 @@ func toSum(u *index.Usage) index.Sum {
 
 // trace prices a record and reports how.
 func (x *explainer) trace(u *index.Usage) PriceTrace {
-	p := PriceTrace{Row: Text(u.PriceModel), Table: Text(u.PriceTable), Lines: []PriceLine{}, Factors: []string{}, Flags: []string{}}
+	p := PriceTrace{Row: transcript.Text(u.PriceModel), Table: transcript.Text(u.PriceTable), Lines: []PriceLine{}, Factors: []string{}, Flags: []string{}}
 	if x.book == nil {
 		return p
 	}
 	r := x.book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning,
 		Requests: u.Requests})
-	p.Row, p.Rule, p.Table, p.Override = Text(r.Match.Key), Text(r.Match.Rule), Text(r.Match.TableDate), r.Match.Override
-	p.Service, p.Above, p.Reason = r.Service.String(), r.Above, Text(r.Reason)
+	p.Row, p.Rule, p.Table, p.Override = transcript.Text(r.Match.Key), transcript.Text(r.Match.Rule), transcript.Text(r.Match.TableDate), r.Match.Override
+	p.Service, p.Above, p.Reason = r.Service.String(), r.Above, transcript.Text(r.Reason)
 	p.Outdated = r.NanoUSD != u.Calculated
 	p.Flags = append(p.Flags, r.Flags...)
 	for _, l := range r.Lines {

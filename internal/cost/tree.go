@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Graph is an index that knows the links between runs, and what they spent.
@@ -20,16 +21,16 @@ var childLinks = []string{"parent", "call"}
 // Branch is a run, or a group of runs, with what it spent itself (Own) and including everything below it (Whole). A
 // run that occurs in the tree more than once, as in a cycle, is counted only where it occurs first.
 type Branch struct {
-	Kind     string   `json:"kind"` // kind of the link that leads here, "member" for a run of a group, "" for the root
-	Type     string   `json:"type"` // run, conversation, group, actor
-	NativeID string   `json:"native_id"`
-	RunID    string   `json:"run_id"` // "" if the run is not in the archive
-	Title    string   `json:"title"`
-	Found    bool     `json:"found"` // it is in the archive
-	Seen     bool     `json:"seen"`  // it occurs further up, with its figures
-	Own      Figures  `json:"exclusive"`
-	Whole    Figures  `json:"inclusive"`
-	Children []Branch `json:"children"`
+	Kind     transcript.Text `json:"kind"` // kind of the link that leads here, "member" for a run of a group, "" for the root
+	Type     string          `json:"type"` // run, conversation, group, actor
+	NativeID transcript.Text `json:"native_id"`
+	RunID    transcript.Text `json:"run_id"` // "" if the run is not in the archive
+	Title    transcript.Text `json:"title"`
+	Found    bool            `json:"found"` // it is in the archive
+	Seen     bool            `json:"seen"`  // it occurs further up, with its figures
+	Own      Figures         `json:"exclusive"`
+	Whole    Figures         `json:"inclusive"`
+	Children []Branch        `json:"children"`
 }
 
 // Tree returns what a run or group spent, including all runs that it started. By and Limit of o are ignored. Errors:
@@ -91,7 +92,8 @@ func (t *tree) sum(ctx context.Context, x Graph, o Options) error {
 
 // branch builds a subtree. It removes the tally of a run where it first occurs, so that the run is summed once.
 func (t *tree) branch(b *index.Branch, mode Mode) (Branch, *tally) {
-	out := Branch{Kind: b.Kind, Type: b.Type, NativeID: b.NativeID, RunID: b.Run.ID, Title: b.Run.Title, Found: b.Found, Seen: b.Seen, Children: []Branch{}}
+	out := Branch{Kind: transcript.Text(b.Kind), Type: b.Type, NativeID: transcript.Text(b.NativeID), RunID: transcript.Text(b.Run.ID),
+		Title: transcript.Text(b.Run.Title), Found: b.Found, Seen: b.Seen, Children: []Branch{}}
 	whole := &tally{mode: mode}
 	if own := t.runs[b.Run.ID]; own != nil && !b.Seen {
 		whole.plus(own)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Runs are the runs that a policy decides on. There may be a million, of which only a few are in memory.
@@ -52,7 +54,8 @@ type Groups map[string]bool
 // Add records a decision.
 func (g Groups) Add(d *Decision) {
 	if d.Group != "" {
-		g[d.Group] = g[d.Group] || d.Action != Prune
+		group := string(d.Group)
+		g[group] = g[group] || d.Action != Prune
 	}
 }
 
@@ -220,7 +223,7 @@ func (a *evaluation) decide(i int, r *Run) Decision {
 	_, next := a.p.ruleFor(r, a.now)
 	if f.rule >= 0 && f.leader < 0 {
 		rule := &a.p.Rules[f.rule]
-		d.Group = r.groupName(rule.Per)
+		d.Group = transcript.Text(r.groupName(rule.Per))
 		if !f.protected {
 			a.applyRule(rule, f, r, &d)
 		}
@@ -241,7 +244,7 @@ func (a *evaluation) decide(i int, r *Run) Decision {
 
 // applyRule applies the rule that matches a run.
 func (a *evaluation) applyRule(rule *Rule, f *runFacts, r *Run, d *Decision) {
-	d.Rule, d.Ledger = rule.Name, rule.Ledger
+	d.Rule, d.Ledger = transcript.Text(rule.Name), rule.Ledger
 	if len(rule.Steps) == 0 {
 		d.Reasons = []string{fmt.Sprintf("rule %s keeps it", rule.Name)}
 		return

@@ -12,7 +12,11 @@
 // these limits.
 package policy
 
-import "time"
+import (
+	"time"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
 
 // Action is what happens to a run.
 type Action string
@@ -26,6 +30,9 @@ const (
 
 // Tier is how far a run is thinned. Each tier includes the previous ones.
 type Tier string
+
+// MarshalJSON implements json.Marshaler. No tier is null.
+func (t Tier) MarshalJSON() ([]byte, error) { return transcript.Text(t).MarshalJSON() }
 
 // The tiers of thinning.
 const (

@@ -46,13 +46,13 @@ type Hold struct {
 
 // Decision is what happens to one run.
 type Decision struct {
-	RunID  string `json:"run_id"`
-	Action Action `json:"action"`
-	Tier   Tier   `json:"tier"` // for Thin
-	Over   int64  `json:"over"` // size in bytes, for TierPayloads
-	Rule   string `json:"rule"` // "" if none matched, or if a pin or hold decided
-	Group  string `json:"group"`
-	Ledger bool   `json:"ledger"` // keep totals of usage and cost
+	RunID  string          `json:"run_id"`
+	Action Action          `json:"action"`
+	Tier   Tier            `json:"tier"` // for Thin
+	Over   int64           `json:"over"` // size in bytes, for TierPayloads
+	Rule   transcript.Text `json:"rule"` // "" if none matched, or if a pin or hold decided
+	Group  transcript.Text `json:"group"`
+	Ledger bool            `json:"ledger"` // keep totals of usage and cost
 
 	// Reasons says why, most important first; there is at least one.
 	Reasons []string `json:"reasons"`

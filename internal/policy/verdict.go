@@ -152,7 +152,7 @@ func (v *verdict) ofGroup() string {
 	if v.d.Group == "" {
 		return ""
 	}
-	return " of " + v.d.Group
+	return " of " + string(v.d.Group)
 }
 
 func ordinal(n int64) string {

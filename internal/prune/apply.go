@@ -69,7 +69,7 @@ const maxFamilyFacts = 4 * gc.FactsBytes
 // in a transcript, or in one of a run that it was forked from, such as which lines are copies. That would be lost if
 // the other original were removed first.
 func (w *work) writeFacts(ctx context.Context, done map[int64]bool) error {
-	facts, err := w.policyFact(ctx, w.plan.Policy)
+	facts, err := w.policyFact(ctx, string(w.plan.Policy))
 	if err != nil {
 		return err
 	}
@@ -405,7 +405,7 @@ func (p *Plan) order(v *PlannedVersion, h heldVersion) (index.LedgerOrder, error
 			return o, err
 		}
 		o.Drop[id] = !r.Ledger
-		o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: p.ID, Rule: r.Rule, Reason: reasonOf(r)})
+		o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: p.ID, Rule: string(r.Rule), Reason: reasonOf(r)})
 	}
 	return o, nil
 }

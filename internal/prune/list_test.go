@@ -125,7 +125,7 @@ func TestChangedPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for change, want := range map[string][2]string{
-		"a run that is thinned":    {`"action":"prune","tier":""`, `"action":"thin","tier":"search"`},
+		"a run that is thinned":    {`"action":"prune","tier":null`, `"action":"thin","tier":"search"`},
 		"another state":            {`"state":"`, `"state":"00`},
 		"a state that is none":     {`"state":"`, `"state":"x`},
 		"a newer format":           {`"format":1,`, `"format":2,`},

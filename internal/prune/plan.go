@@ -18,6 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // PlanFormat is the version of the JSON form of plans.
@@ -39,13 +40,13 @@ type Plan struct {
 
 // planHead identifies a plan.
 type planHead struct {
-	Format  int       `json:"format"`
-	ID      string    `json:"plan_id"`
-	Created time.Time `json:"created"`
-	By      string    `json:"by"`             // what the plan is made from: policy, query or run
-	Source  string    `json:"source"`         // name of the policy, the query, or the runs
-	Policy  string    `json:"policy"`         // text of the policy, "" if none
-	Costs   bool      `json:"looks_at_costs"` // decisions depend on the cost of runs
+	Format  int             `json:"format"`
+	ID      string          `json:"plan_id"`
+	Created time.Time       `json:"created"`
+	By      string          `json:"by"`             // what the plan is made from: policy, query or run
+	Source  string          `json:"source"`         // name of the policy, the query, or the runs
+	Policy  transcript.Text `json:"policy"`         // text of the policy, "" if none
+	Costs   bool            `json:"looks_at_costs"` // decisions depend on the cost of runs
 }
 
 // planTail summarises the effects of a plan.
@@ -59,13 +60,13 @@ type planTail struct {
 // PlannedRun is a run and the decision on it.
 type PlannedRun struct {
 	policy.Decision
-	Format  string     `json:"format"`
-	Source  string     `json:"source"`
-	Native  string     `json:"native_id"`
-	Flow    string     `json:"flow"`
-	Title   string     `json:"title"`
-	Started *time.Time `json:"started"`
-	State   string     `json:"state"` // hash of everything the decision depends on, and of its originals
+	Format  string          `json:"format"`
+	Source  string          `json:"source"`
+	Native  string          `json:"native_id"`
+	Flow    transcript.Text `json:"flow"`
+	Title   transcript.Text `json:"title"`
+	Started *time.Time      `json:"started"`
+	State   string          `json:"state"` // hash of everything the decision depends on, and of its originals
 }
 
 // runState is what is kept in memory of a run of a plan: there may be a million.
@@ -166,7 +167,7 @@ func (p *Plan) emptiesArchive() bool {
 func (p *Pruner) make(ctx context.Context, c Choice, s *snapshot) (_ *Plan, err error) {
 	now := p.now()
 	plan := p.newPlan()
-	plan.planHead = planHead{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: s.costs}
+	plan.planHead = planHead{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: transcript.Text(c.Text), Costs: s.costs}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, plan.Close())
@@ -343,7 +344,7 @@ func planID(p *Plan) (string, error) {
 
 // plan adds a decision to the runs of a plan, with what users want to know of its run.
 func (s *snapshot) plan(runs *[]runState, to *List[PlannedRun], number int, r *policy.Run, d *policy.Decision) error {
-	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Flow: r.Flow, Title: r.Title}
+	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Flow: transcript.Text(r.Flow), Title: transcript.Text(r.Title)}
 	if !r.Started.IsZero() {
 		x.Started = &r.Started
 	}
