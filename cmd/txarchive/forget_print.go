@@ -67,7 +67,7 @@ func (w *forgetJob) printApplied() {
 	if w.unread > 0 {
 		a.note("not searched: unreadable parts of %s; those in quarantine can be removed by hand", terminal.Plural(w.unread, "damaged pack", "damaged packs"))
 	}
-	a.note("not searched: sources, which are never changed; backups; copies of the archive; restored and exported files; indexes of other machines")
+	a.note("not searched: sources, which are never changed; backups (txarchive backup DIR --keep-last 1 removes what they hold of it); copies of the archive; restored and exported files; indexes of other machines")
 }
 
 type forgetPlace struct {
