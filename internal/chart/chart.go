@@ -33,9 +33,12 @@ type series struct {
 }
 
 const (
-	maxSeries  = 8   // in a file; the others are drawn as one. On a terminal twice as many, and the number of the others is printed
-	maxGapDays = 366 // longer gaps between two buckets are not filled
+	maxSeries = 8   // in a file; the others are drawn as one. On a terminal twice as many, and the number of the others is printed
+	maxGap    = 366 // more buckets than this without usage, one after the other, are skipped
 )
+
+// skipped is the name of the bucket that stands for all those of a gap.
+const skipped = "…"
 
 // New returns the chart of a report. It shows costs if any is known, else tokens.
 func New(r *cost.Report) *Chart {
@@ -111,8 +114,8 @@ func (c *Chart) value(f *cost.Figures) (v float64, known bool) {
 	return float64(*f.Cost) / 1e6, true
 }
 
-// fillGaps adds empty buckets for the days, weeks and months in which nothing was spent, except in gaps of over a year. It updates place,
-// the index of each bucket.
+// fillGaps adds empty buckets for the days, weeks and months in which nothing was spent, or one that says that there are too many of them.
+// It updates place, the index of each bucket.
 func (c *Chart) fillGaps(place map[string]int) {
 	slices.Sort(c.buckets)
 	layout, step := time.DateOnly, [2]int{0, 1}
@@ -129,12 +132,17 @@ func (c *Chart) fillGaps(place map[string]int) {
 		if i > 0 && step != [2]int{} && b != "-" {
 			from, err := time.Parse(layout, c.buckets[i-1])
 			to, err2 := time.Parse(layout, b)
-			for err == nil && err2 == nil && to.Sub(from) < maxGapDays*24*time.Hour {
+			var gap []string
+			for err == nil && err2 == nil && len(gap) <= maxGap {
 				if from = from.AddDate(0, step[0], step[1]); !from.Before(to) {
 					break
 				}
-				all = append(all, from.Format(layout))
+				gap = append(gap, from.Format(layout))
 			}
+			if len(gap) > maxGap {
+				gap = []string{skipped}
+			}
+			all = append(all, gap...)
 		}
 		all = append(all, b)
 	}
@@ -212,6 +220,9 @@ func (c *Chart) Draw(width int, k terminal.Style) string {
 	rows := make([]drawnRow, len(c.buckets))
 	for i, b := range c.buckets {
 		rows[i] = drawnRow{b, c.amountOrDash(c.totals[i], c.unknown[i]), func(width int) string { return bar(c.totals[i], most, width) }}
+		if b == skipped {
+			rows[i].amount = ""
+		}
 	}
 	out := drawRows(rows, width, math.MaxInt, k.Bold)
 	if c.time != "" && len(c.buckets) > 1 && (len(c.series) > 1 || c.series[0].name != "") {

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,6 +49,14 @@ b             -`
 	if got := New(r).Draw(25, terminal.Style{}); got != want {
 		t.Errorf("drawn is\n%s\nnot\n%s", got, want)
 	}
+	// A long gap is not left out without a word; what there is room for is drawn.
+	r = chartReport([]string{"day"}, []string{"2024-03-01"}, []string{"2026-03-03"})
+	if got, want := New(r).Draw(25, terminal.Style{}), "2024-03-01  ██    $1.0000\n…                        \n2026-03-03  ████  $2.0000"; got != want {
+		t.Errorf("drawn is\n%s\nnot\n%s", got, want)
+	}
+	if got := strings.Count(New(chartReport([]string{"month"}, []string{"2024-03"}, []string{"2026-03"})).Draw(25, terminal.Style{}), "\n"); got != 24 {
+		t.Errorf("%d months between two years, not 24", got)
+	}
 	if got := New(chartReport([]string{"project"}, []string{"x"}, []string{"\x1b[31my"})).Draw(30, terminal.Style{}); strings.Contains(got, "\x1b") || !strings.Contains(got, "x  ") {
 		t.Errorf("%q", got)
 	}
@@ -61,5 +70,23 @@ b             -`
 	}
 	if got := sparkline([]float64{1, 1, 4, 4, 0, 0}, 3); got != "▂█ " {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestFileNamesBars checks that each bar of a file that is no time has its name, however many there are, and that names stay in the picture.
+func TestFileNamesBars(t *testing.T) {
+	var rows [][]string
+	for i := range 40 {
+		rows = append(rows, []string{fmt.Sprintf("%02d-a-model-with-a-long-name", i)})
+	}
+	picture := string(New(chartReport([]string{"model"}, rows...)).SVG())
+	for _, r := range rows {
+		if name := terminal.TruncateMiddle(r[0], labelWidth); !strings.Contains(picture, ">"+name+"<") {
+			t.Errorf("no label %s", name)
+		}
+	}
+	// A character is some 7 pixels wide, and labels are turned by 40 degrees.
+	if long := float64(labelWidth) * 7; long*0.77 > marginLeft || long*0.65+14 > marginBottom {
+		t.Errorf("labels of %d characters do not fit into the margins", labelWidth)
 	}
 }

@@ -22,14 +22,18 @@ var seriesColors = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9
 // Dimensions in pixels: the chart without its legend, the margins around the bars, a line of the legend.
 const (
 	chartWidth, chartHeight = 960, 480
-	marginLeft, marginTop   = 80, 40
+	marginLeft, marginTop   = 120, 40
 	marginRight             = 20
-	marginBottom            = 110
+	marginBottom            = 130
 	legendLine              = 18
 )
 
-// maxLabels is how many labels fit below the bars.
-const maxLabels = 24
+// Labels below the bars. Those of times may be left out, as they follow from those beside them; names are all shown, as closely as they fit.
+const (
+	maxTimes   = 24
+	maxNames   = 60
+	labelWidth = 22 // in characters, which the margins have room for
+)
 
 // SVG returns the chart as an SVG file of stacked bars: one for each bucket, made of its series. The library escapes labels, fonts are
 // given by name, and nothing is loaded from anywhere.
@@ -69,7 +73,11 @@ func (c *Chart) hasLegend() bool {
 func (c *Chart) bars(s *svg.SVG, few []series, most float64) {
 	const height = chartHeight - marginTop - marginBottom
 	step := float64(chartWidth-marginLeft-marginRight) / float64(max(len(c.buckets), 1))
-	every := (len(c.buckets) + maxLabels - 1) / maxLabels
+	labels := maxNames
+	if c.time != "" {
+		labels = maxTimes
+	}
+	every := (len(c.buckets) + labels - 1) / labels
 	for i, b := range c.buckets {
 		x, top := marginLeft+step*float64(i), 0.0
 		for j, one := range few {
@@ -79,9 +87,9 @@ func (c *Chart) bars(s *svg.SVG, few []series, most float64) {
 				s.Rect(int(x+step*0.1), chartHeight-marginBottom-high, max(int(step*0.8), 1), high-low, "fill:"+seriesColors[j%len(seriesColors)])
 			}
 		}
-		if i%every == 0 {
+		if i%every == 0 || b == skipped {
 			s.TranslateRotate(int(x+step/2), chartHeight-marginBottom+14, -40)
-			s.Text(0, 0, terminal.TruncateMiddle(b, 22), "text-anchor:end")
+			s.Text(0, 0, terminal.TruncateMiddle(b, labelWidth), "text-anchor:end")
 			s.Gend()
 		}
 	}
@@ -144,7 +152,7 @@ const pageHead = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
-svg { width: 100%; height: auto } table { border-collapse: collapse } th, td { padding: .1rem .8rem .1rem 0; text-align: left; white-space: nowrap }
+svg { width: 100%; height: auto } table { border-collapse: collapse; font-size: 13px } th, td { padding: .1rem .7rem .1rem 0; text-align: left; white-space: nowrap }
 .n { text-align: right; font-variant-numeric: tabular-nums } tr:last-child { font-weight: bold } p { color: #555 }
 </style>
 `
