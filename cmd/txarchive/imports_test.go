@@ -112,7 +112,7 @@ var fences = map[string][]string{
 
 // testFences are rooms whose tests may use more: some look into the index as others would.
 var testFences = map[string][]string{"github.com/santhosh-tekuri/jsonschema/v6": {"cmd/txarchive"}, "modernc.org/sqlite": {"cmd/txarchive", "cost", "prune"},
-	"golang.org/x/text/unicode/norm": {"search"}, "golang.org/x/sys/unix": {"ingest"}}
+	"golang.org/x/text/unicode/norm": {"search"}, "golang.org/x/sys/unix": {"ingest", "index/sqlite"}}
 
 // impure are packages of the standard library that a format may not use: it is a function of bytes.
 var impure = []string{"os", "net", "context", "database/sql", "log/slog"}

@@ -158,7 +158,15 @@ func (db *DB) openBoth(ctx context.Context) error {
 func (db *DB) openReader(ctx context.Context) error {
 	db.read()
 	err := current(ctx, db.r.DB)
-	if err == nil || !engine.CannotOpen(err) || hasLog(db.path) {
+	if err == nil || !engine.CannotOpen(err) {
+		return err
+	}
+	for _, file := range []string{"", "-wal", "-shm"} { // which SQLite does not name
+		if denied := disk.Denied(db.path + file); denied != nil {
+			return denied
+		}
+	}
+	if hasLog(db.path) {
 		return err
 	}
 	// Nothing can be written there, not even the shared memory that readers of a WAL need. So nobody else can have the index
