@@ -33,7 +33,11 @@ func (v *costPrinter) explain(ctx context.Context) error {
 		return err
 	}
 	if len(x.Records) == 0 && len(subject.Keys) > 0 {
-		return notFound(fmt.Sprintf("the report has no row %q", v.o.explain), "txarchive cost --by "+strings.Join(v.options.By, ",")+" shows them")
+		hint := "txarchive cost --by " + strings.Join(v.options.By, ",") + " shows them"
+		if i := slices.IndexFunc(subject.Keys, func(k cost.Key) bool { return k.Value != nil && *k.Value == "-" }); i >= 0 {
+			hint += "; where it shows -, write nothing: " + subject.Keys[i].Name + "="
+		}
+		return notFound(fmt.Sprintf("the report has no row %q", v.o.explain), hint)
 	}
 	x.Cut(v.o.limit)
 	if v.o.format == "json" {
