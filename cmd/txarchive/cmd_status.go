@@ -47,7 +47,7 @@ func newStatusCommand(a *app) *cobra.Command {
 	f.Var((*ageValue)(&o.maxAge), "max-age", "exit with code 6 if the last scan of a source is older than `AGE`")
 	f.BoolVar(&o.check, "check", false, "exit with code 6 if anything needs attention")
 	f.BoolVar(&o.noScan, "no-scan", false, "do not look at the sources")
-	a.pathVar(f, &o.prometheus, "prometheus", "write the figures to `FILE`, for the textfile collector of node_exporter")
+	a.pathVar(f, &o.prometheus, "prometheus", "write the figures to `FILE`, for the textfile collector of node_exporter (- = only them, to standard output)")
 	return cmd
 }
 
@@ -94,6 +94,9 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	if o.maxAge < 0 {
 		return usage("--max-age cannot be negative", "--max-age 26h")
 	}
+	if a.json && o.prometheus == "-" {
+		return usage("--prometheus - cannot be combined with --json", "--prometheus FILE")
+	}
 	store, err := a.openRead(ctx)
 	if err != nil {
 		return err
@@ -108,12 +111,13 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 			return err
 		}
 	}
+	table := !a.json && !a.quiet && o.prometheus != "-"
 	if a.json {
 		err = a.printJSON(s)
-	} else if !a.quiet {
+	} else if table {
 		a.printStatus(s)
 	}
-	return errors.Join(err, s.verdict(&o, !a.json && !a.quiet))
+	return errors.Join(err, s.verdict(&o, table))
 }
 
 // verdict returns the error that status ends in, nil for none. said means that the findings were already printed for people.

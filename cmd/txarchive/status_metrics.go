@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -9,12 +10,19 @@ import (
 	"github.com/txarchive/txarchive/internal/prometheus"
 )
 
-// writeMetrics writes the metrics to a file for node_exporter, completely or not at all. Others may read it: it has names of sources
-// and nothing of their contents.
+// writeMetrics writes the metrics to a file for node_exporter, completely or not at all, or to standard output for "-". Others may read the
+// file: it has names of sources and nothing of their contents.
 func (a *app) writeMetrics(s *statusReport, file string) error {
 	var text strings.Builder
 	if _, err := s.metrics(a.now()).WriteTo(&text); err != nil {
 		return err
+	}
+	if file == "-" {
+		_, err := io.WriteString(a.out, text.String())
+		return err
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // which a file would take the place of: /dev/stdout
+		return usage(fmt.Sprintf("--prometheus %s: not a regular file", file), "--prometheus - writes to standard output")
 	}
 	if err := a.fs().WriteFile(file, []byte(text.String())); err != nil {
 		return fmt.Errorf("write metrics: %w", err)
