@@ -167,7 +167,7 @@ func (db *DB) openReader(ctx context.Context) error {
 		}
 	}
 	if hasLog(db.path) {
-		return err
+		return fmt.Errorf("%w: its write-ahead log is not empty, and who reads that must be able to write to %s", err, filepath.Dir(db.path))
 	}
 	// Nothing can be written there, not even the shared memory that readers of a WAL need. So nobody else can have the index
 	// open.

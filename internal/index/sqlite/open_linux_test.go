@@ -41,4 +41,12 @@ func TestOpenIndexOfSomebodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A log that was left behind by a crash is read by way of a file beside it.
+	if err := errors.Join(os.WriteFile(db.path+"-wal", []byte("frames"), 0o600), os.Chmod(filepath.Dir(db.path), 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Dir(db.path), 0o700)
+	if _, err := Open(t.Context(), db.path, Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "must be able to write to "+filepath.Dir(db.path)) {
+		t.Errorf("where nothing can be written beside a log: %v", err)
+	}
 }
