@@ -21,6 +21,7 @@ type Chart struct {
 	buckets []string
 	totals  []float64
 	unknown []bool   // of buckets: nothing in them has a known cost
+	used    []bool   // of buckets: there is something in them
 	series  []series // the largest first
 }
 
@@ -35,6 +36,7 @@ type series struct {
 const (
 	maxSeries = 8   // in a file; the others are drawn as one. On a terminal twice as many, and the number of the others is printed
 	maxGap    = 366 // more buckets than this without usage, one after the other, are skipped
+	maxUnused = 31  // and on a terminal, where each is a line, more than this
 )
 
 // skipped is the name of the bucket that stands for all those of a gap.
@@ -65,7 +67,7 @@ func New(r *cost.Report) *Chart {
 	if c.time != "" {
 		c.fillGaps(place)
 	}
-	c.totals, c.unknown = make([]float64, len(c.buckets)), make([]bool, len(c.buckets))
+	c.totals, c.unknown, c.used = make([]float64, len(c.buckets)), make([]bool, len(c.buckets)), make([]bool, len(c.buckets))
 	known := make([]bool, len(c.buckets))
 	for i := range r.Rows {
 		bucket, name := c.keys(&r.Rows[i], at)
@@ -78,6 +80,7 @@ func New(r *cost.Report) *Chart {
 		s.sum += v
 		s.known = s.known || ok
 		c.totals[n] += v
+		c.used[n] = true
 		known[n] = known[n] || ok
 		c.unknown[n] = !known[n]
 	}
@@ -217,11 +220,17 @@ func (c *Chart) Draw(width int, k terminal.Style) string {
 		width = 80
 	}
 	most := slices.Max(append(slices.Clone(c.totals), 0))
-	rows := make([]drawnRow, len(c.buckets))
-	for i, b := range c.buckets {
-		rows[i] = drawnRow{b, c.amountOrDash(c.totals[i], c.unknown[i]), func(width int) string { return bar(c.totals[i], most, width) }}
-		if b == skipped {
-			rows[i].amount = ""
+	var rows []drawnRow
+	for i := 0; i < len(c.buckets); i++ {
+		gap := max(slices.Index(c.used[i:], true), 0) // the last bucket is used
+		switch {
+		case c.buckets[i] == skipped:
+			rows = append(rows, drawnRow{name: skipped, blocks: func(int) string { return "" }})
+		case gap > maxUnused:
+			rows = append(rows, drawnRow{name: fmt.Sprintf("%s %d %ss", skipped, gap, c.time), blocks: func(int) string { return "" }})
+			i += gap - 1
+		default:
+			rows = append(rows, drawnRow{c.buckets[i], c.amountOrDash(c.totals[i], c.unknown[i]), func(width int) string { return bar(c.totals[i], most, width) }})
 		}
 	}
 	out := drawRows(rows, width, math.MaxInt, k.Bold)

@@ -54,6 +54,10 @@ b             -`
 	if got, want := New(r).Draw(25, terminal.Style{}), "2024-03-01  ██    $1.0000\n…                        \n2026-03-03  ████  $2.0000"; got != want {
 		t.Errorf("drawn is\n%s\nnot\n%s", got, want)
 	}
+	r = chartReport([]string{"day"}, []string{"2026-01-01"}, []string{"2026-02-03"})
+	if got, want := New(r).Draw(25, terminal.Style{}), "2026-01-01  ██    $1.0000\n… 32 days                \n2026-02-03  ████  $2.0000"; got != want {
+		t.Errorf("drawn is\n%s\nnot\n%s", got, want)
+	}
 	if got := strings.Count(New(chartReport([]string{"month"}, []string{"2024-03"}, []string{"2026-03"})).Draw(25, terminal.Style{}), "\n"); got != 24 {
 		t.Errorf("%d months between two years, not 24", got)
 	}
