@@ -258,7 +258,7 @@ func (s *snapshot) byPolicy(plan *Plan, c Choice, now time.Time) error {
 	groups, decides := policy.Groups{}, map[string]bool{}
 	err := c.Policy.Decide(s, now, func(number int, r *policy.Run, d *policy.Decision) error {
 		groups.Add(d)
-		decides[d.Rule] = true
+		decides[string(d.Rule)] = true
 		if d.Action == policy.Keep {
 			return nil
 		}
