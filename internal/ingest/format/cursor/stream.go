@@ -404,6 +404,9 @@ func appendStream(dst []byte, v format.Value) []byte {
 	if v.IsString() {
 		return appendText(dst, v)
 	}
+	if fragmentOf(v) != "" { // inside another line, where no program has put it yet
+		return appendFragment(dst, v)
+	}
 	if name, input, _ := toolOf(v); name != "" {
 		dst = append(dst, name...)
 		return format.AppendStrings(dst, insideJSON(input))
