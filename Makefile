@@ -31,7 +31,7 @@ build: ## the binary, ./txarchive
 demo: build ## archive the example runs in ./demo-archive, and look at them
 	@rm -rf demo-archive demo-restored
 	./txarchive --archive demo-archive ingest testdata/runs/*
-	./txarchive --archive demo-archive search 'Cannot read property'
+	./txarchive --archive demo-archive --utc search 'Cannot read property'
 	./txarchive --archive demo-archive --utc tree r4tga7f3ymvx3
 	./txarchive --archive demo-archive restore --all --to demo-restored
 	@diff -r testdata/runs demo-restored && echo 'demo-restored is testdata/runs, byte for byte'
