@@ -351,33 +351,15 @@ func (c *catalog) finish() {
 	}
 }
 
-// coverParts returns the parts that follow one another from the first byte of a version to its last, the longest at each offset from which
-// the last can be reached. It returns nil if there is nothing to choose, or no such way. The parts are sorted.
+// coverParts returns those parts that follow one another from the first byte of a version to its last: nil if there is nothing to choose, or
+// bytes are missing. The parts are sorted.
 func coverParts(parts []catalogPart, size int64) []catalogPart {
-	overlap := false
 	for i := 1; i < len(parts); i++ {
-		overlap = overlap || parts[i].Offset < parts[i-1].Offset+parts[i-1].Size
-	}
-	if !overlap {
-		return nil
-	}
-	next := map[int64]int{} // the part to take at an offset
-	for i := len(parts) - 1; i >= 0; i-- {
-		end := parts[i].Offset + parts[i].Size
-		if _, ok := next[end]; parts[i].Size > 0 && (ok || end >= size) {
-			next[parts[i].Offset] = i // the longest comes first
+		if parts[i].Offset < parts[i-1].Offset+parts[i-1].Size {
+			return blob.Cover(parts, func(p *catalogPart) *blob.Extent { return &p.Extent }, size)
 		}
 	}
-	var chosen []catalogPart
-	for at := int64(0); at < size; {
-		i, ok := next[at]
-		if !ok {
-			return nil
-		}
-		chosen = append(chosen, parts[i])
-		at += parts[i].Size
-	}
-	return chosen
+	return nil
 }
 
 // recorded returns the place of the bytes that the manifest states.

@@ -45,3 +45,31 @@ func (c Copy) Compare(other Copy) int {
 func (e *Extent) Compare(other *Extent) int {
 	return cmp.Or(cmp.Compare(e.Offset, other.Offset), cmp.Compare(other.Size, e.Size))
 }
+
+// Cover returns the parts of a version, which are sorted by the Compare of their extents, that follow one another from its first byte to its
+// last: as few as possible, and among equals those that come first. It returns nil if bytes are missing, or size is 0.
+func Cover[P any](parts []P, extent func(*P) *Extent, size int64) []P {
+	type way struct{ steps, next int } // from an offset to the end
+	ways := map[int64]way{}
+	for i := len(parts) - 1; i >= 0; i-- {
+		e := extent(&parts[i])
+		rest, ok := ways[e.Offset+e.Size]
+		if e.Offset+e.Size >= size {
+			rest, ok = way{}, true
+		}
+		if have, known := ways[e.Offset]; !ok || e.Size == 0 || known && have.steps < rest.steps+1 {
+			continue
+		}
+		ways[e.Offset] = way{rest.steps + 1, i}
+	}
+	var chosen []P
+	for at := int64(0); at < size; {
+		w, ok := ways[at]
+		if !ok {
+			return nil
+		}
+		chosen = append(chosen, parts[w.next])
+		at += extent(&parts[w.next]).Size
+	}
+	return chosen
+}

@@ -74,24 +74,8 @@ func cover(parts []part, size int64) []part {
 	if size == 0 {
 		return parts[:min(1, len(parts))]
 	}
-	type way struct{ steps, next int }
-	ways := map[int64]way{size: {}}
-	for i := len(parts) - 1; i >= 0; i-- {
-		p := &parts[i]
-		rest, ok := ways[p.Offset+p.Size]
-		if have, known := ways[p.Offset]; !ok || p.Size == 0 || known && have.steps < rest.steps+1 {
-			continue
-		}
-		ways[p.Offset] = way{rest.steps + 1, i}
+	if chosen := blob.Cover(parts, func(p *part) *blob.Extent { return &p.Extent }, size); chosen != nil {
+		return chosen
 	}
-	if _, ok := ways[0]; !ok {
-		return parts
-	}
-	var chosen []part
-	for at := int64(0); at < size; {
-		p := parts[ways[at].next]
-		chosen = append(chosen, p)
-		at += p.Size
-	}
-	return chosen
+	return parts
 }
