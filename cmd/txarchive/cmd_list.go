@@ -105,7 +105,7 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 		}
 		return func(yield func(listRow, error) bool) {
 			for r, err := range store.Index().Runs(ctx, of, page) {
-				if !yield(listRow{run: &r, tags: tags[r.ID]}, err) || err != nil {
+				if !yield(listRow{run: &r, tags: allTags(&r, tags)}, err) || err != nil {
 					return
 				}
 			}

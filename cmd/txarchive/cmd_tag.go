@@ -21,7 +21,8 @@ func newTagCommand(a *app) *cobra.Command {
 		Use:   "tag",
 		Short: "Add, remove and list tags of runs",
 		Long: "Tag runs with words of your own, to find them (tag:release) and to match them in a retention policy. Tags are stored\n" +
-			"in the packs, like the originals, and are the same on every machine. RUN is an id, as for `show`." +
+			"in the packs, like the originals, and are the same on every machine. Tags that a producer states, such as Flow\n" +
+			"Studio's, are found and matched as well, but are not in the list, and cannot be removed. RUN is an id, as for `show`." +
 			exitCodes("4 no such run, or it has no such tag", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive tag add r7sk2 release keep\n  txarchive tag remove r7sk2 keep\n  txarchive tag list\n  txarchive list tag:release",
 	}

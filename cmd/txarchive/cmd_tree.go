@@ -213,7 +213,7 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 	if tokens := inOut(&n.Own); tokens != "" {
 		parts = append(parts, tokens)
 	}
-	parts = append(parts, strings.Join(p.tags[r.ID], ", "))
+	parts = append(parts, strings.Join(allTags(r, p.tags), ", "))
 	lines := [][]string{nonEmpty(parts...)}
 	if len(n.Children) > 0 && n.All.Runs > 1 {
 		all := fmt.Sprintf("all %s", terminal.Plural(n.All.Runs, "run", "runs"))
@@ -233,7 +233,7 @@ func inOut(t *search.Totals) string {
 	return s
 }
 
-// nodeJSON returns a node with its children for JSON; tags has the tags of each run.
+// nodeJSON returns a node with its children for JSON; tags has those that were put on each run.
 func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 	children := []any{}
 	for _, c := range n.Children {
@@ -242,7 +242,7 @@ func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 	out := map[string]any{"run": nil, "native_id": orNull(n.NativeID), "native_conversation": orNull(n.Conversation), "type": orNull(n.Type),
 		"link": orNull(n.Kind), "found": n.Found, "again": n.Seen, "own": totalsJSON(&n.Own), "all": totalsJSON(&n.All), "children": children}
 	if n.Run.ID != "" {
-		out["run"] = withTags(runJSON(&n.Run), tags[n.Run.ID])
+		out["run"] = withTags(runJSON(&n.Run), allTags(&n.Run, tags))
 	}
 	return out
 }

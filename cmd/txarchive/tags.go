@@ -44,7 +44,7 @@ func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
 	return all, nil
 }
 
-// tagsOf returns the tags of each run that has any.
+// tagsOf returns the tags that were put on each run that has any.
 func tagsOf(ctx context.Context, store *archive.Archive) (map[string][]string, error) {
 	rows, err := tags(ctx, store)
 	of := map[string][]string{}
@@ -52,6 +52,13 @@ func tagsOf(ctx context.Context, store *archive.Archive) (map[string][]string, e
 		of[r.Run] = append(of[r.Run], r.Tag)
 	}
 	return of, err
+}
+
+// allTags returns the tags of a run: those that were put on it, with those that its producer states.
+func allTags(r *index.Run, put map[string][]string) []string {
+	all := slices.Concat(put[r.ID], r.StatedTags())
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // withTags adds tags to the JSON of a run.

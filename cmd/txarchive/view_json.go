@@ -84,7 +84,7 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(v.a.out, `{"run":%s,"conversations":%s,"events":[`, encode(withTags(runJSON(r), tags[r.ID])), encode(list))
+	fmt.Fprintf(v.a.out, `{"run":%s,"conversations":%s,"events":[`, encode(withTags(runJSON(r), allTags(r, tags))), encode(list))
 	comma := ""
 	for view, err := range views {
 		if err != nil {

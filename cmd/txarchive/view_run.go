@@ -90,7 +90,7 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	v.fields([][2]string{
 		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
 		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
-		{"error", r.Error}, {"contains", counts}, {"pruned", pruned}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
+		{"error", r.Error}, {"contains", counts}, {"pruned", pruned}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(allTags(r, tags), ", ")},
 	})
 	return nil
 }

@@ -2,9 +2,11 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -203,6 +205,25 @@ type Run struct {
 	Thinned        string // tier to which some of its originals were thinned: search, payloads; or all: ledger
 	Counts         Counts
 	Attributes     string
+}
+
+// StatedTags returns the tags that the producer of a run states: its attribute "tags".
+func (r *Run) StatedTags() []string {
+	var stated struct {
+		Tags string `json:"tags"`
+	}
+	if json.Unmarshal([]byte(r.Attributes), &stated) != nil {
+		return nil
+	}
+	return SplitTags(stated.Tags)
+}
+
+// SplitTags returns the tags in an attribute "tags", in which commas separate them.
+func SplitTags(stated string) []string {
+	if stated == "" {
+		return nil
+	}
+	return strings.Split(stated, ",")
 }
 
 // Conversation is a conversation, as stated by the original that counts.

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -78,7 +77,6 @@ func (h *holders) of(version int64) []int32 {
 }
 
 // Runs yields all runs that count, in the order of the table. A run that states no model has that of its conversations, if it is one.
-// Formats whose runs have tags state them as an attribute, separated by commas.
 func (e *inventory) Runs() iter.Seq2[*index.InventoryRun, error] {
 	return func(yield func(*index.InventoryRun, error) bool) {
 		var row, format int64
@@ -98,9 +96,7 @@ func (e *inventory) Runs() iter.Seq2[*index.InventoryRun, error] {
 				return err
 			}
 			x.Format = e.formats[format]
-			if tags != "" {
-				x.Tags = strings.Split(tags, ",")
-			}
+			x.Tags = index.SplitTags(tags)
 			if !yield(&x, nil) {
 				return engine.ErrStop
 			}

@@ -455,15 +455,19 @@ func PinnedOrHeld(how string) (string, []any) {
 		[]any{index.FactHold}
 }
 
-// Tagged returns a condition on the tags of a run (alias r).
+// Tagged returns a condition on the tags of a run (alias r): those that were put on it, and those that its producer states, which commas
+// separate.
 func Tagged(v query.Value) (string, []any) {
-	const of = "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL"
+	const of = "(r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL"
+	const stated = "r.attributes ->> '$.tags'"
 	if v.Text == "" {
 		not := map[query.Match]string{query.Whole: "NOT "}[v.Match]
-		return not + of + ")", []any{index.FactTag}
+		return not + of + ") OR coalesce(" + stated + ", '') <> '')", []any{index.FactTag}
 	}
-	s, args := Compare("substr(k.key, instr(k.key, '/') + 1)", v)
-	return of + " AND " + s + ")", append([]any{index.FactTag}, args...)
+	put, args := Compare("substr(k.key, instr(k.key, '/') + 1)", v)
+	own, more := Compare("j.value", v)
+	return of + " AND " + put + ") OR EXISTS (SELECT 1 FROM json_each('[' || replace(json_quote(" + stated + `), ',', '","') || ']') j WHERE ` + own + "))",
+		slices.Concat([]any{index.FactTag}, args, more)
 }
 
 // isError compiles is:error, which matches errors and failed results; both are facets. Other values of the field are
