@@ -81,7 +81,7 @@ func newReportRunCommand(a *app) *cobra.Command {
 	f.StringArrayVar(&o.params, "param", nil, "set a parameter of the report, `NAME=VALUE` (repeatable)")
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows with exit code 7 (0 = no limit)")
 	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` with exit code 7 (default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
-	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(rows.Formats...)})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(rows.Formats...), "param": a.completeParams})
 	cmd.SetFlagErrorFunc(a.costFlagError("txarchive report run NAME --"))
 	return cmd
 }
@@ -320,4 +320,23 @@ func (a *app) completeReports(cmd *cobra.Command, v []string, typed string) ([]c
 		all = slices.DeleteFunc(all, func(r savedReport) bool { return r.Shipped })
 	}
 	return distinct(all, func(r savedReport) string { return r.Name }, typed, nil), noFiles
+}
+
+// completeParams completes the name of a parameter of the report that is named, with its default as the description.
+func (a *app) completeParams(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, err := a.knownReports(cmd.Context())
+	if err != nil || len(v) == 0 {
+		return nil, noFiles
+	}
+	r, err := findReport(all, v[0])
+	if err != nil {
+		return nil, noFiles
+	}
+	var names []cobra.Completion
+	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
+		if strings.HasPrefix(name, typed) {
+			names = append(names, cobra.CompletionWithDesc(name+"=", terminal.OneLine(r.Parameters[name])))
+		}
+	}
+	return names, noFiles | cobra.ShellCompDirectiveNoSpace
 }
