@@ -14,8 +14,12 @@ func CheckPattern(pattern string) error {
 	switch bare := strings.Trim(pattern, "/"); {
 	case strings.HasPrefix(pattern, "!"):
 		return fmt.Errorf("pattern %q starts with !: what is excluded cannot be included again", pattern)
-	case bare == "" || bare != path.Clean(bare) || slices.Contains(strings.Split(bare, "/"), ".."):
+	case bare == "" || strings.Contains(pattern, "//") || bare != path.Clean(bare) || slices.Contains(strings.Split(bare, "/"), ".."):
 		return fmt.Errorf("pattern %q is not a path below the source", pattern)
+	case strings.Contains(bare, "[:"):
+		return fmt.Errorf("pattern %q: classes such as [:alpha:] are not supported, ranges such as [a-z] are", pattern)
+	case strings.Contains(bare, "***"):
+		return fmt.Errorf("pattern %q: *** means nothing, * and ** do", pattern)
 	case !doublestar.ValidatePattern(bare):
 		return fmt.Errorf("pattern %q: a [ or { is not closed", pattern)
 	}
