@@ -364,27 +364,95 @@ func (v Value) NanoUSD() transcript.Count {
 
 // AppendStrings appends every string value in v at any depth, decoded and in order, to dst. It skips keys and
 // empty strings; '\n' separates the strings from each other and from what dst has already.
-func AppendStrings(dst []byte, v Value) []byte {
+func AppendStrings(dst []byte, v Value) []byte { return appendLeaves(dst, v, false) }
+
+// AppendScalars is AppendStrings with the numbers, as they are written: for what goes into tools, and for what comes out of them as JSON. A
+// list of more than maxNumbers numbers is data, such as an image or an embedding, and left out.
+func AppendScalars(dst []byte, v Value) []byte { return appendLeaves(dst, v, true) }
+
+// maxNumbers is how many numbers in a row are text: numbers with no string and no name between them, so those of a list, or of a list of
+// lists. Numbers as names do not count as names, since JavaScript writes typed arrays as objects: {"0":137,"1":80}.
+const maxNumbers = 256
+
+func appendLeaves(dst []byte, v Value, numbers bool) []byte {
 	if !v.Exists() {
 		return dst
 	}
 	d := v.doc
 	nodes := d.nodes[v.at:v.node().next()]
+	row, start := 0, 0 // how many numbers are in a row here, and where they begin in dst
 	for i := range nodes {
 		n := &nodes[i]
-		if n.nextAndFlags&isKey != 0 || n.end-n.start <= 2 || d.bytes[n.start] != '"' {
-			continue
+		switch c := d.bytes[n.start]; {
+		case n.nextAndFlags&isKey != 0:
+			if numbers && !d.isIndex(n) {
+				row = 0
+			}
+		case c == '"':
+			row = 0
+			if n.end-n.start > 2 {
+				dst = d.appendString(onNewLine(dst), v.at+uint32(i))
+			}
+		case numbers && (c == '-' || c-'0' <= 9):
+			if row++; row == 1 {
+				start = len(dst)
+			}
+			if row <= maxNumbers {
+				dst = append(onNewLine(dst), d.bytes[n.start:n.end]...)
+			} else {
+				dst = dst[:start]
+			}
 		}
-		if len(dst) > 0 {
-			dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// isIndex reports whether a key is that of an element in a typed array.
+func (d *document) isIndex(key *node) bool {
+	name := d.body(key)
+	return len(name) > 0 && name[0]-'0' <= 9
+}
+
+// beginsWithNumber reports whether v is a number or a list that begins with one, perhaps of lists.
+func (v Value) beginsWithNumber() bool {
+	const deepest = 8
+	if !v.Exists() {
+		return false
+	}
+	for range deepest {
+		end := v.node().next()
+		switch v.Type() {
+		case '0':
+			return true
+		case '[':
+			v.at++
+		case '{':
+			v.at += 2
+			if v.at < end && !v.doc.isIndex(&v.doc.nodes[v.at-1]) {
+				return false
+			}
+		default:
+			return false
 		}
-		dst = d.appendString(dst, v.at+uint32(i))
+		if v.at >= end {
+			return false
+		}
+	}
+	return false
+}
+
+func onNewLine(dst []byte) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, '\n')
 	}
 	return dst
 }
 
 // AllStrings returns what AppendStrings appends, as a string.
 func AllStrings(v Value) string { return Build(func(b []byte) []byte { return AppendStrings(b, v) }) }
+
+// AllScalars returns what AppendScalars appends, as a string.
+func AllScalars(v Value) string { return Build(func(b []byte) []byte { return AppendScalars(b, v) }) }
 
 // Build returns what fill appends to a pooled buffer, as a string.
 func Build(fill func([]byte) []byte) string {

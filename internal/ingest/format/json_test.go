@@ -51,6 +51,24 @@ func allStrings(v Value, to *[]string) {
 	}
 }
 
+// allScalars is a naive AllScalars of few numbers.
+func allScalars(v Value, to *[]string) (numbers int) {
+	for _, item := range v.Fields() {
+		numbers += allScalars(item, to)
+	}
+	for item := range v.Items() {
+		numbers += allScalars(item, to)
+	}
+	if s := v.Str(); s != "" {
+		*to = append(*to, s)
+	}
+	if v.Type() == '0' {
+		*to = append(*to, string(v.Raw()))
+		numbers++
+	}
+	return numbers
+}
+
 // used is a document that is reused.
 var used = new(document)
 
@@ -85,6 +103,13 @@ func checkAgainst(t *testing.T, b []byte) {
 	allStrings(v, &all)
 	if got, want := AllStrings(v), strings.Join(all, "\n"); got != want {
 		t.Fatalf("AllStrings(%q) = %q, want %q", b, got, want)
+	}
+	var scalars []string
+	if allScalars(v, &scalars) <= maxNumbers {
+		walked := Build(func(b []byte) []byte { return AppendTextAndNumbers(b, v, visitAll) })
+		if got, want := AllScalars(v), strings.Join(scalars, "\n"); got != want || walked != want {
+			t.Fatalf("AllScalars(%q) = %q, AppendTextAndNumbers %q, want %q", b, got, walked, want)
+		}
 	}
 	for key, value := range v.Fields() {
 		off := OffsetIn(v, value)
@@ -207,6 +232,55 @@ func btoi(b bool) int64 {
 	return 0
 }
 
+func visitAll(dst []byte, _ int, _ string, _ Value) ([]byte, bool) { return dst, false }
+
+// TestNumbersInARow: a list of many numbers is data, whatever its brackets are, and what stands around it is text.
+func TestNumbersInARow(t *testing.T) {
+	list := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+	bytesOf := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"%d":7`, i)
+		}
+		return b.String()[1:]
+	}
+	words := func(n int, one string) string { return strings.Repeat(one+" ", n) }
+	for name, c := range map[string]struct{ in, want string }{
+		"a list":            {`{"a":"x","b":[` + list(maxNumbers, "-4.5e1") + `],"c":3}`, "x " + words(maxNumbers, "-4.5e1") + "3"},
+		"a long list":       {`{"a":"x","b":[` + list(maxNumbers+1, "-4.5e1") + `],"c":3}`, "x 3"},
+		"a very long list":  {`["x",[` + list(9*maxNumbers, "7") + `],"y",7]`, "x y 7"},
+		"lists":             {`{"a":[` + list(maxNumbers/2, "[7,7]") + `]}`, words(maxNumbers, "7")},
+		"many lists":        {`{"a":[` + list(maxNumbers/2+1, "[7,[7]]") + `],"b":"y"}`, "y"},
+		"other values":      {`[` + list(maxNumbers+1, "7,null,true") + `]`, ""},
+		"texts between":     {`["` + strings.Repeat(`",7,"`, maxNumbers+1) + `"]`, words(maxNumbers+1, "7")},
+		"names between":     {`[` + list(maxNumbers+1, `{"n":7}`) + `]`, words(maxNumbers+1, "7")},
+		"a typed array":     {`{"a":{` + bytesOf(maxNumbers) + `}}`, words(maxNumbers, "7")},
+		"a long one":        {`{"a":{` + bytesOf(maxNumbers+1) + `},"b":7}`, "7"},
+		"two lists in turn": {`{"a":[` + list(maxNumbers, "7") + `],"b":[` + list(maxNumbers, "8") + `]}`, words(maxNumbers, "7") + words(maxNumbers, "8")},
+	} {
+		v, err := ParseJSON([]byte(c.in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []string{AllScalars(v), Build(func(b []byte) []byte { return AppendTextAndNumbers(b, v, visitAll) })} {
+			if got = strings.ReplaceAll(got, "\n", " "); got != strings.TrimSpace(c.want) {
+				t.Errorf("%s: %.200q, want %.200q", name, got, c.want)
+			}
+		}
+	}
+}
+
+// TestScalarsOfCutText: what ParseStart returns may end anywhere.
+func TestScalarsOfCutText(t *testing.T) {
+	const text = `{"0":{"1":[[7,{"2":8}],"x"],"a":{"3":9}},"":5}`
+	for end := range text {
+		v := ParseStart([]byte(text[:end]))
+		if got, walked := AllScalars(v), Build(func(b []byte) []byte { return AppendTextAndNumbers(b, v, visitAll) }); got != walked {
+			t.Errorf("%s: %q, AppendTextAndNumbers %q", text[:end], got, walked)
+		}
+	}
+}
+
 func TestAccessors(t *testing.T) {
 	v, err := ParseJSON([]byte(` {"s":"x","n":7,"o":{"a":[1]},"z":null,"t":true} `))
 	if err != nil {
@@ -220,6 +294,9 @@ func TestAccessors(t *testing.T) {
 	}
 	if v.Get("t").Bool() != 2 || v.Get("s").Bool() != 0 || v.Get("n").Count().N != 7 || v.Get("s").Count().Known {
 		t.Error("Bool or Count")
+	}
+	if string(AppendScalars([]byte("before"), v)) != "before\nx\n7\n1" || AllScalars(v.Get("n")) != "7" || AllScalars(Value{}) != "" {
+		t.Error("AppendScalars")
 	}
 	if string(AppendStrings([]byte("before"), v)) != "before\nx" || AllStrings(v.Get("n")) != "" || AllStrings(Value{}) != "" {
 		t.Error("AppendStrings")
@@ -250,13 +327,16 @@ func sampleLines(tb testing.TB) [][]byte {
 
 func TestScanningAllocatesNothing(t *testing.T) {
 	lines := sampleLines(t)
+	lines = append(lines, []byte(`{"a":[`+strings.Repeat("7,", 2*maxNumbers)+`7],"b":{"c":[1.5,-2]}}`))
 	var d document
+	text := make([]byte, 0, 1<<20)
 	n := testing.AllocsPerRun(20, func() {
 		for _, line := range lines {
 			if _, reason := d.parse(line); reason != "" {
 				t.Fatal(reason)
 			}
 			scan(Value{doc: &d})
+			text = AppendScalars(text[:0], Value{doc: &d})
 		}
 	})
 	if n > 0 {

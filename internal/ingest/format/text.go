@@ -23,21 +23,31 @@ func Appended(appendText func(dst []byte, v Value) []byte) func(Value) string {
 // AppendText is AppendStrings with a callback. visit is called for each value in depth-first order, v itself first, with its depth and its
 // key, which is "" for what is no member. It either appends the text of the value and returns done, or returns dst unchanged and not done: then
 // AppendText descends into the value, or appends it if it is a string.
-func AppendText(dst []byte, v Value, visit func(dst []byte, depth int, key string, v Value) (grown []byte, done bool)) []byte {
-	return appendText(dst, 0, "", v, visit)
+func AppendText(dst []byte, v Value, visit Visit) []byte {
+	return appendText(dst, 0, "", v, false, visit)
 }
 
-func appendText(dst []byte, depth int, key string, v Value, visit func([]byte, int, string, Value) ([]byte, bool)) []byte {
+// AppendTextAndNumbers is AppendText with the numbers that AppendScalars has.
+func AppendTextAndNumbers(dst []byte, v Value, visit Visit) []byte {
+	return appendText(dst, 0, "", v, true, visit)
+}
+
+// Visit is a callback of AppendText.
+type Visit = func(dst []byte, depth int, key string, v Value) (grown []byte, done bool)
+
+func appendText(dst []byte, depth int, key string, v Value, numbers bool, visit Visit) []byte {
 	dst, done := visit(dst, depth, key, v)
 	switch {
 	case done:
+	case numbers && v.beginsWithNumber():
+		dst = AppendScalars(dst, v)
 	case v.IsObject():
 		for key, member := range v.Fields() {
-			dst = appendText(dst, depth+1, key, member, visit)
+			dst = appendText(dst, depth+1, key, member, numbers, visit)
 		}
 	case v.IsArray():
 		for item := range v.Items() {
-			dst = appendText(dst, depth+1, "", item, visit)
+			dst = appendText(dst, depth+1, "", item, numbers, visit)
 		}
 	default:
 		dst = AppendStrings(dst, v)
