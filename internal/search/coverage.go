@@ -165,10 +165,15 @@ func (a *Answer) fillTerms(c *Coverage) {
 	if len(c.Terms) > 0 {
 		c.Limits = append(c.Limits, "in unbroken sequences of 256 or more letters and digits, such as base64, only the first 64 are found")
 	}
+	if slices.ContainsFunc(c.Terms, isNumber) {
+		c.Limits = append(c.Limits, "lists of more than 256 numbers in what tools got and returned as JSON, such as embeddings, are not searched")
+	}
 	if slices.ContainsFunc(c.Terms, idlike) {
 		c.Limits = append(c.Limits, "ids that look random are found as a whole, by prefix (a3f9*) and by substring (*9c1*), not by parts")
 	}
 }
+
+func isNumber(term string) bool { return term != "" && strings.Trim(term, "0123456789") == "" }
 
 // Ignored returns the words of a query that have no effect, because they are only punctuation.
 func Ignored(root query.Node) (words []string) {

@@ -39,7 +39,7 @@ var (
 func (amp) Name() string { return "amp" }
 
 // Version counts changes of what Parse yields.
-func (amp) Version() int { return 6 }
+func (amp) Version() int { return 7 }
 
 const (
 	roleThread = "thread"

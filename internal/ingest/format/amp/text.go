@@ -18,33 +18,32 @@ func appendPrompt(dst []byte, content format.Value) []byte {
 }
 
 // appendText appends the text of an event or a part of one.
-func appendText(dst []byte, v format.Value) []byte {
-	if v.Get("type").Is("image") {
-		return format.AppendStrings(dst, v.Get("sourcePath"))
-	}
-	switch v.Type() {
-	case '[':
-		for item := range v.Items() {
-			dst = appendText(dst, item)
-		}
-		return dst
-	case '{':
-		for key, f := range v.Fields() {
-			switch key {
-			case "type", "id", "name", "toolUseID", "tool_use_id", "threadID", "status", "complete", "signature", "provider", "data", "openAIReasoning",
-				"metadata", "inputPartialJSON", "normalizedName", "~debug", "trackFiles", "isImage", "imageInfo", "mimeType", "mediaType":
-			case "input", "args":
-				dst = format.AppendStrings(dst, f) // its keys are the tool's own
-			default:
-				if key != "content" || v.Get("isImage").Type() != 't' {
-					dst = appendText(dst, f)
-				}
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+
+func visit(dst []byte, _ int, key string, v format.Value) ([]byte, bool) {
+	switch {
+	case skipped[key]:
+		return dst, true
+	case key == "input", key == "args":
+		return format.AppendScalars(dst, v), true // its keys are the tool's own
+	case key == "run": // of a tool
+		return format.AppendTextAndNumbers(dst, v, visit), true
+	case v.Get("type").Is("image"):
+		return format.AppendStrings(dst, v.Get("sourcePath")), true
+	case v.Get("isImage").Type() == 't': // a file that a tool has read
+		for name, f := range v.Fields() {
+			if name != "content" && !skipped[name] {
+				dst = appendText(dst, f)
 			}
 		}
-		return dst
+		return dst, true
 	}
-	if v.IsDataURL() {
-		return dst
-	}
-	return format.AppendStrings(dst, v)
+	return dst, v.IsDataURL()
+}
+
+// skipped are members that hold no text to search.
+var skipped = map[string]bool{
+	"type": true, "id": true, "name": true, "toolUseID": true, "tool_use_id": true, "threadID": true, "status": true, "complete": true, "signature": true,
+	"provider": true, "data": true, "openAIReasoning": true, "metadata": true, "inputPartialJSON": true, "normalizedName": true, "~debug": true,
+	"trackFiles": true, "isImage": true, "imageInfo": true, "mimeType": true, "mediaType": true,
 }

@@ -60,7 +60,7 @@ var (
 
 func (awf) Name() string { return "awf" }
 
-func (awf) Version() int { return 3 }
+func (awf) Version() int { return 4 }
 
 func (awf) Places() []format.Place {
 	place := format.Place{Name: "awf", Deletes: "transcripts and states are never deleted; old rows of history.db may be purged"}
@@ -98,7 +98,7 @@ func (awf) Text(role string, raw []byte, part int) (string, error) {
 	case roleHistory:
 		return v.Get("error_message").Str(), nil
 	}
-	return format.AllStrings(v), nil
+	return format.AllScalars(v), nil
 }
 
 // outcome maps the status words of states, audit log and history to an Outcome.

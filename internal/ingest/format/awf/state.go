@@ -173,7 +173,7 @@ func (s *state) emitTexts(step string, v format.Value) {
 
 // emitUncounted yields one value as a row that is searchable but not counted.
 func (s *state) emitUncounted(v format.Value, kind transcript.Kind, role, native, step string, at transcript.Time) {
-	text := format.AllStrings(v)
+	text := format.AllScalars(v)
 	if text == "" {
 		return
 	}

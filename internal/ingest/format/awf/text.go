@@ -37,7 +37,7 @@ func eventBlocks(v format.Value) format.Value {
 // isRouterEvent reports whether a type is one of the router's, tool.call or tool.result.
 func isRouterEvent(name string) bool { return strings.HasPrefix(name, "tool.") }
 
-// blockText returns every string of a block except its type and ids.
+// blockText returns every string of a block except its type and ids, and the numbers that go into a tool and come out of it.
 func blockText(block format.Value) string {
 	if !block.IsObject() {
 		return format.AllStrings(block)
@@ -46,6 +46,8 @@ func blockText(block format.Value) string {
 		for key, value := range block.Fields() {
 			switch key {
 			case "type", "fidelity", "tool_id", "tool_use_id", "call_id":
+			case "tool_input", "tool_output", "output":
+				text = format.AppendScalars(text, value)
 			default:
 				text = format.AppendStrings(text, value)
 			}
@@ -55,7 +57,7 @@ func blockText(block format.Value) string {
 }
 
 // restText returns every string of a line except its ids, names and times, and except the blocks if these are parts of
-// their own (cut).
+// their own (cut), and the numbers that go into a tool and come out of it.
 func restText(v format.Value, cut bool) string {
 	return format.Build(func(text []byte) []byte {
 		for key, value := range v.Fields() {
@@ -85,6 +87,8 @@ func appendPayload(text []byte, payload format.Value, cut bool) []byte {
 			if !cut || !value.IsArray() {
 				text = format.AppendStrings(text, value)
 			}
+		case "input", "output":
+			text = format.AppendScalars(text, value)
 		default:
 			text = format.AppendStrings(text, value)
 		}

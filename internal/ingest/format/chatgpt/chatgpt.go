@@ -36,7 +36,7 @@ var _ format.Zipped = chatgpt{}
 func (chatgpt) Name() string { return "chatgpt-export" }
 
 // Version counts changes of what Parse yields.
-func (chatgpt) Version() int { return 4 }
+func (chatgpt) Version() int { return 5 }
 
 const roleConversations = "conversations"
 

@@ -37,7 +37,7 @@ func appendContent(dst []byte, v format.Value, asks bool) []byte {
 		}
 		if asks {
 			if in := m.Inside(); in.IsObject() || in.IsArray() {
-				return format.AppendStrings(dst, in), true
+				return format.AppendScalars(dst, in), true
 			}
 		}
 		return dst, false

@@ -32,7 +32,7 @@ type chats struct{}
 func (chats) Name() string { return "chat-jsonl" }
 
 // Version counts changes of what Parse yields.
-func (chats) Version() int { return 7 }
+func (chats) Version() int { return 8 }
 
 const roleLog = "log"
 

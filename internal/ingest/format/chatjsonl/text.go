@@ -19,36 +19,34 @@ func appendSaid(dst []byte, m format.Value) []byte {
 }
 
 // appendPiece appends the text of an event or of a part of it.
-func appendPiece(dst []byte, v format.Value) []byte {
-	switch v.Type() {
-	case '"':
-		if v.IsDataURL() {
-			return dst
-		}
-		return format.AppendStrings(dst, v)
-	case '[':
-		for item := range v.Items() {
-			dst = appendPiece(dst, item)
-		}
-	case '{':
-		for key, f := range v.Fields() {
-			switch key {
-			case "role", "from", "type", "id", "call_id", "tool_call_id", "tool_use_id", "toolCallId", "name", "toolName", "status", "signature", "data",
-				"encrypted_content", "file_data", "detail", "cache_control", "format", "media_type", "annotations", "logprobs":
-			case "arguments", "input", "args":
-				dst = appendInput(dst, f)
-			default:
-				dst = appendPiece(dst, f)
-			}
+func appendPiece(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+
+func visit(dst []byte, _ int, key string, v format.Value) ([]byte, bool) {
+	switch key {
+	case "role", "from", "type", "id", "call_id", "tool_call_id", "tool_use_id", "toolCallId", "name", "toolName", "status", "signature", "data",
+		"encrypted_content", "file_data", "detail", "cache_control", "format", "media_type", "annotations", "logprobs":
+		return dst, true
+	case "arguments", "input", "args":
+		return appendInput(dst, v), true
+	case "output", "result":
+		return appendOutput(dst, v), true
+	case "content":
+		if v.IsObject() { // only results of tools have such
+			return appendOutput(dst, v), true
 		}
 	}
-	return dst
+	return dst, v.IsDataURL()
+}
+
+// appendOutput appends what a tool returned, with its numbers.
+func appendOutput(dst []byte, v format.Value) []byte {
+	return format.AppendTextAndNumbers(dst, v, visit)
 }
 
 // appendInput appends a tool's arguments, which are often JSON in a string. Their keys are the tool's own.
 func appendInput(dst []byte, v format.Value) []byte {
 	if in := v.Inside(); in.IsObject() || in.IsArray() {
-		return format.AppendStrings(dst, in)
+		return format.AppendScalars(dst, in)
 	}
-	return format.AppendStrings(dst, v)
+	return format.AppendScalars(dst, v)
 }

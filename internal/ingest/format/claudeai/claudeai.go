@@ -33,7 +33,7 @@ var _ format.Zipped = claudeai{}
 func (claudeai) Name() string { return "claude-ai-export" }
 
 // Version counts changes of what Parse yields.
-func (claudeai) Version() int { return 3 }
+func (claudeai) Version() int { return 4 }
 
 const roleConversations = "conversations"
 

@@ -26,6 +26,8 @@ func appendBlock(dst []byte, v format.Value) []byte {
 		switch key {
 		case "type", "id", "uuid", "tool_use_id", "name", "start_timestamp", "stop_timestamp", "signature", "data", "flags", "icon_name",
 			"integration_icon_url", "integration_name", "tool_identifier", "approval_key", "approval_options", "citations", "mcp_server_url":
+		case "input":
+			dst = format.AppendScalars(dst, f)
 		case "content":
 			dst = appendResult(dst, f)
 		default:

@@ -54,7 +54,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		"trackedFileBackups":
 		return dst, true
 	case "input":
-		return format.AppendStrings(dst, value), true
+		return format.AppendScalars(dst, value), true
 	case "data", "base64":
 		if value.IsBase64() {
 			return dst, true

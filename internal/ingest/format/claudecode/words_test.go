@@ -118,7 +118,7 @@ func TestText(t *testing.T) {
 		{`"plain"`, "plain"},
 		{`{"type":"text","text":"a\nb"}`, "a\nb"},
 		{`{"type":"thinking","thinking":"why","signature":"c2ln"}`, "why"},
-		{`{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"id":"7","type":"x","data":"y","n":1}}`, "Bash\n7\nx\ny"},
+		{`{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"id":"7","type":"x","data":"y","n":1}}`, "Bash\n7\nx\ny\n1"},
 		{`{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"one"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + string(bytes.Repeat([]byte("iVBORw0K"), 20)) + `"}}]}`, "one"},
 		{`{"type":"progress","data":{"type":"bash_progress","output":"half done"},"uuid":"u","sessionId":"s"}`, "half done"},
 		{`{"type":"x","data":"short words"}`, "short words"},

@@ -36,7 +36,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 6 }
+func (cline) Version() int { return 7 }
 
 // The roles of the files.
 const (

@@ -20,9 +20,12 @@ func uiText(v format.Value) string {
 			if !verbatim[v.Get("ask").Str()] && !verbatim[v.Get("say").Str()] {
 				inside = insideJSON(m)
 			}
-			if inside.Exists() {
+			switch {
+			case inside.Exists() && calls[v.Get("ask").Str()+v.Get("say").Str()]:
+				dst = format.AppendTextAndNumbers(dst, inside, visit)
+			case inside.Exists():
 				dst = appendText(dst, inside)
-			} else {
+			default:
 				dst = bytes.TrimSuffix(appendText(dst, m), mark(v))
 			}
 		case "reasoning", "contextCondense", "contextTruncation", "files":
@@ -49,6 +52,9 @@ var verbatim = map[string]bool{
 	"mcp_server_response": true, "error": true,
 }
 
+// calls are the messages whose JSON is a call of a tool, so that numbers in it are text.
+var calls = map[string]bool{"tool": true, "use_mcp_server": true}
+
 // blockText returns the text of a block, a string, or a whole metadata file.
 func blockText(v format.Value) string { return string(appendText(nil, v)) }
 
@@ -65,8 +71,10 @@ func appendText(dst []byte, v format.Value) []byte { return format.AppendText(ds
 
 func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch {
-	case depth > maxTextDepth, key == "input", key == "arguments": // all strings of a tool's input, ids included
+	case depth > maxTextDepth:
 		return format.AppendStrings(dst, v), true
+	case key == "input", key == "arguments": // all of a tool's input, ids included
+		return format.AppendScalars(dst, v), true
 	case key == "type", depth <= 2 && skippedKeys[key]:
 		return dst, true
 	}

@@ -43,7 +43,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 7 }
+func (codex) Version() int { return 8 }
 
 // The roles of the files.
 const (

@@ -329,9 +329,16 @@ func appendStream(dst []byte, v format.Value) []byte {
 }
 
 // appendMember appends the text of a member of a line or an item. Ids and words of the format are no text, nor are images; JSON in a string
-// that a tool returned is decoded.
+// that a tool returned is decoded. Of what goes into a tool all is text.
 func appendMember(dst []byte, key string, m format.Value) []byte {
-	return format.AppendText(dst, m, func(dst []byte, depth int, name string, v format.Value) ([]byte, bool) {
+	appendText := format.AppendText
+	switch {
+	case key == "arguments":
+		return format.AppendScalars(dst, m)
+	case isOutput(key):
+		appendText = format.AppendTextAndNumbers
+	}
+	return appendText(dst, m, func(dst []byte, depth int, name string, v format.Value) ([]byte, bool) {
 		if depth == 0 {
 			name = key
 		}

@@ -2,8 +2,8 @@ package codex
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// The text of a line is every string in it except ids, types and times, which are facets and columns. It excludes encrypted
-// data and images, and is empty if the line only repeats a counted event.
+// The text of a line is every string in it except ids, types and times, which are facets and columns, and the numbers that go into a tool
+// and come out of it. It excludes encrypted data and images, and is empty if the line only repeats a counted event.
 
 // lineText returns the text of a line, or of an event_msg's payload alone (see notice).
 func lineText(v format.Value) string { return string(appendLine(nil, v, readLine(v))) }
@@ -64,7 +64,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			}
 			for name, part := range m.Fields() {
 				if name != "type" {
-					dst = format.AppendStrings(dst, part)
+					dst = format.AppendScalars(dst, part)
 				}
 			}
 		case "output", "tools":
@@ -115,20 +115,24 @@ func (it *item) setField(key string, m format.Value) bool {
 	return true
 }
 
-// appendNested appends a value that may be a string with JSON inside. It then appends the strings of that JSON, so that
-// escapes do not join words. It returns the JSON inside, or a value that is itself JSON.
+// appendNested appends what went into a tool or came out of it, numbers too. It may be a string with JSON inside: then that JSON is appended, so
+// that escapes do not join words. It returns the JSON inside, or a value that is itself JSON.
 func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
 	switch {
 	case v.IsArray():
 		return appendBlocks(dst, v), v
 	case v.IsObject():
 		for _, m := range v.Fields() {
-			dst = appendBlocks(dst, m)
+			if m.IsArray() {
+				dst = appendBlocks(dst, m)
+			} else if !m.IsDataURL() {
+				dst = format.AppendScalars(dst, m)
+			}
 		}
 		return dst, v
 	case v.Len() > 2 && (v.Raw()[1] == '{' || v.Raw()[1] == '['):
 		if inside := v.Inside(); inside.Exists() {
-			return format.AppendStrings(dst, inside), inside
+			return format.AppendScalars(dst, inside), inside
 		}
 	}
 	return format.AppendStrings(dst, v), format.Value{}

@@ -35,7 +35,7 @@ var (
 func (continuedev) Name() string { return "continue" }
 
 // Version counts changes of what Parse yields.
-func (continuedev) Version() int { return 1 }
+func (continuedev) Version() int { return 2 }
 
 // The roles of the files.
 const (

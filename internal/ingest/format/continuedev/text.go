@@ -9,10 +9,11 @@ func appendText(dst []byte, v format.Value) []byte {
 		switch {
 		case skipped[key] || m.IsDataURL():
 			return dst, true
-		case key == "arguments" && m.IsString():
+		case key == "arguments":
 			if input := m.Inside(); input.IsObject() || input.IsArray() {
-				return format.AppendStrings(dst, input), true
+				m = input
 			}
+			return format.AppendScalars(dst, m), true
 		}
 		return dst, false
 	})

@@ -74,8 +74,10 @@ func appendText(dst []byte, v format.Value) []byte { return format.AppendText(ds
 
 func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch {
-	case depth > maxTextDepth, key == "arguments": // all strings of a tool's input, ids included
+	case depth > maxTextDepth:
 		return format.AppendStrings(dst, v), true
+	case key == "arguments": // all of a tool's input, ids included
+		return format.AppendScalars(dst, v), true
 	case key == "type", depth <= 2 && skippedKeys[key], (key == "data" || key == "blob") && v.IsString():
 		return dst, true
 	}

@@ -45,7 +45,7 @@ var (
 func (vscode) Name() string { return "copilot-vscode" }
 
 // Version counts changes of what Parse yields.
-func (vscode) Version() int { return 5 }
+func (vscode) Version() int { return 6 }
 
 // The roles of the files. Those of transcripts are roleTranscript followed by Copilot CLI's role.
 const (

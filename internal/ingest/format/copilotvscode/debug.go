@@ -109,10 +109,14 @@ func debugText(role string, v format.Value) string {
 		return ""
 	}
 	return format.Build(func(dst []byte) []byte {
-		for _, m := range v.Get("attrs").Fields() {
-			if inner := m.Inside(); inner.IsObject() || inner.IsArray() {
+		for key, m := range v.Get("attrs").Fields() {
+			inner := m.Inside()
+			switch {
+			case key == "args": // of a call
+				dst = appendArguments(dst, m)
+			case inner.IsObject(), inner.IsArray():
 				dst = appendStrings(dst, inner)
-			} else {
+			default:
 				dst = appendStrings(dst, m)
 			}
 		}

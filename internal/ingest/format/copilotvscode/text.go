@@ -159,6 +159,8 @@ func appendCall(dst []byte, v format.Value) []byte {
 	for key, m := range v.Get("toolSpecificData").Fields() {
 		switch {
 		case key == "terminalCommandOutput" || key == "result" || skippedKeys[key]:
+		case key == "rawInput":
+			dst = format.AppendScalars(dst, m)
 		case m.IsObject() && (key == "commandLine" || key == "confirmation"):
 			for _, s := range m.Fields() {
 				if command := strings.TrimSpace(s.Str()); !slices.Contains(commands, command) {
@@ -173,10 +175,10 @@ func appendCall(dst []byte, v format.Value) []byte {
 	return appendStrings(dst, v.Get("resultDetails", "input"))
 }
 
-// appendArguments appends the strings in the arguments of a call, which are JSON in a string.
+// appendArguments appends what is in the arguments of a call, which are JSON in a string.
 func appendArguments(dst []byte, v format.Value) []byte {
 	if inner := v.Inside(); inner.IsObject() || inner.IsArray() {
-		return format.AppendStrings(dst, inner)
+		return format.AppendScalars(dst, inner)
 	}
 	return format.AppendStrings(dst, v)
 }

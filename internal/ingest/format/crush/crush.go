@@ -34,7 +34,7 @@ var (
 func (crush) Name() string { return "crush" }
 
 // Version counts changes of what Parse yields.
-func (crush) Version() int { return 1 }
+func (crush) Version() int { return 2 }
 
 // The roles of the files.
 const (

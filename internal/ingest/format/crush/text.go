@@ -32,7 +32,7 @@ func appendValue(dst []byte, v format.Value) []byte {
 	case v.Get("type").Is("tool_call"):
 		dst = format.AppendStrings(dst, data.Get("name"))
 		if input := data.Get("input").Inside(); input.IsObject() || input.IsArray() {
-			return format.AppendStrings(dst, input)
+			return format.AppendScalars(dst, input)
 		}
 		return format.AppendStrings(dst, data.Get("input"))
 	case v.Get("type").Is("tool_result"):

@@ -42,7 +42,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 6 }
+func (cursor) Version() int { return 7 }
 
 // The roles of the files.
 const (

@@ -409,12 +409,16 @@ func appendStream(dst []byte, v format.Value) []byte {
 	}
 	if name, input, _ := toolOf(v); name != "" {
 		dst = append(dst, name...)
-		return format.AppendStrings(dst, insideJSON(input))
+		return format.AppendScalars(dst, insideJSON(input))
 	}
 	if v.Get("type").Is("result") && v.Get("session_id").Exists() && !isFailure(v) {
 		return dst
 	}
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	appendText := format.AppendText
+	if !v.Get("type").IsString() { // what a tool returned
+		appendText = format.AppendTextAndNumbers
+	}
+	return appendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		return dst, key == "type" || depth == 1 && streamKeys[key] || v.IsDataURL()
 	})
 }

@@ -94,10 +94,10 @@ func mayWrap(head string) bool {
 	return false
 }
 
-// appendInside appends the strings of the JSON in a string, as results of tools are written; else the string.
+// appendInside appends the strings and numbers of the JSON in a string, as results of tools are written; else the string.
 func appendInside(dst []byte, v format.Value) []byte {
 	if inside := v.Inside(); inside.IsObject() || inside.IsArray() {
-		return format.AppendStrings(dst, inside)
+		return format.AppendScalars(dst, inside)
 	}
 	return appendText(dst, v)
 }
@@ -110,11 +110,7 @@ func isTool(v format.Value) bool {
 // appendCall appends the name and the input of a call. The result has its own event.
 func appendCall(dst []byte, v format.Value) []byte {
 	dst = format.AppendStrings(dst, v.Get("name"))
-	input := inputOf(v)
-	if inside := input.Inside(); inside.Exists() {
-		return format.AppendStrings(dst, inside)
-	}
-	return format.AppendStrings(dst, input)
+	return format.AppendScalars(dst, insideJSON(inputOf(v)))
 }
 
 // inputOf returns the input of a call: as the model wrote it, else as Cursor parsed it.
@@ -140,8 +136,10 @@ func appendDeep(dst []byte, v format.Value, at int) []byte {
 	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		depth += at
 		switch {
-		case depth > maxTextDepth, call && depth == 1 && (key == "input" || key == "args"): // all strings of a tool's input, ids included
+		case depth > maxTextDepth:
 			return format.AppendStrings(dst, v), true
+		case call && depth == 1 && (key == "input" || key == "args"): // all of a tool's input, ids included
+			return format.AppendScalars(dst, v), true
 		case key == "type", depth <= 2 && skippedKeys[key]:
 			return dst, true
 		case depth == 1 && key == "text" && v.IsString():

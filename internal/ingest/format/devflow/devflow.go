@@ -39,7 +39,7 @@ const (
 func (devflow) Name() string { return "devflow" }
 
 // Version is the version of Parse.
-func (devflow) Version() int { return 4 }
+func (devflow) Version() int { return 5 }
 
 // Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is streamed
 // member by member.

@@ -36,12 +36,12 @@ func turnText(turn format.Value) string {
 	return string(text)
 }
 
-// callText returns every string of a call except its id and its result, or every string of a result.
+// callText returns every string of a call except its id and its result, or of a result, and the numbers in its input or output.
 func callText(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		wrapped := append(append([]byte{'{'}, raw...), '}')
 		if v, err := format.ParseJSON(wrapped); err == nil {
-			return string(format.AppendStrings(format.AppendStrings(nil, v.Get("output")), v.Get("error")))
+			return string(format.AppendScalars(format.AppendScalars(nil, v.Get("output")), v.Get("error")))
 		}
 	}
 	v, err := format.ParseJSON(raw)
@@ -53,7 +53,11 @@ func callText(raw []byte) string {
 	}
 	var text []byte
 	for key, m := range v.Fields() {
-		if key != "id" && key != "output" && key != "error" {
+		switch key {
+		case "id", "output", "error":
+		case "input":
+			text = format.AppendScalars(text, m)
+		default:
 			text = format.AppendStrings(text, m)
 		}
 	}

@@ -32,7 +32,7 @@ var (
 func (droid) Name() string { return "droid" }
 
 // Version counts changes of what Parse yields.
-func (droid) Version() int { return 2 }
+func (droid) Version() int { return 3 }
 
 // The roles of the files.
 const (

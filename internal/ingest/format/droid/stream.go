@@ -199,11 +199,15 @@ func (w *printed) completion(l *line) {
 	w.sessionTotal(l.value.Get("usage"), outputKeys, l.origin, w.facts.Model, transcript.Usage{Time: l.at})
 }
 
-// appendPrinted appends the text of a line of saved output or a part of one: of a part all strings, of a line those that are not ids, names of
-// tools or the text of the last message.
+// appendPrinted appends the text of a line of saved output or a part of one: of a part, which is what went into a tool or came out of it, all strings and
+// numbers, of a line the strings that are not ids, names of tools or the text of the last message.
 func appendPrinted(dst []byte, v format.Value) []byte {
 	line := v.Get("session_id").IsString()
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	appendText := format.AppendText
+	if !line {
+		appendText = format.AppendTextAndNumbers
+	}
+	return appendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		if line && depth == 1 {
 			switch key {
 			case "type", "subtype", "id", "session_id", "messageId", "toolId", "tools", "finalText", "role", "reasoning_effort":

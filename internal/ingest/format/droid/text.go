@@ -21,7 +21,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		"archivedAt", "enabledToolIds", "disabledToolIds", "effectiveFactoryRouterModel", "metadata":
 		return dst, true
 	case "input":
-		return format.AppendStrings(dst, value), true
+		return format.AppendScalars(dst, value), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

@@ -104,7 +104,7 @@ func ownParts(o format.Value, typ string) []transcript.Part {
 		if outputs := outputsOf(o); len(outputs) > 0 {
 			var text []byte
 			for _, output := range outputs {
-				text = format.AppendStrings(text, output)
+				text = format.AppendScalars(text, output)
 			}
 			parts = append(parts, transcript.Part{
 				Kind: transcript.KindToolResult, Text: string(text), Result: readResult(o),

@@ -38,8 +38,19 @@ func rowText(role string, v format.Value) string {
 	return textWithout(v, documentNames)
 }
 
-// lineText returns the strings of a transcript line except those of the values in skip. These are members of the line
-// itself or items of content, its list of blocks.
+// toolNames are the members with what goes into a tool and comes out of it, of which numbers are text, too.
+var toolNames = set("input", "args", "tool_input", "arguments", "parameters", "output", "result", "tool_output")
+
+// appendMember appends the text of a member of a line or a block.
+func appendMember(text []byte, key string, m format.Value) []byte {
+	if toolNames[key] {
+		return format.AppendScalars(text, m)
+	}
+	return format.AppendStrings(text, m)
+}
+
+// lineText returns the text of a transcript line except that of the values in skip. These are members of the line itself or items of
+// content, its list of blocks.
 func lineText(line, content format.Value, skip []format.Value) string {
 	var skipped map[int64]bool
 	if len(skip) > 0 {
@@ -70,13 +81,13 @@ func lineText(line, content format.Value, skip []format.Value) string {
 				}
 			}
 		default:
-			text = format.AppendStrings(text, m)
+			text = appendMember(text, key, m)
 		}
 	}
 	return string(text)
 }
 
-// appendBlock appends the strings of a content block. The content of a tool result contains blocks again; no writer nests
+// appendBlock appends the text of a content block. The content of a tool result contains blocks again; no writer nests
 // deeper.
 func appendBlock(text []byte, b format.Value, depth int) []byte {
 	if !b.IsObject() || depth > 2 {
@@ -90,7 +101,7 @@ func appendBlock(text []byte, b format.Value, depth int) []byte {
 				text = appendBlock(text, inner, depth+1)
 			}
 		default:
-			text = format.AppendStrings(text, m)
+			text = appendMember(text, key, m)
 		}
 	}
 	return text

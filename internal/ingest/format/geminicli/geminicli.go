@@ -40,7 +40,7 @@ var (
 func (gemini) Name() string { return "gemini-cli" }
 
 // Version counts changes of what Parse yields.
-func (gemini) Version() int { return 4 }
+func (gemini) Version() int { return 5 }
 
 // The roles of the files.
 const (

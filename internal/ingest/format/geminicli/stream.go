@@ -318,6 +318,8 @@ func streamText(v format.Value) string {
 	for key, m := range v.Fields() {
 		switch key {
 		case "type", "timestamp", "session_id", "model", "role", "delta", "tool_id", "status", "severity", "stats":
+		case "parameters", "output":
+			dst = format.AppendScalars(dst, m)
 		default:
 			dst = format.AppendStrings(dst, m)
 		}

@@ -30,6 +30,8 @@ func pieceText(v format.Value) string {
 		switch key {
 		case "id", "timestamp", "status", "agentId", "sessionId", "projectHash", "startTime", "lastUpdated", "kind", "messages",
 			"type", "model", "displayName", "thoughts", "toolCalls", "originalContent", "newContent", "messageId", "$rewindTo":
+		case "args":
+			dst = format.AppendScalars(dst, m)
 		case "result", "resultDisplay":
 			if !isCall {
 				dst = appendPiece(dst, m)
@@ -57,7 +59,7 @@ func appendPiece(dst []byte, v format.Value) []byte {
 	return format.AppendStrings(dst, v)
 }
 
-// appendPart appends the strings of one part of content.
+// appendPart appends the strings of one part of content, and the numbers that go into a tool and come out of it.
 func appendPart(dst []byte, v format.Value) []byte {
 	if !v.IsObject() {
 		return format.AppendStrings(dst, v)
@@ -68,7 +70,7 @@ func appendPart(dst []byte, v format.Value) []byte {
 		case "functionResponse", "functionCall":
 			for inner, f := range m.Fields() {
 				if inner != "id" && inner != "name" && inner != "parts" {
-					dst = format.AppendStrings(dst, f)
+					dst = format.AppendScalars(dst, f)
 				}
 			}
 		default:

@@ -36,7 +36,7 @@ var (
 func (goose) Name() string { return "goose" }
 
 // Version counts changes of what Parse yields.
-func (goose) Version() int { return 4 }
+func (goose) Version() int { return 5 }
 
 // The roles of the files.
 const (

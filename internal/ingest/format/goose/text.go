@@ -44,10 +44,7 @@ func appendValue(dst []byte, v format.Value) []byte {
 	case v.Get("thinking").IsString():
 		return appendReasoning(dst, []format.Value{v})
 	case v.Get("toolCall").Exists():
-		for _, key := range []string{"value", "error"} {
-			dst = appendStrings(dst, v.Get("toolCall", key))
-		}
-		return dst
+		return appendCall(dst, v.Get("toolCall"))
 	case v.Get("toolResult").Exists():
 		return appendResult(dst, v.Get("toolResult"))
 	case v.Get("table").Is(tableSession), v.Get("message_count").Exists() && !v.Get("role").Exists():
@@ -62,6 +59,23 @@ func appendValue(dst []byte, v format.Value) []byte {
 		return dst
 	}
 	return appendStrings(dst, v)
+}
+
+// appendCall appends the text of a call: all of its input, or what is wrong with it.
+func appendCall(dst []byte, v format.Value) []byte {
+	value := v.Get("value")
+	for key, m := range value.Fields() {
+		switch {
+		case key == "arguments":
+			dst = format.AppendScalars(dst, m)
+		case !skippedKeys[key] && !alwaysSkipped[key]:
+			dst = appendStrings(dst, m)
+		}
+	}
+	if !value.IsObject() {
+		dst = appendStrings(dst, value)
+	}
+	return appendStrings(dst, v.Get("error"))
 }
 
 // appendResult appends the output of a tool: its content, which in older versions was the whole value, or its error. What is there

@@ -37,7 +37,7 @@ var (
 func (grok) Name() string { return "grok" }
 
 // Version counts changes of what Parse yields.
-func (grok) Version() int { return 1 }
+func (grok) Version() int { return 2 }
 
 // The roles of the files.
 const (

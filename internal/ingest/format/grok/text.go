@@ -18,14 +18,14 @@ func appendUpdate(dst []byte, line format.Value) []byte {
 	case !u.IsObject():
 		return appendText(dst, line)
 	case kind == "tool_call":
-		return appendText(dst, u.First("rawInput", "title"))
+		return appendData(dst, u.First("rawInput", "title"))
 	case kind == "tool_call_update" && !isEnd(u):
 		if input := u.Get("rawInput"); input.Exists() {
-			return appendText(dst, input)
+			return appendData(dst, input)
 		}
 		return appendText(dst, u.Get("content"))
 	case kind == "tool_call_update":
-		return appendText(appendText(dst, u.Get("content")), u.Get("rawOutput"))
+		return appendData(appendText(dst, u.Get("content")), u.Get("rawOutput"))
 	case kind == "turn_completed" && u.Get("stop_reason").Is("end_turn"):
 		return dst // its text is that of the last message
 	case kind == "available_commands_update", kind == "hooks_changed", kind == "plugins_changed":
@@ -36,7 +36,15 @@ func appendUpdate(dst []byte, line format.Value) []byte {
 
 // appendText appends all strings of a value except ids, names of types and times, encrypted or encoded data, and counts. It does not depend on
 // what surrounds the value. Arguments of tools are taken as a whole.
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v format.Value) []byte {
+	if v.Get("tool_type").IsString() { // a call of a tool of the service
+		return appendData(dst, v)
+	}
+	return format.AppendText(dst, v, visit)
+}
+
+// appendData is appendText for what goes into a tool or comes out of it, in which numbers are text.
+func appendData(dst []byte, v format.Value) []byte { return format.AppendTextAndNumbers(dst, v, visit) }
 
 func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
@@ -48,11 +56,11 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		"last_turn_summary_prompt_id", "fork_parent_prompt_id", "fork_context_source", "effective_context_source", "reasoning_effort",
 		"sandbox_profile", "capability_mode", "model", "effective_model_id", "btwSessionId", "parentSessionId", "askedAt":
 		return dst, true
-	case "arguments":
+	case "arguments", "input":
 		if inside := value.Inside(); inside.Exists() {
 			value = inside
 		}
-		return format.AppendStrings(dst, value), true
+		return format.AppendScalars(dst, value), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

@@ -39,7 +39,7 @@ func appendValue(dst []byte, v format.Value) []byte {
 
 // appendInput appends the text of a call's input, whose members are the tool's.
 func appendInput(dst []byte, input format.Value) []byte {
-	return format.AppendText(dst, input, func(dst []byte, _ int, _ string, m format.Value) ([]byte, bool) { return dst, m.IsDataURL() })
+	return format.AppendTextAndNumbers(dst, input, func(dst []byte, _ int, _ string, m format.Value) ([]byte, bool) { return dst, m.IsDataURL() })
 }
 
 // isCall reports whether a value is a call of a tool.

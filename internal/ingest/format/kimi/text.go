@@ -16,15 +16,15 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		"task_tool_call_id", "parentAgentId", "forkedFrom", "workspaceId", "runtimeId", "last_task_id", "status", "kind", "name":
 		return dst, true
 	case "args", "output":
-		if key == "output" && value.IsArray() {
-			break // parts of content
+		if t := value.Type(); key == "output" && (t == '[' || t == '0') {
+			break // parts of content, or tokens
 		}
-		return format.AppendStrings(dst, value), true
+		return format.AppendScalars(dst, value), true
 	case "arguments":
 		if inside := value.Inside(); inside.Exists() {
 			value = inside
 		}
-		return format.AppendStrings(dst, value), true
+		return format.AppendScalars(dst, value), true
 	}
 	return dst, value.IsDataURL()
 }

@@ -40,7 +40,7 @@ var (
 func (kiro) Name() string { return "kiro" }
 
 // Version counts changes of what Parse yields.
-func (kiro) Version() int { return 2 }
+func (kiro) Version() int { return 3 }
 
 // The roles of the files.
 const (

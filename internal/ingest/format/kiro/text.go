@@ -17,7 +17,10 @@ func (kiro) Text(role string, raw []byte, _ int) (string, error) {
 // what is repeated from elsewhere. The input of a tool, and a result that is JSON, are taken as a whole.
 func appendText(dst []byte, role string, v format.Value) []byte {
 	if role == roleExecution {
-		return format.AppendStrings(dst, v)
+		if v.Get("actionType").Exists() { // a whole action, with its times
+			return format.AppendStrings(dst, v)
+		}
+		return format.AppendScalars(dst, v)
 	}
 	return format.AppendText(dst, v, visit)
 }
@@ -25,11 +28,14 @@ func appendText(dst []byte, role string, v format.Value) []byte {
 func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch key {
 	case "args", "input", "Json":
-		return format.AppendStrings(dst, v), true
+		return format.AppendScalars(dst, v), true
 	case "data":
 		// A result that is JSON: anything but a call, a result or a thought.
 		if v.IsObject() && !v.Get("toolUseId").Exists() && !v.Get("signature").Exists() && !v.Get("message_id").Exists() && !v.Get("modelId").Exists() {
-			return format.AppendStrings(dst, v), true
+			if depth == 1 { // of a line
+				return format.AppendStrings(dst, v), true
+			}
+			return format.AppendScalars(dst, v), true
 		}
 	}
 	if original := v.Get("orig_name"); original.Exists() { // a call: the program replaces what was wrong with it
@@ -37,7 +43,7 @@ func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		if name.Is(dummyTool) {
 			name, args = original, v.Get("orig_args")
 		}
-		return format.AppendStrings(format.AppendStrings(dst, name), args), true
+		return format.AppendScalars(format.AppendStrings(dst, name), args), true
 	}
 	return dst, depth > 0 && skipped[key] || v.IsDataURL() || v.IsBase64()
 }

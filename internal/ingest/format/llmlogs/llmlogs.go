@@ -35,7 +35,7 @@ var (
 func (llmlogs) Name() string { return "llm-logs" }
 
 // Version counts changes of what Parse yields.
-func (llmlogs) Version() int { return 2 }
+func (llmlogs) Version() int { return 3 }
 
 // The roles of the files.
 const (

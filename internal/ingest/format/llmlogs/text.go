@@ -60,7 +60,7 @@ func appendTool(dst []byte, v format.Value) []byte {
 		keys = []string{"output", "exception"}
 	}
 	for _, key := range keys {
-		dst = format.AppendStrings(dst, v.Get(key))
+		dst = format.AppendScalars(dst, v.Get(key))
 	}
 	return dst
 }

@@ -43,7 +43,7 @@ var (
 func (openclaw) Name() string { return "openclaw" }
 
 // Version counts changes of what Parse yields.
-func (openclaw) Version() int { return 6 }
+func (openclaw) Version() int { return 7 }
 
 // The roles of the files.
 const (

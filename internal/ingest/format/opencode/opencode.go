@@ -37,7 +37,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 5 }
+func (opencode) Version() int { return 6 }
 
 // The roles of the files.
 const (

@@ -26,9 +26,7 @@ func pieceText(v format.Value) string {
 func callText(v format.Value) string {
 	state := v.Get("state")
 	dst := format.AppendStrings(format.AppendStrings(nil, v.Get("tool")), v.Get("name"))
-	for _, m := range []format.Value{state.Get("input"), state.Get("raw")} {
-		dst = format.AppendStrings(dst, m)
-	}
+	dst = format.AppendScalars(format.AppendScalars(dst, state.Get("input")), state.Get("raw"))
 	if title := state.Get("title"); !bytes.Contains(dst, []byte(title.Str())) {
 		dst = format.AppendStrings(dst, title)
 	}

@@ -35,7 +35,7 @@ var (
 func (openhands) Name() string { return "openhands" }
 
 // Version counts changes of what Parse yields.
-func (openhands) Version() int { return 1 }
+func (openhands) Version() int { return 2 }
 
 // The roles of the files.
 const (

@@ -3,13 +3,17 @@ package openhands
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // textOf returns all strings of a value except ids, types, times, names of models, encoded data, settings, and whole files before and after a
-// change. It does not depend on what surrounds the value.
+// change; of what goes into a tool and comes out of it numbers, too. It does not depend on what surrounds the value.
 var textOf = format.Appended(appendText)
 
 func appendText(dst []byte, v format.Value) []byte {
 	whole := v.Get("timestamp").IsString() && v.Get("source").IsString()
 	named, reasoned := v.Get("kind").IsString(), v.Get("summary").IsArray()
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, f format.Value) ([]byte, bool) {
+	appendText := format.AppendText
+	if v.IsObject() && !whole { // what goes into a tool or comes out of it
+		appendText = format.AppendTextAndNumbers
+	}
+	return appendText(dst, v, func(dst []byte, depth int, key string, f format.Value) ([]byte, bool) {
 		switch {
 		case depth == 1 && whole && ofEvent[key], depth == 1 && ofTool[key], depth == 1 && key == "thought" && !named,
 			depth == 1 && named && key == "metadata", depth == 1 && reasoned && (key == "id" || key == "status"):

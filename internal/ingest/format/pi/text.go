@@ -35,7 +35,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		"event_zstd", "navigation_json": // of database rows whose entry could not be read
 		return dst, true
 	case "arguments", "input":
-		return format.AppendStrings(dst, value), true
+		return format.AppendScalars(dst, value), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

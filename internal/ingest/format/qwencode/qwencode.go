@@ -41,7 +41,7 @@ var (
 func (qwen) Name() string { return "qwen-code" }
 
 // Version counts changes of what Parse yields.
-func (qwen) Version() int { return 6 }
+func (qwen) Version() int { return 7 }
 
 // The roles of the files. Those of old versions are roleLegacy followed by Gemini CLI's role.
 const (

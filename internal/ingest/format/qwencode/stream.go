@@ -228,7 +228,7 @@ func appendPrinted(dst []byte, v format.Value) []byte {
 	case v.IsString():
 		return format.AppendStrings(dst, v)
 	case typ.Is("tool_use"):
-		return format.AppendStrings(dst, v.Get("input"))
+		return format.AppendScalars(dst, v.Get("input"))
 	case typ.Is("stream_event"):
 		return dst
 	case typ.Is("result"), typ.Is("system"):

@@ -24,7 +24,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 			case "parts":
 				dst = appendText(dst, f)
 			default:
-				dst = format.AppendStrings(dst, f)
+				dst = format.AppendScalars(dst, f)
 			}
 		}
 		return dst, true

@@ -21,7 +21,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		if inside := value.Inside(); inside.Exists() {
 			value = inside
 		}
-		return format.AppendStrings(dst, value), true
+		return format.AppendScalars(dst, value), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

@@ -33,7 +33,7 @@ var (
 func (vibe) Name() string { return "vibe" }
 
 // Version counts changes of what Parse yields.
-func (vibe) Version() int { return 1 }
+func (vibe) Version() int { return 2 }
 
 // The roles of the files.
 const (

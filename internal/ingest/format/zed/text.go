@@ -19,7 +19,7 @@ func (zed) Text(role string, raw []byte, _ int) (string, error) {
 func appendValue(dst []byte, v format.Value) []byte {
 	switch {
 	case v.Get("input").Exists() && v.Get("name").IsString():
-		return format.AppendStrings(format.AppendStrings(dst, v.Get("name")), inputOf(v.Get("input")))
+		return format.AppendScalars(format.AppendStrings(dst, v.Get("name")), inputOf(v.Get("input")))
 	case v.Get("is_error").Exists() && v.Get("content").Exists():
 		return appendResult(dst, v.Get("content"), v.Get("output"))
 	case v.Get("type").Is("RedactedThinking"):
@@ -36,7 +36,7 @@ func appendResult(dst []byte, content, output format.Value) []byte {
 			return dst
 		}
 	}
-	return appendStrings(dst, output)
+	return format.AppendTextAndNumbers(dst, output, visit)
 }
 
 // alwaysSkipped are members that hold no text to search.
@@ -46,7 +46,9 @@ var alwaysSkipped = map[string]bool{
 }
 
 func appendStrings(dst []byte, v format.Value) []byte {
-	return format.AppendText(dst, v, func(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
-		return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
-	})
+	return format.AppendText(dst, v, visit)
+}
+
+func visit(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
+	return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
 }

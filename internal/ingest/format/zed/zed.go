@@ -35,7 +35,7 @@ var (
 func (zed) Name() string { return "zed" }
 
 // Version counts changes of what Parse yields.
-func (zed) Version() int { return 2 }
+func (zed) Version() int { return 3 }
 
 // The roles of the files.
 const (
