@@ -22,7 +22,11 @@ func uiText(v format.Value) string {
 			}
 			switch {
 			case inside.Exists() && calls[v.Get("ask").Str()+v.Get("say").Str()]:
-				dst = format.AppendTextAndNumbers(dst, inside, visit)
+				for key, f := range inside.Fields() {
+					if key != "type" {
+						dst = format.AppendScalars(dst, f)
+					}
+				}
 			case inside.Exists():
 				dst = appendText(dst, inside)
 			default:

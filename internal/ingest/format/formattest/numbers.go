@@ -118,7 +118,11 @@ func (o *Original) checkNumbers(t *testing.T, f format.Format, content []byte, p
 	last := 0
 	for i, p := range places {
 		changed = append(changed, content[last:p.at]...)
-		changed = fmt.Appendf(changed, "%sotters%s:%s", p.quote, p.quote, number(i))
+		name := "otters"
+		if p.kind == transcript.KindToolCall {
+			name = "role" // members of an input are the tool's own, whatever they are elsewhere
+		}
+		changed = fmt.Appendf(changed, "%s%s%s:%s", p.quote, name, p.quote, number(i))
 		if p.more {
 			changed = append(changed, ',')
 		}

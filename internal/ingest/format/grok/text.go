@@ -18,10 +18,10 @@ func appendUpdate(dst []byte, line format.Value) []byte {
 	case !u.IsObject():
 		return appendText(dst, line)
 	case kind == "tool_call":
-		return appendData(dst, u.First("rawInput", "title"))
+		return appendInput(dst, u.First("rawInput", "title"))
 	case kind == "tool_call_update" && !isEnd(u):
 		if input := u.Get("rawInput"); input.Exists() {
-			return appendData(dst, input)
+			return appendInput(dst, input)
 		}
 		return appendText(dst, u.Get("content"))
 	case kind == "tool_call_update":
@@ -38,12 +38,30 @@ func appendUpdate(dst []byte, line format.Value) []byte {
 // what surrounds the value. Arguments of tools are taken as a whole.
 func appendText(dst []byte, v format.Value) []byte {
 	if v.Get("tool_type").IsString() { // a call of a tool of the service
-		return appendData(dst, v)
+		return appendInput(dst, v)
 	}
 	return format.AppendText(dst, v, visit)
 }
 
-// appendData is appendText for what goes into a tool or comes out of it, in which numbers are text.
+// appendInput appends what goes into a tool: all but ids and states that the program adds.
+func appendInput(dst []byte, v format.Value) []byte {
+	if !v.IsObject() {
+		return format.AppendScalars(dst, v)
+	}
+	service := v.Get("tool_type").IsString()
+	for key, m := range v.Fields() {
+		switch {
+		case key == "variant", service && (key == "id" || key == "status"):
+		case service && key == "action":
+			dst = appendData(dst, m)
+		default:
+			dst = format.AppendScalars(dst, m)
+		}
+	}
+	return dst
+}
+
+// appendData is appendText for what comes out of a tool, in which numbers are text.
 func appendData(dst []byte, v format.Value) []byte { return format.AppendTextAndNumbers(dst, v, visit) }
 
 func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
