@@ -19,3 +19,11 @@ func FuzzPacked(f *testing.F) {
 func FuzzStream(f *testing.F) { formattest.Fuzz(f, New(), roleStream, "ci/run.jsonl") }
 
 func FuzzHistory(f *testing.F) { formattest.Fuzz(f, New(), roleHistory, ".codex/history.jsonl") }
+
+// TestPrintedArguments: all of an MCP call's arguments are text, as they are in the session.
+func TestPrintedArguments(t *testing.T) {
+	const line = `{"type":"item.started","item":{"id":"item_1","type":"mcp_tool_call","server":"git","tool":"view","arguments":{"id":48151,"status":"open"},"status":"in_progress"}}`
+	if text, err := New().Text(roleStream, []byte(line), 0); err != nil || text != "git\nview\n48151\nopen" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
