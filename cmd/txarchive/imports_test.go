@@ -33,10 +33,11 @@ var doors = map[string][]string{
 	"sqlshell":   {"index", "query", "terminal"},
 	"chart":      {"cost", "terminal"},
 	"lazyregexp": {}, // and all may import it
+	"lru":        {},
 	// stores
 	"disk":                   {},
 	"blob":                   {},
-	"blob/pack":              {"blob"},
+	"blob/pack":              {"blob", "lru"},
 	"blob/local":             {"blob", "disk"},
 	"blob/blobtest":          {"blob"},
 	"index":                  {"transcript", "term", "query", "price", "blob"},
@@ -60,7 +61,7 @@ var doors = map[string][]string{
 	// measures the program from outside, and each stage by the functions of its room
 	"bench": {"transcript", "term", "price", "blob", "blob/local", "blob/pack", "index", "index/sqlite", "index/sqlite/fts5", "archive", "ingest", "ingest/format", "ingest/format/all"},
 	// one thing
-	"archive": {"disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
+	"archive": {"lru", "disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
 	"ingest":                    {"ingest/format", "ingest/dbcopy", "ingest/payload", "ingest/sourcefs", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},

@@ -62,10 +62,8 @@ const (
 	indexLink  = "index.db"
 )
 
-const (
-	readCache    = 8 << 20 // inflated members for Raw, Text and small originals
-	libraryCache = 16 << 20
-)
+// cacheSizes are how many bytes of inflated members are kept.
+var cacheSizes = map[Mode]int64{Read: 8 << 20, Write: 16 << 20}
 
 // Options are what an archive needs from its caller. The zero value suffices for everything except Text and inner layers.
 type Options struct {
@@ -106,9 +104,7 @@ type Archive struct {
 	lock     *disk.Lock // nil when reading
 	packs    *local.Store
 	library  *pack.Library
-	volumes  *volumes
-	cache    *pack.Cache
-	layers   layers
+	layers   *layers
 	window   int64 // 0 is contentWindow
 	indexErr error // why there is no index
 
@@ -134,7 +130,7 @@ func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Archive, e
 	packs := local.New(opts.FS, filepath.Join(dir, packsDir))
 	a := &Archive{
 		dir: dir, mode: mode, opts: opts, packs: packs,
-		library: pack.NewLibrary(packs, libraryCache), volumes: newVolumes(packs), cache: pack.NewCache(readCache),
+		library: pack.NewLibrary(packs, cacheSizes[mode]), layers: newLayers(),
 	}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open archive %s: %w", dir, err), a.Close())
@@ -246,7 +242,7 @@ func (a *Archive) Close() error {
 		errs = append(errs, c.Close())
 	}
 	a.held = nil
-	errs = append(errs, a.library.Close(), a.volumes.close())
+	errs = append(errs, a.library.Close())
 	if a.lock != nil {
 		errs = append(errs, a.lock.Release())
 		a.lock = nil

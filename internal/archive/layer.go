@@ -10,24 +10,25 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lru"
 )
 
-const (
-	maxLayer  = 12 << 20 // largest inflated layer that is cached whole
-	maxLayers = 12 << 20 // all cached layers together
-)
+const layerCache = 12 << 20 // bytes of inflated layers that are cached
 
 // layers caches the inner layers that were read last. The records of a compressed original lie in one stream, and
 // reading each of them from its start would take quadratic time.
 type layers struct {
-	maxWhole int64 // 0 is maxLayer
+	maxWhole int64 // size of the largest layer that is cached
 
 	mu    sync.Mutex
-	size  int
-	whole []layer
+	whole *lru.Map[layerKey, layer]
 	// parked is the stream of a layer that is too large to cache, positioned at the end of the last record, so that reading
 	// in order continues from there.
 	parked *stream
+}
+
+func newLayers() *layers {
+	return &layers{maxWhole: layerCache, whole: lru.New[layerKey, layer](layerCache)}
 }
 
 type layerKey struct {
@@ -39,7 +40,6 @@ type layerKey struct {
 // layer is the content of an inner layer. torn is the error at which it ends early, for example because the producer was killed
 // while writing. The content before that was parsed, and is read like any other.
 type layer struct {
-	key  layerKey
 	data []byte
 	torn error
 }
@@ -74,23 +74,16 @@ func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, torn := io.ReadAll(io.LimitReader(r, a.layers.limit()+1))
+	start, torn := io.ReadAll(io.LimitReader(r, a.layers.maxWhole+1))
 	if torn != nil && stored.failed() {
 		return nil, torn
 	}
-	if int64(len(start)) <= a.layers.limit() {
-		a.layers.put(layer{key, start, torn})
-		return recordAt(layer{key, start, torn}, at)
+	if int64(len(start)) <= a.layers.maxWhole {
+		whole := layer{start, torn}
+		a.layers.put(key, whole)
+		return recordAt(whole, at)
 	}
 	return a.layers.read(&stream{key: key, r: io.MultiReader(&prefixReader{start}, r), from: from}, at)
-}
-
-// limit returns the size up to which a layer is cached whole.
-func (l *layers) limit() int64 {
-	if l.maxWhole > 0 {
-		return l.maxWhole
-	}
-	return maxLayer
 }
 
 // prefixReader returns what was already read from a stream, and releases the memory at its end.
@@ -155,26 +148,13 @@ func (l *layers) take(key layerKey, offset int64) *stream {
 func (l *layers) find(key layerKey) (layer, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, have := range l.whole {
-		if have.key == key {
-			copy(l.whole[1:i+1], l.whole[:i])
-			l.whole[0] = have
-			return have, true
-		}
-	}
-	return layer{}, false
+	return l.whole.Get(key)
 }
 
-func (l *layers) put(add layer) {
+func (l *layers) put(key layerKey, add layer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.whole = append([]layer{add}, l.whole...)
-	l.size += len(add.data)
-	for l.size > maxLayers {
-		last := len(l.whole) - 1
-		l.size -= len(l.whole[last].data)
-		l.whole = l.whole[:last]
-	}
+	l.whole.Put(key, add, int64(len(add.data)))
 }
 
 // version returns one version of an original from the index.

@@ -11,13 +11,8 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 )
-
-// maxCachedPiece is the largest piece whose members are cached. Small originals share members; those of large ones would only
-// evict them.
-const maxCachedPiece = 1 << 20
 
 // Raw returns the bytes of a record. Errors: blob.ErrCorrupt, blob.ErrNotFound if a pack is missing,
 // index.ErrNotFound if the chain has no such bytes, ErrNoIndex.
@@ -116,7 +111,7 @@ func (a *Archive) storedAt(ctx context.Context, known []index.Piece, chain, offs
 	read := func(pieces []index.Piece) error {
 		out = out[:0]
 		for _, p := range pieces {
-			data, err := a.piece(ctx, p)
+			data, err := a.library.ReadRange(ctx, p.Pack, p.Members, p.Raw, p.Size)
 			if err != nil {
 				return err
 			}
@@ -156,24 +151,6 @@ func (a *Archive) withRelocation(ctx context.Context, chain, offset, length int6
 		}
 		before = pieces
 	}
-}
-
-// piece reads the bytes of a piece.
-func (a *Archive) piece(ctx context.Context, p index.Piece) ([]byte, error) {
-	v, err := a.volumes.get(ctx, p.Pack)
-	if err != nil {
-		return nil, err
-	}
-	data, err := a.view(v, p).ReadRange(ctx, p.Raw, p.Size)
-	return data, errors.Join(err, a.volumes.release(v))
-}
-
-func (a *Archive) view(v *volume, p index.Piece) *pack.View {
-	view := &pack.View{Name: p.Pack, Pack: v, Members: p.Members}
-	if p.Size <= maxCachedPiece {
-		view.Cache = a.cache
-	}
-	return view
 }
 
 // contentWindow is how many bytes of an original are located and inflated at a time.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -70,7 +71,7 @@ func TestInnerLayers(t *testing.T) {
 	w := newWorld(t)
 	content := strings.Repeat("uryyb jbeyq ", 2000)
 	w.put(file{source: "runs", path: "x.rot", content: content})
-	for name, limit := range map[string]int64{"whole": 0, "streamed": 1000} {
+	for name, limit := range map[string]int64{"whole": layerCache, "streamed": 1000} {
 		r := w.open(Read)
 		r.layers.maxWhole = limit
 		at := w.place(r, "runs", "x.rot", 1, 0, 5)
@@ -99,7 +100,7 @@ func TestInnerLayers(t *testing.T) {
 func TestTornLayer(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "x.rot", content: strings.Repeat("uryyb jbeyq ", 2000)})
-	for name, limit := range map[string]int64{"whole": 0, "streamed": 1000} {
+	for name, limit := range map[string]int64{"whole": layerCache, "streamed": 1000} {
 		r := w.open(Read)
 		r.layers.maxWhole = limit
 		at := w.place(r, "runs", "x.rot", 1, 0, 5)
@@ -138,10 +139,10 @@ func TestPackVanishes(t *testing.T) {
 	m := w.put(file{source: "runs", path: "a", content: "some bytes"})
 	r := w.open(Read)
 	at := w.place(r, "runs", "a", 1, 0, 10)
-	r.volumes.store = &movingStore{Store: r.packs, move: func() {
+	r.library = pack.NewLibrary(&movingStore{Store: r.packs, move: func() {
 		alter(t, r.Index().Path(), "UPDATE packs SET name = '2026/11/another'")
 		w.check(os.Rename(w.packFile(m.Pack), w.packFile("2026/11/another")))
-	}}
+	}}, 0)
 	if got, err := r.Raw(t.Context(), at); err != nil || string(got) != "some bytes" {
 		t.Errorf("after the move: %q, %v", got, err)
 	}
@@ -175,9 +176,6 @@ func TestReadersAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(r.volumes.open); n != openVolumes {
-		t.Errorf("%d packs stay open", n)
-	}
 }
 
 func TestConsoleText(t *testing.T) {

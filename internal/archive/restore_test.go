@@ -301,7 +301,7 @@ func TestRestoreBesideForget(t *testing.T) {
 			w.put(file{source: "runs", path: "redacted", content: text("marked", size)})
 			r := w.open(Read)
 			r.window = window
-			r.volumes.store = &movingStore{Store: r.packs, move: func() { alter(t, r.Index().Path(), c.change) }}
+			r.library = pack.NewLibrary(&movingStore{Store: r.packs, move: func() { alter(t, r.Index().Path(), c.change) }}, 0)
 			dir, got, err := restoreAll(t, r, RestoreOptions{Paths: []string{"a"}})
 			if !errors.Is(err, c.want) {
 				t.Fatalf("%+v, %v", got, err)

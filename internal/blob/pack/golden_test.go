@@ -38,7 +38,7 @@ func TestTinyPack(t *testing.T) {
 		t.Fatalf("manifest %+v", m)
 	}
 	e := m.Versions[0].Extents[0]
-	if got, err := r.View(nil).ReadRange(ctx, e.Raw, e.Size); err != nil || string(got) != "hello\n" {
+	if got, err := (&View{Name: name, Pack: p, Members: m.Members}).ReadRange(ctx, e.Raw, e.Size); err != nil || string(got) != "hello\n" {
 		t.Errorf("read %q, %v", got, err)
 	}
 }

@@ -235,8 +235,3 @@ func (r *Reader) Stored() Contents {
 
 // Names returns the first and the last name, in order, of all originals with versions in the manifest.
 func (r *Reader) Names() (first, last blob.Name) { return r.summary.first, r.summary.last }
-
-// View returns the tar stream without the manifest. cache may be nil.
-func (r *Reader) View(cache *Cache) *View {
-	return &View{Name: r.manifest.Pack, Pack: r.pack, Members: r.manifest.Members, Cache: cache}
-}

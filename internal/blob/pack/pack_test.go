@@ -23,7 +23,7 @@ func TestModel(t *testing.T) {
 		w.fill(60)
 	}
 	views := map[string]*View{}
-	cache := NewCache(100 << 10)
+	cache := newCache(100 << 10)
 	for _, m := range w.packs {
 		p, err := w.store.Open(ctx, m.Pack)
 		w.check(err)
@@ -35,7 +35,7 @@ func TestModel(t *testing.T) {
 		if err := Verify(ctx, m.Pack, p, func(d Damage) { t.Error(d) }); err != nil {
 			t.Error(err)
 		}
-		views[m.Pack] = r.View(cache)
+		views[m.Pack] = &View{Name: m.Pack, Pack: p, Members: m.Members, cache: cache}
 	}
 	for _, c := range w.chains {
 		for i, e := range c.extents {
@@ -54,8 +54,8 @@ func TestModel(t *testing.T) {
 			}
 		}
 	}
-	if cache.Size() > 100<<10 || cache.Size() == 0 {
-		t.Errorf("the cache holds %d bytes", cache.Size())
+	if n := cache.items.Size(); n > 100<<10 || n == 0 {
+		t.Errorf("the cache holds %d bytes", n)
 	}
 }
 

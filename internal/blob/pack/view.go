@@ -15,7 +15,7 @@ type View struct {
 	Name    string // of the pack, for errors and as the cache's key
 	Pack    blob.Pack
 	Members []blob.Member // sorted by Raw; all, or those that cover what is read
-	Cache   *Cache        // may be nil; not used without Name
+	cache   *cache        // may be nil; not used without Name
 }
 
 // ReadRange returns size bytes of the tar stream from raw on, as a copy. It returns blob.ErrCorrupt if bytes are damaged or
@@ -103,7 +103,7 @@ var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
 // member returns the raw bytes of a member. They may be shared through the cache, and must not be changed.
 func (v *View) member(ctx context.Context, m blob.Member) ([]byte, error) {
-	return v.Cache.member(ctx, v.Name, m, func() ([]byte, error) { return v.inflate(ctx, m) })
+	return v.cache.member(ctx, v.Name, m, func() ([]byte, error) { return v.inflate(ctx, m) })
 }
 
 func (v *View) inflate(ctx context.Context, m blob.Member) ([]byte, error) {

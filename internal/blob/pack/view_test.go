@@ -92,32 +92,13 @@ func TestReadErrorsAreNotCorruption(t *testing.T) {
 	}
 }
 
-func TestCache(t *testing.T) {
-	c := NewCache(100)
-	key := func(n int64) cacheKey { return cacheKey{"p", n} }
-	find := func(pack string, n int64) []byte { return c.find(cacheKey{pack, n}, blob.Member{RawSize: 40}) }
-	for n := range int64(3) {
-		c.put(key(n), make([]byte, 40))
-		if n == 1 {
-			find("p", 0) // so that 1 is the oldest
-		}
-	}
-	if find("p", 0) == nil || find("p", 1) != nil || find("p", 2) == nil || c.Size() != 80 {
-		t.Errorf("the cache of %d bytes dropped the wrong member", c.Size())
-	}
-	c.put(key(9), make([]byte, 101))
-	if find("p", 9) != nil || find("q", 0) != nil || c.Size() != 80 {
-		t.Error("the cache keeps what it should not")
-	}
-}
-
 func TestConcurrentReads(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, 9)
 	m := w.fill(40)
 	p, err := w.store.Open(ctx, m.Pack)
 	w.check(err)
-	v := &View{Name: m.Pack, Pack: p, Members: m.Members, Cache: NewCache(40 << 10)}
+	v := &View{Name: m.Pack, Pack: p, Members: m.Members, cache: newCache(40 << 10)}
 	last := m.Members[len(m.Members)-1]
 	whole, err := io.ReadAll(v.Reader(ctx, 0, last.Raw+last.RawSize))
 	w.check(err)
@@ -139,7 +120,7 @@ func TestConcurrentReads(t *testing.T) {
 
 // TestCacheShares asks for one member from several goroutines at once: it is inflated once, and again only if that failed.
 func TestCacheShares(t *testing.T) {
-	c := NewCache(100)
+	c := newCache(100)
 	m := blob.Member{Offset: 7, RawSize: 3}
 	var calls atomic.Int32
 	started, wrong := make(chan struct{}), errors.New("unreadable")

@@ -75,7 +75,7 @@ func (b *bundle) join(ctx context.Context, f *fold) error {
 		m.of, content = append(m.of, f.parts[i].at), append(content, f.parts[i].stored())
 	}
 	h := sha256.New()
-	if err := b.put(ctx, m, io.TeeReader(pack.NewExtentReader(ctx, b.source, content), h)); err != nil {
+	if err := b.put(ctx, m, io.TeeReader(b.library.Reader(ctx, content), h)); err != nil {
 		return fmt.Errorf("join extents of %s/%s: %w", f.chain.Source, f.chain.Path, err)
 	}
 	m.SHA256 = blob.Ref(h.Sum(nil))

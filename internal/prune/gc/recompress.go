@@ -54,6 +54,7 @@ func (x *Remainder) recompress(ctx context.Context, library *pack.Library, build
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, view.Pack.Close()) }()
 	add := func(unit *pack.Unit) {
 		if unit != nil {
 			stored += unit.StoredSize()

@@ -123,11 +123,8 @@ func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*Chain][]b
 		if !errors.Is(err, pack.ErrNameTaken) {
 			return err
 		}
-		from, err := b.source(ctx, t.part.at.Pack)
-		if err != nil {
-			return err
-		}
-		if err := b.put(ctx, &relocation{owner: ref{t.chain, t.part}, Extent: e}, from.Reader(ctx, t.part.at.Raw, t.part.Size)); err != nil {
+		content := b.library.Reader(ctx, []blob.Extent{t.part.stored()})
+		if err := b.put(ctx, &relocation{owner: ref{t.chain, t.part}, Extent: e}, content); err != nil {
 			return err
 		}
 	}

@@ -89,14 +89,11 @@ type bundle struct {
 	stamp   time.Time    // creation time of the first of them
 	moves   map[*entry]*relocation
 	folds   []*fold
-	open    []*pack.View // open packs of the group, least recently used first
-	cache   *pack.Cache
+	library *pack.Library
 }
 
-const (
-	openPacks = 16 // how many packs of a group are open at a time
-	openCache = 32 << 20
-)
+// memberCache is how many bytes of inflated members of a group are kept.
+const memberCache = 32 << 20
 
 // manyChains is the size of a selection from which a garbage collection cycle, some tens of milliseconds, is small
 // compared with the work that was done.
@@ -139,16 +136,17 @@ func (m *relocation) holds(c *Chain, p *part) bool {
 }
 
 func newBundle(w *rewriter, group group) *bundle {
-	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*relocation{}, cache: pack.NewCache(openCache)}
+	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*relocation{}, library: pack.NewLibrary(w.gc.Packs, memberCache)}
 	for _, v := range group {
 		b.members[v.Name] = v
 	}
+	b.library.Members = func(name string) []blob.Member { return slices.Concat(b.members[name].units...) }
 	return b
 }
 
 // write makes the new packs durable and returns their rows for the index, the main pack last.
 func (b *bundle) write(ctx context.Context) (rows []*index.PackRow, err error) {
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.library.Close()) }()
 	main, err := b.gc.begin(ctx, &b.holdings.clock)
 	if err != nil {
 		return nil, err
@@ -179,40 +177,9 @@ func (b *bundle) abort() error {
 	return errors.Join(errs...)
 }
 
-// source opens a pack of the group. It may be closed by a later call of source.
-func (b *bundle) source(ctx context.Context, name string) (*pack.View, error) {
-	if i := slices.IndexFunc(b.open, func(v *pack.View) bool { return v.Name == name }); i >= 0 {
-		v := b.open[i]
-		b.open = append(slices.Delete(b.open, i, i+1), v)
-		return v, nil
-	}
-	if len(b.open) == openPacks {
-		if err := b.open[0].Pack.Close(); err != nil {
-			return nil, err
-		}
-		b.open = slices.Delete(b.open, 0, 1)
-	}
-	p, err := b.gc.Packs.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	v := &pack.View{Name: name, Pack: p, Members: slices.Concat(b.members[name].units...), Cache: b.cache}
-	b.open = append(b.open, v)
-	return v, nil
-}
-
-func (b *bundle) close() error {
-	var errs []error
-	for _, v := range b.open {
-		errs = append(errs, v.Pack.Close())
-	}
-	b.open = nil
-	return errors.Join(errs...)
-}
-
 // copyVolume copies the needed content of an old pack.
 func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
-	from, err := b.source(ctx, v.Name)
+	from, err := b.library.View(ctx, v.Name)
 	if err != nil {
 		return err
 	}
@@ -224,7 +191,7 @@ func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 		}
 	}
 	stop()
-	return err
+	return errors.Join(err, from.Pack.Close())
 }
 
 // oldUnit is a unit of an old pack some of which is needed.
