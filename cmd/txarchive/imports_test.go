@@ -51,7 +51,7 @@ var doors = map[string][]string{
 	"index/sqlite/catalog":   {"blob", "index", "index/sqlite/engine"},
 	"index/sqlite/where":     {"index", "index/sqlite/schema", "index/sqlite/fts5", "query", "term"},
 	"index/sqlite/schema":    {"index", "transcript"},
-	"index/sqlite/engine":    {"index", "transcript"},
+	"index/sqlite/engine":    {"index", "lru", "transcript"},
 	"index/sqlite/fts5":      {},
 	"index/indextest":        {"index", "blob", "query", "transcript", "price"},
 	"migrations":             {},

@@ -1,13 +1,14 @@
 package engine
 
 import (
-	"container/list"
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/lru"
 )
 
 // Pool returns a pool whose connections keep up to statements prepared statements each.
@@ -30,7 +31,7 @@ func (c cachingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), inner.Close())
 	}
-	return &CachingConn{Conn: conn, maxStatements: c.maxStatements, statements: map[string]*list.Element{}, recent: list.New(), poller: newPoller(inner)}, nil
+	return &CachingConn{Conn: conn, statements: lru.New[string, *cachedStatement](int64(c.maxStatements)), poller: newPoller(inner)}, nil
 }
 
 // Conn has the interfaces of the driver's connections that database/sql uses.
@@ -48,13 +49,11 @@ type Conn interface {
 // concurrently. A statement whose rows are still being read is prepared once more for another use.
 type CachingConn struct {
 	Conn
-	maxStatements int
-	statements    map[string]*list.Element // *cachedStatement by text
-	recent        *list.List               // most recently used first
-	memory        any                      // see ConnMemory
-	version       int64                    // data_version of the database that memory belongs to
-	rows          *rowSource               // nil before the first ExecRows
-	poller        *poller                  // nil where the driver must watch contexts itself
+	statements *lru.Map[string, *cachedStatement] // by text
+	memory     any                                // see ConnMemory
+	version    int64                              // data_version of the database that memory belongs to
+	rows       *rowSource                         // nil before the first ExecRows
+	poller     *poller                            // nil where the driver must watch contexts itself
 }
 
 // Stmt has the interfaces of the driver's statements that this package uses.
@@ -66,8 +65,8 @@ type Stmt interface {
 
 type cachedStatement struct {
 	Stmt
-	text string
-	busy bool
+	busy   bool
+	cached bool // in CachingConn.statements
 }
 
 // QueryContext runs a query with a cached statement.
@@ -111,11 +110,9 @@ func (c *CachingConn) Run(ctx context.Context, text string, args []sqldriver.Nam
 }
 
 func (c *CachingConn) statement(ctx context.Context, text string) (*cachedStatement, error) {
-	if e := c.statements[text]; e != nil {
-		if s := e.Value.(*cachedStatement); !s.busy {
-			c.recent.MoveToFront(e)
-			return s, nil
-		}
+	s, known := c.statements.Get(text)
+	if known && !s.busy {
+		return s, nil
 	}
 	stmt, err := c.PrepareContext(ctx, text)
 	if err != nil {
@@ -125,34 +122,29 @@ func (c *CachingConn) statement(ctx context.Context, text string) (*cachedStatem
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), stmt.Close())
 	}
-	s := &cachedStatement{Stmt: q, text: text}
-	if c.statements[text] != nil { // the cached one is busy; this one is used only once
-		return s, nil
+	if known { // the cached one is busy; this one is used only once
+		return &cachedStatement{Stmt: q}, nil
 	}
-	c.statements[text] = c.recent.PushFront(s)
-	return s, c.trim()
+	s = &cachedStatement{Stmt: q, cached: true}
+	return s, drop(c.statements.Put(text, s, 1))
 }
 
-// trim closes the least recently used statements.
-func (c *CachingConn) trim() error {
-	for e := c.recent.Back(); e != nil && c.recent.Len() > c.maxStatements; {
-		s, before := e.Value.(*cachedStatement), e.Prev()
-		if !s.busy && e != c.recent.Front() {
-			c.recent.Remove(e)
-			delete(c.statements, s.text)
-			if err := s.Close(); err != nil {
-				return err
-			}
+// drop closes statements that are no longer cached; those that are busy are closed when they are released.
+func drop(statements []*cachedStatement) error {
+	var errs []error
+	for _, s := range statements {
+		s.cached = false
+		if !s.busy {
+			errs = append(errs, s.Close())
 		}
-		e = before
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // release returns a statement to the cache, or closes it if it is not cached.
 func (c *CachingConn) release(s *cachedStatement) error {
 	s.busy = false
-	if e := c.statements[s.text]; e != nil && e.Value == s {
+	if s.cached {
 		return nil
 	}
 	return s.Close()
@@ -160,19 +152,14 @@ func (c *CachingConn) release(s *cachedStatement) error {
 
 // Close closes the connection and its statements.
 func (c *CachingConn) Close() error {
-	var errs []error
-	for e := c.recent.Front(); e != nil; e = e.Next() {
-		errs = append(errs, e.Value.(*cachedStatement).Close())
-	}
-	clear(c.statements)
-	c.recent.Init()
+	dropped := drop(c.statements.Clear())
 	if c.rows != nil {
 		c.rows.close()
 		c.rows = nil
 	}
 	err := c.Conn.Close()
 	c.poller.close()
-	return errors.Join(append(errs, err)...)
+	return errors.Join(dropped, err)
 }
 
 // cachedRows releases its statement when it is closed.
