@@ -65,8 +65,8 @@ func MarkPayload(b []byte) {
 	}
 }
 
-// Apply overwrites b, the bytes under one of the marks.
-func (r *Redaction) Apply(b []byte) {
+// apply overwrites b, the bytes under one of the marks.
+func (r *Redaction) apply(b []byte) {
 	if r.Payloads {
 		MarkPayload(b)
 		return
@@ -125,7 +125,7 @@ func (r *redacted) ReadAt(p []byte, offset int64) (int, error) {
 			}
 			return 0, uerr
 		}
-		r.marks.Apply(under)
+		r.marks.apply(under)
 		from, to := max(offset, place[0]), min(end, place[0]+place[1])
 		copy(p[from-offset:to-offset], under[from-place[0]:])
 	}

@@ -25,7 +25,7 @@ func (f *FS) Publish(file *File, path string) error {
 		err = f.MkdirAll(dir)
 	}
 	if err == nil {
-		err = f.RenameNew(file.Name(), path)
+		err = f.renameNew(file.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, f.Remove(file.Name()))
@@ -71,8 +71,8 @@ func (f *FS) Rename(oldPath, newPath string) error {
 	return os.Rename(oldPath, newPath)
 }
 
-// RenameNew is like Rename, but never overwrites a file: it returns fs.ErrExist.
-func (f *FS) RenameNew(oldPath, newPath string) error {
+// renameNew is like Rename, but never overwrites a file: it returns fs.ErrExist.
+func (f *FS) renameNew(oldPath, newPath string) error {
 	if err := f.fault(OpRename, newPath); err != nil {
 		return err
 	}

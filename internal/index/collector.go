@@ -378,7 +378,7 @@ func (c *Collector) numbers(facets []uint32, text string) []uint32 {
 	free := c.numberBlock[len(c.numberBlock):]
 	numbers := append(free, facets...)
 	for c.split.Begin(text); c.split.Next(&c.scratch); {
-		numbers = c.terms.AppendTerms(numbers, &c.scratch)
+		numbers = c.terms.appendTerms(numbers, &c.scratch)
 	}
 	if len(numbers) == 0 {
 		return nil

@@ -199,11 +199,11 @@ func (v *Interner) Words() *Words { return v.dict.words }
 // Append appends the numbers of terms, separated as by term.Split, to numbers.
 func (v *Interner) Append(numbers []uint32, terms []byte) []uint32 {
 	v.terms.Set(terms)
-	return v.AppendTerms(numbers, &v.terms)
+	return v.appendTerms(numbers, &v.terms)
 }
 
-// AppendTerms appends the numbers of terms, each shorter than 64 KiB, to numbers.
-func (v *Interner) AppendTerms(numbers []uint32, terms *term.Terms) []uint32 {
+// appendTerms appends the numbers of terms, each shorter than 64 KiB, to numbers.
+func (v *Interner) appendTerms(numbers []uint32, terms *term.Terms) []uint32 {
 	table := v.dict.table.Load()
 	for some := range slices.Chunk(terms.All, prefetchTerms) {
 		hashes := v.hashes[:len(some)]

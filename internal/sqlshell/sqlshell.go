@@ -135,9 +135,9 @@ func (s *Shell) Command(typed string) (quit bool, err error) {
 	case ".help", ".h", ".?":
 		fmt.Fprintln(s.Out, help)
 	case ".views", ".tables":
-		fmt.Fprintln(s.Out, s.Words.ListViews())
+		fmt.Fprintln(s.Out, s.Words.listViews())
 	case ".schema":
-		text, ok := s.Words.Schema(rest, s.Width())
+		text, ok := s.Words.schema(rest, s.Width())
 		if !ok {
 			return false, &Error{fmt.Sprintf("unknown view %q", rest), ".views lists them"}
 		}

@@ -126,11 +126,11 @@ func withPrefix(prefix string, lists ...[]string) []string {
 	return slices.Compact(some)
 }
 
-// ListViews returns the names of the views, one a line.
-func (d *Words) ListViews() string { return "  " + strings.Join(d.views, "\n  ") }
+// listViews returns the names of the views, one a line.
+func (d *Words) listViews() string { return "  " + strings.Join(d.views, "\n  ") }
 
-// Schema returns the columns of a view, or of all views for "", as text of a width; false if there is no such view.
-func (d *Words) Schema(view string, width int) (string, bool) {
+// schema returns the columns of a view, or of all views for "", as text of a width; false if there is no such view.
+func (d *Words) schema(view string, width int) (string, bool) {
 	var b strings.Builder
 	for _, v := range d.views {
 		if view != "" && !strings.EqualFold(v, view) {

@@ -100,7 +100,7 @@ func (f *Forget) each(ctx context.Context, do func(*Chain, []Match) error) (err 
 		for _, c := range h.byPackOrder() {
 			found, err := f.searchChain(ctx, c)
 			if err != nil {
-				return fmt.Errorf("%s version %d: %w", f.Pattern.Masked(c.Source+"/"+c.Path), c.Number, err)
+				return fmt.Errorf("%s version %d: %w", f.Pattern.masked(c.Source+"/"+c.Path), c.Number, err)
 			}
 			if len(found) > 0 {
 				if err := do(c, found); err != nil {
@@ -138,22 +138,22 @@ func (h *holdings) byPackOrder() []*Chain {
 func (f *Forget) searchFacts() (found []Match) {
 	counts := f.holdings.matched
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		found = append(found, Match{Where: InFact, Fact: f.Pattern.Masked(kind), Count: counts[kind], Action: Drop})
+		found = append(found, Match{Where: InFact, Fact: f.Pattern.masked(kind), Count: counts[kind], Action: Drop})
 	}
 	return found
 }
 
 func (f *Forget) inFact(fact blob.Fact) bool {
-	return f.Pattern.In(fact.Kind) || f.Pattern.In(fact.Key) || f.Pattern.In(string(fact.Value))
+	return f.Pattern.in(fact.Kind) || f.Pattern.in(fact.Key) || f.Pattern.in(string(fact.Value))
 }
 
 func (f *Forget) inName(v *blob.Version) bool {
-	return f.Pattern.In(v.Source+"/"+v.Path) || f.Pattern.In(v.Claim) || f.Pattern.In(v.Format) || f.Pattern.In(v.Role)
+	return f.Pattern.in(v.Source+"/"+v.Path) || f.Pattern.in(v.Claim) || f.Pattern.in(v.Format) || f.Pattern.in(v.Role)
 }
 
 // searchChain searches one original, and what is inside of it if it is compressed or a database.
 func (f *Forget) searchChain(ctx context.Context, c *Chain) (found []Match, err error) {
-	m := Match{Source: f.Pattern.Masked(c.Source), Path: f.Pattern.Masked(c.Path), Version: c.Number, Action: Redact, Waiting: c.dead}
+	m := Match{Source: f.Pattern.masked(c.Source), Path: f.Pattern.masked(c.Path), Version: c.Number, Action: Redact, Waiting: c.dead}
 	v := c.version()
 	if f.inName(&v) {
 		name := m

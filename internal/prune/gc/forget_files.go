@@ -40,12 +40,12 @@ func (f *Forget) Files(ctx context.Context, dir string) (found []Match, err erro
 		if d.Type().IsRegular() {
 			more, err := f.file(ctx, path, rel)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("search %s: %w", f.Pattern.Masked(rel), err)
+				return fmt.Errorf("search %s: %w", f.Pattern.masked(rel), err)
 			}
 			n += more
 		}
 		if n > 0 {
-			found = append(found, Match{Where: InFile, File: f.Pattern.Masked(rel), Count: n, Action: Drop})
+			found = append(found, Match{Where: InFile, File: f.Pattern.masked(rel), Count: n, Action: Drop})
 		}
 		return nil
 	})
@@ -68,7 +68,7 @@ func (f *Forget) Discard(ctx context.Context, dir string, remove func(path strin
 		}
 		rel = filepath.ToSlash(rel)
 		held, err := f.file(ctx, path, rel)
-		if err != nil || held == 0 && !f.Pattern.In(rel) {
+		if err != nil || held == 0 && !f.Pattern.in(rel) {
 			return err
 		}
 		n++

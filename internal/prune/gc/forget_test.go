@@ -51,7 +51,7 @@ func TestPatternForms(t *testing.T) {
 		`{"a":"\u0070\u003c\u0073\u0073\u002f\u0077\u0022\u0072\u0064\u0020\u00e9\u4e16\ud83d\ude00\u005c\u000a\u002b\u0027\u0021"}`,
 		`{"arguments":"{\"a\":\"p\\u003Css/w\\u0022rd \\u00E9\\u4E16\\uD83D\\uDE00\\\\\\n\\u002B\\u0027!\"}"}`,
 	} {
-		if !p.In(doc) {
+		if !p.in(doc) {
 			t.Errorf("%s: not found", doc)
 			continue
 		}
@@ -59,12 +59,12 @@ func TestPatternForms(t *testing.T) {
 		for _, m := range p.find(b) {
 			blob.Mark(b[blob.WholeEscape(b, m[0]):m[1]])
 		}
-		if !json.Valid(b) || p.In(string(b)) || len(b) != len(doc) {
+		if !json.Valid(b) || p.in(string(b)) || len(b) != len(doc) {
 			t.Errorf("%s became %s", doc, b)
 		}
 	}
 	for _, other := range []string{`p<ss/w\"rd é世😀\\n+'!`, `p<ss/w\"rd \u00e8世😀\\\n+'!`, `p\u003`, `p\u003c`, `\`, `\ud83d`, `\ud83d\u0`} {
-		if p.In(other) {
+		if p.in(other) {
 			t.Errorf("%s: found", other)
 		}
 	}
@@ -95,7 +95,7 @@ func TestPatternInEscapes(t *testing.T) {
 		for _, m := range found {
 			blob.Mark(whole[m[0]:m[1]])
 		}
-		if len(found) == 0 || p.In(string(whole)) {
+		if len(found) == 0 || p.in(string(whole)) {
 			t.Fatalf("%q: %v in %q, which became %s", string(text), found, doc, whole)
 		}
 	}

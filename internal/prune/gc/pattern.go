@@ -63,11 +63,11 @@ func ParsePattern(s string) (*Pattern, error) {
 	return p, nil
 }
 
-// In reports whether a text has a match.
-func (p *Pattern) In(s string) bool { return len(p.find([]byte(s))) > 0 }
+// in reports whether a text has a match.
+func (p *Pattern) in(s string) bool { return len(p.find([]byte(s))) > 0 }
 
-// Masked returns a text with its matches replaced by marks, for display.
-func (p *Pattern) Masked(s string) string {
+// masked returns a text with its matches replaced by marks, for display.
+func (p *Pattern) masked(s string) string {
 	b := []byte(s)
 	for _, m := range p.find(b) {
 		blob.Mark(b[m[0]:m[1]])

@@ -166,7 +166,7 @@ func (r *redactor) addTombstone(c *Chain, redaction *blob.Redaction) error {
 	}
 	t.Redacted = redaction
 	shown := t
-	shown.Source, shown.Path = r.forget.Pattern.Masked(t.Source), r.forget.Pattern.Masked(t.Path)
+	shown.Source, shown.Path = r.forget.Pattern.masked(t.Source), r.forget.Pattern.masked(t.Path)
 	fact := shown.Fact(r.now())
 	fact.Key = t.Key()
 	r.manifest.Facts = append(r.manifest.Facts, fact)
