@@ -48,21 +48,28 @@ func runTag(ctx context.Context, a *app, id string, names []string, add bool) er
 		}
 	}
 	return a.update(ctx, a.openWrite, func(store *archive.Archive, ing *ingest.Ingester) error {
-		return changeTags(ctx, a, store, ing, id, names, add)
+		run, err := resolveRun(ctx, store, id)
+		if err != nil {
+			return err
+		}
+		of, err := tagsOf(ctx, store)
+		if err != nil {
+			return err
+		}
+		has, facts, err := a.changeTags(run, of[run], names, add)
+		if err != nil {
+			return err
+		}
+		if err := ing.WriteFacts(ctx, facts); err != nil {
+			return err
+		}
+		slices.Sort(has)
+		return a.printTags(run, has, len(facts))
 	})
 }
 
-func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest.Ingester, id string, names []string, add bool) error {
-	run, err := resolveRun(ctx, store, id)
-	if err != nil {
-		return err
-	}
-	of, err := tagsOf(ctx, store)
-	if err != nil {
-		return err
-	}
-	has := of[run]
-	var facts []blob.Fact
+// changeTags adds or removes tags of a run that has some. It returns those that it has then, and the facts that say so.
+func (a *app) changeTags(run string, has, names []string, add bool) (now []string, facts []blob.Fact, err error) {
 	keep := func(tag string, value any) error {
 		f, err := a.newFact(index.FactTag, index.RunFactKey(run, tag), value)
 		facts = append(facts, f)
@@ -75,24 +82,24 @@ func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest
 			has = append(has, tag)
 			err = keep(tag, map[string]time.Time{"added": nowMicro(a)})
 		case !add && i < 0:
-			return notFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists its tags")
+			err = notFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists its tags")
 		case !add:
 			err = keep(has[i], nil)
 			has = slices.Delete(slices.Clone(has), i, i+1)
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	if err := ing.WriteFacts(ctx, facts); err != nil {
-		return err
-	}
-	slices.Sort(has)
+	return has, facts, nil
+}
+
+func (a *app) printTags(run string, has []string, changed int) error {
 	if a.json {
-		return a.printJSON(map[string]any{"run_id": run, "tags": withTags(map[string]any{}, has)["tags"], "changed": len(facts)})
+		return a.printJSON(withTags(map[string]any{"run_id": run, "changed": changed}, has))
 	}
 	switch {
-	case len(facts) == 0:
+	case changed == 0:
 		a.note("%s already has these tags.", run)
 	case len(has) == 0:
 		a.note("%s has no tags now.", run)

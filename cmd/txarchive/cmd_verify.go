@@ -115,15 +115,20 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	} else {
 		a.printVerify(&report, findings)
 	}
-	switch err := store.IndexError(); {
-	case report.DamagedPacks+report.LostFiles == 0 && err != nil && !errors.Is(err, archive.ErrNoIndex):
-		return err // the packs are intact, and the index may be
+	return verifyError(&report, findings, store.IndexError())
+}
+
+// verifyError returns the error for what a verify has found, nil for nothing. indexErr is why the index could not be opened.
+func verifyError(report *archive.VerifyReport, findings []archive.Finding, indexErr error) error {
+	switch {
+	case report.DamagedPacks+report.LostFiles == 0 && indexErr != nil && !errors.Is(indexErr, archive.ErrNoIndex):
+		return indexErr // the packs are intact, and the index may be
 	case report.Findings == 0:
 		return nil
 	case !slices.ContainsFunc(findings, func(f archive.Finding) bool { return !f.Notice() && f.Kind != archive.KindNewer }):
 		return archive.ErrTooNew
 	}
-	return corrupt(terminal.Plural(report.Findings, "error", "errors")+" found", verifyHint(&report))
+	return corrupt(terminal.Plural(report.Findings, "error", "errors")+" found", verifyHint(report))
 }
 
 // scratchIndex builds an index from the packs that only this verify uses. What it lacks because of damaged packs, verify names anyway.
