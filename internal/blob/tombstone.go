@@ -242,19 +242,6 @@ func (ts *Tombstones) deletion(at int32, v *Version) Deletion {
 
 func (t *tombstoneOrigin) time() time.Time { return time.Unix(t.since, int64(t.nano)).UTC() }
 
-// Len returns the number of live tombstones.
-func (ts *Tombstones) Len() (n int) {
-	if ts == nil {
-		return 0
-	}
-	for at := range ts.all {
-		if ts.isLive(int32(at)) {
-			n++
-		}
-	}
-	return n
-}
-
 // VersionBudget returns how many versions may be in memory besides the tombstones, where that many versions would fit without them:
 // five tombstones take as much memory as one version. At least half are allowed, because every span of names may have to read
 // all manifests again.
