@@ -195,7 +195,7 @@ func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
 	if _, err := c.getDirect("SELECT coalesce(max(version), 0) FROM bounds", nil, &last); err != nil || versions[0] > last {
 		return before, err
 	}
-	return before, c.eachBrief("SELECT b.* FROM json_each(?) j CROSS JOIN bounds b ON b.version = j.value", func(r *sql.Rows) error {
+	return before, c.eachDirect(c.unending, "SELECT b.* FROM json_each(?) j CROSS JOIN bounds b ON b.version = j.value", func(r *sql.Rows) error {
 		var version int64
 		var of [2 * boundNumbers]sql.NullInt64
 		b := &bounds{}
@@ -215,7 +215,7 @@ func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
 		}
 		before[version] = b
 		return nil
-	}, numbers(versions))
+	}, []any{numbers(versions)})
 }
 
 // pairBefore looks for the counterparts of calls and results in versions that had some before. Where a producer gives very many

@@ -67,6 +67,7 @@ type commit struct {
 
 	addedRuns     map[int64]*touchedName
 	addedVersions map[index.VersionKey]int64 // without statements so far, and without a tombstone
+	begun         map[int64]bool             // versions of which a stretch was written
 	runRows       *pendingRows               // of addedRuns
 
 	namesOf    map[int64][]int64 // touched names by run
@@ -110,7 +111,7 @@ func newCommit(db *DB, t *tx, batch index.Batch) *commit {
 		usages: usageRows(t), usageBefore: -1,
 		sources: map[string]int64{}, formats: map[int64]string{}, files: map[fileKey]int64{}, knownNames: map[runName]int64{},
 		runs: map[string]int64{}, identified: map[int64]int64{},
-		addedRuns: map[int64]*touchedName{}, addedVersions: map[index.VersionKey]int64{},
+		addedRuns: map[int64]*touchedName{}, addedVersions: map[index.VersionKey]int64{}, begun: map[int64]bool{},
 		runRows: &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}},
 		namesOf: map[int64][]int64{}, groups: map[int64]bool{}, hearsay: map[int64]bool{},
 		claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{},

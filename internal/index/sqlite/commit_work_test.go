@@ -259,4 +259,15 @@ func TestSmallOriginalsWork(t *testing.T) {
 				w.statements, w.rows, w.steps, originals)
 		}
 	}
+	stored := batch(2 * originals) // by a reindex, which writes all packs first
+	later := index.Batch{Parsed: stored.Parsed}
+	stored.Parsed = nil
+	if err := db.Commit(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	w := c.of(t, func() error { return db.Commit(t.Context(), later) })
+	t.Logf("%v", w)
+	if w.statements > originals*12/5 || w.rows > originals*9/8 || w.steps > 950*originals { // its version is looked up and updated as well
+		t.Errorf("%d statements, %d rows and %d steps for %d originals that were stored before", w.statements, w.rows, w.steps, originals)
+	}
 }

@@ -30,21 +30,14 @@ type owner struct {
 // parsed writes one stretch of a parse. Event rows wait for writeRows, which sorts the rows of the whole batch by time.
 func (c *commit) parsed(p *index.Parsed) error {
 	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}, first: map[int64]bool{}}
-	var tombstone sql.NullString
 	if o.version, o.isNew = c.addedVersions[p.VersionKey]; !o.isNew {
-		ok, err := c.get(`SELECT v.id, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
-			WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &tombstone)
-		if err != nil {
+		tombstoned, err := c.lookUpVersion(o)
+		if tombstoned || err != nil {
 			return err
-		}
-		if !ok {
-			return fmt.Errorf("version %d: %w", p.Number, index.ErrNotFound)
 		}
 	}
 	delete(c.addedVersions, p.VersionKey)
-	if tombstone.Valid {
-		return nil
-	}
+	c.begun[o.version] = true
 	if err := c.exceptGraves(o); err != nil {
 		return err
 	}
@@ -74,8 +67,37 @@ func (c *commit) parsed(p *index.Parsed) error {
 		row[versionParser], row[versionParsed] = parser, until
 		return nil
 	}
-	return c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.version)
+	return c.execDirect("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.version)
 }
+
+// lookUpVersion finds the version of a parse, and whether it is new: a reindex has written all versions before it parses any.
+func (c *commit) lookUpVersion(o *owner) (tombstoned bool, err error) {
+	if err := flushAll(c.buffer.files, c.buffer.versions); err != nil {
+		return false, err
+	}
+	var source, file int64
+	var tombstone sql.NullString
+	var stated bool
+	ok, err := c.getDirect(selectVersion, []any{o.Source, o.Path, o.Number}, &o.version, &source, &file, &tombstone, &stated)
+	if err == nil && !ok {
+		err = fmt.Errorf("version %d: %w", o.Number, index.ErrNotFound)
+	}
+	if err != nil {
+		return false, err
+	}
+	c.sources[o.Source], c.files[fileKey{source, o.Path}] = source, file
+	o.isNew = o.First && !stated && !c.begun[o.version]
+	return tombstone.Valid, nil
+}
+
+var selectVersion = func() string {
+	var stated []string
+	for _, table := range statementTables {
+		stated = append(stated, "EXISTS (SELECT 1 FROM "+table+" x WHERE x.version = v.id)")
+	}
+	return "SELECT v.id, f.source, f.id, v.grave, " + strings.Join(stated, " OR ") + ` FROM sources s CROSS JOIN files f ON f.source = s.id
+		CROSS JOIN versions v ON v.file = f.id WHERE s.name = ? AND f.path = ? AND v.number = ?`
+}()
 
 // nothing is the hash of an empty file.
 var nothing = blob.Ref(sha256.Sum256(nil))

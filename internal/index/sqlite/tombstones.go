@@ -110,6 +110,9 @@ func (c *commit) touchVersion(version int64) error {
 	return c.each("SELECT alias FROM usage WHERE version = ? AND alias IS NOT NULL", intoSet(c.keys), version)
 }
 
+// statementTables have what versions, or ledgers in their place, state.
+var statementTables = []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves", "bounds"}
+
 // deleteStatements deletes everything that a version, or a ledger in its place, states.
 func (c *commit) deleteStatements(version int64) error {
 	if err := c.touchVersion(version); err != nil {
@@ -124,7 +127,7 @@ func (c *commit) deleteStatements(version int64) error {
 			return err
 		}
 	}
-	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves", "bounds"} {
+	for _, table := range statementTables {
 		if err := c.exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
 			return err
 		}
