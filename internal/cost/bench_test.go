@@ -50,8 +50,8 @@ func fillMillion(b *testing.B) string {
 	for _, statement := range []string{
 		"INSERT INTO names VALUES (1, 'claude-code')", "INSERT INTO sources VALUES (1, 'src')", "INSERT INTO files VALUES (1, 1, 'f')",
 		"INSERT INTO versions VALUES (1, 1, 1, 1, 1, x'', 0, 0, 1, 1, '', 1, 1, NULL)",
-		`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO runs (id, run_id, format, key, anchor, native_id, counted, project)
-			SELECT i, 'r' || i, 1, i, '', i, 1, 'p' || i % 20 FROM n`,
+		`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO runs (id, run_id, format, anchor, native_id, counted, project)
+			SELECT i, 'r' || i, 1, '', i, 1, 'p' || i % 20 FROM n`,
 		"INSERT INTO run_names SELECT id, 1, native_id, '', id FROM runs", conversations, texts, million,
 		"INSERT INTO usage_touched SELECT DISTINCT run_name FROM usage", "PRAGMA wal_checkpoint(TRUNCATE)",
 	} {

@@ -42,8 +42,8 @@ func manyRuns(b testing.TB, n, originals int) string {
 		`INSERT INTO packs (id, name, size, created, writer) SELECT DISTINCT id / 1000, 'p' || (id / 1000), 4000000, 0, 'w' FROM v`,
 		`INSERT INTO members (pack, raw, raw_size, offset, size) SELECT id / 1000, id % 1000 / 10 * 205200, 205200, id % 1000 / 10 * 40000, 40000 FROM v GROUP BY 1, 2`,
 		`INSERT INTO extents (chain, offset, size, pack, raw, sha256) SELECT id, 0, 20000, id / 1000, id % 1000 * 20520 + 512, randomblob(32) FROM v`,
-		`INSERT INTO runs (id, run_id, format, key, anchor, native_id, counted, project, "group", title, status, outcome, started, ended, model)
-			SELECT i, printf('r%012d', i), 1, i, '', 'run-' || i, 1, 'p' || (i % 50), 'thread-' || (i % 500), 'Mend the tests of part ' || i, 'completed', 'succeeded',
+		`INSERT INTO runs (id, run_id, format, anchor, native_id, counted, project, "group", title, status, outcome, started, ended, model)
+			SELECT i, printf('r%012d', i), 1, '', 'run-' || i, 1, 'p' || (i % 50), 'thread-' || (i % 500), 'Mend the tests of part ' || i, 'completed', 'succeeded',
 			1700000000000000 + i * 600000000, 1700000300000000 + i * 600000000, 'claude-sonnet-4' FROM n`,
 		"INSERT INTO run_names (id, format, native_id, scope, run) SELECT i, 1, 'run-' || i, '', i FROM n",
 		`INSERT INTO run_claims (run_name, version, rank, stated, named) SELECT run, id, 0, '{"ID":"run-' || run || '"}', 0 FROM v`,

@@ -79,6 +79,7 @@ type commit struct {
 	wasNewest  map[int64]bool       // versions that were the newest of their files until now
 	successors map[int64]int64      // by transcript: a new one, of the next version of its file, that takes its place
 	cachedRuns map[int64]bool       // runs that are resolved from claimCache
+	brief      map[int64]bool       // those of them that are brief
 	knownIn    []int64              // transcripts whose events' ids are in temp.known_ids
 	unread     int                  // how many other runs are touched
 
@@ -117,7 +118,7 @@ func newCommit(db *DB, t *tx, batch index.Batch) *commit {
 		claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{},
 		changed: map[int64]*candidate{}, successors: map[int64]int64{}, wasNewest: map[int64]bool{},
 		bounds: map[int64]*bounds{}, callHalves: halves{},
-		runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, truncated: map[int64]bool{},
+		brief: map[int64]bool{}, runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, truncated: map[int64]bool{},
 		indexed: db.words.take(), indexing: map[*index.Words][]uint64{},
 	}
 }

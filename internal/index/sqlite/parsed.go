@@ -213,7 +213,8 @@ func (c *commit) claims(o *owner) error {
 // completeRun merges what earlier stretches of the parse have stated of a run into what this one states.
 func (c *commit) completeRun(o *owner, name int64, r *transcript.Run) (*transcript.Run, error) {
 	all, stated, rank := &transcript.Run{}, []byte(nil), 0
-	known, err := c.get("SELECT stated, rank FROM run_claims WHERE run_name = ? AND version = ?", []any{name, o.version}, &stated, &rank)
+	known, err := c.get(`SELECT `+schema.StatedRun+`, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name LEFT JOIN runs r ON r.id = n.run
+		WHERE k.run_name = ? AND k.version = ?`, []any{name, o.version}, &stated, &rank)
 	if known {
 		all, err = schema.UnmarshalRun(stated, r.ID, rank)
 	}
@@ -326,7 +327,8 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 func (c *commit) completeConversation(o *owner, name int64, native string, v *index.Transcript) error {
 	var stated []byte
 	all := transcript.Conversation{ID: v.ID, Run: v.Run}
-	known, err := c.get("SELECT stated, ord, rank, shared FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
+	known, err := c.get(`SELECT `+schema.StatedConversation+`, t.ord, t.rank, t.shared FROM transcripts t JOIN run_names n ON n.id = t.run_name LEFT JOIN runs r ON r.id = n.run
+		WHERE t.version = ? AND t.run_name = ? AND t.native_id = ? AND t.aside = ?`,
 		[]any{o.version, name, native, v.Uncounted}, &stated, &all.Order, &all.Rank, &all.Shared)
 	if err != nil || !known {
 		return err

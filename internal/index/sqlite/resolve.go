@@ -25,6 +25,9 @@ func (c *commit) resolve() error {
 		if err := c.fillTemp("unread_runs", unread); err != nil {
 			return err
 		}
+		if err := c.spellOut(); err != nil {
+			return err
+		}
 	}
 	if err := c.joinEdges(); err != nil {
 		return err

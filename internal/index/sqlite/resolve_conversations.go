@@ -376,9 +376,13 @@ func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
 
 // conversation writes the row of a conversation and returns its id.
 func (c *commit) conversation(run int64, public string, t *candidate, of *int64) (sql.NullInt64, error) {
+	title := null(t.Title)
 	attributes, err := jsonOrNil(t.Attributes)
 	if err != nil {
 		return sql.NullInt64{}, err
+	}
+	if c.brief[run] {
+		title, attributes = nil, nil
 	}
 	verdict := t.verdict
 	if (t.aside || t.Silent) && verdict == schema.Counted {
@@ -391,7 +395,7 @@ func (c *commit) conversation(run int64, public string, t *candidate, of *int64)
 	if ended == nil && t.last.Valid {
 		ended = t.last.Int64
 	}
-	said := []any{run, verdict, orNil(of), null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
+	said := []any{run, verdict, orNil(of), title, null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
 		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes}
 	var id int64
 	known := c.addedRuns[run] == nil

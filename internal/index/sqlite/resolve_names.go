@@ -149,7 +149,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 					return err
 				}
 				c.runs[public[i]], c.addedRuns[id] = id, n
-				if err := c.runRows.add(id, public[i], n.format, n.key, n.anchor, n.native, int64(0)); err != nil {
+				if err := c.runRows.add(id, public[i], n.format, flag(n.key == ""), n.anchor, n.native, int64(0)); err != nil {
 					return err
 				}
 			}

@@ -100,7 +100,12 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 			null(run.Host), null(run.Version), null(run.Status), null(string(run.Outcome)), null(run.Error), nullTime(run.Started), nullTime(run.Ended),
 			flag(run.Stub), flag(run.Child), attributes}
 		if row := c.runRows.row(id); row != nil {
+			brief, err := c.abridge(id, k, run)
+			if err != nil {
+				return nil, err
+			}
 			copy(row[runStatedFrom:], said)
+			row[runBrief] = flag(brief)
 			continue
 		}
 		if err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
@@ -207,7 +212,7 @@ func (c *commit) finishRuns() error {
 		`UPDATE OR FAIL runs SET native_id = coalesce((SELECT n.native_id FROM run_names n LEFT JOIN transcripts t ON t.run_name = n.id
 			WHERE n.run = runs.id GROUP BY n.id ORDER BY
 			EXISTS (SELECT 1 FROM run_claims k WHERE k.run_name = n.id AND k.stated ->> 'Named' IS NULL) DESC, sum(t.last_seq) DESC, n.native_id DESC LIMIT 1), native_id)
-			WHERE id IN temp.touched_runs AND key = ''`,
+			WHERE id IN temp.touched_runs AND keyless = 1`,
 		`UPDATE OR FAIL runs SET started = coalesce(started, (SELECT min(t.first_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id)),
 			ended = coalesce(ended, (SELECT max(t.last_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id))
 			WHERE id IN temp.touched_runs AND (started IS NULL OR ended IS NULL)`,

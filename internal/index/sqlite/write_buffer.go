@@ -9,9 +9,9 @@ import "github.com/txarchive/txarchive/internal/index/sqlite/schema"
 // writeBuffer holds rows that a commit has not written yet. Statements that may read or change their tables flush it first:
 // tx.exec, get, each and eachBrief. eachBeside flushes all but claims, conversations and transcripts.
 type writeBuffer struct {
-	files, chains, extents, claims *inserter
-	conversations                  *inserter
-	names, versions, transcripts   *pendingRows
+	files, chains, extents               *inserter
+	conversations                        *inserter
+	names, versions, claims, transcripts *pendingRows // by their first column
 }
 
 func newWriteBuffer(t *tx) *writeBuffer {
@@ -22,9 +22,9 @@ func newWriteBuffer(t *tx) *writeBuffer {
 		files:   rows("files", "id, source, path"),
 		chains:  rows("chains", "id, root, size, sha256"),
 		extents: rows("extents", "chain, offset, size, pack, raw, sha256"),
-		claims:  rows("run_claims", "run_name, version, rank, stated, named"),
 		conversations: rows("conversations", `run, verdict, of, title, agent, engine, model, flow, step, mode, status, version, project, branch,
 			started, ended, child=0, attributes, id, conversation_id, native_id`),
+		claims:      &pendingRows{to: rows("run_claims", "run_name, version, rank, stated, named")},
 		names:       &pendingRows{to: rows("run_names", "id, format, native_id, scope, run")},
 		versions:    &pendingRows{to: rows("versions", "id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed")},
 		transcripts: &pendingRows{to: rows("transcripts", transcriptColumns), before: t.addTranscripts},
@@ -35,17 +35,20 @@ func newWriteBuffer(t *tx) *writeBuffer {
 const (
 	nameRun       = 4
 	runStatedFrom = 6
+	runBrief      = 24
 	versionParser = 11
 	versionParsed = 12
+	claimStated   = 3
 
 	transcriptEvents  = 1
 	transcriptJudged  = 9 // conversation, and the columns behind it
 	transcriptVerdict = 10
 	transcriptIndexed = 12
 	transcriptRows    = 14
+	transcriptStated  = 22
 
-	runColumns = `id, run_id, format, key, anchor, native_id, counted, "group", project, branch, flow, title, agent, model,
-		host, version, status, outcome, error, started, ended, stub=0, child=0, attributes`
+	runColumns = `id, run_id, format, keyless=0, anchor, native_id, counted, "group", project, branch, flow, title, agent, model,
+		host, version, status, outcome, error, started, ended, stub=0, child=0, attributes, brief=0`
 	transcriptColumns = `id, events=0, messages=0, calls=0, results=0, first_time, last_time, first_row, last_row,
 		conversation, verdict, judged=0, indexed, seq_base=0, rows=0, version, run_name, native_id, shared, aside, ord, rank, stated, last_seq`
 )

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -12,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/transcript"
+	"github.com/txarchive/txarchive/migrations"
 )
 
 // oddOriginal has calls whose ids repeat or are missing, results before their calls, without a call or in another original of
@@ -123,11 +125,14 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameNumbers(t, db.Reader, r, []string{"cost%s0.%03d", "cost%s0.%03d", "input%s%d"}, "")
-	// An index of an earlier schema version.
-	for _, query := range []string{"DROP TABLE bounds", "DROP TRIGGER usage_repriced", "DROP TABLE prompts", "DELETE FROM goose_db_version WHERE version_id >= 7"} {
-		if _, err := db.raw.Exec(query); err != nil {
-			t.Fatal(err)
-		}
+	// An index of an earlier schema version, which the migration fills in.
+	script, err := migrations.SQLite.ReadFile("sqlite/00007_bounds.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, _, _ := strings.Cut(string(script), "-- +goose Down")
+	if _, err := db.raw.Exec("DROP TABLE bounds; DROP TRIGGER usage_repriced; " + up); err != nil {
+		t.Fatal(err)
 	}
 	again, err := sqlite.Open(t.Context(), db.Path(), sqlite.Options{})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-const labelColumns = `SELECT c.conversation_id, (SELECT name FROM names WHERE id = r.format), c.native_id, c.verdict, c.title, c.agent, c.engine, c.model,
-	c.flow, c.step, c.mode, c.status, c.version, c.project, c.branch, c.started, c.ended, c.child, c.attributes,
+const labelColumns = `SELECT c.conversation_id, (SELECT name FROM names WHERE id = r.format), c.native_id, c.verdict, CASE r.brief WHEN 0 THEN c.title ELSE r.title END, c.agent, c.engine, c.model,
+	c.flow, c.step, c.mode, c.status, c.version, c.project, c.branch, c.started, c.ended, c.child, CASE r.brief WHEN 0 THEN c.attributes ELSE r.attributes END,
 	r.run_id, r.native_id, r.anchor, r.counted, r."group", r.project, r.branch, r.flow, r.title, r.agent, r.model, r.host, r.version, r.status,
 	r.outcome, r.error, r.started, r.ended, r.stub, r.child, r.attributes
 	FROM json_each(?) j CROSS JOIN conversations c ON c.conversation_id = j.value CROSS JOIN runs r ON r.id = c.run`

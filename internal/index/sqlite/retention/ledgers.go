@@ -196,7 +196,8 @@ func (d *ledgers) fill(x *ledgerName) error {
 
 // claim keeps what identifies and groups runs, and no words.
 func (d *ledgers) claim(x *ledgerName) error {
-	return d.walk("SELECT k.stated, n.native_id, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name WHERE k.version = ? AND k.run_name = ?", func(r *sqlx.Rows) error {
+	return d.walk(`SELECT `+schema.StatedRun+`, n.native_id, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name LEFT JOIN runs r ON r.id = n.run
+		WHERE k.version = ? AND k.run_name = ?`, func(r *sqlx.Rows) error {
 		var stated []byte
 		var native string
 		var rank int

@@ -29,10 +29,17 @@ func checks() []check {
 		{"SELECT count(*) FROM calls c WHERE c.paths IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_paths p WHERE p.id = c.paths)", "tool calls without their paths"},
 		{"SELECT count(*) FROM results c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool results without an event"},
 		{"SELECT count(*) FROM prompts p WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = p.event)", "prompts without an event"},
+		{"SELECT count(*) FROM run_claims k WHERE " + schema.IsBrief("k.stated") + noBriefRun("k"), "claims without what they leave out"},
+		{"SELECT count(*) FROM transcripts t WHERE " + schema.IsBrief("t.stated") + noBriefRun("t"), "transcripts without what they leave out"},
 		{"SELECT count(*) FROM usage u WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = u.version)", "usage without a version"},
 		{"SELECT count(*) FROM extents x WHERE NOT EXISTS (SELECT 1 FROM packs p WHERE p.id = x.pack)", "extents without a pack"},
 		{"SELECT count(*) FROM versions v WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.id = v.file) OR NOT EXISTS (SELECT 1 FROM chains c WHERE c.id = v.chain)", "versions without a file or a chain"},
 	}
+}
+
+// noBriefRun is the condition that a row of a run's name belongs to no run that has what the row leaves out.
+func noBriefRun(row string) string {
+	return " AND NOT EXISTS (SELECT 1 FROM run_names n CROSS JOIN runs r ON r.id = n.run WHERE n.id = " + row + ".run_name AND r.brief = 1)"
 }
 
 // Index is an index to verify: the pool of its connections that read, and the reader over them.
