@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/transcript"
+	"github.com/txarchive/txarchive/migrations"
+)
+
+// TestBriefUpgrade: an index from before runs were brief shows the same rows, and its runs have the keys that they had.
+func TestBriefUpgrade(t *testing.T) {
+	keyless := indextest.Original{Source: "src", Path: "keyless", Format: "chibi", Claim: ".", Size: 1000, Records: []transcript.Record{
+		&transcript.Run{ID: "default", Local: true, Anchor: "began", Anchored: true}, &transcript.Conversation{Run: "default"}, message("default", 0, "word", 1)}}
+	db := newDB(t)
+	if err := db.Commit(t.Context(), indextest.Batch("p", append(indextest.Small(), keyless)...)); err != nil {
+		t.Fatal(err)
+	}
+	keys := func(db *DB) (all []string) {
+		if err := db.r.Select(&all, "SELECT run_id || ' ' || brief || ' ' || key FROM runs ORDER BY run_id"); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	want, wantKeys := dumpViews(t, db), keys(db)
+	if n := len(slices.DeleteFunc(slices.Clone(wantKeys), func(s string) bool { return strings.Contains(s, " 0 ") })); n > 0 || !slices.ContainsFunc(wantKeys, func(s string) bool { return strings.HasSuffix(s, " 0 ") }) {
+		t.Fatalf("not the runs that an older program has written: %q", wantKeys)
+	}
+	script, err := migrations.SQLite.ReadFile("sqlite/00008_conversations.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	oldView, _, _ := strings.Cut(string(script), "-- +goose Down")
+	if _, err := db.w.Exec(oldView + `;
+		ALTER TABLE runs ADD COLUMN old TEXT NOT NULL DEFAULT '';
+		UPDATE runs SET old = key;
+		ALTER TABLE runs DROP COLUMN key;
+		ALTER TABLE runs RENAME COLUMN old TO key;
+		ALTER TABLE runs DROP COLUMN keyless;
+		ALTER TABLE runs DROP COLUMN brief;
+		DELETE FROM goose_db_version WHERE version_id >= 12`); err != nil {
+		t.Fatal(err)
+	}
+	path := db.Path()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got := dumpViews(t, again); !slices.Equal(got, want) {
+		t.Errorf("%s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := keys(again); !slices.Equal(got, wantKeys) {
+		t.Errorf("keys %q, want %q", got, wantKeys)
+	}
+}
