@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -17,11 +18,21 @@ const usageOfEvent = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version 
 const usageRanges = `SELECT t.id AS transcript, u.offset AS first, u.offset + u.length AS behind FROM json_each(?) j
 	CROSS JOIN transcripts t ON t.id = j.value CROSS JOIN usage u ON u.version = t.version AND `
 
+// costOnly selects usage k that reports a cost and states no tokens, by its own index.
+const costOnly = `usage k INDEXED BY usage_cost_only ON k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+	AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL`
+
+// usageCost is the cost of a usage record u, as the views have it: what is calculated is none where another record of the conversation
+// reports the cost of the same tokens. Most archives have no such records, which is asked only once.
+const usageCost = `coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM (SELECT 1) CROSS JOIN ` + costOnly + `)
+	OR NOT EXISTS (SELECT 1 FROM run_names n CROSS JOIN run_names a ON a.run = n.run CROSS JOIN ` + costOnly + ` AND k.run_name = a.id
+		WHERE n.id = u.run_name AND coalesce(k.native_conversation, a.native_id) = ` + schema.UsageConversation + `) THEN u.calculated END)`
+
 // eventNumber returns SQL for a number of a usage record, "" for fields that are none. Input includes cached tokens.
 func eventNumber(field string) string {
 	switch field {
 	case "cost":
-		return "coalesce(u.reported, u.calculated)"
+		return usageCost
 	case "input":
 		return "(" + SumKnown("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")"
 	case "output":
