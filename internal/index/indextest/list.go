@@ -60,6 +60,7 @@ func testRuns(t *testing.T, open func(*testing.T) Index) {
 		{where(query.Not{Of: field("model", "m-large")}), "[child]"},
 		{where(field("model", "")), "[child]"},
 		{where(field("model", "", "m-large")), "[child parent]"},
+		{where(field("model", "", "")), "[child]"},
 		{where(field("has", "cost")), "[parent]"},
 		{where(query.Not{Of: field("has", "cost")}), "[child]"},
 		{where(field("has", "cost", "problem")), "[child parent]"},

@@ -65,15 +65,15 @@ func isStatedBelow(field string) bool {
 // that does. No value matches runs of which nothing states any.
 func (k compiler) stated(f query.Field) (Cond, error) {
 	var either Cond
-	if i := slices.Index(f.Values, query.Value{}); i >= 0 {
+	if slices.Contains(f.Values, query.Value{}) {
 		anything := f
 		anything.Values = []query.Value{{Match: query.Starts}}
 		c, err := k.stated(anything)
-		if err != nil || len(f.Values) == 1 {
-			return k.not(c), err
-		}
 		either = k.not(c)
-		f.Values = slices.Delete(slices.Clone(f.Values), i, i+1)
+		f.Values = slices.DeleteFunc(slices.Clone(f.Values), func(v query.Value) bool { return v == query.Value{} })
+		if err != nil || len(f.Values) == 0 {
+			return either, err
+		}
 	}
 	conds, err := k.statedBelow(f)
 	if err != nil {
