@@ -148,7 +148,7 @@ func (p *parser) age(text string) (span, bool) {
 	for rest := text; rest != ""; {
 		n, digits := 0, 0
 		for ; digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9'; digits++ {
-			if n = n*10 + int(rest[digits]-'0'); n > 100000 {
+			if n = n*10 + int(rest[digits]-'0'); n > 1e8 {
 				return span{}, false
 			}
 		}
@@ -166,17 +166,22 @@ func (p *parser) age(text string) (span, bool) {
 		case unit == "d":
 			t = t.AddDate(0, 0, -n)
 		case unit == "h":
-			t = t.Add(-time.Duration(n) * time.Hour)
+			t = secondsBefore(t, 3600*int64(n))
 		case unit == "m" || unit == "min":
-			t = t.Add(-time.Duration(n) * time.Minute)
+			t = secondsBefore(t, 60*int64(n))
 		case unit == "s":
-			t = t.Add(-time.Duration(n) * time.Second)
+			t = secondsBefore(t, 1*int64(n))
 		default:
 			return span{}, false
 		}
 	}
 	t = t.Truncate(time.Second) // fractions are never meant, and would be printed
 	return span{from: t, to: p.now, point: true}, text != "" && (t.Before(p.now) || t.Equal(p.now))
+}
+
+// secondsBefore returns the instant n seconds earlier, n being more than a Duration may have.
+func secondsBefore(t time.Time, n int64) time.Time {
+	return time.Unix(t.Unix()-n, int64(t.Nanosecond())).In(t.Location())
 }
 
 // monthsBefore returns the same day n months earlier, or the last day of that month if it has no such day: a month
