@@ -164,7 +164,6 @@ func (a *app) printList(ctx context.Context, o *listOptions, columns []listColum
 	a.noteIgnored(search.Ignored(of.Query.Root))
 	if w.n == 0 {
 		a.explainEmpty(ctx, store, *o, of, what)
-		return nil
 	}
 	for _, n := range query.Conditions(of.Query.Root) {
 		word, ok := n.(query.Word)
