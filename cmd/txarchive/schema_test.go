@@ -210,6 +210,10 @@ var printing = []printed{
 	{line: "schedule status --with systemd", stdout: "schedule", code: exitNotFound, stderr: "error"},
 	{line: "show rnotthere", code: exitNotFound, stderr: "error"},
 	{line: "list --columns nope", code: exitUsage, stderr: "error"},
+	{line: "ingest TMP/owed", stdout: "ingest"},
+	{line: "cost --by run", stdout: "cost", shows: []string{`"cost_nanousd":-500000000`}},
+	{line: "list", stdout: "run", list: true, shows: []string{`"cost_microusd":-500000`}},
+	{line: "tree 6f1d7a0e-0000-4000-8000-000000000003", stdout: "tree", list: true, shows: []string{`"cost_microusd":-500000`}},
 }
 
 // unprinted are commands that print no JSON of their own: bytes as they are, or for other programs.
@@ -289,6 +293,10 @@ func spend(t *testing.T, dir string) {
 {"type":"assistant",ID,NOW,"uuid":"a2","requestId":"q2","message":{"id":"m2","role":"assistant","model":"nobody-knows","content":[{"type":"text","text":"done"}],"usage":{"input_tokens":90,"output_tokens":10}}}
 {"type":"assistant",ID,"uuid":"a3","requestId":"q3","message":{"id":"m3","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"when"}],"usage":{"input_tokens":100,"output_tokens":10}}}
 `)
+	const owing = "6f1d7a0e-0000-4000-8000-000000000003"
+	owed := filepath.Join(dir, "owed", "projects", "-home-dev-y")
+	must(t, errors.Join(os.MkdirAll(owed, 0o700), os.WriteFile(filepath.Join(owed, owing+".jsonl"), []byte(`{"type":"assistant","sessionId":"`+owing+`","timestamp":"2020-01-01T00:00:00Z","uuid":"b1",`+
+		`"requestId":"q4","costUSD":-0.5,"message":{"id":"m4","role":"assistant","model":"x","content":[{"type":"text","text":"owed"}],"usage":{"input_tokens":7}}}`+"\n"), 0o600)))
 	project := filepath.Join(dir, "spent", "projects", "-home-dev-x")
 	must(t, errors.Join(os.MkdirAll(project, 0o700), os.WriteFile(filepath.Join(project, id+".jsonl"), []byte(session), 0o600),
 		os.WriteFile(filepath.Join(dir, "bare.json"), []byte(`{"bare-model":{"mode":"chat","input_cost_per_token":1e-6,"output_cost_per_token":2e-6}}`), 0o600)))
