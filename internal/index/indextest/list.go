@@ -195,6 +195,8 @@ func testVisible(t *testing.T, x Index, conversation string) {
 		{field("agent", "coder"), index.Page{}, 1},
 		{field("id", conversation), index.Page{}, 7},
 		{field("id", conversation+":3"), index.Page{}, 2},
+		{field("id", strings.ToUpper(conversation)+":3"), index.Page{}, 2},
+		{field("conversation", strings.ToUpper(conversation)), index.Page{}, 7},
 		{field("has", "usage"), index.Page{}, 2},
 		{query.Field{Name: "attr", Key: "stop_reason"}, index.Page{}, 1},
 		{query.Field{Name: "attr", Key: `od"d'`, Values: []query.Value{{Text: "x"}}}, index.Page{}, 0},

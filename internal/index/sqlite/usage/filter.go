@@ -265,9 +265,13 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 		}
 		s, args := where.Compare("name", v)
 		return "u.id IN (SELECT id FROM called WHERE " + s + ")", args, nil
+	case n.Name == "id" && strings.Contains(v.Text, ":"):
+		return "", nil, &index.UnsupportedError{What: fmt.Sprint(n), Why: "requests are not found by an event", Hint: "txarchive cost --explain ID shows the request of an event"}
 	case n.Name == "id":
 		f.conv = true
-		return "(u.usage_id >= ? AND u.usage_id < ? OR c.conversation_id >= ? AND c.conversation_id < ?)", []any{v.Text, where.PrefixEnd(v.Text), v.Text, where.PrefixEnd(v.Text)}, nil
+		usage, args := where.BeginsWith("u.usage_id", v.Text)
+		conversation, more := where.BeginsWith("c.conversation_id", v.Text)
+		return "(" + usage + " OR " + conversation + ")", append(args, more...), nil
 	case what == "is:stub":
 		f.run = true
 		return "(r.stub = 1 OR coalesce(u.attributes ->> '$.stub', 0) = 1)", nil, nil

@@ -435,8 +435,8 @@ func idPredicate(v query.Value) (string, []any, error) {
 		s, args := Compare("c.conversation_id", v)
 		return s, args, nil
 	}
-	sql := "(c.conversation_id >= ? AND c.conversation_id < ? AND t.seq_base + e.seq = ?"
-	args := []any{conversation, PrefixEnd(conversation), seq}
+	sql, args := BeginsWith("c.conversation_id", conversation)
+	sql, args = "("+sql+" AND t.seq_base + e.seq = ?", append(args, seq)
 	if part >= 0 {
 		sql, args = sql+" AND e.part = ?", append(args, part)
 	}

@@ -16,8 +16,7 @@ func Compare(column string, v query.Value) (string, []any) {
 	case v.Text == "":
 		return column + " IS NOT NULL", nil
 	case v.Match == query.Whole && (column == "c.conversation_id" || column == "r.run_id"):
-		// Ids may be abbreviated to a prefix.
-		return "(" + column + " >= ? AND " + column + " < ?)", []any{v.Text, PrefixEnd(v.Text)}
+		return BeginsWith(column, v.Text)
 	case v.Match == query.Whole && ascii(v.Text):
 		return column + " = ? COLLATE NOCASE", []any{v.Text}
 	}
@@ -80,6 +79,12 @@ func glob(v query.Value) string {
 		b.WriteByte('*')
 	}
 	return b.String()
+}
+
+// BeginsWith returns SQL that compares a column of public ids, which are in lower case, with the beginning of one in any case.
+func BeginsWith(column, prefix string) (string, []any) {
+	prefix = strings.ToLower(prefix)
+	return "(" + column + " >= ? AND " + column + " < ?)", []any{prefix, PrefixEnd(prefix)}
 }
 
 // PrefixEnd returns an upper bound, excluded, of all ids that begin with prefix. Ids are ASCII.
