@@ -213,6 +213,7 @@ var printing = []printed{
 	{line: "ingest TMP/owed", stdout: "ingest"},
 	{line: "cost --by run", stdout: "cost", shows: []string{`"cost_nanousd":-500000000`}},
 	{line: "list", stdout: "run", list: true, shows: []string{`"cost_microusd":-500000`}},
+	{line: "stats", stdout: "stats", shows: []string{`"reported_cost_microusd":-470000`}},
 	{line: "tree 6f1d7a0e-0000-4000-8000-000000000003", stdout: "tree", list: true, shows: []string{`"cost_microusd":-500000`}},
 }
 
