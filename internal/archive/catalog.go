@@ -49,6 +49,7 @@ type catalogVersion struct {
 	blob.Version               // without extents
 	statedBy     *catalogPack  // the pack whose manifest has it
 	parts        []catalogPart // sorted by offset after finish
+	apart        bool          // parts overlap: see history
 	newest       bool          // the newest of its file; set by sorted
 	seen         bool          // the index has it too
 	compared     bool          // with the index, which has a place for every byte of it
@@ -296,7 +297,7 @@ func (c *catalog) addVersion(p *catalogPack, v blob.Version, created time.Time) 
 		have = &catalogVersion{}
 		c.versions[key] = have
 	}
-	if have.statedBy == nil || cmp.Or(cmp.Compare(v.Size, have.Size), v.Archived.Compare(have.Archived), strings.Compare(p.name, have.statedBy.name)) > 0 {
+	if have.statedBy == nil || cmp.Or(v.State(created).Compare(have.State(created)), strings.Compare(p.name, have.statedBy.name)) > 0 {
 		have.Version, have.statedBy = v, p
 		have.Path, have.Extents, have.Earlier = key.Path, nil, nil
 		have.Format, have.Role, have.Claim = c.intern(v.Format), c.intern(v.Role), c.intern(v.Claim)
@@ -323,10 +324,8 @@ func (c *catalog) isDeleted(v *catalogVersion) bool {
 	return yes
 }
 
-// finish sorts the extents of each version and removes those that others cover. Of two extents at one offset the longer one
-// stays: the shorter is an empty start that has grown, or a piece that gc has merged. If bytes of a merged extent are lost,
-// it is in no pack, and the pieces stay instead. After the packs of two copies of an archive have come together, the longer
-// one may end inside another extent, and leave a gap that the shorter does not.
+// finish sorts the extents of each version and removes those that it does not need. If bytes of a merged extent are lost, it is in no pack,
+// and the pieces stay instead.
 func (c *catalog) finish() {
 	for _, v := range c.versions {
 		if losses := c.losses.Of(&v.Version); len(losses) > 0 {
@@ -336,30 +335,11 @@ func (c *catalog) finish() {
 			})
 		}
 		slices.SortStableFunc(v.parts, func(a, b catalogPart) int { return a.Compare(&b.Extent) })
-		if chosen := coverParts(v.parts, v.Size); chosen != nil {
-			v.parts = chosen
-			continue
-		}
-		end := int64(0)
-		v.parts = slices.DeleteFunc(v.parts, func(p catalogPart) bool {
-			if p.Offset < end || p.Size == 0 && v.Size > 0 {
-				return true
-			}
-			end = p.Offset + p.Size
-			return false
+		v.parts, v.apart = blob.Needed(v.parts, func(p *catalogPart) *blob.Extent { return &p.Extent }, v.Size, func(p *catalogPart) bool {
+			_, ok := c.find(p)
+			return ok
 		})
 	}
-}
-
-// coverParts returns those parts that follow one another from the first byte of a version to its last: nil if there is nothing to choose, or
-// bytes are missing. The parts are sorted.
-func coverParts(parts []catalogPart, size int64) []catalogPart {
-	for i := 1; i < len(parts); i++ {
-		if parts[i].Offset < parts[i-1].Offset+parts[i-1].Size {
-			return blob.Cover(parts, func(p *catalogPart) *blob.Extent { return &p.Extent }, size)
-		}
-	}
-	return nil
 }
 
 // recorded returns the place of the bytes that the manifest states.

@@ -31,6 +31,7 @@ const (
 	hintLeftover = "the next command that writes, or gc, removes it"
 	hintUpgrade  = "use the newer txarchive that wrote it"
 	hintSystem   = "check the system log for errors of the disk, and the permissions of the file"
+	hintApart    = "`txarchive restore --all-versions` restores both; of what does not continue the other, searches find the longer one or nothing"
 	hintConflict = "both are in the packs; restore them without the index and give one source another name"
 )
 

@@ -13,13 +13,16 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// originals yields the versions that a restore asks for: from the index or, if there is none or the state of another time is
-// wanted, from the manifests. It does not filter by o.Paths.
+// originals yields the versions that a restore asks for: from the index or, if that does not have them, from the manifests. It does not filter by o.Paths.
 func (a *Archive) originals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
-	if a.Index() != nil && o.At.IsZero() {
-		return a.indexedOriginals(ctx, o)
+	if a.Index() == nil || !o.At.IsZero() {
+		return a.packedOriginals(ctx, o)
 	}
-	return a.packedOriginals(ctx, o)
+	apart, err := a.Index().Apart(ctx)
+	if err != nil || apart { // only the packs have all states of what copies of the archive have archived apart
+		return a.packedOriginals(ctx, o)
+	}
+	return a.indexedOriginals(ctx, o)
 }
 
 func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
@@ -70,6 +73,10 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 		unread := func(pack string, err error) { bad[pack] = err }
 		c, err := a.readCatalog(ctx, o.At, unread)
 		for more := true; more && err == nil; more, err = a.nextSpan(ctx, c, unread) {
+			var apart map[*catalogVersion]*history
+			if apart, err = a.histories(ctx, c); err != nil {
+				break
+			}
 			for _, v := range c.sorted() {
 				wanted := o.AllVersions || v.newest
 				if o.Version != 0 {
@@ -78,11 +85,11 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 				if !wanted || c.isDeleted(v) || o.Source != "" && v.Source != o.Source || ofRuns != nil && !ofRuns[v.Source+"/"+v.Path] {
 					continue
 				}
-				found := a.packedOriginal(c, v)
+				found := a.packedOriginal(c, v, apart[v])
 				if o.Damaged {
 					found.lost = lossesWithin(c.losses.Of(&v.Version), v.Size)
 				}
-				if !yield(found, nil) {
+				if !yield(found, nil) || o.AllVersions && apart[v] != nil && !a.yieldOthers(apart[v], yield) {
 					return
 				}
 			}
@@ -138,19 +145,41 @@ func (a *Archive) filesOf(ctx context.Context, runs []string) (map[string]bool, 
 	return files, nil
 }
 
-func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
+func (a *Archive) packedOriginal(c *catalog, v *catalogVersion, apart *history) original {
 	placed := c.place(v)
 	var at blob.Copy
 	if len(placed.at) > 0 {
 		at = placed.at[0]
 	}
 	return original{Version: v.Version, newest: v.newest, place: at, part: func(ctx context.Context, from, to int64) io.Reader {
+		if whole, ok := apart.way(v.Size, v.SHA256); ok && from == 0 {
+			return io.LimitReader(a.library.Reader(ctx, whole), to)
+		}
 		extents, err := placed.extents(from, to)
 		if err != nil {
 			return errorReader{err}
 		}
 		return io.LimitReader(a.library.Reader(ctx, extents), to-from)
 	}}
+}
+
+// yieldOthers yields the states of a version that it does not begin with.
+func (a *Archive) yieldOthers(h *history, yield func(original, error) bool) bool {
+	for _, s := range h.others() {
+		o := original{Version: h.version.Version, other: true, place: h.version.at[0]}
+		o.Size, o.SHA256, o.ModTime, o.Mode, o.Archived = s.Size, s.SHA256, s.ModTime, s.Mode, s.Archived
+		o.part = func(ctx context.Context, from, to int64) io.Reader {
+			whole, ok := h.way(s.Size, s.SHA256)
+			if !ok {
+				return errorReader{h.unreached()}
+			}
+			return io.LimitReader(a.library.Reader(ctx, whole), to)
+		}
+		if !yield(o, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // errorReader is a reader that always fails.

@@ -81,6 +81,9 @@ func (r *restorer) job(o original) (j job, err error) {
 	if r.opts.AllVersions && !o.newest {
 		j.name = fmt.Sprintf("%s@v%d", j.name, o.Number)
 	}
+	if o.other {
+		j.name = fmt.Sprintf("%s@v%d-%s", safeName(o.Source, o.Path), o.Number, o.SHA256.Short())
+	}
 	if len(o.lost) > 0 {
 		j.name += DamagedSuffix
 	}

@@ -402,7 +402,7 @@ func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
 	w.check(err)
 	var found []original
 	for _, v := range c.sorted() {
-		found = append(found, a.packedOriginal(c, v))
+		found = append(found, a.packedOriginal(c, v, nil))
 	}
 	for _, p := range c.packs { // as advance leaves it for a moment
 		p.listed = false

@@ -100,7 +100,9 @@ func (v *verifier) checkSpans(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		v.checkOriginals()
+		if err := v.checkOriginals(ctx); err != nil {
+			return err
+		}
 		if first {
 			v.reportReplaced()
 		}

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -10,8 +11,13 @@ import (
 
 // checkOriginals checks that the packs together hold every byte of every version, and reports versions whose bytes are damaged
 // in another pack that they are a copy of.
-func (v *verifier) checkOriginals() {
+func (v *verifier) checkOriginals(ctx context.Context) error {
 	c := v.catalog
+	if !v.opts.Quick {
+		if err := v.checkApart(ctx); err != nil {
+			return err
+		}
+	}
 	broken := v.lostByExtent()
 	var other *catalogVersion // a previous version with the same name and number
 	for _, cv := range c.sorted() {
@@ -50,6 +56,31 @@ func (v *verifier) checkOriginals() {
 	for i := range v.unlistedStates {
 		v.reportCopies(&v.unlistedStates[i], broken)
 	}
+	return nil
+}
+
+// checkApart checks that the packs hold every state of what copies of the archive have archived apart, and reports states that contradict
+// each other.
+func (v *verifier) checkApart(ctx context.Context) error {
+	all, err := v.archive.histories(ctx, v.catalog)
+	for cv, h := range all {
+		if v.catalog.isDeleted(cv) {
+			continue
+		}
+		if _, ok := h.way(cv.Size, cv.SHA256); !ok && len(h.version.losses) == 0 {
+			v.add(cv.finding(KindDamaged, h.unreached().Error(), hintBackup))
+		}
+		for _, s := range h.others() {
+			if _, ok := h.way(s.Size, s.SHA256); !ok && len(h.version.losses) > 0 {
+				continue
+			} else if !ok {
+				v.add(cv.finding(KindDamaged, h.unreached().Error(), hintBackup))
+				continue
+			}
+			v.add(cv.finding(KindConflict, fmt.Sprintf("two copies of the archive have grown it differently: to %d bytes, and to %d with the SHA-256 %s", cv.Size, s.Size, s.SHA256), hintApart))
+		}
+	}
+	return err
 }
 
 // reportReplaced reports the packs that others replace.

@@ -168,7 +168,7 @@ func TestVerifyIndexAgainstPacks(t *testing.T) {
 		alter string
 		want  []string
 	}{
-		"a row too many": {"INSERT INTO versions SELECT 99, file, 7, chain, size, sha256, mtime, mode, format, role, root_dir, 0, 0, NULL FROM versions WHERE id = 1",
+		"a row too many": {"INSERT INTO versions SELECT 99, file, 7, chain, size, sha256, mtime, mode, format, role, root_dir, 0, 0, NULL, 0 FROM versions WHERE id = 1",
 			[]string{"version 7", "no pack has"}},
 		"a row too few": {"DELETE FROM versions WHERE id = 1", []string{"version 1", "lacks"}},
 		"size":          {"UPDATE versions SET size = size + 1 WHERE id = 1", []string{"does not locate 1 bytes"}},

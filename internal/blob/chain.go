@@ -3,6 +3,7 @@ package blob
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -41,35 +42,38 @@ func (c Copy) Compare(other Copy) int {
 	return cmp.Or(strings.Compare(c.Pack, other.Pack), cmp.Compare(c.Raw, other.Raw))
 }
 
-// Compare orders the extents of a chain by offset, the longest first.
+// Compare orders the extents of a chain by offset, the longest first, so that none comes before one that outranks it.
 func (e *Extent) Compare(other *Extent) int {
-	return cmp.Or(cmp.Compare(e.Offset, other.Offset), cmp.Compare(other.Size, e.Size))
+	return cmp.Or(cmp.Compare(e.Offset, other.Offset), cmp.Compare(other.Size, e.Size), bytes.Compare(e.SHA256[:], other.SHA256[:]))
 }
 
-// Cover returns the parts of a version, which are sorted by the Compare of their extents, that follow one another from its first byte to its
-// last: as few as possible, and among equals those that come first. It returns nil if bytes are missing, or size is 0.
-func Cover[P any](parts []P, extent func(*P) *Extent, size int64) []P {
-	type way struct{ steps, next int } // from an offset to the end
-	ways := map[int64]way{}
-	for i := len(parts) - 1; i >= 0; i-- {
+// Outranks reports whether e has the bytes of another extent of its chain, so that the other need not be read: it is within e. Of two with
+// the same place, which are of two copies of an archive that contradict each other, it is the one with the smaller hash.
+func (e *Extent) Outranks(other *Extent) bool {
+	if e.Offset == other.Offset && e.Size == other.Size {
+		return bytes.Compare(e.SHA256[:], other.SHA256[:]) < 0
+	}
+	return e.Offset <= other.Offset && e.Offset+e.Size >= other.Offset+other.Size
+}
+
+// Needed returns the parts of a chain that its states need, of all that manifests state, which are sorted by the Compare of their extents:
+// each content once. If parts overlap, two copies of an archive have archived the growth of one file apart: apart reports that. As they may
+// contradict each other, all that is stored is needed then.
+func Needed[P any](parts []P, extent func(*P) *Extent, size int64, stored func(*P) bool) (needed []P, apart bool) {
+	parts = slices.CompactFunc(parts, func(a, b P) bool {
+		x, y := extent(&a), extent(&b)
+		return x.Offset == y.Offset && x.Size == y.Size && x.SHA256 == y.SHA256
+	})
+	if size == 0 {
+		return parts[:min(1, len(parts))], false
+	}
+	end := int64(0)
+	for i := range parts {
 		e := extent(&parts[i])
-		rest, ok := ways[e.Offset+e.Size]
-		if e.Offset+e.Size >= size {
-			rest, ok = way{}, true
-		}
-		if have, known := ways[e.Offset]; !ok || e.Size == 0 || known && have.steps < rest.steps+1 {
+		if e.Size == 0 || e.Offset+e.Size <= end && !stored(&parts[i]) { // gc has joined it with others
 			continue
 		}
-		ways[e.Offset] = way{rest.steps + 1, i}
+		needed, apart, end = append(needed, parts[i]), apart || e.Offset < end, max(end, e.Offset+e.Size)
 	}
-	var chosen []P
-	for at := int64(0); at < size; {
-		w, ok := ways[at]
-		if !ok {
-			return nil
-		}
-		chosen = append(chosen, parts[w.next])
-		at += extent(&parts[w.next]).Size
-	}
-	return chosen
+	return needed, apart
 }

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -13,6 +14,12 @@ type State struct {
 	SHA256   Ref       `json:"sha256"`
 	ModTime  time.Time `json:"mtime"`
 	Mode     uint32    `json:"mode"`
+}
+
+// Compare orders the states of a chain: the last one is the present one. A chain only grows, but a clock may be wrong, so the size comes
+// first. Two copies of an archive may have other bytes of the same size; which of them counts must not depend on when.
+func (s State) Compare(other State) int {
+	return cmp.Or(cmp.Compare(s.Size, other.Size), bytes.Compare(s.SHA256[:], other.SHA256[:]), s.Archived.Compare(other.Archived))
 }
 
 // State returns the state that v describes. created is when its pack was written.
@@ -55,10 +62,9 @@ func (s State) same(other State) bool {
 	return s.Size == other.Size && s.SHA256 == other.SHA256 && s.ModTime.Equal(other.ModTime) && s.Mode == other.Mode
 }
 
-// MergeStates merges the states of one chain that two packs list, without duplicates and in order. They are ordered by size
-// first: a chain only grows, but a clock may be wrong.
+// MergeStates merges the states of one chain that two packs list, without duplicates and in order.
 func MergeStates(a, b []State) []State {
 	all := slices.Concat(a, b)
-	slices.SortStableFunc(all, func(a, b State) int { return cmp.Or(cmp.Compare(a.Size, b.Size), a.Archived.Compare(b.Archived)) })
+	slices.SortStableFunc(all, State.Compare)
 	return slices.CompactFunc(all, func(a, b State) bool { return a.Archived.Equal(b.Archived) && a.same(b) })
 }

@@ -56,6 +56,7 @@ type State struct {
 	Parsed     int64 // records before this offset are indexed
 	Reparse    bool  // all of its rows must be made again
 	Tombstoned bool  // it was pruned; its Extents remain until gc
+	Apart      bool  // two copies of the archive have archived its growth apart: its Extents may overlap, and may not be of one content
 }
 
 // Stored locates content that is the whole of some version. Extents name their packs in CopyOf.

@@ -3,8 +3,10 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -312,6 +314,11 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 			return g.noteUnreadable(ctx, s, fmt.Errorf("some of its bytes are in no pack: %w", blob.ErrNotFound))
 		}
 	}
+	if s.Apart {
+		if err := g.checkApart(ctx, &s); err != nil {
+			return g.noteUnreadable(ctx, s, err)
+		}
+	}
 	f := g.formatNamed(s.Format)
 	from, err := g.firstNewRecord(ctx, &s, damaged != nil)
 	if err != nil {
@@ -372,12 +379,24 @@ func (g *Ingester) firstNewRecord(ctx context.Context, s *index.State, damaged b
 func isComplete(extents []blob.Extent, size int64) bool {
 	end := int64(0)
 	for _, e := range extents {
-		if e.Offset != end {
+		if e.Offset > end {
 			return false
 		}
-		end += e.Size
+		end = max(end, e.Offset+e.Size)
 	}
 	return end >= size
+}
+
+// checkApart checks that the extents of a version that copies of the archive have archived apart are of one content.
+func (g *Ingester) checkApart(ctx context.Context, s *index.State) error {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(g.Originals.Reader(ctx, s.Extents), s.Size)); err != nil {
+		return err
+	}
+	if blob.Ref(h.Sum(nil)) != s.SHA256 {
+		return fmt.Errorf("two copies of the archive have grown it differently: %w", blob.ErrCorrupt)
+	}
+	return nil
 }
 
 // noteUnreadable records that a version stays unparsed because its bytes are damaged or missing; verify names them. It returns any other error.

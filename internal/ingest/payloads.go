@@ -59,7 +59,7 @@ func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, of provenance
 		return index.Payloads{Why: keptDatabase}, nil
 	case s.Size > payload.MaxOriginal:
 		return index.Payloads{Why: keptLarge}, nil
-	case !isComplete(s.Extents, s.Size):
+	case !isComplete(s.Extents, s.Size), s.Apart && s.Parser == 0:
 		return index.Payloads{Why: keptMissing}, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(g.Originals.Reader(ctx, s.Extents), s.Size))

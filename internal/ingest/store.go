@@ -248,8 +248,8 @@ type versionWriter struct {
 func (vw *versionWriter) compare(state index.State) error {
 	vw.v.Number = state.Number
 	plain := vw.f
-	// A version with lost bytes is not compared: the whole file is stored as the next version.
-	if vw.v.Size >= state.Size && (state.Tombstoned || isComplete(state.Extents, state.Size)) {
+	// A version with lost bytes, or whose extents may not be of one content, is not compared: the whole file is stored as the next version.
+	if vw.v.Size >= state.Size && (state.Tombstoned || isComplete(state.Extents, state.Size) && !(state.Apart && state.Parser == 0)) {
 		vw.f = vw.applyRedactions(state)
 		sum, err := vw.hashTo(state.Size)
 		if err != nil {

@@ -93,12 +93,12 @@ func (c *chain) packOf(gap span) string {
 	return ""
 }
 
-// addSound adds the parts that are in sound packs, at each offset the longest.
+// addSound adds the parts that are in sound packs and in no other of them.
 func (c *chain) addSound(inv *inventory) {
 	end := int64(-1)
 	for _, p := range c.parts {
 		at, ok := inv.contents.Find(p.location(), p.Size, p.SHA256) // where the manifest says, else where the content is now
-		if !ok || p.Offset < end || p.Size == 0 && (c.Size > 0 || len(c.found) > 0) {
+		if !ok || p.Offset+p.Size <= end || p.Size == 0 && (c.Size > 0 || len(c.found) > 0) {
 			continue
 		}
 		recorded := p.by.isAuthoritative()

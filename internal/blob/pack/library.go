@@ -143,8 +143,8 @@ func (l *Library) Close() error {
 	return drop(l.open.Clear())
 }
 
-// Reader streams the bytes of extents, each of which names its pack in CopyOf, one after another. If it is not read to the end of
-// an extent, the garbage collector closes that pack.
+// Reader streams the bytes of extents, each of which names its pack in CopyOf, one after another, each from where the one before
+// ends. If it is not read to the end of an extent, the garbage collector closes that pack.
 func (l *Library) Reader(ctx context.Context, extents []blob.Extent) io.Reader {
 	return &extentReader{ctx: ctx, library: l, left: extents}
 }
@@ -153,6 +153,7 @@ type extentReader struct {
 	ctx     context.Context // in a field because io.Reader has no context
 	library *Library
 	left    []blob.Extent
+	end     int64        // in the chain, of the extents so far
 	current *rangeReader // nil between extents
 }
 
@@ -163,14 +164,16 @@ func (r *extentReader) Read(p []byte) (int, error) {
 		}
 		e := r.left[0]
 		r.left = r.left[1:]
-		if e.Size == 0 {
+		skip := max(0, r.end-e.Offset)
+		if skip >= e.Size {
 			continue
 		}
+		r.end = e.Offset + e.Size
 		view, err := r.library.View(r.ctx, e.CopyOf.Pack)
 		if err != nil {
 			return 0, err
 		}
-		r.current = &rangeReader{ctx: r.ctx, view: view, raw: e.CopyOf.Raw, left: e.Size}
+		r.current = &rangeReader{ctx: r.ctx, view: view, raw: e.CopyOf.Raw + skip, left: e.Size - skip}
 	}
 	n, err := r.current.Read(p)
 	if r.current.left == 0 { // not only at io.EOF, for which nobody asks who knows the size

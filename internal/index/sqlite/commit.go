@@ -58,6 +58,7 @@ type commit struct {
 	usages      *inserter
 	usageBefore int64 // the last row id of usage before this commit; below 0 if unknown
 
+	stored     map[blob.Ref]packPlace // content in packs of this commit that replace others
 	sources    map[string]int64
 	formats    map[int64]string
 	files      map[fileKey]int64 // 0: there is no such file

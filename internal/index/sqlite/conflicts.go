@@ -61,14 +61,14 @@ func (c *commit) tombstonedRoots() (map[uint64]bool, error) {
 func rootStart(root blob.Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
 
 // replaceVersion replaces one version by another of the same name. Its extents and rows follow.
-func (c *commit) replaceVersion(id, chain int64, v *blob.Version) error {
+func (c *commit) replaceVersion(id, chain int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.deleteStatements(id); err != nil {
 		return err
 	}
 	if err := c.exec("DELETE FROM extents WHERE chain = ?", chain); err != nil {
 		return err
 	}
-	if err := c.exec("UPDATE chains SET root = ?, size = ?, sha256 = ? WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
+	if err := c.exec("UPDATE chains SET root = ?, size = ?, sha256 = ?, apart = 0 WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
 		return err
 	}
 	format, err := c.name(v.Format)
@@ -80,7 +80,7 @@ func (c *commit) replaceVersion(id, chain int64, v *blob.Version) error {
 		return err
 	}
 	return c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
-		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, id)
+		root_dir = ?, archived = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, archivedAt(p, v), id)
 }
 
 // coverVersion hides a version whose present content has a tombstone.

@@ -1,12 +1,16 @@
 package sqlite
 
 import (
+	"database/sql"
+	"slices"
+
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// extents records where the pack has the bytes of a chain. known says that the chain existed before.
-func (c *commit) extents(pack int64, p *index.PackRow, chain int64, v *blob.Version, known bool) (err error) {
+// extents records where the pack has the bytes of a chain. known says that the chain existed before. apart reports whether some overlap
+// with extents of other packs.
+func (c *commit) extents(pack int64, p *index.PackRow, chain int64, v *blob.Version, known bool) (apart bool, err error) {
 	alone := !known && len(v.Extents) == 1
 	for _, e := range v.Extents {
 		in, raw, there := pack, e.Raw, true
@@ -14,38 +18,71 @@ func (c *commit) extents(pack int64, p *index.PackRow, chain int64, v *blob.Vers
 			raw = e.CopyOf.Raw
 			if e.CopyOf.Pack != "" {
 				if in, raw, there, err = c.placeOf(e); err != nil {
-					return err
+					return apart, err
 				}
 			}
 		}
 		if !there {
 			continue // verify names what is lost
 		}
-		if err := c.extent(chain, e, in, raw, alone, len(p.Replaces) > 0); err != nil {
-			return err
+		if alone {
+			return false, c.buffer.extents.add(chain, e.Offset, e.Size, in, raw, e.SHA256[:])
 		}
+		overlaps, err := c.extent(chain, e, in, raw, p)
+		if err != nil {
+			return apart, err
+		}
+		apart = apart || overlaps
 	}
-	return nil
+	return apart, nil
 }
 
-// extent records where bytes of a chain are. Of two statements about one place the one with more bytes wins, then that of the
-// newer pack. Extents within a longer one go, because gc has joined them; one that comes later, in a pack of another machine,
-// is not added at all. What a gc has moved wins over everything: it replaces whatever it overlaps.
-func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, alone, moved bool) error {
-	if alone {
-		return c.buffer.extents.add(chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
+// extent records where bytes of a chain are. Only the extents that are within no other are kept, so the later one begins, the later it
+// ends: gc has joined what is within another, or a copy of the archive has archived the file in other steps. apart reports whether the
+// extent overlaps with others, whether it is kept or not.
+func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, p *index.PackRow) (apart bool, err error) {
+	overlapping, err := c.overlapping(chain, &e)
+	if err != nil {
+		return false, err
 	}
-	if within, err := c.within(chain, e.Offset, e.Size); err != nil || within && !moved {
+	within := false
+	for i := range overlapping {
+		x := &overlapping[i]
+		switch {
+		case x.Offset == e.Offset && x.Size == e.Size && x.SHA256 == e.SHA256:
+			return false, c.putExtent(chain, e, pack, raw)
+		case slices.Contains(p.Replaces, x.CopyOf.Pack) && !c.isRestated(x):
+			err = c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", chain, x.Offset)
+		case e.Outranks(x):
+			apart = true
+			err = c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", chain, x.Offset)
+		default:
+			apart, within = true, within || x.Outranks(&e)
+		}
+		if err != nil {
+			return apart, err
+		}
+	}
+	if within {
+		return apart, nil
+	}
+	return apart, c.putExtent(chain, e, pack, raw)
+}
+
+// overlapping returns the extents of a chain that overlap with e, by offset. CopyOf names their packs. Of those that begin before e it is
+// only the last: no other ends later.
+func (c *commit) overlapping(chain int64, e *blob.Extent) (all []blob.Extent, err error) {
+	err = c.eachBrief(`SELECT x.offset, x.size, x.sha256, (SELECT name FROM packs WHERE id = x.pack), x.raw FROM extents x
+		WHERE x.chain = ?1 AND x.offset >= (SELECT coalesce(max(offset), 0) FROM extents WHERE chain = ?1 AND offset <= ?2)
+		AND x.offset < ?3 AND x.offset + x.size > ?2 ORDER BY x.offset`, func(r *sql.Rows) error {
+		x := blob.Extent{CopyOf: &blob.Copy{}}
+		var sum []byte
+		err := r.Scan(&x.Offset, &x.Size, &sum, &x.CopyOf.Pack, &x.CopyOf.Raw)
+		copy(x.SHA256[:], sum)
+		all = append(all, x)
 		return err
-	}
-	overlap := "DELETE FROM extents WHERE chain = ?1 AND offset > ?2 AND offset + size <= ?3"
-	if moved {
-		overlap = "DELETE FROM extents WHERE chain = ?1 AND offset >= ?2 AND offset < max(?3, ?2 + 1)"
-	}
-	if err := c.exec(overlap, chain, e.Offset, e.Offset+e.Size); err != nil {
-		return err
-	}
-	return c.putExtent(chain, e, pack, raw)
+	}, chain, e.Offset, e.Offset+e.Size)
+	return all, err
 }
 
 func (c *commit) putExtent(chain int64, e blob.Extent, pack, raw int64) error {
@@ -56,12 +93,40 @@ func (c *commit) putExtent(chain int64, e blob.Extent, pack, raw int64) error {
 		chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
 }
 
-// within reports whether bytes of a chain are in an extent that begins before them.
-func (c *commit) within(chain, offset, size int64) (bool, error) {
-	if offset == 0 {
-		return false, nil
+// isRestated reports whether the packs of this commit hold the content of an extent.
+func (c *commit) isRestated(x *blob.Extent) bool {
+	_, yes := c.stored[x.SHA256]
+	return yes
+}
+
+// hasRows reports whether this commit adds rows of a version: a scan has compared it with how it begins.
+func (c *commit) hasRows(v *blob.Version) bool {
+	return slices.ContainsFunc(c.batch.Parsed, func(p *index.Parsed) bool { return p.VersionKey == index.KeyOf(v) })
+}
+
+// restart has the rows of a version made again from its packs: what they were made from may not be how it begins any more.
+func (c *commit) restart(version, chain int64) error {
+	if err := c.exec("UPDATE chains SET apart = 1 WHERE id = ?", chain); err != nil {
+		return err
 	}
-	return c.exists("SELECT 1 FROM extents WHERE chain = ? AND offset < ? AND offset + size >= ? LIMIT 1", chain, offset, offset+size)
+	if err := c.deleteStatements(version); err != nil {
+		return err
+	}
+	return c.exec("UPDATE versions SET parser = 0, parsed = 0 WHERE id = ?", version)
+}
+
+// isWithin reports whether other extents of a chain cover bytes of it that begin at an extent.
+func (c *commit) isWithin(chain, offset, size int64) (bool, error) {
+	at := offset
+	err := c.each("SELECT x.offset, x.offset + x.size FROM extents x WHERE x.chain = ? AND x.offset < ? AND x.offset <> ? ORDER BY x.offset", func(r *sql.Rows) error {
+		var from, to int64
+		err := r.Scan(&from, &to)
+		if from <= at {
+			at = max(at, to)
+		}
+		return err
+	}, chain, offset+size, offset)
+	return at >= offset+size && size > 0, err
 }
 
 // placeOf returns where a copy is: in the pack that it names or, when gc has replaced that, where the same bytes are now. It is

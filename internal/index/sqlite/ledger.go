@@ -64,7 +64,7 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if err != nil || ok {
 		return id, err
 	}
-	if id, _, err = c.addVersion(file, v); err != nil || !l.Tombstoned {
+	if id, _, err = c.addVersion(file, v, 0); err != nil || !l.Tombstoned {
 		return id, err
 	}
 	err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)

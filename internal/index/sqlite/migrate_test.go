@@ -40,6 +40,8 @@ func TestBriefUpgrade(t *testing.T) {
 		ALTER TABLE runs RENAME COLUMN old TO key;
 		ALTER TABLE runs DROP COLUMN keyless;
 		ALTER TABLE runs DROP COLUMN brief;
+		ALTER TABLE chains DROP COLUMN apart;
+		ALTER TABLE versions DROP COLUMN archived;
 		DELETE FROM goose_db_version WHERE version_id >= 12`); err != nil {
 		t.Fatal(err)
 	}

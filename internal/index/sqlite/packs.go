@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -19,6 +21,7 @@ func (c *commit) packs(all []*index.PackRow) error {
 			return fmt.Errorf("pack %s: %w", p.Name, err)
 		}
 	}
+	c.stored = storedIn(all, ids)
 	for i, p := range all {
 		for j := range p.Versions {
 			if j%lookupBatch == 0 {
@@ -31,7 +34,25 @@ func (c *commit) packs(all []*index.PackRow) error {
 			}
 		}
 	}
-	return c.replace(all, ids)
+	return c.replace(all)
+}
+
+// storedIn returns where packs hold which content, if one of them replaces others.
+func storedIn(all []*index.PackRow, ids []int64) map[blob.Ref]packPlace {
+	if !slices.ContainsFunc(all, func(p *index.PackRow) bool { return len(p.Replaces) > 0 }) {
+		return nil
+	}
+	places := map[blob.Ref]packPlace{}
+	for i, p := range all {
+		for _, v := range p.Versions {
+			for _, e := range v.Extents {
+				if e.CopyOf == nil {
+					places[e.SHA256] = packPlace{ids[i], e.Raw, e.Size}
+				}
+			}
+		}
+	}
+	return places
 }
 
 // pack adds the row of a pack and its members.
@@ -62,11 +83,12 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	var id, chain int64
 	var size int64
 	var tombstone sql.NullString
-	var root []byte
+	var root, sum []byte
+	var apart bool
 	known := !fresh
 	if known {
-		if known, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
-			[]any{file, v.Number}, &id, &chain, &size, &tombstone, &root); err != nil {
+		if known, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root, v.sha256, c.apart FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
+			[]any{file, v.Number}, &id, &chain, &size, &tombstone, &root, &sum, &apart); err != nil {
 			return err
 		}
 	}
@@ -76,7 +98,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		if err != nil || !wins {
 			return err
 		}
-		if err := c.replaceVersion(id, chain, v); err != nil {
+		if err := c.replaceVersion(id, chain, p, v); err != nil {
 			return err
 		}
 	case known:
@@ -85,9 +107,9 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 				return err
 			}
 		}
-		err = c.grow(id, chain, v)
+		err = c.grow(id, chain, p, v)
 	default:
-		id, chain, err = c.addVersion(file, v)
+		id, chain, err = c.addVersion(file, v, archivedAt(p, v))
 		c.addedVersions[index.KeyOf(v)] = id
 	}
 	if err != nil {
@@ -96,13 +118,23 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.coverVersion(id, chain, known, v); err != nil {
 		return err
 	}
-	if err := c.extents(pack, p, chain, v, known); err != nil || !tombstone.Valid {
+	overlaps, err := c.extents(pack, p, chain, v, known)
+	if err != nil {
 		return err
+	}
+	another := v.Size > size || v.Size == size && bytes.Compare(v.SHA256[:], sum) > 0
+	if overlaps || known && apart && another && !c.hasRows(v) {
+		if err := c.restart(id, chain); err != nil {
+			return err
+		}
+	}
+	if !tombstone.Valid {
+		return nil
 	}
 	return c.liftRetractedTombstone(tombstone.String, v)
 }
 
-func (c *commit) grow(id, chain int64, v *blob.Version) error {
+func (c *commit) grow(id, chain int64, p *index.PackRow, v *blob.Version) error {
 	format, err := c.name(v.Format)
 	if err != nil {
 		return err
@@ -115,13 +147,19 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 	const moved = "(mtime <> ?2 AND " + catalog.AtFile + " OR format IS NOT ?5 OR role IS NOT ?6 OR root_dir <> ?7)"
 	if err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
 		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?3, mode = ?4,
-		format = ?5, role = ?6, root_dir = ?7 WHERE id = ?8 AND size <= ?1`, v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
+		format = ?5, role = ?6, root_dir = ?7, archived = ?9 WHERE id = ?8 AND (size < ?1 OR size = ?1 AND (sha256, archived) <= (?3, ?9))`,
+		v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id, archivedAt(p, v)); err != nil {
 		return err
 	}
-	return c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
+	return c.exec("UPDATE chains SET size = ?1, sha256 = ?2 WHERE id = ?3 AND (size < ?1 OR size = ?1 AND sha256 <= ?2)", v.Size, v.SHA256[:], chain)
 }
 
-func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err error) {
+// archivedAt is when the state of a version that a pack states was archived.
+func archivedAt(p *index.PackRow, v *blob.Version) int64 {
+	return v.State(p.Created).Archived.UnixMicro()
+}
+
+func (c *commit) addVersion(file int64, v *blob.Version, archived int64) (id, chain int64, err error) {
 	if chain, err = c.id("chains"); err != nil {
 		return 0, 0, err
 	}
@@ -139,7 +177,7 @@ func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	err = c.buffer.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], blob.Nano(v.ModTime), int64(v.Mode), format, role, v.Claim, int64(0), int64(0))
+	err = c.buffer.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], blob.Nano(v.ModTime), int64(v.Mode), format, role, v.Claim, int64(0), int64(0), archived)
 	if err == nil && v.Number > 1 {
 		err = c.supersede(file, v.Number)
 	}

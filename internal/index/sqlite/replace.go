@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ const replacedKey = "replaced pack "
 
 // replace removes packs that others replace from the index. What still lies in them, mostly copies, is found elsewhere by its
 // hash.
-func (c *commit) replace(all []*index.PackRow, ids []int64) error {
+func (c *commit) replace(all []*index.PackRow) error {
 	for _, p := range all {
 		if err := c.deleteDeadExtents(p.Dead); err != nil {
 			return fmt.Errorf("versions omitted from pack %s: %w", p.Name, err)
@@ -30,7 +31,7 @@ func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 			return fmt.Errorf("facts of pack %s: %w", p.Name, err)
 		}
 		for _, name := range p.Replaces {
-			if err := c.replaceOne(name, all, ids); err != nil {
+			if err := c.replaceOne(name); err != nil {
 				return fmt.Errorf("pack %s replaces %s: %w", p.Name, name, err)
 			}
 		}
@@ -74,7 +75,7 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 // movedPacks is how many packs' facts one statement moves.
 const movedPacks = 64
 
-func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) error {
+func (c *commit) replaceOne(name string) error {
 	if err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) erro
 	if err != nil || !known {
 		return err
 	}
-	if err := c.repoint(old, all, ids); err != nil {
+	if err := c.repoint(old); err != nil {
 		return err
 	}
 	for _, query := range []string{"DELETE FROM members WHERE pack = ?", "DELETE FROM packs WHERE id = ?"} {
@@ -104,7 +105,7 @@ type (
 )
 
 // repoint finds other places for what is in a pack.
-func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
+func (c *commit) repoint(old int64) error {
 	var rows []chainExtent
 	if err := c.each("SELECT chain, offset, size, sha256 FROM extents WHERE pack = ?", func(r *sql.Rows) error {
 		var x chainExtent
@@ -116,16 +117,7 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 	}, old); err != nil || len(rows) == 0 {
 		return err
 	}
-	places := map[blob.Ref]packPlace{}
-	for i, p := range all {
-		for _, v := range p.Versions {
-			for _, e := range v.Extents {
-				if e.CopyOf == nil {
-					places[e.SHA256] = packPlace{ids[i], e.Raw, e.Size}
-				}
-			}
-		}
-	}
+	places := maps.Clone(c.stored)
 	if err := c.findElsewhere(old, rows, places); err != nil {
 		return err
 	}
@@ -187,7 +179,7 @@ func (c *commit) isUnneeded(x *chainExtent) (bool, error) {
 	for _, is := range []func() (bool, error){
 		func() (bool, error) { return c.allTombstoned(x.chain) },
 		func() (bool, error) { return c.lost(x.chain, x.offset, x.size) },
-		func() (bool, error) { return c.within(x.chain, x.offset, x.size) },
+		func() (bool, error) { return c.isWithin(x.chain, x.offset, x.size) },
 	} {
 		if yes, err := is(); yes || err != nil {
 			return yes, err

@@ -26,7 +26,7 @@ func newWriteBuffer(t *tx) *writeBuffer {
 			started, ended, child=0, attributes, id, conversation_id, native_id`),
 		claims:      &pendingRows{to: rows("run_claims", "run_name, version, rank, stated, named")},
 		names:       &pendingRows{to: rows("run_names", "id, format, native_id, scope, run")},
-		versions:    &pendingRows{to: rows("versions", "id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed")},
+		versions:    &pendingRows{to: rows("versions", "id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed, archived")},
 		transcripts: &pendingRows{to: rows("transcripts", transcriptColumns), before: t.addTranscripts},
 	}
 }

@@ -1,8 +1,6 @@
 package gc
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -19,6 +17,7 @@ type Chain struct {
 	Archived         time.Time
 	Mode             uint32
 	dead, tombstoned bool // tombstoned: it has a tombstone; dead: and the grace period is over
+	apart            bool // parts overlap
 	parts            []part
 	allStates        []blob.State // all recorded states, if there is more than the present one
 	next             *Chain       // next in the hash bucket
@@ -50,6 +49,12 @@ func (c *Chain) states() []blob.State {
 	return []blob.State{{Archived: c.Archived, Size: c.Size, SHA256: c.SHA256, ModTime: c.ModTime, Mode: c.Mode}}
 }
 
+// present returns the present state.
+func (c *Chain) present() blob.State {
+	all := c.states()
+	return all[len(all)-1]
+}
+
 // setStates sets the recorded states.
 func (c *Chain) setStates(all []blob.State) {
 	c.Archived, c.allStates = all[0].Archived, nil
@@ -63,19 +68,4 @@ type part struct {
 	blob.Extent
 	by string // the pack with that manifest
 	at *entry
-}
-
-// cover chooses the fewest parts that cover size bytes, and the newest among equals. If bytes are missing, it returns
-// all parts.
-func cover(parts []part, size int64) []part {
-	slices.SortStableFunc(parts, func(a, b part) int {
-		return cmp.Or(a.Compare(&b.Extent), cmp.Compare(b.by, a.by))
-	})
-	if size == 0 {
-		return parts[:min(1, len(parts))]
-	}
-	if chosen := blob.Cover(parts, func(p *part) *blob.Extent { return &p.Extent }, size); chosen != nil {
-		return chosen
-	}
-	return parts
 }

@@ -35,6 +35,9 @@ func (b *bundle) planFolds() {
 }
 
 func (b *bundle) planChain(c *Chain) {
+	if c.apart {
+		return
+	}
 	for i := 0; i < len(c.parts); {
 		j := b.foldEnd(c.parts, i)
 		if j-i < 2 {

@@ -160,8 +160,12 @@ func (f *Forget) searchChain(ctx context.Context, c *Chain) (found []Match, err 
 		name.Where, name.Count, name.Action = InName, 1, Drop
 		found = append(found, name)
 	}
-	if !c.Complete() {
-		n, err := f.searchRemains(ctx, c)
+	if c.apart || !c.Complete() { // several contents, or less than one
+		search := f.searchRemains
+		if c.apart {
+			search = f.searchApart
+		}
+		n, err := search(ctx, c)
 		if m.Where, m.Count, m.Action = InOriginal, n, Drop; n > 0 {
 			found = append(found, m)
 		}
@@ -222,6 +226,36 @@ func (f *Forget) searchRemains(ctx context.Context, c *Chain) (n int64, err erro
 		n += int64(len(places))
 	}
 	return n, nil
+}
+
+// searchApart searches an original whose parts overlap: each part behind the ends of all that may come before it. Such an original can only
+// be dropped, with everything that any copy of the archive has of it.
+func (f *Forget) searchApart(ctx context.Context, c *Chain) (int64, error) {
+	found := map[int64]bool{}
+	for i := range c.parts {
+		p := &c.parts[i]
+		if p.at == nil {
+			continue
+		}
+		runs := [][]blob.Extent{{p.stored()}}
+		for j := range c.parts {
+			if q := &c.parts[j]; q.at != nil && q.Offset < p.Offset && p.Offset <= q.Offset+q.Size {
+				before := q.stored()
+				before.Size = p.Offset - q.Offset
+				runs = append(runs, []blob.Extent{before, p.stored()})
+			}
+		}
+		for _, run := range runs {
+			places, err := f.Pattern.scan(f.library.Reader(ctx, run))
+			if err != nil {
+				return 0, err
+			}
+			for _, at := range places {
+				found[run[0].Offset+at[0]] = true
+			}
+		}
+	}
+	return int64(len(found)), nil
 }
 
 // stored returns the part's extent at its current location, in the form that a pack.Library reads.
@@ -294,10 +328,10 @@ func layerOf(v *blob.Version, head []byte) string {
 func (c *Chain) Complete() bool {
 	end := int64(0)
 	for _, p := range c.parts {
-		if p.at == nil || p.Offset != end {
+		if p.at == nil || p.Offset > end {
 			return false
 		}
-		end += p.Size
+		end = max(end, p.Offset+p.Size)
 	}
 	return end >= c.Size
 }

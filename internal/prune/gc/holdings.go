@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -140,8 +141,7 @@ func (h *holdings) deselect() {
 	}
 }
 
-// addVersion adds a version of a manifest. Of two states the larger one is the present one, of equally large ones
-// that of the newer pack.
+// addVersion adds a version of a manifest.
 func (h *holdings) addVersion(v *volume, version *blob.Version, created time.Time) {
 	k := h.kindOf(version)
 	states := version.States(created)
@@ -152,7 +152,7 @@ func (h *holdings) addVersion(v *volume, version *blob.Version, created time.Tim
 		h.addChain(c)
 	} else {
 		states = blob.MergeStates(c.states(), states)
-		if version.Size >= c.Size {
+		if version.State(created).Compare(c.present()) >= 0 {
 			c.update(version, k)
 		}
 	}
@@ -197,7 +197,8 @@ func (h *holdings) resolve(c *Chain) {
 	if losses := h.losses.Of(&v); len(losses) > 0 { // ignore lost extents that overlap with the pieces that are left
 		c.parts = slices.DeleteFunc(c.parts, func(p part) bool { return h.find(&p) == nil && blob.Touches(losses, p.Offset, p.Size) })
 	}
-	c.parts = cover(c.parts, c.Size)
+	slices.SortStableFunc(c.parts, func(a, b part) int { return cmp.Or(a.Compare(&b.Extent), cmp.Compare(b.by, a.by)) })
+	c.parts, c.apart = blob.Needed(c.parts, func(p *part) *blob.Extent { return &p.Extent }, c.Size, func(p *part) bool { return h.find(p) != nil })
 	for i := range c.parts {
 		p := &c.parts[i]
 		p.at = h.find(p)

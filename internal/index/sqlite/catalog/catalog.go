@@ -40,7 +40,7 @@ const AtFile = `EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id
 
 const (
 	selectColumns = `SELECT v.id, s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
-	v.root_dir, v.parser, CASE WHEN ` + AtFile + ` THEN 0 ELSE v.parsed END, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.grave IS NOT NULL, v.chain
+	v.root_dir, v.parser, CASE WHEN ` + AtFile + ` THEN 0 ELSE v.parsed END, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.grave IS NOT NULL, c.apart, v.chain
 	`
 	selectNames = `
 	LEFT JOIN names n ON n.id = v.format LEFT JOIN names o ON o.id = v.role `
@@ -53,7 +53,7 @@ type scanner interface{ Scan(...any) error }
 func scanState(r scanner) (s index.State, chain int64, err error) {
 	var id, mtime int64
 	var root, sha []byte
-	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Reparse, &s.Tombstoned, &chain)
+	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Reparse, &s.Tombstoned, &s.Apart, &chain)
 	copy(s.Root[:], root)
 	copy(s.SHA256[:], sha)
 	s.ModTime = time.Unix(0, mtime).UTC()
@@ -121,7 +121,7 @@ func (c *Reader) HasSize(ctx context.Context, size int64) (bool, error) {
 
 // A chain has the hash of its longest version, so the index of versions by hash leads to it: the first that will do, for very
 // many versions may have the content.
-const selectByRef = `SELECT c.id, c.root, c.size FROM versions v CROSS JOIN chains c ON c.id = v.chain WHERE v.sha256 = ?1 AND c.sha256 = ?1
+const selectByRef = `SELECT c.id, c.root, c.size FROM versions v CROSS JOIN chains c ON c.id = v.chain WHERE v.sha256 = ?1 AND c.sha256 = ?1 AND NOT c.apart
 	AND EXISTS (SELECT 1 FROM originals o WHERE o.chain = c.id) AND c.size <= (SELECT coalesce(sum(x.size), 0) FROM extents x WHERE x.chain = c.id)
 	ORDER BY v.id LIMIT 1`
 
@@ -140,6 +140,12 @@ func (c *Reader) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) 
 	copy(s.Root[:], root)
 	s.Extents, err = extents(ctx, c.pool.DB, chain, s.Size)
 	return s, err
+}
+
+// Apart reports whether copies of the archive have archived the growth of any file apart.
+func (c *Reader) Apart(ctx context.Context) (yes bool, err error) {
+	err = c.pool.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM chains WHERE apart)").Scan(&yes)
+	return yes, engine.Damage(err)
 }
 
 // States yields every version of every file with its extents, by source, path and number.
