@@ -213,7 +213,7 @@ func (w *apart) do(side int, args ...string) {
 }
 
 func (w *apart) step() {
-	switch w.rnd.IntN(7) {
+	switch w.rnd.IntN(8) {
 	case 0:
 		w.grow(0)
 	case 1:
@@ -233,7 +233,20 @@ func (w *apart) step() {
 			w.t.Fatalf("%v: %s", err, out)
 		}
 		w.steps = append(w.steps, "merge")
+	case 7:
+		if w.prune(); w.rnd.IntN(2) == 0 {
+			w.do(0, "gc", "--grace", "7d")
+		}
+		w.do(0, "prune", "--undo")
 	}
+}
+
+// prune prunes the runs, if there are any: what copies have grown differently may not be searchable.
+func (w *apart) prune() {
+	if code, _, stderr := inside(w.t.Context(), w.dirs[0], "", "prune", "--query", "format:awf", "--allow-empty", "--yes"); code != exitFine && code != exitNotFound {
+		w.t.Fatalf("prune: exit %d\n%s", code, stderr)
+	}
+	w.steps = append(w.steps, "prune")
 }
 
 // check compares what can be restored with all that was ever archived.

@@ -105,10 +105,7 @@ func (c *commit) hasRows(v *blob.Version) bool {
 }
 
 // restart has the rows of a version made again from its packs: what they were made from may not be how it begins any more.
-func (c *commit) restart(version, chain int64) error {
-	if err := c.exec("UPDATE chains SET apart = 1 WHERE id = ?", chain); err != nil {
-		return err
-	}
+func (c *commit) restart(version int64) error {
 	if err := c.deleteStatements(version); err != nil {
 		return err
 	}

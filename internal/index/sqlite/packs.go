@@ -123,15 +123,19 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		return err
 	}
 	another := v.Size > size || v.Size == size && bytes.Compare(v.SHA256[:], sum) > 0
-	if overlaps || known && apart && another && !c.hasRows(v) {
-		if err := c.restart(id, chain); err != nil {
+	if overlaps {
+		if err := c.exec("UPDATE chains SET apart = 1 WHERE id = ?", chain); err != nil {
 			return err
 		}
 	}
-	if !tombstone.Valid {
-		return nil
+	if tombstone.Valid { // it has no rows but those that say what became of it
+		return c.liftRetractedTombstone(tombstone.String, v)
 	}
-	return c.liftRetractedTombstone(tombstone.String, v)
+	moved := apart && len(p.Replaces) > 0 // gc keeps all of them
+	if overlaps && !moved || known && apart && another && !c.hasRows(v) {
+		return c.restart(id)
+	}
+	return nil
 }
 
 func (c *commit) grow(id, chain int64, p *index.PackRow, v *blob.Version) error {
