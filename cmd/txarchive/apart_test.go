@@ -234,19 +234,24 @@ func (w *apart) step() {
 		}
 		w.steps = append(w.steps, "merge")
 	case 7:
-		if w.prune(); w.rnd.IntN(2) == 0 {
+		pruned := w.prune()
+		if w.rnd.IntN(2) == 0 {
 			w.do(0, "gc", "--grace", "7d")
 		}
-		w.do(0, "prune", "--undo")
+		if pruned {
+			w.do(0, "prune", "--undo")
+		}
 	}
 }
 
-// prune prunes the runs, if there are any: what copies have grown differently may not be searchable.
-func (w *apart) prune() {
-	if code, _, stderr := inside(w.t.Context(), w.dirs[0], "", "prune", "--query", "format:awf", "--allow-empty", "--yes"); code != exitFine && code != exitNotFound {
+// prune prunes the runs, and reports whether there are any: what copies have grown differently may not be searchable.
+func (w *apart) prune() bool {
+	code, stdout, stderr := inside(w.t.Context(), w.dirs[0], "", "prune", "--query", "format:awf", "--allow-empty", "--yes")
+	if code != exitFine && code != exitNotFound {
 		w.t.Fatalf("prune: exit %d\n%s", code, stderr)
 	}
 	w.steps = append(w.steps, "prune")
+	return code == exitFine && !strings.HasPrefix(stdout, "Nothing to prune")
 }
 
 // check compares what can be restored with all that was ever archived.

@@ -118,7 +118,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.coverVersion(id, chain, known, v); err != nil {
 		return err
 	}
-	overlaps, err := c.extents(pack, p, chain, v, known)
+	overlaps, err := c.extents(pack, p, chain, v, known, apart)
 	if err != nil {
 		return err
 	}
