@@ -114,6 +114,43 @@ func TestForgetApart(t *testing.T) {
 	nowhere(t, other, []string{secret, "hunter2-"})
 }
 
+// TestRepairApart: a repair takes from a backup also what only a state has that the present one contradicts.
+func TestRepairApart(t *testing.T) {
+	t.Parallel()
+	one, other, source := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "awf")
+	file := filepath.Join(source, awfTranscripts[len("awf/"):], "00000001-0000-4000-8000-000000000001.jsonl")
+	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	ingest := func(dir, content string) {
+		t.Helper()
+		written(t, file, []byte(content))
+		tx(t, dir, exitProblems, "ingest", source)
+	}
+	copied := func(line ...string) {
+		t.Helper()
+		if out, err := exec.Command("cp", line...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	ingest(one, "begin\n")
+	copied("-a", one, other)
+	ingest(one, "begin\nshorter\n")
+	ingest(other, "begin\nmuch longer than what the other copy has of it\n")
+	packs, err := filepath.Glob(one + "/packs/*/*/*.gz")
+	must(t, err)
+	copied("-a", "-n", filepath.Join(one, "packs"), other)
+	call(t, other, "source", "add", t.TempDir())
+	backup := filepath.Join(t.TempDir(), "backup")
+	copied("-a", other, backup)
+	last := packs[len(packs)-1]
+	must(t, os.Remove(filepath.Join(other, last[strings.Index(last, "/packs/"):])))
+	call(t, other, "verify", "--repair", "--from", backup)
+	back := filepath.Join(t.TempDir(), "back")
+	call(t, other, "restore", "--all", "--all-versions", "--to", back)
+	if all := filesIn(t, back); len(all) != 2 || !strings.Contains(fmt.Sprint(all), "begin\nshorter") {
+		t.Errorf("restored is %q", all)
+	}
+}
+
 // lines are events of a transcript, or any text, that differ by their side if files grow differently.
 func (w *apart) lines(name, have string, side int) string {
 	var b strings.Builder

@@ -44,7 +44,14 @@ func (inv *inventory) locate(ctx context.Context, c *chain) error {
 	slices.SortStableFunc(c.parts, func(a, b part) int { return a.Compare(&b.Extent) })
 	c.rewrite, c.found, c.lost = !c.newest.isAuthoritative(), nil, nil
 	whole := span{0, c.Size}
-	c.addSound(inv)
+	needed, apart := blob.Needed(slices.Clone(c.parts), func(p *part) *blob.Extent { return &p.Extent }, c.Size, inv.isHeld)
+	if apart {
+		if err := inv.saveAll(ctx, c, needed); err != nil {
+			return err
+		}
+	} else {
+		c.addSound(inv)
+	}
 	steps := []func(context.Context, *chain, span) ([]segment, error){inv.fromParts, inv.fromSoundMembers, inv.fromBackup, inv.fromSource}
 	if c.deleted {
 		steps = steps[:2]
@@ -91,6 +98,33 @@ func (c *chain) packOf(gap span) string {
 		}
 	}
 	return ""
+}
+
+// isHeld reports whether a pack has a part, or had it before it was damaged.
+func (inv *inventory) isHeld(p *part) bool {
+	if _, ok := inv.contents.Find(p.location(), p.Size, p.SHA256); ok {
+		return true
+	}
+	pi := inv.packs[p.location().Pack]
+	return pi != nil && !pi.sound && !pi.replaced
+}
+
+// saveAll adds each part of a chain that copies of the archive have archived apart, as parts that cover the same bytes may contradict each other.
+func (inv *inventory) saveAll(ctx context.Context, c *chain, parts []part) error {
+	for _, p := range parts {
+		if at, ok := inv.contents.Find(p.location(), p.Size, p.SHA256); ok {
+			c.found = append(c.found, segment{offset: p.Offset, size: p.Size, sum: p.SHA256, at: &at, recorded: p.by.isAuthoritative()})
+			continue
+		}
+		f, err := inv.fillFromPart(ctx, c, p, p.Offset, p.Offset+p.Size)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			c.found = append(c.found, *f)
+		}
+	}
+	return nil
 }
 
 // addSound adds the parts that are in sound packs and in no other of them.
