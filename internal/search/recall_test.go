@@ -347,7 +347,7 @@ type usageAt struct {
 
 func (s *sampleReader) beside() *besides {
 	b := &besides{usages: map[string][]usageAt{}, steps: map[at][]int64{}, durations: map[string][]int64{}, results: map[string]bool{}}
-	for _, u := range s.table("SELECT *, coalesce(reported_cost_nanousd, calculated_cost_nanousd) AS nano FROM v_usage ORDER BY offset, offset + length") {
+	for _, u := range s.table("SELECT * FROM v_usage ORDER BY offset, offset + length") {
 		count := func(names ...string) *int64 {
 			var sum *int64
 			for _, name := range names {
@@ -361,7 +361,7 @@ func (s *sampleReader) beside() *besides {
 			return sum
 		}
 		key, from := versionOf(u)+"\x00"+str(u["inner"]), *integer(u["offset"])
-		b.usages[key] = append(b.usages[key], usageAt{from, from + *integer(u["length"]), spent{cost: count("nano"),
+		b.usages[key] = append(b.usages[key], usageAt{from, from + *integer(u["length"]), spent{cost: count("cost_nanousd"),
 			input: count("input_tokens", "cache_read_tokens", "cache_creation_tokens"), output: count("output_tokens"),
 			tokens: count("input_tokens", "cache_read_tokens", "cache_creation_tokens", "output_tokens")}})
 	}
