@@ -250,6 +250,7 @@ func byKey(rows []map[string]any, key string) map[string]map[string]any {
 // row joins what is said of a row, by itself, the first part of its event, its conversation and its run.
 func (s *sampleReader) row(e, head, c, run map[string]any) row {
 	attrs, own := map[string][]string{}, map[string]string{} // own: of the event itself
+	var tags []string
 	for i, of := range []any{head["attributes"], c["attributes"], run["attributes"]} {
 		var values map[string]any
 		if text := str(of); text != "" {
@@ -262,8 +263,11 @@ func (s *sampleReader) row(e, head, c, run map[string]any) row {
 		for k, v := range values {
 			if text, ok := scalar(v); ok {
 				attrs[k] = append(attrs[k], text)
-				if i == 0 {
+				switch {
+				case i == 0:
 					own[k] = text
+				case i == 2 && k == "tags":
+					tags = index.SplitTags(text)
 				}
 			}
 		}
@@ -275,7 +279,7 @@ func (s *sampleReader) row(e, head, c, run map[string]any) row {
 		agent: cmp.Or(own["agent"], str(c["agent"]), str(run["agent"])), model: cmp.Or(own["model"], str(c["model"]), str(run["model"])),
 		flow: cmp.Or(own["flow"], str(c["flow"]), str(run["flow"])), step: cmp.Or(own["step"], str(c["step"])), engine: str(c["engine"]),
 		project: cmp.Or(str(c["project"]), str(run["project"])), group: str(run["group_id"]), outcome: str(run["outcome"]),
-		statuses: some(str(run["status"]), str(c["status"])), from: own["from"], source: str(e["source"]), path: str(e["path"]), attrs: attrs,
+		statuses: some(str(run["status"]), str(c["status"])), from: own["from"], source: str(e["source"]), path: str(e["path"]), attrs: attrs, tags: tags,
 		stub: *integer(run["stub"]) == 1, child: *integer(run["child"]) == 1, problem: s.wrong[versionOf(e)], timeless: e["time_us"] == nil}
 	if !r.timeless {
 		r.at = *integer(e["time_us"])
