@@ -26,7 +26,7 @@ const FactTombstone = "tombstone"
 
 // Tombstone marks one version as deleted, and with it every earlier state of its chain: nothing restores, indexes or
 // archives it again, and gc may drop its bytes, unless a newer fact of the same key retracts the tombstone. Later states
-// and later versions of the file are not affected.
+// and later versions of the file with other content are not affected.
 type Tombstone struct {
 	Source string // exact bytes, as in Version
 	Path   string
@@ -35,6 +35,9 @@ type Tombstone struct {
 	Root   Ref
 	Size   int64
 	Plan   string // id of the prune plan that wrote it, "" if there was none
+	// Superseded is the number of the newest version of the file, if the version went because the file has a later one, else 0.
+	// The content is deleted only in versions before it: a file that returns to it is archived again.
+	Superseded int
 	// Redacted describes what replaced the version, nil if nothing did.
 	Redacted *Redaction
 }
@@ -47,6 +50,8 @@ type tombstoneValue struct {
 	Size     int64      `json:"size,omitempty"`
 	Plan     string     `json:"plan,omitempty"`
 	Redacted *Redaction `json:"redacted,omitempty"`
+
+	Superseded int `json:"superseded,omitempty"`
 }
 
 // NewTombstone returns the tombstone of a version.
@@ -61,7 +66,7 @@ func (t Tombstone) Key() string {
 
 // Fact returns the fact that records t.
 func (t Tombstone) Fact(at time.Time) Fact {
-	v := tombstoneValue{fileName: newFileName(t.Source, t.Path), SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan, Redacted: t.Redacted}
+	v := tombstoneValue{fileName: newFileName(t.Source, t.Path), SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan, Redacted: t.Redacted, Superseded: t.Superseded}
 	if t.Number > 0 {
 		v.Root = &t.Root
 	}
@@ -83,7 +88,7 @@ func ParseTombstone(f Fact) (Tombstone, error) {
 	if err := json.Unmarshal(f.Value, &v); err != nil {
 		return Tombstone{}, fmt.Errorf("tombstone: %w", err)
 	}
-	t := Tombstone{SHA256: v.SHA256, Number: v.Number, Size: v.Size, Plan: v.Plan, Redacted: v.Redacted}
+	t := Tombstone{SHA256: v.SHA256, Number: v.Number, Size: v.Size, Plan: v.Plan, Redacted: v.Redacted, Superseded: v.Superseded}
 	t.Source, t.Path = v.exact()
 	if v.Root != nil {
 		t.Root = *v.Root
@@ -113,6 +118,7 @@ type Tombstones struct {
 	more     map[hash][]int32     // the other tombstones of a chain; few chains have any
 	origins  []tombstoneOrigin    // of the entries in all
 	redacted map[int32]*Redaction // by index in all
+	before   map[int32]int        // by index in all: Superseded, if it is not 0
 	texts    []string             // interned plans and pack names
 	textIDs  map[string]int32     // index in texts
 }
@@ -155,7 +161,7 @@ func (ts *Tombstones) Add(f Fact, pack string) {
 	}
 	if ts.byKey == nil {
 		ts.byKey, ts.byChain, ts.more = map[hash]int32{}, map[hash]int32{}, map[hash][]int32{}
-		ts.redacted, ts.textIDs = map[int32]*Redaction{}, map[string]int32{}
+		ts.redacted, ts.before, ts.textIDs = map[int32]*Redaction{}, map[int32]int{}, map[string]int32{}
 	}
 	key := hash(ShortKey(f.Key))
 	at, ok := ts.byKey[key]
@@ -175,6 +181,9 @@ func (ts *Tombstones) Add(f Fact, pack string) {
 	}
 	if delete(ts.redacted, at); t.Redacted != nil {
 		ts.redacted[at] = t.Redacted
+	}
+	if delete(ts.before, at); t.Superseded > 0 {
+		ts.before[at] = t.Superseded
 	}
 }
 
@@ -216,8 +225,8 @@ func (ts *Tombstones) Of(v *Version) (Deletion, bool) {
 	if ts == nil || len(ts.all) == 0 {
 		return Deletion{}, false
 	}
-	// By key first, whatever the number: a tombstone need not name the path if the path is what must be forgotten.
-	if at, ok := ts.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && ts.isLive(at) {
+	// By key first, mostly whatever the number: a tombstone need not name the path if the path is what must be forgotten.
+	if at, ok := ts.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && ts.isLive(at) && ts.reaches(at, v.Number) {
 		return ts.deletion(at, v), true
 	}
 	chain := chainHash(v.Source, v.Path, v.Number, v.Root)
@@ -231,6 +240,12 @@ func (ts *Tombstones) Of(v *Version) (Deletion, bool) {
 		}
 	}
 	return Deletion{}, false
+}
+
+// reaches reports whether a tombstone deletes its content in the version of a file with this number.
+func (ts *Tombstones) reaches(at int32, number int) bool {
+	before, superseded := ts.before[at]
+	return !superseded || number < before
 }
 
 func (ts *Tombstones) isLive(at int32) bool { return ts.origins[ts.all[at].origin].live }

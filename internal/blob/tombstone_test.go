@@ -36,6 +36,40 @@ func TestTombstone(t *testing.T) {
 	}
 }
 
+// TestSupersededTombstone: a file that returns to the content of an earlier version that went has it, and a later tombstone of the same
+// content decides for all of its versions.
+func TestSupersededTombstone(t *testing.T) {
+	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	v := Version{Source: "runs", Path: "a.json", Number: 1, Root: RefOf([]byte("a")), Size: 1, SHA256: RefOf([]byte("a"))}
+	again, back := v, v
+	again.Number, back.Number = 3, 5
+	dead := NewTombstone(&v, "plan")
+	dead.Superseded = 4
+	if got, err := ParseTombstone(dead.Fact(at)); err != nil || got != dead {
+		t.Errorf("%+v, %v", got, err)
+	}
+	whole := NewTombstone(&back, "plan")
+	for name, c := range map[string]struct {
+		facts []Fact
+		lies  [3]bool
+	}{
+		"superseded": {[]Fact{dead.Fact(at)}, [3]bool{true, true, false}},
+		"pruned":     {[]Fact{dead.Fact(at), whole.Fact(at.Add(1))}, [3]bool{true, true, true}},
+		"older":      {[]Fact{dead.Fact(at.Add(1)), whole.Fact(at)}, [3]bool{true, true, false}},
+		"taken back": {[]Fact{dead.Fact(at), whole.Fact(at.Add(1)), whole.Retract(at.Add(2))}, [3]bool{}},
+	} {
+		var ts Tombstones
+		for _, f := range c.facts {
+			ts.Add(f, "pack")
+		}
+		for i, v := range []Version{v, again, back} {
+			if _, ok := ts.Of(&v); ok != c.lies[i] {
+				t.Errorf("%s: version %d lies there: %v", name, v.Number, ok)
+			}
+		}
+	}
+}
+
 func TestTombstones(t *testing.T) {
 	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	v := Version{Source: "runs", Path: "a", Number: 1, Root: RefOf([]byte("a")), Size: 2, SHA256: RefOf([]byte("ab"))}

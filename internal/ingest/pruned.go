@@ -12,13 +12,22 @@ import (
 
 // tombstones are the tombstones in force. There may be a million: of most only a short key is kept.
 type tombstones struct {
-	forgotten map[[16]byte]bool             // by blob.ShortKey; false if it was pruned and not forgotten
-	redacted  map[blob.Ref][]blob.Tombstone // tombstones of redacted content, by the root of the content that replaced it
+	of       map[[16]byte]deletion         // by blob.ShortKey
+	redacted map[blob.Ref][]blob.Tombstone // tombstones of redacted content, by the root of the content that replaced it
 }
+
+// deletion is how a content was deleted.
+type deletion uint8
+
+const (
+	pruned     deletion = 1 + iota
+	superseded          // it was an earlier version of its file
+	forgotten
+)
 
 // tombstones loads the tombstones in force.
 func (g *Ingester) tombstones(ctx context.Context) (tombstones, error) {
-	all := tombstones{map[[16]byte]bool{}, map[blob.Ref][]blob.Tombstone{}}
+	all := tombstones{map[[16]byte]deletion{}, map[blob.Ref][]blob.Tombstone{}}
 	for f, err := range g.Index.Facts(ctx, blob.FactTombstone) {
 		if err != nil {
 			return all, err
@@ -27,7 +36,14 @@ func (g *Ingester) tombstones(ctx context.Context) (tombstones, error) {
 		if err != nil {
 			continue // verify reports malformed facts
 		}
-		all.forgotten[blob.ShortKey(f.Key)] = t.Plan == blob.PlanForget
+		how := pruned
+		switch {
+		case t.Plan == blob.PlanForget:
+			how = forgotten
+		case t.Superseded > 0:
+			how = superseded
+		}
+		all.of[blob.ShortKey(f.Key)] = how
 		if t.Redacted != nil {
 			all.redacted[t.Redacted.Root] = append(all.redacted[t.Redacted.Root], t)
 		}
@@ -35,11 +51,8 @@ func (g *Ingester) tombstones(ctx context.Context) (tombstones, error) {
 	return all, nil
 }
 
-// lookup reports whether there is a tombstone with a key, and whether it is one of forget.
-func (t tombstones) lookup(key string) (found, forgotten bool) {
-	forgotten, found = t.forgotten[blob.ShortKey(key)]
-	return found, forgotten
-}
+// lookup returns what the tombstone with a key says, 0 if there is none.
+func (t tombstones) lookup(key string) deletion { return t.of[blob.ShortKey(key)] }
 
 // applyRedactions returns the file as it reads with the marks of its newest version: a file that still has the redacted content, or has
 // grown from it, then compares equal to that version.
@@ -62,17 +75,19 @@ func (vw *versionWriter) applyRedactions(state index.State) io.ReaderAt {
 	return f
 }
 
-// isTombstoned reports whether the present content of the file has a tombstone.
-func (vw *versionWriter) isTombstoned() (found bool, err error) {
-	if len(vw.s.tombstones.forgotten) == 0 || vw.rearchive {
+// isTombstoned reports whether the present content of the file was pruned. A content that an earlier version had, and that
+// went as such, may come back as long as the newest version is there: else the archive would not have the present one.
+func (vw *versionWriter) isTombstoned(newest index.State) (found bool, err error) {
+	if len(vw.s.tombstones.of) == 0 || vw.rearchive {
 		return false, nil
 	}
 	sum, err := vw.hashTo(vw.v.Size)
 	if err != nil {
 		return false, err
 	}
-	found, vw.forgotten = vw.s.tombstones.lookup(blob.Tombstone{Source: vw.v.Source, Path: vw.v.Path, SHA256: sum}.Key())
-	return found, nil
+	how := vw.s.tombstones.lookup(blob.Tombstone{Source: vw.v.Source, Path: vw.v.Path, SHA256: sum}.Key())
+	vw.forgotten = how == forgotten
+	return how > 0 && (how != superseded || newest.Tombstoned), nil
 }
 
 // skipPruned counts a content that was pruned and does not store it, unless Ingester.Pruned is set and it was not forgotten. Then it retracts
@@ -80,7 +95,7 @@ func (vw *versionWriter) isTombstoned() (found bool, err error) {
 func (vw *versionWriter) skipPruned(state index.State) error {
 	s := vw.s
 	if state.Source != "" {
-		_, vw.forgotten = s.tombstones.lookup(blob.NewTombstone(&state.Version, "").Key())
+		vw.forgotten = s.tombstones.lookup(blob.NewTombstone(&state.Version, "").Key()) == forgotten
 	}
 	if !s.g.Pruned || vw.forgotten {
 		s.shared.mu.Lock()

@@ -191,7 +191,7 @@ func (w *worker) storeVersion(c *claimed, f io.ReaderAt, v blob.Version, stat in
 		return vw.skipPruned(state)
 	}
 	if vw.fromByte == 0 {
-		tombstoned, err := vw.isTombstoned()
+		tombstoned, err := vw.isTombstoned(state)
 		if err != nil {
 			return err
 		}

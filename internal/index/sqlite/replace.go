@@ -190,20 +190,20 @@ func (c *commit) isUnneeded(x *chainExtent) (bool, error) {
 
 // allTombstoned reports whether all versions of a chain have tombstones.
 func (c *commit) allTombstoned(chain int64) (bool, error) {
-	var keys []string
-	if err := c.each(`SELECT s.name, f.path, v.sha256 FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+	var all []blob.Version
+	if err := c.each(`SELECT s.name, f.path, v.sha256, v.number FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
 		WHERE v.chain = ?`, func(r *sql.Rows) error {
-		var t blob.Tombstone
+		var v blob.Version
 		var sum []byte
-		err := r.Scan(&t.Source, &t.Path, &sum)
-		copy(t.SHA256[:], sum)
-		keys = append(keys, t.Key())
+		err := r.Scan(&v.Source, &v.Path, &sum, &v.Number)
+		copy(v.SHA256[:], sum)
+		all = append(all, v)
 		return err
 	}, chain); err != nil {
 		return false, err
 	}
-	for _, key := range keys {
-		if ok, err := c.tombstoneStands(key); err != nil || !ok {
+	for i := range all {
+		if _, ok, err := c.tombstoneOf(&all[i]); err != nil || !ok {
 			return false, err
 		}
 	}

@@ -37,8 +37,8 @@ func (c *commit) applyTombstone(f blob.Fact) error {
 		return nil // ignored: verify reports packs that are wrong
 	}
 	found, err := c.ids(`SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN versions v ON v.file = f.id
-		JOIN chains c ON c.id = v.chain WHERE s.name = ?1 AND v.grave IS NULL AND (v.sha256 = ?3 OR v.number = ?4 AND c.root = ?5 AND v.size <= ?6)`,
-		t.Source, t.Path, t.SHA256[:], t.Number, t.Root[:], t.Size)
+		JOIN chains c ON c.id = v.chain WHERE s.name = ?1 AND v.grave IS NULL AND (v.sha256 = ?3 AND (?7 = 0 OR v.number < ?7) OR v.number = ?4 AND c.root = ?5 AND v.size <= ?6)`,
+		t.Source, t.Path, t.SHA256[:], t.Number, t.Root[:], t.Size, t.Superseded)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *commit) liftTombstone(key string, before func(version int64) error) err
 // liftRetractedTombstone brings back a version whose tombstone was retracted before its bytes came: gc moves them to packs that are
 // younger than both. A ledger that is no older than the retraction still says what some runs have lost.
 func (c *commit) liftRetractedTombstone(key string, v *blob.Version) error {
-	stands, err := c.tombstoneStands(key)
+	stands, err := c.tombstoneStands(key, v.Number)
 	if err != nil || stands {
 		return err
 	}
@@ -142,13 +142,14 @@ func (c *commit) tombstoneOf(v *blob.Version) (key string, yes bool, err error) 
 		return "", false, err
 	}
 	key = blob.NewTombstone(v, "").Key()
-	yes, err = c.tombstoneStands(key)
+	yes, err = c.tombstoneStands(key, v.Number)
 	return key, yes, err
 }
 
-// tombstoneStands reports whether the tombstone of a key stands.
-func (c *commit) tombstoneStands(key string) (bool, error) {
-	return c.exists("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", key)
+// tombstoneStands reports whether the tombstone of a key stands, for the version of the file with a number.
+func (c *commit) tombstoneStands(key string, number int) (bool, error) {
+	return c.exists(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL
+		AND (value ->> '$.superseded' IS NULL OR value ->> '$.superseded' > ?)`, key, number)
 }
 
 // isEmpty reports whether a query has no rows, and asks only once.
