@@ -69,10 +69,10 @@ func newPruneCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.undo, "undo", false, "undo the pruning of the given plans or runs, by id (default the newest plan)")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "allow a policy without rules, and groups or an archive that lose their last run")
 	f.StringVar(&o.children, "children", "stay", "with --query or --run: `MODE` for child runs: stay (do not prune them) or follow")
-	f.StringVar(&o.thin, "thin", "", "with --query or --run: only thin the runs, to the `TIER` search, payloads or ledger")
+	f.StringVar(&o.thin, "thin", "", "with --query or --run: only thin the runs, to the `TIER` versions, search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query or --run: also remove the cost of the runs from all totals")
 	f.IntVar(&o.limit, "limit", 50, "show at most `N` runs of the plan (0 = no limit)")
-	completeFlags(cmd, map[string]cobra.CompletionFunc{"run": a.completeSome(""), "query": a.completeQuery, "children": fixed("stay", "follow"), "thin": fixed("search", "payloads", "ledger")})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"run": a.completeSome(""), "query": a.completeQuery, "children": fixed("stay", "follow"), "thin": fixed("versions", "search", "payloads", "ledger")})
 	return cmd
 }
 
@@ -93,8 +93,8 @@ func (o *pruneOptions) check(names []string) error {
 		return usage("--plan only saves a plan", "apply it later: txarchive prune --apply "+o.plan)
 	case o.children != "stay" && o.children != "follow":
 		return usage(fmt.Sprintf("--children cannot be %q", o.children), "--children stay or --children follow")
-	case !slices.Contains([]string{"", "search", "payloads", "ledger"}, o.thin):
-		return usage(fmt.Sprintf("unknown tier %q", o.thin), "--thin search, --thin payloads or --thin ledger")
+	case !slices.Contains([]string{"", "versions", "search", "payloads", "ledger"}, o.thin):
+		return usage(fmt.Sprintf("unknown tier %q", o.thin), "--thin versions, --thin search, --thin payloads or --thin ledger")
 	case o.byHand && o.query == "" && len(o.runs) == 0:
 		return usage("--children, --thin and --drop-ledger need --query or --run", "a policy sets this for each rule: docs/policy.md")
 	}

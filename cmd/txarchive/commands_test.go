@@ -102,6 +102,15 @@ func commands(t *testing.T, root string) []writing {
 	call(t, pruned, "prune", "--yes", "--run", id(all[0]))
 	call(t, gone, "prune", "--apply", parts)
 	oldIndex(t, old)
+	rewritten, without, docs := filepath.Join(root, "rewritten"), filepath.Join(root, "without"), filepath.Join(root, "docs")
+	for _, n := range []int{2, 5, 3, 7, 5, 9} { // one content comes twice
+		documents(t, docs, 3, n)
+		call(t, rewritten, "ingest", docs)
+	}
+	earlier := filepath.Join(root, "earlier.json")
+	call(t, rewritten, "prune", "--query", "format:continue", "--thin", "versions", "--plan", earlier)
+	copyArchiveTo(t, rewritten, without)
+	call(t, without, "prune", "--apply", earlier)
 	call(t, more, "tag", "add", id(all[0]), "first")
 	followed := filepath.Join(root, "followed") // it has a pack with nothing but facts
 	call(t, followed, "source", "add", source)
@@ -146,6 +155,9 @@ func commands(t *testing.T, root string) []writing {
 		{name: "undo in parts", from: gone, room: 1, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "undo", from: pruned, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "thin", from: base, line: plain("prune", "--yes", "--run", id(all[1]), "--thin", "search"), over: []string{": not found", "is already pruned"}},
+		{name: "thin versions", from: rewritten, room: 1, deep: true, line: plain("prune", "--apply", earlier)},
+		{name: "undo versions", from: without, room: 1, deep: true, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
+		{name: "gc versions", from: without, deep: true, line: plain("gc")},
 		{name: "gc", from: pruned, line: plain("gc")},
 		{name: "forget", from: base, line: plain("forget", "--match", all[2].marks[3], "--apply", "--yes"), over: []string{"nothing in the archive matches"}},
 		{name: "repair", from: hurt, unwell: true, line: plain("verify", "--repair", "--yes")},

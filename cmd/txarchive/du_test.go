@@ -64,7 +64,11 @@ func TestPlanTellsBytes(t *testing.T) {
 	source, base := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
 	r := random(t)
 	bulkSource(t, r, source)
-	tx(t, base, 0, "ingest", "-q", source)
+	for n := range 8 {
+		documents(t, source, 20, 10+5*n)
+		tx(t, base, 0, "ingest", "-q", source)
+	}
+	tx(t, base, 0, "gc", "-q") // what many ingests leave in the index is not what a plan frees
 	rules := filepath.Join(t.TempDir(), "keep.yaml")
 	plans := []struct{ name, rule string }{
 		{"some", "match: {project: [\"*p1\", \"*p2\"]}\n    action: prune"},
@@ -72,6 +76,7 @@ func TestPlanTellsBytes(t *testing.T) {
 		{"payloads", "match: {}\n    action: thin\n    tier: payloads\n    over: 1KB"},
 		{"words", "match: {format: claude-code}\n    action: thin\n    tier: search"},
 		{"ledger", "match: {format: claude-code}\n    action: thin\n    tier: ledger"},
+		{"versions", "match: {}\n    action: thin\n    tier: versions"},
 	}
 	r.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 	if *draws == 1 {

@@ -139,8 +139,12 @@ func planSummary(p *prune.Plan) string {
 	parts = append(parts, fmt.Sprintf("%s to keep", terminal.Count(p.Kept)))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
-	if f.Originals > 0 { // including runs that only keep their ledger
-		text += fmt.Sprintf("\nOriginals pruned with them: %s (%s).", terminal.Count(f.Originals), terminal.Bytes(f.RawBytes))
+	if f.Originals > 0 {
+		what := "Earlier versions removed"
+		if p.Ends() {
+			what = "Originals pruned with them"
+		}
+		text += fmt.Sprintf("\n%s: %s (%s).", what, terminal.Count(f.Originals), terminal.Bytes(f.RawBytes))
 	}
 	if f.Marked > 0 {
 		text += fmt.Sprintf("\n%s of payloads in %s are replaced by marks of the same length.", terminal.Bytes(f.PayloadBytes), terminal.Plural(f.Marked, "original", "originals"))

@@ -310,8 +310,14 @@ func TestKilledPrune(t *testing.T) {
 	disturbed, _, _ := archived(t)
 	thin := filepath.Join(t.TempDir(), "thin.yaml")
 	must(t, os.WriteFile(thin, []byte(payloadPolicy), 0o600))
+	documented := t.TempDir()
+	for _, n := range []int{4, 9, 6, 12} {
+		documents(t, documented, 2, n)
+		tx(t, calm, 0, "ingest", "-q", documented)
+		tx(t, disturbed, 0, "ingest", "-q", documented)
+	}
 	steps := [][]string{
-		{"prune", "--policy", thin, "--yes", "-q"},
+		{"prune", "--policy", thin, "--yes", "-q"}, {"prune", "--query", "format:continue", "--thin", "versions", "--yes", "-q"},
 		{"prune", "--query", "format:awf OR format:devflow", "--yes", "-q"}, {"prune", "--run", "rxtvjsm9dx137", "--thin", "search", "--yes", "-q"},
 		{"prune", "--query", "format:leslie", "--thin", "ledger", "--yes", "-q"}, {"prune", "--query", "format:chibi", "--yes", "-q"},
 	}

@@ -127,7 +127,7 @@ func (v *viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string
 }
 
 // thinnedTexts says what a tier has removed; of a ledger "contains" says it.
-var thinnedTexts = map[string]string{"search": "its words can no longer be searched", "payloads": "marks replace large payloads"}
+var thinnedTexts = map[string]string{"versions": "earlier versions of its originals are removed", "search": "its words can no longer be searched", "payloads": "marks replace large payloads"}
 
 // status returns the status that the producer stated, with the outcome that all formats share if that is another word.
 func status(stated string, outcome transcript.Outcome) string {

@@ -47,6 +47,9 @@ func walk(t *testing.T, r *rand.Rand) {
 	for _, i := range r.Perm(len(systems))[:1+r.IntN(2)] {
 		must(t, os.CopyFS(filepath.Join(w.source, systems[i]), os.DirFS(filepath.Join(runs, systems[i]))))
 	}
+	if r.IntN(2) == 0 {
+		documents(t, w.source, 2, 12)
+	}
 	w.do("ingest", "--all", w.source)
 	backup := filepath.Join(t.TempDir(), "backup")
 	steps := 8
@@ -89,13 +92,15 @@ func (w *walker) do(args ...string) {
 }
 
 func (w *walker) step() {
-	switch run := w.anyRun(); w.rnd.IntN(10) {
+	switch run := w.anyRun(); w.rnd.IntN(11) {
 	case 0, 1:
 		w.do("prune", "--run", run, "--yes")
 	case 2:
-		w.do("prune", "--run", run, "--thin", w.one("search", "payloads", "ledger"), "--yes")
+		w.do("prune", "--run", run, "--thin", w.one("versions", "search", "payloads", "ledger"), "--yes")
 	case 3:
-		w.do("prune", "--query", "format:"+w.one("awf", "chibi", "devflow", "leslie"), "--thin", w.one("payloads", "ledger"), "--yes")
+		w.do("prune", "--query", "format:"+w.one("awf", "chibi", "devflow", "leslie", "continue"), "--thin", w.one("versions", "payloads", "ledger"), "--yes")
+	case 10:
+		w.do("prune", "--query", "after:1970 OR before:1970", "--thin", "versions", "--yes")
 	case 4:
 		w.do("prune", "--undo")
 	case 5:
@@ -112,19 +117,22 @@ func (w *walker) step() {
 	}
 }
 
-// change copies a file to another place, cuts one, or lets one grow by what it has already.
+// change copies a file to another place, cuts one, or lets one grow by what it has already. A document is mostly written again.
 func (w *walker) change() {
 	files := w.files()
 	name := files[w.rnd.IntN(len(files))]
 	content, err := os.ReadFile(filepath.Join(w.source, name))
 	must(w.t, err)
-	switch w.rnd.IntN(3) {
-	case 0:
+	state := documentOf(name, w.rnd.IntN(12))
+	switch n := w.rnd.IntN(3); {
+	case state != nil && w.rnd.IntN(4) > 0:
+		content = state
+	case n == 0:
 		name = filepath.Join(fmt.Sprintf("copy-%d", len(w.steps)), name)
 		must(w.t, os.MkdirAll(filepath.Join(w.source, filepath.Dir(name)), 0o700))
-	case 1:
+	case n == 1:
 		content = content[:w.rnd.IntN(len(content)+1)]
-	case 2:
+	case n == 2:
 		content = append(content, content[w.rnd.IntN(len(content)+1):]...)
 	}
 	w.steps = append(w.steps, fmt.Sprintf("%s of %d bytes", name, len(content)))

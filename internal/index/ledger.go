@@ -26,6 +26,7 @@ type Ledger struct {
 	Tombstoned bool         // nothing else remains of the version: it has a tombstone
 	Runs       []LedgerRun
 	Links      []LedgerLink // of a tombstoned version
+	Newest     int          // number of the newest version of the file; not stored
 }
 
 // The actions of a LedgerRun: Prune removes the run, Thin reduces it.
@@ -33,6 +34,9 @@ const (
 	LedgerPrune = "prune"
 	LedgerThin  = "thin"
 )
+
+// LedgerVersions is the tier of LedgerThin that removes a version of a run of which a later one stays.
+const LedgerVersions = "versions"
 
 // LedgerRun is what remains of one run.
 type LedgerRun struct {

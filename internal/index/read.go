@@ -202,7 +202,7 @@ type Run struct {
 	Changed        transcript.Time // the last change of its originals, if Started is unknown
 	Stub, Child    bool
 	Pruned         bool   // only its ledger is left
-	Thinned        string // tier to which some of its originals were thinned: search, payloads; or all: ledger
+	Thinned        string // tier to which some of its originals were thinned: search, payloads; or all: ledger; or versions, if earlier ones are gone and nothing more
 	Counts         Counts
 	Attributes     string
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -69,6 +70,8 @@ type InventoryRun struct {
 	Cost                                                                                  transcript.Count // nano-USD
 	Thinned                                                                               string           // tier, "" for none
 	Rows                                                                                  int64            // rows in the index
+	Earlier                                                                               int64            // versions that are Superseded
+	EarlierBytes                                                                          int64            // stored bytes of these
 	Family                                                                                int              // number of a run that represents its family: runs connected as forks, parents and children
 }
 
@@ -87,6 +90,9 @@ type RemovedRun struct {
 	Thinned     bool  // before: it has no words any more
 	DropsRows   bool  // everything else is removed too, except what a ledger keeps
 	DropsLedger bool  // the ledger is removed too
+	// Versions are those (private ids) that are removed of a run that stays. Then RowCount is that of their rows, and nothing else of
+	// the run is removed.
+	Versions []int64
 }
 
 // Freed is by how many bytes an index shrinks.
@@ -107,6 +113,8 @@ type InventoryVersion struct {
 	Size         int64
 	Tombstoned   bool // only its ledger is left
 	Kept         bool
+	Superseded   bool  // nothing counts from it, and a later version of the file, which is whole and is not superseded, states all that it does, of the same runs
+	Rows         int64 // rows in the index, if it is Superseded
 	Holders      []int32
 }
 
@@ -119,6 +127,12 @@ type LedgerOrder struct {
 	Drop       map[string]bool // runs whose usage is dropped as well
 	Undo       map[string]bool // runs that need no ledger, because all of their rows are restored
 	Runs       []LedgerRun
+}
+
+// Superseded reports whether the version goes only as an earlier one of runs that stay: a later version states all that it does,
+// and its ledger says nothing but why it went.
+func (o *LedgerOrder) Superseded() bool {
+	return o.Tombstone && len(o.Runs) > 0 && !slices.ContainsFunc(o.Runs, func(r LedgerRun) bool { return r.Drops() || r.Tier != LedgerVersions })
 }
 
 // Payloads describes which payloads of one original can be replaced by marks without changing anything but text, and

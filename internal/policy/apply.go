@@ -291,24 +291,29 @@ func (a *evaluation) follow(d *Decision, leader int32) {
 		return
 	}
 	from := &lead.decision
-	d.Action, d.Tier, d.Over, d.Rule, d.Ledger = from.Action, from.Tier, from.Over, from.Rule, from.Ledger
+	d.Action, d.Tier, d.Over, d.Rule, d.Ledger, d.versions = from.Action, from.Tier, from.Over, from.Rule, from.Ledger, from.versions
 	d.Until = Moment{earlier(from.Until.Time, lead.next)}
 	d.Reasons = append(d.Reasons, from.Reasons...)
 }
 
-// setBytes computes what the decision removes. Thinning a run that is already as thin becomes keeping it.
+// setBytes computes what the decision removes. Thinning a run that is already as thin becomes keeping it, or removing the earlier
+// versions that it has got since.
 func (d *Decision) setBytes(r *Run) {
 	switch d.Action {
 	case Prune:
 		d.Bytes = r.Bytes
 	case Thin:
-		if r.Thinned != "" && severity(Thin, r.Thinned) >= severity(Thin, d.Tier) {
-			d.Action, d.Over = Keep, 0
-			d.Reasons = append(d.Reasons, "already thinned to tier "+string(r.Thinned))
-			d.Tier = ""
-			return
+		if why := r.ThinnedTo(d.Tier); why != "" {
+			d.Over = 0
+			d.Reasons = append(d.Reasons, why)
+			if d.Tier = TierVersions; !d.versions || r.ThinnedTo(TierVersions) != "" {
+				d.Action, d.Tier = Keep, ""
+				return
+			}
 		}
 		switch d.Tier {
+		case TierVersions:
+			d.Bytes = r.EarlierBytes
 		case TierSearch:
 			d.Bytes = r.SearchBytes
 		case TierPayloads:

@@ -117,7 +117,7 @@ func (d *decoder) checkTiers(r *Rule, at *ruleNodes) {
 			d.fail(at.steps[i], "", "impossible: this tier begins %s, not after the previous one (%s)", formatLimit(b.After), formatLimit(a.After))
 		}
 		if severity(b.Action, b.Tier) < severity(a.Action, a.Tier) || b.Action == a.Action && b.Tier == a.Tier && b.Over >= a.Over {
-			d.fail(at.steps[i], "search, payloads, ledger, prune", "a later tier must remove more than the previous one")
+			d.fail(at.steps[i], "versions, search, payloads, ledger, prune", "a later tier must remove more than the previous one")
 		}
 	}
 	for i := range r.Except {
@@ -138,7 +138,7 @@ func (d *decoder) checkStep(n *yaml.Node, keys map[string]*yaml.Node, action Act
 	}
 	switch {
 	case action == Thin && keys["tier"] == nil:
-		d.fail(keys["action"], "tier: search, payloads or ledger", "thin needs a tier")
+		d.fail(keys["action"], "tier: versions, search, payloads or ledger", "thin needs a tier")
 	case action != Thin && keys["tier"] != nil:
 		d.fail(keys["tier"], "", "tier has no effect with action %s", action)
 	}
@@ -151,13 +151,15 @@ func (d *decoder) checkStep(n *yaml.Node, keys map[string]*yaml.Node, action Act
 func severity(a Action, t Tier) int {
 	switch {
 	case a == Prune:
-		return 4
+		return 5
 	case a != Thin:
 		return 0
-	case t == TierSearch:
+	case t == TierVersions:
 		return 1
-	case t == TierPayloads:
+	case t == TierSearch:
 		return 2
+	case t == TierPayloads:
+		return 3
 	}
-	return 3
+	return 4
 }

@@ -28,7 +28,8 @@ const (
 	Prune Action = "prune"
 )
 
-// Tier is how far a run is thinned. Each tier includes the previous ones.
+// Tier is how far a run is thinned. From TierSearch on, each tier includes the previous ones; TierVersions is about other
+// content than the words of TierSearch and the payloads of TierPayloads, and goes with each of them.
 type Tier string
 
 // MarshalJSON implements json.Marshaler. No tier is null.
@@ -36,6 +37,7 @@ func (t Tier) MarshalJSON() ([]byte, error) { return transcript.Text(t).MarshalJ
 
 // The tiers of thinning.
 const (
+	TierVersions Tier = "versions" // removes earlier versions of originals from which nothing counts
 	TierSearch   Tier = "search"   // removes search rows; everything can still be read
 	TierPayloads Tier = "payloads" // removes payloads over a size: tool output, base64
 	TierLedger   Tier = "ledger"   // removes everything except the tree and the ledger of usage and cost

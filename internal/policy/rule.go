@@ -47,7 +47,7 @@ func (d *decoder) rule(n *yaml.Node) {
 		"max_count":   func(v *yaml.Node) { r.MaxCount = d.count(v, "max_count") },
 		"max_bytes":   func(v *yaml.Node) { r.MaxBytes = d.bytes(v, "max_bytes") },
 		"action":      func(v *yaml.Node) { at.action = Action(d.word(v, "action", "keep", "thin", "prune")) },
-		"tier":        func(v *yaml.Node) { at.tier = d.word(v, "tier", "search", "payloads", "ledger") },
+		"tier":        func(v *yaml.Node) { at.tier = d.word(v, "tier", "versions", "search", "payloads", "ledger") },
 		"over":        func(v *yaml.Node) { at.over = d.bytes(v, "over") },
 		"ledger":      func(v *yaml.Node) { at.ledger = d.word(v, "ledger", "keep", "drop") },
 		"children":    func(v *yaml.Node) { r.Children = Children(d.word(v, "children", "follow", "stay")) },
@@ -95,7 +95,7 @@ func (d *decoder) step(n *yaml.Node) Step {
 	keys := d.mapping(n, "a tier", map[string]func(*yaml.Node){
 		"after":  func(v *yaml.Node) { after = d.duration(v, "after") },
 		"action": func(v *yaml.Node) { action = Action(d.word(v, "action", "thin", "prune")) },
-		"tier":   func(v *yaml.Node) { tier = d.word(v, "tier", "search", "payloads", "ledger") },
+		"tier":   func(v *yaml.Node) { tier = d.word(v, "tier", "versions", "search", "payloads", "ledger") },
 		"over":   func(v *yaml.Node) { over = d.bytes(v, "over") },
 	})
 	if keys != nil && keys["after"] == nil {

@@ -31,10 +31,13 @@ type Run struct {
 	PayloadBytes int64            `json:"payload_bytes"` // what TierPayloads frees, if known
 	CostNanoUSD  transcript.Count `json:"cost"`
 
+	Earlier      int64 `json:"earlier"`       // how many earlier versions of its originals TierVersions removes
+	EarlierBytes int64 `json:"earlier_bytes"` // their stored bytes
+
 	Pinned  bool   `json:"pinned"`
 	Holds   []Hold `json:"holds"`
 	Parent  string `json:"parent"`  // ID of the run that made this one, "" for none
-	Thinned Tier   `json:"thinned"` // the tier to which it has been thinned already
+	Thinned Tier   `json:"thinned"` // the tier to which it has been thinned already, but for TierVersions
 }
 
 // Hold keeps a run, whatever the policy says, until it expires.
@@ -62,6 +65,8 @@ type Decision struct {
 	// Bytes is how much is removed: the stored bytes of a pruned run, what the run states for a tier, 0 for a kept
 	// run.
 	Bytes int64 `json:"bytes"`
+
+	versions bool // TierVersions is due as well
 }
 
 // Moment is a time that may be none: null in JSON.
@@ -73,6 +78,18 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return m.Time.MarshalJSON()
+}
+
+// ThinnedTo says why thinning the run to a tier would remove nothing, "" if it would. Earlier versions may come at any time,
+// so whether any are left decides on TierVersions, whatever else the run has lost.
+func (r *Run) ThinnedTo(t Tier) (why string) {
+	switch {
+	case t == TierVersions && r.Earlier == 0:
+		return "no earlier version to remove"
+	case t != TierVersions && r.Thinned != "" && severity(Thin, r.Thinned) >= severity(Thin, t):
+		return "already thinned to tier " + string(r.Thinned)
+	}
+	return ""
 }
 
 // clock returns the time of clock c or, if the run does not state it, of the next best clock. It is zero if the run

@@ -111,6 +111,7 @@ func (v *verdict) tiers(from time.Time, age time.Duration, within *time.Duration
 	} else {
 		s := v.rule.Steps[reached]
 		v.act(s, []string{fmt.Sprintf("rule %s: %s old, over %s", v.rule.Name, formatAge(age), formatLimit(s.After))})
+		v.d.versions = v.rule.Steps[0].Tier == TierVersions // the weakest comes first
 	}
 	v.d.Until = Moment{next}
 }

@@ -57,7 +57,8 @@ type work struct {
 	now      time.Time
 	versions List[PlannedVersion]
 	held     []heldVersion
-	families []int32 // by position of a run (see held.run): the position of the first run of its family
+	earlier  map[index.VersionKey]bool // versions that the plan removes as earlier ones of runs that stay; nil if there are none
+	families []int32                   // by position of a run (see held.run): the position of the first run of its family
 	done     progress
 }
 
@@ -133,7 +134,11 @@ func factsOf(ledgers []index.Ledger, orders []index.LedgerOrder, plan string, no
 		}
 		facts = append(facts, f)
 		if l.Tombstoned && !orders[i].Tombstoned {
-			facts = append(facts, blob.NewTombstone(&l.Version, plan).Fact(now))
+			t := blob.NewTombstone(&l.Version, plan)
+			if slices.ContainsFunc(orders[i].Runs, func(r index.LedgerRun) bool { return r.Tier == index.LedgerVersions }) {
+				t.Superseded = l.Newest
+			}
+			facts = append(facts, t.Fact(now))
 		}
 	}
 	return facts, nil
@@ -235,6 +240,9 @@ func (w *work) compare(ctx context.Context) (err error) {
 			e.add("run " + r.id + " has changed")
 		}
 	}
+	if err := w.readEarlier(); err != nil {
+		return err
+	}
 	if len(e.What) == 0 && len(w.done.parts) == 0 {
 		if err := compareVersions(&w.versions, &w.plan.Versions, e); err != nil {
 			return err
@@ -242,6 +250,23 @@ func (w *work) compare(ctx context.Context) (err error) {
 	}
 	if len(e.What) > 0 {
 		return e
+	}
+	return nil
+}
+
+// readEarlier reads which versions the plan removes as earlier ones of runs that stay. Such a run may have got others since it was begun.
+func (w *work) readEarlier() error {
+	if !slices.ContainsFunc(w.plan.runs, func(r runState) bool { return r.versions }) {
+		return nil
+	}
+	w.earlier = map[index.VersionKey]bool{}
+	for v, err := range w.plan.Versions.All() {
+		if err != nil {
+			return err
+		}
+		if v.Goes && w.plan.thinsTo(v, func(r *runState) bool { return r.versions }) {
+			w.earlier[index.VersionKey{Source: v.Source, Path: v.name(), Number: v.Number}] = true
+		}
 	}
 	return nil
 }
@@ -261,7 +286,7 @@ func (w *work) currentRuns(s *snapshot, e *ChangedError) ([]runState, error) {
 			first[family] = int32(len(now) + 1)
 		}
 		w.families = append(w.families, first[family]-1)
-		there[at], now = true, append(now, runState{id: was.id, hash: stateOf(r), number: int32(number), ends: was.ends})
+		there[at], now = true, append(now, runState{id: was.id, hash: stateOf(r), number: int32(number), ends: was.ends, versions: was.versions})
 		if why := protection(r, w.now); why != "" && !w.done.begun[at] {
 			e.add("run " + r.ID + " is now " + why)
 		}
@@ -352,6 +377,9 @@ func (w *work) todoIn(order []int32, do func(*PlannedVersion, heldVersion) error
 			return err
 		}
 		key := index.VersionKey{Source: v.Source, Path: v.name(), Number: v.Number}
+		if w.earlier != nil && !w.earlier[key] && w.plan.thinsTo(v, func(r *runState) bool { return r.versions }) {
+			continue
+		}
 		if slices.ContainsFunc(v.Runs, func(id string) bool { return !w.done.has(id, key) }) {
 			if err := do(v, w.held[i]); err != nil {
 				return err
@@ -389,9 +417,14 @@ func (p *Plan) dropsPayloads() bool {
 
 // marks reports whether the original is held by a run that loses its payloads.
 func (p *Plan) marks(v *PlannedVersion) bool {
+	return p.thinsTo(v, func(r *runState) bool { return r.payloads })
+}
+
+// thinsTo reports whether the original is held by a run of the plan that is thinned in some way.
+func (p *Plan) thinsTo(v *PlannedVersion, how func(*runState) bool) bool {
 	return slices.ContainsFunc(v.Runs, func(id string) bool {
 		at, ok := p.find(id)
-		return ok && p.runs[at].payloads
+		return ok && how(&p.runs[at])
 	})
 }
 

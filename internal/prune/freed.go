@@ -114,6 +114,13 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 // countIndex estimates how much gc frees in the index.
 func (p *Pruner) countIndex(ctx context.Context, plan *Plan, removal *index.Removal) error {
 	removal.Originals = plan.Frees.Originals
+	versions := make([][]int64, len(plan.runs))
+	rows := make([]int64, len(plan.runs))
+	if err := plan.eachSuperseded(func(h heldVersion) {
+		versions[h.run], rows[h.run] = append(versions[h.run], h.id), rows[h.run]+int64(h.rows)
+	}); err != nil {
+		return err
+	}
 	removal.Runs = make([]index.RemovedRun, 0, plan.Runs.Len())
 	formats := map[string]string{} // one copy of each
 	for r, err := range plan.Runs.All() {
@@ -124,13 +131,34 @@ func (p *Pruner) countIndex(ctx context.Context, plan *Plan, removal *index.Remo
 			formats[r.Format] = r.Format
 		}
 		x := &plan.runs[len(removal.Runs)]
-		removal.Runs = append(removal.Runs, index.RemovedRun{ID: x.id, Format: formats[r.Format], RowCount: int64(x.rows), Thinned: x.thinned, DropsRows: x.ends, DropsLedger: x.ends && !r.Ledger})
+		leaving := index.RemovedRun{ID: x.id, Format: formats[r.Format], RowCount: int64(x.rows), Thinned: x.thinned, DropsRows: x.ends, DropsLedger: x.ends && !r.Ledger}
+		if at := len(removal.Runs); x.versions {
+			leaving.RowCount, leaving.Versions = rows[at], append([]int64{}, versions[at]...)
+		}
+		removal.Runs = append(removal.Runs, leaving)
 	}
 	freed, err := p.Index.EstimateFreed(ctx, removal)
 	if err != nil {
 		return err
 	}
 	plan.Frees.IndexBytes, plan.words = freed.Bytes, freed.Words
+	return nil
+}
+
+// eachSuperseded calls do for the earlier versions that runs lose which lose nothing else.
+func (p *Plan) eachSuperseded(do func(heldVersion)) error {
+	for i, h := range p.held {
+		if !p.runs[h.run].versions {
+			continue
+		}
+		v, err := p.Versions.get(i)
+		if err != nil {
+			return err
+		}
+		if v.Goes && !h.tombstoned {
+			do(h)
+		}
+	}
 	return nil
 }
 

@@ -79,6 +79,8 @@ type runState struct {
 	ends     bool     // everything of it is removed except its ledger
 	pruned   bool     // the run itself is removed
 	payloads bool     // it is thinned to the tier payloads
+	versions bool     // it is thinned to the tier versions
+	loses    bool     // some of its originals are in the plan
 	thinned  bool     // it was thinned before
 }
 
@@ -98,6 +100,7 @@ type PlannedVersion struct {
 type heldVersion struct {
 	id         int64
 	run        int32 // position of the first of its runs
+	rows       int32 // in the index, of a superseded version
 	tombstoned bool  // it has a tombstone already
 }
 
@@ -182,14 +185,30 @@ func (p *Pruner) make(ctx context.Context, c Choice, s *snapshot) (_ *Plan, err 
 	}
 	sortRuns(plan.runs, &plan.Runs)
 	sortRuns(plan.spared, &plan.Spared)
-	plan.Kept = s.Len() - plan.Runs.Len()
 	if plan.held, err = s.versions(plan.runs, &plan.Versions); err != nil {
 		return nil, err
 	}
+	plan.dropIdle()
+	plan.Kept = s.Len() - plan.Runs.Len()
 	if plan.ID, err = planID(plan); err != nil {
 		return nil, err
 	}
 	return plan, p.count(ctx, s, plan)
+}
+
+// dropIdle removes runs from the plan that it would take earlier versions of, but other runs keep them all.
+func (p *Plan) dropIdle() {
+	to, n := make([]int32, len(p.runs)), 0
+	for i := range p.runs {
+		if r := p.runs[i]; !r.versions || r.loses {
+			p.runs[n], p.Runs.at[n], to[i] = r, p.Runs.at[i], int32(n)
+			n++
+		}
+	}
+	p.runs, p.Runs.at = p.runs[:n], p.Runs.at[:n]
+	for i := range p.held {
+		p.held[i].run = to[p.held[i].run]
+	}
 }
 
 // newPlan returns an empty plan.
@@ -199,7 +218,11 @@ func (p *Pruner) newPlan() *Plan {
 	plan.Runs.fill = func(i int, r *PlannedRun) {
 		x := &plan.runs[i]
 		r.State = x.state()
-		if plan.words != nil && !x.ends { // only full text is removed
+		switch {
+		case plan.words == nil || x.ends:
+		case x.versions:
+			r.Bytes += plan.words[i]
+		default: // only full text is removed
 			r.Bytes = plan.words[i]
 		}
 	}
@@ -215,6 +238,11 @@ func (p *Plan) Pruned() (n int) {
 		}
 	}
 	return n
+}
+
+// Ends reports whether anything is removed of which at most a ledger stays. Else only earlier versions of originals are.
+func (p *Plan) Ends() bool {
+	return slices.ContainsFunc(p.runs, func(r runState) bool { return r.ends })
 }
 
 // Close releases the plan's temporary files.
@@ -352,7 +380,7 @@ func (s *snapshot) plan(runs *[]runState, to *List[PlannedRun], number int, r *p
 		return err
 	}
 	*runs = append(*runs, runState{id: r.ID, hash: stateOf(r), number: int32(number), added: int32(len(*runs)), rows: int32(min(s.current.Rows, math.MaxInt32)),
-		ends: x.ends(), pruned: x.Action == policy.Prune, payloads: x.Tier == policy.TierPayloads, thinned: r.Thinned != ""})
+		ends: x.ends(), pruned: x.Action == policy.Prune, payloads: x.Tier == policy.TierPayloads, versions: x.Tier == policy.TierVersions, thinned: r.Thinned != ""})
 	return nil
 }
 
@@ -420,12 +448,14 @@ func (s *snapshot) byHand(plan *Plan, c Choice, now time.Time) error {
 		}
 		d := policy.Decision{RunID: r.ID, Action: c.Action, Ledger: !c.Drop, Bytes: r.Bytes, Reasons: []string{reason}}
 		if c.Action == policy.Thin {
-			d.Tier, d.Over = c.Tier, c.Over
+			if d.Tier, d.Over = c.Tier, c.Over; d.Tier == policy.TierVersions {
+				d.Bytes = r.EarlierBytes
+			}
 		}
 		if why := protection(r, now); why != "" {
 			d.Action, d.Tier, d.Over, d.Bytes, d.Reasons = policy.Keep, "", 0, 0, []string{why}
-		} else if d.Action == policy.Thin && depth(r.Thinned) >= depth(d.Tier) {
-			d.Action, d.Tier, d.Over, d.Bytes, d.Reasons = policy.Keep, "", 0, 0, []string{"already thinned to tier " + string(r.Thinned)}
+		} else if why := r.ThinnedTo(d.Tier); d.Action == policy.Thin && why != "" {
+			d.Action, d.Tier, d.Over, d.Bytes, d.Reasons = policy.Keep, "", 0, 0, []string{why}
 		}
 		if d.Action == policy.Keep {
 			return s.plan(&plan.spared, &plan.Spared, number, r, &d)
@@ -468,18 +498,6 @@ func (s *snapshot) chosen(c Choice, names map[string]bool) ([]uint8, error) {
 		}
 	}
 	return all, nil
-}
-
-func depth(t policy.Tier) int {
-	switch t {
-	case policy.TierSearch:
-		return 1
-	case policy.TierPayloads:
-		return 2
-	case policy.TierLedger:
-		return 3
-	}
-	return 0
 }
 
 // protection returns what protects a run regardless of the request, or "".

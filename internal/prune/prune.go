@@ -3,9 +3,9 @@
 // tombstones and ledgers; package gc then removes the bytes under tombstones.
 //
 // It promises: nothing is removed that a plan does not name; a pin or an unexpired hold overrides everything; a plan
-// is refused if anything that it names has changed; a version is removed only with all runs that hold it; repeating
-// the call after a crash at any point ends in the same state; sources are never touched. It does not interpret
-// formats.
+// is refused if anything that it names has changed; a version is removed only with all runs that hold it, or as an
+// earlier one that none of them needs; repeating the call after a crash at any point ends in the same state; sources
+// are never touched. It does not interpret formats.
 package prune
 
 import (
@@ -135,6 +135,7 @@ func (s *snapshot) Each(do func(number, parent int, r *policy.Run) error) error 
 func policyRun(r *index.InventoryRun) policy.Run {
 	return policy.Run{ID: r.ID, Native: r.Native, Format: r.Format, Source: r.Source, Group: r.Group, Project: r.Project, Flow: r.Flow, Agent: r.Agent,
 		Status: r.Status, Outcome: r.Outcome, Model: r.Model, Title: r.Title, Parent: r.Parent, Tags: r.Tags, Bytes: r.Bytes, CostNanoUSD: r.Cost, Thinned: policy.Tier(r.Thinned),
+		Earlier: r.Earlier, EarlierBytes: r.EarlierBytes,
 		Started: instant(r.Started), Ended: instant(r.Ended), LastActivity: instant(r.Active)}
 }
 

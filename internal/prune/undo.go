@@ -54,7 +54,7 @@ func (p *Pruner) leaveGone(ctx context.Context, back map[string]bool, names []st
 		if err != nil {
 			return nil, err
 		}
-		if back[g.Run] && g.Tombstone != "" && g.Bytes < g.Size {
+		if back[g.Run] && isGone(&g) {
 			gone[g.Run] = true
 		}
 	}
@@ -70,16 +70,19 @@ func (p *Pruner) leaveGone(ctx context.Context, back map[string]bool, names []st
 }
 
 // pruned yields the pruned versions that have not been archived again: those that have need no undo, and their bytes
-// cannot be missing.
+// cannot be missing. It leaves out the earlier versions whose bytes are gone: their runs can do without.
 func (p *Pruner) pruned(ctx context.Context) iter.Seq2[index.PrunedVersion, error] {
 	return func(yield func(index.PrunedVersion, error) bool) {
 		for g, err := range p.Index.PrunedVersions(ctx, "") {
-			if !g.Ended && !yield(g, err) {
+			if !g.Ended && !(g.Tier == index.LedgerVersions && isGone(&g)) && !yield(g, err) {
 				return
 			}
 		}
 	}
 }
+
+// isGone reports whether gc has removed bytes of a pruned version.
+func isGone(g *index.PrunedVersion) bool { return g.Tombstone != "" && g.Bytes < g.Size }
 
 // runsToRestore returns the runs to restore.
 func (p *Pruner) runsToRestore(ctx context.Context, names []string) (map[string]bool, error) {
@@ -90,20 +93,27 @@ func (p *Pruner) runsToRestore(ctx context.Context, names []string) (map[string]
 		}
 		names = []string{newest}
 	}
-	back, known := map[string]bool{}, map[string]bool{}
-	for g, err := range p.pruned(ctx) {
+	back, known := map[string]bool{}, map[string]error{}
+	for _, name := range names {
+		known[name] = ErrNothing
+	}
+	for g, err := range p.Index.PrunedVersions(ctx, "") {
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			if name == g.Plan || name == g.Run {
-				back[g.Run], known[name] = true, true
+			switch {
+			case g.Ended || name != g.Plan && name != g.Run:
+			case g.Tier != index.LedgerVersions || !isGone(&g):
+				back[g.Run], known[name] = true, nil
+			case known[name] != nil:
+				known[name] = ErrGone
 			}
 		}
 	}
 	for _, name := range names {
-		if !known[name] {
-			return nil, fmt.Errorf("%s: %w", name, ErrNothing)
+		if err := known[name]; err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return back, nil

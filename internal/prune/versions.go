@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"math"
 	"path"
 	"slices"
 
@@ -51,10 +52,11 @@ func (s *snapshot) versions(runs []runState, to *List[PlannedVersion]) ([]heldVe
 		if err := to.add(x); err != nil {
 			return nil, err
 		}
-		all = append(all, heldVersion{v.ID, run, v.Tombstoned})
+		all = append(all, heldVersion{v.ID, run, int32(min(v.Rows, math.MaxInt32)), v.Tombstoned})
 		for _, number := range v.Holders {
-			if at := h.place[number] - 1; at >= 0 {
+			if at := h.place[number] - 1; at >= 0 && (x.Goes || !runs[at].versions) {
 				runs[at].addOriginal(v)
+				runs[at].loses = true
 			}
 		}
 	}
@@ -67,8 +69,11 @@ func (h *holders) planned(v *index.InventoryVersion, holders []int32) (x *Planne
 	goes := !v.Kept
 	for _, number := range holders {
 		at := h.place[number] - 1
-		goes = goes && at >= 0 && h.runs[at].ends
-		if at < 0 || v.Tombstoned && !h.runs[at].ends { // a run that is only a ledger is already as thin
+		goes = goes && at >= 0 && (h.runs[at].ends || h.runs[at].versions && v.Superseded)
+	}
+	for _, number := range holders {
+		at := h.place[number] - 1
+		if at < 0 || v.Tombstoned && !h.runs[at].ends || h.runs[at].versions && !goes { // a run that is only a ledger is already as thin
 			continue
 		}
 		if x == nil {

@@ -114,44 +114,74 @@ func count(runs []index.RemovedRun, passes func(index.RemovedRun) bool) (n, rows
 	return n, rows
 }
 
-// part is the runs that pass a test.
+// part is the runs that pass a test, or the versions that they lose.
 type part struct {
 	ids            string  // of the sample, a JSON array
 	perRun, perRow float64 // how many of all runs and rows one of the sample stands for
 }
 
+// part is about runs that lose more than versions.
 func (w *estimator) part(passes func(index.RemovedRun) bool) part {
 	names := []string{}
+	passesAsRun := func(r index.RemovedRun) bool { return r.Versions == nil && passes(r) }
 	for _, r := range w.sample {
-		if passes(r) {
+		if passesAsRun(r) {
 			names = append(names, r.ID)
 		}
 	}
 	ids, _ := json.Marshal(names) // strings always can be
+	return w.scaled(string(ids), passesAsRun)
+}
+
+// versions are what runs lose that lose nothing else.
+func (w *estimator) versions() part {
+	all := []int64{}
+	for _, r := range w.sample {
+		all = append(all, r.Versions...)
+	}
+	return w.scaled(numbers(all), func(r index.RemovedRun) bool { return r.Versions != nil })
+}
+
+func (w *estimator) scaled(ids string, passes func(index.RemovedRun) bool) part {
 	all, allRows := count(w.leaving.Runs, passes)
 	some, someRows := count(w.sample, passes)
-	return part{string(ids), all / max(1, some), allRows / max(1, someRows)}
+	return part{ids, all / max(1, some), allRows / max(1, someRows)}
+}
+
+func numbers(list []int64) string {
+	b, _ := json.Marshal(list) // numbers always can be
+	return string(b)
 }
 
 const (
-	namesOfRuns = `json_each(?1) j CROSS JOIN runs r ON r.run_id = j.value CROSS JOIN run_names n ON n.run = r.id `
-	rowsOfRuns  = namesOfRuns + `CROSS JOIN transcripts t ON t.run_name = n.id AND t.indexed = 1 CROSS JOIN events e ON e.transcript = t.id `
+	namesOfRuns    = `json_each(?1) j CROSS JOIN runs r ON r.run_id = j.value CROSS JOIN run_names n ON n.run = r.id `
+	eventsOf       = `CROSS JOIN events e ON e.transcript = t.id `
+	rowsOfRuns     = namesOfRuns + `CROSS JOIN transcripts t ON t.run_name = n.id AND t.indexed = 1 ` + eventsOf
+	rowsOfVersions = `json_each(?1) j CROSS JOIN transcripts t ON t.version = j.value AND t.indexed = 1
+		CROSS JOIN run_names n ON n.id = t.run_name CROSS JOIN runs r ON r.id = n.run ` + eventsOf
 )
 
 // readRows reads the row ids of the sample, and how much text some of them have.
 func (w *estimator) readRows() error {
-	all := w.part(func(index.RemovedRun) bool { return true })
-	if err := engine.Each(w.ctx, w.tx, "SELECT e.id FROM "+rowsOfRuns, []any{all.ids}, func(r *sqlx.Rows) (id int64, err error) { return id, r.Scan(&id) },
-		func(id int64) bool { w.ids[id] = struct{}{}; return true }); err != nil {
-		return err
+	rows := map[string]string{rowsOfRuns: w.part(func(index.RemovedRun) bool { return true }).ids, rowsOfVersions: w.versions().ids}
+	for from, ids := range rows {
+		if err := engine.Each(w.ctx, w.tx, "SELECT e.id FROM "+from, []any{ids}, func(r *sqlx.Rows) (id int64, err error) { return id, r.Scan(&id) },
+			func(id int64) bool { w.ids[id] = struct{}{}; return true }); err != nil {
+			return err
+		}
 	}
 	type text struct {
 		run   string
 		bytes float64
 	}
-	return engine.Each(w.ctx, w.tx, "SELECT r.run_id, sum(e.text_bytes) * ?2 FROM "+rowsOfRuns+"WHERE e.seq % ?2 = 0 GROUP BY 1", []any{all.ids, w.everyEvent()},
-		func(r *sqlx.Rows) (x text, err error) { return x, r.Scan(&x.run, &x.bytes) },
-		func(x text) bool { w.text[x.run] = x.bytes; return true })
+	for from, ids := range rows {
+		if err := engine.Each(w.ctx, w.tx, "SELECT r.run_id, sum(e.text_bytes) * ?2 FROM "+from+"WHERE e.seq % ?2 = 0 GROUP BY 1", []any{ids, w.everyEvent()},
+			func(r *sqlx.Rows) (x text, err error) { return x, r.Scan(&x.run, &x.bytes) },
+			func(x text) bool { w.text[x.run] += x.bytes; return true }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *estimator) everyEvent() int { return 1 + len(w.ids)/measuredEvents }

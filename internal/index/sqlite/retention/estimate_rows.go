@@ -37,9 +37,16 @@ const (
 	shortID = 3
 )
 
-// takeEvents counts the events, calls and results of the runs that go.
+// takeEvents counts the events, calls and results of the runs and versions that go.
 func (w *estimator) takeEvents() error {
-	p, every := w.part(func(r index.RemovedRun) bool { return r.DropsRows }), w.everyEvent()
+	if err := w.takeEventsOf(w.part(func(r index.RemovedRun) bool { return r.DropsRows }), rowsOfRuns); err != nil {
+		return err
+	}
+	return w.takeEventsOf(w.versions(), rowsOfVersions)
+}
+
+func (w *estimator) takeEventsOf(p part, from string) error {
+	every := w.everyEvent()
 	tables := [...]struct{ name, x string }{{"events", "e"}, {"calls", "c"}, {"results", "o"}}
 	var columns []string
 	var sums [len(tables)]struct{ rows, bytes float64 }
@@ -54,7 +61,7 @@ func (w *estimator) takeEvents() error {
 		columns = append(columns, "count("+there+")", "coalesce(sum(CASE WHEN "+there+" IS NOT NULL THEN "+size+" END), 0)")
 		to = append(to, &sums[i].rows, &sums[i].bytes)
 	}
-	if err := w.tx.QueryRowxContext(w.ctx, "SELECT count(e.eid), count(c.key), "+strings.Join(columns, ", ")+" FROM "+rowsOfRuns+`LEFT JOIN calls c ON c.event = e.id
+	if err := w.tx.QueryRowxContext(w.ctx, "SELECT count(e.eid), count(c.key), "+strings.Join(columns, ", ")+" FROM "+from+`LEFT JOIN calls c ON c.event = e.id
 		LEFT JOIN results o ON o.event = e.id WHERE e.seq % ?2 = 0`, p.ids, every).Scan(to...); err != nil {
 		return err
 	}
@@ -72,6 +79,11 @@ func (w *estimator) takeEvents() error {
 // ofRuns are the other tables with rows of a run that goes.
 var ofRuns = [...]struct{ name, on string }{{"transcripts", "x.run_name = n.id"}, {"receipts", "x.run_name = n.id"}, {"steps", "x.run_name = n.id"},
 	{"run_claims", "x.run_name = n.id"}, {"conversations", "x.run = r.id AND n.id = (SELECT min(id) FROM run_names WHERE run = r.id)"}}
+
+// ofVersions are the tables with rows of a version that goes, but for those of its events.
+var ofVersions = [...]struct{ name, on string }{{"transcripts", "x.version = j.value"}, {"receipts", "x.version = j.value"}, {"steps", "x.version = j.value"},
+	{"run_claims", "x.version = j.value"}, {"usage", "x.version = j.value"}, {"links", "x.version = j.value"}, {"hints", "x.version = j.value"},
+	{"conversations", "x.verdict = 5 AND x.id IN (SELECT t.conversation FROM transcripts t WHERE t.version = j.value)"}}
 
 // Usage that counts stays in a ledger, without what the producer states beside the numbers.
 const inLedger = "(x.verdict = 0 OR x.ledger = 1)"
@@ -102,12 +114,25 @@ func (w *estimator) takeOthers() error {
 		return err
 	}
 	w.changeLike("extents", -float64(w.leaving.Originals))
+	for _, t := range ofVersions {
+		size, err := cellBytes(w.ctx, w.tx, t.name, "x", shortID)
+		if err != nil {
+			return err
+		}
+		if err := w.takeRowsFrom(t.name, w.versions(), "count(*)", size, "json_each(?1) j CROSS JOIN "+t.name+" x ON "+t.on); err != nil {
+			return err
+		}
+	}
 	return w.takeRows("runs", ended, "0", "coalesce(octet_length(r.title), 0) + coalesce(octet_length(r.error), 0) + coalesce(octet_length(r.attributes), 0)", "")
 }
 
 func (w *estimator) takeRows(table string, p part, count, size, join string) error {
+	return w.takeRowsFrom(table, p, count, size, namesOfRuns+join)
+}
+
+func (w *estimator) takeRowsFrom(table string, p part, count, size, from string) error {
 	var rows, bytes float64
-	err := w.tx.QueryRowxContext(w.ctx, "SELECT "+count+", coalesce(sum("+size+"), 0) FROM "+namesOfRuns+join, p.ids).Scan(&rows, &bytes)
+	err := w.tx.QueryRowxContext(w.ctx, "SELECT "+count+", coalesce(sum("+size+"), 0) FROM "+from, p.ids).Scan(&rows, &bytes)
 	w.change(table, -rows*p.perRun, -bytes*p.perRun)
 	return err
 }

@@ -49,7 +49,7 @@ func (w *estimator) takeWords() (bytes float64, err error) {
 	if err := w.tx.GetContext(w.ctx, &list, "SELECT coalesce(sum(length(words)), 0) FROM terms"); err != nil {
 		return 0, err
 	}
-	p := w.part(func(index.RemovedRun) bool { return true })
+	p := w.scaled("", func(index.RemovedRun) bool { return true })
 	share := min(1, p.perRow*float64(x.Freed)/max(1, float64(x.Bytes)))
 	for _, t := range w.trees["fts_idx"] {
 		t.newCells, t.newBytes = -share*t.cells, -share*t.bytes

@@ -29,16 +29,18 @@ type inventory struct {
 	forest     []int32 // union-find forest by number: another run of the family, or itself
 	names      []int32 // by row of run_names, the number of the run or -1
 	holders    holders
-	chains     []int64        // by row of versions
-	tombstoned []bool         // by row of versions
-	stays      map[int64]bool // versions, by row
-	sources    []string       // sorted
+	chains     []int64         // by row of versions
+	tombstoned []bool          // by row of versions
+	stays      map[int64]bool  // versions, by row
+	superseded map[int64]int64 // rows in the index, by row of versions
+	sources    []string        // sorted
 	formats    map[int64]string
 }
 
 // held is what the versions of a run say of it. Times are microseconds.
 type held struct {
 	active, bytes, cost, rows int64
+	earlier, earlierBytes     int64
 	parent                    int32 // -1 for none
 	row                       int32
 	source                    uint16 // place in sources, counted from 1
@@ -59,7 +61,7 @@ func (r *Reader) Inventory(ctx context.Context, costs bool) (index.Inventory, er
 		return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 	}
 	e := &inventory{snapshot: snapshot{ctx, tx}}
-	steps := []func() error{e.numberRuns, e.readNames, e.readSources, e.readVersions, e.readClaims, e.readTranscripts, e.readOthers, e.readStays, e.readStored,
+	steps := []func() error{e.numberRuns, e.readNames, e.readSources, e.readVersions, e.readClaims, e.readTranscripts, e.readOthers, e.readStays, e.readSuperseded, e.readStored,
 		e.readParents, e.readThinned}
 	if costs {
 		steps = append(steps, e.readCosts)
@@ -208,7 +210,8 @@ func (e *inventory) readTranscripts() error {
 }
 
 // readOthers reads usage, receipts and steps of versions whose other statements may not name the runs that these are of, and
-// what was pruned in versions. A ledger names other runs only if its version did.
+// what was pruned in versions. A ledger names other runs only if its version did. A version that went as an earlier one of a run
+// that stays is no longer held by it.
 func (e *inventory) readOthers() error {
 	const some = 1 << 13
 	var open []int64
@@ -221,7 +224,7 @@ func (e *inventory) readOthers() error {
 		return e.walk(`SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN usage u ON u.version = j.value
 			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN receipts u ON u.version = j.value
 			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN steps u ON u.version = j.value
-			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN graves u ON u.version = j.value AND u.tier <> 'named'`, func(r *sqlx.Rows) error {
+			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN graves u ON u.version = j.value AND u.tier NOT IN ('named', 'versions')`, func(r *sqlx.Rows) error {
 			var version, name int64
 			err := r.Scan(&version, &name)
 			e.holders.add(version, e.names[name], false)
@@ -301,8 +304,13 @@ func (e *inventory) share(stored []float64) error {
 			if x.source == 0 || source < x.source {
 				x.source = source
 			}
-			if !e.tombstoned[id] {
-				x.bytes += int64(stored[e.chains[id]]+0.5) / int64(len(all))
+			if e.tombstoned[id] {
+				continue
+			}
+			share := int64(stored[e.chains[id]]+0.5) / int64(len(all))
+			x.bytes += share
+			if _, yes := e.superseded[id]; yes {
+				x.earlier, x.earlierBytes = x.earlier+1, x.earlierBytes+share
 			}
 		}
 		return nil

@@ -115,6 +115,7 @@ func (e *inventory) fill(x *index.InventoryRun, row int64, parents map[int32]str
 	x.Active, x.Bytes, x.Rows, x.Thinned, x.ParentNumber = max(x.Started, x.Ended, h.active), h.bytes, h.rows, tiers[h.thinned], int(h.parent)
 	x.Family = int(e.family(int32(x.Number)))
 	x.Cost.N, x.Cost.Known = h.cost, h.costKnown
+	x.Earlier, x.EarlierBytes = h.earlier, h.earlierBytes
 	if h.source > 0 {
 		x.Source = e.sources[h.source-1]
 	}
@@ -156,6 +157,7 @@ func (e *inventory) versions(query string) iter.Seq2[*index.InventoryVersion, er
 			}
 			copy(v.SHA256[:], sum)
 			v.Holders, v.Kept = e.holders.of(v.ID), e.stays[v.ID]
+			v.Rows, v.Superseded = e.superseded[v.ID]
 			if !yield(&v, nil) {
 				return engine.ErrStop
 			}

@@ -57,9 +57,9 @@ func (d *ledgers) one() (*index.Ledger, error) {
 	var root, sum []byte
 	var mtime int64
 	err := d.tx.QueryRowxContext(d.ctx, `SELECT s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
-		v.root_dir, v.parsed FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source JOIN chains c ON c.id = v.chain
+		v.root_dir, v.parsed, (SELECT max(w.number) FROM versions w WHERE w.file = v.file) FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source JOIN chains c ON c.id = v.chain
 		LEFT JOIN names n ON n.id = v.format LEFT JOIN names o ON o.id = v.role WHERE v.id = ?`, d.order.Version).
-		Scan(&v.Source, &v.Path, &v.Number, &root, &v.Size, &sum, &mtime, &v.Mode, &v.Format, &v.Role, &v.Claim, &d.parsed)
+		Scan(&v.Source, &v.Path, &v.Number, &root, &v.Size, &sum, &mtime, &v.Mode, &v.Format, &v.Role, &v.Claim, &d.parsed, &l.Newest)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, index.ErrNotFound
 	}
@@ -78,7 +78,7 @@ func (d *ledgers) one() (*index.Ledger, error) {
 		}
 		l.Runs = append(l.Runs, names[i].LedgerRun)
 	}
-	if l.Tombstoned {
+	if l.Tombstoned && !d.order.Superseded() {
 		l.Links, err = d.links()
 	}
 	return l, err
@@ -125,7 +125,7 @@ func (d *ledgers) names() ([]ledgerName, error) {
 			if x.Until = 0; !d.order.Tombstone {
 				x.Until = d.parsed
 			}
-		case x.Action == "" && !d.order.Tombstone:
+		case x.Action == "" && (!d.order.Tombstone || d.order.Superseded()):
 			return nil
 		case x.Action == "": // only named: it goes on being named
 			x.Action, x.Tier = index.LedgerThin, "named"
@@ -145,9 +145,9 @@ func (d *ledgers) names() ([]ledgerName, error) {
 // dropRank ranks ledgers by how much of a run they drop.
 func dropRank(action, tier string) int {
 	if action == index.LedgerPrune {
-		return 4
+		return 5
 	}
-	return slices.Index([]string{"named", "search", "payloads", "ledger"}, tier)
+	return slices.Index([]string{"named", "search", "payloads", "versions", "ledger"}, tier) // of one version, "versions" is all
 }
 
 // place makes a name local to the version, as ledgers write it, where its scope is that of the version.
