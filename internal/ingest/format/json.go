@@ -380,66 +380,42 @@ func appendLeaves(dst []byte, v Value, numbers bool) []byte {
 	}
 	d := v.doc
 	nodes := d.nodes[v.at:v.node().next()]
-	row, start := 0, 0 // how many numbers are in a row here, and where they begin in dst
+	var row numberRow
 	for i := range nodes {
 		n := &nodes[i]
 		switch c := d.bytes[n.start]; {
 		case n.nextAndFlags&isKey != 0:
-			if numbers && !d.isIndex(n) {
-				row = 0
+			if numbers && !isIndex(d.body(n)) {
+				row.n = 0
 			}
 		case c == '"':
-			row = 0
+			row.n = 0
 			if n.end-n.start > 2 {
 				dst = d.appendString(onNewLine(dst), v.at+uint32(i))
 			}
 		case numbers && (c == '-' || c-'0' <= 9):
-			if row++; row == 1 {
-				start = len(dst)
-			}
-			if row <= maxNumbers {
-				dst = append(onNewLine(dst), d.bytes[n.start:n.end]...)
-			} else {
-				dst = dst[:start]
-			}
+			dst = row.append(dst, d.bytes[n.start:n.end])
 		}
 	}
 	return dst
 }
 
-// isIndex reports whether a key is that of an element in a typed array.
-func (d *document) isIndex(key *node) bool {
-	name := d.body(key)
-	return len(name) > 0 && name[0]-'0' <= 9
+// numberRow counts numbers in a row.
+type numberRow struct{ n, start int } // start: where they begin in dst
+
+// append appends a number to dst, or takes those before it out again if they are too many.
+func (r *numberRow) append(dst, number []byte) []byte {
+	if r.n++; r.n == 1 {
+		r.start = len(dst)
+	}
+	if r.n > maxNumbers {
+		return dst[:r.start]
+	}
+	return append(onNewLine(dst), number...)
 }
 
-// beginsWithNumber reports whether v is a number or a list that begins with one, perhaps of lists.
-func (v Value) beginsWithNumber() bool {
-	const deepest = 8
-	if !v.Exists() {
-		return false
-	}
-	for range deepest {
-		end := v.node().next()
-		switch v.Type() {
-		case '0':
-			return true
-		case '[':
-			v.at++
-		case '{':
-			v.at += 2
-			if v.at < end && !v.doc.isIndex(&v.doc.nodes[v.at-1]) {
-				return false
-			}
-		default:
-			return false
-		}
-		if v.at >= end {
-			return false
-		}
-	}
-	return false
-}
+// isIndex reports whether a name is that of an element in a typed array.
+func isIndex[T string | []byte](name T) bool { return len(name) > 0 && name[0]-'0' <= 9 }
 
 func onNewLine(dst []byte) []byte {
 	if len(dst) > 0 {

@@ -270,6 +270,20 @@ func TestNumbersInARow(t *testing.T) {
 	}
 }
 
+// TestVisitedBesideNumbers: a number in front takes nothing behind it from the visitor.
+func TestVisitedBesideNumbers(t *testing.T) {
+	v, err := ParseJSON([]byte(`[1,"data:image/png;base64,aGVsbG8=",[2,{"type":"image","data":"aGVsbG8="}],{"0":3,"data":"aGVsbG8="},"seen"]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := AppendTextAndNumbers(nil, v, func(dst []byte, _ int, key string, v Value) ([]byte, bool) {
+		return dst, key == "data" || v.IsDataURL()
+	})
+	if string(got) != "1\n2\nimage\n3\nseen" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestScalarsOfCutText: what ParseStart returns may end anywhere.
 func TestScalarsOfCutText(t *testing.T) {
 	const text = `{"0":{"1":[[7,{"2":8}],"x"],"a":{"3":9}},"":5}`

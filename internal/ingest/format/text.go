@@ -24,33 +24,45 @@ func Appended(appendText func(dst []byte, v Value) []byte) func(Value) string {
 // key, which is "" for what is no member. It either appends the text of the value and returns done, or returns dst unchanged and not done: then
 // AppendText descends into the value, or appends it if it is a string.
 func AppendText(dst []byte, v Value, visit Visit) []byte {
-	return appendText(dst, 0, "", v, false, visit)
+	return (&textWalk{visit: visit}).append(dst, 0, "", v)
 }
 
 // AppendTextAndNumbers is AppendText with the numbers that AppendScalars has.
 func AppendTextAndNumbers(dst []byte, v Value, visit Visit) []byte {
-	return appendText(dst, 0, "", v, true, visit)
+	return (&textWalk{visit: visit, numbers: true}).append(dst, 0, "", v)
 }
 
 // Visit is a callback of AppendText.
 type Visit = func(dst []byte, depth int, key string, v Value) (grown []byte, done bool)
 
-func appendText(dst []byte, depth int, key string, v Value, numbers bool, visit Visit) []byte {
-	dst, done := visit(dst, depth, key, v)
+// textWalk is one call of AppendText.
+type textWalk struct {
+	visit   Visit
+	numbers bool
+	row     numberRow
+}
+
+func (w *textWalk) append(dst []byte, depth int, key string, v Value) []byte {
+	dst, done := w.visit(dst, depth, key, v)
 	switch {
 	case done:
-	case numbers && v.beginsWithNumber():
-		dst = AppendScalars(dst, v)
+		w.row.n = 0
 	case v.IsObject():
 		for key, member := range v.Fields() {
-			dst = appendText(dst, depth+1, key, member, numbers, visit)
+			if !isIndex(key) {
+				w.row.n = 0
+			}
+			dst = w.append(dst, depth+1, key, member)
 		}
 	case v.IsArray():
 		for item := range v.Items() {
-			dst = appendText(dst, depth+1, "", item, numbers, visit)
+			dst = w.append(dst, depth+1, "", item)
 		}
-	default:
+	case v.Type() == '"':
+		w.row.n = 0
 		dst = AppendStrings(dst, v)
+	case w.numbers && v.Type() == '0':
+		dst = w.row.append(dst, v.Raw())
 	}
 	return dst
 }
