@@ -121,15 +121,24 @@ func run(t *testing.T, bin, archive string, args ...string) time.Duration {
 // dumpViews is every row of every view of an archive, sorted.
 func dumpViews(t *testing.T, archive string) []string {
 	t.Helper()
+	var queries []string
+	for _, view := range []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links",
+		"v_files", "v_problems", "v_cost_daily"} {
+		queries = append(queries, "SELECT * FROM "+view)
+	}
+	return dumpRows(t, archive, "", queries...)
+}
+
+// dumpRows is every row of some queries to the index of an archive, but for one column, sorted.
+func dumpRows(t *testing.T, archive, but string, queries ...string) (all []string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(archive, "index.db")+"?mode=ro")
 	must(t, err)
 	defer db.Close()
-	var all []string
-	for _, view := range []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links",
-		"v_files", "v_problems", "v_cost_daily"} {
-		rows, err := db.Query("SELECT * FROM " + view)
+	for _, query := range queries {
+		rows, err := db.Query(query)
 		if err != nil {
-			t.Fatalf("%s: %v", view, err)
+			t.Fatalf("%s: %v", query, err)
 		}
 		columns, err := rows.Columns()
 		must(t, err)
@@ -140,9 +149,11 @@ func dumpViews(t *testing.T, archive string) []string {
 			}
 			must(t, rows.Scan(values...))
 			var line strings.Builder
-			line.WriteString(view)
+			line.WriteString(query)
 			for i, v := range values {
-				fmt.Fprintf(&line, " %s=%v", columns[i], *v.(*any))
+				if columns[i] != but {
+					fmt.Fprintf(&line, " %s=%v", columns[i], *v.(*any))
+				}
 			}
 			all = append(all, line.String())
 		}

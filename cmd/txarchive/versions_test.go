@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -99,40 +98,12 @@ func documentOf(name string, messages int) []byte {
 }
 
 // countedRows are the rows of all views that count, but for what says that a run was thinned.
-func countedRows(t *testing.T, dir string) (all []string) {
+func countedRows(t *testing.T, dir string) []string {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "index.db")+"?mode=ro")
-	must(t, err)
-	defer db.Close()
-	for _, query := range []string{"SELECT * FROM v_runs", "SELECT * FROM v_conversations WHERE verdict = 'counted'", "SELECT * FROM v_steps WHERE verdict = 'counted'",
+	return dumpRows(t, dir, "thinned", "SELECT * FROM v_runs", "SELECT * FROM v_conversations WHERE verdict = 'counted'", "SELECT * FROM v_steps WHERE verdict = 'counted'",
 		"SELECT * FROM v_events WHERE verdict = 'counted'", "SELECT * FROM v_tool_calls WHERE counted", "SELECT * FROM v_usage WHERE verdict = 'counted'",
 		"SELECT * FROM v_receipts WHERE verdict = 'counted'", "SELECT DISTINCT kind, from_run_id, from_conversation_id, to_run_id, to_conversation_id FROM v_links WHERE counted",
-		"SELECT * FROM v_problems", "SELECT * FROM v_cost_daily"} {
-		rows, err := db.Query(query)
-		if err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-		columns, err := rows.Columns()
-		must(t, err)
-		for rows.Next() {
-			values := make([]any, len(columns))
-			for i := range values {
-				values[i] = new(any)
-			}
-			must(t, rows.Scan(values...))
-			line := query
-			for i, v := range values {
-				if columns[i] != "thinned" {
-					line += fmt.Sprintf(" %s=%v", columns[i], *v.(*any))
-				}
-			}
-			all = append(all, line)
-		}
-		must(t, rows.Err())
-		rows.Close()
-	}
-	slices.Sort(all)
-	return all
+		"SELECT * FROM v_problems", "SELECT * FROM v_cost_daily")
 }
 
 // rewriteAll ingests states of documents one after another, of which some are shorter than the one before and some come back, and

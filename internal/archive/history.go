@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -33,6 +32,9 @@ type prefix struct {
 	size int64
 	sum  blob.Ref
 }
+
+// prefixOf returns how a chain began when it was a state.
+func prefixOf(s blob.State) prefix { return prefix{s.Size, s.SHA256} }
 
 // step is a place in a chain that was reached on one way through its extents.
 type step struct {
@@ -102,7 +104,7 @@ func (h *history) places() []int64 {
 func (h *history) follow(ctx context.Context, library *pack.Library) error {
 	known := map[prefix]bool{}
 	for _, s := range h.states {
-		known[prefix{s.Size, s.SHA256}] = true
+		known[prefixOf(s)] = true
 	}
 	ways := []*step{{part: -1, hash: sha256.New().(hash.Cloner)}}
 	places := h.places()
@@ -131,17 +133,21 @@ func (h *history) follow(ctx context.Context, library *pack.Library) error {
 				h.reached[s.prefix] = s
 			}
 		}
-		slices.SortStableFunc(further, func(a, b *step) int { return cmp.Compare(rank(known[a.prefix]), rank(known[b.prefix])) })
-		ways = further[:min(len(further), maxWays)]
+		if len(further) > maxWays { // those that lead to states first
+			slices.SortStableFunc(further, func(a, b *step) int {
+				switch {
+				case known[a.prefix] == known[b.prefix]:
+					return 0
+				case known[a.prefix]:
+					return -1
+				}
+				return 1
+			})
+			further = further[:maxWays]
+		}
+		ways = further
 	}
 	return nil
-}
-
-func rank(known bool) int {
-	if known {
-		return 0
-	}
-	return 1
 }
 
 // leadsOn reports whether a way may go on with a part: with the same one, with one that begins there, and at the end of one with any.
@@ -171,11 +177,11 @@ func (h *history) extent(part int, from, to int64) blob.Extent {
 }
 
 // way returns the extents of a state, for a Library, and whether it was reached. A nil history reaches none.
-func (h *history) way(size int64, sum blob.Ref) (extents []blob.Extent, ok bool) {
+func (h *history) way(to prefix) (extents []blob.Extent, ok bool) {
 	if h == nil {
 		return nil, false
 	}
-	s := h.reached[prefix{size, sum}]
+	s := h.reached[to]
 	if s == nil {
 		return nil, false
 	}
@@ -190,11 +196,11 @@ func (h *history) way(size int64, sum blob.Ref) (extents []blob.Extent, ok bool)
 func (h *history) others() (all []blob.State) {
 	present := prefix{h.version.Size, h.version.SHA256}
 	for i, s := range h.states {
-		c := prefix{s.Size, s.SHA256}
-		if c == present || i+1 < len(h.states) && (prefix{h.states[i+1].Size, h.states[i+1].SHA256}) == c {
+		c := prefixOf(s)
+		if c == present || i+1 < len(h.states) && prefixOf(h.states[i+1]) == c {
 			continue
 		}
-		if !slices.ContainsFunc(h.states, func(o blob.State) bool { return h.continues(prefix{o.Size, o.SHA256}, c) }) {
+		if !slices.ContainsFunc(h.states, func(o blob.State) bool { return h.continues(prefixOf(o), c) }) {
 			all = append(all, s)
 		}
 	}
@@ -210,7 +216,7 @@ func (h *history) continues(longer, shorter prefix) bool {
 	for s != nil && s.size > shorter.size {
 		s = s.before
 	}
-	return s != nil && s.size == shorter.size && bytes.Equal(s.sum[:], shorter.sum[:])
+	return s != nil && s.prefix == shorter
 }
 
 // unreached returns the error for a state that no way leads to.

@@ -152,7 +152,7 @@ func (a *Archive) packedOriginal(c *catalog, v *catalogVersion, apart *history) 
 		at = placed.at[0]
 	}
 	return original{Version: v.Version, newest: v.newest, place: at, part: func(ctx context.Context, from, to int64) io.Reader {
-		if whole, ok := apart.way(v.Size, v.SHA256); ok && from == 0 {
+		if whole, ok := apart.way(prefix{v.Size, v.SHA256}); ok && from == 0 {
 			return io.LimitReader(a.library.Reader(ctx, whole), to)
 		}
 		extents, err := placed.extents(from, to)
@@ -169,7 +169,7 @@ func (a *Archive) yieldOthers(h *history, yield func(original, error) bool) bool
 		o := original{Version: h.version.Version, other: true, place: h.version.at[0]}
 		o.Size, o.SHA256, o.ModTime, o.Mode, o.Archived = s.Size, s.SHA256, s.ModTime, s.Mode, s.Archived
 		o.part = func(ctx context.Context, from, to int64) io.Reader {
-			whole, ok := h.way(s.Size, s.SHA256)
+			whole, ok := h.way(prefixOf(s))
 			if !ok {
 				return errorReader{h.unreached()}
 			}

@@ -67,14 +67,16 @@ func (v *verifier) checkApart(ctx context.Context) error {
 		if v.catalog.isDeleted(cv) {
 			continue
 		}
-		if _, ok := h.way(cv.Size, cv.SHA256); !ok && len(h.version.losses) == 0 {
-			v.add(cv.finding(KindDamaged, h.unreached().Error(), hintBackup))
-		}
-		for _, s := range h.others() {
-			if _, ok := h.way(s.Size, s.SHA256); !ok && len(h.version.losses) > 0 {
-				continue
-			} else if !ok {
+		reached := func(p prefix) bool {
+			_, ok := h.way(p)
+			if !ok && len(h.version.losses) == 0 { // else it is known
 				v.add(cv.finding(KindDamaged, h.unreached().Error(), hintBackup))
+			}
+			return ok
+		}
+		reached(prefix{cv.Size, cv.SHA256})
+		for _, s := range h.others() {
+			if !reached(prefixOf(s)) {
 				continue
 			}
 			v.add(cv.finding(KindConflict, fmt.Sprintf("two copies of the archive have grown it differently: to %d bytes, and to %d with the SHA-256 %s", cv.Size, s.Size, s.SHA256), hintApart))

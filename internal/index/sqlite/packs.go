@@ -80,21 +80,17 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err != nil {
 		return err
 	}
-	var id, chain int64
-	var size int64
-	var tombstone sql.NullString
-	var root, sum []byte
-	var apart bool
+	var was knownVersion
 	known := !fresh
 	if known {
-		if known, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root, v.sha256, c.apart FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
-			[]any{file, v.Number}, &id, &chain, &size, &tombstone, &root, &sum, &apart); err != nil {
+		if was, known, err = c.knownVersion(file, v.Number); err != nil {
 			return err
 		}
 	}
+	id, chain := was.id, was.chain
 	switch {
-	case known && blob.Ref(root) != v.Root:
-		wins, err := c.wins(v, blob.Ref(root), tombstone.Valid)
+	case known && was.root != v.Root:
+		wins, err := c.wins(v, was.root, was.tombstone.Valid)
 		if err != nil || !wins {
 			return err
 		}
@@ -102,7 +98,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 			return err
 		}
 	case known:
-		if tombstone.Valid && v.Size > size { // the tombstone does not cover what it has grown to
+		if was.tombstone.Valid && v.Size > was.size { // the tombstone does not cover what it has grown to
 			if err := c.deleteStatements(id); err != nil {
 				return err
 			}
@@ -118,24 +114,46 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.coverVersion(id, chain, known, v); err != nil {
 		return err
 	}
-	overlaps, err := c.extents(pack, p, chain, v, known, apart)
+	overlaps, err := c.extents(pack, p, chain, v, known, was.apart)
 	if err != nil {
 		return err
 	}
-	another := v.Size > size || v.Size == size && bytes.Compare(v.SHA256[:], sum) > 0
 	if overlaps {
 		if err := c.exec("UPDATE chains SET apart = 1 WHERE id = ?", chain); err != nil {
 			return err
 		}
 	}
-	if tombstone.Valid { // it has no rows but those that say what became of it
-		return c.liftRetractedTombstone(tombstone.String, v)
+	if was.tombstone.Valid { // it has no rows but those that say what became of it
+		return c.liftRetractedTombstone(was.tombstone.String, v)
 	}
-	moved := apart && len(p.Replaces) > 0 // gc keeps all of them
-	if overlaps && !moved || known && apart && another && !c.hasRows(v) {
+	moved := was.apart && len(p.Replaces) > 0 // gc keeps all of them
+	if overlaps && !moved || was.apart && was.isBehind(v) && !c.hasRows(v) {
 		return c.restart(id)
 	}
 	return nil
+}
+
+// knownVersion is a version that is in the index, as it was before a pack states it.
+type knownVersion struct {
+	id, chain, size int64
+	tombstone       sql.NullString // key
+	root, sum       blob.Ref
+	apart           bool // see index.State
+}
+
+// knownVersion returns the version of a file with a number, if there is one.
+func (c *commit) knownVersion(file int64, number int) (v knownVersion, ok bool, err error) {
+	var root, sum []byte
+	ok, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root, v.sha256, c.apart FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
+		[]any{file, number}, &v.id, &v.chain, &v.size, &v.tombstone, &root, &sum, &v.apart)
+	copy(v.root[:], root)
+	copy(v.sum[:], sum)
+	return v, ok, err
+}
+
+// isBehind reports whether a pack states another content than the present one, which counts instead.
+func (k *knownVersion) isBehind(v *blob.Version) bool {
+	return v.Size > k.size || v.Size == k.size && bytes.Compare(v.SHA256[:], k.sum[:]) > 0
 }
 
 func (c *commit) grow(id, chain int64, p *index.PackRow, v *blob.Version) error {
