@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 var aparts = flag.Int("aparts", 2, "how many archives TestGrownApart copies, lets grow apart and brings together again")
@@ -102,7 +104,7 @@ func TestForgetApart(t *testing.T) {
 	ingest := func(dir, content string) {
 		t.Helper()
 		written(t, file, []byte(content))
-		tx(t, dir, exitProblems, "ingest", source)
+		tx(t, dir, failure.ExitProblems, "ingest", source)
 	}
 	ingest(one, "begin\n")
 	if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
@@ -115,7 +117,7 @@ func TestForgetApart(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	call(t, other, "source", "add", t.TempDir())
-	if !strings.Contains(tx(t, other, exitCorrupt, "verify"), "differently") {
+	if !strings.Contains(tx(t, other, failure.ExitCorrupt, "verify"), "differently") {
 		t.Error("verify does not say what was grown differently")
 	}
 	back := filepath.Join(t.TempDir(), "back")
@@ -136,7 +138,7 @@ func TestRepairApart(t *testing.T) {
 	ingest := func(dir, content string) {
 		t.Helper()
 		written(t, file, []byte(content))
-		tx(t, dir, exitProblems, "ingest", source)
+		tx(t, dir, failure.ExitProblems, "ingest", source)
 	}
 	copied := func(line ...string) {
 		t.Helper()
@@ -190,7 +192,7 @@ func TestRewrittenApart(t *testing.T) {
 	var first string
 	for _, dir := range []string{one, other} {
 		call(t, dir, "source", "add", t.TempDir())
-		if out := tx(t, dir, exitCorrupt, "verify", "--deep"); !strings.Contains(out, "begins differently") || strings.Contains(out, "lacks") {
+		if out := tx(t, dir, failure.ExitCorrupt, "verify", "--deep"); !strings.Contains(out, "begins differently") || strings.Contains(out, "lacks") {
 			t.Errorf("verify says %s", out)
 		}
 		for _, line := range [][]string{{"restore", "--all"}, {"restore", "--all", "--at", "now"}} {
@@ -315,8 +317,8 @@ func (w *apart) do(side int, args ...string) {
 	w.t.Helper()
 	w.steps = append(w.steps, fmt.Sprint(side, " ", strings.Join(args, " ")))
 	code, stdout, stderr := inside(w.t.Context(), w.dirs[side], "", args...)
-	if code != exitFine && code != exitProblems && !(w.differ && w.merged && code == exitCorrupt && args[0] == "reindex") &&
-		!(code == exitNotFound && slices.Contains(args, "--undo")) { // what the other copy has of it is there
+	if code != failure.ExitFine && code != failure.ExitProblems && !(w.differ && w.merged && code == failure.ExitCorrupt && args[0] == "reindex") &&
+		!(code == failure.ExitNotFound && slices.Contains(args, "--undo")) { // what the other copy has of it is there
 		w.t.Fatalf("%s: exit %d\n%s%s", strings.Join(args, " "), code, stdout, stderr)
 	}
 }
@@ -356,11 +358,11 @@ func (w *apart) step() {
 // prune prunes the runs of a copy, and reports whether there are any: what copies have grown differently may not be searchable.
 func (w *apart) prune(side int) bool {
 	code, stdout, stderr := inside(w.t.Context(), w.dirs[side], "", "prune", "--query", "format:awf", "--allow-empty", "--yes")
-	if code != exitFine && code != exitNotFound {
+	if code != failure.ExitFine && code != failure.ExitNotFound {
 		w.t.Fatalf("prune: exit %d\n%s", code, stderr)
 	}
 	w.steps = append(w.steps, "prune")
-	return code == exitFine && !strings.HasPrefix(stdout, "Nothing to prune")
+	return code == failure.ExitFine && !strings.HasPrefix(stdout, "Nothing to prune")
 }
 
 // check compares what can be restored with all that was ever archived.
@@ -382,7 +384,7 @@ func (w *apart) check() {
 			w.t.Errorf("verify: %+v", f)
 		}
 	}
-	if code != exitFine && len(conflict) == 0 {
+	if code != failure.ExitFine && len(conflict) == 0 {
 		w.t.Errorf("verify: exit %d\n%s%s", code, stdout, stderr)
 	}
 	heads := map[string][]string{} // contents that no other continues
@@ -397,7 +399,7 @@ func (w *apart) check() {
 	for _, line := range [][]string{{"restore", "--all"}, {"restore", "--all", "--at", later}, {"restore", "--all", "--all-versions", "--at", later}} {
 		back := filepath.Join(w.t.TempDir(), "back")
 		code, stdout, stderr := inside(w.t.Context(), w.dirs[0], "", append(line, "--to", back)...)
-		if code != exitFine {
+		if code != failure.ExitFine {
 			w.t.Errorf("%q: exit %d\n%s%s", line, code, stdout, stderr)
 		}
 		got := map[string][]string{}

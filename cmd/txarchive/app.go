@@ -15,20 +15,20 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/secret"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// app is what all commands share: streams, environment, clock, and the values of the global flags.
+// app is what all commands share: the printer with streams, environment and clock, and the values of the global flags.
 type app struct {
+	printer.Printer
 	in         io.Reader
-	out, err   io.Writer
-	getenv     func(string) string
-	now        func() time.Time
 	fault      func(op, path string) error // injects faults of the file system, for tests; nil: none
 	buildFrom  int64                       // bytes from which a first load builds an index of its own
 	planMemory int                         // bytes of memory for a plan of prune and its facts, for tests; 0: the default
@@ -37,15 +37,10 @@ type app struct {
 	startSignals func() // makes signals cancel the context; nil if the process does not end with the command
 
 	archive   string // its directory
-	json      bool
-	quiet     bool
 	verbose   bool
-	utc       bool
 	logFormat string
-	color     string
 	noPager   bool
 	redact    bool
-	zoneNoted bool // that $TZ is not known
 
 	pager    *terminal.Pager  // nil unless results go through a pager
 	redactor *secret.Redactor // nil unless --redact; its output goes to the pager, if any
@@ -60,7 +55,7 @@ type app struct {
 }
 
 func newApp() *app {
-	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, buildFrom: ingest.BuildFrom, log: slog.New(slog.DiscardHandler)}
+	return &app{Printer: printer.Printer{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now}, in: os.Stdin, buildFrom: ingest.BuildFrom, log: slog.New(slog.DiscardHandler)}
 }
 
 // dir returns the directory of the archive: the flag, else the environment, else the default.
@@ -68,17 +63,17 @@ func (a *app) dir() (string, error) {
 	if a.archive != "" {
 		return filepath.Abs(a.archive)
 	}
-	if dir := a.getenv("TXARCHIVE_DIR"); dir != "" {
+	if dir := a.Getenv("TXARCHIVE_DIR"); dir != "" {
 		return filepath.Abs(a.expandHome(dir))
 	}
-	if dir := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+	if dir := a.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "txarchive"), nil
 	}
-	home := a.getenv("HOME")
+	home := a.Getenv("HOME")
 	if home == "" {
 		h, err := os.UserHomeDir()
 		if err != nil {
-			return "", usage("no home directory: cannot determine where the archive is", "--archive DIR")
+			return "", failure.Usage("no home directory: cannot determine where the archive is", "--archive DIR")
 		}
 		home = h
 	}
@@ -86,7 +81,7 @@ func (a *app) dir() (string, error) {
 }
 
 func (a *app) options() archive.Options {
-	return archive.Options{Decode: all.Decode, Layer: ingest.Layer(all.Formats()), Command: a.command, Now: a.now, Log: a.log, FS: a.fs()}
+	return archive.Options{Decode: all.Decode, Layer: ingest.Layer(all.Formats()), Command: a.command, Now: a.Now, Log: a.log, FS: a.fs()}
 }
 
 // fs returns the file system that everything is written through.
@@ -147,7 +142,7 @@ func (a *app) openWith(ctx context.Context, mode archive.Mode, options archive.O
 		return nil, err
 	}
 	if mode == archive.Write {
-		a.beginWork(firstNonEmpty(a.interruptHint, hintUndone))
+		a.beginWork(terminal.FirstNonEmpty(a.interruptHint, hintUndone))
 	}
 	store, err := archive.Open(ctx, dir, mode, options)
 	old := err
@@ -165,7 +160,7 @@ func (a *app) openWith(ctx context.Context, mode archive.Mode, options archive.O
 	if err := errors.Join(writer.Close(), closeIfOpen(store)); err != nil {
 		return nil, err
 	}
-	a.note("the index was updated to this version")
+	a.Note("the index was updated to this version")
 	return archive.Open(ctx, dir, mode, options)
 }
 
@@ -180,16 +175,7 @@ func closeIfOpen(store *archive.Archive) error {
 func (a *app) ingester(store *archive.Archive) *ingest.Ingester {
 	return &ingest.Ingester{
 		Packs: store.Packs(), Originals: store.Library(), Index: store.Index(), Formats: all.Formats(), Prices: price.Default(),
-		Writer: store.WriterID(), ArchiveDir: store.Dir(), Now: a.now, Log: a.log,
-	}
-}
-
-// note prints a message beside the results to standard error, on one line: names of files may contain line feeds. Command lines in its
-// format are completed.
-func (a *app) note(format string, args ...any) {
-	if !a.quiet {
-		format = a.addArchive(format, strings.ReplaceAll(a.otherArchive(), "%", "%%"))
-		fmt.Fprintln(a.err, strings.ReplaceAll(terminal.Clean(fmt.Sprintf(format, args...)), "\n", " "))
+		Writer: store.WriterID(), ArchiveDir: store.Dir(), Now: a.Now, Log: a.log,
 	}
 }
 
@@ -199,28 +185,28 @@ func (a *app) setUpLog() error {
 	switch {
 	case a.verbose:
 		level = slog.LevelDebug
-	case a.quiet:
+	case a.Quiet:
 		level = slog.LevelError
 	}
 	o := &slog.HandlerOptions{Level: level}
 	switch a.logFormat {
 	case "text":
-		a.log = slog.New(slog.NewTextHandler(a.err, o))
+		a.log = slog.New(slog.NewTextHandler(a.Err, o))
 	case "json":
-		a.log = slog.New(slog.NewJSONHandler(a.err, o))
+		a.log = slog.New(slog.NewJSONHandler(a.Err, o))
 	default:
-		return usage(fmt.Sprintf("unknown log format %q", a.logFormat), "--log-format text or --log-format json")
+		return failure.Usage(fmt.Sprintf("unknown log format %q", a.logFormat), "--log-format text or --log-format json")
 	}
-	switch a.color {
+	switch a.Color {
 	case "auto", "always", "never":
 		return nil
 	}
-	return usage(fmt.Sprintf("unknown color mode %q", a.color), "--color auto, always or never")
+	return failure.Usage(fmt.Sprintf("unknown color mode %q", a.Color), "--color auto, always or never")
 }
 
 // displayPath returns a path as people write it: with ~ for the home directory.
 func (a *app) displayPath(path string) string {
-	if home := a.getenv("HOME"); home != "" && home != "/" {
+	if home := a.Getenv("HOME"); home != "" && home != "/" {
 		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
 			return filepath.Join("~", rest)
 		}
@@ -235,7 +221,7 @@ func (a *app) openOrCreate(ctx context.Context) (*archive.Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.beginWork(firstNonEmpty(a.interruptHint, hintUndone))
+	a.beginWork(terminal.FirstNonEmpty(a.interruptHint, hintUndone))
 	if err := archive.Create(ctx, dir, a.options()); err != nil {
 		return nil, err
 	}
@@ -263,4 +249,4 @@ func (a *app) newFact(kind, key string, value any) (blob.Fact, error) {
 }
 
 // nowMicro returns the current time in the precision of facts.
-func nowMicro(a *app) time.Time { return a.now().UTC().Truncate(time.Microsecond) }
+func nowMicro(a *app) time.Time { return a.Now().UTC().Truncate(time.Microsecond) }

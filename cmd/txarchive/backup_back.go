@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -65,13 +66,13 @@ func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir st
 		}
 	}
 	p.OK = err == nil && len(p.Differ) == 0
-	if a.json {
-		err = errors.Join(a.printJSON(p), err)
+	if a.JSON {
+		err = errors.Join(a.PrintJSON(p), err)
 	} else {
 		a.printProof(&p)
 	}
 	if err == nil && !p.OK {
-		return corrupt("the backup and the archive's index have different rows: "+strings.Join(p.Differ, "; "), "`txarchive verify --deep` shows which of them is wrong; `txarchive reindex` rebuilds the archive's index")
+		return failure.Corrupt("the backup and the archive's index have different rows: "+strings.Join(p.Differ, "; "), "`txarchive verify --deep` shows which of them is wrong; `txarchive reindex` rebuilds the archive's index")
 	}
 	return err
 }
@@ -149,28 +150,28 @@ func (a *app) comparable(ctx context.Context, b *backup.Backup, s *backup.Snapsh
 
 func (a *app) printProof(p *proof) {
 	for _, f := range p.Findings {
-		fmt.Fprintln(a.out, a.style().Red(terminal.OneLine(f.Kind+": "+f.Pack+": "+f.Reason)))
+		fmt.Fprintln(a.Out, a.Style().Red(terminal.OneLine(f.Kind+": "+f.Pack+": "+f.Reason)))
 	}
-	if a.quiet {
+	if a.Quiet {
 		return
 	}
 	how := "present, contents not read (--full reads them)"
 	if p.Full {
 		how = "read and checked against their hashes"
 	}
-	fmt.Fprintf(a.out, "%s, %s (%s) %s\n", terminal.Plural(p.Snapshots, "snapshot", "snapshots"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
+	fmt.Fprintf(a.Out, "%s, %s (%s) %s\n", terminal.Plural(p.Snapshots, "snapshot", "snapshots"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
 	if p.Extra > 0 {
-		a.note("%s to no backup: left in place", terminal.Plural(p.Extra, "pack belongs", "packs belong"))
+		a.Note("%s to no backup: left in place", terminal.Plural(p.Extra, "pack belongs", "packs belong"))
 	}
 	switch {
 	case p.Rebuilt == nil:
 	case p.Same == nil:
-		fmt.Fprintf(a.out, "restored and indexed %s; not compared: %s\n", *p.Rebuilt, terminal.OneLine(*p.Why))
+		fmt.Fprintf(a.Out, "restored and indexed %s; not compared: %s\n", *p.Rebuilt, terminal.OneLine(*p.Why))
 	case *p.Same:
-		fmt.Fprintf(a.out, "restored and indexed %s: every row matches the archive's index\n", *p.Rebuilt)
+		fmt.Fprintf(a.Out, "restored and indexed %s: every row matches the archive's index\n", *p.Rebuilt)
 	}
 	if p.OK {
-		fmt.Fprintln(a.out, a.style().Green("The backup is complete."))
+		fmt.Fprintln(a.Out, a.Style().Green("The backup is complete."))
 	}
 }
 
@@ -187,7 +188,7 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if to == "" {
-				return usage("no target directory given", "--to DIR")
+				return failure.Usage("no target directory given", "--to DIR")
 			}
 			return runBackupRestore(cmd.Context(), a, v[0], snapshot, to)
 		},
@@ -222,17 +223,17 @@ func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
 	if ierr != nil {
 		return errors.Join(ierr, err)
 	}
-	if a.json {
-		return errors.Join(a.printJSON(struct {
+	if a.JSON {
+		return errors.Join(a.PrintJSON(struct {
 			Archive string `json:"archive"`
 			backup.FillReport
 		}{store.Dir(), r}), err)
 	}
 	for _, d := range r.Damaged {
-		fmt.Fprintln(a.out, a.style().Red("damaged: "+terminal.OneLine(d.Reason)))
+		fmt.Fprintln(a.Out, a.Style().Red("damaged: "+terminal.OneLine(d.Reason)))
 	}
-	if !a.quiet {
-		fmt.Fprintf(a.out, "%s (%s) restored to %s and indexed\n", terminal.Plural(r.Copied+r.Present, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.OneLine(a.displayPath(store.Dir())))
+	if !a.Quiet {
+		fmt.Fprintf(a.Out, "%s (%s) restored to %s and indexed\n", terminal.Plural(r.Copied+r.Present, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.OneLine(a.displayPath(store.Dir())))
 	}
 	return err
 }
@@ -249,7 +250,7 @@ func (a *app) fill(ctx context.Context, b *backup.Backup, s *backup.Snapshot, to
 			return r, err
 		}
 		if !slices.Contains(s.Packs, backup.Pack(info)) {
-			return r, refused(to+" is an archive with other packs", "name a directory that is missing or empty")
+			return r, failure.Refused(to+" is an archive with other packs", "name a directory that is missing or empty")
 		}
 	}
 	m := a.meter()

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 )
 
 // TestClockWentBack: what is said of runs and sources holds, though it was said before by a clock that was years ahead.
@@ -15,7 +18,7 @@ func TestClockWentBack(t *testing.T) {
 	ahead, now := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	at := func(now time.Time, line ...string) string {
 		t.Helper()
-		return runAt(t, now, dir, exitFine, line...)
+		return runAt(t, now, dir, failure.ExitFine, line...)
 	}
 	const run, other, query = "r2fs94pz3fwak", "rdejf3b5mx4b3", "status:canceled"
 	at(ahead, "ingest", runs+"/devflow")
@@ -64,27 +67,27 @@ func TestClockWentBack(t *testing.T) {
 func TestClockWasAhead(t *testing.T) {
 	dir := t.TempDir() + "/archive"
 	ahead, now := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
-	runAt(t, ahead, dir, exitFine, "ingest", runs+"/devflow")
-	runAt(t, ahead, dir, exitFine, "nightly")
-	runAt(t, ahead, dir, exitFine, "status", "--check", "--max-age", "1h")
+	runAt(t, ahead, dir, failure.ExitFine, "ingest", runs+"/devflow")
+	runAt(t, ahead, dir, failure.ExitFine, "nightly")
+	runAt(t, ahead, dir, failure.ExitFine, "status", "--check", "--max-age", "1h")
 
-	runAt(t, now, dir, exitLimit, "status", "--max-age", "1h")
-	if out := runAt(t, now, dir, exitLimit, "status", "--check"); !strings.Contains(out, "the clock was wrong then") || !strings.Contains(out, "unknown") {
+	runAt(t, now, dir, failure.ExitLimit, "status", "--max-age", "1h")
+	if out := runAt(t, now, dir, failure.ExitLimit, "status", "--check"); !strings.Contains(out, "the clock was wrong then") || !strings.Contains(out, "unknown") {
 		t.Errorf("nobody knows when the source was scanned:\n%s", out)
 	}
-	runAt(t, now, dir, exitFine, "nightly")
-	runAt(t, now, dir, exitFine, "status", "--check", "--max-age", "1h")
-	runAt(t, now.Add(48*time.Hour), dir, exitLimit, "status", "--max-age", "1h")
-	runAt(t, now.Add(48*time.Hour), dir, exitLimit, "status", "--check")
+	runAt(t, now, dir, failure.ExitFine, "nightly")
+	runAt(t, now, dir, failure.ExitFine, "status", "--check", "--max-age", "1h")
+	runAt(t, now.Add(48*time.Hour), dir, failure.ExitLimit, "status", "--max-age", "1h")
+	runAt(t, now.Add(48*time.Hour), dir, failure.ExitLimit, "status", "--check")
 }
 
 // runAt runs a command line at a time, and returns what it prints.
 func runAt(t *testing.T, now time.Time, dir string, want int, line ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+	a := &app{Printer: printer.Printer{Out: &out, Err: &errs, Now: func() time.Time { return now }, Getenv: func(key string) string {
 		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
-	}}
+	}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 	if code := execute(t.Context(), a, line); code != want {
 		t.Fatalf("%s: exit %d, want %d\n%s%s", strings.Join(line, " "), code, want, out.String(), errs.String())
 	}
@@ -102,13 +105,13 @@ func TestClockAheadForANight(t *testing.T) {
 	}
 	night := func() string {
 		t.Helper()
-		return at(exitFine, "nightly", "--utc", "--policy", keep, "--backup", bk, "--keep-within", "30d", "--grace", "2d")
+		return at(failure.ExitFine, "nightly", "--utc", "--policy", keep, "--backup", bk, "--keep-within", "30d", "--grace", "2d")
 	}
-	at(exitFine, "ingest", runs+"/devflow")
-	at(exitFine, "backup", bk)
+	at(failure.ExitFine, "ingest", runs+"/devflow")
+	at(failure.ExitFine, "backup", bk)
 	night()
-	at(exitFine, "ingest", runs+"/chibi")
-	before := at(exitFine, "list", "--json")
+	at(failure.ExitFine, "ingest", runs+"/chibi")
+	before := at(failure.ExitFine, "list", "--json")
 	now = now.Add(24 * time.Hour)
 	night()
 
@@ -119,10 +122,10 @@ func TestClockAheadForANight(t *testing.T) {
 			t.Errorf("%q is not in\n%s", doubted, report)
 		}
 	}
-	if status := at(exitFine, "status", "--utc"); !strings.Contains(status, "nothing is deleted before 2036-01-11 15:00Z: 3652d passed between two nightly runs, or the clock is wrong") {
+	if status := at(failure.ExitFine, "status", "--utc"); !strings.Contains(status, "nothing is deleted before 2036-01-11 15:00Z: 3652d passed between two nightly runs, or the clock is wrong") {
 		t.Errorf("status:\n%s", status)
 	}
-	if got := at(exitFine, "list", "--json"); got != before {
+	if got := at(failure.ExitFine, "list", "--json"); got != before {
 		t.Errorf("there are\n%s, there were\n%s", got, before)
 	}
 
@@ -130,7 +133,7 @@ func TestClockAheadForANight(t *testing.T) {
 	if report = night(); strings.Contains(report, "nothing is deleted") || !strings.Contains(report, "policy    ok        nothing to prune") {
 		t.Errorf("the clock is right again:\n%s", report)
 	}
-	if got := at(exitFine, "list", "--json"); got != before {
+	if got := at(failure.ExitFine, "list", "--json"); got != before {
 		t.Errorf("there are\n%s, there were\n%s", got, before)
 	}
 

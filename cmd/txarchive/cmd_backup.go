@@ -10,6 +10,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -50,13 +52,13 @@ func keepFlags(cmd *cobra.Command, keep *backup.Keep) {
 }
 
 func (a *app) backupOptions() backup.Options {
-	return backup.Options{Command: a.command, Now: a.now, FS: a.options().FS}
+	return backup.Options{Command: a.command, Now: a.Now, FS: a.options().FS}
 }
 
 func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 	a.beginWork(hintUndone)
 	if o.keep.Last < 0 {
-		return usage("--keep-last cannot be negative", "--keep-last 14")
+		return failure.Usage("--keep-last cannot be negative", "--keep-last 14")
 	}
 	store, err := a.openPacks(ctx)
 	if err != nil {
@@ -74,12 +76,12 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 		return err
 	}
 	if len(r.Lost) > 0 {
-		err = corrupt(err.Error(), "`txarchive verify --repair --from "+terminal.ShellPath(b.Dir())+"` restores what is missing")
+		err = failure.Corrupt(err.Error(), "`txarchive verify --repair --from "+terminal.ShellPath(b.Dir())+"` restores what is missing")
 	}
-	if a.json {
-		return errors.Join(a.printJSON(backupReport{b.Dir(), r}), err)
+	if a.JSON {
+		return errors.Join(a.PrintJSON(backupReport{b.Dir(), r}), err)
 	}
-	if !a.quiet {
+	if !a.Quiet {
 		a.printBackup(b, &r)
 	}
 	return err
@@ -104,17 +106,17 @@ func origin(store *archive.Archive) backup.Origin {
 }
 
 func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
-	fmt.Fprintf(a.out, "%s (%s) backed up, %s (%s) new\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.Count(r.Copied), terminal.Bytes(r.CopiedBytes))
+	fmt.Fprintf(a.Out, "%s (%s) backed up, %s (%s) new\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.Count(r.Copied), terminal.Bytes(r.CopiedBytes))
 	if r.Expired+r.Removed > 0 {
-		fmt.Fprintf(a.out, "%s expired, %s (%s) removed\n", terminal.Plural(r.Expired, "snapshot", "snapshots"), terminal.Plural(r.Removed, "pack", "packs"), terminal.Bytes(r.RemovedBytes))
+		fmt.Fprintf(a.Out, "%s expired, %s (%s) removed\n", terminal.Plural(r.Expired, "snapshot", "snapshots"), terminal.Plural(r.Removed, "pack", "packs"), terminal.Bytes(r.RemovedBytes))
 	}
 	for _, d := range r.Damaged {
-		fmt.Fprintln(a.out, a.style().Red("not backed up: "+terminal.OneLine(d.Reason)))
+		fmt.Fprintln(a.Out, a.Style().Red("not backed up: "+terminal.OneLine(d.Reason)))
 	}
 	for _, p := range r.Lost {
-		fmt.Fprintln(a.out, a.style().Red(missingPack+terminal.OneLine(p.Name)))
+		fmt.Fprintln(a.Out, a.Style().Red(missingPack+terminal.OneLine(p.Name)))
 	}
-	fmt.Fprintf(a.out, "%s in %s\n", terminal.Plural(r.Snapshots, "snapshot", "snapshots"), terminal.OneLine(a.displayPath(b.Dir())))
+	fmt.Fprintf(a.Out, "%s in %s\n", terminal.Plural(r.Snapshots, "snapshot", "snapshots"), terminal.OneLine(a.displayPath(b.Dir())))
 }
 
 func newBackupListCommand(a *app) *cobra.Command {
@@ -127,16 +129,16 @@ func newBackupListCommand(a *app) *cobra.Command {
 				return err
 			}
 			all, err := b.Snapshots()
-			l := a.listing(terminal.Column{Head: "snapshot"}, terminal.Column{Head: "taken"}, terminal.Column{Head: "unchanged until", DropRank: 1},
+			l := a.Listing(terminal.Column{Head: "snapshot"}, terminal.Column{Head: "taken"}, terminal.Column{Head: "unchanged until", DropRank: 1},
 				terminal.Column{Head: "packs", Right: true, DropRank: 3}, terminal.Column{Head: "size", Right: true, DropRank: 2})
 			for _, s := range all {
 				packs := int64(len(s.Packs))
-				if err := l.row(backupSnapshot{s.ID, timestamp{s.Time}, timestamp{s.Until}, packs, s.Bytes},
-					s.ID, a.formatMinute(s.Time), a.formatMinute(s.Until), terminal.Count(packs), terminal.Bytes(s.Bytes)); err != nil {
+				if err := l.Row(backupSnapshot{s.ID, printer.Stamp(s.Time), printer.Stamp(s.Until), packs, s.Bytes},
+					s.ID, a.FormatMinute(s.Time), a.FormatMinute(s.Until), terminal.Count(packs), terminal.Bytes(s.Bytes)); err != nil {
 					return err
 				}
 			}
-			l.end("")
+			l.End("")
 			return err
 		},
 	}
@@ -144,9 +146,9 @@ func newBackupListCommand(a *app) *cobra.Command {
 
 // backupSnapshot is a row of backup list.
 type backupSnapshot struct {
-	Snapshot string    `json:"snapshot"`
-	Time     timestamp `json:"time"`
-	Until    timestamp `json:"until"`
-	Packs    int64     `json:"packs"`
-	Bytes    int64     `json:"bytes"`
+	Snapshot string            `json:"snapshot"`
+	Time     printer.Timestamp `json:"time"`
+	Until    printer.Timestamp `json:"until"`
+	Packs    int64             `json:"packs"`
+	Bytes    int64             `json:"bytes"`
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -75,9 +76,9 @@ func findVersion(ctx context.Context, store *archive.Archive, name string, numbe
 	}
 	switch {
 	case len(found) == 0 && number != 0:
-		return index.FileVersion{}, notFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
+		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
 	case len(found) == 0:
-		return index.FileVersion{}, notFound(fmt.Sprintf("no file %s in the archive", name), hintFiles)
+		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("no file %s in the archive", name), hintFiles)
 	case len(found) > 1:
 		var few []string
 		for _, v := range found[:min(len(found), 5)] {
@@ -88,7 +89,7 @@ func findVersion(ctx context.Context, store *archive.Archive, name string, numbe
 		if n := len(found) - len(few); n > 0 {
 			more = fmt.Sprintf(" or one of %d more: txarchive show %s --versions", n, name)
 		}
-		return index.FileVersion{}, usage(fmt.Sprintf("%s is stored in %d files", name, len(found)), "name one: "+strings.Join(few, ", ")+more)
+		return index.FileVersion{}, failure.Usage(fmt.Sprintf("%s is stored in %d files", name, len(found)), "name one: "+strings.Join(few, ", ")+more)
 	}
 	return found[0], nil
 }
@@ -99,7 +100,7 @@ func resolveFilters(ctx context.Context, store *archive.Archive, name string) ([
 		return files, err
 	}
 	what, err := resolve(ctx, store, name)
-	if isNotFound(err) {
+	if failure.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -160,10 +161,10 @@ func versionFilters(ctx context.Context, store *archive.Archive, what target) ([
 
 // rawOutput returns the writer for the bytes of originals. They go out unchanged, except to a terminal, which would act on them.
 func (a *app) rawOutput() io.WriteCloser {
-	if _, ok := terminal.Detect(a.out); ok {
-		return &terminal.CleanWriter{W: a.out}
+	if _, ok := terminal.Detect(a.Out); ok {
+		return &terminal.CleanWriter{W: a.Out}
 	}
-	return nopCloser{a.out}
+	return nopCloser{a.Out}
 }
 
 // nopCloser is a writer whose Close does nothing.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -98,7 +99,7 @@ func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bo
 	if err := o.restrictToRun(ctx, a, store, &options); err != nil {
 		return err
 	}
-	v := costPrinter{a: a, o: o, options: options, store: store, style: a.style(), width: a.width()}
+	v := costPrinter{a: a, o: o, options: options, store: store, style: a.Style(), width: a.Width()}
 	switch {
 	case o.explain != "":
 		err = v.explain(ctx)
@@ -117,7 +118,7 @@ func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bo
 // optionError returns the error for a wrong value of a flag of cost, and any other as it is.
 func optionError(err error) error {
 	if wrong, ok := errors.AsType[*cost.OptionError](err); ok {
-		return usage("--"+wrong.Error(), "docs/cost.md describes keys and modes")
+		return failure.Usage("--"+wrong.Error(), "docs/cost.md describes keys and modes")
 	}
 	return err
 }
@@ -134,11 +135,11 @@ type costPrinter struct {
 
 // check rejects flags that do not go together.
 func (o *costOptions) check(a *app, changed func(string) bool) error {
-	o.format = a.formatOr(o.format, "json")
-	if _, err := newRowWriter(a, o.format); err != nil {
+	o.format = a.FormatOr(o.format, "json")
+	if _, err := a.Rows(o.format); err != nil {
 		return err
 	}
-	if err := checkRows(o.limit); err != nil {
+	if err := printer.CheckLimit(o.limit); err != nil {
 		return err
 	}
 	var views []string
@@ -149,32 +150,32 @@ func (o *costOptions) check(a *app, changed func(string) bool) error {
 	}
 	switch {
 	case len(views) > 1:
-		return usage(strings.Join(views, " and ")+" cannot be combined", "each is a separate report")
+		return failure.Usage(strings.Join(views, " and ")+" cannot be combined", "each is a separate report")
 	case len(views) == 1 && changed("by"):
 		hint := "omit --by"
 		if views[0] == "--explain" {
 			hint = "name the row instead: --explain day=2026-11-20,model=gpt-5"
 		}
-		return usage("--by cannot be combined with "+views[0], hint)
+		return failure.Usage("--by cannot be combined with "+views[0], hint)
 	case changed("budget") && (o.since != "" || o.until != ""):
-		return usage("--since and --until cannot be combined with --budget", "a budget always covers the current calendar month")
+		return failure.Usage("--since and --until cannot be combined with --budget", "a budget always covers the current calendar month")
 	case len(views) == 1 && o.format != "table" && o.format != "json" && (!o.blocks || o.format == "markdown"):
-		return usage(fmt.Sprintf("%s does not support format %q", views[0], o.format), "--format table or json")
+		return failure.Usage(fmt.Sprintf("%s does not support format %q", views[0], o.format), "--format table or json")
 	}
 	if o.chart || changed("out") {
 		ext := strings.ToLower(filepath.Ext(o.out))
 		switch {
 		case len(views) == 1:
-			return usage("--chart and --out cannot be combined with "+views[0], "only the plain report has charts: txarchive cost --by day,model --chart")
+			return failure.Usage("--chart and --out cannot be combined with "+views[0], "only the plain report has charts: txarchive cost --by day,model --chart")
 		case o.chart && o.format != "table":
-			return usage("--chart cannot be combined with --format "+o.format, "--out FILE.svg writes a chart as well, whatever the format")
+			return failure.Usage("--chart cannot be combined with --format "+o.format, "--out FILE.svg writes a chart as well, whatever the format")
 		case changed("out") && ext != ".svg" && ext != ".html":
-			return usage(fmt.Sprintf("--out %q: unknown type of file", o.out), "--out FILE.svg or --out FILE.html")
+			return failure.Usage(fmt.Sprintf("--out %q: unknown type of file", o.out), "--out FILE.svg or --out FILE.html")
 		}
 	}
 	for _, name := range []string{"explain", "tree", "budget", "run"} {
 		if changed(name) && map[string]string{"explain": o.explain, "tree": o.tree, "budget": o.budget, "run": o.run}[name] == "" {
-			return usage("--"+name+" needs a value", "txarchive cost --help has examples")
+			return failure.Usage("--"+name+" needs a value", "txarchive cost --help has examples")
 		}
 	}
 	return nil
@@ -187,11 +188,11 @@ func (o *costOptions) options(a *app) (cost.Options, error) {
 		return cost.Options{}, err
 	}
 	c := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, Limit: o.limit, FileTimes: o.fileTimes}
-	if c.Since, c.Until, err = timeRange(o.since, o.until, a.now(), zone); err != nil {
+	if c.Since, c.Until, err = timeRange(o.since, o.until, a.Now(), zone); err != nil {
 		return c, err
 	}
 	if o.query != "" {
-		c.Query, err = query.Parse(o.query, a.now(), zone)
+		c.Query, err = query.Parse(o.query, a.Now(), zone)
 	}
 	return c, err
 }
@@ -220,30 +221,15 @@ func (o *costOptions) restrictToRun(ctx context.Context, a *app, store *archive.
 func (a *app) zone(name string) (*time.Location, error) {
 	switch strings.ToLower(name) {
 	case "":
-		return a.location(), nil
+		return a.Location(), nil
 	case "local":
-		return a.localZone(), nil
+		return a.LocalZone(), nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, usage(fmt.Sprintf("unknown time zone %q", name), "--timezone takes names such as Europe/Berlin, UTC and local")
+		return nil, failure.Usage(fmt.Sprintf("unknown time zone %q", name), "--timezone takes names such as Europe/Berlin, UTC and local")
 	}
 	return zone, nil
-}
-
-// zoneName returns the IANA name of a zone; for the local zone only if the system tells it.
-func (a *app) zoneName(zone *time.Location) string {
-	if zone != time.Local || zone.String() != "Local" {
-		return zone.String()
-	}
-	name := strings.TrimPrefix(a.getenv("TZ"), ":")
-	if target, err := os.Readlink("/etc/localtime"); name == "" && err == nil {
-		_, name, _ = strings.Cut(filepath.ToSlash(target), "/zoneinfo/")
-	}
-	if _, err := time.LoadLocation(name); err != nil || name == "" {
-		return zone.String()
-	}
-	return name
 }
 
 // timeRange returns the time from the start of since to the end of until, in the syntax of queries; "" is open.
@@ -255,12 +241,12 @@ func timeRange(since, until string, now time.Time, zone *time.Location) (from, t
 		const help = "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month"
 		_, bad := query.Parse(`during:"`+date.text+`.."`, now, zone)
 		if date.text != "" && (bad != nil || strings.ContainsAny(date.text, `"\`) || strings.Contains(date.text, "..")) {
-			return from, to, usage(fmt.Sprintf("%s %q is not a date", date.flag, date.text), help)
+			return from, to, failure.Usage(fmt.Sprintf("%s %q is not a date", date.flag, date.text), help)
 		}
 	}
 	tree, err := query.Parse(`during:"`+since+".."+until+`"`, now, zone)
 	if err != nil {
-		return from, to, usage("--until is before --since", "give the earlier date to --since")
+		return from, to, failure.Usage("--until is before --since", "give the earlier date to --since")
 	}
 	if r, ok := tree.Root.(query.Range); ok {
 		return r.From, r.To, nil

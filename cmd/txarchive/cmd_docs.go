@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/docs"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -55,7 +56,7 @@ func listPages(a *app) error {
 		title, _, _ := strings.Cut(string(text), "\n")
 		g.Add(name, strings.TrimPrefix(title, "# "))
 	}
-	fmt.Fprintln(a.out, a.fitTable(g))
+	fmt.Fprintln(a.Out, a.Fit(g))
 	return nil
 }
 
@@ -64,9 +65,9 @@ func printPage(a *app, name string) error {
 	page := strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), pageSuffix)
 	for _, file := range []string{page + pageSuffix, "formats/" + page + pageSuffix} {
 		if text, err := docs.Pages.ReadFile(file); err == nil {
-			_, err = a.out.Write(text)
+			_, err = a.Out.Write(text)
 			return err
 		}
 	}
-	return notFound(fmt.Sprintf("no documentation page %s", terminal.OneLine(name)), "txarchive docs lists the pages")
+	return failure.NotFound(fmt.Sprintf("no documentation page %s", terminal.OneLine(name)), "txarchive docs lists the pages")
 }

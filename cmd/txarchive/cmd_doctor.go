@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/doctor"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -61,8 +62,8 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 		}
 	}
 	worst := doctor.Worst(checks)
-	if a.json {
-		err = a.printJSON(map[string]any{"archive": store.Dir(), "ok": worst == doctor.Fine || worst == doctor.Note, "checks": checks})
+	if a.JSON {
+		err = a.PrintJSON(map[string]any{"archive": store.Dir(), "ok": worst == doctor.Fine || worst == doctor.Note, "checks": checks})
 	} else {
 		a.printChecks(checks)
 	}
@@ -70,9 +71,9 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 	case err != nil:
 		return err
 	case worst == doctor.Damage:
-		return corrupt("the archive is damaged", "see above; `txarchive verify` reads every byte and lists what is lost")
+		return failure.Corrupt("the archive is damaged", "see above; `txarchive verify` reads every byte and lists what is lost")
 	case worst == doctor.Problem:
-		return problems("the archive needs attention", "see above")
+		return failure.Problems("the archive needs attention", "see above")
 	}
 	return nil
 }
@@ -80,10 +81,10 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 // doctor returns a doctor for an open archive.
 func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor {
 	d := &doctor.Doctor{
-		Archive: store, Now: a.now(), Parsers: map[string]int{}, Shown: a.displayPath, HintMissing: hintMissing, HintDamaged: hintMend,
+		Archive: store, Now: a.Now(), Parsers: map[string]int{}, Shown: a.displayPath, HintMissing: hintMissing, HintDamaged: hintMend,
 		Explain: func(err error) (damage bool, hint string) {
 			code, hint := explain(ctx, err)
-			return code == exitCorrupt, hint
+			return code == failure.ExitCorrupt, hint
 		},
 		Sources: func(ctx context.Context) (followed []doctor.Source, err error) {
 			states, err := a.sourceStates(ctx, store)
@@ -94,7 +95,7 @@ func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor
 			}
 			return followed, err
 		},
-		Orphans: func(ctx context.Context) ([]string, error) { return a.orphanMarks(ctx, store, a.now()) },
+		Orphans: func(ctx context.Context) ([]string, error) { return a.orphanMarks(ctx, store, a.Now()) },
 		Unknown: func(ctx context.Context) ([]string, error) {
 			unknown, _, err := unindexedPacks(ctx, store)
 			return unknown, err
@@ -111,23 +112,23 @@ func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor
 const itemsShown = 8
 
 func (a *app) printChecks(checks []*doctor.Check) {
-	c := a.style()
-	width := a.width()
+	c := a.Style()
+	width := a.Width()
 	colors := map[string]func(string) string{doctor.Fine: c.Green, doctor.Note: c.Cyan, doctor.Problem: c.Yellow, doctor.Damage: c.Red}
 	for _, one := range checks {
-		if a.quiet && one.State == doctor.Fine {
+		if a.Quiet && one.State == doctor.Fine {
 			continue
 		}
-		fmt.Fprintln(a.out, a.wrap(colors[one.State](fmt.Sprintf("%-8s", one.State))+fmt.Sprintf("%-14s", one.Name), terminal.OneLine(one.Says), strings.Repeat(" ", 22)))
+		fmt.Fprintln(a.Out, a.Wrap(colors[one.State](fmt.Sprintf("%-8s", one.State))+fmt.Sprintf("%-14s", one.Name), terminal.OneLine(one.Says), strings.Repeat(" ", 22)))
 		for i, item := range one.Items {
 			if i == itemsShown {
-				fmt.Fprintf(a.out, "          ... and %s\n", terminal.Plural(one.Count-itemsShown, "more", "more"))
+				fmt.Fprintf(a.Out, "          ... and %s\n", terminal.Plural(one.Count-itemsShown, "more", "more"))
 				break
 			}
-			fmt.Fprintln(a.out, "          "+c.Dim(terminal.Truncate(terminal.OneLine(item), max(width-10, 0))))
+			fmt.Fprintln(a.Out, "          "+c.Dim(terminal.Truncate(terminal.OneLine(item), max(width-10, 0))))
 		}
 		if one.Hint != nil {
-			fmt.Fprintln(a.out, a.wrap("        -> ", terminal.OneLine(*one.Hint), strings.Repeat(" ", 11)))
+			fmt.Fprintln(a.Out, a.Wrap("        -> ", terminal.OneLine(*one.Hint), strings.Repeat(" ", 11)))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
@@ -58,7 +59,7 @@ func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 		text, from = "", "-"
 	}
 	if (text == "") == (from == "") {
-		return nil, usage("no text or pattern given", "--match-file FILE, --match-file - for standard input, or --match PATTERN")
+		return nil, failure.Usage("no text or pattern given", "--match-file FILE, --match-file - for standard input, or --match PATTERN")
 	}
 	if from != "" {
 		var b []byte
@@ -75,7 +76,7 @@ func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 	}
 	p, err := gc.ParsePattern(text)
 	if err != nil {
-		return nil, usage(err.Error(), "use a text of 4 to 8,192 bytes, or a /regular expression/")
+		return nil, failure.Usage(err.Error(), "use a text of 4 to 8,192 bytes, or a /regular expression/")
 	}
 	return p, nil
 }
@@ -102,29 +103,29 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 		return w.reportNothing(ctx, o)
 	}
 	if !o.apply {
-		if a.json {
-			return a.printJSON(w.report(o))
+		if a.JSON {
+			return a.PrintJSON(w.report(o))
 		}
 		w.print()
-		a.note("Nothing was changed. --apply removes it.")
+		a.Note("Nothing was changed. --apply removes it.")
 		return nil
 	}
-	if !a.json {
+	if !a.JSON {
 		w.print()
 	}
 	if !o.yes && !(a.canAsk() && a.ask("Remove it from all of these?")) {
-		return refused("nothing was removed", "--yes removes it without asking")
+		return failure.Refused("nothing was removed", "--yes removes it without asking")
 	}
 	if err := w.apply(ctx); err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(w.report(o))
-	} else if !a.quiet {
+	if a.JSON {
+		err = a.PrintJSON(w.report(o))
+	} else if !a.Quiet {
 		w.printApplied()
 	}
 	if err == nil && len(w.left) > 0 {
-		err = partial(fmt.Sprintf("it is still in %s", terminal.Plural(len(w.left), "place", "places")),
+		err = failure.Partial(fmt.Sprintf("it is still in %s", terminal.Plural(len(w.left), "place", "places")),
 			"another command may have been reading the archive: run the same command again")
 	}
 	return err
@@ -140,13 +141,13 @@ func (w *forgetJob) reportNothing(ctx context.Context, o forgetOptions) error {
 			return err
 		}
 	}
-	if w.app.json {
-		return errors.Join(w.app.printJSON(w.report(o)), nothingFound)
+	if w.app.JSON {
+		return errors.Join(w.app.PrintJSON(w.report(o)), nothingFound)
 	}
 	return nothingFound
 }
 
-var nothingFound = notFound("nothing in the archive matches", "the text must match exactly, including upper and lower case")
+var nothingFound = failure.NotFound("nothing in the archive matches", "the text must match exactly, including upper and lower case")
 
 // forgetJob is one run of the command.
 type forgetJob struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune/gc"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -59,7 +60,7 @@ func parseUnused(text string) (u gc.Limit, err error) {
 		u.Bytes, err = policy.ParseBytes(text)
 	}
 	if err != nil {
-		err = usage("--max-unused: "+err.Error(), "write 10% or 500MB")
+		err = failure.Usage("--max-unused: "+err.Error(), "write 10% or 500MB")
 	}
 	return u, err
 }
@@ -75,13 +76,13 @@ func runGC(ctx context.Context, a *app, o gc.Options) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(gcReport(&r, o.DryRun, time.Since(began)))
-	} else if !a.quiet {
+	if a.JSON {
+		err = a.PrintJSON(gcReport(&r, o.DryRun, time.Since(began)))
+	} else if !a.Quiet {
 		a.printGC(&r, o.DryRun, time.Since(began))
 	}
 	if err == nil && len(r.Damaged) > 0 {
-		err = corrupt(terminal.Plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" skipped",
+		err = failure.Corrupt(terminal.Plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" skipped",
 			hintDamaged)
 	}
 	return err
@@ -89,7 +90,7 @@ func runGC(ctx context.Context, a *app, o gc.Options) error {
 
 // gc returns the garbage collector of an open archive.
 func (a *app) gc(store *archive.Archive) *gc.GC {
-	return &gc.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
+	return &gc.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.Now, Log: a.log}
 }
 
 // collect adopts the packs that other writers and crashes have left, and then collects garbage.
@@ -146,29 +147,29 @@ func (a *app) printGC(r *gc.Report, dryRun bool, took time.Duration) {
 		would, became = "would be ", "would become"
 	}
 	if r.Rewritten+r.Merged+r.Removed == 0 {
-		fmt.Fprintf(a.out, "No pack needs rewriting: %s (%s)\n", terminal.Plural(r.PacksBefore, "pack", "packs"), terminal.Bytes(r.Before))
+		fmt.Fprintf(a.Out, "No pack needs rewriting: %s (%s)\n", terminal.Plural(r.PacksBefore, "pack", "packs"), terminal.Bytes(r.Before))
 	} else {
-		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", terminal.Plural(r.Rewritten, "pack", "packs"), would, terminal.Count(r.Merged),
+		fmt.Fprintf(a.Out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", terminal.Plural(r.Rewritten, "pack", "packs"), would, terminal.Count(r.Merged),
 			terminal.Count(r.PacksBefore), became, terminal.Count(r.PacksAfter), terminal.Bytes(r.Before), terminal.Bytes(r.After))
 	}
 	if r.Dead > 0 {
-		fmt.Fprintf(a.out, "%s %sremoved permanently\n", terminal.Plural(r.Dead, "pruned original", "pruned originals"), would)
+		fmt.Fprintf(a.Out, "%s %sremoved permanently\n", terminal.Plural(r.Dead, "pruned original", "pruned originals"), would)
 	}
 	if r.Spared > 0 {
-		fmt.Fprintf(a.out, "%s can still be restored, until the grace period ends\n", terminal.Plural(r.Spared, "pruned original", "pruned originals"))
+		fmt.Fprintf(a.Out, "%s can still be restored, until the grace period ends\n", terminal.Plural(r.Spared, "pruned original", "pruned originals"))
 	}
 	for _, name := range r.Damaged {
-		fmt.Fprintln(a.out, a.style().Red("skipped because it is damaged: "+terminal.OneLine(name)))
+		fmt.Fprintln(a.Out, a.Style().Red("skipped because it is damaged: "+terminal.OneLine(name)))
 	}
 	if dryRun {
 		return
 	}
-	fmt.Fprintf(a.out, "index %s -> %s\n", terminal.Bytes(r.Index.Before), terminal.Bytes(r.Index.After))
-	fmt.Fprintf(a.out, "%s freed, %s\n", terminal.Bytes(r.Freed()), took.Round(time.Millisecond))
+	fmt.Fprintf(a.Out, "index %s -> %s\n", terminal.Bytes(r.Index.Before), terminal.Bytes(r.Index.After))
+	fmt.Fprintf(a.Out, "%s freed, %s\n", terminal.Bytes(r.Freed()), took.Round(time.Millisecond))
 	if r.Index.LogKept {
-		a.note("the log of the index could not be truncated while a reader uses it; the next gc truncates it")
+		a.Note("the log of the index could not be truncated while a reader uses it; the next gc truncates it")
 	}
 	if r.More {
-		a.note("a limit was reached: the next gc continues")
+		a.Note("a limit was reached: the next gc continues")
 	}
 }

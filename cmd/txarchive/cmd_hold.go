@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -35,7 +36,7 @@ func newHoldAddCommand(a *app) *cobra.Command {
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 90d",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if h.Owner == "" {
-				h.Owner = firstNonEmpty(a.getenv("USER"), "unknown")
+				h.Owner = terminal.FirstNonEmpty(a.Getenv("USER"), "unknown")
 			}
 			if h.Name == "" {
 				h.Name = h.Owner
@@ -71,7 +72,7 @@ func newHoldReleaseCommand(a *app) *cobra.Command {
 					}
 				}
 				if err == nil && len(facts) == 0 {
-					err = notFound(run+" has no such hold", "`txarchive hold list --all` lists them")
+					err = failure.NotFound(run+" has no such hold", "`txarchive hold list --all` lists them")
 				}
 				return facts, err
 			})
@@ -92,21 +93,21 @@ func newHoldListCommand(a *app) *cobra.Command {
 // checkHold checks a hold and sets its expiry.
 func (a *app) checkHold(h *prune.Hold, until string) error {
 	if strings.ContainsRune(h.Name, '/') {
-		return usage(fmt.Sprintf("invalid hold name %q", h.Name), "a name cannot contain a slash: --name NAME")
+		return failure.Usage(fmt.Sprintf("invalid hold name %q", h.Name), "a name cannot contain a slash: --name NAME")
 	}
 	if until == "" {
 		return nil
 	}
-	at, err := time.ParseInLocation(time.DateOnly, until, a.location())
+	at, err := time.ParseInLocation(time.DateOnly, until, a.Location())
 	if err == nil {
 		at = at.AddDate(0, 0, 1) // the whole day
 	} else if d, bad := policy.ParseDuration(until); bad == nil {
-		at = a.now().Add(d)
+		at = a.Now().Add(d)
 	} else {
-		return usage(fmt.Sprintf("%q is neither a date nor a duration", until), "--until 2027-12-31, --until 90d")
+		return failure.Usage(fmt.Sprintf("%q is neither a date nor a duration", until), "--until 2027-12-31, --until 90d")
 	}
-	if !at.After(a.now()) {
-		return usage("the hold would already have expired", "--until takes a day in the future")
+	if !at.After(a.Now()) {
+		return failure.Usage("the hold would already have expired", "--until takes a day in the future")
 	}
 	at = at.UTC().Truncate(time.Second)
 	h.Expires = &at
@@ -124,19 +125,19 @@ func runHoldList(ctx context.Context, a *app, all bool) error {
 		return err
 	}
 	if !all {
-		holds = slices.DeleteFunc(holds, func(h prune.Hold) bool { return !h.Active(a.now()) })
+		holds = slices.DeleteFunc(holds, func(h prune.Hold) bool { return !h.Active(a.Now()) })
 	}
-	l := a.listing(terminal.Column{Head: "run"}, terminal.Column{Head: "name"}, terminal.Column{Head: "owner", DropRank: 1}, terminal.Column{Head: "until"},
+	l := a.Listing(terminal.Column{Head: "run"}, terminal.Column{Head: "name"}, terminal.Column{Head: "owner", DropRank: 1}, terminal.Column{Head: "until"},
 		terminal.Column{Head: "reason", Shorten: terminal.Truncate, DropRank: 2}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 3})
 	for _, h := range holds {
 		until := "never expires"
 		if h.Expires != nil {
-			until = a.formatClock(*h.Expires)
+			until = a.FormatClock(*h.Expires)
 		}
-		if err := l.row(h, h.Run, h.Name, h.Owner, until, h.Reason, a.describeRun(ctx, store, h.Run)); err != nil {
+		if err := l.Row(h, h.Run, h.Name, h.Owner, until, h.Reason, a.describeRun(ctx, store, h.Run)); err != nil {
 			return err
 		}
 	}
-	l.end("No runs are held. Next: txarchive hold add RUN")
+	l.End("No runs are held. Next: txarchive hold add RUN")
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -63,7 +64,7 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 			continue
 		}
 		if err := ingest.CheckZip(all.Formats(), dir); err != nil {
-			return usage(dir+" cannot be read: "+err.Error(), "download it again, or unpack it into a directory of its own and ingest that; --all stores it as it is")
+			return failure.Usage(dir+" cannot be read: "+err.Error(), "download it again, or unpack it into a directory of its own and ingest that; --all stores it as it is")
 		}
 	}
 	store, done, err := a.ingestInto(ctx, o)
@@ -75,12 +76,12 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 	m.Stop()
 	if err := errors.Join(err, done()); err != nil {
 		if report != nil && report.Packs > 0 && ctx.Err() != nil {
-			a.note("Stored so far: %s", terminal.Plural(report.New+report.Grown+report.Rewritten+report.Copies, "file", "files"))
+			a.Note("Stored so far: %s", terminal.Plural(report.New+report.Grown+report.Rewritten+report.Copies, "file", "files"))
 		}
 		return err
 	}
-	if a.json {
-		err = a.printJSON(struct {
+	if a.JSON {
+		err = a.PrintJSON(struct {
 			Archive string `json:"archive"`
 			DryRun  bool   `json:"dry_run"`
 			*ingest.Report
@@ -121,7 +122,7 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 	return store, func() error { return errors.Join(store.Close(), remove()) }, nil
 }
 
-var errNoSources = usage("nothing to ingest: the archive has no sources yet, no known program has files in its default directories, and no run directories were found below this one", "name a directory: txarchive ingest DIR")
+var errNoSources = failure.Usage("nothing to ingest: the archive has no sources yet, no known program has files in its default directories, and no run directories were found below this one", "name a directory: txarchive ingest DIR")
 
 func ingestSources(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *terminal.Meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
@@ -191,7 +192,7 @@ func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots 
 	for _, r := range roots {
 		if i := slices.IndexFunc(known, named(r.Source)); i >= 0 && known[i].Removed != nil {
 			dir := a.displayPath(filepath.Join(r.Dir, filepath.FromSlash(r.Below)))
-			a.note("%s is ingested only this time: the source %q is no longer followed. To follow it again: txarchive source add %s", dir, r.Source, dir)
+			a.Note("%s is ingested only this time: the source %q is no longer followed. To follow it again: txarchive source add %s", dir, r.Source, dir)
 		}
 	}
 	return nil
@@ -201,17 +202,17 @@ func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots 
 func ingestVerdict(r *ingest.Report) error {
 	switch bad := int64(len(r.Problems)); {
 	case slices.ContainsFunc(r.Problems, func(p ingest.FileError) bool { return errors.Is(p.Err, blob.ErrCorrupt) }):
-		return problems("finished; packs are damaged or missing", hintDamaged)
+		return failure.Problems("finished; packs are damaged or missing", hintDamaged)
 	case bad > 0 || r.Unreadable > 0:
 		text := "finished, with problems in " + terminal.Plural(bad, "file", "files")
 		if bad == 0 {
 			text = "finished; " + terminal.Plural(r.Unreadable, "line or document", "lines or documents") + " could not be read"
 		}
-		return problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` lists what could not")
+		return failure.Problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` lists what could not")
 	case len(r.Missing) > 0 && !slices.ContainsFunc(r.Missing, func(name string) bool { return !strings.Contains(name, "/") }):
-		return problems(terminal.Plural(len(r.Missing), "path is", "paths are")+" missing", "check the path; what was stored from it is kept")
+		return failure.Problems(terminal.Plural(len(r.Missing), "path is", "paths are")+" missing", "check the path; what was stored from it is kept")
 	case len(r.Missing) > 0:
-		return problems(terminal.Plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored from it is kept; `txarchive source remove NAME` stops following it")
+		return failure.Problems(terminal.Plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored from it is kept; `txarchive source remove NAME` stops following it")
 	}
 	return nil
 }
@@ -219,7 +220,7 @@ func ingestVerdict(r *ingest.Report) error {
 const problemsShown = 20
 
 func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration) {
-	if a.quiet {
+	if a.Quiet {
 		return
 	}
 	verb := "stored"
@@ -227,39 +228,39 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		verb = "would be stored"
 	}
 	taken := r.New + r.Grown + r.Rewritten + r.Copies
-	fmt.Fprintf(a.out, "%s scanned, %s %s", terminal.Plural(r.Files, "file", "files"), terminal.Count(taken), verb)
+	fmt.Fprintf(a.Out, "%s scanned, %s %s", terminal.Plural(r.Files, "file", "files"), terminal.Count(taken), verb)
 	for _, part := range []struct {
 		n    int64
 		word string
 	}{{r.New, "new"}, {r.Grown, "grown"}, {r.Rewritten, "rewritten"}, {r.Copies, "copies"}} {
 		if part.n > 0 && part.n != taken {
-			fmt.Fprintf(a.out, ", %s %s", terminal.Count(part.n), part.word)
+			fmt.Fprintf(a.Out, ", %s %s", terminal.Count(part.n), part.word)
 		}
 	}
-	fmt.Fprintln(a.out)
+	fmt.Fprintln(a.Out)
 	switch {
 	case o.dryRun && taken > 0:
-		fmt.Fprintf(a.out, "%s to read\n", terminal.Bytes(r.RawBytes))
+		fmt.Fprintf(a.Out, "%s to read\n", terminal.Bytes(r.RawBytes))
 	case r.Packs > 0:
-		fmt.Fprintf(a.out, "%s in %s (%s), %s indexed, %s\n", terminal.Bytes(r.RawBytes), terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.StoredBytes),
+		fmt.Fprintf(a.Out, "%s in %s (%s), %s indexed, %s\n", terminal.Bytes(r.RawBytes), terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.StoredBytes),
 			terminal.Plural(r.Events, "row", "rows"), took.Round(time.Millisecond))
 	}
 	if r.Adopted > 0 {
-		fmt.Fprintf(a.out, "%s added to the index\n", terminal.Plural(r.Adopted, "unindexed pack", "unindexed packs"))
+		fmt.Fprintf(a.Out, "%s added to the index\n", terminal.Plural(r.Adopted, "unindexed pack", "unindexed packs"))
 	}
 	if r.Mended > 0 {
-		fmt.Fprintf(a.out, "%s repaired: nothing is lost, the damaged files are kept in quarantine/\n", terminal.Plural(r.Mended, "damaged pack", "damaged packs"))
+		fmt.Fprintf(a.Out, "%s repaired: nothing is lost, the damaged files are kept in quarantine/\n", terminal.Plural(r.Mended, "damaged pack", "damaged packs"))
 	}
 	a.printSkipped(r)
 	for _, name := range r.Missing {
-		fmt.Fprintf(a.out, "missing: %s\n", terminal.OneLine(name))
+		fmt.Fprintf(a.Out, "missing: %s\n", terminal.OneLine(name))
 	}
 	for i, p := range r.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.out, "... and %s\n", terminal.Plural(len(r.Problems)-i, "more problem", "more problems"))
+			fmt.Fprintf(a.Out, "... and %s\n", terminal.Plural(len(r.Problems)-i, "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintln(a.out, "problem: "+terminal.OneLine(problemText(&p)))
+		fmt.Fprintln(a.Out, "problem: "+terminal.OneLine(problemText(&p)))
 	}
 }
 
@@ -274,23 +275,23 @@ func problemText(p *ingest.FileError) string {
 // printSkipped prints what was seen and not stored.
 func (a *app) printSkipped(r *ingest.Report) {
 	if r.Ignored > 0 {
-		fmt.Fprintf(a.out, "%s skipped: unknown format (--all stores these too)\n", terminal.Plural(r.Ignored, "file", "files"))
+		fmt.Fprintf(a.Out, "%s skipped: unknown format (--all stores these too)\n", terminal.Plural(r.Ignored, "file", "files"))
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(a.out, "%s skipped: locks, and files that hold credentials\n", terminal.Plural(r.LeftOut, "file", "files"))
+		fmt.Fprintf(a.Out, "%s skipped: locks, and files that hold credentials\n", terminal.Plural(r.LeftOut, "file", "files"))
 	}
 	if r.Excluded > 0 {
-		fmt.Fprintf(a.out, "%s excluded by patterns (source list shows the patterns)\n", terminal.Plural(r.Excluded, "file or directory", "files and directories"))
+		fmt.Fprintf(a.Out, "%s excluded by patterns (source list shows the patterns)\n", terminal.Plural(r.Excluded, "file or directory", "files and directories"))
 	}
 	if n := len(r.NotFollowed); n > 0 {
 		first, such := r.NotFollowed[0], ":"
 		if n > 1 {
 			such = ", such as"
 		}
-		fmt.Fprintf(a.out, "%s not followed%s %s; to archive what it points to: txarchive ingest %s\n", terminal.Plural(n, "symbolic link", "symbolic links"), such,
+		fmt.Fprintf(a.Out, "%s not followed%s %s; to archive what it points to: txarchive ingest %s\n", terminal.Plural(n, "symbolic link", "symbolic links"), such,
 			terminal.OneLine(first.Source+"/"+first.Path), terminal.OneLine(terminal.ShellQuote(first.To)))
 	}
 	if r.Pruned > 0 {
-		fmt.Fprintf(a.out, "%s skipped: pruned (--pruned ingests them again)\n", terminal.Plural(r.Pruned, "file", "files"))
+		fmt.Fprintf(a.Out, "%s skipped: pruned (--pruned ingests them again)\n", terminal.Plural(r.Pruned, "file", "files"))
 	}
 }

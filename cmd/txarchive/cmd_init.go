@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -28,10 +29,10 @@ func runInit(ctx context.Context, a *app) error {
 	if err := store.Close(); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"archive": store.Dir()})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"archive": store.Dir()})
 	}
-	fmt.Fprintf(a.out, "The archive is %s\n", terminal.OneLine(a.displayPath(store.Dir())))
-	a.note("Next: txarchive ingest DIR")
+	fmt.Fprintf(a.Out, "The archive is %s\n", terminal.OneLine(a.displayPath(store.Dir())))
+	a.Note("Next: txarchive ingest DIR")
 	return nil
 }

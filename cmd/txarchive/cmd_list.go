@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/rows"
@@ -119,11 +120,11 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 		runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
 		if len(v) > 0 {
 			if of.Query.Root != nil {
-				return nil, usage("a run and --query cannot be combined", "use only one of them")
+				return nil, failure.Usage("a run and --query cannot be combined", "use only one of them")
 			}
 			id, err := resolveRun(ctx, store, v[0])
-			if isNotFound(err) && strings.ContainsAny(v[0], ": ") {
-				return nil, notFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
+			if failure.IsNotFound(err) && strings.ContainsAny(v[0], ": ") {
+				return nil, failure.NotFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
 			}
 			if err != nil {
 				return nil, err
@@ -167,8 +168,8 @@ func (a *app) printList(ctx context.Context, o *listOptions, columns []listColum
 	}
 	for _, n := range query.Conditions(of.Query.Root) {
 		word, ok := n.(query.Word)
-		if _, err := query.Parse("during:"+word.Text, a.now(), a.location()); ok && err == nil && word.Text != "now" {
-			a.note("%s was searched for as a word; runs of that time: during:%s", word.Text, word.Text)
+		if _, err := query.Parse("during:"+word.Text, a.Now(), a.Location()); ok && err == nil && word.Text != "now" {
+			a.Note("%s was searched for as a word; runs of that time: during:%s", word.Text, word.Text)
 		}
 	}
 	return nil
@@ -185,17 +186,17 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 		}
 		switch {
 		case known == 0:
-			a.note("There are no %ss yet. Next: txarchive ingest DIR", what)
+			a.Note("There are no %ss yet. Next: txarchive ingest DIR", what)
 		case what == "run":
-			a.note("No runs to list: %s pruned, rewritten or only referenced by others: txarchive sql 'SELECT * FROM v_runs'", terminal.Plural(known, "run was", "runs were"))
+			a.Note("No runs to list: %s pruned, rewritten or only referenced by others: txarchive sql 'SELECT * FROM v_runs'", terminal.Plural(known, "run was", "runs were"))
 		case o.allVersions:
-			a.note("No conversations.")
+			a.Note("No conversations.")
 		default:
-			a.note("No conversations to list; --all also lists documents, copies and earlier versions.")
+			a.Note("No conversations to list; --all also lists documents, copies and earlier versions.")
 		}
 		return
 	}
-	a.note("No %s matches.", what)
+	a.Note("No %s matches.", what)
 	command := "list"
 	if what == "conversation" {
 		command = "list conversations --query"

@@ -33,7 +33,7 @@ func writeManual(a *app, dir string) error {
 	if err != nil {
 		return err
 	}
-	month := []byte(a.now().UTC().Format("Jan 2006"))
+	month := []byte(a.Now().UTC().Format("Jan 2006"))
 	for _, p := range pages {
 		page, err := docs.Manual.ReadFile("man/" + p.Name())
 		if err != nil {

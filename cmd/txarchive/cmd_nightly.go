@@ -13,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -80,15 +81,15 @@ func nightlyFlags(a *app, cmd *cobra.Command, o *nightlyOptions) {
 func (o *nightlyOptions) check() error {
 	switch {
 	case o.verifyDays < 0 || o.verifyDays > 3650:
-		return usage("--verify-days must be between 1 and 3650, or 0 to turn verifying off", "--verify-days 30")
+		return failure.Usage("--verify-days must be between 1 and 3650, or 0 to turn verifying off", "--verify-days 30")
 	case o.keep.Last < 0:
-		return usage("--keep-last cannot be negative", "--keep-last 14")
+		return failure.Usage("--keep-last cannot be negative", "--keep-last 14")
 	case o.backup == "" && o.keep != (backup.Keep{}):
-		return usage("--keep-last and --keep-within need --backup", "--backup DIR")
+		return failure.Usage("--keep-last and --keep-within need --backup", "--backup DIR")
 	}
 	for _, name := range o.skip {
 		if !slices.Contains(stepNames(), name) {
-			return usage(fmt.Sprintf("unknown step %q", name), "steps are "+strings.Join(stepNames(), ", "))
+			return failure.Usage(fmt.Sprintf("unknown step %q", name), "steps are "+strings.Join(stepNames(), ", "))
 		}
 	}
 	return nil
@@ -119,14 +120,14 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 		return err
 	}
 	if state, err := nightly.Load(dir); err == nil && o.within > 0 && state.Last != nil {
-		if age := a.now().Sub(state.Last.Finished); age >= 0 && age < o.within {
-			a.note("The last run finished %s ago: nothing to do.", terminal.Duration(age))
+		if age := a.Now().Sub(state.Last.Finished); age >= 0 && age < o.within {
+			a.Note("The last run finished %s ago: nothing to do.", terminal.Duration(age))
 			return nil
 		}
 	}
-	n := &nightlyJob{app: a, opts: o, began: a.now()}
-	job := nightly.Job{Dir: dir, Steps: n.steps(), FS: a.fs(), Now: a.now}
-	if !a.json && !a.quiet {
+	n := &nightlyJob{app: a, opts: o, began: a.Now()}
+	job := nightly.Job{Dir: dir, Steps: n.steps(), FS: a.fs(), Now: a.Now}
+	if !a.JSON && !a.Quiet {
 		previous := ""
 		job.OnStep = func(s nightly.StepReport) { previous = a.printStep(s, previous) }
 	}
@@ -134,8 +135,8 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	if report == nil {
 		return err
 	}
-	if a.json {
-		err = errors.Join(a.printJSON(nightlyReport{dir, report}), err)
+	if a.JSON {
+		err = errors.Join(a.PrintJSON(nightlyReport{dir, report}), err)
 	}
 	if ctx.Err() != nil {
 		return err
@@ -146,7 +147,7 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 // nightlyVerdict returns the gravest error of the steps of a job. forgotten is the error of recording what they did.
 func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) error {
 	var bad []string
-	code, hint := exitProblems, "see the report; `txarchive status` shows this until a nightly run succeeds"
+	code, hint := failure.ExitProblems, "see the report; `txarchive status` shows this until a nightly run succeeds"
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if !s.Bad() {
@@ -158,9 +159,9 @@ func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) err
 			hint = h
 		}
 		switch {
-		case c == exitCorrupt:
+		case c == failure.ExitCorrupt:
 			code = c
-		case c == exitLocked && code != exitCorrupt:
+		case c == failure.ExitLocked && code != failure.ExitCorrupt:
 			code = c
 		}
 	}
@@ -171,12 +172,12 @@ func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) err
 	if forgotten != nil {
 		text += "; this could not be recorded for status: " + forgotten.Error()
 	}
-	return &failure{code: code, text: text, hint: hint, err: forgotten}
+	return &failure.Error{Code: code, Text: text, Hint: hint, Err: forgotten}
 }
 
 // printStep prints how a step ended, and returns its error. An error that the step before had, too, is not printed again.
 func (a *app) printStep(s nightly.StepReport, previous string) string {
-	paint := a.style()
+	paint := a.Style()
 	outcome := fmt.Sprintf("%-8s", s.Outcome)
 	switch s.Outcome {
 	case nightly.OK:
@@ -186,25 +187,25 @@ func (a *app) printStep(s nightly.StepReport, previous string) string {
 	case nightly.Problems:
 		outcome = paint.Yellow(outcome)
 	}
-	fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%-8s  %s  %s", s.Step, outcome, terminal.OneLine(s.Summary)), " "))
+	fmt.Fprintln(a.Out, strings.TrimRight(fmt.Sprintf("%-8s  %s  %s", s.Step, outcome, terminal.OneLine(s.Summary)), " "))
 	switch {
 	case s.Error == nil:
 		previous = ""
 	case *s.Error == previous:
-		fmt.Fprintln(a.out, "  same error")
+		fmt.Fprintln(a.Out, "  same error")
 	default:
 		previous = *s.Error
-		fmt.Fprintln(a.out, a.wrap("  ", terminal.OneLine(previous), "    "))
+		fmt.Fprintln(a.Out, a.Wrap("  ", terminal.OneLine(previous), "    "))
 		if _, hint := explain(context.Background(), s.Err); hint != "" {
-			fmt.Fprintln(a.out, a.wrap("  hint: ", terminal.OneLine(a.completeCommands(hint)), "    "))
+			fmt.Fprintln(a.Out, a.Wrap("  hint: ", terminal.OneLine(a.completeCommands(hint)), "    "))
 		}
 	}
 	for i, p := range s.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.out, "  ... and %s\n", terminal.Plural(len(s.Problems)-i, "more problem", "more problems"))
+			fmt.Fprintf(a.Out, "  ... and %s\n", terminal.Plural(len(s.Problems)-i, "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintln(a.out, a.wrap("  ", terminal.OneLine(p), "    "))
+		fmt.Fprintln(a.Out, a.Wrap("  ", terminal.OneLine(p), "    "))
 	}
 	return previous
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/prune"
@@ -58,7 +59,7 @@ func newUnpinCommand(a *app) *cobra.Command {
 						return []blob.Fact{prune.Unpin(run, nowMicro(a))}, nil
 					}
 				}
-				return nil, errors.Join(err, notFound(run+" is not pinned", "`txarchive pin` lists the pinned runs"))
+				return nil, errors.Join(err, failure.NotFound(run+" is not pinned", "`txarchive pin` lists the pinned runs"))
 			})
 		},
 	}
@@ -92,10 +93,10 @@ func changeMarks(ctx context.Context, a *app, ids []string, word string, find ru
 		if err := p.Write(ctx, facts); err != nil {
 			return err
 		}
-		if a.json {
-			return a.printJSON(map[string]any{"run_ids": runs, "state": word})
+		if a.JSON {
+			return a.PrintJSON(map[string]any{"run_ids": runs, "state": word})
 		}
-		a.note("%s: %s", word, strings.Join(runs, ", "))
+		a.Note("%s: %s", word, strings.Join(runs, ", "))
 		return nil
 	})
 }
@@ -158,17 +159,17 @@ func runPinList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(terminal.Column{Head: "run"}, terminal.Column{Head: "added", DropRank: 2}, terminal.Column{Head: "reason", Shorten: terminal.Truncate}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 1})
+	l := a.Listing(terminal.Column{Head: "run"}, terminal.Column{Head: "added", DropRank: 2}, terminal.Column{Head: "reason", Shorten: terminal.Truncate}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 1})
 	for _, pin := range pins {
 		added := ""
 		if pin.Added != nil {
-			added = a.formatClock(*pin.Added)
+			added = a.FormatClock(*pin.Added)
 		}
-		if err := l.row(pin, pin.Run, added, pin.Reason, a.describeRun(ctx, store, pin.Run)); err != nil {
+		if err := l.Row(pin, pin.Run, added, pin.Reason, a.describeRun(ctx, store, pin.Run)); err != nil {
 			return err
 		}
 	}
-	l.end("No runs are pinned. Next: txarchive pin RUN")
+	l.End("No runs are pinned. Next: txarchive pin RUN")
 	return nil
 }
 
@@ -181,5 +182,5 @@ func (a *app) describeRun(ctx context.Context, store *archive.Archive, id string
 	if err != nil {
 		return "cannot be read: " + err.Error()
 	}
-	return firstNonEmpty(r.Title, r.Flow, r.NativeID)
+	return terminal.FirstNonEmpty(r.Title, r.Flow, r.NativeID)
 }

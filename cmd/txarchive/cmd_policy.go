@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -54,16 +56,16 @@ func runPolicyCheck(a *app, file string) error {
 	if err != nil && !ok {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		all := []map[string]any{}
 		for _, e := range mistakes {
-			all = append(all, map[string]any{"line": e.Line, "column": e.Column, "message": e.Message, "hint": orNull(e.Hint)})
+			all = append(all, map[string]any{"line": e.Line, "column": e.Column, "message": e.Message, "hint": printer.OrNull(e.Hint)})
 		}
 		rules := 0
 		if p != nil {
 			rules = len(p.Rules)
 		}
-		if err := a.printJSON(map[string]any{"file": file, "valid": len(mistakes) == 0, "rules": rules, "mistakes": all}); err != nil {
+		if err := a.PrintJSON(map[string]any{"file": file, "valid": len(mistakes) == 0, "rules": rules, "mistakes": all}); err != nil {
 			return err
 		}
 	}
@@ -71,9 +73,9 @@ func runPolicyCheck(a *app, file string) error {
 		return a.printMistakes(file, mistakes)
 	}
 	if p.Empty() {
-		a.note("%s has no rules: it keeps everything, and prune rejects it.", file)
+		a.Note("%s has no rules: it keeps everything, and prune rejects it.", file)
 	} else {
-		a.note("%s is valid: %s.", file, terminal.Plural(len(p.Rules), "rule", "rules"))
+		a.Note("%s is valid: %s.", file, terminal.Plural(len(p.Rules), "rule", "rules"))
 	}
 	return nil
 }
@@ -88,13 +90,13 @@ func runPolicyShow(ctx context.Context, a *app) error {
 	switch {
 	case err != nil:
 		return err
-	case a.json:
-		return a.printJSON(map[string]any{"policy": orNull(text)})
+	case a.JSON:
+		return a.PrintJSON(map[string]any{"policy": printer.OrNull(text)})
 	case text == "":
-		a.note("No policy has been applied to this archive yet. Next: txarchive policy example")
+		a.Note("No policy has been applied to this archive yet. Next: txarchive policy example")
 		return nil
 	}
-	fmt.Fprint(a.out, terminal.Clean(text))
+	fmt.Fprint(a.Out, terminal.Clean(text))
 	return nil
 }
 
@@ -115,7 +117,7 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 	} else {
 		var text string
 		if text, err = pruner.LastPolicy(ctx); err == nil && text == "" {
-			return usage("no policy has been applied to this archive yet", "name one: --policy FILE")
+			return failure.Usage("no policy has been applied to this archive yet", "name one: --policy FILE")
 		}
 		if err == nil {
 			p, err = policy.Parse([]byte(text))
@@ -128,14 +130,14 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 	if err != nil {
 		return explainNothing(ctx, store, err, run)
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": d.Tier, "rule": d.Rule, "group": d.Group,
-			"reasons": d.Reasons, "until": timestamp{d.Until.Time}, "bytes": d.Bytes, "ledger": d.Ledger})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": d.Tier, "rule": d.Rule, "group": d.Group,
+			"reasons": d.Reasons, "until": printer.Stamp(d.Until.Time), "bytes": d.Bytes, "ledger": d.Ledger})
 	}
-	fmt.Fprintln(a.out, terminal.Truncate(strings.Join([]string{r.ID, r.Format, terminal.Bytes(r.Bytes), terminal.OneLine(firstNonEmpty(r.Title, r.Flow, r.Native))}, "  "), a.width()))
-	fmt.Fprintln(a.out, a.wrap(terminal.OneLine(decisionWord(d))+": ", terminal.OneLine(reasonText(d, len(d.Reasons))), "  "))
+	fmt.Fprintln(a.Out, terminal.Truncate(strings.Join([]string{r.ID, r.Format, terminal.Bytes(r.Bytes), terminal.OneLine(terminal.FirstNonEmpty(r.Title, r.Flow, r.Native))}, "  "), a.Width()))
+	fmt.Fprintln(a.Out, a.Wrap(terminal.OneLine(decisionWord(d))+": ", terminal.OneLine(reasonText(d, len(d.Reasons))), "  "))
 	if !d.Until.IsZero() {
-		fmt.Fprintln(a.out, "until "+a.formatClock(d.Until.Time)+", if nothing else changes")
+		fmt.Fprintln(a.Out, "until "+a.FormatClock(d.Until.Time)+", if nothing else changes")
 	}
 	return nil
 }
@@ -143,23 +145,23 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 func runPolicyExample(a *app, name string) error {
 	if name == "" {
 		for _, n := range policy.Examples() {
-			if a.json {
-				if err := a.printJSON(map[string]any{"name": n}); err != nil {
+			if a.JSON {
+				if err := a.PrintJSON(map[string]any{"name": n}); err != nil {
 					return err
 				}
 				continue
 			}
-			fmt.Fprintln(a.out, n)
+			fmt.Fprintln(a.Out, n)
 		}
 		return nil
 	}
 	src, err := policy.Example(name)
 	if err != nil {
-		return notFound(fmt.Sprintf("unknown example %q", name), "one of "+strings.Join(policy.Examples(), ", "))
+		return failure.NotFound(fmt.Sprintf("unknown example %q", name), "one of "+strings.Join(policy.Examples(), ", "))
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"name": name, "policy": string(src)})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"name": name, "policy": string(src)})
 	}
-	_, err = a.out.Write(src)
+	_, err = a.Out.Write(src)
 	return err
 }

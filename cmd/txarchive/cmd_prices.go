@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -126,24 +128,24 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"tables": tables, "overrides": append([]price.Override{}, overrides...), "models": used})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"tables": tables, "overrides": append([]price.Override{}, overrides...), "models": used})
 	}
 	g := &terminal.Table{Columns: []terminal.Column{{Head: "table of"}, {Head: "models", Right: true}, {Head: "from", Shorten: terminal.Truncate}}}
 	for _, t := range tables {
 		g.Add(t.Date, terminal.Count(t.Models), t.Source+" ("+t.Licence+")")
 	}
-	fmt.Fprintln(a.out, a.fitTable(g))
+	fmt.Fprintln(a.Out, a.Fit(g))
 	if len(overrides) > 0 {
 		g = &terminal.Table{Columns: []terminal.Column{{Head: "own price of", Shorten: terminal.TruncateMiddle}, {Head: "from", DropRank: 1}, {Head: "input", Right: true}, {Head: "output", Right: true}, {Head: "note", Shorten: terminal.Truncate, DropRank: 2}}}
 		for _, o := range overrides {
 			rates := base(&price.Entry{Rates: o.Rates})
-			g.Add(o.Model, firstNonEmpty(o.From, "always"), rates[price.Input], rates[price.Output], o.Note)
+			g.Add(o.Model, terminal.FirstNonEmpty(o.From, "always"), rates[price.Input], rates[price.Output], o.Note)
 		}
-		fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
+		fmt.Fprintf(a.Out, "\n%s\n", a.Fit(g))
 	}
 	if len(used) == 0 {
-		a.note("The archive has no usage of any model yet. txarchive prices list '*' lists all prices")
+		a.Note("The archive has no usage of any model yet. txarchive prices list '*' lists all prices")
 		return nil
 	}
 	g = &terminal.Table{Columns: []terminal.Column{{Head: "model used", Shorten: terminal.TruncateMiddle}, {Head: "records", Right: true, DropRank: 3}, {Head: "row", Shorten: terminal.TruncateMiddle}, {Head: "table", DropRank: 2}, {Head: "reason", Shorten: terminal.Truncate, DropRank: 1}}}
@@ -154,7 +156,7 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 		}
 		g.Add(terminal.TextOrDash(m.Model), terminal.Count(m.Records), row, terminal.TextOrDash(m.Table), strings.ReplaceAll(strings.TrimPrefix(terminal.TextOrDash(m.Reason), "-"), "_", " "))
 	}
-	fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
+	fmt.Fprintf(a.Out, "\n%s\n", a.Fit(g))
 	return nil
 }
 
@@ -165,7 +167,7 @@ func usedModels(ctx context.Context, store *archive.Archive) ([]usedModel, error
 		WHERE counted AND coalesce(input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens) IS NOT NULL GROUP BY 1, 2, 4, 5, 6 ORDER BY 3 DESC, 1, 2, 4, 5, 6`},
 		func([]string) error { return nil },
 		func(row []any) error {
-			text := func(v any) *string { return orNull(rows.Text(v)) }
+			text := func(v any) *string { return printer.OrNull(rows.Text(v)) }
 			n, _ := row[2].(int64)
 			used = append(used, usedModel{text(row[0]), text(row[1]), n, text(row[3]), text(row[4]), text(row[5])})
 			return nil
@@ -188,7 +190,7 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 	table, entries := newest(book)
 	own := map[string]price.Override{} // the one in force today
 	for _, o := range book.Overrides() {
-		if o.From <= a.now().UTC().Format(time.DateOnly) {
+		if o.From <= a.Now().UTC().Format(time.DateOnly) {
 			own[o.Model] = o
 		}
 	}
@@ -199,25 +201,25 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 	slices.SortFunc(entries, func(x, y price.Entry) int { return strings.Compare(x.Key, y.Key) })
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { return !matchesModel(pattern, e.Key) })
 	if len(entries) == 0 {
-		return notFound(fmt.Sprintf("no model in the table of %s matches %q", table.Date, pattern), "txarchive prices list '*' lists all")
+		return failure.NotFound(fmt.Sprintf("no model in the table of %s matches %q", table.Date, pattern), "txarchive prices list '*' lists all")
 	}
-	l := a.listing(terminal.Column{Head: "model", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "provider", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "input", Right: true},
+	l := a.Listing(terminal.Column{Head: "model", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "provider", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "input", Right: true},
 		terminal.Column{Head: "output", Right: true}, terminal.Column{Head: "cache read", Right: true, DropRank: 2}, terminal.Column{Head: "cache write", Right: true, DropRank: 3})
 	for i := range entries {
 		e := &entries[i]
 		o, mine := own[e.Key]
-		row := priceRow{Model: e.Key, Provider: orNull(e.Provider), Table: table.Date, Override: mine, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}
+		row := priceRow{Model: e.Key, Provider: printer.OrNull(e.Provider), Table: table.Date, Override: mine, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}
 		if mine {
 			row.Table = o.From
 		}
 		rates := base(e)
-		if err := l.row(row, e.Key, e.Provider, rates[price.Input], rates[price.Output], rates[price.CacheRead], rates[price.CacheWrite]); err != nil {
+		if err := l.Row(row, e.Key, e.Provider, rates[price.Input], rates[price.Output], rates[price.CacheRead], rates[price.CacheWrite]); err != nil {
 			return err
 		}
 	}
-	l.end("")
-	if !a.json {
-		a.note("%s, table of %s, US dollars per million tokens", terminal.Plural(len(entries), "model", "models"), table.Date)
+	l.End("")
+	if !a.JSON {
+		a.Note("%s, table of %s, US dollars per million tokens", terminal.Plural(len(entries), "model", "models"), table.Date)
 	}
 	return nil
 }
@@ -240,7 +242,7 @@ func parseDay(text string, now time.Time) (time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return day, usage(fmt.Sprintf("--date %q is not a date", text), "--date 2026-11-20")
+		return day, failure.Usage(fmt.Sprintf("--date %q is not a date", text), "--date 2026-11-20")
 	}
 	return day, nil
 }

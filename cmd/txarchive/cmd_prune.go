@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -86,17 +88,17 @@ func (o *pruneOptions) check(names []string) error {
 	}
 	switch {
 	case ways != 1:
-		return usage("choose what to prune, in exactly one way", "--policy FILE, --query QUERY, --run ID, --apply PLAN or --undo")
+		return failure.Usage("choose what to prune, in exactly one way", "--policy FILE, --query QUERY, --run ID, --apply PLAN or --undo")
 	case len(names) > 0 && !o.undo:
-		return usage(fmt.Sprintf("unexpected argument %q", names[0]), "name runs with --run; only --undo takes ids as arguments")
+		return failure.Usage(fmt.Sprintf("unexpected argument %q", names[0]), "name runs with --run; only --undo takes ids as arguments")
 	case o.plan != "" && (o.yes || o.undo || o.apply != ""):
-		return usage("--plan only saves a plan", "apply it later: txarchive prune --apply "+o.plan)
+		return failure.Usage("--plan only saves a plan", "apply it later: txarchive prune --apply "+o.plan)
 	case o.children != "stay" && o.children != "follow":
-		return usage(fmt.Sprintf("--children cannot be %q", o.children), "--children stay or --children follow")
+		return failure.Usage(fmt.Sprintf("--children cannot be %q", o.children), "--children stay or --children follow")
 	case !slices.Contains([]string{"", "versions", "search", "payloads", "ledger"}, o.thin):
-		return usage(fmt.Sprintf("unknown tier %q", o.thin), "--thin versions, --thin search, --thin payloads or --thin ledger")
+		return failure.Usage(fmt.Sprintf("unknown tier %q", o.thin), "--thin versions, --thin search, --thin payloads or --thin ledger")
 	case o.byHand && o.query == "" && len(o.runs) == 0:
-		return usage("--children, --thin and --drop-ledger need --query or --run", "a policy sets this for each rule: docs/policy.md")
+		return failure.Usage("--children, --thin and --drop-ledger need --query or --run", "a policy sets this for each rule: docs/policy.md")
 	}
 	return nil
 }
@@ -130,7 +132,7 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 		_, err := ing.Adopt(ctx)
 		return err
 	}
-	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts, BufferSize: a.planMemory,
+	return &prune.Pruner{Index: store.Index(), Now: a.Now, Write: ing.WriteFacts, BufferSize: a.planMemory,
 		Payloads: &prune.Payloads{GC: a.gc(store), Find: ing.Payloads, Adopt: adopt}}
 }
 
@@ -148,27 +150,27 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 		return savePlan(a, o.plan, plan)
 	}
 	do := o.yes || o.apply != ""
-	if !do || !a.json {
+	if !do || !a.JSON {
 		if err := a.printPlan(plan, o.limit); err != nil {
 			return err
 		}
 	}
 	if len(plan.Idle) > 0 { // one that is to keep runs may be misspelt
-		a.note("Rules that decide on no run: %s.", strings.Join(plan.Idle, ", "))
+		a.Note("Rules that decide on no run: %s.", strings.Join(plan.Idle, ", "))
 	}
 	if plan.Runs.Len() == 0 && !do {
 		if plan.Policy != "" {
-			a.note("--yes still makes it the policy by which `txarchive nightly` prunes.")
+			a.Note("--yes still makes it the policy by which `txarchive nightly` prunes.")
 		}
 		return nil
 	}
 	if !do {
 		if !a.canAsk() {
-			a.note("Nothing was done. --yes applies it, --plan FILE saves it.")
+			a.Note("Nothing was done. --yes applies it, --plan FILE saves it.")
 			return nil
 		}
 		if !a.ask(fmt.Sprintf("Apply this to %s?", terminal.Plural(plan.Runs.Len(), "run", "runs"))) {
-			a.note("Nothing was done.")
+			a.Note("Nothing was done.")
 			return nil
 		}
 	}
@@ -176,19 +178,19 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			*prune.Applied
 			Frees prune.Frees `json:"frees"`
 		}{done, plan.Frees})
 	}
 	if plan.Runs.Len() == 0 {
 		if plan.Policy != "" {
-			a.note("It is now the policy by which `txarchive nightly` prunes this archive.")
+			a.Note("It is now the policy by which `txarchive nightly` prunes this archive.")
 		}
 		return nil
 	}
-	a.note("Applied as plan %s. `txarchive prune --undo %s` reverts it; `txarchive gc` frees the space permanently.", plan.ID, plan.ID)
+	a.Note("Applied as plan %s. `txarchive prune --undo %s` reverts it; `txarchive gc` frees the space permanently.", plan.ID, plan.ID)
 	return nil
 }
 
@@ -202,7 +204,7 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 		defer file.Close()
 		plan, err := p.ReadPlan(file)
 		if err != nil {
-			return nil, refused(o.apply+": "+err.Error(), "make a new plan: txarchive prune --policy FILE --plan "+o.apply)
+			return nil, failure.Refused(o.apply+": "+err.Error(), "make a new plan: txarchive prune --policy FILE --plan "+o.apply)
 		}
 		return plan, nil
 	}
@@ -241,26 +243,26 @@ func savePlan(a *app, path string, plan *prune.Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(plan.Write(file, encode, "\n"), file.Close()); err != nil {
+	if err := errors.Join(plan.Write(file, printer.Encode, "\n"), file.Close()); err != nil {
 		return err
 	}
-	if a.json {
-		return plan.Write(a.out, encode, "")
+	if a.JSON {
+		return plan.Write(a.Out, printer.Encode, "")
 	}
-	a.note("The plan for %s is in %s. `txarchive prune --apply %s` applies exactly this plan.", terminal.Plural(plan.Runs.Len(), "run", "runs"), path, path)
+	a.Note("The plan for %s is in %s. `txarchive prune --apply %s` applies exactly this plan.", terminal.Plural(plan.Runs.Len(), "run", "runs"), path, path)
 	return nil
 }
 
 // canAsk reports whether a person at a terminal could answer a question.
 func (a *app) canAsk() bool {
 	_, in := terminal.Detect(a.in)
-	_, out := terminal.Detect(a.err)
-	return !a.json && in && out
+	_, out := terminal.Detect(a.Err)
+	return !a.JSON && in && out
 }
 
 // ask asks a question, and reports whether the answer is yes.
 func (a *app) ask(question string) bool {
-	fmt.Fprint(a.err, terminal.Clean(question)+" [y/N] ")
+	fmt.Fprint(a.Err, terminal.Clean(question)+" [y/N] ")
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return err == nil && (answer == "y" || answer == "yes")
@@ -286,22 +288,22 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	if _, err := ing.Adopt(ctx); err != nil { // parses their originals again
 		return err
 	}
-	if a.json {
-		return a.printJSON(done)
+	if a.JSON {
+		return a.PrintJSON(done)
 	}
-	a.note("%s restored.", terminal.Plural(len(done.Runs), "run", "runs"))
+	a.Note("%s restored.", terminal.Plural(len(done.Runs), "run", "runs"))
 	if len(done.Gone) > 0 {
-		a.note("%s pruned, for gc has removed the data: %s", terminal.Plural(len(done.Gone), "run stays", "runs stay"), strings.Join(done.Gone, " "))
+		a.Note("%s pruned, for gc has removed the data: %s", terminal.Plural(len(done.Gone), "run stays", "runs stay"), strings.Join(done.Gone, " "))
 	}
 	if done.Marked > 0 {
-		a.note("%s marks in place of payloads: gc has removed the payloads, or other thinned runs share the original.", terminal.Plural(done.Marked, "original keeps", "originals keep"))
+		a.Note("%s marks in place of payloads: gc has removed the payloads, or other thinned runs share the original.", terminal.Plural(done.Marked, "original keeps", "originals keep"))
 	}
 	for _, id := range done.Runs {
-		fmt.Fprintln(a.out, id)
+		fmt.Fprintln(a.Out, id)
 	}
 	n, err := p.Takes(ctx, done.Runs)
 	if n > 0 {
-		a.note("The next nightly run prunes or thins %s of these again by the policy of this archive, unless pinned: txarchive pin RUN", terminal.Plural(n, "run", "runs"))
+		a.Note("The next nightly run prunes or thins %s of these again by the policy of this archive, unless pinned: txarchive pin RUN", terminal.Plural(n, "run", "runs"))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -43,18 +44,18 @@ func runReindex(ctx context.Context, a *app) error {
 	}
 	took := time.Since(began)
 	switch {
-	case a.json:
-		err = a.printJSON(map[string]any{"packs": n, "complete": damage == nil, "elapsed_us": took.Microseconds()})
-	case !a.quiet:
-		fmt.Fprintf(a.out, "Rebuilt the index from %s, %s\n", terminal.Plural(n, "pack", "packs"), took.Round(time.Millisecond))
+	case a.JSON:
+		err = a.PrintJSON(map[string]any{"packs": n, "complete": damage == nil, "elapsed_us": took.Microseconds()})
+	case !a.Quiet:
+		fmt.Fprintf(a.Out, "Rebuilt the index from %s, %s\n", terminal.Plural(n, "pack", "packs"), took.Round(time.Millisecond))
 	}
 	if err != nil || damage == nil {
 		return err
 	}
 	if errors.Is(damage, errPackGone) {
-		return corrupt(damage.Error(), "`txarchive verify --repair --from BACKUP` restores it; the next ingest stores again what its sources still have")
+		return failure.Corrupt(damage.Error(), "`txarchive verify --repair --from BACKUP` restores it; the next ingest stores again what its sources still have")
 	}
-	return corrupt(damage.Error(), hintDamaged)
+	return failure.Corrupt(damage.Error(), hintDamaged)
 }
 
 // rebuild builds the next generation of the index. missing joins errors for packs that only the previous index knows, damage errors for

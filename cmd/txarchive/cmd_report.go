@@ -16,6 +16,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
@@ -46,21 +47,21 @@ func runReportList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(terminal.Column{Head: "report"}, terminal.Column{Head: "what", Shorten: terminal.Truncate}, terminal.Column{Head: "parameters", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "from", DropRank: 2})
+	l := a.Listing(terminal.Column{Head: "report"}, terminal.Column{Head: "what", Shorten: terminal.Truncate}, terminal.Column{Head: "parameters", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "from", DropRank: 2})
 	for _, r := range all {
 		from := "built-in"
 		if !r.Shipped {
 			from = "you"
 		}
-		what := firstNonEmpty(string(r.Description), strings.Join(append([]string{r.Kind}, r.Args...), " "))
-		if err := l.row(r, r.Name, what, strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from); err != nil {
+		what := terminal.FirstNonEmpty(string(r.Description), strings.Join(append([]string{r.Kind}, r.Args...), " "))
+		if err := l.Row(r, r.Name, what, strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from); err != nil {
 			return err
 		}
 	}
 	if !slices.ContainsFunc(all, func(r savedReport) bool { return !r.Shipped }) {
 		l.Table = *l.Without(3)
 	}
-	l.end("")
+	l.End("")
 	return nil
 }
 
@@ -91,7 +92,7 @@ func (a *app) costFlagError(line string) func(*cobra.Command, error) error {
 	return func(c *cobra.Command, err error) error {
 		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 			if name := unknown.GetSpecifiedName(); newCostCommand(a).Flags().Lookup(name) != nil {
-				return usage(err.Error(), "flags of cost go after --: "+line+" --"+name)
+				return failure.Usage(err.Error(), "flags of cost go after --: "+line+" --"+name)
 			}
 		}
 		return flagError(c, err)
@@ -109,7 +110,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	}
 	if r.Kind == "cost" {
 		if len(o.params) > 0 || o.limit != 0 || o.timeout != 0 {
-			return usage(r.Name+" is a cost report: --param, --limit and --timeout are for SQL reports", "flags of cost go after --: txarchive report run "+r.Name+" -- --since 7d")
+			return failure.Usage(r.Name+" is a cost report: --param, --limit and --timeout are for SQL reports", "flags of cost go after --: txarchive report run "+r.Name+" -- --since 7d")
 		}
 		cmd := newCostCommand(a)
 		flags := slices.Concat(r.Args, v[1:])
@@ -119,7 +120,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		return runAs(ctx, cmd, flags)
 	}
 	if len(v) > 1 {
-		return usage(fmt.Sprintf("%s is an SQL report and does not take %q", r.Name, v[1]), "--param name=value sets its parameters")
+		return failure.Usage(fmt.Sprintf("%s is an SQL report and does not take %q", r.Name, v[1]), "--param name=value sets its parameters")
 	}
 	given, err := parseParams(o.params)
 	if err != nil {
@@ -129,7 +130,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	until, _ := given["until"].(string)
 	for name, value := range given {
 		if _, ok := r.Parameters[name]; !ok {
-			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstNonEmpty(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
+			return failure.Usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+terminal.FirstNonEmpty(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
 		}
 		if text, ok := value.(string); ok && r.Shipped {
 			if given[name], err = a.reportValue(name, text); err != nil {
@@ -137,8 +138,8 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 			}
 		}
 	}
-	if _, _, err := timeRange(since, until, a.now(), a.location()); err != nil && r.Shipped {
-		return usage(fmt.Sprintf("until=%q is before since=%q", until, since), "give the earlier date to since")
+	if _, _, err := timeRange(since, until, a.Now(), a.Location()); err != nil && r.Shipped {
+		return failure.Usage(fmt.Sprintf("until=%q is before since=%q", until, since), "give the earlier date to since")
 	}
 	for name, value := range r.Parameters {
 		if _, ok := given[name]; !ok {
@@ -161,7 +162,7 @@ func (a *app) reportValue(name, text string) (string, error) {
 	switch name {
 	case "limit":
 		if n, err := strconv.Atoi(text); err != nil || n < 0 {
-			return "", usage(fmt.Sprintf("%s=%q is not a number of rows", name, text), "write for example limit=20")
+			return "", failure.Usage(fmt.Sprintf("%s=%q is not a number of rows", name, text), "write for example limit=20")
 		}
 		return text, nil
 	case "since", "until":
@@ -169,10 +170,10 @@ func (a *app) reportValue(name, text string) (string, error) {
 		return text, nil
 	}
 	ends := map[string]string{name: text}
-	from, to, err := timeRange(ends["since"], ends["until"], a.now(), a.location())
+	from, to, err := timeRange(ends["since"], ends["until"], a.Now(), a.Location())
 	switch {
 	case err != nil || text == "":
-		return "", usage(fmt.Sprintf("%s=%q is not a date", name, text), "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month")
+		return "", failure.Usage(fmt.Sprintf("%s=%q is not a date", name, text), "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month")
 	case dayPrefix.MatchString(text):
 		return text, nil
 	case name == "until":
@@ -185,7 +186,7 @@ func (a *app) reportValue(name, text string) (string, error) {
 func runAs(ctx context.Context, cmd *cobra.Command, flags []string) error {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("cost: "+err.Error(), "txarchive cost --help lists the flags")
+		return failure.Usage("cost: "+err.Error(), "txarchive cost --help lists the flags")
 	})
 	cmd.SetArgs(append([]string{}, flags...)) // with nil, cobra takes os.Args
 	return cmd.ExecuteContext(ctx)
@@ -214,10 +215,10 @@ func newReportSaveCommand(a *app) *cobra.Command {
 
 func runReportSave(ctx context.Context, a *app, name string, f reportFact, params, what []string) error {
 	if checkTag(name) != nil || strings.Contains(name, "/") {
-		return usage(fmt.Sprintf("invalid report name %q", name), "a name is one word, such as weekly")
+		return failure.Usage(fmt.Sprintf("invalid report name %q", name), "a name is one word, such as weekly")
 	}
 	if _, err := shippedReport(name); err == nil {
-		return refused(name+" is already the name of a built-in report", "choose another name")
+		return failure.Refused(name+" is already the name of a built-in report", "choose another name")
 	}
 	switch {
 	case what[0] == "cost" && len(params) == 0:
@@ -231,12 +232,12 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 		for key, value := range given {
 			text, ok := value.(string)
 			if !ok {
-				return usage("the default of a parameter must be a text: "+key, fmt.Sprintf("--param %s=%v, and CAST(:%s AS NUMERIC) in the statement", key, value, key))
+				return failure.Usage("the default of a parameter must be a text: "+key, fmt.Sprintf("--param %s=%v, and CAST(:%s AS NUMERIC) in the statement", key, value, key))
 			}
 			f.Parameters[key] = text
 		}
 	default:
-		return usage("a report is an SQL statement or a call of cost", "txarchive report save NAME sql 'SELECT ...', or: txarchive report save NAME -- cost --by week")
+		return failure.Usage("a report is an SQL statement or a call of cost", "txarchive report save NAME sql 'SELECT ...', or: txarchive report save NAME -- cost --by week")
 	}
 	if err := tryReport(ctx, a, f); err != nil {
 		return err
@@ -247,7 +248,7 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 // tryReport runs a report up to its first row: a report that fails is not saved.
 func tryReport(ctx context.Context, a *app, f reportFact) error {
 	quiet := *a
-	quiet.out, quiet.err, quiet.quiet = io.Discard, io.Discard, true
+	quiet.Out, quiet.Err, quiet.Quiet = io.Discard, io.Discard, true
 	if f.SQL == "" {
 		return runAs(ctx, newCostCommand(&quiet), slices.Clone(f.Args))
 	}
@@ -283,7 +284,7 @@ func newReportRemoveCommand(a *app) *cobra.Command {
 			case err != nil:
 				return err
 			case r.Shipped:
-				return refused(r.Name+" is a built-in report", "built-in reports cannot be removed")
+				return failure.Refused(r.Name+" is a built-in report", "built-in reports cannot be removed")
 			}
 			return writeReport(cmd.Context(), a, r.Name, nil, "removed")
 		},
@@ -300,10 +301,10 @@ func writeReport(ctx context.Context, a *app, name string, value any, did string
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]string{"name": name, "done": did})
+	if a.JSON {
+		return a.PrintJSON(map[string]string{"name": name, "done": did})
 	}
-	a.note("Report %s is %s", name, did)
+	a.Note("Report %s is %s", name, did)
 	return nil
 }
 

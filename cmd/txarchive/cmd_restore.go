@@ -15,9 +15,11 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -77,23 +79,23 @@ func newRestoreCommand(a *app) *cobra.Command {
 func (o *restoreOptions) check(a *app) error {
 	switch {
 	case o.To == "" && !o.inPlace:
-		return usage("no target directory given", "--to DIR, or --in-place")
+		return failure.Usage("no target directory given", "--to DIR, or --in-place")
 	case o.To != "" && o.inPlace:
-		return usage("--to and --in-place cannot be combined", "use only one of them")
+		return failure.Usage("--to and --in-place cannot be combined", "use only one of them")
 	case o.Version < 0:
-		return usage("versions start at 1", "--version 1 is the first")
+		return failure.Usage("versions start at 1", "--version 1 is the first")
 	case o.inPlace && o.AllVersions:
-		return usage("--in-place can restore only one version of a file", "--to DIR restores all versions")
+		return failure.Usage("--in-place can restore only one version of a file", "--to DIR restores all versions")
 	case o.inPlace && o.Damaged:
-		return usage("--damaged cannot be combined with --in-place", "use --to DIR instead")
+		return failure.Usage("--damaged cannot be combined with --in-place", "use --to DIR instead")
 	case !o.All && o.Source == "" && o.run == "" && len(o.Paths) == 0:
-		return usage("what?", "--all, --source NAME, --run ID, or SOURCE/PATH")
+		return failure.Usage("what?", "--all, --source NAME, --run ID, or SOURCE/PATH")
 	case o.children != "follow" && o.children != "stay":
-		return usage(fmt.Sprintf("--children cannot be %q", o.children), "--children follow or --children stay")
+		return failure.Usage(fmt.Sprintf("--children cannot be %q", o.children), "--children follow or --children stay")
 	case o.run == "" && o.children == "stay":
-		return usage("--children needs --run", "--run ID")
+		return failure.Usage("--children needs --run", "--run ID")
 	case o.All && (o.Source != "" || o.run != "" || len(o.Paths) > 0):
-		return usage("--all restores everything: it cannot be combined with other selections", "omit --all")
+		return failure.Usage("--all restores everything: it cannot be combined with other selections", "omit --all")
 	}
 	if o.at == "" {
 		return nil
@@ -102,8 +104,8 @@ func (o *restoreOptions) check(a *app) error {
 	if o.At, err = time.Parse(time.RFC3339Nano, o.at); err == nil {
 		return nil
 	}
-	if _, o.At, err = timeRange("", o.at, a.now(), a.location()); err != nil {
-		return usage(fmt.Sprintf("--at %q is not a time", o.at), "write 2026-11-20, 2026-11-20T08:00, 2026-11-20T08:00:05Z, 7d or yesterday")
+	if _, o.At, err = timeRange("", o.at, a.Now(), a.Location()); err != nil {
+		return failure.Usage(fmt.Sprintf("--at %q is not a time", o.at), "write 2026-11-20, 2026-11-20T08:00, 2026-11-20T08:00:05Z, 7d or yesterday")
 	}
 	return nil
 }
@@ -183,15 +185,15 @@ func archiveName(ctx context.Context, store *archive.Archive, known []ingest.Nam
 
 // restoreSum counts what a restore did.
 type restoreSum struct {
-	To        *string       `json:"to"` // null with --in-place
-	At        timestamp     `json:"at"`
-	DryRun    bool          `json:"dry_run"`
-	Files     int64         `json:"files"` // restored, or planned
-	Bytes     int64         `json:"bytes"`
-	Unchanged int64         `json:"unchanged"` // were there already, byte for byte
-	Marked    int64         `json:"marked"`    // files among these in which marks replace payloads
-	Failed    []restoreFail `json:"failed"`
-	Runs      []string      `json:"runs"` // with --run: the run, and its children that follow
+	To        *string           `json:"to"` // null with --in-place
+	At        printer.Timestamp `json:"at"`
+	DryRun    bool              `json:"dry_run"`
+	Files     int64             `json:"files"` // restored, or planned
+	Bytes     int64             `json:"bytes"`
+	Unchanged int64             `json:"unchanged"` // were there already, byte for byte
+	Marked    int64             `json:"marked"`    // files among these in which marks replace payloads
+	Failed    []restoreFail     `json:"failed"`
+	Runs      []string          `json:"runs"` // with --run: the run, and its children that follow
 }
 
 type restoreFail struct {
@@ -226,7 +228,7 @@ func notRestored(r *archive.Restored) restoreFail {
 }
 
 func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.Archive) error {
-	sum := restoreSum{To: orNull(o.To), At: timestamp{o.At}, DryRun: o.DryRun, Failed: []restoreFail{}, Runs: append([]string{}, o.Runs...)}
+	sum := restoreSum{To: printer.OrNull(o.To), At: printer.Stamp(o.At), DryRun: o.DryRun, Failed: []restoreFail{}, Runs: append([]string{}, o.Runs...)}
 	marked := map[index.VersionKey]bool{}
 	if o.At.IsZero() {
 		var err error
@@ -252,27 +254,27 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 			sum.Marked++
 		}
 		m.Show(terminal.Progress{Stage: "restore", Path: r.Path, Done: sum.Files + sum.Unchanged})
-		if (o.DryRun || a.verbose) && !a.json {
+		if (o.DryRun || a.verbose) && !a.JSON {
 			name := r.Name
 			if o.inPlace { // names are below the directories of several sources
 				name = a.displayPath(filepath.Join(o.Roots[r.Source], filepath.FromSlash(r.Name)))
 			}
-			fmt.Fprintf(a.out, "%-9s  %9s  %s\n", terminal.OneLine(r.Action), terminal.Bytes(r.Size), terminal.OneLine(name))
+			fmt.Fprintf(a.Out, "%-9s  %9s  %s\n", terminal.OneLine(r.Action), terminal.Bytes(r.Size), terminal.OneLine(name))
 		}
 	})
 	m.Stop()
 	if errors.Is(failed, index.ErrNotFound) {
 		failed = notFoundError(o, failed, sum.Files+sum.Unchanged > 0 || len(sum.Failed) > 0)
 	}
-	if a.json {
+	if a.JSON {
 		if failed != nil && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
 			return failed
 		}
-		return errors.Join(a.printJSON(sum), failed)
+		return errors.Join(a.PrintJSON(sum), failed)
 	}
 	a.printRestored(o, &sum)
 	if errors.Is(failed, blob.ErrLost) && !o.Damaged && !o.inPlace {
-		a.note("--damaged restores what is left of originals that have lost bytes")
+		a.Note("--damaged restores what is left of originals that have lost bytes")
 	}
 	return failed
 }
@@ -281,28 +283,28 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 func notFoundError(o restoreOptions, err error, restored bool) error {
 	switch {
 	case restored:
-		return notFound(err.Error(), hintFiles)
+		return failure.NotFound(err.Error(), hintFiles)
 	case !o.At.IsZero():
-		return notFound("nothing that matches was in the archive at that time", "--at is the time when originals were stored, not when they were written")
+		return failure.NotFound("nothing that matches was in the archive at that time", "--at is the time when originals were stored, not when they were written")
 	case o.All:
-		return notFound("the archive holds no originals", "txarchive ingest DIR")
+		return failure.NotFound("the archive holds no originals", "txarchive ingest DIR")
 	case len(o.Paths) > 0:
-		return notFound("no original has that name", hintFiles+"; a run is restored with --run ID")
+		return failure.NotFound("no original has that name", hintFiles+"; a run is restored with --run ID")
 	case o.Source != "":
-		return notFound(fmt.Sprintf("no originals of source %q in the archive", o.Source), "txarchive source list")
+		return failure.NotFound(fmt.Sprintf("no originals of source %q in the archive", o.Source), "txarchive source list")
 	}
-	return notFound("no original matches", hintFiles)
+	return failure.NotFound("no original matches", hintFiles)
 }
 
 // printRestored prints what was restored and what was not.
 func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	for _, f := range sum.Failed {
-		a.note("%s: %s/%s: %s", f.Action, f.Source, f.Path, f.Reason)
+		a.Note("%s: %s/%s: %s", f.Action, f.Source, f.Path, f.Reason)
 		if f.Name != nil {
-			a.note("  what is left of it is in %s, with zeros for %s", terminal.OneLine(*f.Name), byteRanges(f.Lost))
+			a.Note("  what is left of it is in %s, with zeros for %s", terminal.OneLine(*f.Name), byteRanges(f.Lost))
 		}
 	}
-	if a.quiet || sum.Files+sum.Unchanged == 0 {
+	if a.Quiet || sum.Files+sum.Unchanged == 0 {
 		return
 	}
 	verb := "restored to"
@@ -323,13 +325,13 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	if n := int64(len(sum.Runs)); n > 1 {
 		of = fmt.Sprintf(" of %d runs", n)
 	}
-	fmt.Fprintf(a.out, "%s (%s)%s %s %s", terminal.Plural(sum.Files, "file", "files"), terminal.Bytes(sum.Bytes), of, verb, where)
+	fmt.Fprintf(a.Out, "%s (%s)%s %s %s", terminal.Plural(sum.Files, "file", "files"), terminal.Bytes(sum.Bytes), of, verb, where)
 	if sum.Unchanged > 0 {
-		fmt.Fprintf(a.out, ", %s already there", terminal.Plural(sum.Unchanged, "is", "are"))
+		fmt.Fprintf(a.Out, ", %s already there", terminal.Plural(sum.Unchanged, "is", "are"))
 	}
-	fmt.Fprintln(a.out)
+	fmt.Fprintln(a.Out)
 	if sum.Marked > 0 {
-		a.note("%s marks in place of large payloads that a policy dropped: see docs/retention.md.", terminal.Plural(sum.Marked, "of them has", "of them have"))
+		a.Note("%s marks in place of large payloads that a policy dropped: see docs/retention.md.", terminal.Plural(sum.Marked, "of them has", "of them have"))
 	}
 }
 

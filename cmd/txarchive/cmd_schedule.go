@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/backup"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/schedule"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -81,18 +82,18 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 func (a *app) scheduledJob(command []string, o *scheduleOptions) (*schedule.Job, error) {
 	at, err := time.Parse("15:04", o.at)
 	if err != nil && o.at != "" {
-		return nil, usage(fmt.Sprintf("%q is not a time of day", o.at), "--at 03:17")
+		return nil, failure.Usage(fmt.Sprintf("%q is not a time of day", o.at), "--at 03:17")
 	}
 	dir, err := a.dir()
 	if err != nil {
 		return nil, err
 	}
 	plain := *a
-	plain.archive, plain.getenv = "", func(key string) string {
+	plain.archive, plain.Getenv = "", func(key string) string {
 		if key == "TXARCHIVE_DIR" {
 			return ""
 		}
-		return a.getenv(key)
+		return a.Getenv(key)
 	}
 	name := "txarchive-nightly"
 	if usual, err := plain.dir(); err != nil || usual != dir {
@@ -132,8 +133,8 @@ func (a *app) nightlyCommand(cmd *cobra.Command, n *nightlyOptions) ([]string, e
 }
 
 func (a *app) installer() *schedule.Installer {
-	home := a.getenv("HOME")
-	return &schedule.Installer{FS: a.fs(), Home: home, Config: a.getenv("XDG_CONFIG_HOME"), Run: runProgram}
+	home := a.Getenv("HOME")
+	return &schedule.Installer{FS: a.fs(), Home: home, Config: a.Getenv("XDG_CONFIG_HOME"), Run: runProgram}
 }
 
 // runProgram runs a program of the system. Its error contains what the program wrote to standard error.
@@ -157,7 +158,7 @@ func (o *scheduleOptions) kind(ctx context.Context, in *schedule.Installer, j *s
 		}
 	}
 	if o.with != "" {
-		return "", usage(fmt.Sprintf("unknown scheduler %q", o.with), "--with systemd, launchd or cron")
+		return "", failure.Usage(fmt.Sprintf("unknown scheduler %q", o.with), "--with systemd, launchd or cron")
 	}
 	for _, k := range schedule.Kinds() {
 		if _, err := in.Status(ctx, j, k, now); err == nil {
@@ -194,7 +195,7 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 		return err
 	}
 	in := a.installer()
-	kind, err := o.kind(ctx, in, j, a.now())
+	kind, err := o.kind(ctx, in, j, a.Now())
 	if err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 		return err
 	}
 	if kind == schedule.Systemd {
-		a.note("It runs only while you are logged in; `loginctl enable-linger` makes it run always.")
+		a.Note("It runs only while you are logged in; `loginctl enable-linger` makes it run always.")
 	}
 	return runScheduleStatus(ctx, a, o)
 }
@@ -221,13 +222,13 @@ func (a *app) printUnits(paths []string, files []schedule.File) error {
 		if paths[i] != "" {
 			where = paths[i]
 		}
-		if a.json {
-			if err := a.printJSON(map[string]any{"path": where, "text": f.Text}); err != nil {
+		if a.JSON {
+			if err := a.PrintJSON(map[string]any{"path": where, "text": f.Text}); err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Fprintf(a.out, "==> %s <==\n%s", terminal.OneLine(where), terminal.Clean(f.Text))
+		fmt.Fprintf(a.Out, "==> %s <==\n%s", terminal.OneLine(where), terminal.Clean(f.Text))
 	}
 	return nil
 }

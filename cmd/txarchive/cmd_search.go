@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/search"
 )
 
@@ -63,7 +65,7 @@ func newSearchCommand(a *app) *cobra.Command {
 }
 
 func (a *app) searcher(store *archive.Archive) *search.Searcher {
-	return &search.Searcher{Index: store.Index(), Texts: a.texts(store), Now: a.now, Location: a.location(),
+	return &search.Searcher{Index: store.Index(), Texts: a.texts(store), Now: a.Now, Location: a.Location(),
 		Sources: func(ctx context.Context) (func() []search.Source, error) { return a.searchedSources(ctx, store) }}
 }
 
@@ -71,13 +73,13 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	o.Sort = search.Sort(o.sort)
 	switch {
 	case o.Sort != search.Newest && o.Sort != search.Oldest && o.Sort != search.Relevance:
-		return usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort newest, oldest or relevance")
+		return failure.Usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort newest, oldest or relevance")
 	case o.count && o.files || o.count && len(o.facets) > 0 || o.files && len(o.facets) > 0:
-		return usage("--count, --files and --facets cannot be combined", "use one at a time")
-	case o.null && (!o.files || a.json):
-		return usage("--null needs --files, and cannot be combined with --json", "search --files --null QUERY | xargs -0 -r -n1 txarchive cat")
+		return failure.Usage("--count, --files and --facets cannot be combined", "use one at a time")
+	case o.null && (!o.files || a.JSON):
+		return failure.Usage("--null needs --files, and cannot be combined with --json", "search --files --null QUERY | xargs -0 -r -n1 txarchive cat")
 	case o.Limit < 0 || o.Context < 0:
-		return usage("--limit and --context cannot be negative", "--limit 0 is no limit")
+		return failure.Usage("--limit and --context cannot be negative", "--limit 0 is no limit")
 	}
 	store, err := a.openRead(ctx)
 	if err != nil {
@@ -95,8 +97,8 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	if err != nil {
 		return err
 	}
-	if a.json {
-		fmt.Fprintln(a.err, encode(coverage))
+	if a.JSON {
+		fmt.Fprintln(a.Err, printer.Encode(coverage))
 	} else {
 		a.printCoverage(coverage)
 		if coverage.Shown == 0 && coverage.Partial == nil {
@@ -109,7 +111,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 		}
 	}
 	if coverage.Partial != nil {
-		return partial("partial: "+*coverage.Partial, "narrow the search, or allow more time: --timeout")
+		return failure.Partial("partial: "+*coverage.Partial, "narrow the search, or allow more time: --timeout")
 	}
 	return nil
 }

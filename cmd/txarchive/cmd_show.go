@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/search"
 )
 
@@ -64,26 +65,26 @@ func newShowCommand(a *app) *cobra.Command {
 var showFormats = []string{"text", "markdown", "json", "raw", "openai"}
 
 func (o *showOptions) check(a *app, id string) error {
-	if a.json && o.format != "openai" {
+	if a.JSON && o.format != "openai" {
 		o.format = "json"
 	}
 	switch {
 	case id == "" && (o.around == "" || !strings.Contains(o.around, ":")):
-		return usage("an id is required", "`txarchive search WORDS` shows ids")
+		return failure.Usage("an id is required", "`txarchive search WORDS` shows ids")
 	case !slices.Contains(showFormats, o.format):
-		return usage(fmt.Sprintf("unknown format %q", o.format), "--format text, markdown, json, raw or openai")
+		return failure.Usage(fmt.Sprintf("unknown format %q", o.format), "--format text, markdown, json, raw or openai")
 	case o.timeline && (o.format == "raw" || o.format == "openai"):
-		return usage("--timeline cannot be combined with --format "+o.format, "--format text, markdown or json")
+		return failure.Usage("--timeline cannot be combined with --format "+o.format, "--format text, markdown or json")
 	case o.tools != "short" && o.tools != "full" && o.tools != "none":
-		return usage(fmt.Sprintf("--tools cannot be %q", o.tools), "--tools short, full or none")
+		return failure.Usage(fmt.Sprintf("--tools cannot be %q", o.tools), "--tools short, full or none")
 	case o.first < 0 || o.last < 0 || o.context < 0:
-		return usage("--first, --last and --context cannot be negative", "")
+		return failure.Usage("--first, --last and --context cannot be negative", "")
 	case o.first > 0 && o.last > 0:
-		return usage("--first and --last cannot be combined", "run show twice to see both ends")
+		return failure.Usage("--first and --last cannot be combined", "run show twice to see both ends")
 	case o.versions && (o.first > 0 || o.last > 0 || o.timeline || o.around != "" || o.format != "text" && o.format != "json"):
-		return usage("--versions lists originals: it cannot be combined with flags that select events", "txarchive show ID --versions")
+		return failure.Usage("--versions lists originals: it cannot be combined with flags that select events", "txarchive show ID --versions")
 	case o.around != "" && (o.first > 0 || o.last > 0):
-		return usage("--around cannot be combined with --first and --last", "-C N sets how many events are shown around it")
+		return failure.Usage("--around cannot be combined with --first and --last", "-C N sets how many events are shown around it")
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	}
 	defer store.Close()
 	what, err := resolve(ctx, store, o.target(id))
-	if isNotFound(err) && o.around == "" {
+	if failure.IsNotFound(err) && o.around == "" {
 		what, err = resolveFile(ctx, store, id, err)
 	}
 	if err != nil {
@@ -108,12 +109,12 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 		o.context = 3
 	}
 	if what.event == "" && o.context > 0 {
-		return usage("-C needs an event", "--around NUMBER, or ID:NUMBER, names one")
+		return failure.Usage("-C needs an event", "--around NUMBER, or ID:NUMBER, names one")
 	}
 	if err := a.noteLosses(ctx, store, what.run); err != nil {
 		return err
 	}
-	v := viewer{a: a, o: o, store: store, style: a.style(), width: a.width()}
+	v := viewer{a: a, o: o, store: store, style: a.Style(), width: a.Width()}
 	return v.finish(v.show(ctx, what))
 }
 
@@ -149,13 +150,4 @@ func (o *showOptions) options() search.ShowOptions {
 		s.Limit, s.Last = o.last, true
 	}
 	return s
-}
-
-func firstNonEmpty(texts ...string) string {
-	for _, t := range texts {
-		if strings.TrimSpace(t) != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -45,7 +46,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(name))
 		if i < 0 || known[i].Removed != nil {
-			return notFound(fmt.Sprintf("no source %q", name), "txarchive source list")
+			return failure.NotFound(fmt.Sprintf("no source %q", name), "txarchive source list")
 		}
 		stored, err := hasVersions(ctx, store, name)
 		if err != nil {
@@ -60,7 +61,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, left)}); err != nil {
 			return err
 		}
-		a.note(message, name)
+		a.Note(message, name)
 		return nil
 	})
 }
@@ -69,7 +70,7 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(old))
 		if i < 0 {
-			return notFound(fmt.Sprintf("no source %q", old), "txarchive source list")
+			return failure.NotFound(fmt.Sprintf("no source %q", old), "txarchive source list")
 		}
 		if err := checkNewName(known, name); err != nil {
 			return err
@@ -79,12 +80,12 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 			return err
 		}
 		if stored {
-			return refused(fmt.Sprintf("files are already stored under the name %q, and packs never change", old), "add the directory under the new name to another archive")
+			return failure.Refused(fmt.Sprintf("files are already stored under the name %q, and packs never change", old), "add the directory under the new name to another archive")
 		}
 		s := known[i].Source
 		err = a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(old, nil), a.sourceFact(name, &s)})
 		if err == nil {
-			a.note("Source %q is now %q.", old, name)
+			a.Note("Source %q is now %q.", old, name)
 		}
 		return err
 	})
@@ -116,9 +117,9 @@ func named(name string) func(ingest.Named) bool {
 func checkNewName(known []ingest.Named, name string) error {
 	switch {
 	case name == "" || name == "." || name == ".." || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '/' || r == '\\' || terminal.IsHidden(r) || r == '\n' || r == '\t' }):
-		return usage(fmt.Sprintf("invalid source name %q", name), "a name cannot contain slashes or control characters")
+		return failure.Usage(fmt.Sprintf("invalid source name %q", name), "a name cannot contain slashes or control characters")
 	case slices.ContainsFunc(known, named(name)):
-		return refused(fmt.Sprintf("a source %q already exists", name), "choose another name")
+		return failure.Refused(fmt.Sprintf("a source %q already exists", name), "choose another name")
 	}
 	return nil
 }

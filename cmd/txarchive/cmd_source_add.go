@@ -15,6 +15,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -52,14 +53,14 @@ func newSourceAddCommand(a *app) *cobra.Command {
 
 func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) error {
 	if strings.ContainsFunc(o.host, func(r rune) bool { return r == '/' || r == '\\' || r == '\n' || terminal.IsHidden(r) }) {
-		return usage(fmt.Sprintf("invalid machine name %q", o.host), "a name cannot contain slashes or control characters")
+		return failure.Usage(fmt.Sprintf("invalid machine name %q", o.host), "a name cannot contain slashes or control characters")
 	}
 	if err := checkPatterns(o.exclude); err != nil {
 		return err
 	}
 	if !slices.Contains(all.Programs(), what) {
 		if o.home != "" {
-			return usage("--home needs a program, and "+what+" is not one that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
+			return failure.Usage("--home needs a program, and "+what+" is not one that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
 		}
 		return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
 			return a.add(ctx, store, known, []wantedSource{{dir: what, name: o.name}}, o)
@@ -72,9 +73,9 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 	found = slices.DeleteFunc(found, func(f *ingest.Found) bool { return f.Name != what })
 	switch {
 	case len(found) == 0:
-		return notFound("no files of "+what+" in its default directories", "name its directory: txarchive source add DIR; see docs/formats for where it looks")
+		return failure.NotFound("no files of "+what+" in its default directories", "name its directory: txarchive source add DIR; see docs/formats for where it looks")
 	case len(found) > 1 && o.name != "":
-		return usage(fmt.Sprintf("%s has %d directories, and --name can name only one", what, len(found)), "omit --name, or add the directories one by one")
+		return failure.Usage(fmt.Sprintf("%s has %d directories, and --name can name only one", what, len(found)), "omit --name, or add the directories one by one")
 	}
 	return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, o)
@@ -84,7 +85,7 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 // noteFollowed notes what to do after sources were added.
 func (a *app) noteFollowed(err error) error {
 	if err == nil {
-		a.note("Next: txarchive ingest")
+		a.Note("Next: txarchive ingest")
 	}
 	return err
 }
@@ -97,7 +98,7 @@ func (a *app) follow(ctx context.Context, store *archive.Archive, known []ingest
 			if len(o.exclude) > 0 {
 				return refuseFollowed(f.Dir, f.Source)
 			}
-			a.note("%s is already in the source %q", a.displayPath(f.Dir), f.Source)
+			a.Note("%s is already in the source %q", a.displayPath(f.Dir), f.Source)
 			continue
 		}
 		dirs = append(dirs, wantedSource{dir: f.Dir, name: o.name, like: f.Name})
@@ -139,7 +140,7 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 		return err
 	}
 	for _, n := range added {
-		a.note("Source %q follows %s.", n.Name, a.displayPath(followed(n.Root, n.Only)))
+		a.Note("Source %q follows %s.", n.Name, a.displayPath(followed(n.Root, n.Only)))
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wantedSource, o sourceOptions) (*ingest.Named, error) {
 	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
-		return nil, notFound(fmt.Sprintf("%q is neither a directory nor a program that txarchive knows", w.dir), "programs are "+strings.Join(all.Programs(), ", "))
+		return nil, failure.NotFound(fmt.Sprintf("%q is neither a directory nor a program that txarchive knows", w.dir), "programs are "+strings.Join(all.Programs(), ", "))
 	}
 	if err != nil {
 		return nil, explainExcluded(err)
@@ -157,7 +158,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	at := filepath.Join(root.Dir, filepath.FromSlash(root.Below))
 	info, err := os.Stat(at)
 	if err != nil {
-		return nil, notFound(w.dir+" does not exist", "name a directory or a file")
+		return nil, failure.NotFound(w.dir+" does not exist", "name a directory or a file")
 	}
 	i := slices.IndexFunc(known, named(root.Source))
 	if i >= 0 && known[i].Removed != nil && root.Below != "." && (info.IsDir() || filepath.Dir(at) != root.Dir) { // that source is not scanned any more: the path becomes a source of its own
@@ -174,9 +175,9 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	case i < 0:
 		n.Name = ingest.FreeName(known, w.likeness(root.Source, o.host))
 	case known[i].Removed == nil && len(known[i].Only) == 0 && root.Below != ".":
-		return nil, refused(fmt.Sprintf("%s is inside the source %q", w.dir, root.Source), "it is scanned with that source")
+		return nil, failure.Refused(fmt.Sprintf("%s is inside the source %q", w.dir, root.Source), "it is scanned with that source")
 	case w.name != "" && w.name != root.Source:
-		return nil, refused(fmt.Sprintf("%s is already the source %q", w.dir, root.Source), "a source keeps its name once something is stored under it")
+		return nil, failure.Refused(fmt.Sprintf("%s is already the source %q", w.dir, root.Source), "a source keeps its name once something is stored under it")
 	case known[i].Removed != nil: // followed again, with the host that it had
 		n.Host, n.Away, w.name = known[i].Host, known[i].Away, ""
 		if len(o.exclude) == 0 {
@@ -185,7 +186,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	case len(o.exclude) > 0:
 		return nil, refuseFollowed(w.dir, root.Source)
 	case known[i].Follows(root.Below):
-		a.note("%s is already the source %q", w.dir, root.Source)
+		a.Note("%s is already the source %q", w.dir, root.Source)
 		return nil, nil
 	default: // more paths of its directory
 		n.Source, w.name = known[i].Source, ""

@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -36,26 +37,26 @@ func newSourceDiscoverCommand(a *app) *cobra.Command {
 
 // placeRow is a row of `source discover`.
 type placeRow struct {
-	Name        string    `json:"name"`
-	Format      string    `json:"format"`
-	Dir         string    `json:"directory"`
-	Source      *string   `json:"source"`
-	Files       int64     `json:"files"`
-	Bytes       int64     `json:"bytes"`
-	Transcripts int64     `json:"transcripts"`
-	NewFiles    int64     `json:"new_files"`
-	NewBytes    int64     `json:"new_bytes"`
-	RiskFiles   int64     `json:"at_risk_files"`
-	RiskBytes   int64     `json:"at_risk_bytes"`
-	Oldest      timestamp `json:"oldest"`
-	Days        *int      `json:"deletes_after_days"`
-	Deletes     *string   `json:"deletes"`
+	Name        string            `json:"name"`
+	Format      string            `json:"format"`
+	Dir         string            `json:"directory"`
+	Source      *string           `json:"source"`
+	Files       int64             `json:"files"`
+	Bytes       int64             `json:"bytes"`
+	Transcripts int64             `json:"transcripts"`
+	NewFiles    int64             `json:"new_files"`
+	NewBytes    int64             `json:"new_bytes"`
+	RiskFiles   int64             `json:"at_risk_files"`
+	RiskBytes   int64             `json:"at_risk_bytes"`
+	Oldest      printer.Timestamp `json:"oldest"`
+	Days        *int              `json:"deletes_after_days"`
+	Deletes     *string           `json:"deletes"`
 }
 
 func rowOf(f *ingest.Found) placeRow {
 	row := placeRow{
-		Name: f.Name, Format: f.Format, Dir: f.Dir, Source: orNull(f.Source), Files: f.Files, Bytes: f.Bytes, Transcripts: f.Transcripts,
-		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Oldest: timestamp{f.Oldest}, Deletes: orNull(f.Deletes),
+		Name: f.Name, Format: f.Format, Dir: f.Dir, Source: printer.OrNull(f.Source), Files: f.Files, Bytes: f.Bytes, Transcripts: f.Transcripts,
+		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Oldest: printer.Stamp(f.Oldest), Deletes: printer.OrNull(f.Deletes),
 	}
 	if f.Days > 0 {
 		row.Days = &f.Days
@@ -68,9 +69,9 @@ func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) er
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		for _, f := range found {
-			if err := a.printJSON(rowOf(f)); err != nil {
+			if err := a.PrintJSON(rowOf(f)); err != nil {
 				return err
 			}
 		}
@@ -100,11 +101,11 @@ func (a *app) homeOf(dir string) ingest.Home {
 	if dir != "" {
 		return ingest.Home{Dir: dir, Env: func(string) string { return "" }, Foreign: true}
 	}
-	home := a.getenv("HOME")
+	home := a.Getenv("HOME")
 	if home == "" {
 		home, _ = os.UserHomeDir() // Windows has another variable
 	}
-	return ingest.Home{Dir: home, Env: a.getenv}
+	return ingest.Home{Dir: home, Env: a.Getenv}
 }
 
 // printPlaces prints what was found; followed says that all of it will be followed.
@@ -127,14 +128,14 @@ func (a *app) printPlaces(found []*ingest.Found, followed bool) {
 		}
 	}
 	if len(found) == 0 {
-		a.note("No files of the programs that txarchive knows. Other directories: txarchive ingest DIR")
+		a.Note("No files of the programs that txarchive knows. Other directories: txarchive ingest DIR")
 		return
 	}
-	fmt.Fprintln(a.out, a.fitTable(g))
+	fmt.Fprintln(a.Out, a.Fit(g))
 	for _, n := range notes {
-		a.note("%s", n)
+		a.Note("%s", n)
 	}
 	if loose && !followed {
-		a.note("Follow them with: txarchive source add NAME, or all with: txarchive source discover --add")
+		a.Note("Follow them with: txarchive source add NAME, or all with: txarchive source discover --add")
 	}
 }

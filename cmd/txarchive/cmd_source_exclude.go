@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -44,7 +45,7 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 func (a *app) exclude(ctx context.Context, store *archive.Archive, known []ingest.Named, name string, patterns []string, undo bool) error {
 	i := slices.IndexFunc(known, named(name))
 	if i < 0 || known[i].Removed != nil {
-		return notFound(fmt.Sprintf("no source %q", name), "txarchive source list")
+		return failure.NotFound(fmt.Sprintf("no source %q", name), "txarchive source list")
 	}
 	s := known[i].Source
 	s.Exclude = slices.Clone(s.Exclude)
@@ -52,7 +53,7 @@ func (a *app) exclude(ctx context.Context, store *archive.Archive, known []inges
 		at := slices.Index(s.Exclude, p)
 		switch {
 		case undo && at < 0:
-			return notFound(fmt.Sprintf("the source %q has no pattern %q", name, p), "its patterns: "+orNone(s.Exclude))
+			return failure.NotFound(fmt.Sprintf("the source %q has no pattern %q", name, p), "its patterns: "+orNone(s.Exclude))
 		case undo:
 			s.Exclude = slices.Delete(s.Exclude, at, at+1)
 		case at < 0:
@@ -65,14 +66,14 @@ func (a *app) exclude(ctx context.Context, store *archive.Archive, known []inges
 	if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, &s)}); err != nil {
 		return err
 	}
-	a.note("Excluded from the source %q: %s", name, orNone(s.Exclude))
+	a.Note("Excluded from the source %q: %s", name, orNone(s.Exclude))
 	return nil
 }
 
 func checkPatterns(patterns []string) error {
 	for _, p := range patterns {
 		if err := ingest.CheckPattern(p); err != nil {
-			return usage(err.Error(), "such as '*.tmp', 'private/' or '/work/**/drafts'")
+			return failure.Usage(err.Error(), "such as '*.tmp', 'private/' or '/work/**/drafts'")
 		}
 	}
 	return nil
@@ -88,13 +89,13 @@ func orNone(patterns []string) string {
 // refuseFollowed returns the error for patterns that are given for a new source when the directory is a source already, which may have
 // patterns.
 func refuseFollowed(dir, source string) error {
-	return refused(fmt.Sprintf("%s is already in the source %q", dir, source), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(source))+" PATTERN excludes more of it")
+	return failure.Refused(fmt.Sprintf("%s is already in the source %q", dir, source), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(source))+" PATTERN excludes more of it")
 }
 
 // explainExcluded adds a hint to the error for a path that its source excludes.
 func explainExcluded(err error) error {
 	if x, ok := errors.AsType[*ingest.ExcludedError](err); ok {
-		return refused(terminal.OneLine(x.Error()), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(x.Source)+" "+terminal.ShellQuote(x.Pattern))+" --undo")
+		return failure.Refused(terminal.OneLine(x.Error()), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(x.Source)+" "+terminal.ShellQuote(x.Pattern))+" --undo")
 	}
 	return err
 }

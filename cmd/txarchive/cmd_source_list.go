@@ -8,21 +8,22 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // sourceRow is a row of `source list`.
 type sourceRow struct {
-	Name    string    `json:"name"`
-	Root    string    `json:"root"`
-	Only    []string  `json:"only,omitempty"` // the paths that are followed; all of it without
-	Exclude []string  `json:"exclude"`        // patterns of what is not scanned
-	State   string    `json:"state"`          // present, missing, removed
-	Host    *string   `json:"host"`
-	Added   timestamp `json:"added"`
-	Removed timestamp `json:"removed"`
-	Files   int64     `json:"files"`
-	Bytes   int64     `json:"bytes"`
+	Name    string            `json:"name"`
+	Root    string            `json:"root"`
+	Only    []string          `json:"only,omitempty"` // the paths that are followed; all of it without
+	Exclude []string          `json:"exclude"`        // patterns of what is not scanned
+	State   string            `json:"state"`          // present, missing, removed
+	Host    *string           `json:"host"`
+	Added   printer.Timestamp `json:"added"`
+	Removed printer.Timestamp `json:"removed"`
+	Files   int64             `json:"files"`
+	Bytes   int64             `json:"bytes"`
 }
 
 func runSourceList(ctx context.Context, a *app) error {
@@ -35,10 +36,10 @@ func runSourceList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(terminal.Column{Head: "source", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "state"}, terminal.Column{Head: "files", Right: true, DropRank: 1},
+	l := a.Listing(terminal.Column{Head: "source", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "state"}, terminal.Column{Head: "files", Right: true, DropRank: 1},
 		terminal.Column{Head: "size", Right: true, DropRank: 2}, terminal.Column{Head: "directory", Shorten: terminal.TruncateMiddle})
 	for _, s := range sources {
-		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: orNull(s.Host), Added: timestamp{s.Added}}
+		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: printer.OrNull(s.Host), Added: printer.Stamp(s.Added)}
 		if s.Removed != nil {
 			row.Removed.Time = *s.Removed
 		}
@@ -53,11 +54,11 @@ func runSourceList(ctx context.Context, a *app) error {
 		if len(row.Exclude) > 0 {
 			where += " without " + orNone(row.Exclude)
 		}
-		if err := l.row(row, row.Name, row.State, terminal.Count(row.Files), terminal.Bytes(row.Bytes), where); err != nil {
+		if err := l.Row(row, row.Name, row.State, terminal.Count(row.Files), terminal.Bytes(row.Bytes), where); err != nil {
 			return err
 		}
 	}
-	l.end("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
+	l.End("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	return nil
 }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/sqlshell"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -81,11 +83,11 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 
 // applyDefaults checks the options and sets those that were left open.
 func (o *sqlOptions) applyDefaults(a *app) error {
-	o.format = a.formatOr(o.format, "json")
-	if _, err := newRowWriter(a, o.format); err != nil {
+	o.format = a.FormatOr(o.format, "json")
+	if _, err := a.Rows(o.format); err != nil {
 		return err
 	}
-	return checkRows(o.limit)
+	return printer.CheckLimit(o.limit)
 }
 
 // runStatement runs one statement, or a command of the shell, and prints what it gives.
@@ -109,12 +111,12 @@ func runStatement(ctx context.Context, a *app, o sqlOptions, statement string, p
 
 // answer runs a statement, prints its rows and returns their number. For an error of syntax it points to the place.
 func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, statement string, params map[string]any) (rows int64, err error) {
-	out, err := newRowWriter(a, o.format)
+	out, err := a.Rows(o.format)
 	if err != nil {
 		return 0, err
 	}
 	if o.money && o.format == "table" {
-		out = out.HumanReadable(a.formatStamp)
+		out = out.HumanReadable(a.FormatStamp)
 	}
 	q := index.Question{SQL: statement, Params: params, AllowUnused: o.spare, Rows: o.limit, Time: o.timeout}
 	err = store.Index().Query(ctx, q, out.Columns, func(v []any) error {
@@ -125,13 +127,13 @@ func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, 
 		err = errors.Join(err, end)
 	}
 	if wrong, ok := errors.AsType[*index.SQLError](err); ok {
-		if wrong.Line > 0 && !a.json {
-			fmt.Fprintln(a.err, pointAt(statement, wrong.Line, wrong.Column))
+		if wrong.Line > 0 && !a.JSON {
+			fmt.Fprintln(a.Err, pointAt(statement, wrong.Line, wrong.Column))
 		}
 		if near := sqlshell.Suggest(ctx, store.Index(), statement, wrong.Message); near != "" {
-			err = usage(err.Error(), "did you mean "+near+"?")
+			err = failure.Usage(err.Error(), "did you mean "+near+"?")
 		} else if name, ok := strings.CutPrefix(wrong.Message, "no such column: "); ok {
-			err = usage(err.Error(), fmt.Sprintf("a text is written in single quotes, '%s'; docs/sql.md lists every view and column", name))
+			err = failure.Usage(err.Error(), fmt.Sprintf("a text is written in single quotes, '%s'; docs/sql.md lists every view and column", name))
 		}
 	}
 	return rows, err
@@ -140,7 +142,7 @@ func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, 
 // interactive reports whether a person sits at a terminal and no statement was given.
 func (a *app) interactive(v []string) bool {
 	_, in := terminal.Detect(a.in)
-	_, out := terminal.Detect(a.out)
+	_, out := terminal.Detect(a.Out)
 	return in && out && len(v) == 0
 }
 
@@ -150,7 +152,7 @@ func (a *app) statement(v []string) (string, error) {
 		return v[0], nil
 	}
 	if _, ok := terminal.Detect(a.in); ok { // standard output is not a terminal, or the shell would run
-		return "", usage("no SQL statement given", "txarchive sql 'SELECT ...', or: txarchive sql < query.sql")
+		return "", failure.Usage("no SQL statement given", "txarchive sql 'SELECT ...', or: txarchive sql < query.sql")
 	}
 	b, err := io.ReadAll(io.LimitReader(a.in, maxStatement))
 	if err != nil {
@@ -166,12 +168,12 @@ func parseParams(given []string) (map[string]any, error) {
 		name, value, ok := strings.Cut(p, "=")
 		name, number := strings.CutSuffix(strings.TrimLeft(name, ":@$"), ":")
 		if !ok || name == "" {
-			return nil, usage(fmt.Sprintf("invalid parameter %q", p), "--param name=text or --param name:=number, for :name in the statement")
+			return nil, failure.Usage(fmt.Sprintf("invalid parameter %q", p), "--param name=text or --param name:=number, for :name in the statement")
 		}
 		params[name] = value
 		if number {
 			if params[name], ok = numberOf(value); !ok {
-				return nil, usage(fmt.Sprintf("%q is not a number", value), "for a text: --param name=text")
+				return nil, failure.Usage(fmt.Sprintf("%q is not a number", value), "for a text: --param name=text")
 			}
 		}
 	}

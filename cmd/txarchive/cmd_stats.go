@@ -52,20 +52,20 @@ func runStats(ctx context.Context, a *app, storage bool) error {
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			index.Stats
 			Storage *archive.Storage `json:"storage,omitempty"`
 			Tables  []index.Table    `json:"index_tables,omitempty"`
 		}{s, disk, tables})
 	}
-	fmt.Fprintln(a.out, a.fitTable(statsGrid(s)))
+	fmt.Fprintln(a.Out, a.Fit(statsGrid(s)))
 	if disk != nil {
 		a.printStorage(s.Totals, *disk)
 		a.printTables(tables)
 	}
 	if s.Totals.Files == 0 {
-		a.note("The archive is empty. Next: txarchive ingest DIR")
+		a.Note("The archive is empty. Next: txarchive ingest DIR")
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (a *app) printStorage(t index.Sums, d archive.Storage) {
 		g.Add("unfinished ("+terminal.Count(d.Leftovers)+")", terminal.Bytes(d.LeftoverBytes), of(d.LeftoverBytes))
 	}
 	g.Add("all", terminal.Bytes(d.Total()), of(d.Total()))
-	fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
+	fmt.Fprintf(a.Out, "\n%s\n", a.Fit(g))
 }
 
 // shownTables is the share of the index from which a table is shown.
@@ -155,7 +155,7 @@ func (a *app) printTables(all []index.Table) {
 		g.Add(tableCells(t.Name, terminal.Count(t.Rows), t, total)...)
 	}
 	g.Add(tableCells("others", "", rest, total)...)
-	fmt.Fprintf(a.out, "\n%s\n", a.fitTable(g))
+	fmt.Fprintf(a.Out, "\n%s\n", a.Fit(g))
 }
 
 func tableCells(name, rows string, t index.Table, total int64) []string {

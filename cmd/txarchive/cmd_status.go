@@ -11,8 +11,10 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -53,18 +55,18 @@ func newStatusCommand(a *app) *cobra.Command {
 
 // sourceStatus is a source in the report of status.
 type sourceStatus struct {
-	Name        string    `json:"name"`
-	Root        string    `json:"root"`
-	Only        []string  `json:"only,omitempty"` // the paths that are followed; all of it without
-	State       string    `json:"state"`          // present, missing, removed
-	Files       int64     `json:"files"`
-	Bytes       int64     `json:"bytes"`
-	Versions    int64     `json:"versions"`
-	LastScanned timestamp `json:"last_scanned"`
-	LastStored  timestamp `json:"last_stored"`
-	Age         *int64    `json:"age_seconds"` // since the last scan
-	Problems    int64     `json:"problems"`
-	Stale       bool      `json:"stale"` // older than --max-age
+	Name        string            `json:"name"`
+	Root        string            `json:"root"`
+	Only        []string          `json:"only,omitempty"` // the paths that are followed; all of it without
+	State       string            `json:"state"`          // present, missing, removed
+	Files       int64             `json:"files"`
+	Bytes       int64             `json:"bytes"`
+	Versions    int64             `json:"versions"`
+	LastScanned printer.Timestamp `json:"last_scanned"`
+	LastStored  printer.Timestamp `json:"last_stored"`
+	Age         *int64            `json:"age_seconds"` // since the last scan
+	Problems    int64             `json:"problems"`
+	Stale       bool              `json:"stale"` // older than --max-age
 
 	Outlook *sourceOutlook `json:"outlook"` // null with --no-scan
 
@@ -73,15 +75,15 @@ type sourceStatus struct {
 
 // statusReport is what status prints.
 type statusReport struct {
-	Archive   string          `json:"archive"`
-	LastPack  timestamp       `json:"last_pack"`
-	Sources   []*sourceStatus `json:"sources"`
-	Problems  int64           `json:"problems"`
-	Unindexed int64           `json:"unindexed_packs"`
-	MaxAge    *int64          `json:"max_age_seconds"`
-	OK        bool            `json:"ok"`
-	Storage   archive.Storage `json:"storage"`
-	Free      *int64          `json:"free_bytes"` // on the disk of the archive; null if unknown
+	Archive   string            `json:"archive"`
+	LastPack  printer.Timestamp `json:"last_pack"`
+	Sources   []*sourceStatus   `json:"sources"`
+	Problems  int64             `json:"problems"`
+	Unindexed int64             `json:"unindexed_packs"`
+	MaxAge    *int64            `json:"max_age_seconds"`
+	OK        bool              `json:"ok"`
+	Storage   archive.Storage   `json:"storage"`
+	Free      *int64            `json:"free_bytes"` // on the disk of the archive; null if unknown
 
 	Growth    growth           `json:"growth"`
 	Nightly   nightlyStatus    `json:"nightly"`
@@ -92,10 +94,10 @@ type statusReport struct {
 
 func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	if o.maxAge < 0 {
-		return usage("--max-age cannot be negative", "--max-age 26h")
+		return failure.Usage("--max-age cannot be negative", "--max-age 26h")
 	}
-	if a.json && o.prometheus == "-" {
-		return usage("--prometheus - cannot be combined with --json", "--prometheus FILE")
+	if a.JSON && o.prometheus == "-" {
+		return failure.Usage("--prometheus - cannot be combined with --json", "--prometheus FILE")
 	}
 	store, err := a.openRead(ctx)
 	if err != nil {
@@ -111,9 +113,9 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 			return err
 		}
 	}
-	table := !a.json && !a.quiet && o.prometheus != "-"
-	if a.json {
-		err = a.printJSON(s)
+	table := !a.JSON && !a.Quiet && o.prometheus != "-"
+	if a.JSON {
+		err = a.PrintJSON(s)
 	} else if table {
 		a.printStatus(s)
 	}
@@ -125,9 +127,9 @@ func (s *statusReport) verdict(o *statusOptions, said bool) error {
 	if s.OK && o.check && len(s.Attention) > 0 {
 		text := terminal.Plural(len(s.Attention), "thing needs", "things need") + " attention"
 		if said {
-			return limitCrossed(text, "")
+			return failure.LimitCrossed(text, "")
 		}
-		return limitCrossed(text+": "+s.Attention[0].Text, "txarchive status")
+		return failure.LimitCrossed(text+": "+s.Attention[0].Text, "txarchive status")
 	}
 	if s.OK {
 		return nil
@@ -139,9 +141,9 @@ func (s *statusReport) verdict(o *statusOptions, said bool) error {
 		}
 	}
 	if len(stale) == 0 {
-		return limitCrossed("nothing has been ingested yet", "txarchive ingest DIR")
+		return failure.LimitCrossed("nothing has been ingested yet", "txarchive ingest DIR")
 	}
-	return limitCrossed(fmt.Sprintf("not scanned for %s: %s", terminal.Duration(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` stops following a source")
+	return failure.LimitCrossed(fmt.Sprintf("not scanned for %s: %s", terminal.Duration(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` stops following a source")
 }
 
 // status collects what is known about the sources and the disk.
@@ -165,9 +167,9 @@ func (a *app) status(ctx context.Context, store *archive.Archive, o statusOption
 	if err != nil {
 		return nil, err
 	}
-	s.Unindexed, s.LastPack = int64(len(unindexed)), timestamp{last}
+	s.Unindexed, s.LastPack = int64(len(unindexed)), printer.Stamp(last)
 	if o.maxAge > 0 {
-		s.markStale(a.now(), o.maxAge)
+		s.markStale(a.Now(), o.maxAge)
 	}
 	if err := a.statusOfNights(ctx, store, s); err != nil {
 		return nil, err
@@ -177,7 +179,7 @@ func (a *app) status(ctx context.Context, store *archive.Archive, o statusOption
 			return nil, err
 		}
 	}
-	s.collectAttention(a.now())
+	s.collectAttention(a.Now())
 	return s, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -82,7 +83,7 @@ func (a *app) changeTags(run string, has, names []string, add bool) (now []strin
 			has = append(has, tag)
 			err = keep(tag, map[string]time.Time{"added": nowMicro(a)})
 		case !add && i < 0:
-			err = notFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists its tags")
+			err = failure.NotFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists its tags")
 		case !add:
 			err = keep(has[i], nil)
 			has = slices.Delete(slices.Clone(has), i, i+1)
@@ -95,20 +96,20 @@ func (a *app) changeTags(run string, has, names []string, add bool) (now []strin
 }
 
 func (a *app) printTags(run string, has []string, changed int) error {
-	if a.json {
-		return a.printJSON(withTags(map[string]any{"run_id": run, "changed": changed}, has))
+	if a.JSON {
+		return a.PrintJSON(withTags(map[string]any{"run_id": run, "changed": changed}, has))
 	}
 	switch {
 	case changed == 0:
-		a.note("%s already has these tags.", run)
+		a.Note("%s already has these tags.", run)
 	case len(has) == 0:
-		a.note("%s has no tags now.", run)
+		a.Note("%s has no tags now.", run)
 	default:
 		word := "tags"
 		if len(has) == 1 {
 			word = "tag"
 		}
-		a.note("%s has the %s %s", run, word, strings.Join(has, ", "))
+		a.Note("%s has the %s %s", run, word, strings.Join(has, ", "))
 	}
 	return nil
 }
@@ -129,23 +130,23 @@ func runTagList(ctx context.Context, a *app, id string) error {
 	if err != nil {
 		return err
 	}
-	l := a.listing(terminal.Column{Head: "run"}, terminal.Column{Head: "tag", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "added", DropRank: 2}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 1})
+	l := a.Listing(terminal.Column{Head: "run"}, terminal.Column{Head: "tag", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "added", DropRank: 2}, terminal.Column{Head: "what", Shorten: terminal.Truncate, DropRank: 1})
 	for _, row := range rows {
 		if run != "" && row.Run != run {
 			continue
 		}
 		added := ""
 		if !row.Added.IsZero() {
-			added = a.formatClock(row.Added.Time)
+			added = a.FormatClock(row.Added.Time)
 		}
-		if err := l.row(row, row.Run, row.Tag, added, a.describeRun(ctx, store, row.Run)); err != nil {
+		if err := l.Row(row, row.Run, row.Tag, added, a.describeRun(ctx, store, row.Run)); err != nil {
 			return err
 		}
 	}
 	if run != "" {
-		l.end(fmt.Sprintf("%s has no tags. Next: txarchive tag add %[1]s TAG", run))
+		l.End(fmt.Sprintf("%s has no tags. Next: txarchive tag add %[1]s TAG", run))
 	} else {
-		l.end("There are no tags. Next: txarchive tag add RUN TAG")
+		l.End("There are no tags. Next: txarchive tag add RUN TAG")
 	}
 	return nil
 }

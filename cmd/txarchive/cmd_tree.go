@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -47,7 +49,7 @@ var linkKinds = []string{"parent", "fork", "call", "resume", "message", "referen
 func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error {
 	for _, kind := range o.Kinds {
 		if !slices.Contains(linkKinds, kind) {
-			return usage(fmt.Sprintf("unknown kind of link %q", kind), "--kinds "+strings.Join(linkKinds, ","))
+			return failure.Usage(fmt.Sprintf("unknown kind of link %q", kind), "--kinds "+strings.Join(linkKinds, ","))
 		}
 	}
 	store, err := a.openRead(ctx)
@@ -73,13 +75,13 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 			continue // it was printed below another run of the group
 		}
 		shown[tree.Run.ID] = true
-		if a.json {
-			if err := a.printJSON(nodeJSON(tree, tags)); err != nil {
+		if a.JSON {
+			if err := a.PrintJSON(nodeJSON(tree, tags)); err != nil {
 				return err
 			}
 			continue
 		}
-		p := treePrinter{a: a, style: a.style(), width: a.width(), asked: run, tags: tags}
+		p := treePrinter{a: a, style: a.Style(), width: a.Width(), asked: run, tags: tags}
 		p.node(tree, "", "")
 	}
 	return nil
@@ -120,10 +122,10 @@ func (p *treePrinter) node(n *search.Node, branch, margin string) {
 		below = margin + "│ "
 	}
 	head, used := p.lines(n)
-	fmt.Fprintln(p.a.out, p.style.Dim(branch)+p.color(n, head.in(p.remainingWidth(branch))))
+	fmt.Fprintln(p.a.Out, p.style.Dim(branch)+p.color(n, head.in(p.remainingWidth(branch))))
 	for _, parts := range used {
 		for _, row := range layoutRows(parts, p.remainingWidth(below)) {
-			fmt.Fprintln(p.a.out, p.style.Dim(below+row))
+			fmt.Fprintln(p.a.Out, p.style.Dim(below+row))
 		}
 	}
 	for i, child := range n.Children {
@@ -187,7 +189,7 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 	if n.Kind != "" && n.Kind != "parent" {
 		link = " [" + terminal.OneLine(n.Kind) + "]"
 	}
-	other := identity{name: terminal.OneLine(firstNonEmpty(n.Type, "run") + " " + n.NativeID), after: link}
+	other := identity{name: terminal.OneLine(terminal.FirstNonEmpty(n.Type, "run") + " " + n.NativeID), after: link}
 	r := &n.Run
 	switch {
 	case n.Type == "actor":
@@ -201,12 +203,12 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 	case r.ID == "":
 		return other, nil
 	}
-	head := identity{r.ID + "  " + r.Format + "  ", terminal.OneLine(firstNonEmpty(r.Title, r.Flow, r.Agent, n.NativeID, r.NativeID)), link}
+	head := identity{r.ID + "  " + r.Format + "  ", terminal.OneLine(terminal.FirstNonEmpty(r.Title, r.Flow, r.Agent, n.NativeID, r.NativeID)), link}
 	if n.Seen {
 		head.after += "  (see above)"
 		return head, nil
 	}
-	parts := []string{p.a.formatTime(r.Started), firstNonEmpty(r.Status, string(r.Outcome)), terminal.Plural(n.Own.Events, "event", "events")}
+	parts := []string{p.a.FormatTime(r.Started), terminal.FirstNonEmpty(r.Status, string(r.Outcome)), terminal.Plural(n.Own.Events, "event", "events")}
 	if r.Pruned {
 		parts[2] = "pruned"
 	}
@@ -214,10 +216,10 @@ func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 		parts = append(parts, tokens)
 	}
 	parts = append(parts, strings.Join(allTags(r, p.tags), ", "))
-	lines := [][]string{nonEmpty(parts...)}
+	lines := [][]string{terminal.NonEmpty(parts...)}
 	if len(n.Children) > 0 && n.All.Runs > 1 {
 		all := fmt.Sprintf("all %s", terminal.Plural(n.All.Runs, "run", "runs"))
-		lines = append(lines, nonEmpty(all, terminal.Plural(n.All.Events, "event", "events"), inOut(&n.All)))
+		lines = append(lines, terminal.NonEmpty(all, terminal.Plural(n.All.Events, "event", "events"), inOut(&n.All)))
 	}
 	return head, lines
 }
@@ -239,8 +241,8 @@ func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 	for _, c := range n.Children {
 		children = append(children, nodeJSON(c, tags))
 	}
-	out := map[string]any{"run": nil, "native_id": orNull(n.NativeID), "native_conversation": orNull(n.Conversation), "type": orNull(n.Type),
-		"link": orNull(n.Kind), "found": n.Found, "again": n.Seen, "own": totalsJSON(&n.Own), "all": totalsJSON(&n.All), "children": children}
+	out := map[string]any{"run": nil, "native_id": printer.OrNull(n.NativeID), "native_conversation": printer.OrNull(n.Conversation), "type": printer.OrNull(n.Type),
+		"link": printer.OrNull(n.Kind), "found": n.Found, "again": n.Seen, "own": totalsJSON(&n.Own), "all": totalsJSON(&n.All), "children": children}
 	if n.Run.ID != "" {
 		out["run"] = withTags(runJSON(&n.Run), allTags(&n.Run, tags))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -43,13 +44,13 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if mend && (o.Quick || deep) || o.Quick && deep {
-				return usage("--quick, --deep and --repair cannot be combined", "use one at a time")
+				return failure.Usage("--quick, --deep and --repair cannot be combined", "use one at a time")
 			}
 			if mend {
 				return runRepair(cmd.Context(), a, r)
 			}
 			if r != (repairOptions{}) {
-				return usage("--dry-run, --from and --yes need --repair", "txarchive verify --repair")
+				return failure.Usage("--dry-run, --from and --yes need --repair", "txarchive verify --repair")
 			}
 			return runVerify(cmd.Context(), a, o, deep)
 		},
@@ -102,8 +103,8 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		return err
 	}
 	a.recordVerified(ctx, store, packs, &report, findings)
-	if a.json {
-		err := a.printJSON(struct {
+	if a.JSON {
+		err := a.PrintJSON(struct {
 			OK bool `json:"ok"`
 			archive.VerifyReport
 			Elapsed int64             `json:"elapsed_us"`
@@ -128,7 +129,7 @@ func verifyError(report *archive.VerifyReport, findings []archive.Finding, index
 	case !slices.ContainsFunc(findings, func(f archive.Finding) bool { return !f.Notice() && f.Kind != archive.KindNewer }):
 		return archive.ErrTooNew
 	}
-	return corrupt(terminal.Plural(report.Findings, "error", "errors")+" found", verifyHint(report))
+	return failure.Corrupt(terminal.Plural(report.Findings, "error", "errors")+" found", verifyHint(report))
 }
 
 // scratchIndex builds an index from the packs that only this verify uses. What it lacks because of damaged packs, verify names anyway.
@@ -138,7 +139,7 @@ func scratchIndex(ctx context.Context, a *app, store *archive.Archive, o *archiv
 	case err != nil:
 		return nil, err
 	case outdated > 0: // they differ, and nothing is wrong
-		return nil, refused(terminal.Plural(outdated, "original was", "originals were")+" parsed by another version of txarchive: there is nothing to compare with",
+		return nil, failure.Refused(terminal.Plural(outdated, "original was", "originals were")+" parsed by another version of txarchive: there is nothing to compare with",
 			"`txarchive ingest` parses them again; then --deep compares everything")
 	}
 	db, _, drop, err := store.NewIndex(ctx)
@@ -176,11 +177,11 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 		text := terminal.OneLine(f.String())
 		if before := alike(i, i-1); before || alike(i, i+1) { // print the damage once
 			if text = "  " + strings.TrimSpace(terminal.OneLine(f.Original())); !before {
-				fmt.Fprintln(a.out, a.style().Red(terminal.OneLine(f.Place()+": "+f.Reason)))
+				fmt.Fprintln(a.Out, a.Style().Red(terminal.OneLine(f.Place()+": "+f.Reason)))
 			}
 		}
 		if f.Notice() {
-			a.note("%s", text)
+			a.Note("%s", text)
 			continue
 		}
 		if n := len(f.Runs); n > maxTouched {
@@ -188,12 +189,12 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 		} else if n > 0 {
 			text += ", affects " + strings.Join(f.Runs, " ")
 		}
-		fmt.Fprintln(a.out, a.style().Red(text))
+		fmt.Fprintln(a.Out, a.Style().Red(text))
 		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for consecutive findings with the same hint
-			fmt.Fprintln(a.out, "  "+terminal.OneLine(f.Hint))
+			fmt.Fprintln(a.Out, "  "+terminal.OneLine(f.Hint))
 		}
 	}
-	if a.quiet {
+	if a.Quiet {
 		return
 	}
 	checked, fine := "read and compared", "No errors found."
@@ -203,13 +204,13 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	if !r.Quick || r.Index != "sound" { // a quick verify does not prove the index
 		checked += ", index " + map[string]string{"sound": "ok", "unsound": "has errors", "missing": "missing"}[r.Index]
 	}
-	fmt.Fprintf(a.out, "%s (%s), %s (%s) %s, %s\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.PackBytes), terminal.Plural(r.Versions, "original", "originals"),
+	fmt.Fprintf(a.Out, "%s (%s), %s (%s) %s, %s\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.PackBytes), terminal.Plural(r.Versions, "original", "originals"),
 		terminal.Bytes(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
 	switch {
 	case r.Findings > 0:
 	case r.KnownBytes > 0:
-		fmt.Fprintf(a.out, "No new errors found: an earlier repair recorded %s as lost.\n", terminal.Plural(r.KnownBytes, "byte", "bytes"))
+		fmt.Fprintf(a.Out, "No new errors found: an earlier repair recorded %s as lost.\n", terminal.Plural(r.KnownBytes, "byte", "bytes"))
 	default:
-		fmt.Fprintln(a.out, a.style().Green(fine))
+		fmt.Fprintln(a.Out, a.Style().Green(fine))
 	}
 }

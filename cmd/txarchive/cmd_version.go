@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/printer"
 )
 
 // version and commit are set by the linker; see the Makefile.
@@ -37,15 +38,15 @@ func runVersion(a *app) error {
 		formats[f.Name()] = f.Version()
 		names = append(names, fmt.Sprintf("%s %d", f.Name(), f.Version()))
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"version": v, "commit": orNull(c), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "formats": formats})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"version": v, "commit": printer.OrNull(c), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "formats": formats})
 	}
-	fmt.Fprintf(a.out, "txarchive %s", v)
+	fmt.Fprintf(a.Out, "txarchive %s", v)
 	if c != "" {
-		fmt.Fprintf(a.out, " (%s)", c)
+		fmt.Fprintf(a.Out, " (%s)", c)
 	}
-	fmt.Fprintf(a.out, "\n%s, %s/%s\n%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		a.wrap("", "formats and their parsers: "+strings.Join(names, ", "), "  "))
+	fmt.Fprintf(a.Out, "\n%s, %s/%s\n%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		a.Wrap("", "formats and their parsers: "+strings.Join(names, ", "), "  "))
 	return nil
 }
 

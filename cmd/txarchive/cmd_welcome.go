@@ -20,8 +20,8 @@ func runWelcome(ctx context.Context, a *app) error {
 	}
 	store, err := a.openRead(ctx)
 	if errors.Is(err, archive.ErrNoArchive) {
-		if a.json {
-			return a.printJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
+		if a.JSON {
+			return a.PrintJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
 		}
 		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest creates one in %s.", a.displayPath(dir)), [][2]string{
 			a.firstIngest(),
@@ -39,8 +39,8 @@ func runWelcome(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"archive": dir, "exists": true, "totals": s.Totals})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"archive": dir, "exists": true, "totals": s.Totals})
 	}
 	sources, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
@@ -90,14 +90,14 @@ func (a *app) greet(dir string, t index.Sums, sources int) {
 
 // welcome prints a state and what can be done next.
 func (a *app) welcome(state string, next [][2]string) {
-	fmt.Fprintf(a.out, "%s\n\n", terminal.OneLine(state))
+	fmt.Fprintf(a.Out, "%s\n\n", terminal.OneLine(state))
 	width := 27
 	for i := range next {
 		next[i][0] = a.completeCommands(next[i][0])
 		width = max(width, terminal.Width(next[i][0]))
 	}
 	for _, n := range next {
-		fmt.Fprintf(a.out, "  %s  %s\n", a.style().Bold(terminal.Pad(n[0], width)), n[1])
+		fmt.Fprintf(a.Out, "  %s  %s\n", a.Style().Bold(terminal.Pad(n[0], width)), n[1])
 	}
-	fmt.Fprintln(a.out, "\nAll commands: txarchive --help")
+	fmt.Fprintln(a.Out, "\nAll commands: txarchive --help")
 }

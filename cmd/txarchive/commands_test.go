@@ -14,6 +14,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/migrations"
 )
 
@@ -125,7 +126,7 @@ func commands(t *testing.T, root string) []writing {
 	flipPacks(t, hurt)
 	mended := copied("mended") // of a source that has all of it
 	flipPacks(t, mended)
-	if code, _, _ := inside(t.Context(), mended, "", "verify"); code != exitCorrupt { // which remembers it
+	if code, _, _ := inside(t.Context(), mended, "", "verify"); code != failure.ExitCorrupt { // which remembers it
 		t.Fatalf("verify of damaged packs: exit %d", code)
 	}
 	moved := filepath.Join(root, "away") // so that the source gives nothing back

@@ -87,7 +87,7 @@ func (a *app) completeRuns(cmd *cobra.Command, v []string, typed string) ([]cobr
 // completeSome completes any number of ids of runs that a query finds.
 func (a *app) completeSome(text string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, taken []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		tree, err := query.Parse(text, a.now(), a.location())
+		tree, err := query.Parse(text, a.Now(), a.Location())
 		if err != nil {
 			return nil, noFiles
 		}
@@ -98,7 +98,7 @@ func (a *app) completeSome(text string) cobra.CompletionFunc {
 					break
 				}
 				if strings.HasPrefix(r.ID, typed) && !slices.Contains(taken, r.ID) {
-					ids = append(ids, describedID(r.ID, r.Format, firstNonEmpty(r.Title, r.Flow, r.NativeID)))
+					ids = append(ids, describedID(r.ID, r.Format, terminal.FirstNonEmpty(r.Title, r.Flow, r.NativeID)))
 				}
 			}
 			return ids
@@ -113,7 +113,7 @@ func (a *app) completeThings(cmd *cobra.Command, v []string, typed string) ([]co
 	}
 	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		if c, err := store.Index().Conversation(ctx, typed); err == nil && strings.HasPrefix(c.ID, typed) {
-			return []cobra.Completion{describedID(c.ID, c.Format, firstNonEmpty(c.Title, c.Step, c.NativeID))}
+			return []cobra.Completion{describedID(c.ID, c.Format, terminal.FirstNonEmpty(c.Title, c.Step, c.NativeID))}
 		}
 		var ids []cobra.Completion
 		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: maxRunsSearched}) {
@@ -125,7 +125,7 @@ func (a *app) completeThings(cmd *cobra.Command, v []string, typed string) ([]co
 					return ids
 				}
 				if strings.HasPrefix(c.ID, typed) {
-					ids = append(ids, describedID(c.ID, c.Format, firstNonEmpty(c.Title, r.Title, c.Step, c.NativeID)))
+					ids = append(ids, describedID(c.ID, c.Format, terminal.FirstNonEmpty(c.Title, r.Title, c.Step, c.NativeID)))
 				}
 			}
 		}

@@ -146,7 +146,7 @@ func (a *app) unquote(word string) string {
 			b.WriteByte(word[i])
 		case c == '$':
 			if name := variable.FindString(word[i:]); name != "" {
-				b.WriteString(a.getenv(strings.Trim(name, "${}")))
+				b.WriteString(a.Getenv(strings.Trim(name, "${}")))
 				i += len(name) - 1
 				continue
 			}

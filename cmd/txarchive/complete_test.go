@@ -1,9 +1,13 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/printer"
+)
 
 func TestUnquoted(t *testing.T) {
-	a := &app{getenv: func(name string) string { return map[string]string{"HOME": "/home/ada", "x": "it's"}[name] }}
+	a := &app{Printer: printer.Printer{Getenv: func(name string) string { return map[string]string{"HOME": "/home/ada", "x": "it's"}[name] }}}
 	for in, want := range map[string]string{
 		`tool:Bash`:          `tool:Bash`,
 		`'x tool:Ba`:         `x tool:Ba`,

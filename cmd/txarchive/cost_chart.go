@@ -17,7 +17,7 @@ func (a *app) writeChart(path string, r *cost.Report) error {
 	if strings.EqualFold(filepath.Ext(path), ".svg") {
 		return chart.WriteFile(path, picture)
 	}
-	title := "What was spent, by " + terminal.OneLine(firstNonEmpty(strings.Join(r.By, " and "), "nothing"))
+	title := "What was spent, by " + terminal.OneLine(terminal.FirstNonEmpty(strings.Join(r.By, " and "), "nothing"))
 	var notes []string
 	for _, u := range r.Unpriced {
 		notes = append(notes, fmt.Sprintf("Cost unknown for %s of %s: %s", terminal.Plural(u.Requests, "request", "requests"),

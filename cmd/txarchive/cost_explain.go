@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -37,11 +39,11 @@ func (v *costPrinter) explain(ctx context.Context) error {
 		if i := slices.IndexFunc(subject.Keys, func(k cost.Key) bool { return k.Value != nil && *k.Value == "-" }); i >= 0 {
 			hint += "; where it shows -, write nothing: " + subject.Keys[i].Name + "="
 		}
-		return notFound(fmt.Sprintf("the report has no row %q", v.o.explain), hint)
+		return failure.NotFound(fmt.Sprintf("the report has no row %q", v.o.explain), hint)
 	}
 	x.Cut(v.o.limit)
 	if v.o.format == "json" {
-		return v.a.printJSON(x)
+		return v.a.PrintJSON(x)
 	}
 	for i := range x.Records {
 		for n, s := range v.record(&x.Records[i]) {
@@ -50,19 +52,19 @@ func (v *costPrinter) explain(ctx context.Context) error {
 			} else {
 				s = "  " + s
 			}
-			fmt.Fprintln(v.a.out, s)
+			fmt.Fprintln(v.a.Out, s)
 		}
 	}
 	if n := x.LeftOut; n > 0 {
-		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", terminal.Plural(n, "more record", "more records"))
+		fmt.Fprintf(v.a.Out, "and %s: --limit 0 shows all\n", terminal.Plural(n, "more record", "more records"))
 	}
 	f, cost := &x.Figures, usd(x.Figures.Nano)
 	if f.Nano == nil {
 		cost = "unknown cost"
 	}
-	fmt.Fprintln(v.a.out, v.style.Bold(fmt.Sprintf("%s in %s, %s", cost, terminal.Plural(f.Requests, "request", "requests"), terminal.Plural(f.All(), "token", "tokens"))))
+	fmt.Fprintln(v.a.Out, v.style.Bold(fmt.Sprintf("%s in %s, %s", cost, terminal.Plural(f.Requests, "request", "requests"), terminal.Plural(f.All(), "token", "tokens"))))
 	if f.Unpriced > 0 {
-		v.a.note("Excludes %s of unknown cost", terminal.Plural(f.Unpriced, "request", "requests"))
+		v.a.Note("Excludes %s of unknown cost", terminal.Plural(f.Unpriced, "request", "requests"))
 	}
 	return nil
 }
@@ -103,11 +105,11 @@ func rowKeys(text string) ([]cost.Key, error) {
 		name, value, ok := strings.Cut(part, "=")
 		switch {
 		case ok && slices.Contains(cost.Keys, name):
-			keys = append(keys, cost.Key{Name: name, Value: orNull(value)})
+			keys = append(keys, cost.Key{Name: name, Value: printer.OrNull(value)})
 		case len(keys) > 0 && keys[len(keys)-1].Value != nil:
 			*keys[len(keys)-1].Value += "," + part
 		default:
-			return nil, usage(fmt.Sprintf("%q is not a key of a row", name), "keys are "+strings.Join(cost.Keys, ", "))
+			return nil, failure.Usage(fmt.Sprintf("%q is not a key of a row", name), "keys are "+strings.Join(cost.Keys, ", "))
 		}
 	}
 	return keys, nil
@@ -125,7 +127,7 @@ func (v *costPrinter) record(r *cost.Record) []string {
 	if r.Cost != nil {
 		outcome = usd(r.Cost) + " " + r.Used
 	}
-	lines := []string{strings.Join(nonEmpty(r.ID, when, firstNonEmpty(string(r.Model), "no model"), outcome), "  "), v.place(&r.Place)}
+	lines := []string{strings.Join(terminal.NonEmpty(r.ID, when, terminal.FirstNonEmpty(string(r.Model), "no model"), outcome), "  "), v.place(&r.Place)}
 	if r.Of != nil {
 		lines = append(lines, "counted instead: "+v.place(r.Of))
 	}
@@ -157,13 +159,13 @@ func (v *costPrinter) sums(r *cost.Record) []string {
 		for _, t := range r.Tokens {
 			stated = append(stated, t.Class+" "+terminal.Count(t.Tokens))
 		}
-		lines = append(lines, firstNonEmpty(strings.Join(stated, ", "), "no tokens stated"))
+		lines = append(lines, terminal.FirstNonEmpty(strings.Join(stated, ", "), "no tokens stated"))
 	}
 	row := ""
 	if p.Row != "" {
-		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, firstNonEmpty(string(p.Table), "no day"))
+		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, terminal.FirstNonEmpty(string(p.Table), "no day"))
 		if p.Override {
-			row = fmt.Sprintf("price of %s (%s), own price from %s", p.Row, p.Rule, firstNonEmpty(string(p.Table), "the beginning"))
+			row = fmt.Sprintf("price of %s (%s), own price from %s", p.Row, p.Rule, terminal.FirstNonEmpty(string(p.Table), "the beginning"))
 		}
 	}
 	if p.Above > 0 {

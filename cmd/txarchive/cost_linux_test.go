@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -19,13 +20,13 @@ func TestCostScreens(t *testing.T) {
 	} {
 		for _, width := range []int{80, 200} {
 			slave, screen := terminalOf(t, uint16(width))
-			a := &app{in: strings.NewReader(""), out: slave, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+			a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(key string) string {
 				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]
-			}}
+			}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 			code := execute(t.Context(), a, strings.Fields(line))
 			out := screen()
 			if code != 0 || strings.TrimSpace(out) == "" {
-				t.Errorf("%s: exit %d, %q\n%v", line, code, out, a.err)
+				t.Errorf("%s: exit %d, %q\n%v", line, code, out, a.Err)
 			}
 			for _, s := range strings.Split(out, "\n") {
 				if n := terminal.Width(s); n > width {

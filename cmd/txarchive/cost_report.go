@@ -20,7 +20,7 @@ func (v *costPrinter) report(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.TimeZone = v.a.zoneName(v.options.Location)
+	r.TimeZone = v.a.ZoneName(v.options.Location)
 	if len(r.Rows) > 0 {
 		if err := v.outdated(ctx); err != nil {
 			return err
@@ -30,11 +30,11 @@ func (v *costPrinter) report(ctx context.Context) error {
 		if err := v.a.writeChart(v.o.out, r); err != nil {
 			return err
 		}
-		v.a.note("Wrote the chart to %s", v.a.displayPath(v.o.out))
+		v.a.Note("Wrote the chart to %s", v.a.displayPath(v.o.out))
 	}
 	switch v.o.format {
 	case "json":
-		return v.a.printJSON(r)
+		return v.a.PrintJSON(r)
 	case "csv", "ndjson":
 		names, rows := reportSheet(r)
 		if err := v.sheet(names, rows); err != nil {
@@ -56,7 +56,7 @@ func (v *costPrinter) report(ctx context.Context) error {
 		return nil
 	}
 	if v.o.chart {
-		fmt.Fprintln(v.a.out, chart.New(r).Draw(v.width, v.style))
+		fmt.Fprintln(v.a.Out, chart.New(r).Draw(v.width, v.style))
 		v.leftOut(r)
 		return v.unpriced(r)
 	}
@@ -69,7 +69,7 @@ func (v *costPrinter) report(ctx context.Context) error {
 		if v.width > 0 && g.FullWidth() > v.width {
 			g = reportGrid(r, true)
 		}
-		fmt.Fprintln(v.a.out, v.a.fitTable(g))
+		fmt.Fprintln(v.a.Out, v.a.Fit(g))
 	}
 	return v.unpriced(r)
 }
@@ -77,7 +77,7 @@ func (v *costPrinter) report(ctx context.Context) error {
 // leftOut notes what --limit has cut off, for formats that have no row for the rest.
 func (v *costPrinter) leftOut(r *cost.Report) {
 	if n := r.LeftOut.Rows; n > 0 {
-		v.a.note("Omitted by --limit: %s, %s", terminal.Plural(n, "row", "rows"), terminal.Dollars(r.LeftOut.Cost))
+		v.a.Note("Omitted by --limit: %s, %s", terminal.Plural(n, "row", "rows"), terminal.Dollars(r.LeftOut.Cost))
 	}
 }
 
@@ -162,13 +162,13 @@ func (v *costPrinter) unpriced(r *cost.Report) error {
 		for _, u := range r.Unpriced {
 			g.Add(terminal.TextOrDash(u.Model), terminal.Count(u.Requests), terminal.Count(u.All()), u.Reason)
 		}
-		fmt.Fprintln(v.a.out)
+		fmt.Fprintln(v.a.Out)
 		if v.o.format == "markdown" {
 			if err := v.markdown(g); err != nil {
 				return err
 			}
 		} else {
-			fmt.Fprintln(v.a.out, v.a.fitTable(g))
+			fmt.Fprintln(v.a.Out, v.a.Fit(g))
 		}
 	}
 	v.remarks(r)
@@ -178,22 +178,22 @@ func (v *costPrinter) unpriced(r *cost.Report) error {
 // remarks prints what the totals do not include, which the JSON has in full.
 func (v *costPrinter) remarks(r *cost.Report) {
 	if n := r.Undated; n > 0 {
-		v.a.note("Excluded by the dates: %s without a time (--file-times)", terminal.Plural(n, "request", "requests"))
+		v.a.Note("Excluded by the dates: %s without a time (--file-times)", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.FileDated; n > 0 {
-		v.a.note("Dated by their files: %s", terminal.Plural(n, "request", "requests"))
+		v.a.Note("Dated by their files: %s", terminal.Plural(n, "request", "requests"))
 	}
 	if n := besideDays(r); n > 0 {
-		v.a.note("Without a time: %s (--file-times)", terminal.Plural(n, "request", "requests"))
+		v.a.Note("Without a time: %s (--file-times)", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Unpriced; n > 0 {
-		v.a.note("The total excludes %s of unknown cost", terminal.Plural(n, "request", "requests"))
+		v.a.Note("The total excludes %s of unknown cost", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Elsewhere; n > 0 {
-		v.a.note("The cost of %s is in other records of the conversation: docs/cost.md", terminal.Plural(n, "request", "requests"))
+		v.a.Note("The cost of %s is in other records of the conversation: docs/cost.md", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Stub; n > 0 {
-		v.a.note("%s of stub engines cost nothing", terminal.Plural(n, "record", "records"))
+		v.a.Note("%s of stub engines cost nothing", terminal.Plural(n, "record", "records"))
 	}
 }
 
@@ -215,7 +215,7 @@ func (v *costPrinter) outdated(ctx context.Context) error {
 	}
 	in, err := ingest.Priced(ctx, v.store.Index(), book)
 	if err == nil && !in {
-		v.a.note("These costs use older prices; the next command that writes, such as txarchive ingest, updates them")
+		v.a.Note("These costs use older prices; the next command that writes, such as txarchive ingest, updates them")
 	}
 	return err
 }
@@ -237,7 +237,7 @@ func (v *costPrinter) markdown(g *terminal.Table) error {
 
 // sheet prints rows in the format of the flags.
 func (v *costPrinter) sheet(names []string, rows [][]any) error {
-	w, err := newRowWriter(v.a, v.o.format)
+	w, err := v.a.Rows(v.o.format)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 )
 
 // example is an archive of all example runs, each system a source.
@@ -141,11 +143,11 @@ func TestBudget(t *testing.T) {
 		must(t, err)
 		for _, format := range []string{"table", "json"} {
 			var out, errs bytes.Buffer
-			a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+			a := &app{Printer: printer.Printer{Out: &out, Err: &errs, Now: func() time.Time { return now }, Getenv: func(key string) string {
 				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
-			}}
+			}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 			code := execute(t.Context(), a, []string{"--utc", "cost", "--budget", c.budget, "--format", format})
-			if code != c.code || code == exitLimit && !strings.Contains(errs.String(), "budget exceeded") {
+			if code != c.code || code == failure.ExitLimit && !strings.Contains(errs.String(), "budget exceeded") {
 				t.Errorf("%s, %s: exit %d, want %d\n%s%s", c.now, c.budget, code, c.code, out.String(), errs.String())
 			}
 			if format == "table" {
@@ -155,7 +157,7 @@ func TestBudget(t *testing.T) {
 				continue
 			}
 			var b cost.Budget
-			if err := json.Unmarshal(out.Bytes(), &b); err != nil || b.Over != (c.code == exitLimit) {
+			if err := json.Unmarshal(out.Bytes(), &b); err != nil || b.Over != (c.code == failure.ExitLimit) {
 				t.Errorf("%s, %s: %v in %s", c.now, c.budget, err, out.String())
 			}
 		}

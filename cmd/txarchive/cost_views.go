@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/query"
@@ -16,7 +17,7 @@ import (
 
 // blocks prints usage in windows of five hours.
 func (v *costPrinter) blocks(ctx context.Context) error {
-	all, err := cost.Blocks(ctx, v.store.Index(), v.options, v.a.now())
+	all, err := cost.Blocks(ctx, v.store.Index(), v.options, v.a.Now())
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	}
 	switch v.o.format {
 	case "json":
-		return v.a.printJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.mode, "time_zone": v.a.zoneName(v.options.Location), "undated_requests": r.Undated + undated, "file_dated_requests": r.FileDated})
+		return v.a.PrintJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.mode, "time_zone": v.a.ZoneName(v.options.Location), "undated_requests": r.Undated + undated, "file_dated_requests": r.FileDated})
 	case "csv", "ndjson":
 		var rows [][]any
 		utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -49,15 +50,15 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	}
 	switch {
 	case len(all) > 0:
-		fmt.Fprintln(v.a.out, v.a.fitTable(v.blockGrid(all)))
+		fmt.Fprintln(v.a.Out, v.a.Fit(v.blockGrid(all)))
 	case undated == 0:
 		v.explainEmpty(ctx)
 	}
 	if left > 0 {
-		v.a.note("%s before these: --limit 0 shows all", terminal.Plural(left, "block", "blocks"))
+		v.a.Note("%s before these: --limit 0 shows all", terminal.Plural(left, "block", "blocks"))
 	}
 	if undated > 0 {
-		v.a.note("Excluded: %s without a time (--file-times)", terminal.Plural(undated, "request", "requests"))
+		v.a.Note("Excluded: %s without a time (--file-times)", terminal.Plural(undated, "request", "requests"))
 	}
 	v.remarks(r)
 	return nil
@@ -66,10 +67,10 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 // explainEmpty notes that there is no usage, or none that matches the flags, and on which days there is some that does but for dates.
 func (v *costPrinter) explainEmpty(ctx context.Context) {
 	if o := &v.o; o.query+o.run+o.since+o.until == "" {
-		v.a.note("The archive holds no usage yet.")
+		v.a.Note("The archive holds no usage yet.")
 		return
 	}
-	v.a.note("Nothing was spent: no usage matches")
+	v.a.Note("Nothing was spent: no usage matches")
 	ever := v.options
 	ever.By, ever.Since, ever.Until, ever.Limit = []string{cost.Day}, time.Time{}, time.Time{}, 0
 	if q := ever.Query; q != nil {
@@ -82,7 +83,7 @@ func (v *costPrinter) explainEmpty(ctx context.Context) {
 	}
 	days := slices.DeleteFunc(r.Rows, func(row cost.Row) bool { return row.Keys[0].Value == nil })
 	if n := len(days); n > 0 {
-		v.a.note("At other times there is some: from %s to %s", *days[0].Keys[0].Value, *days[n-1].Keys[0].Value)
+		v.a.Note("At other times there is some: from %s to %s", *days[0].Keys[0].Value, *days[n-1].Keys[0].Value)
 	}
 }
 
@@ -124,21 +125,21 @@ func gapText(d time.Duration) string {
 func (v *costPrinter) budget(ctx context.Context) error {
 	limit, err := price.ParseUSDPerMillion(strings.TrimPrefix(v.o.budget, "$")) // in micro-USD, as the price of a token is
 	if err != nil {
-		return usage(fmt.Sprintf("%q is not an amount", v.o.budget), "--budget takes US dollars: 200 or 49.90")
+		return failure.Usage(fmt.Sprintf("%q is not an amount", v.o.budget), "--budget takes US dollars: 200 or 49.90")
 	}
-	b, err := cost.MonthBudget(ctx, v.store.Index(), v.options, limit, v.a.now())
+	b, err := cost.MonthBudget(ctx, v.store.Index(), v.options, limit, v.a.Now())
 	if err != nil {
 		return err
 	}
 	if v.o.format == "json" {
-		err = v.a.printJSON(b)
+		err = v.a.PrintJSON(b)
 	} else {
 		v.printBudget(&b)
 	}
 	if err != nil || !b.Over {
 		return err
 	}
-	return limitCrossed(fmt.Sprintf("budget exceeded: %s of %s", terminal.Dollars(&b.Spent), terminal.Dollars(&b.Limit)),
+	return failure.LimitCrossed(fmt.Sprintf("budget exceeded: %s of %s", terminal.Dollars(&b.Spent), terminal.Dollars(&b.Limit)),
 		"`txarchive cost --since this-month --by project,model` shows what it was spent on")
 }
 
@@ -163,7 +164,7 @@ func (v *costPrinter) printBudget(b *cost.Budget) {
 		rows = append(rows, [2]string{"undated", terminal.Plural(b.Undated, "request", "requests") + " without a time, not included: --file-times"})
 	}
 	for _, r := range rows {
-		fmt.Fprintln(v.a.out, v.style.Dim(fmt.Sprintf("%-10s", r[0]))+r[1])
+		fmt.Fprintln(v.a.Out, v.style.Dim(fmt.Sprintf("%-10s", r[0]))+r[1])
 	}
 }
 
@@ -178,14 +179,14 @@ func (v *costPrinter) tree(ctx context.Context) error {
 		return err
 	}
 	if v.o.format == "json" {
-		return v.a.printJSON(b)
+		return v.a.PrintJSON(b)
 	}
 	g := &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "", Shorten: terminal.TruncateMiddle}, {Head: "tokens", Right: true, DropRank: 4}, {Head: "cost", Right: true, DropRank: 1},
 		{Head: "all tokens", Right: true, DropRank: 3}, {Head: "all cost", Right: true}, {Head: "share", Right: true, DropRank: 2}}}
 	v.branchRows(g, b, "", "")
-	fmt.Fprintln(v.a.out, v.a.fitTable(g))
+	fmt.Fprintln(v.a.Out, v.a.Fit(g))
 	if n := b.Whole.Unpriced; n > 0 {
-		v.a.note("The total excludes %s of unknown cost: txarchive cost --explain RUN", terminal.Plural(n, "request", "requests"))
+		v.a.Note("The total excludes %s of unknown cost: txarchive cost --explain RUN", terminal.Plural(n, "request", "requests"))
 	}
 	return nil
 }
@@ -193,7 +194,7 @@ func (v *costPrinter) tree(ctx context.Context) error {
 // root returns the run or group that --tree names.
 func (v *costPrinter) root(ctx context.Context) (index.Node, error) {
 	run, err := requireRun(ctx, v.store, v.o.tree, "--tree takes a run or a group; --explain takes conversations and events")
-	if isNotFound(err) {
+	if failure.IsNotFound(err) {
 		for r, bad := range v.store.Index().Runs(ctx, index.Selection{Group: v.o.tree}, index.Page{Limit: 1}) {
 			if bad != nil {
 				return index.Node{}, bad
@@ -206,7 +207,7 @@ func (v *costPrinter) root(ctx context.Context) (index.Node, error) {
 
 // branchRows adds a branch and everything below it. It appends the cells itself because Add would remove the margin.
 func (v *costPrinter) branchRows(g *terminal.Table, b *cost.Branch, lead, margin string) {
-	name, title := terminal.OneLine(firstNonEmpty(string(b.RunID), string(b.NativeID), b.Type)), terminal.OneLine(firstNonEmpty(string(b.Title), string(b.NativeID)))
+	name, title := terminal.OneLine(terminal.FirstNonEmpty(string(b.RunID), string(b.NativeID), b.Type)), terminal.OneLine(terminal.FirstNonEmpty(string(b.Title), string(b.NativeID)))
 	if title == name {
 		title = ""
 	}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 var alterations = flag.Int("alterations", 2, "how many changes to the index the test of verify --deep makes")
@@ -37,7 +39,7 @@ func TestDeepVerify(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		did := alterIndex(t, r, filepath.Join(dir, "index.db"), among)
-		out := expect(t, bin, dir, exitCorrupt, "verify", "--deep", "--json")
+		out := expect(t, bin, dir, failure.ExitCorrupt, "verify", "--deep", "--json")
 		var report struct {
 			OK    bool
 			Index string
@@ -62,7 +64,7 @@ func TestDeepVerifyAfterUpgrade(t *testing.T) {
 	_, err = db.Exec("UPDATE conversations SET title = 'as it was'")
 	must(t, err)
 	must(t, db.Close())
-	if says := tx(t, dir, exitRefused, "verify", "--deep"); says != "" {
+	if says := tx(t, dir, failure.ExitRefused, "verify", "--deep"); says != "" {
 		t.Errorf("it says %s", says)
 	}
 	tx(t, dir, 0, "verify")

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 )
 
 // TestShown compares what pages show, behind a line, with what the program prints; -update writes that.
@@ -19,9 +22,9 @@ func TestShown(t *testing.T) {
 	prints := func(code int, words ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+		a := &app{Printer: printer.Printer{Out: &out, Err: &errs, Now: time.Now, Getenv: func(key string) string {
 			return map[string]string{"TXARCHIVE_DIR": home + "/archive", "HOME": home}[key]
-		}}
+		}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 		if got := execute(t.Context(), a, words); got != code {
 			t.Fatalf("%q: exit %d, want %d\n%s", words, got, code, &errs)
 		}
@@ -32,11 +35,11 @@ func TestShown(t *testing.T) {
 	prints(0, "backup", backup)
 	compareShown(t, "nightly", "By hand it prints", prints(0, "nightly", "--backup", backup))
 	must(t, os.RemoveAll(home+"/leslie"))
-	prints(exitProblems, "nightly", "--backup", backup)
+	prints(failure.ExitProblems, "nightly", "--backup", backup)
 	compareShown(t, "nightly", "`txarchive status` says so:", prints(0, "status"))
-	compareShown(t, "query-language", "## Errors\n", "$ txarchive search 'timeout rol:user'\n"+prints(exitUsage, "search", "timeout rol:user"))
+	compareShown(t, "query-language", "## Errors\n", "$ txarchive search 'timeout rol:user'\n"+prints(failure.ExitUsage, "search", "timeout rol:user"))
 	must(t, os.CopyFS(home+"/newer", os.DirFS("../../testdata/archives/newer")))
-	compareShown(t, "upgrades", "(exit code 12):", prints(exitTooNew, "--archive", home+"/newer", "ingest"))
+	compareShown(t, "upgrades", "(exit code 12):", prints(failure.ExitTooNew, "--archive", home+"/newer", "ingest"))
 }
 
 // compareShown compares the first indented block behind a line of a page; what may differ each time does not count.

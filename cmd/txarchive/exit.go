@@ -12,65 +12,16 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/schedule"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
-
-// The exit codes. Scripts rely on them: they are only ever added to.
-const (
-	exitFine        = 0
-	exitUnexpected  = 1
-	exitUsage       = 2
-	exitProblems    = 3
-	exitNotFound    = 4
-	exitCorrupt     = 5
-	exitLimit       = 6
-	exitPartial     = 7
-	exitRefused     = 8
-	exitNoArchive   = 10
-	exitLocked      = 11
-	exitTooNew      = 12
-	exitInterrupted = 130
-)
-
-// failure is an error with its exit code and a hint about what to do.
-type failure struct {
-	code int
-	text string
-	hint string
-	err  error // the cause, for errors.Is and errors.As; may be nil
-}
-
-func (f *failure) Error() string { return f.text }
-func (f *failure) Unwrap() error { return f.err }
-
-// usage returns the error for a wrong flag, argument or combination of them.
-func usage(text, hint string) error { return &failure{code: exitUsage, text: text, hint: hint} }
-
-// problems returns the error of a command that has finished, with problems in some files.
-func problems(text, hint string) error { return &failure{code: exitProblems, text: text, hint: hint} }
-
-func notFound(text, hint string) error { return &failure{code: exitNotFound, text: text, hint: hint} }
-
-// isNotFound reports whether err comes from notFound.
-func isNotFound(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && f.code == exitNotFound
-}
-
-func corrupt(text, hint string) error { return &failure{code: exitCorrupt, text: text, hint: hint} }
-
-// limitCrossed returns the error for a limit that was set by a flag and is exceeded.
-func limitCrossed(text, hint string) error { return &failure{code: exitLimit, text: text, hint: hint} }
-
-func partial(text, hint string) error { return &failure{code: exitPartial, text: text, hint: hint} }
-
-func refused(text, hint string) error { return &failure{code: exitRefused, text: text, hint: hint} }
 
 // hintFull is what to do about a full disk.
 const hintFull = "free some space and run the command again: nothing that was stored is lost"
@@ -93,57 +44,57 @@ var exitTable = []struct {
 	code int
 	hint string
 }{
-	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` creates one; --archive DIR or TXARCHIVE_DIR names another"},
-	{archive.ErrNoPacks, exitCorrupt, "is their disk mounted? if they are lost, move this directory away: `txarchive backup restore BACKUP --to DIR` makes it again; to start a new archive, ingest into another directory"},
-	{archive.ErrLocked, exitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
-	{nightly.ErrRunning, exitLocked, "wait for it; `txarchive status` shows when it started"},
-	{schedule.ErrForeign, exitRefused, "move it away, or name another: --archive, --with"},
-	{schedule.ErrNone, exitNotFound, "txarchive schedule install"},
-	{schedule.ErrUnusable, exitUsage, "--with systemd, launchd or cron chooses the scheduler; --dry-run only shows what would be written"},
-	{schedule.ErrInactive, exitUnexpected, "--with chooses another scheduler, such as cron; systemd accepts jobs in a login session of this user, or after `loginctl enable-linger`"},
-	{backup.ErrLocked, exitLocked, "another backup is running; wait for it"},
-	{backup.ErrNoBackup, exitNotFound, "is its disk mounted? `txarchive backup DIR` creates a backup in a directory"},
-	{backup.ErrNotEmpty, exitRefused, "a backup needs a directory of its own, outside the archive: name one that is missing or empty"},
-	{backup.ErrOther, exitRefused, "name another directory; use --moved if it is the same archive in another place"},
-	{backup.ErrNoSnapshot, exitNotFound, "txarchive backup list DIR"},
-	{archive.ErrNotEmpty, exitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
-	{archive.ErrInside, exitRefused, "name a directory outside the archive"},
-	{archive.ErrTooNew, exitTooNew, "install a newer txarchive"},
-	{blob.ErrTooNew, exitTooNew, "install a newer txarchive"},
-	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or rebuild the index with this one: txarchive reindex"},
-	{index.ErrTooOld, exitUnexpected, "any command that writes updates it, for example: txarchive ingest"},
-	{archive.ErrNoIndex, exitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
-	{index.ErrDamaged, exitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
-	{index.ErrFull, exitUnexpected, hintFull},
-	{syscall.ENOSPC, exitUnexpected, hintFull},
-	{syscall.EDQUOT, exitUnexpected, hintFull},
-	{syscall.EFBIG, exitUnexpected, "a file would exceed the size limit of the shell (ulimit -f): raise it and run the command again"},
-	{syscall.EROFS, exitUnexpected, "commands that only read work there; to write, remount it read-write, or name another archive: --archive DIR"},
-	{index.ErrDisk, exitUnexpected, "is it full, over quota or failing? check the system log (dmesg), then run the command again"},
-	{blob.ErrMissing, exitCorrupt, hintMissing},
-	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` lists what is damaged and which runs are affected"},
-	{index.ErrAmbiguous, exitUsage, "use a longer prefix of the id"},
-	{index.ErrLimit, exitPartial, "narrow the query, or raise the limit: see --help"},
-	{prune.ErrEmptyPolicy, exitRefused, "it keeps everything; --allow-empty makes the plan anyway"},
-	{prune.ErrGone, exitRefused, "`txarchive ingest --pruned DIR` archives it again if its source still exists"},
-	{prune.ErrNothing, exitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
-	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
-	{blob.ErrNotFound, exitNotFound, "`txarchive verify` lists what is missing"},
-	{archive.ErrDirectory, exitRefused, "move the directory away, or restore to another one: --to DIR"},
-	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces existing files"},
-	{syscall.ENOTDIR, exitRefused, "the path or a part of it is a file, not a directory: name another path"},
-	{fs.ErrNotExist, exitNotFound, "check the path"},
-	{fs.ErrPermission, exitUnexpected, "check owner and mode of the path"},
+	{archive.ErrNoArchive, failure.ExitNoArchive, "`txarchive ingest DIR` creates one; --archive DIR or TXARCHIVE_DIR names another"},
+	{archive.ErrNoPacks, failure.ExitCorrupt, "is their disk mounted? if they are lost, move this directory away: `txarchive backup restore BACKUP --to DIR` makes it again; to start a new archive, ingest into another directory"},
+	{archive.ErrLocked, failure.ExitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
+	{nightly.ErrRunning, failure.ExitLocked, "wait for it; `txarchive status` shows when it started"},
+	{schedule.ErrForeign, failure.ExitRefused, "move it away, or name another: --archive, --with"},
+	{schedule.ErrNone, failure.ExitNotFound, "txarchive schedule install"},
+	{schedule.ErrUnusable, failure.ExitUsage, "--with systemd, launchd or cron chooses the scheduler; --dry-run only shows what would be written"},
+	{schedule.ErrInactive, failure.ExitUnexpected, "--with chooses another scheduler, such as cron; systemd accepts jobs in a login session of this user, or after `loginctl enable-linger`"},
+	{backup.ErrLocked, failure.ExitLocked, "another backup is running; wait for it"},
+	{backup.ErrNoBackup, failure.ExitNotFound, "is its disk mounted? `txarchive backup DIR` creates a backup in a directory"},
+	{backup.ErrNotEmpty, failure.ExitRefused, "a backup needs a directory of its own, outside the archive: name one that is missing or empty"},
+	{backup.ErrOther, failure.ExitRefused, "name another directory; use --moved if it is the same archive in another place"},
+	{backup.ErrNoSnapshot, failure.ExitNotFound, "txarchive backup list DIR"},
+	{archive.ErrNotEmpty, failure.ExitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
+	{archive.ErrInside, failure.ExitRefused, "name a directory outside the archive"},
+	{archive.ErrTooNew, failure.ExitTooNew, "install a newer txarchive"},
+	{blob.ErrTooNew, failure.ExitTooNew, "install a newer txarchive"},
+	{index.ErrTooNew, failure.ExitTooNew, "install a newer txarchive, or rebuild the index with this one: txarchive reindex"},
+	{index.ErrTooOld, failure.ExitUnexpected, "any command that writes updates it, for example: txarchive ingest"},
+	{archive.ErrNoIndex, failure.ExitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
+	{index.ErrDamaged, failure.ExitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
+	{index.ErrFull, failure.ExitUnexpected, hintFull},
+	{syscall.ENOSPC, failure.ExitUnexpected, hintFull},
+	{syscall.EDQUOT, failure.ExitUnexpected, hintFull},
+	{syscall.EFBIG, failure.ExitUnexpected, "a file would exceed the size limit of the shell (ulimit -f): raise it and run the command again"},
+	{syscall.EROFS, failure.ExitUnexpected, "commands that only read work there; to write, remount it read-write, or name another archive: --archive DIR"},
+	{index.ErrDisk, failure.ExitUnexpected, "is it full, over quota or failing? check the system log (dmesg), then run the command again"},
+	{blob.ErrMissing, failure.ExitCorrupt, hintMissing},
+	{blob.ErrCorrupt, failure.ExitCorrupt, "`txarchive verify` lists what is damaged and which runs are affected"},
+	{index.ErrAmbiguous, failure.ExitUsage, "use a longer prefix of the id"},
+	{index.ErrLimit, failure.ExitPartial, "narrow the query, or raise the limit: see --help"},
+	{prune.ErrEmptyPolicy, failure.ExitRefused, "it keeps everything; --allow-empty makes the plan anyway"},
+	{prune.ErrGone, failure.ExitRefused, "`txarchive ingest --pruned DIR` archives it again if its source still exists"},
+	{prune.ErrNothing, failure.ExitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
+	{index.ErrNotFound, failure.ExitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
+	{blob.ErrNotFound, failure.ExitNotFound, "`txarchive verify` lists what is missing"},
+	{archive.ErrDirectory, failure.ExitRefused, "move the directory away, or restore to another one: --to DIR"},
+	{fs.ErrExist, failure.ExitRefused, "nothing was overwritten; --overwrite replaces existing files"},
+	{syscall.ENOTDIR, failure.ExitRefused, "the path or a part of it is a file, not a directory: name another path"},
+	{fs.ErrNotExist, failure.ExitNotFound, "check the path"},
+	{fs.ErrPermission, failure.ExitUnexpected, "check owner and mode of the path"},
 }
 
 // explain returns the exit code of an error and the hint about what to do.
 func explain(ctx context.Context, err error) (code int, hint string) {
 	if err == nil {
-		return exitFine, ""
+		return failure.ExitFine, ""
 	}
-	var f *failure
+	var f *failure.Error
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
-		return exitInterrupted, ""
+		return failure.ExitInterrupted, ""
 	}
 	var syntax *query.SyntaxError
 	var unsupported *index.UnsupportedError
@@ -152,52 +103,52 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 	var changed *prune.ChangedError
 	switch {
 	case errors.As(err, &f):
-		return f.code, f.hint
+		return f.Code, f.Hint
 	case errors.As(err, &syntax):
-		return exitUsage, syntax.Hint
+		return failure.ExitUsage, syntax.Hint
 	case errors.As(err, &unsupported) && unsupported.Hint != "":
-		return exitUsage, unsupported.Hint
+		return failure.ExitUsage, unsupported.Hint
 	case errors.As(err, &unsupported):
-		return exitUsage, "docs/query-language.md describes the query language"
+		return failure.ExitUsage, "docs/query-language.md describes the query language"
 	case errors.As(err, &emptied):
-		return exitRefused, "`keep_last` in a rule keeps the newest of each group; `txarchive prune --allow-empty` makes the plan anyway"
+		return failure.ExitRefused, "`keep_last` in a rule keeps the newest of each group; `txarchive prune --allow-empty` makes the plan anyway"
 	case errors.As(err, &changed):
-		return exitRefused, "nothing was done; make a new plan and review it"
+		return failure.ExitRefused, "nothing was done; make a new plan and review it"
 	case errors.As(err, &statement):
-		return exitUsage, "`txarchive sql --help` has examples, docs/sql.md lists every view and column"
+		return failure.ExitUsage, "`txarchive sql --help` has examples, docs/sql.md lists every view and column"
 	case errors.Is(err, context.DeadlineExceeded):
-		return exitPartial, "narrow the query, or allow more time"
+		return failure.ExitPartial, "narrow the query, or allow more time"
 	}
 	for _, line := range exitTable {
 		if errors.Is(err, line.is) {
 			return line.code, line.hint
 		}
 	}
-	return exitUnexpected, ""
+	return failure.ExitUnexpected, ""
 }
 
 // exit prints an error and returns its exit code. It is the only place where errors become messages.
 func (a *app) exit(ctx context.Context, err error) int {
 	code, hint := explain(ctx, err)
-	if code == exitFine {
+	if code == failure.ExitFine {
 		return code
 	}
-	if code == exitInterrupted {
+	if code == failure.ExitInterrupted {
 		hint = a.interruptHint
 	}
 	hint = a.completeCommands(hint)
 	text := message(err, code)
-	if a.json {
+	if a.JSON {
 		body := map[string]any{"code": code, "message": text, "hint": nil}
 		if hint != "" {
 			body["hint"] = hint
 		}
-		fmt.Fprintln(a.err, encode(map[string]any{"error": body}))
+		fmt.Fprintln(a.Err, printer.Encode(map[string]any{"error": body}))
 		return code
 	}
-	fmt.Fprintln(a.err, "txarchive: "+terminal.OneLine(text))
+	fmt.Fprintln(a.Err, "txarchive: "+terminal.OneLine(text))
 	if hint != "" {
-		fmt.Fprintln(a.err, "hint: "+terminal.OneLine(hint))
+		fmt.Fprintln(a.Err, "hint: "+terminal.OneLine(hint))
 	}
 	return code
 }
@@ -208,6 +159,11 @@ var quotedCommand = lazyregexp.New(`(usage: )?\btxarchive ([a-z]+\b|%s)((?: [a-z
 
 // completeCommands adds --archive to the command lines in a message where that flag names another archive than would be used without it.
 func (a *app) completeCommands(text string) string { return a.addArchive(text, a.otherArchive()) }
+
+// completeNote is completeCommands for the format of a note.
+func (a *app) completeNote(format string) string {
+	return a.addArchive(format, strings.ReplaceAll(a.otherArchive(), "%", "%%"))
+}
 
 // addArchive adds --archive with a directory, as a shell takes it, to the command lines in a text; not for "".
 func (a *app) addArchive(text, dir string) string {
@@ -241,7 +197,7 @@ func (a *app) otherArchive() string {
 func message(err error, code int) string {
 	var syntax *query.SyntaxError
 	switch {
-	case code == exitInterrupted:
+	case code == failure.ExitInterrupted:
 		return "interrupted"
 	case errors.As(err, &syntax): // without its hint, which is printed separately
 		return fmt.Sprintf("query: column %d: %s", syntax.Column, syntax.Message)

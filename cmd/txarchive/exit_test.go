@@ -21,16 +21,18 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
 // inside runs a command line in this process, against an archive.
 func inside(ctx context.Context, dir, stdin string, line ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	a := &app{in: strings.NewReader(stdin), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+	a := &app{Printer: printer.Printer{Out: &out, Err: &errs, Now: time.Now, Getenv: func(key string) string {
 		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
-	}}
+	}}, in: strings.NewReader(stdin), log: slog.New(slog.DiscardHandler)}
 	code = execute(ctx, a, line)
 	return code, out.String(), errs.String()
 }
@@ -239,7 +241,7 @@ func TestWithoutIndex(t *testing.T) {
 			}
 			for _, line := range []string{"stats", "search x", "show r", "tree r", "cat awf/storage/audit.jsonl", "verify"} {
 				code, _, stderr := inside(t.Context(), dir, "", strings.Fields(line)...)
-				if code != exitCorrupt || !strings.Contains(stderr, "txarchive reindex") {
+				if code != failure.ExitCorrupt || !strings.Contains(stderr, "txarchive reindex") {
 					t.Errorf("%s: exit %d\n%s", line, code, stderr)
 				}
 			}
@@ -259,7 +261,7 @@ func TestLocked(t *testing.T) {
 	defer store.Close()
 	for _, line := range [][]string{{"ingest"}, {"reindex"}, {"source", "add", t.TempDir()}} {
 		code, _, stderr := inside(t.Context(), dir, "", line...)
-		if code != exitLocked || !strings.Contains(stderr, fmt.Sprint(os.Getpid())) || !strings.Contains(stderr, "hint: ") {
+		if code != failure.ExitLocked || !strings.Contains(stderr, fmt.Sprint(os.Getpid())) || !strings.Contains(stderr, "hint: ") {
 			t.Errorf("%v: exit %d\n%s", line, code, stderr)
 		}
 	}
@@ -288,7 +290,7 @@ func TestInterrupted(t *testing.T) {
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "*", " ")
 		}
-		if code, _, stderr := inside(ctx, dir, "", args...); code != exitInterrupted || stderr != want {
+		if code, _, stderr := inside(ctx, dir, "", args...); code != failure.ExitInterrupted || stderr != want {
 			t.Errorf("%s: exit %d\n%s", line, code, stderr)
 		}
 	}
@@ -307,14 +309,14 @@ func TestArguments(t *testing.T) {
 		_, takes, _ := strings.Cut(c.Use, " ")
 		needs := takes != "" && !strings.HasPrefix(takes, "[") && !strings.HasPrefix(takes, "--")
 		for _, given := range [][]string{nil, slices.Repeat([]string{"x y"}, 9)} {
-			var f *failure
+			var f *failure.Error
 			switch err := c.Args(c, given); {
 			case err == nil && given == nil && needs && c.Name() != "show":
 				t.Errorf("%s is content with nothing", c.UseLine())
 			case err == nil && given != nil && !strings.Contains(takes, "...") && !strings.Contains(takes, "[COST FLAGS]") && !strings.Contains(takes, "sql QUERY"):
 				t.Errorf("%s is content with anything", c.UseLine())
-			case err != nil && (!errors.As(err, &f) || f.code != exitUsage || !strings.Contains(f.text, " needs "+takes) && !strings.Contains(f.text, " takes ") ||
-				!strings.HasPrefix(f.hint, "usage: "+c.UseLine()+"; ")):
+			case err != nil && (!errors.As(err, &f) || f.Code != failure.ExitUsage || !strings.Contains(f.Text, " needs "+takes) && !strings.Contains(f.Text, " takes ") ||
+				!strings.HasPrefix(f.Hint, "usage: "+c.UseLine()+"; ")):
 				t.Errorf("%s: %v", c.UseLine(), err)
 			}
 		}
@@ -323,7 +325,7 @@ func TestArguments(t *testing.T) {
 	code, _, stderr := inside(t.Context(), t.TempDir(), "", "sql", "SELECT", "1")
 	want := "txarchive: sql takes [QUERY]: unexpected argument \"1\"\n" +
 		"hint: usage: txarchive sql [QUERY] [flags]; txarchive sql --help has examples; quote arguments that contain spaces\n"
-	if code != exitUsage || stderr != want {
+	if code != failure.ExitUsage || stderr != want {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
@@ -339,7 +341,7 @@ func TestExplainErrors(t *testing.T) {
 		{&index.UnsupportedError{}, 2},
 		{&index.SQLError{}, 2},
 		{index.ErrAmbiguous, 2},
-		{problems("a", "b"), 3},
+		{failure.Problems("a", "b"), 3},
 		{index.ErrNotFound, 4},
 		{fmt.Errorf("x: %w", blob.ErrCorrupt), 5},
 		{index.ErrDamaged, 5},
@@ -363,7 +365,7 @@ func TestExplainErrors(t *testing.T) {
 
 // TestHelp looks at what every command says of itself.
 func TestCompleteCommands(t *testing.T) {
-	a := &app{getenv: func(key string) string { return map[string]string{"TXARCHIVE_DIR": "usual"}[key] }}
+	a := &app{Printer: printer.Printer{Getenv: func(key string) string { return map[string]string{"TXARCHIVE_DIR": "usual"}[key] }}}
 	newRootCommand(a, "")
 	a.archive = "my%s archive"
 	for _, c := range []struct{ in, want string }{
@@ -381,8 +383,8 @@ func TestCompleteCommands(t *testing.T) {
 		}
 	}
 	var errs bytes.Buffer
-	a.err = &errs
-	a.note("Try: txarchive %s %s", "list", "'txarchive cost'")
+	a.Err = &errs
+	a.Note("Try: txarchive %s %s", "list", "'txarchive cost'")
 	if got, want := errs.String(), "Try: txarchive --archive 'my%s archive' list 'txarchive cost'\n"; got != want {
 		t.Errorf("a note: %s", got)
 	}
@@ -428,10 +430,10 @@ func TestResultsThatDoNotArrive(t *testing.T) {
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "*", " ")
 		}
-		a := &app{in: strings.NewReader(""), out: full{}, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+		a := &app{Printer: printer.Printer{Out: full{}, Err: &errs, Now: time.Now, Getenv: func(key string) string {
 			return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
-		}}
-		if code := execute(t.Context(), a, args); code != exitUnexpected || !strings.Contains(errs.String(), "no space left") {
+		}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
+		if code := execute(t.Context(), a, args); code != failure.ExitUnexpected || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%s: exit %d: %s", line, code, errs.String())
 		}
 	}

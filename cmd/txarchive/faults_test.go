@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 )
 
 var faults = flag.Int("faults", 1, "how many operations of each command fail or are the last; 0 is every one, in every way")
@@ -69,9 +71,9 @@ func oneByOne(ask func(op, path string) error) func(op, path string) error {
 // faulty runs a command inside, with a file system that asks before each operation.
 func faulty(t *testing.T, b *bench, fault func(op, path string) error) (code int, stderr string) {
 	var out, errs bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), fault: oneByOne(fault), getenv: func(key string) string {
+	a := &app{Printer: printer.Printer{Out: &out, Err: &errs, Now: time.Now, Getenv: func(key string) string {
 		return map[string]string{"TXARCHIVE_DIR": b.dir, "HOME": "/nonexistent"}[key]
-	}, planMemory: b.room}
+	}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler), fault: oneByOne(fault), planMemory: b.room}
 	return execute(t.Context(), a, b.args()), errs.String()
 }
 
@@ -334,8 +336,8 @@ func TestKilledCommands(t *testing.T) {
 func TestRestoreFullDisk(t *testing.T) {
 	dir, to := filled(t), t.TempDir()
 	var out, errs bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler),
-		getenv: func(key string) string { return map[string]string{"TXARCHIVE_DIR": dir}[key] },
+	a := &app{Printer: printer.Printer{Out: &out, Err: &errs, Now: time.Now,
+		Getenv: func(key string) string { return map[string]string{"TXARCHIVE_DIR": dir}[key] }}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler),
 		fault: func(op, _ string) error {
 			if op == disk.OpWrite {
 				return syscall.ENOSPC
@@ -343,7 +345,7 @@ func TestRestoreFullDisk(t *testing.T) {
 			return nil
 		}}
 	code := execute(t.Context(), a, []string{"restore", "--all", "--to", to})
-	if named := strings.Count(errs.String(), "failed: "); code != exitUnexpected || named == 0 || named > max(2, runtime.GOMAXPROCS(0)) ||
+	if named := strings.Count(errs.String(), "failed: "); code != failure.ExitUnexpected || named == 0 || named > max(2, runtime.GOMAXPROCS(0)) ||
 		!strings.HasSuffix(errs.String(), "hint: "+hintFull+"\n") {
 		t.Errorf("exit %d, %d files are named\n%s", code, named, &errs)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -132,8 +133,8 @@ func TestFirstLoadKeepsFacts(t *testing.T) {
 		}
 		harm(packs[0])
 		a := newApp()
-		a.buildFrom, a.out, a.err = 0, io.Discard, io.Discard
-		if code := execute(t.Context(), a, []string{"--archive", dir, "ingest", runs + "/awf"}); code != 0 && code != exitProblems {
+		a.buildFrom, a.Out, a.Err = 0, io.Discard, io.Discard
+		if code := execute(t.Context(), a, []string{"--archive", dir, "ingest", runs + "/awf"}); code != 0 && code != failure.ExitProblems {
 			t.Errorf("%s: ingest: exit %d", name, code)
 		}
 		link, err := os.Readlink(filepath.Join(dir, "index.db"))

@@ -97,8 +97,8 @@ func (v pathValue) Set(s string) error {
 
 // expandHome replaces ~/ at the start of a path by the home directory.
 func (a *app) expandHome(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.getenv("HOME") != "" {
-		return filepath.Join(a.getenv("HOME"), rest)
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.Getenv("HOME") != "" {
+		return filepath.Join(a.Getenv("HOME"), rest)
 	}
 	return path
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
@@ -21,7 +22,7 @@ func TestForgetKeepsLocks(t *testing.T) {
 	if code, _, stderr := inside(t.Context(), dir, "", "ingest", runs+"/leslie"); code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	a := &app{archive: dir, in: strings.NewReader(""), out: new(bytes.Buffer), err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(string) string { return "" }}
+	a := &app{Printer: printer.Printer{Out: new(bytes.Buffer), Err: new(bytes.Buffer), Now: time.Now, Getenv: func(string) string { return "" }}, archive: dir, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 	store, err := a.openRead(t.Context())
 	must(t, err)
 	defer store.Close()

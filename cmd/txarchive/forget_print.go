@@ -13,18 +13,18 @@ const forgetShown = 50
 // print says where the pattern occurs, never the text that matches.
 func (w *forgetJob) print() {
 	a := w.app
-	if a.quiet {
+	if a.Quiet {
 		return
 	}
 	for i, m := range w.found {
 		if i == forgetShown {
-			fmt.Fprintf(a.out, "... and %s\n", terminal.Plural(len(w.found)-i, "more place", "more places"))
+			fmt.Fprintf(a.Out, "... and %s\n", terminal.Plural(len(w.found)-i, "more place", "more places"))
 			break
 		}
-		fmt.Fprintln(a.out, terminal.OneLine(matchText(m)))
+		fmt.Fprintln(a.Out, terminal.OneLine(matchText(m)))
 	}
 	if len(w.runs) > 0 {
-		fmt.Fprintf(a.out, "%s affected: %s\n", terminal.Plural(len(w.runs), "run", "runs"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
+		fmt.Fprintf(a.Out, "%s affected: %s\n", terminal.Plural(len(w.runs), "run", "runs"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
 	}
 }
 
@@ -52,22 +52,22 @@ func matchText(m gc.Match) string {
 
 func (w *forgetJob) printApplied() {
 	a := w.app
-	fmt.Fprintf(a.out, "%s redacted, %s dropped, %s removed\n", terminal.Plural(w.applied.Redacted, "original", "originals"), terminal.Count(w.applied.Dropped),
+	fmt.Fprintf(a.Out, "%s redacted, %s dropped, %s removed\n", terminal.Plural(w.applied.Redacted, "original", "originals"), terminal.Count(w.applied.Dropped),
 		terminal.Plural(w.applied.Facts, "fact", "facts"))
-	fmt.Fprintf(a.out, "%s rewritten, index %s\n", terminal.Plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "rebuilt", false: "purged"}[w.rebuilt])
+	fmt.Fprintf(a.Out, "%s rewritten, index %s\n", terminal.Plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "rebuilt", false: "purged"}[w.rebuilt])
 	if w.aside > 0 {
-		fmt.Fprintf(a.out, "%s removed from quarantine\n", terminal.Plural(w.aside, "damaged pack", "damaged packs"))
+		fmt.Fprintf(a.Out, "%s removed from quarantine\n", terminal.Plural(w.aside, "damaged pack", "damaged packs"))
 	}
 	for _, m := range w.left {
-		fmt.Fprintln(a.out, a.style().Red("still present: "+terminal.OneLine(matchText(m))))
+		fmt.Fprintln(a.Out, a.Style().Red("still present: "+terminal.OneLine(matchText(m))))
 	}
 	if len(w.left) == 0 {
-		fmt.Fprintln(a.out, a.style().Green("Every byte of the archive was searched: nothing is left."))
+		fmt.Fprintln(a.Out, a.Style().Green("Every byte of the archive was searched: nothing is left."))
 	}
 	if w.unread > 0 {
-		a.note("not searched: unreadable parts of %s; those in quarantine can be removed by hand", terminal.Plural(w.unread, "damaged pack", "damaged packs"))
+		a.Note("not searched: unreadable parts of %s; those in quarantine can be removed by hand", terminal.Plural(w.unread, "damaged pack", "damaged packs"))
 	}
-	a.note("not searched: sources, which are never changed; backups (txarchive backup DIR --keep-last 1 removes what they hold of it); copies of the archive; restored and exported files; indexes of other machines")
+	a.Note("not searched: sources, which are never changed; backups (txarchive backup DIR --keep-last 1 removes what they hold of it); copies of the archive; restored and exported files; indexes of other machines")
 }
 
 type forgetPlace struct {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 var fulls = flag.Int("fulls", 1, "with how much room TestFullDisk tries each command; 1 is some of them, on a full disk and with a little room")
@@ -105,13 +107,13 @@ func TestFullDisk(t *testing.T) {
 	call(t, pruned, "prune", "--yes", "--run", id)
 	all[1].write(t, r, 400)
 	cases := []fullCase{
-		{"first ingest", "", []string{"ingest", source}, exitUnexpected},
-		{"ingest", base, []string{"ingest", source}, exitUnexpected},
-		{"prune", base, []string{"prune", "--yes", "--run", id}, exitUnexpected},
-		{"gc", pruned, []string{"gc"}, exitUnexpected},
-		{"reindex", base, []string{"reindex"}, exitUnexpected},
-		{"forget", base, []string{"forget", "--match", all[0].marks[2], "--apply", "--yes"}, exitUnexpected},
-		{"nightly", pruned, []string{"nightly", "--grace=0s", "--wait=0s"}, exitProblems},
+		{"first ingest", "", []string{"ingest", source}, failure.ExitUnexpected},
+		{"ingest", base, []string{"ingest", source}, failure.ExitUnexpected},
+		{"prune", base, []string{"prune", "--yes", "--run", id}, failure.ExitUnexpected},
+		{"gc", pruned, []string{"gc"}, failure.ExitUnexpected},
+		{"reindex", base, []string{"reindex"}, failure.ExitUnexpected},
+		{"forget", base, []string{"forget", "--match", all[0].marks[2], "--apply", "--yes"}, failure.ExitUnexpected},
+		{"nightly", pruned, []string{"nightly", "--grace=0s", "--wait=0s"}, failure.ExitProblems},
 	}
 	r.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
 	if *fulls == 1 {
@@ -181,7 +183,7 @@ func (d *fullDisk) backup(r *rand.Rand, from string) {
 	t, to := d.t, filepath.Join(d.dir, "backup")
 	for _, room := range rooms(r) {
 		must(t, os.RemoveAll(to))
-		d.meets(room, exitUnexpected, []string{"--archive", from, "backup", to})
+		d.meets(room, failure.ExitUnexpected, []string{"--archive", from, "backup", to})
 		call(t, from, "backup", to)
 		call(t, from, "backup", "verify", to, "--full")
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
@@ -227,7 +228,7 @@ func TestReplacedPackComesBack(t *testing.T) {
 			t.Errorf("the packs take %d bytes, want %d", used, want)
 		}
 	}
-	if code, _, stderr := inside(t.Context(), dir, "", "verify", "--deep"); code != exitFine || strings.Contains(stderr, "leftover") {
+	if code, _, stderr := inside(t.Context(), dir, "", "verify", "--deep"); code != failure.ExitFine || strings.Contains(stderr, "leftover") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 
@@ -238,7 +239,7 @@ func TestReplacedPackComesBack(t *testing.T) {
 	must(t, errors.Join(err, db.Close()))
 	must(t, os.CopyFS(packs, os.DirFS(old)))
 	call(t, dir, "ingest", runs+"/leslie")
-	if code, _, stderr := inside(t.Context(), dir, "", "gc"); code != exitCorrupt || !strings.Contains(stderr, "txarchive reindex") {
+	if code, _, stderr := inside(t.Context(), dir, "", "gc"); code != failure.ExitCorrupt || !strings.Contains(stderr, "txarchive reindex") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	call(t, dir, "reindex")

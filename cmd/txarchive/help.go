@@ -15,10 +15,10 @@ import (
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	about := cmp.Or(cmd.Long, cmd.Short)
 	usage := cmd.UsageString()
-	if width := a.width(); width > 0 {
+	if width := a.Width(); width > 0 {
 		about, usage = a.reflow(about, width), a.hangDescriptions(usage, width)
 	}
-	fmt.Fprintf(a.out, "%s\n\n%s", strings.TrimSpace(about), usage)
+	fmt.Fprintf(a.Out, "%s\n\n%s", strings.TrimSpace(about), usage)
 }
 
 // helpWidth is how wide help texts are where no terminal says otherwise.
@@ -36,7 +36,7 @@ func (a *app) reflow(s string, width int) string {
 			long = long || len(l) > width
 		}
 		if long && !strings.Contains("\n"+p, "\n ") {
-			paragraphs[i] = a.wrap("", strings.ReplaceAll(p, "\n", " "), "")
+			paragraphs[i] = a.Wrap("", strings.ReplaceAll(p, "\n", " "), "")
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")
@@ -54,7 +54,7 @@ func (a *app) hangDescriptions(s string, width int) string {
 			continue
 		}
 		lead, words := m[1]+m[3], m[2]+m[4]
-		lines[i] = a.wrap(lead, words, strings.Repeat(" ", min(len(lead), 2*width/3)))
+		lines[i] = a.Wrap(lead, words, strings.Repeat(" ", min(len(lead), 2*width/3)))
 	}
 	return strings.Join(lines, "\n")
 }

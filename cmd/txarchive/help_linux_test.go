@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/printer"
 )
 
 // TestHelpFits: help is no wider than a terminal, but for command lines, which stay whole; and it says what it says in a pipe.
@@ -20,7 +22,7 @@ func TestHelpFits(t *testing.T) {
 		_, plain, _ := inside(t.Context(), t.TempDir(), "", args...)
 		for _, width := range []int{60, 80} {
 			slave, screen := terminalOf(t, uint16(width))
-			a := &app{in: strings.NewReader(""), out: slave, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(string) string { return "" }}
+			a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(string) string { return "" }}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 			code := execute(t.Context(), a, args)
 			out := screen()
 			if code != 0 || words(out) != words(plain) {

@@ -28,6 +28,8 @@ var doors = map[string][]string{
 	"policy":     {"transcript"},
 	"terminal":   {},
 	"rows":       {"terminal"},
+	"failure":    {}, // and the face may import it
+	"printer":    {"failure", "rows", "terminal", "transcript"},
 	"doctor":     {"archive", "disk", "index", "secret", "terminal"},
 	"openai":     {"index", "search", "terminal", "transcript"},
 	"sqlshell":   {"index", "query", "terminal"},
@@ -85,7 +87,7 @@ var doors = map[string][]string{
 	"prune":                     {"prune/gc", "index", "blob", "blob/pack", "policy", "query", "transcript"},
 	"prune/gc":                  {"index", "blob", "blob/pack"},
 	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
-		"ingest/format/all", "docs", "terminal", "chart", "sqlshell", "doctor", "openai", "rows"},
+		"ingest/format/all", "docs", "failure", "printer", "terminal", "chart", "sqlshell", "doctor", "openai", "rows"},
 }
 
 // fences says in which rooms packages of others may be used. The longest prefix counts; one that is missing here may

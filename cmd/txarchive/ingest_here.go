@@ -48,7 +48,7 @@ func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.
 
 // hasHome reports whether a directory is the home directory or one above it.
 func (a *app) hasHome(dir string) bool {
-	home, err := filepath.EvalSymlinks(a.getenv("HOME"))
+	home, err := filepath.EvalSymlinks(a.Getenv("HOME"))
 	if err != nil {
 		return false
 	}
@@ -64,7 +64,7 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 		return nil, err
 	}
 	if a.hasHome(here) {
-		a.note("Run directories are not searched for in the whole home directory: txarchive ingest DIR archives those below DIR.")
+		a.Note("Run directories are not searched for in the whole home directory: txarchive ingest DIR archives those below DIR.")
 		return nil, nil
 	}
 	found, err := g.FindBelow(ctx, here, store.Dir())
@@ -75,7 +75,7 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 	if g.DryRun {
 		taken = "these would be ingested and followed"
 	}
-	a.note("There are no sources yet. Below %s, %s:", a.displayPath(here), taken)
+	a.Note("There are no sources yet. Below %s, %s:", a.displayPath(here), taken)
 	widest := 0
 	for _, h := range found {
 		widest = max(widest, len(strings.Join(h.Formats, ", ")))
@@ -87,7 +87,7 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 		if err != nil {
 			return nil, err
 		}
-		a.note("  %-*s  %s", widest, strings.Join(h.Formats, ", "), filepath.Join(".", below))
+		a.Note("  %-*s  %s", widest, strings.Join(h.Formats, ", "), filepath.Join(".", below))
 	}
 	return dirs, nil
 }

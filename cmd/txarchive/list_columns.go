@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -23,7 +24,7 @@ type listColumn struct {
 // value returns the value of a row in JSON and CSV.
 func (c *listColumn) value(r *listRow) any {
 	if c.raw == nil {
-		return c.cell(&app{utc: true}, r)
+		return c.cell(&app{Printer: printer.Printer{UTC: true}}, r)
 	}
 	return c.raw(r)
 }
@@ -43,7 +44,7 @@ func (c listColumn) spared(n int) listColumn {
 // texts returns a column of texts.
 func texts(name string, from int, of func(*listRow) string) listColumn {
 	return listColumn{name: name, flex: terminal.Truncate, from: from,
-		cell: func(_ *app, r *listRow) string { return of(r) }, raw: func(r *listRow) any { return value(orNull(of(r))) }}
+		cell: func(_ *app, r *listRow) string { return of(r) }, raw: func(r *listRow) any { return value(printer.OrNull(of(r))) }}
 }
 
 // counted returns a column of numbers, compact for people.
@@ -94,9 +95,9 @@ var runColumns = []listColumn{
 	texts("run", 0, func(r *listRow) string { return r.run.ID }).whole(),
 	startedColumn, endedColumn, durationColumn,
 	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(3),
-	{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return value(orNull(r.run.Status)) },
+	{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return value(printer.OrNull(r.run.Status)) },
 		cell: func(_ *app, r *listRow) string {
-			return terminal.Truncate(terminal.OneLine(firstNonEmpty(r.run.Status, string(r.run.Outcome))), 10)
+			return terminal.Truncate(terminal.OneLine(terminal.FirstNonEmpty(r.run.Status, string(r.run.Outcome))), 10)
 		}},
 	texts("outcome", -1, func(r *listRow) string { return string(r.run.Outcome) }),
 	counted("conversations", -1, always(func(r *listRow) int64 { return r.run.Counts.Conversations })),
@@ -118,7 +119,7 @@ var runColumns = []listColumn{
 	texts("native_id", -1, func(r *listRow) string { return r.run.NativeID }),
 	texts("title", -1, func(r *listRow) string { return r.run.Title }),
 	{name: "what", flex: terminal.Truncate, from: 0, cell: func(_ *app, r *listRow) string {
-		return firstNonEmpty(r.run.Title, r.run.Flow, r.run.NativeID, r.run.Agent)
+		return terminal.FirstNonEmpty(r.run.Title, r.run.Flow, r.run.NativeID, r.run.Agent)
 	}},
 }
 
@@ -136,7 +137,7 @@ var conversationColumns = []listColumn{
 	texts("model", wide, func(r *listRow) string { return r.conversation.Model }),
 	texts("flow", -1, func(r *listRow) string { return r.conversation.Flow }),
 	texts("status", -1, func(r *listRow) string { return r.conversation.Status }),
-	texts("project", -1, func(r *listRow) string { return firstNonEmpty(r.conversation.Project, r.run.Project) }),
+	texts("project", -1, func(r *listRow) string { return terminal.FirstNonEmpty(r.conversation.Project, r.run.Project) }),
 	texts("verdict", -1, func(r *listRow) string { return string(r.conversation.Verdict) }),
 	texts("source", -1, func(r *listRow) string { return r.conversation.Key.Source }),
 	texts("path", -1, func(r *listRow) string { return r.conversation.Key.Path }),
@@ -144,7 +145,7 @@ var conversationColumns = []listColumn{
 	texts("title", -1, func(r *listRow) string { return r.conversation.Title }),
 	{name: "what", flex: terminal.Truncate, from: 0, cell: func(_ *app, r *listRow) string {
 		c := r.conversation
-		return firstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID) + notCounted(c)
+		return terminal.FirstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID) + notCounted(c)
 	}},
 }
 
@@ -177,12 +178,12 @@ func fitting(all []listColumn, width int, sort string) []listColumn {
 
 // formatShort formats an instant for a narrow terminal: without the year if that is the current one.
 func (a *app) formatShort(t transcript.Time) string {
-	if width := a.width(); !t.Valid || width == 0 || width >= wide {
-		return a.formatTime(t)
+	if width := a.Width(); !t.Valid || width == 0 || width >= wide {
+		return a.FormatTime(t)
 	}
-	at, now := time.UnixMicro(t.UnixMicro).In(a.location()), a.now().In(a.location())
+	at, now := time.UnixMicro(t.UnixMicro).In(a.Location()), a.Now().In(a.Location())
 	zone := ""
-	if a.utc {
+	if a.UTC {
 		zone = "Z"
 	}
 	if at.Year() != now.Year() {

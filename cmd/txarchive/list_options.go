@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -19,22 +21,22 @@ func (o listOptions) given(cmd *cobra.Command, words []string) listOptions {
 
 // settle checks the options and sets those that were left open.
 func (o *listOptions) settle(a *app, all []listColumn) error {
-	o.output = a.formatOr(o.output, "ndjson")
-	if err := checkRows(o.limit); err != nil {
+	o.output = a.FormatOr(o.output, "ndjson")
+	if err := printer.CheckLimit(o.limit); err != nil {
 		return err
 	}
 	if listOrders[o.sort] == nil {
-		return usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort started, ended, duration, events, tokens or cost")
+		return failure.Usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort started, ended, duration, events, tokens or cost")
 	}
 	if o.limit == 0 && o.output == "table" && !o.unlimited {
 		o.limit = defaultRows
 	}
 	for _, name := range o.columns {
 		if columnOf(all, name) == nil {
-			return usage(fmt.Sprintf("unknown column %q", name), "--columns takes "+strings.Join(columnNames(all), ", "))
+			return failure.Usage(fmt.Sprintf("unknown column %q", name), "--columns takes "+strings.Join(columnNames(all), ", "))
 		}
 	}
-	_, err := newRowWriter(a, o.output)
+	_, err := a.Rows(o.output)
 	return err
 }
 
@@ -42,12 +44,12 @@ func (o *listOptions) settle(a *app, all []listColumn) error {
 func (o *listOptions) selection(a *app) (index.Selection, error) {
 	var parts []query.Node
 	if o.query != "" {
-		now := a.now()
-		tree, err := query.Parse(o.query, now, a.location())
+		now := a.Now()
+		tree, err := query.Parse(o.query, now, a.Location())
 		if err != nil {
 			return index.Selection{}, err
 		}
-		o.typed = query.FindTypedTimes(o.query, now, a.location())
+		o.typed = query.FindTypedTimes(o.query, now, a.Location())
 		parts = append(parts, tree.Root)
 	}
 	for _, f := range []struct{ flag, value string }{{"format", o.formatName}, {"source", o.source}, {"project", o.project}} {
@@ -56,14 +58,14 @@ func (o *listOptions) selection(a *app) (index.Selection, error) {
 		}
 		n, err := fieldNode(a, f.flag, f.value)
 		if err != nil {
-			return index.Selection{}, usage(fmt.Sprintf("%q is not a value for %s", f.value, f.flag), "separate values with commas; a star matches anything: "+f.flag+":a,b*")
+			return index.Selection{}, failure.Usage(fmt.Sprintf("%q is not a value for %s", f.value, f.flag), "separate values with commas; a star matches anything: "+f.flag+":a,b*")
 		}
 		parts = append(parts, n)
 	}
 	if o.status != "" {
 		n, err := fieldNode(a, "status", o.status)
 		if err != nil {
-			return index.Selection{}, usage(fmt.Sprintf("%q is not a status", o.status), "--status failed,cancelled")
+			return index.Selection{}, failure.Usage(fmt.Sprintf("%q is not a status", o.status), "--status failed,cancelled")
 		}
 		if same, err := fieldNode(a, "outcome", o.status); err == nil {
 			n = query.Or{Of: []query.Node{n, same}}
@@ -78,7 +80,7 @@ func fieldNode(a *app, field, value string) (query.Node, error) {
 	if strings.ContainsAny(value, " \t()\"") {
 		value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 	}
-	tree, err := query.Parse(field+":"+value, a.now(), a.location())
+	tree, err := query.Parse(field+":"+value, a.Now(), a.Location())
 	if err != nil {
 		return nil, err
 	}

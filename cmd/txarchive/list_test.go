@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -17,8 +18,8 @@ import (
 func listRun(t *testing.T, o listOptions, runs ...index.Run) string {
 	t.Helper()
 	var out bytes.Buffer
-	a := &app{out: &out, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), color: "never", utc: true,
-		getenv: func(string) string { return "" }}
+	a := &app{Printer: printer.Printer{Out: &out, Err: new(bytes.Buffer), Now: time.Now, Color: "never", UTC: true,
+		Getenv: func(string) string { return "" }}, log: slog.New(slog.DiscardHandler)}
 	must(t, o.settle(a, runColumns))
 	w, err := newListWriter(a, o, runColumns)
 	must(t, err)

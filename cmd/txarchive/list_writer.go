@@ -30,7 +30,7 @@ func newListWriter(a *app, o listOptions, all []listColumn) (*listWriter, error)
 	}
 	if o.output == "table" {
 		if len(o.columns) == 0 {
-			w.columns = fitting(all, a.width(), o.sort)
+			w.columns = fitting(all, a.Width(), o.sort)
 		}
 		return w, nil
 	}
@@ -39,7 +39,7 @@ func newListWriter(a *app, o listOptions, all []listColumn) (*listWriter, error)
 		w.columns = slices.DeleteFunc(slices.Clone(all), func(c listColumn) bool { return c.raw == nil })
 	}
 	var err error
-	w.out, err = newRowWriter(a, o.output)
+	w.out, err = a.Rows(o.output)
 	return w, err
 }
 
@@ -51,7 +51,7 @@ func (w *listWriter) write(rows iter.Seq2[listRow, error]) error {
 		err = w.script(rows)
 	}
 	if err == nil && w.more {
-		w.a.note("There are more than %s: --limit 0 lists all.", terminal.Count(w.n))
+		w.a.Note("There are more than %s: --limit 0 lists all.", terminal.Count(w.n))
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (w *listWriter) table(all iter.Seq2[listRow, error]) error {
 			w.dropEmpty(&g)
 		}
 		first = false
-		_, err := fmt.Fprintln(w.a.out, w.a.fitTable(&g))
+		_, err := fmt.Fprintln(w.a.Out, w.a.Fit(&g))
 		g.Rows = nil
 		return err
 	}

@@ -28,7 +28,7 @@ func (a *app) noteLosses(ctx context.Context, store *archive.Archive, run string
 			return err
 		}
 		for _, l := range lost[index.KeyOf(&v.Version)] {
-			a.note("lost to damage, and not shown: %s", lossText(&l))
+			a.Note("lost to damage, and not shown: %s", lossText(&l))
 		}
 	}
 	return nil

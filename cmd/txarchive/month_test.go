@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 var nights = flag.Int("nights", 3, "how many nights TestMonth takes, more if none of them goes wrong")
@@ -32,7 +33,7 @@ func mainAt() {
 		panic(err)
 	}
 	a, began := newApp(), time.Now()
-	a.now = func() time.Time { return now.Add(time.Since(began)) }
+	a.Now = func() time.Time { return now.Add(time.Since(began)) }
 	if left, err := strconv.ParseInt(os.Getenv("TEST_FULL"), 10, 64); err == nil {
 		var done atomic.Int64
 		a.fault = func(op, _ string) error {
@@ -249,7 +250,7 @@ func (s *simulation) night() {
 	// Within a day: at the latest some hours after the next night should have been.
 	status, err := s.program(s.now.Add(27*time.Hour), "", "status", "--check", "--json").CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitLimit {
+	if !errors.As(err, &exit) || exit.ExitCode() != failure.ExitLimit {
 		s.t.Errorf("the night of %v went wrong (kill %v, %s), and status does not say so: %v\n%s\n%s", now, kill, env, err, status, out.String())
 	}
 }

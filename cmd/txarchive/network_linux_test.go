@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 // socketlessEnv names the program that the test binary becomes, without sockets.
@@ -24,7 +26,7 @@ const askingEnv = "TXARCHIVE_TEST_ASKS"
 func init() {
 	if bin := os.Getenv(socketlessEnv); bin != "" {
 		fmt.Fprintln(os.Stderr, socketless(bin))
-		os.Exit(exitRefused)
+		os.Exit(failure.ExitRefused)
 	}
 	if os.Getenv(askingEnv) != "" {
 		fmt.Println(syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0))
@@ -84,7 +86,7 @@ func TestNoNetwork(t *testing.T) {
 		if os.IsPermission(err) {
 			t.Skip("this system gives no network namespace to ", os.Getuid(), ": nothing was looked at")
 		}
-		if code := cmd.ProcessState.ExitCode(); err != nil && code != exitProblems {
+		if code := cmd.ProcessState.ExitCode(); err != nil && code != failure.ExitProblems {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
@@ -104,13 +106,13 @@ func TestNoSocket(t *testing.T) {
 		return cmd.ProcessState.ExitCode(), status.Signaled() && status.Signal() == syscall.SIGSYS, out
 	}
 	if code, killed, out := socketless([]string{socketlessEnv + "=" + self, askingEnv + "=1"}); !killed {
-		if code == exitRefused {
+		if code == failure.ExitRefused {
 			t.Skipf("this system has no filters of system calls, nothing was looked at: %s", out)
 		}
 		t.Fatalf("a program that asks for a socket is not killed: exit %d\n%s", code, out)
 	}
 	for _, args := range dailyWork(t, dir) {
-		if code, killed, out := socketless([]string{socketlessEnv + "=" + bin}, args...); killed || code != 0 && code != exitProblems {
+		if code, killed, out := socketless([]string{socketlessEnv + "=" + bin}, args...); killed || code != 0 && code != failure.ExitProblems {
 			t.Errorf("%v: exit %d, killed for a socket: %v\n%s", args, code, killed, out)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // doubtText says why nothing is deleted.
 func (a *app) doubtText(l nightly.Leap) string {
-	return fmt.Sprintf("nothing is deleted before %s: %s passed between two nightly runs, or the clock is wrong", a.formatMinute(l.Until()), terminal.Duration(l.To.Sub(l.From)))
+	return fmt.Sprintf("nothing is deleted before %s: %s passed between two nightly runs, or the clock is wrong", a.FormatMinute(l.Until()), terminal.Duration(l.To.Sub(l.From)))
 }
 
 // gc frees the space of what was pruned longer ago than the grace period. It reads all manifests, so it is skipped if no pack has
@@ -40,7 +40,7 @@ func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Re
 	state.Collected = ""
 	o := gc.Options{Grace: n.opts.grace, MaxBytes: int64(n.opts.maxBytes)}
 	if n.opts.maxTime > 0 {
-		if o.MaxTime = n.opts.maxTime - n.app.now().Sub(n.began); o.MaxTime <= 0 {
+		if o.MaxTime = n.opts.maxTime - n.app.Now().Sub(n.began); o.MaxTime <= 0 {
 			return nightly.Result{Outcome: nightly.Stopped, Summary: "no time left"}, nil
 		}
 	}

@@ -151,7 +151,7 @@ func (n *nightlyJob) verify(ctx context.Context, state *nightly.State) (r nightl
 	if n.opts.verifyDays == 0 {
 		return skipped("not requested")
 	}
-	share := state.SelectPacks(packs, n.app.now(), nightly.SelectOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
+	share := state.SelectPacks(packs, n.app.Now(), nightly.SelectOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
 	done, bytes := int64(0), int64(0)
 	for _, p := range share {
 		if n.outOfTime() {
@@ -177,7 +177,7 @@ func (n *nightlyJob) verify(ctx context.Context, state *nightly.State) (r nightl
 	for _, name := range missing {
 		r.Problems, r.Cause = append(r.Problems, "missing pack "+name), blob.ErrCorrupt
 	}
-	c := state.Coverage(packs, n.app.now(), n.opts.verifyDays)
+	c := state.Coverage(packs, n.app.Now(), n.opts.verifyDays)
 	r.Detail = verifyShare{done, bytes, c}
 	r.Summary = fmt.Sprintf("%s (%s) read, %s of %s within %s", terminal.Plural(done, "pack", "packs"), terminal.Bytes(bytes), terminal.Bytes(c.Covered), terminal.Bytes(c.Bytes),
 		terminal.Plural(c.Days, "day", "days"))
@@ -206,7 +206,7 @@ func (n *nightlyJob) verifyPack(ctx context.Context, store *archive.Archive, sta
 	case err != nil:
 		return "", err
 	}
-	state.RecordVerify(p, n.app.now(), bad)
+	state.RecordVerify(p, n.app.Now(), bad)
 	return bad, nil
 }
 
@@ -230,7 +230,7 @@ func describeDamage(pack string, found []archive.Finding, err error) string {
 
 // outOfTime reports whether the time for work that can wait is over.
 func (n *nightlyJob) outOfTime() bool {
-	return n.opts.maxTime > 0 && n.app.now().Sub(n.began) > n.opts.maxTime
+	return n.opts.maxTime > 0 && n.app.Now().Sub(n.began) > n.opts.maxTime
 }
 
 // optimize optimizes the index.
@@ -283,7 +283,7 @@ func (n *nightlyJob) backup(ctx context.Context, state *nightly.State) (r nightl
 	if err != nil {
 		return r, err
 	}
-	state.Backup.Last, state.Backup.OK = new(n.app.now().UTC()), true
+	state.Backup.Last, state.Backup.OK = new(n.app.Now().UTC()), true
 	r.Detail = report
 	r.Summary = fmt.Sprintf("%s (%s) new, %s in total, %s", terminal.Plural(report.Copied, "pack", "packs"), terminal.Bytes(report.CopiedBytes), terminal.Bytes(report.Bytes),
 		terminal.Plural(report.Snapshots, "snapshot", "snapshots"))

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 // oldArchives are archives as releases wrote them: docs/upgrades.md.
@@ -147,7 +149,7 @@ func TestNewerArchive(t *testing.T) {
 		before := restoredHashes(t, dir, "--all")
 		for _, line := range []string{"ingest", "verify", "gc", "reindex", "tag add r4tga7f3ymvx3 x"} {
 			code, _, stderr := inside(t.Context(), dir, "", strings.Fields(line)...)
-			if code != exitTooNew || !strings.Contains(stderr, "newer than this program") || !strings.Contains(stderr, "hint: install a newer txarchive") {
+			if code != failure.ExitTooNew || !strings.Contains(stderr, "newer than this program") || !strings.Contains(stderr, "hint: install a newer txarchive") {
 				t.Errorf("newer %s: %s: exit %d\n%s", name, line, code, stderr)
 			}
 		}

@@ -9,18 +9,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 )
 
 // onTerminal runs a command line whose results and messages go to a terminal of 80 columns.
 func onTerminal(t *testing.T, dir string, env map[string]string, line ...string) (code int, screen string) {
 	t.Helper()
 	slave, shown := terminalOf(t, 80)
-	a := &app{in: strings.NewReader(""), out: slave, err: slave, now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+	a := &app{Printer: printer.Printer{Out: slave, Err: slave, Now: time.Now, Getenv: func(key string) string {
 		if v, ok := env[key]; ok {
 			return v
 		}
 		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm", "NO_COLOR": "1"}[key]
-	}}
+	}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 	code = execute(t.Context(), a, line)
 	return code, shown()
 }
@@ -72,7 +75,7 @@ func TestPagerMessages(t *testing.T) {
 	if i, j := strings.LastIndex(screen, "P: "), strings.Index(screen, "searched rows"); code != 0 || i < 0 || j < i {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
-	if code, screen := onTerminal(t, dir, marking, "show", "rnothere"); code != exitNotFound || strings.Contains(screen, "P: ") || !strings.Contains(screen, "hint: ") {
+	if code, screen := onTerminal(t, dir, marking, "show", "rnothere"); code != failure.ExitNotFound || strings.Contains(screen, "P: ") || !strings.Contains(screen, "hint: ") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
 	if code, screen := onTerminal(t, dir, map[string]string{"PAGER": "/no/such/pager"}, "stats"); code != 0 || !strings.Contains(screen, "--no-pager") {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -26,12 +27,12 @@ func (a *app) pageCommand(cmd *cobra.Command) {
 // page puts a pager before the terminal, if results go to one and neither --no-pager nor TERM=dumb forbids it. The context that it
 // returns is canceled when the reader leaves the pager.
 func (a *app) page(ctx context.Context) context.Context {
-	width, ok := terminal.Detect(a.out)
+	width, ok := terminal.Detect(a.Out)
 	file, isFile := (*os.File)(nil), false
-	if results, ok := a.out.(*terminal.Output); ok {
+	if results, ok := a.Out.(*terminal.Output); ok {
 		file, isFile = results.W.(*os.File)
 	}
-	if !ok || !isFile || a.noPager || a.getenv("TERM") == "dumb" {
+	if !ok || !isFile || a.noPager || a.Getenv("TERM") == "dumb" {
 		return ctx
 	}
 	command := a.pagerCommand()
@@ -39,18 +40,18 @@ func (a *app) page(ctx context.Context) context.Context {
 		return ctx
 	}
 	ctx, quit := context.WithCancelCause(ctx)
-	a.pager = &terminal.Pager{Command: command, Terminal: file, Width: width, Stderr: a.err, Quit: quit, OwnsInterrupt: a.handleSignals,
+	a.pager = &terminal.Pager{Command: command, Terminal: file, Width: width, Stderr: a.Err, Quit: quit, OwnsInterrupt: a.handleSignals,
 		CannotRun: fmt.Sprintf("txarchive: cannot run the pager %q\nhint: set TXARCHIVE_PAGER to another, or use --no-pager\n", command)}
-	a.out = a.pager
-	if _, ok := terminal.Detect(a.err); ok {
-		a.err = a.pager.Messages()
+	a.Out = a.pager
+	if _, ok := terminal.Detect(a.Err); ok {
+		a.Err = a.pager.Messages()
 	}
 	return ctx
 }
 
 // pagerCommand returns the command of the pager: $TXARCHIVE_PAGER, $PAGER, else less where it is installed; "" for cat, or for none.
 func (a *app) pagerCommand() string {
-	command := firstNonEmpty(a.getenv("TXARCHIVE_PAGER"), a.getenv("PAGER"))
+	command := terminal.FirstNonEmpty(a.Getenv("TXARCHIVE_PAGER"), a.Getenv("PAGER"))
 	switch {
 	case command == "cat":
 		return ""
@@ -69,7 +70,7 @@ func (a *app) endPage(err error) error {
 		return err
 	}
 	quit := a.pager.Close()
-	a.out, a.err = a.pager.Terminal, a.pager.Stderr
+	a.Out, a.Err = a.pager.Terminal, a.pager.Stderr
 	if quit {
 		err = nil
 	}

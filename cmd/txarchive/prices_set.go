@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/price"
@@ -42,16 +43,16 @@ func newPricesSetCommand(a *app) *cobra.Command {
 			for _, text := range rates {
 				r, err := price.ParseRate(text)
 				if err != nil {
-					return usage(err.Error(), "input=3 output=15, in US dollars per million tokens")
+					return failure.Usage(err.Error(), "input=3 output=15, in US dollars per million tokens")
 				}
 				if slices.ContainsFunc(o.Rates, func(q price.Rate) bool { return q.Class == r.Class && q.Service == r.Service && q.Above == r.Above }) {
 					class, _, _ := strings.Cut(text, "=")
-					return usage(fmt.Sprintf("%s is given twice", class), "one price for each class, service tier and length of the prompt")
+					return failure.Usage(fmt.Sprintf("%s is given twice", class), "one price for each class, service tier and length of the prompt")
 				}
 				o.Rates = append(o.Rates, r)
 			}
 			if err := o.Validate(); err != nil {
-				return usage(err.Error(), "txarchive prices set our-model input=0.5 output=2 --from 2026-10-01")
+				return failure.Usage(err.Error(), "txarchive prices set our-model input=0.5 output=2 --from 2026-10-01")
 			}
 			return runPricesChange(cmd.Context(), a, func(*archive.Archive) ([]blob.Fact, error) { return a.overrideFacts(o) })
 		},
@@ -79,7 +80,7 @@ func newPricesRemoveCommand(a *app) *cobra.Command {
 			any := !cmd.Flags().Changed("from")
 			if table != "" {
 				if !any {
-					return usage("--from and --table cannot be combined", "txarchive prices remove --table "+table)
+					return failure.Usage("--from and --table cannot be combined", "txarchive prices remove --table "+table)
 				}
 				return runPricesChange(cmd.Context(), a, func(store *archive.Archive) ([]blob.Fact, error) {
 					return a.removedTable(cmd.Context(), store, table)
@@ -116,7 +117,7 @@ func newPricesImportCommand(a *app) *cobra.Command {
 			}
 			overrides, err := price.ReadOverrides(in)
 			if err != nil {
-				return usage(fmt.Sprintf("%s: %v", v[0], err), "`txarchive prices import --help` shows an example")
+				return failure.Usage(fmt.Sprintf("%s: %v", v[0], err), "`txarchive prices import --help` shows an example")
 			}
 			return runPricesChange(cmd.Context(), a, func(*archive.Archive) ([]blob.Fact, error) { return a.overrideFacts(overrides...) })
 		},
@@ -152,7 +153,7 @@ func (a *app) removedPrices(ctx context.Context, store *archive.Archive, model s
 		}
 	}
 	if len(facts) == 0 {
-		return nil, notFound(fmt.Sprintf("no price of your own for %q", model), "txarchive prices list shows them")
+		return nil, failure.NotFound(fmt.Sprintf("no price of your own for %q", model), "txarchive prices list shows them")
 	}
 	return facts, nil
 }
@@ -168,7 +169,7 @@ func (a *app) removedTable(ctx context.Context, store *archive.Archive, day stri
 			return []blob.Fact{f}, err
 		}
 	}
-	return nil, notFound(fmt.Sprintf("no table of %q was added by prices update", day), "txarchive prices list shows them; built-in tables cannot be removed")
+	return nil, failure.NotFound(fmt.Sprintf("no table of %q was added by prices update", day), "txarchive prices list shows them; built-in tables cannot be removed")
 }
 
 // runPricesChange writes facts about prices and computes the costs in the index again.
@@ -188,10 +189,10 @@ func runPricesChange(ctx context.Context, a *app, what func(*archive.Archive) ([
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"prices": len(facts), "repriced_records": changed})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"prices": len(facts), "repriced_records": changed})
 	}
-	a.note("%s; %s repriced", terminal.Plural(len(facts), "price changed", "prices changed"), terminal.Plural(changed, "record", "records"))
+	a.Note("%s; %s repriced", terminal.Plural(len(facts), "price changed", "prices changed"), terminal.Plural(changed, "record", "records"))
 	return nil
 }
 

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -53,35 +55,35 @@ func ratesOf(e *price.Entry) []priceRate {
 func factorsOf(e *price.Entry) []price.Factor { return append([]price.Factor{}, e.Factors...) }
 
 func runPricesShow(a *app, book *price.Book, model, provider, date string) error {
-	day, err := parseDay(date, a.now())
+	day, err := parseDay(date, a.Now())
 	if err != nil {
 		return err
 	}
 	m, ok := book.Resolve(model, provider, day)
 	if !ok {
-		return notFound(firstNonEmpty(m.Reason, "no price for model "+model), "txarchive prices list PATTERN lists models; docs/prices.md has the rules")
+		return failure.NotFound(terminal.FirstNonEmpty(m.Reason, "no price for model "+model), "txarchive prices list PATTERN lists models; docs/prices.md has the rules")
 	}
 	e, _ := m.Entry()
 	row := foundRow{Asked: model, Day: day.Format("2006-01-02"), Rule: string(m.Rule), Override: m.Override, Stale: m.Stale,
-		priceRow: priceRow{Model: m.Key, Provider: orNull(m.Provider), Table: m.TableDate, Priced: e.Priced(), Rates: ratesOf(&e), Factors: factorsOf(&e)}}
+		priceRow: priceRow{Model: m.Key, Provider: printer.OrNull(m.Provider), Table: m.TableDate, Priced: e.Priced(), Rates: ratesOf(&e), Factors: factorsOf(&e)}}
 	for _, t := range book.Tables() {
 		if t.Date == m.TableDate && !m.Override {
-			row.Source, row.Licence = orNull(t.Source), orNull(t.Licence)
+			row.Source, row.Licence = printer.OrNull(t.Source), printer.OrNull(t.Licence)
 		}
 	}
-	if a.json {
-		return a.printJSON(row)
+	if a.JSON {
+		return a.PrintJSON(row)
 	}
 	a.printFound(&row, &e)
 	return nil
 }
 
 func (a *app) printFound(r *foundRow, e *price.Entry) {
-	c := a.style()
-	fmt.Fprintln(a.out, c.Bold(terminal.OneLine(r.Model)))
+	c := a.Style()
+	fmt.Fprintln(a.Out, c.Bold(terminal.OneLine(r.Model)))
 	table := "table of " + r.Table
 	if r.Override {
-		table = "own price from " + firstNonEmpty(r.Table, "the beginning") + " on"
+		table = "own price from " + terminal.FirstNonEmpty(r.Table, "the beginning") + " on"
 	}
 	if r.Stale {
 		table += ", not that of " + r.Day
@@ -94,17 +96,17 @@ func (a *app) printFound(r *foundRow, e *price.Entry) {
 		fields = append(fields, [2]string{"licence", *r.Licence})
 	}
 	for _, f := range fields {
-		fmt.Fprintln(a.out, c.Dim(fmt.Sprintf("%-10s", f[0]))+terminal.Truncate(terminal.OneLine(f[1]), max(a.width()-10, 0)))
+		fmt.Fprintln(a.Out, c.Dim(fmt.Sprintf("%-10s", f[0]))+terminal.Truncate(terminal.OneLine(f[1]), max(a.Width()-10, 0)))
 	}
 	if !r.Priced {
-		fmt.Fprintln(a.out, "Listed without prices for input and output: no other row is used instead.")
+		fmt.Fprintln(a.Out, "Listed without prices for input and output: no other row is used instead.")
 	}
 	if len(r.Rates) > 0 {
-		fmt.Fprintf(a.out, "\n%s\n", a.fitTable(tierGrid(e)))
-		a.note("US dollars per million tokens. What has no price of its own is priced by the rules in docs/prices.md")
+		fmt.Fprintf(a.Out, "\n%s\n", a.Fit(tierGrid(e)))
+		a.Note("US dollars per million tokens. What has no price of its own is priced by the rules in docs/prices.md")
 	}
 	for _, f := range r.Factors {
-		fmt.Fprintf(a.out, "%s: all times %s\n", terminal.OneLine(f.Name), strconv.FormatFloat(float64(f.PPM)/1e6, 'f', -1, 64))
+		fmt.Fprintf(a.Out, "%s: all times %s\n", terminal.OneLine(f.Name), strconv.FormatFloat(float64(f.PPM)/1e6, 'f', -1, 64))
 	}
 }
 
@@ -142,7 +144,7 @@ func tierGrid(e *price.Entry) *terminal.Table {
 			row[1] = "> " + terminal.CompactCount(t.above)
 		}
 		for _, class := range classes {
-			row = append(row, firstNonEmpty(cells[t][class], "-"))
+			row = append(row, terminal.FirstNonEmpty(cells[t][class], "-"))
 		}
 		g.Add(row...)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -40,7 +41,7 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 			"  txarchive prices update https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json",
 		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
-			day, err := parseDay(date, a.now())
+			day, err := parseDay(date, a.Now())
 			if err != nil {
 				return err
 			}
@@ -71,13 +72,13 @@ func (a *app) parseTable(body []byte, from, day string) (table price.Table, err 
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
 		var skipped []string
 		if table, skipped, err = price.FromLiteLLM(bytes.NewReader(body), day); err == nil && len(skipped) > 0 {
-			a.note("skipped %s that cannot be used, the first is %s", terminal.Plural(len(skipped), "model", "models"), skipped[0])
+			a.Note("skipped %s that cannot be used, the first is %s", terminal.Plural(len(skipped), "model", "models"), skipped[0])
 		}
 	} else {
 		table, err = price.Parse(bytes.NewReader(body))
 	}
 	if err != nil {
-		return table, usage(fmt.Sprintf("%s: %v", from, err), "prices update takes LiteLLM's model_prices_and_context_window.json; for prices of your own use `prices import`")
+		return table, failure.Usage(fmt.Sprintf("%s: %v", from, err), "prices update takes LiteLLM's model_prices_and_context_window.json; for prices of your own use `prices import`")
 	}
 	return table, nil
 }
@@ -100,7 +101,7 @@ func readTable(ctx context.Context, from string) ([]byte, error) {
 func fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {
-		return nil, usage("curl, which is needed to fetch prices, was not found", "fetch "+u.Redacted()+" yourself and name the file")
+		return nil, failure.Usage("curl, which is needed to fetch prices, was not found", "fetch "+u.Redacted()+" yourself and name the file")
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -142,7 +143,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 }
 
 func tooLarge(from string) error {
-	return usage(fmt.Sprintf("%s is larger than %d MB", from, maxTable>>20), "a price table is a few megabytes")
+	return failure.Usage(fmt.Sprintf("%s is larger than %d MB", from, maxTable>>20), "a price table is a few megabytes")
 }
 
 // curlEscape escapes text for quotes in a config file of curl.

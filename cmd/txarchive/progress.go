@@ -7,11 +7,11 @@ import (
 
 // meter returns a progress meter on standard error; nil if that is not a terminal or shows something else.
 func (a *app) meter() *terminal.Meter {
-	width, ok := terminal.Detect(a.err)
-	if !ok || a.quiet || a.verbose || a.getenv("TERM") == "dumb" {
+	width, ok := terminal.Detect(a.Err)
+	if !ok || a.Quiet || a.verbose || a.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return terminal.NewMeter(a.err, width, terminal.Style{Enabled: a.colored(a.err)})
+	return terminal.NewMeter(a.Err, width, terminal.Style{Enabled: a.Colored(a.Err)})
 }
 
 // ingestProgress returns a function that shows the progress of an Ingester on a meter; nil for a nil meter.

@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func TestIngestShowsProgress(t *testing.T) {
 	source, _ := examples(t)
 	a := newApp()
-	a.archive, a.out, a.err = filepath.Join(t.TempDir(), "archive"), io.Discard, io.Discard
+	a.archive, a.Out, a.Err = filepath.Join(t.TempDir(), "archive"), io.Discard, io.Discard
 	store, err := a.openOrCreate(t.Context())
 	must(t, err)
 	defer store.Close()
@@ -26,7 +27,7 @@ func TestIngestShowsProgress(t *testing.T) {
 }
 
 func TestNoMeterInPipe(t *testing.T) {
-	if m := (&app{err: &bytes.Buffer{}, getenv: func(string) string { return "" }}).meter(); m != nil {
+	if m := (&app{Printer: printer.Printer{Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }}}).meter(); m != nil {
 		t.Error("a pipe gets a progress bar")
 	}
 }

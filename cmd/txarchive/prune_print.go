@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/search"
@@ -22,10 +24,10 @@ import (
 
 // printPlan prints what a plan would do, or is about to do.
 func (a *app) printPlan(plan *prune.Plan, limit int) error {
-	if a.json {
-		return plan.Write(a.out, encode, "")
+	if a.JSON {
+		return plan.Write(a.Out, printer.Encode, "")
 	}
-	if a.quiet {
+	if a.Quiet {
 		return nil
 	}
 	all := plan.Runs.Len() + plan.Spared.Len()
@@ -43,10 +45,10 @@ func (a *app) printPlan(plan *prune.Plan, limit int) error {
 		}
 	}
 	if n := all - shown; n > 0 {
-		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", terminal.Plural(n, "more run", "more runs"))
+		fmt.Fprintf(a.Out, "... and %s (--limit 0 shows all)\n\n", terminal.Plural(n, "more run", "more runs"))
 	}
 	for said := range strings.SplitSeq(planSummary(plan), "\n") {
-		fmt.Fprintln(a.out, a.wrap("", said, "  "))
+		fmt.Fprintln(a.Out, a.Wrap("", said, "  "))
 	}
 	return nil
 }
@@ -85,7 +87,7 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 		g = &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "format", DropRank: 2}, {Head: "frees", Right: true, DropRank: 1}, {Head: "why", Shorten: terminal.Truncate}, {Head: "what", Shorten: terminal.Truncate}}}
 	}
 	begin()
-	fmt.Fprintf(a.out, "%s\n", terminal.OneLine(word))
+	fmt.Fprintf(a.Out, "%s\n", terminal.OneLine(word))
 	for r, err := range firstRuns(plan, n) {
 		switch {
 		case err != nil:
@@ -93,12 +95,12 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 		case decisionWord(&r.Decision) != word:
 			continue
 		case len(g.Rows) == most:
-			fmt.Fprintf(a.out, "%s\n", a.fitTable(g))
+			fmt.Fprintf(a.Out, "%s\n", a.Fit(g))
 			begin()
 		}
-		g.Add(r.RunID, r.Format, terminal.Bytes(r.Bytes), reasonText(&r.Decision, 1), firstNonEmpty(string(r.Title), string(r.Flow), r.Native))
+		g.Add(r.RunID, r.Format, terminal.Bytes(r.Bytes), reasonText(&r.Decision, 1), terminal.FirstNonEmpty(string(r.Title), string(r.Flow), r.Native))
 	}
-	fmt.Fprintf(a.out, "%s\n\n", a.fitTable(g))
+	fmt.Fprintf(a.Out, "%s\n\n", a.Fit(g))
 	return nil
 }
 
@@ -225,14 +227,14 @@ func (a *app) printMistakes(file string, mistakes policy.Errors) error {
 		hint = mistakes[0].Hint
 	}
 	for _, e := range mistakes[1:] {
-		if !a.json {
-			fmt.Fprintln(a.err, "txarchive: "+terminal.OneLine(text(e)))
+		if !a.JSON {
+			fmt.Fprintln(a.Err, "txarchive: "+terminal.OneLine(text(e)))
 			if e.Hint != "" {
-				fmt.Fprintln(a.err, "hint: "+terminal.OneLine(a.completeCommands(e.Hint)))
+				fmt.Fprintln(a.Err, "hint: "+terminal.OneLine(a.completeCommands(e.Hint)))
 			}
 		}
 	}
-	return &failure{code: exitUsage, text: text(mistakes[0]), hint: hint, err: mistakes}
+	return &failure.Error{Code: failure.ExitUsage, Text: text(mistakes[0]), Hint: hint, Err: mistakes}
 }
 
 // chooseQuery selects the runs of a query for a plan.
@@ -241,15 +243,15 @@ func (a *app) chooseQuery(ctx context.Context, store *archive.Archive, c *prune.
 	if err != nil {
 		return err
 	}
-	tree, err := query.Parse(text, a.now(), zone)
+	tree, err := query.Parse(text, a.Now(), zone)
 	if err != nil {
 		return err
 	}
 	if tree.Root == nil {
-		return usage("the query is empty", "an empty query would match every run: use --query after:1970 for that")
+		return failure.Usage("the query is empty", "an empty query would match every run: use --query after:1970 for that")
 	}
 	if words := search.Ignored(tree.Root); len(words) > 0 {
-		return usage("the query has words that are only punctuation: "+strings.Join(words, " "), "they would match every run: leave them out")
+		return failure.Usage("the query has words that are only punctuation: "+strings.Join(words, " "), "they would match every run: leave them out")
 	}
 	c.By, c.Source = "query", text
 	for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{}) {

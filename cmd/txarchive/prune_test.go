@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/prune"
 )
 
@@ -25,7 +26,7 @@ func tx(t *testing.T, dir string, code int, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	a := newApp()
-	a.in, a.out, a.err = strings.NewReader(""), &out, &errs
+	a.in, a.Out, a.Err = strings.NewReader(""), &out, &errs
 	if got := execute(t.Context(), a, append([]string{"--archive", dir}, args...)); got != code {
 		t.Fatalf("%s: exit %d, want %d\n%s%s", strings.Join(args, " "), got, code, out.String(), errs.String())
 	}
@@ -377,7 +378,7 @@ func undoAll(t *testing.T, bin, archive string) {
 	for {
 		c := exec.Command(bin, "--archive", archive, "prune", "--undo", "-q")
 		if out, err := c.CombinedOutput(); err != nil {
-			if c.ProcessState.ExitCode() != exitNotFound {
+			if c.ProcessState.ExitCode() != failure.ExitNotFound {
 				t.Fatalf("undo: %v\n%s", err, out)
 			}
 			return

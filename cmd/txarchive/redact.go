@@ -39,10 +39,10 @@ func (a *app) redactOutput() {
 	if !a.redact {
 		return
 	}
-	r := &secret.Redactor{W: a.out}
-	a.redactor, a.out = r, r
+	r := &secret.Redactor{W: a.Out}
+	a.redactor, a.Out = r, r
 	if width, ok := terminal.Detect(r.W); ok {
-		a.out = redactedTerminal{r, width}
+		a.Out = redactedTerminal{r, width}
 	}
 }
 
@@ -51,7 +51,7 @@ func (a *app) endRedaction(err error) error {
 	if a.redactor == nil {
 		return err
 	}
-	a.out = a.redactor.W
+	a.Out = a.redactor.W
 	if failed := a.redactor.Flush(); err == nil {
 		err = failed
 	}

@@ -22,9 +22,9 @@ func (a *app) recordVerified(ctx context.Context, store *archive.Archive, packs 
 		for _, p := range packs {
 			switch found := named[p.Name]; {
 			case slices.Contains(r.Corrupt, p.Name):
-				s.RecordVerify(p, a.now(), describeDamage(p.Name, found, blob.ErrCorrupt))
+				s.RecordVerify(p, a.Now(), describeDamage(p.Name, found, blob.ErrCorrupt))
 			case !r.Quick && len(found) == 0:
-				s.RecordVerify(p, a.now(), "")
+				s.RecordVerify(p, a.Now(), "")
 			}
 		}
 	})
@@ -110,7 +110,7 @@ func (a *app) stillDamaged(ctx context.Context, store *archive.Archive, damaged 
 			names = append(names, p.Name)
 			continue
 		}
-		a.updateState(ctx, store, func(s *nightly.State) { s.RecordVerify(p, a.now(), "") })
+		a.updateState(ctx, store, func(s *nightly.State) { s.RecordVerify(p, a.Now(), "") })
 	}
 	return names, nil
 }

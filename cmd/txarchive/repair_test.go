@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 var (
@@ -177,7 +178,7 @@ func restoredAll(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "to")
 	code, stdout, stderr := inside(t.Context(), dir, "", "restore", "--all", "--all-versions", "--to", to)
-	if code != 0 && code != exitCorrupt {
+	if code != 0 && code != failure.ExitCorrupt {
 		t.Fatalf("restore: exit %d\n%s%s", code, stdout, stderr)
 	}
 	all := map[string][]byte{}

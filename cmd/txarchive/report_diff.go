@@ -13,9 +13,11 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -56,12 +58,12 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 	if err != nil {
 		return err
 	}
-	if err := checkRows(o.limit); err != nil {
+	if err := printer.CheckLimit(o.limit); err != nil {
 		return err
 	}
 	options := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, FileTimes: o.fileTimes}
 	if text := strings.Join(v[2:], " "); text != "" {
-		if options.Query, err = query.Parse(text, a.now(), zone); err != nil {
+		if options.Query, err = query.Parse(text, a.Now(), zone); err != nil {
 			return err
 		}
 	}
@@ -74,7 +76,7 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 		defer func() { err = errors.Join(err, closeSide()) }()
 		sides[i] = side
 	}
-	c, err := cost.Compare(ctx, sides[0], sides[1], options, a.now())
+	c, err := cost.Compare(ctx, sides[0], sides[1], options, a.Now())
 	if err != nil {
 		return optionError(err)
 	}
@@ -82,8 +84,8 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 	if o.limit > 0 && len(c.Rows) > o.limit {
 		left, c.Rows = len(c.Rows)-o.limit, c.Rows[:o.limit]
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"before": v[0], "after": v[1], "by": o.by, "mode": o.mode, "time_zone": a.zoneName(zone), "left_out": left, "rows": c.Rows,
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"before": v[0], "after": v[1], "by": o.by, "mode": o.mode, "time_zone": a.ZoneName(zone), "left_out": left, "rows": c.Rows,
 			"totals": c.Totals, "runs": c.Runs, "prices": c.Prices})
 	}
 	a.printDiff(c, o.by, left)
@@ -100,7 +102,7 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 	if info, err := os.Stat(text); err == nil && info.IsDir() {
 		dir = text
 	} else if strings.ContainsRune(text, filepath.Separator) {
-		return s, nil, notFound(text+" is not a directory", "A and B are periods (2026-10, 7d) or directories of archives")
+		return s, nil, failure.NotFound(text+" is not a directory", "A and B are periods (2026-10, 7d) or directories of archives")
 	}
 	open := a.openRead
 	if dir != "" {
@@ -113,8 +115,8 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 			until = since
 		}
 		var err error
-		if s.Since, s.Until, err = timeRange(since, until, a.now(), o.Location); err != nil {
-			return s, nil, usage(fmt.Sprintf("%q is not a period", text), "write 2026-10, last-month, 7d, 2026-10-01..2026-10-15, or the directory of an archive")
+		if s.Since, s.Until, err = timeRange(since, until, a.Now(), o.Location); err != nil {
+			return s, nil, failure.Usage(fmt.Sprintf("%q is not a period", text), "write 2026-10, last-month, 7d, 2026-10-01..2026-10-15, or the directory of an archive")
 		}
 	}
 	store, err := open(ctx)
@@ -151,29 +153,29 @@ func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
 		keys[0] = "total"
 	}
 	add(keys, &c.Totals)
-	fmt.Fprintln(a.out, a.fitTable(g))
+	fmt.Fprintln(a.Out, a.Fit(g))
 	if left > 0 {
-		a.note("%s: --limit 0 shows all", terminal.Plural(left, "more row", "more rows"))
+		a.Note("%s: --limit 0 shows all", terminal.Plural(left, "more row", "more rows"))
 	}
 	runs := fmt.Sprintf("%s new (%s), %s gone (%s)", terminal.Plural(c.Runs.New.Runs, "run is", "runs are"), terminal.Dollars(c.Runs.New.After),
 		terminal.Plural(c.Runs.Gone.Runs, "is", "are"), terminal.Dollars(c.Runs.Gone.Before))
 	if n := c.Runs.Both.Runs; n > 0 {
 		runs += fmt.Sprintf(", %s on both sides (%s, %s before)", terminal.Plural(n, "is", "are"), terminal.Dollars(c.Runs.Both.After), terminal.Dollars(c.Runs.Both.Before))
 	}
-	fmt.Fprintf(a.out, "\n%s\n", a.wrap("", runs, "  "))
+	fmt.Fprintf(a.Out, "\n%s\n", a.Wrap("", runs, "  "))
 	for _, p := range c.Prices {
 		class := strings.ReplaceAll(p.Class, "_", " ")
 		switch {
 		case p.After == nil:
-			fmt.Fprintf(a.out, "%s: %s has no price of its own, was $%s per million tokens\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.Before))
+			fmt.Fprintf(a.Out, "%s: %s has no price of its own, was $%s per million tokens\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.Before))
 		case p.Before == nil:
-			fmt.Fprintf(a.out, "%s: %s costs $%s per million tokens, had no price of its own\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After))
+			fmt.Fprintf(a.Out, "%s: %s costs $%s per million tokens, had no price of its own\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After))
 		default:
-			fmt.Fprintf(a.out, "%s: %s costs $%s per million tokens, was $%s\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After), price.FormatUSDPerMillion(*p.Before))
+			fmt.Fprintf(a.Out, "%s: %s costs $%s per million tokens, was $%s\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After), price.FormatUSDPerMillion(*p.Before))
 		}
 	}
 	if c.Totals.Before.Unpriced+c.Totals.After.Unpriced > 0 {
-		a.note("Excludes %s before and %s after of unknown cost", terminal.Plural(c.Totals.Before.Unpriced, "request", "requests"), terminal.Count(c.Totals.After.Unpriced))
+		a.Note("Excludes %s before and %s after of unknown cost", terminal.Plural(c.Totals.Before.Unpriced, "request", "requests"), terminal.Count(c.Totals.After.Unpriced))
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -32,7 +34,7 @@ type savedReport struct {
 	SQL         *string           `json:"sql"`
 	Args        []string          `json:"args"`       // of cost
 	Parameters  map[string]string `json:"parameters"` // of SQL, with their defaults
-	Saved       timestamp         `json:"saved"`
+	Saved       printer.Timestamp `json:"saved"`
 }
 
 // reportFact is how the archive stores a report under its name.
@@ -92,7 +94,7 @@ func reports(ctx context.Context, store *archive.Archive) ([]savedReport, error)
 		if err := json.NewDecoder(bytes.NewReader(f.Value)).Decode(&v); err != nil {
 			return nil, fmt.Errorf("report %s: %w", f.Key, err)
 		}
-		r := savedReport{Name: f.Key, Description: transcript.Text(v.Description), Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: timestamp{v.Saved}}
+		r := savedReport{Name: f.Key, Description: transcript.Text(v.Description), Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: printer.Stamp(v.Saved)}
 		if v.SQL != "" {
 			r.Kind, r.SQL = "sql", &v.SQL
 		}
@@ -120,7 +122,7 @@ func (a *app) knownReports(ctx context.Context) ([]savedReport, error) {
 func findReport(all []savedReport, name string) (savedReport, error) {
 	i := slices.IndexFunc(all, func(r savedReport) bool { return r.Name == name })
 	if i < 0 {
-		return savedReport{}, notFound(fmt.Sprintf("unknown report %q", name), "txarchive report list shows all reports")
+		return savedReport{}, failure.NotFound(fmt.Sprintf("unknown report %q", name), "txarchive report list shows all reports")
 	}
 	return all[i], nil
 }

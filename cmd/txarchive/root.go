@@ -10,28 +10,30 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // execute runs one command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
-	if a.getenv(rawWordsVariable) != "" && len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+	if a.Getenv(rawWordsVariable) != "" && len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		args = slices.Clone(args)
 		for i := range args {
 			args[i] = a.unquote(args[i])
 		}
 	}
-	results := &terminal.Output{W: a.out}
-	a.out, a.results = results, results
+	results := &terminal.Output{W: a.Out}
+	a.Out, a.results = results, results
 	root := newRootCommand(a, calledCommand(args))
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
-		a.json = true // also for errors in the flags before it
+		a.JSON = true // also for errors in the flags before it
 	}
 	root.SetArgs(args)
 	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	configureCompletion(root)
 	err := a.endPage(a.endRedaction(root.ExecuteContext(ctx)))
 	if err == nil {
@@ -87,7 +89,7 @@ func commandGroups() []commandGroup {
 // an unknown one, help or completion, or a wrong flag.
 func calledCommand(args []string) string {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	globalFlags(f, &app{getenv: func(string) string { return "" }})
+	globalFlags(f, &app{Printer: printer.Printer{Getenv: func(string) string { return "" }}})
 	f.SetInterspersed(false)
 	f.Usage = func() {}
 	if f.Parse(args) != nil {
@@ -153,7 +155,7 @@ func newRootCommand(a *app, name string) *cobra.Command {
 
 // addCommands adds the command of a name, or all commands for "", and their groups.
 func addCommands(cmd *cobra.Command, a *app, name string) {
-	a.archiveCommands = nil
+	a.archiveCommands, a.Complete = nil, a.completeNote
 	for _, h := range commandGroups() {
 		if h.id != "" {
 			cmd.AddGroup(&cobra.Group{ID: h.id, Title: h.title})
@@ -175,12 +177,12 @@ func addCommands(cmd *cobra.Command, a *app, name string) {
 // globalFlags adds the flags that all commands have.
 func globalFlags(f *pflag.FlagSet, a *app) {
 	a.pathVar(f, &a.archive, "archive", "use the archive in `DIR` (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
-	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only results and errors")
+	f.BoolVar(&a.JSON, "json", false, "print JSON: one object, or one per line for lists")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print only results and errors")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done, file by file, to standard error")
-	f.BoolVar(&a.utc, "utc", false, "use UTC instead of the local time zone")
+	f.BoolVar(&a.UTC, "utc", false, "use UTC instead of the local time zone")
 	f.StringVar(&a.logFormat, "log-format", "text", "log `FORMAT`: text or json")
-	f.StringVar(&a.color, "color", "auto", "use color `WHEN`: auto, always or never (NO_COLOR is respected)")
+	f.StringVar(&a.Color, "color", "auto", "use color `WHEN`: auto, always or never (NO_COLOR is respected)")
 	f.BoolVar(&a.noPager, "no-pager", false, "do not use a pager ($TXARCHIVE_PAGER, $PAGER, else less)")
 	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] instead of credentials, by the rules of gitleaks")
 }
@@ -223,7 +225,7 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &wrong):
 		name, kind := wrong.GetFlag().Name, wrong.GetFlag().Value.Type()
 		if takes, ok := valueFormats[kind]; ok {
-			return usage(fmt.Sprintf("--%s cannot be %q", name, wrong.GetValue()), "it takes "+takes)
+			return failure.Usage(fmt.Sprintf("--%s cannot be %q", name, wrong.GetValue()), "it takes "+takes)
 		}
 	case !errors.As(err, &unknown):
 	case unknown.GetSpecifiedShortnames() == "":
@@ -245,7 +247,7 @@ func flagError(c *cobra.Command, err error) error {
 	case strings.Contains(c.Use, "QUERY"):
 		hint = fmt.Sprintf("after --, nothing is a flag: %s -- %s", c.CommandPath(), terminal.ShellQuote("-"+unknown.GetSpecifiedShortnames()))
 	}
-	return usage(err.Error(), hint)
+	return failure.Usage(err.Error(), hint)
 }
 
 // unknownCommand returns the error for a word that is not a subcommand, with those that it may have been meant to be; nil if there are
@@ -269,7 +271,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	_, path, _ := strings.Cut(cmd.CommandPath()+" "+args[0], " ")
-	return usage(fmt.Sprintf("unknown command %q", path), hint)
+	return failure.Usage(fmt.Sprintf("unknown command %q", path), hint)
 }
 
 func hasPrefix(word string) func(name string) bool {
@@ -296,13 +298,13 @@ func argCount(atLeast, atMost int) cobra.PositionalArgs {
 		hint := fmt.Sprintf("usage: %s; %s --help has examples", cmd.UseLine(), cmd.CommandPath())
 		switch {
 		case len(args) < atLeast:
-			return usage(fmt.Sprintf("%s needs %s", name, what), hint)
+			return failure.Usage(fmt.Sprintf("%s needs %s", name, what), hint)
 		case atMost == unlimited || len(args) <= atMost:
 			return nil
 		case atMost == 0:
-			return usage(fmt.Sprintf("%s takes no arguments, but got %q", name, args[0]), hint)
+			return failure.Usage(fmt.Sprintf("%s takes no arguments, but got %q", name, args[0]), hint)
 		}
-		return usage(fmt.Sprintf("%s takes %s: unexpected argument %q", name, what, args[atMost]), hint+"; quote arguments that contain spaces")
+		return failure.Usage(fmt.Sprintf("%s takes %s: unexpected argument %q", name, what, args[atMost]), hint+"; quote arguments that contain spaces")
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/schedule"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -18,24 +20,24 @@ func runScheduleRemove(ctx context.Context, a *app, o *scheduleOptions) error {
 	if err != nil {
 		return err
 	}
-	kind, err := o.kind(ctx, in, j, a.now())
+	kind, err := o.kind(ctx, in, j, a.Now())
 	if err == nil {
 		err = in.Remove(ctx, j, kind)
 	}
 	if err == nil {
-		a.note("The nightly job is no longer scheduled. What was archived is kept.")
+		a.Note("The nightly job is no longer scheduled. What was archived is kept.")
 	}
 	return err
 }
 
 // scheduleReport is what schedule status prints.
 type scheduleReport struct {
-	Scheduled bool      `json:"scheduled"`
-	With      *string   `json:"with"`
-	Paths     []string  `json:"paths"`
-	Next      timestamp `json:"next"` // not before
-	Last      timestamp `json:"last"` // that finished
-	LastOK    *bool     `json:"last_ok"`
+	Scheduled bool              `json:"scheduled"`
+	With      *string           `json:"with"`
+	Paths     []string          `json:"paths"`
+	Next      printer.Timestamp `json:"next"` // not before
+	Last      printer.Timestamp `json:"last"` // that finished
+	LastOK    *bool             `json:"last_ok"`
 }
 
 func runScheduleStatus(ctx context.Context, a *app, o *scheduleOptions) error {
@@ -43,13 +45,13 @@ func runScheduleStatus(ctx context.Context, a *app, o *scheduleOptions) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(r)
-	} else if !a.quiet {
+	if a.JSON {
+		err = a.PrintJSON(r)
+	} else if !a.Quiet {
 		a.printSchedule(r)
 	}
 	if err == nil && !r.Scheduled {
-		return notFound("nothing is scheduled", "txarchive schedule install")
+		return failure.NotFound("nothing is scheduled", "txarchive schedule install")
 	}
 	return err
 }
@@ -62,7 +64,7 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 		return nil, err
 	}
 	if state, err := nightly.Load(dir); err == nil && state.Last != nil {
-		r.Last, r.LastOK = timestamp{state.Last.Finished}, &state.Last.OK
+		r.Last, r.LastOK = printer.Stamp(state.Last.Finished), &state.Last.OK
 	}
 	in := a.installer()
 	j, err := a.scheduledJob(nil, &scheduleOptions{})
@@ -73,12 +75,12 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 		if o.with != "" && o.with != string(k) {
 			continue
 		}
-		s, err := in.Status(ctx, j, k, a.now().In(time.Local)) // timers use local time, whatever --utc shows
+		s, err := in.Status(ctx, j, k, a.Now().In(time.Local)) // timers use local time, whatever --utc shows
 		if errors.Is(err, schedule.ErrForeign) {
 			return nil, err
 		}
 		if err == nil {
-			r.Scheduled, r.With, r.Next = true, new(string(k)), timestamp{s.Next}
+			r.Scheduled, r.With, r.Next = true, new(string(k)), printer.Stamp(s.Next)
 			for _, p := range s.Paths {
 				if p == "" {
 					p = "crontab"
@@ -93,17 +95,17 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 
 func (a *app) printSchedule(r *scheduleReport) {
 	if r.Scheduled {
-		fmt.Fprintf(a.out, "next run %s, by %s: %s\n", a.formatClock(r.Next.Time), *r.With, terminal.OneLine(strings.Join(r.Paths, ", ")))
+		fmt.Fprintf(a.Out, "next run %s, by %s: %s\n", a.FormatClock(r.Next.Time), *r.With, terminal.OneLine(strings.Join(r.Paths, ", ")))
 	}
 	if r.LastOK == nil {
-		fmt.Fprintln(a.out, "the nightly job has not run yet")
+		fmt.Fprintln(a.Out, "the nightly job has not run yet")
 		return
 	}
 	how := "succeeded"
 	if !*r.LastOK {
 		how = "had problems: txarchive status"
 	}
-	fmt.Fprintf(a.out, "last ran %s, %s\n", a.formatClock(r.Last.Time), how)
+	fmt.Fprintf(a.Out, "last ran %s, %s\n", a.FormatClock(r.Last.Time), how)
 }
 
 func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {
@@ -112,7 +114,7 @@ func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {
 	if err != nil {
 		return err
 	}
-	kind, err := o.kind(ctx, in, j, a.now())
+	kind, err := o.kind(ctx, in, j, a.Now())
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -127,7 +128,7 @@ var printing = []printed{
 	{line: "stats", stdout: "stats"},
 	{line: "stats --storage", stdout: "stats"},
 	{line: "status", stdout: "status"},
-	{line: "status --max-age 1ns", stdout: "status", code: exitLimit, stderr: "error"},
+	{line: "status --max-age 1ns", stdout: "status", code: failure.ExitLimit, stderr: "error"},
 	{line: "doctor", stdout: "doctor"},
 	{line: "sql SELECT*format,count(*)*AS*n,NULL*AS*x*FROM*v_runs*GROUP*BY*1", stdout: "sql"},
 	{line: "cost", stdout: "cost"},
@@ -142,7 +143,7 @@ var printing = []printed{
 	{line: "cost --blocks --file-times --limit 1", stdout: "cost-blocks", shows: []string{`"file_dated_requests":1,`, `"undated_requests":0}`}},
 	{line: "cost --tree r09wh0j50nvvv", stdout: "cost-tree", shows: []string{`"found":true`, `"found":false`, `"run_id":null`}},
 	{line: "cost --budget 1000000", stdout: "cost-budget", shows: []string{`"over":false`, `"undated_requests":1}`}},
-	{line: "cost --budget 0.01 --timezone Asia/Tokyo", stdout: "cost-budget", code: exitLimit, stderr: "error", shows: []string{`"over":true`}},
+	{line: "cost --budget 0.01 --timezone Asia/Tokyo", stdout: "cost-budget", code: failure.ExitLimit, stderr: "error", shows: []string{`"over":true`}},
 	{line: "cost --explain all", stdout: "cost-explain", shows: []string{`"time":null`, `"time":"2026-`, `"file_time":null`, `"file_time":"`, `"requests":null`,
 		`"requests":1,"agent"`, `"verdict":"duplicate"`, `"of":null`, `"of":{`, `"reported_cost_nanousd":null`, `"reported_cost_nanousd":1`, `"calculated_cost_nanousd":null`,
 		`"difference_nanousd":null`, `"difference_nanousd":-`, `"cost_nanousd":null,"used":"unknown: no price`, `"lines":[]`, `"lines":[{`, `"flags":["`}},
@@ -186,7 +187,7 @@ var printing = []printed{
 	{line: "prune --query after:1990", stdout: "plan", shows: []string{`"tier":null`, `"rule":null`, `"group":null`, `"flow":null`}},
 	{line: "prune --policy POLICY/leslie.yaml --yes", stdout: "pruned"},
 	{line: "unpin rzhdkf6qx3kk1", stdout: "marked"},
-	{line: "prune --apply TMP/plan.json", code: exitRefused, stderr: "error"},
+	{line: "prune --apply TMP/plan.json", code: failure.ExitRefused, stderr: "error"},
 	{line: "hold release r4tga7f3ymvx3", stdout: "marked"},
 	{line: "prune --run rxtvjsm9dx137 --yes", stdout: "pruned"},
 	{line: "prune --undo rxtvjsm9dx137", stdout: "undone"},
@@ -203,13 +204,13 @@ var printing = []printed{
 	{line: "backup verify TMP/backup --full", stdout: "backup-verify"},
 	{line: "backup restore TMP/backup --to TMP/again", stdout: "backup-restore"},
 	{line: "nightly --backup TMP/backup", stdout: "nightly"},
-	{line: "nightly --backup TMP/nowhere --wait 0s", stdout: "nightly", code: exitProblems, stderr: "error"},
+	{line: "nightly --backup TMP/nowhere --wait 0s", stdout: "nightly", code: failure.ExitProblems, stderr: "error"},
 	{line: "schedule install --with systemd --dry-run", stdout: "schedule-file", list: true, least: 2},
-	{line: "schedule show --with systemd", code: exitNotFound, stderr: "error"},
-	{line: "schedule remove --with systemd", code: exitNotFound, stderr: "error"},
-	{line: "schedule status --with systemd", stdout: "schedule", code: exitNotFound, stderr: "error"},
-	{line: "show rnotthere", code: exitNotFound, stderr: "error"},
-	{line: "list --columns nope", code: exitUsage, stderr: "error"},
+	{line: "schedule show --with systemd", code: failure.ExitNotFound, stderr: "error"},
+	{line: "schedule remove --with systemd", code: failure.ExitNotFound, stderr: "error"},
+	{line: "schedule status --with systemd", stdout: "schedule", code: failure.ExitNotFound, stderr: "error"},
+	{line: "show rnotthere", code: failure.ExitNotFound, stderr: "error"},
+	{line: "list --columns nope", code: failure.ExitUsage, stderr: "error"},
 	{line: "ingest TMP/owed", stdout: "ingest"},
 	{line: "cost --by run", stdout: "cost", shows: []string{`"cost_nanousd":-500000000`}},
 	{line: "list", stdout: "run", list: true, shows: []string{`"cost_microusd":-500000`}},

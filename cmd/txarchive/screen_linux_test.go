@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -69,13 +70,13 @@ func TestScreens(t *testing.T) {
 	} {
 		for _, width := range []int{50, 80, 200} {
 			slave, screen := terminalOf(t, uint16(width))
-			a := &app{in: strings.NewReader(""), out: slave, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+			a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(key string) string {
 				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]
-			}}
+			}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
 			code := execute(t.Context(), a, strings.Fields(line))
 			out := colorCodes.ReplaceAllString(screen(), "")
 			if code != 0 || strings.TrimSpace(out) == "" {
-				t.Errorf("%s: exit %d, %q\n%v", line, code, out, a.err)
+				t.Errorf("%s: exit %d, %q\n%v", line, code, out, a.Err)
 			}
 			for _, s := range strings.Split(out, "\n") {
 				whole := strings.HasPrefix(s, "original ") || strings.HasPrefix(s, "native id ") // somebody may want to copy it
@@ -90,7 +91,7 @@ func TestScreens(t *testing.T) {
 // TestGridIDs: ids of a statement's rows are typed again, so other columns are cut.
 func TestGridIDs(t *testing.T) {
 	slave, screen := terminalOf(t, 50)
-	w, err := newRowWriter(&app{out: slave, color: "never", getenv: func(string) string { return "" }}, "table")
+	w, err := (&printer.Printer{Out: slave, Color: "never", Getenv: func(string) string { return "" }}).Rows("table")
 	must(t, err)
 	must(t, w.Columns([]string{"event_id", "run_id", "title"}))
 	must(t, w.Row([]any{"c02r1h4ym8mv7:8.1", "r4tga7f3ymvx3", "make the login page faster"}))

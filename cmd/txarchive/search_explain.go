@@ -14,15 +14,15 @@ func (a *app) printExplain(x *search.Explain) {
 		if t.Candidates != "" {
 			as = t.Candidates
 		}
-		a.note("%s %s: %s", strings.ToUpper(t.Kind[:1])+t.Kind[1:], terminal.OneLine(t.Text), terminal.OneLine(as))
+		a.Note("%s %s: %s", strings.ToUpper(t.Kind[:1])+t.Kind[1:], terminal.OneLine(t.Text), terminal.OneLine(as))
 	}
 	if len(x.Filters) > 0 {
-		a.note("Filters: %s", terminal.OneLine(strings.Join(x.Filters, ", ")))
+		a.Note("Filters: %s", terminal.OneLine(strings.Join(x.Filters, ", ")))
 	}
 	for _, asked := range x.Alternatives {
-		a.note("Query: %s", terminal.OneLine(asked))
+		a.Note("Query: %s", terminal.OneLine(asked))
 	}
 	for _, step := range x.Engine {
-		a.note("  %s", terminal.OneLine(step))
+		a.Note("  %s", terminal.OneLine(step))
 	}
 }

@@ -24,10 +24,10 @@ type hitPrinter struct {
 func (h *hitPrinter) hit(r *search.Result) {
 	if r.Event.Conversation != h.conversation {
 		if h.conversation != "" {
-			fmt.Fprintln(h.a.out)
+			fmt.Fprintln(h.a.Out)
 		}
 		h.conversation = r.Event.Conversation
-		fmt.Fprintln(h.a.out, h.heading(r))
+		fmt.Fprintln(h.a.Out, h.heading(r))
 	}
 	for i := range r.Before {
 		h.row(&r.Before[i].Event, r.Before[i].Snippet, false)
@@ -39,7 +39,7 @@ func (h *hitPrinter) hit(r *search.Result) {
 }
 
 func (h *hitPrinter) heading(r *search.Result) string {
-	parts := nonEmpty(r.Event.Conversation, r.Place.Format, r.Title(), r.Project(), cmp.Or(r.Conversation.Agent, r.Run.Agent))
+	parts := terminal.NonEmpty(r.Event.Conversation, r.Place.Format, r.Title(), r.Project(), cmp.Or(r.Conversation.Agent, r.Run.Agent))
 	return h.style.Bold(terminal.Truncate(strings.Join(parts, "  "), h.width))
 }
 
@@ -48,9 +48,9 @@ func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
 	if e.Verdict != "" && !e.Counted && e.Part == 0 {
 		what += " (" + string(e.Verdict) + ")"
 	}
-	at := h.a.formatTime(e.Time)
+	at := h.a.FormatTime(e.Time)
 	if at == "" && e.Near > 0 { // the time by which it is sorted
-		at = "~" + h.a.formatClock(time.UnixMicro(e.Near))
+		at = "~" + h.a.FormatClock(time.UnixMicro(e.Near))
 	}
 	head := eventHead(h.width-2, e.ID, at, what)
 	if found {
@@ -58,7 +58,7 @@ func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
 	} else {
 		head = h.style.Dim(head)
 	}
-	fmt.Fprintln(h.a.out, "  "+head)
+	fmt.Fprintln(h.a.Out, "  "+head)
 	body := marked(h.style, s)
 	if s.Err != nil {
 		body = h.style.Red("cannot be read: " + terminal.OneLine(s.Err.Error()))
@@ -69,14 +69,14 @@ func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
 	if h.width > 20 {
 		body = terminal.Wrap(body, h.width-5)
 	}
-	fmt.Fprintln(h.a.out, terminal.Indent(body, "    "))
+	fmt.Fprintln(h.a.Out, terminal.Indent(body, "    "))
 }
 
 // eventHead returns the line above an event: its id, time and what it is. The time gives way where a terminal is too narrow for all.
 func eventHead(width int, id, at, what string) string {
-	head := strings.Join(nonEmpty(id, at, what), "  ")
+	head := strings.Join(terminal.NonEmpty(id, at, what), "  ")
 	if width > 0 && terminal.Width(head) > width {
-		head = strings.Join(nonEmpty(id, what), "  ")
+		head = strings.Join(terminal.NonEmpty(id, what), "  ")
 	}
 	return terminal.Truncate(head, max(width, 0))
 }
@@ -94,17 +94,6 @@ func describeEvent(e *index.Event) string {
 		words = append(words, e.Type)
 	}
 	return terminal.OneLine(strings.Join(words, " "))
-}
-
-// nonEmpty returns the texts that are not empty, each on one line.
-func nonEmpty(texts ...string) []string {
-	var some []string
-	for _, s := range texts {
-		if s = terminal.OneLine(s); s != "" {
-			some = append(some, s)
-		}
-	}
-	return some
 }
 
 // marked returns a snippet on one line with its matches highlighted.

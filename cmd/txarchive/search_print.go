@@ -22,10 +22,10 @@ func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOp
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.printJSON(map[string]int64{"hits": n})
+		if a.JSON {
+			return a.PrintJSON(map[string]int64{"hits": n})
 		}
-		_, err = fmt.Fprintln(a.out, n)
+		_, err = fmt.Fprintln(a.Out, n)
 		return err
 	case o.files:
 		return a.printFiles(answer, o.null)
@@ -36,10 +36,10 @@ func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOp
 		}
 		return a.printFacets(facets)
 	}
-	show := hitPrinter{a: a, style: a.style(), width: a.width()}
+	show := hitPrinter{a: a, style: a.Style(), width: a.Width()}
 	for r, err := range answer.Results() {
-		if err == nil && a.json {
-			err = a.printJSON(r)
+		if err == nil && a.JSON {
+			err = a.PrintJSON(r)
 		} else if err == nil {
 			show.hit(&r)
 		}
@@ -57,12 +57,12 @@ func (a *app) printFiles(answer *search.Answer, null bool) error {
 		name := f.Source + "/" + f.Path
 		switch {
 		case err != nil:
-		case a.json:
-			err = a.printJSON(f)
+		case a.JSON:
+			err = a.PrintJSON(f)
 		case null:
 			_, err = io.WriteString(out, name+"\x00")
 		default:
-			_, err = fmt.Fprintln(a.out, terminal.OneLine(name))
+			_, err = fmt.Fprintln(a.Out, terminal.OneLine(name))
 		}
 		if err != nil {
 			return err
@@ -72,13 +72,13 @@ func (a *app) printFiles(answer *search.Answer, null bool) error {
 }
 
 func (a *app) printFacets(facets []search.Facet) error {
-	l := a.listing(terminal.Column{Head: "field"}, terminal.Column{Head: "value", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "hits", Right: true})
+	l := a.Listing(terminal.Column{Head: "field"}, terminal.Column{Head: "value", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "hits", Right: true})
 	for _, f := range facets {
-		if err := l.row(f, f.Field, cmp.Or(f.Value, "(unknown)"), terminal.Count(f.Hits)); err != nil {
+		if err := l.Row(f, f.Field, cmp.Or(f.Value, "(unknown)"), terminal.Count(f.Hits)); err != nil {
 			return err
 		}
 	}
-	l.end("")
+	l.End("")
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look
 	return func() (states []search.Source) {
 		for _, s := range all {
 			state := search.Source{Name: s.Name, Path: s.Root, State: "ok", Problems: problems[s.Name]}
-			if at := lastScanned(notes, s.Name, a.now()); !at.IsZero() {
+			if at := lastScanned(notes, s.Name, a.Now()); !at.IsZero() {
 				state.Last = &at
 			}
 			if a.look(s, &state) {
@@ -116,14 +116,14 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look
 
 // look reports whether a source is followed, and records in state whether its directory exists and how current it is.
 func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
-	switch age := a.now().Sub(s.Added); sourceState(s) {
+	switch age := a.Now().Sub(s.Added); sourceState(s) {
 	case "removed":
 		return false
 	case "missing":
 		state.State, state.Reason = "missing", "its directory is missing; what was stored from it is searched"
 	default:
 		if state.Last != nil {
-			age = a.now().Sub(*state.Last)
+			age = a.Now().Sub(*state.Last)
 		}
 		if age > staleAfter {
 			state.State, state.Reason = "stale", "not scanned for "+terminal.Duration(age.Truncate(24*time.Hour))+"; newer files are not searched: txarchive ingest"
@@ -135,7 +135,7 @@ func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
 // noteIgnored notes the words of a query that have no effect.
 func (a *app) noteIgnored(words []string) {
 	if len(words) > 0 {
-		a.note("Ignored, as it is only punctuation: %s", strings.Join(words, " "))
+		a.Note("Ignored, as it is only punctuation: %s", strings.Join(words, " "))
 	}
 }
 
@@ -148,17 +148,17 @@ func (a *app) printCoverage(c *search.Coverage) {
 	if c.Rows != nil {
 		found += " in " + terminal.Plural(*c.Rows, "searched row", "searched rows")
 	}
-	a.note("%s, %s", found, time.Duration(c.Elapsed*int64(time.Microsecond)).Round(time.Millisecond))
+	a.Note("%s, %s", found, time.Duration(c.Elapsed*int64(time.Microsecond)).Round(time.Millisecond))
 	if c.Window != nil {
-		a.note("Only the newest %s hits are ranked; use before: to search older ones", terminal.Count(*c.Window))
+		a.Note("Only the newest %s hits are ranked; use before: to search older ones", terminal.Count(*c.Window))
 	}
 	switch {
 	case c.More && c.Window == nil && c.Next == nil:
-		a.note("There may be more: --limit 0 shows all")
+		a.Note("There may be more: --limit 0 shows all")
 	case c.More && c.Window == nil:
-		a.note("There may be more: --limit 0 shows all, --after '%s' the next", *c.Next)
+		a.Note("There may be more: --limit 0 shows all, --after '%s' the next", *c.Next)
 	case c.Next != nil:
-		a.note("There are more: --after '%s' shows the next", *c.Next)
+		a.Note("There are more: --after '%s' shows the next", *c.Next)
 	}
 	a.noteIgnored(c.Ignored)
 	for _, h := range c.Hidden {
@@ -166,22 +166,22 @@ func (a *app) printCoverage(c *search.Coverage) {
 		if h.AtLeast {
 			atLeast = "at least "
 		}
-		a.note("Excluded (%s): %s%s", h.By, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
+		a.Note("Excluded (%s): %s%s", h.By, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
 	}
 	a.printSources(c.Sources, c.More || c.Next != nil)
 	if c.Thinned != nil && *c.Thinned > 0 {
-		a.note("A policy has removed the words of %s from the index: txarchive sql \"SELECT run_id, thinned FROM v_runs WHERE thinned <> 'ledger'\"", terminal.Plural(*c.Thinned, "run", "runs"))
+		a.Note("A policy has removed the words of %s from the index: txarchive sql \"SELECT run_id, thinned FROM v_runs WHERE thinned <> 'ledger'\"", terminal.Plural(*c.Thinned, "run", "runs"))
 	}
 	if c.Shown == 0 && (c.Rows == nil || *c.Rows > 0) {
 		for _, l := range c.Limits {
-			a.note("Limits of search: %s", l)
+			a.Note("Limits of search: %s", l)
 		}
 	}
 	if c.Unreadable > 0 {
-		a.note("%s could not be read: txarchive verify", terminal.Plural(c.Unreadable, "text", "texts"))
+		a.Note("%s could not be read: txarchive verify", terminal.Plural(c.Unreadable, "text", "texts"))
 	}
 	for _, p := range c.Proposals {
-		a.note("Try: txarchive search %s   (%s)", strings.TrimSpace(terminal.ShellQuote(p.Query)+" "+p.Option), p.Why)
+		a.Note("Try: txarchive search %s   (%s)", strings.TrimSpace(terminal.ShellQuote(p.Query)+" "+p.Option), p.Why)
 	}
 	if c.Explain != nil {
 		a.printExplain(c.Explain)
@@ -199,7 +199,7 @@ func (a *app) printSources(sources []search.Source, more bool) {
 	for _, s := range sources {
 		if s.State != "ok" {
 			if unwell = append(unwell, s.Name); len(unwell) <= maxSourcesNamed {
-				a.note("Source %s is %s: %s", s.Name, s.State, s.Reason)
+				a.Note("Source %s is %s: %s", s.Name, s.State, s.Reason)
 			}
 		}
 		if s.Problems > 0 {
@@ -207,7 +207,7 @@ func (a *app) printSources(sources []search.Source, more bool) {
 		}
 	}
 	if more := len(unwell) - maxSourcesNamed; more > 0 {
-		a.note("%s also missing or stale: txarchive status", terminal.Plural(more, "more source", "more sources"))
+		a.Note("%s also missing or stale: txarchive status", terminal.Plural(more, "more source", "more sources"))
 	}
 	if n := len(broken); n > 0 && !more {
 		named, has := "Source "+broken[0], "has"
@@ -217,6 +217,6 @@ func (a *app) printSources(sources []search.Source, more bool) {
 		if more := n - maxSourcesNamed; more > 0 {
 			named += fmt.Sprintf(" and %s more", terminal.Count(more))
 		}
-		a.note("%s %s %s, so the results may be incomplete: txarchive doctor", named, has, terminal.Plural(problems, "problem", "problems"))
+		a.Note("%s %s %s, so the results may be incomplete: txarchive doctor", named, has, terminal.Plural(problems, "problem", "problems"))
 	}
 }

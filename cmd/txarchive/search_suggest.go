@@ -57,12 +57,12 @@ func (a *app) suggestShow(ctx context.Context, store *archive.Archive, text stri
 			return // another condition excludes it
 		}
 	}
-	a.note("Try: txarchive show %s   (%s)", id, why)
+	a.Note("Try: txarchive show %s   (%s)", id, why)
 }
 
 // suggestNames notes, for a query without hits, formats that do not exist and values that are near existing ones.
 func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text string) {
-	t, err := query.Parse(text, a.now(), a.location())
+	t, err := query.Parse(text, a.Now(), a.Location())
 	if err != nil || t.Root == nil {
 		return
 	}
@@ -84,15 +84,15 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 			near := slices.DeleteFunc(slices.Clone(names), far)
 			switch {
 			case f.Name == "format" && len(near) == 0:
-				a.note("Unknown format %q. Try %s", v.Text, strings.Join(formatNames(), ", "))
+				a.Note("Unknown format %q. Try %s", v.Text, strings.Join(formatNames(), ", "))
 			case f.Name == "format":
-				a.note("Unknown format %q. Try %s", v.Text, strings.Join(near, ", "))
+				a.Note("Unknown format %q. Try %s", v.Text, strings.Join(near, ", "))
 			case len(near) > 0:
 				meant := query.Field{Name: f.Name}
 				for _, name := range near[:min(len(near), 5)] {
 					meant.Values = append(meant.Values, query.Value{Text: name})
 				}
-				a.note("Did you mean %s instead of %s?", meant, v.Text)
+				a.Note("Did you mean %s instead of %s?", meant, v.Text)
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 // suggestUsage notes, for a query without hits that compares usage, that no such events bear any, if that is so, and what knows the usage
 // that such events are part of.
 func (a *app) suggestUsage(ctx context.Context, store *archive.Archive, text string) {
-	t, err := query.Parse(text, a.now(), a.location())
+	t, err := query.Parse(text, a.Now(), a.Location())
 	if err != nil {
 		return
 	}
@@ -127,10 +127,10 @@ func (a *app) suggestUsage(ctx context.Context, store *archive.Archive, text str
 	if err != nil || found > 0 {
 		return
 	}
-	a.note("No event with %s states %s: what a request used and cost is stated elsewhere, mostly beside the answer of the model", query.Conjunction(of...), what)
+	a.Note("No event with %s states %s: what a request used and cost is stated elsewhere, mostly beside the answer of the model", query.Conjunction(of...), what)
 	for _, err := range store.Index().Runs(short, index.Selection{Query: t}, index.Page{Limit: 1}) {
 		if err == nil {
-			a.note("Try: txarchive list %s   (runs that have such events, by what all of the run took)", terminal.ShellQuote(text))
+			a.Note("Try: txarchive list %s   (runs that have such events, by what all of the run took)", terminal.ShellQuote(text))
 		}
 	}
 	for n := range query.Leaves(t.Root) { // the report knows tools and what requests used
@@ -140,7 +140,7 @@ func (a *app) suggestUsage(ctx context.Context, store *archive.Archive, text str
 			return
 		}
 	}
-	a.note("Try: txarchive cost --by conversation %s   (requests that called such a tool)", terminal.ShellQuote(text))
+	a.Note("Try: txarchive cost --by conversation %s   (requests that called such a tool)", terminal.ShellQuote(text))
 }
 
 // isUsage reports whether a comparison is with what a request used or cost.
@@ -153,8 +153,8 @@ const suggestTime = 2 * time.Second
 
 // suggestRelaxed notes what a query without hits may have been meant to be. matches reports whether the command finds anything by another.
 func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, command, text string, matches func(*query.Tree) bool) {
-	now := a.now()
-	t, err := query.Parse(text, now, a.location())
+	now := a.Now()
+	t, err := query.Parse(text, now, a.Location())
 	if err != nil {
 		return
 	}
@@ -163,12 +163,12 @@ func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, comman
 		if word, ok := n.(query.Word); ok {
 			if meant := query.Meant(word.Text); len(meant) > 0 {
 				widest := strings.Replace(text, word.Text, meant[len(meant)-1], 1)
-				a.note("Try: txarchive %s %s   (as a field)", command, terminal.ShellQuote(widest))
+				a.Note("Try: txarchive %s %s   (as a field)", command, terminal.ShellQuote(widest))
 			}
 		}
 	}
 	if t = relaxed(t); t != nil && matches(t) {
-		q := query.FindTypedTimes(text, now, a.location()).Print(t)
-		a.note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
+		q := query.FindTypedTimes(text, now, a.Location()).Print(t)
+		a.Note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
 	}
 }

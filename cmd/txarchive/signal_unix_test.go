@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 // interrupted runs a command, presses Ctrl-C as soon as ready says so, and returns how it ended.
@@ -65,8 +67,8 @@ func TestCtrlC(t *testing.T) {
 		}, []string{"reindex"}, "the previous index is still in place"},
 	} {
 		code, stderr := interrupted(t, bin, c.archive, c.ready, c.args...)
-		if code != exitInterrupted || !strings.Contains(stderr, "txarchive: interrupted\nhint: ") || !strings.Contains(stderr, c.says) || strings.Contains(stderr, "canceled") {
-			t.Errorf("%s: exit %d, want %d, and %q in\n%s", c.args[0], code, exitInterrupted, c.says, stderr)
+		if code != failure.ExitInterrupted || !strings.Contains(stderr, "txarchive: interrupted\nhint: ") || !strings.Contains(stderr, c.says) || strings.Contains(stderr, "canceled") {
+			t.Errorf("%s: exit %d, want %d, and %q in\n%s", c.args[0], code, failure.ExitInterrupted, c.says, stderr)
 		}
 		run(t, bin, c.archive, "verify")
 		run(t, bin, c.archive, c.args...)
@@ -96,7 +98,7 @@ func TestClosedPipe(t *testing.T) {
 		{"ingest", "-v", examples}, {"backup", "-v", backup}, {"verify", "-v"}, {"restore", "-v", "--all", "--to", back},
 		{"prune", "-v", "--query", "format:awf", "--yes"}, {"gc", "-v"}, {"reindex", "-v"}, {"backup", "verify", "--full", backup}, {"nightly", "-v"},
 	} {
-		if state := unread(w, args...); state.ExitCode() != exitFine {
+		if state := unread(w, args...); state.ExitCode() != failure.ExitFine {
 			t.Errorf("%s: %v", args[0], state)
 		}
 	}

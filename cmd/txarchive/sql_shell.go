@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/sqlshell"
 )
 
@@ -27,10 +28,10 @@ func runShell(ctx context.Context, a *app, o sqlOptions, params map[string]any) 
 	editor := sqlshell.NewEditor(words)
 	defer editor.Close()
 	if _, err := editor.ReadHistory(strings.NewReader(s.History.Text())); err != nil {
-		a.note("cannot read the history: %v", err)
+		a.Note("cannot read the history: %v", err)
 	}
 	s.Lines = editor
-	a.note("The archive is %s. Type .help for help, .quit to leave.", a.displayPath(store.Dir()))
+	a.Note("The archive is %s. Type .help for help, .quit to leave.", a.displayPath(store.Dir()))
 	// Ctrl-C ends a statement here, not the program.
 	return s.Run(context.WithoutCancel(ctx))
 }
@@ -38,12 +39,12 @@ func runShell(ctx context.Context, a *app, o sqlOptions, params map[string]any) 
 // shell returns a shell over an open archive, still without lines and history. It changes the format in o.
 func (a *app) shell(store *archive.Archive, o *sqlOptions, params map[string]any, words *sqlshell.Words) *sqlshell.Shell {
 	return &sqlshell.Shell{
-		Words: words, Out: a.out, Width: a.width, Note: a.note,
+		Words: words, Out: a.Out, Width: a.Width, Note: a.Note,
 		Query: func(ctx context.Context, statement string) (int64, error) {
 			return a.answer(ctx, store, *o, statement, params)
 		},
 		SetFormat: func(name string) error {
-			if _, err := newRowWriter(a, name); err != nil {
+			if _, err := a.Rows(name); err != nil {
 				return err
 			}
 			o.format = name
@@ -56,16 +57,16 @@ func (a *app) shell(store *archive.Archive, o *sqlOptions, params map[string]any
 // shellUsage makes what the shell does not understand an error of usage.
 func shellUsage(err error) error {
 	if wrong, ok := errors.AsType[*sqlshell.Error](err); ok {
-		return usage(wrong.Message, wrong.Hint)
+		return failure.Usage(wrong.Message, wrong.Hint)
 	}
 	return err
 }
 
 // history opens a history of a name below $XDG_STATE_HOME, or one that keeps nothing where there is no such directory.
 func (a *app) history(name string) *sqlshell.History {
-	dir := a.getenv("XDG_STATE_HOME")
+	dir := a.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
-		home := a.getenv("HOME")
+		home := a.Getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return &sqlshell.History{}
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/sqlshell"
 )
 
@@ -41,8 +42,8 @@ func shellOf(t *testing.T, typed ...string) (s *sqlshell.Shell, p *typing, stdou
 	t.Helper()
 	dir, state := filled(t), t.TempDir()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
-	a := &app{in: strings.NewReader(""), out: stdout, err: stderr, now: time.Now, log: slog.New(slog.DiscardHandler), archive: dir, color: "never",
-		getenv: func(key string) string { return map[string]string{"XDG_STATE_HOME": state}[key] }}
+	a := &app{Printer: printer.Printer{Out: stdout, Err: stderr, Now: time.Now, Color: "never",
+		Getenv: func(key string) string { return map[string]string{"XDG_STATE_HOME": state}[key] }}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler), archive: dir}
 	store, err := a.openRead(t.Context())
 	must(t, err)
 	t.Cleanup(func() {

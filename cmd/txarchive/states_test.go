@@ -14,6 +14,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 // probes are commands with arguments that fit an archive that holds the AWF example, those that change it last. A * is
@@ -33,23 +34,23 @@ var archiveStates = []struct {
 	says  string
 	but   map[string]int // by the beginning of the command line
 }{
-	{"none", removed, exitNoArchive, "ingest DIR", map[string]int{"ingest": exitUsage, "init": 0, "source add": 0}},
-	{"file", func(t *testing.T, dir string) { removed(t, dir); written(t, dir, []byte("x")) }, exitNoArchive, "not a directory",
-		map[string]int{"ingest": exitRefused, "init": exitRefused, "source add": exitRefused}},
+	{"none", removed, failure.ExitNoArchive, "ingest DIR", map[string]int{"ingest": failure.ExitUsage, "init": 0, "source add": 0}},
+	{"file", func(t *testing.T, dir string) { removed(t, dir); written(t, dir, []byte("x")) }, failure.ExitNoArchive, "not a directory",
+		map[string]int{"ingest": failure.ExitRefused, "init": failure.ExitRefused, "source add": failure.ExitRefused}},
 	{"empty", func(t *testing.T, dir string) { removed(t, dir); inside(t.Context(), dir, "", "init") }, 0, "",
-		map[string]int{"ingest": exitUsage, "cat": exitNotFound, "show": exitNotFound, "tree": exitNotFound, "tag add": exitNotFound,
-			"source remove": exitNotFound, "restore": exitNotFound}},
-	{"newer", newerIndex, exitTooNew, "install a newer txarchive", map[string]int{"doctor": exitProblems, "restore": 0}},
+		map[string]int{"ingest": failure.ExitUsage, "cat": failure.ExitNotFound, "show": failure.ExitNotFound, "tree": failure.ExitNotFound, "tag add": failure.ExitNotFound,
+			"source remove": failure.ExitNotFound, "restore": failure.ExitNotFound}},
+	{"newer", newerIndex, failure.ExitTooNew, "install a newer txarchive", map[string]int{"doctor": failure.ExitProblems, "restore": 0}},
 	{"garbage", func(t *testing.T, dir string) {
 		written(t, dir+"/index.db", bytes.Repeat([]byte("no database "), 1000))
-	}, exitCorrupt, "txarchive reindex",
+	}, failure.ExitCorrupt, "txarchive reindex",
 		map[string]int{"reindex": 0, "restore": 0}},
-	{"noindex", withoutIndex, exitCorrupt, "txarchive reindex",
+	{"noindex", withoutIndex, failure.ExitCorrupt, "txarchive reindex",
 		map[string]int{"reindex": 0, "restore": 0, "ingest": 0, "init": 0, "source add": 0, "source remove": 0, "tag add": 0}},
-	{"nopacks", func(t *testing.T, dir string) { removed(t, dir+"/packs") }, exitCorrupt, "backup", nil},
-	{"flipped", flipped, 0, "", map[string]int{"doctor": exitProblems, "cat": exitCorrupt, "show": exitCorrupt, "restore": exitCorrupt, "verify": exitCorrupt, "reindex": exitCorrupt}},
-	{"locked", locked, 0, "", map[string]int{"doctor": exitProblems, "ingest": exitLocked, "init": exitLocked, "reindex": exitLocked,
-		"source add": exitLocked, "source remove": exitLocked, "tag add": exitLocked}},
+	{"nopacks", func(t *testing.T, dir string) { removed(t, dir+"/packs") }, failure.ExitCorrupt, "backup", nil},
+	{"flipped", flipped, 0, "", map[string]int{"doctor": failure.ExitProblems, "cat": failure.ExitCorrupt, "show": failure.ExitCorrupt, "restore": failure.ExitCorrupt, "verify": failure.ExitCorrupt, "reindex": failure.ExitCorrupt}},
+	{"locked", locked, 0, "", map[string]int{"doctor": failure.ExitProblems, "ingest": failure.ExitLocked, "init": failure.ExitLocked, "reindex": failure.ExitLocked,
+		"source add": failure.ExitLocked, "source remove": failure.ExitLocked, "tag add": failure.ExitLocked}},
 }
 
 func must(t *testing.T, err error) {
@@ -146,7 +147,7 @@ func TestWrongUsage(t *testing.T) {
 			return
 		}
 		code, _, stderr := inside(t.Context(), dir, "", append(slices.Clone(name), "--frobnicate")...)
-		if code != exitUsage || !strings.Contains(stderr, "unknown flag: --frobnicate") || !strings.Contains(stderr, "hint: "+cmd.CommandPath()+" --help") {
+		if code != failure.ExitUsage || !strings.Contains(stderr, "unknown flag: --frobnicate") || !strings.Contains(stderr, "hint: "+cmd.CommandPath()+" --help") {
 			t.Errorf("%s with a wrong flag: exit %d\n%s", cmd.CommandPath(), code, stderr)
 		}
 		if code, stdout, _ := inside(t.Context(), dir, "", append(slices.Clone(name), "--help")...); code != 0 || !strings.Contains(stdout, "Usage:") {
@@ -160,7 +161,7 @@ func TestWrongUsage(t *testing.T) {
 			return
 		}
 		code, _, stderr = inside(t.Context(), dir, "", append(slices.Clone(name), many...)...)
-		if code != exitUsage || !strings.Contains(stderr, "hint: ") {
+		if code != failure.ExitUsage || !strings.Contains(stderr, "hint: ") {
 			t.Errorf("%s with nine arguments: exit %d\n%s", cmd.CommandPath(), code, stderr)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/prometheus"
 )
 
@@ -14,15 +15,15 @@ import (
 // file: it has names of sources and nothing of their contents.
 func (a *app) writeMetrics(s *statusReport, file string) error {
 	var text strings.Builder
-	if _, err := s.metrics(a.now()).WriteTo(&text); err != nil {
+	if _, err := s.metrics(a.Now()).WriteTo(&text); err != nil {
 		return err
 	}
 	if file == "-" {
-		_, err := io.WriteString(a.out, text.String())
+		_, err := io.WriteString(a.Out, text.String())
 		return err
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // which a file would take the place of: /dev/stdout
-		return usage(fmt.Sprintf("--prometheus %s: not a regular file", file), "--prometheus - writes to standard output")
+		return failure.Usage(fmt.Sprintf("--prometheus %s: not a regular file", file), "--prometheus - writes to standard output")
 	}
 	if err := a.fs().WriteFile(file, []byte(text.String())); err != nil {
 		return fmt.Errorf("write metrics: %w", err)

@@ -10,40 +10,41 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // sourceOutlook is what of a source is not archived, and what its program will delete.
 type sourceOutlook struct {
-	New       int64     `json:"new_files"`
-	Changed   int64     `json:"changed_files"`
-	Bytes     int64     `json:"pending_bytes"`
-	Oldest    timestamp `json:"oldest_pending"` // last change of the oldest pending file
-	Unknown   int64     `json:"unknown_files"`  // of no known format, as far as their paths tell
-	Doomed    int64     `json:"doomed_files"`   // that will be deleted before the next run
-	DoomedB   int64     `json:"doomed_bytes"`
-	AtRisk    int64     `json:"at_risk_files"` // doomed files that are not archived in their present state
-	FirstLoss timestamp `json:"first_loss"`    // when the first of them may be deleted
+	New       int64             `json:"new_files"`
+	Changed   int64             `json:"changed_files"`
+	Bytes     int64             `json:"pending_bytes"`
+	Oldest    printer.Timestamp `json:"oldest_pending"` // last change of the oldest pending file
+	Unknown   int64             `json:"unknown_files"`  // of no known format, as far as their paths tell
+	Doomed    int64             `json:"doomed_files"`   // that will be deleted before the next run
+	DoomedB   int64             `json:"doomed_bytes"`
+	AtRisk    int64             `json:"at_risk_files"` // doomed files that are not archived in their present state
+	FirstLoss printer.Timestamp `json:"first_loss"`    // when the first of them may be deleted
 }
 
 // growth is how fast the packs grow.
 type growth struct {
-	Month *int64    `json:"pack_bytes_per_month"` // 30 days; null while there are too few nights to tell
-	Since timestamp `json:"since"`
+	Month *int64            `json:"pack_bytes_per_month"` // 30 days; null while there are too few nights to tell
+	Since printer.Timestamp `json:"since"`
 }
 
 // nightlyStatus is the state of the nightly job.
 type nightlyStatus struct {
-	Started  timestamp `json:"started"` // of the last run that finished
-	Finished timestamp `json:"finished"`
-	OK       *bool     `json:"ok"`
-	Failed   []string  `json:"failed_steps"` // that failed or had problems
-	Problems []string  `json:"problems"`
-	New      []string  `json:"new_problems"`  // problems that the run before did not have
-	Running  timestamp `json:"running_since"` // start of a run that has not finished
-	Killed   bool      `json:"killed"`        // and whose process is gone
-	Next     timestamp `json:"next"`          // not before; null if nothing is scheduled
-	With     *string   `json:"scheduled_with"`
+	Started  printer.Timestamp `json:"started"` // of the last run that finished
+	Finished printer.Timestamp `json:"finished"`
+	OK       *bool             `json:"ok"`
+	Failed   []string          `json:"failed_steps"` // that failed or had problems
+	Problems []string          `json:"problems"`
+	New      []string          `json:"new_problems"`  // problems that the run before did not have
+	Running  printer.Timestamp `json:"running_since"` // start of a run that has not finished
+	Killed   bool              `json:"killed"`        // and whose process is gone
+	Next     printer.Timestamp `json:"next"`          // not before; null if nothing is scheduled
+	With     *string           `json:"scheduled_with"`
 }
 
 // attention is something that a person should look at.
@@ -63,7 +64,7 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 		state = &nightly.State{}
 	}
 	if last := state.Last; last != nil {
-		n.Started, n.Finished, n.OK = timestamp{last.Started}, timestamp{last.Finished}, &last.OK
+		n.Started, n.Finished, n.OK = printer.Stamp(last.Started), printer.Stamp(last.Finished), &last.OK
 		n.New = append(n.New, state.New...)
 		for i := range last.Steps {
 			step := &last.Steps[i]
@@ -80,7 +81,7 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 		}
 	}
 	if r := state.Running; r != nil {
-		n.Running, n.Killed = timestamp{r.Started}, state.Killed()
+		n.Running, n.Killed = printer.Stamp(r.Started), state.Killed()
 	}
 	packs, err := listPacks(ctx, store)
 	if err != nil {
@@ -90,9 +91,9 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 	if days == 0 {
 		days = defaultVerifyDays
 	}
-	s.Verify, s.Backup = state.Coverage(packs, a.now(), days), state.Backup
-	s.Growth = packGrowth(state, packs, a.now())
-	if state.Leap.Doubts(a.now()) {
+	s.Verify, s.Backup = state.Coverage(packs, a.Now(), days), state.Backup
+	s.Growth = packGrowth(state, packs, a.Now())
+	if state.Leap.Doubts(a.Now()) {
 		s.Attention = append(s.Attention, attention{Kind: "clock", Text: a.doubtText(*state.Leap)})
 	}
 	if r, err := a.scheduleState(ctx, &scheduleOptions{}); err == nil && r.Scheduled {
@@ -113,7 +114,7 @@ func packGrowth(state *nightly.State, packs []nightly.Pack, now time.Time) growt
 		age := now.Sub(night.Started)
 		if night.PackBytes > 0 && age <= month+24*time.Hour && age > 48*time.Hour {
 			n := int64(float64(bytes-night.PackBytes) * (float64(month) / float64(age)))
-			return growth{&n, timestamp{night.Started}}
+			return growth{&n, printer.Stamp(night.Started)}
 		}
 	}
 	return growth{}
@@ -123,7 +124,7 @@ func packGrowth(state *nightly.State, packs []nightly.Pack, now time.Time) growt
 func (a *app) previewSources(ctx context.Context, store *archive.Archive, s *statusReport) error {
 	until := s.Nightly.Next.Time
 	if until.IsZero() {
-		until = a.now().Add(24 * time.Hour)
+		until = a.Now().Add(24 * time.Hour)
 	}
 	g := a.ingester(store)
 	for _, one := range s.Sources {
@@ -144,8 +145,8 @@ func (a *app) previewSources(ctx context.Context, store *archive.Archive, s *sta
 		if o.Missing {
 			continue
 		}
-		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Oldest: timestamp{o.Oldest}, Unknown: o.Unknown,
-			Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk, FirstLoss: timestamp{o.First}}
+		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Oldest: printer.Stamp(o.Oldest), Unknown: o.Unknown,
+			Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk, FirstLoss: printer.Stamp(o.First)}
 	}
 	return nil
 }
@@ -168,7 +169,7 @@ func (s *statusReport) neededFree() int64 {
 // collectAttention lists what a person should look at.
 func (s *statusReport) collectAttention(now time.Time) {
 	add := func(kind, source, text string, args ...any) {
-		s.Attention = append(s.Attention, attention{kind, orNull(source), fmt.Sprintf(text, args...)})
+		s.Attention = append(s.Attention, attention{kind, printer.OrNull(source), fmt.Sprintf(text, args...)})
 	}
 	for _, one := range s.Sources {
 		switch {

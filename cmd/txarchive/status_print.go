@@ -12,27 +12,27 @@ import (
 func (a *app) printStatus(s *statusReport) {
 	switch {
 	case len(s.Sources) > 0:
-		fmt.Fprintf(a.out, "%s\n\n", a.fitTable(a.statusGrid(s)))
+		fmt.Fprintf(a.Out, "%s\n\n", a.Fit(a.statusGrid(s)))
 	case s.Unindexed == 0: // else the first ingest is still running
-		a.note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
+		a.Note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	}
-	fmt.Fprintln(a.out, a.wrap("", a.storageLine(s), "  "))
+	fmt.Fprintln(a.Out, a.Wrap("", a.storageLine(s), "  "))
 	a.printNights(s)
 	if s.Unindexed > 0 {
-		fmt.Fprintln(a.out, a.style().Yellow(notIndexed(s.Unindexed)))
+		fmt.Fprintln(a.Out, a.Style().Yellow(notIndexed(s.Unindexed)))
 	}
 	if s.Problems > 0 {
-		fmt.Fprintln(a.out, a.style().Yellow(terminal.Plural(s.Problems, "problem", "problems")+": txarchive doctor shows details"))
+		fmt.Fprintln(a.Out, a.Style().Yellow(terminal.Plural(s.Problems, "problem", "problems")+": txarchive doctor shows details"))
 	}
 	for _, t := range s.Attention {
-		fmt.Fprintln(a.out, a.style().Yellow(a.wrap("", terminal.OneLine(t.Text), "  ")))
+		fmt.Fprintln(a.Out, a.Style().Yellow(a.Wrap("", terminal.OneLine(t.Text), "  ")))
 	}
 	if new := mergeRepeated(s.Nightly.New); len(new) > 0 {
 		for _, p := range new[:min(len(new), maxNewProblems)] {
-			fmt.Fprintln(a.out, a.wrap("  new: ", terminal.OneLine(p), "    "))
+			fmt.Fprintln(a.Out, a.Wrap("  new: ", terminal.OneLine(p), "    "))
 		}
 		if len(new) > maxNewProblems {
-			fmt.Fprintf(a.out, "  ... and %s; --json lists all\n", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
+			fmt.Fprintf(a.Out, "  ... and %s; --json lists all\n", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
 		}
 	}
 }
@@ -47,9 +47,9 @@ func (a *app) noteUnindexed(ctx context.Context, store *archive.Archive, rows *i
 	switch {
 	case err != nil:
 	case len(packs) > 0:
-		a.note("%s", notIndexed(int64(len(packs))))
+		a.Note("%s", notIndexed(int64(len(packs))))
 	case rows != nil && *rows == 0:
-		a.note("There is nothing to search yet. Next: txarchive ingest DIR")
+		a.Note("There is nothing to search yet. Next: txarchive ingest DIR")
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func (a *app) storageLine(s *statusReport) string {
 		parts = append(parts, "older index "+terminal.Bytes(d.OldIndexBytes))
 	}
 	if !s.LastPack.IsZero() {
-		parts = append(parts, "last written "+terminal.Ago(a.now().Sub(s.LastPack.Time)))
+		parts = append(parts, "last written "+terminal.Ago(a.Now().Sub(s.LastPack.Time)))
 	}
 	if m := s.Growth.Month; m != nil && *m > 0 {
 		parts = append(parts, "grows "+terminal.Bytes(*m)+" a month")
@@ -96,25 +96,25 @@ func (a *app) printNights(s *statusReport) {
 		if !*n.OK {
 			how = "had problems"
 		}
-		parts = append(parts, "ran "+terminal.Ago(a.now().Sub(n.Finished.Time))+", "+how)
+		parts = append(parts, "ran "+terminal.Ago(a.Now().Sub(n.Finished.Time))+", "+how)
 	}
 	if !n.Running.IsZero() && !n.Killed {
-		parts = append(parts, "running since "+a.formatClock(n.Running.Time))
+		parts = append(parts, "running since "+a.FormatClock(n.Running.Time))
 	}
 	if !n.Next.IsZero() {
-		parts = append(parts, "next "+a.formatClock(n.Next.Time)+" by "+*n.With)
+		parts = append(parts, "next "+a.FormatClock(n.Next.Time)+" by "+*n.With)
 	}
 	if len(parts) > 0 {
-		fmt.Fprintln(a.out, "nightly: "+strings.Join(parts, ", "))
+		fmt.Fprintln(a.Out, "nightly: "+strings.Join(parts, ", "))
 	}
 	if n.OK == nil && n.Running.IsZero() {
 		return
 	}
 	if v := &s.Verify; v.Bytes > 0 {
-		fmt.Fprintf(a.out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, terminal.Plural(v.Days, "day", "days"))
+		fmt.Fprintf(a.Out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, terminal.Plural(v.Days, "day", "days"))
 	}
 	if b := s.Backup; b != nil && b.Last != nil {
-		fmt.Fprintf(a.out, "backup: %s, %s\n", terminal.OneLine(a.displayPath(b.Dir)), terminal.Ago(a.now().Sub(*b.Last)))
+		fmt.Fprintf(a.Out, "backup: %s, %s\n", terminal.OneLine(a.displayPath(b.Dir)), terminal.Ago(a.Now().Sub(*b.Last)))
 	}
 }
 
@@ -131,10 +131,10 @@ func (a *app) statusGrid(s *statusReport) *terminal.Table {
 			scanned = "unknown" // by a clock that was wrong
 		}
 		if !one.LastScanned.IsZero() {
-			scanned = terminal.Ago(a.now().Sub(one.LastScanned.Time))
+			scanned = terminal.Ago(a.Now().Sub(one.LastScanned.Time))
 		}
 		if !one.LastStored.IsZero() {
-			stored = terminal.Ago(a.now().Sub(one.LastStored.Time))
+			stored = terminal.Ago(a.Now().Sub(one.LastStored.Time))
 		}
 		g.Add(one.Name, state, terminal.Count(one.Files), terminal.Bytes(one.Bytes), scanned, stored, one.waiting(), terminal.Count(one.Problems), a.displayPath(followed(one.Root, one.Only)))
 	}

@@ -30,7 +30,7 @@ func (a *app) recordScanned(ctx context.Context, store *archive.Archive, roots [
 			return !slices.ContainsFunc(roots, func(o ingest.Root) bool { return o.Source == of.Source && o.Below == of.Below })
 		}
 		if !slices.Contains(r.Missing, k.Name) && !slices.ContainsFunc(k.Roots(), missed) {
-			notes[scannedKey+k.Name] = a.now().UTC().Format(time.RFC3339Nano)
+			notes[scannedKey+k.Name] = a.Now().UTC().Format(time.RFC3339Nano)
 		}
 	}
 	return store.Index().SaveLocal(ctx, notes)
@@ -74,7 +74,7 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 		}
 	}
 	for _, s := range all {
-		now := a.now()
+		now := a.Now()
 		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastStored.After(s.LastScanned.Time) && !isAhead(s.LastStored.Time, now) {
 			s.LastScanned = s.LastStored
 		}

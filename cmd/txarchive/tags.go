@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // tagRow is a row of `tag list`.
 type tagRow struct {
-	Run   string    `json:"run_id"`
-	Tag   string    `json:"tag"`
-	Added timestamp `json:"added"`
+	Run   string            `json:"run_id"`
+	Tag   string            `json:"tag"`
+	Added printer.Timestamp `json:"added"`
 }
 
 // tags returns all tags, by run and name.
@@ -36,7 +38,7 @@ func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
 			Added time.Time `json:"added"`
 		}
 		if err := json.Unmarshal(f.Value, &value); err == nil {
-			row.Added = timestamp{value.Added}
+			row.Added = printer.Stamp(value.Added)
 		}
 		all = append(all, row)
 	}
@@ -74,9 +76,9 @@ func withTags(run map[string]any, tags []string) map[string]any {
 func checkTag(tag string) error {
 	switch {
 	case tag == "" || len(tag) > 100 || terminal.OneLine(tag) != tag || strings.ContainsAny(tag, " ,*\"()"):
-		return usage(fmt.Sprintf("invalid tag %q", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
+		return failure.Usage(fmt.Sprintf("invalid tag %q", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
 	case strings.HasPrefix(tag, "-"):
-		return usage(fmt.Sprintf("%q looks like a flag", tag), "a tag cannot start with -")
+		return failure.Usage(fmt.Sprintf("%q looks like a flag", tag), "a tag cannot start with -")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -49,7 +50,7 @@ func resolve(ctx context.Context, store *archive.Archive, id string) (target, er
 			if what, bad := resolvePasted(ctx, store, id); bad == nil {
 				return what, nil
 			}
-			return target{}, notFound(fmt.Sprintf("no run, conversation or event %q", id), explainUnknown(ctx, store, id))
+			return target{}, failure.NotFound(fmt.Sprintf("no run, conversation or event %q", id), explainUnknown(ctx, store, id))
 		}
 	}
 	if errors.Is(err, index.ErrAmbiguous) {
@@ -99,7 +100,7 @@ func resolveRun(ctx context.Context, store *archive.Archive, id string) (string,
 func requireRun(ctx context.Context, store *archive.Archive, id, hint string) (string, error) {
 	what, err := resolve(ctx, store, id)
 	if err == nil && what.conversation != "" {
-		err = usage(fmt.Sprintf("%q is not a run", id), hint)
+		err = failure.Usage(fmt.Sprintf("%q is not a run", id), hint)
 	}
 	return what.run, err
 }
@@ -114,9 +115,9 @@ func explainNothing(ctx context.Context, store *archive.Archive, err error, runs
 		switch r, bad := store.Index().Run(ctx, id); {
 		case bad != nil:
 		case r.Pruned:
-			return notFound(fmt.Sprintf("the run %s is already pruned", id), "`txarchive prune --undo "+id+"` restores it, until gc has run; `txarchive show "+id+"` says when and why it was pruned")
+			return failure.NotFound(fmt.Sprintf("the run %s is already pruned", id), "`txarchive prune --undo "+id+"` restores it, until gc has run; `txarchive show "+id+"` says when and why it was pruned")
 		case !r.Counted:
-			return notFound(fmt.Sprintf("the archive has no transcript of the run %s to prune", id),
+			return failure.NotFound(fmt.Sprintf("the archive has no transcript of the run %s to prune", id),
 				"`txarchive show "+id+" --all` lists what refers to it; `txarchive forget` removes text from that")
 		}
 	}
@@ -166,5 +167,5 @@ func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
 		}
 		hint += ": " + strings.Join(ids[:min(len(ids), maxCandidates)], ", ") + more
 	}
-	return usage(text, hint)
+	return failure.Usage(text, hint)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 )
@@ -30,12 +31,12 @@ func resolveFile(ctx context.Context, store *archive.Archive, name string, unkno
 		}
 	}
 	if len(of) == 0 {
-		return target{}, notFound("there is no conversation in "+name, "`txarchive cat` prints the file")
+		return target{}, failure.NotFound("there is no conversation in "+name, "`txarchive cat` prints the file")
 	}
 	what := of[0]
 	for _, other := range of[1:] {
 		if other.run != what.run {
-			return target{}, usage(fmt.Sprintf("%s holds conversations of several runs", name), "name one: "+listRuns(of))
+			return target{}, failure.Usage(fmt.Sprintf("%s holds conversations of several runs", name), "name one: "+listRuns(of))
 		}
 		what.conversation = ""
 	}

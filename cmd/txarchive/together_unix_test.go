@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 var crowded = flag.Duration("crowded", time.Second, "how long TestTogether has everybody at work")
@@ -167,11 +169,11 @@ func (c *crowd) write(r *rand.Rand) {
 			_ = p.Signal(syscall.SIGCONT)
 		}
 	}, line...)
-	torn := code == exitProblems && strings.Contains(stdout+stderr, "could not be read") // a file that was cut off just then
-	if code != 0 && code != exitLocked && !torn {
+	torn := code == failure.ExitProblems && strings.Contains(stdout+stderr, "could not be read") // a file that was cut off just then
+	if code != 0 && code != failure.ExitLocked && !torn {
 		c.t.Errorf("%q: exit %d\n%s%s", line, code, stdout, stderr)
 	}
-	if code == exitLocked && !strings.Contains(stdout+stderr, "process") {
+	if code == failure.ExitLocked && !strings.Contains(stdout+stderr, "process") {
 		c.t.Errorf("%q does not say who holds the lock: %s%s", line, stdout, stderr)
 	}
 }
@@ -245,7 +247,7 @@ func (c *crowd) prune(dead *leaky) {
 		if code == 0 {
 			return
 		}
-		if code != exitLocked && code != exitRefused {
+		if code != failure.ExitLocked && code != failure.ExitRefused {
 			c.t.Errorf("prune: exit %d\n%s%s", code, stdout, stderr)
 			return
 		}

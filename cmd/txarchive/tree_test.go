@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -43,7 +44,7 @@ func TestNarrowTree(t *testing.T) {
 `,
 	} {
 		var out bytes.Buffer
-		p := treePrinter{a: &app{out: &out}, width: width}
+		p := treePrinter{a: &app{Printer: printer.Printer{Out: &out}}, width: width}
 		p.node(tree, "", "")
 		if out.String() != want {
 			t.Errorf("%d columns:\n%s\nwant\n%s", width, &out, want)

@@ -8,6 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/repair"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -57,7 +58,7 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 	case w.plan.Empty() && !w.index && store.Index() != nil:
 		return w.report()
 	case len(w.plan.Lost) > 0 && !o.yes && !(a.canAsk() && a.ask("Save the rest, and record these bytes as lost?")):
-		return refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte", "bytes")+" cannot be found anywhere",
+		return failure.Refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte", "bytes")+" cannot be found anywhere",
 			"--from BACKUP also searches a backup; --yes saves the rest and records what is lost")
 	}
 	a.beginWork(hintUndone)
@@ -115,7 +116,7 @@ func (w *repairRun) distrustIndex(ctx context.Context, err error) {
 func (w *repairRun) repair(ctx context.Context) (*repair.Repair, error) {
 	a, store := w.app, w.store
 	r := &repair.Repair{
-		Packs: store.Packs(), Damaged: w.before.Corrupt, Quarantine: store.Quarantine, Writer: store.WriterID(), Now: a.now, Log: a.log,
+		Packs: store.Packs(), Damaged: w.before.Corrupt, Quarantine: store.Quarantine, Writer: store.WriterID(), Now: a.Now, Log: a.log,
 		Original: func(root, path string) (repair.File, error) { return ingest.OpenOriginal(root, path) },
 	}
 	if db := store.Index(); db != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/repair"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -78,7 +79,7 @@ func (w *repairRun) json() repairJSON {
 
 // printPlan prints the plan for people before anything is done.
 func (w *repairRun) printPlan() error {
-	if w.app.json || w.app.quiet {
+	if w.app.JSON || w.app.Quiet {
 		return nil
 	}
 	a, p := w.app, w.plan
@@ -94,29 +95,29 @@ func (w *repairRun) printPlan() error {
 				text += "; it is indexed if it is found again"
 			}
 		}
-		fmt.Fprintln(a.out, text)
+		fmt.Fprintln(a.Out, text)
 	}
 	if n := p.Recovered.Originals; n > 0 {
-		fmt.Fprintf(a.out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", terminal.Bytes(p.Recovered.Bytes), terminal.Plural(n, "original", "originals"),
+		fmt.Fprintf(a.Out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", terminal.Bytes(p.Recovered.Bytes), terminal.Plural(n, "original", "originals"),
 			terminal.Bytes(p.Recovered.From[repair.FromPack]), terminal.Bytes(p.Recovered.From[repair.FromBackup]), terminal.Bytes(p.Recovered.From[repair.FromSource]))
 	}
 	for _, name := range p.Unnamed {
-		fmt.Fprintln(a.out, "saved   known only by its name in the pack: "+terminal.OneLine(name))
+		fmt.Fprintln(a.Out, "saved   known only by its name in the pack: "+terminal.OneLine(name))
 	}
 	if p.LostFacts > 0 {
-		fmt.Fprintln(a.out, a.style().Red("lost    "+terminal.Plural(p.LostFacts, "record of what was pruned", "records of what was pruned")))
+		fmt.Fprintln(a.Out, a.Style().Red("lost    "+terminal.Plural(p.LostFacts, "record of what was pruned", "records of what was pruned")))
 	}
 	for _, l := range p.Lost {
-		fmt.Fprintln(a.out, a.style().Red("lost    "+lossText(&l)))
+		fmt.Fprintln(a.Out, a.Style().Red("lost    "+lossText(&l)))
 	}
 	for _, l := range p.Found {
-		fmt.Fprintln(a.out, "found   "+lossText(&l))
+		fmt.Fprintln(a.Out, "found   "+lossText(&l))
 	}
 	for _, l := range p.Known {
-		a.note("still lost, since %s: %s", l.Since.UTC().Format(time.DateOnly), lossText(&l))
+		a.Note("still lost, since %s: %s", l.Since.UTC().Format(time.DateOnly), lossText(&l))
 	}
 	if w.index || w.store.Index() == nil {
-		fmt.Fprintln(a.out, "the index is missing or wrong: it is rebuilt")
+		fmt.Fprintln(a.Out, "the index is missing or wrong: it is rebuilt")
 	}
 	return nil
 }
@@ -128,33 +129,33 @@ func lossText(l *blob.Loss) string {
 // report prints the result.
 func (w *repairRun) report() error {
 	a := w.app
-	if a.json {
-		if err := a.printJSON(w.json()); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(w.json()); err != nil {
 			return err
 		}
 	}
 	switch {
 	case w.after == nil && w.plan.Empty() && w.before.Findings == 0:
-		if !a.json && !a.quiet {
-			fmt.Fprintln(a.out, a.style().Green("No errors found: nothing to repair."))
+		if !a.JSON && !a.Quiet {
+			fmt.Fprintln(a.Out, a.Style().Green("No errors found: nothing to repair."))
 		}
 		return nil
 	case w.after == nil:
-		a.note("Nothing was changed.")
+		a.Note("Nothing was changed.")
 		return nil
 	case w.after.Findings > 0:
 		for _, f := range w.left {
 			if !f.Notice() {
-				fmt.Fprintln(a.err, terminal.OneLine(f.String()))
+				fmt.Fprintln(a.Err, terminal.OneLine(f.String()))
 			}
 		}
-		return corrupt(terminal.Plural(w.after.Findings, "error remains", "errors remain"), "`txarchive verify` lists them")
+		return failure.Corrupt(terminal.Plural(w.after.Findings, "error remains", "errors remain"), "`txarchive verify` lists them")
 	}
-	if !a.json && !a.quiet {
+	if !a.JSON && !a.Quiet {
 		if slices.ContainsFunc(w.plan.Damaged, func(wreck repair.DamagedPack) bool { return !wreck.Missing }) {
-			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", terminal.OneLine(a.displayPath(w.store.QuarantineDir())))
+			fmt.Fprintf(a.Out, "The damaged packs are kept in %s.\n", terminal.OneLine(a.displayPath(w.store.QuarantineDir())))
 		}
-		fmt.Fprintln(a.out, a.style().Green("No errors remain: everything that is left is intact."))
+		fmt.Fprintln(a.Out, a.Style().Green("No errors remain: everything that is left is intact."))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/search"
@@ -48,9 +49,9 @@ func (v *viewer) finish(err error) error {
 	}
 	text := terminal.Plural(v.unreadTexts, "text", "texts") + " could not be read"
 	if errors.Is(v.unreadErr, blob.ErrCorrupt) || errors.Is(v.unreadErr, blob.ErrNotFound) {
-		return corrupt(text, "`txarchive verify` lists what is damaged and which runs are affected")
+		return failure.Corrupt(text, "`txarchive verify` lists what is damaged and which runs are affected")
 	}
-	return problems(text+": "+v.unreadErr.Error(), "show --format raw prints the original bytes")
+	return failure.Problems(text+": "+v.unreadErr.Error(), "show --format raw prints the original bytes")
 }
 
 func (v *viewer) event(ctx context.Context, id string) error {
@@ -80,12 +81,12 @@ func (v *viewer) view(ctx context.Context, view *search.View) error {
 		return v.openai(ctx, func(yield func(*search.View, error) bool) { yield(view, nil) })
 	}
 	c, r := &view.Conversation, &view.Run
-	title := firstNonEmpty(c.Title, r.Title, c.NativeID, r.NativeID, c.ID)
+	title := terminal.FirstNonEmpty(c.Title, r.Title, c.NativeID, r.NativeID, c.ID)
 	v.title(title, c.ID)
 	v.fields([][2]string{
-		{"conversation", c.ID}, {"run", c.Run}, {"format", c.Format}, {"agent", firstNonEmpty(c.Agent, r.Agent)}, {"model", firstNonEmpty(c.Model, r.Model)},
-		{"flow", strings.Trim(firstNonEmpty(c.Flow, r.Flow)+" / "+c.Step, " /")}, {"project", firstNonEmpty(c.Project, r.Project)},
-		{"time", v.span(c.Started, c.Ended)}, {"status", firstNonEmpty(c.Status, r.Status)},
+		{"conversation", c.ID}, {"run", c.Run}, {"format", c.Format}, {"agent", terminal.FirstNonEmpty(c.Agent, r.Agent)}, {"model", terminal.FirstNonEmpty(c.Model, r.Model)},
+		{"flow", strings.Trim(terminal.FirstNonEmpty(c.Flow, r.Flow)+" / "+c.Step, " /")}, {"project", terminal.FirstNonEmpty(c.Project, r.Project)},
+		{"time", v.span(c.Started, c.Ended)}, {"status", terminal.FirstNonEmpty(c.Status, r.Status)},
 		{"original", fmt.Sprintf("%s/%s, version %d", c.Key.Source, c.Key.Path, c.Key.Number)}, {"counts", whyNotCounted(c)},
 	})
 	return v.turns(view.Turns)
@@ -125,11 +126,11 @@ func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 
 func (v *viewer) title(title, id string) {
 	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.out, "# %s\n\n", rows.EscapeMarkdown(terminal.OneLine(title)))
+		fmt.Fprintf(v.a.Out, "# %s\n\n", rows.EscapeMarkdown(terminal.OneLine(title)))
 		return
 	}
 	title = cmp.Or(terminal.OneLine(title), id)
-	fmt.Fprintln(v.a.out, v.style.Bold(terminal.Truncate(title, v.width)))
+	fmt.Fprintln(v.a.Out, v.style.Bold(terminal.Truncate(title, v.width)))
 }
 
 // fields prints names and values, except empty ones.
@@ -140,15 +141,15 @@ func (v *viewer) fields(fields [][2]string) {
 			continue
 		}
 		if v.o.format == "markdown" {
-			fmt.Fprintf(v.a.out, "- %s: %s\n", f[0], rows.EscapeMarkdown(value))
+			fmt.Fprintf(v.a.Out, "- %s: %s\n", f[0], rows.EscapeMarkdown(value))
 			continue
 		}
 		head := v.style.Dim(fmt.Sprintf("%-13s", f[0]))
 		if f[0] == "original" {
-			fmt.Fprintln(v.a.out, head+value) // whole on one line: paths are copied
+			fmt.Fprintln(v.a.Out, head+value) // whole on one line: paths are copied
 			continue
 		}
-		fmt.Fprintln(v.a.out, v.a.wrap(head, value, strings.Repeat(" ", 13))) // wrapped, never shortened
+		fmt.Fprintln(v.a.Out, v.a.Wrap(head, value, strings.Repeat(" ", 13))) // wrapped, never shortened
 	}
 }
 

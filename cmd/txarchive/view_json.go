@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -49,9 +50,9 @@ func toJSON(p *search.Piece) *pieceJSON {
 	}
 	e, at := &p.Event, &p.Place
 	out := &pieceJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: at.Format, Seq: e.Seq, Part: e.Part + 1, Parts: e.Parts,
-		Kind: string(e.Kind), Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: e.Time.OrNil(), CallID: orNull(e.Call), Failed: e.Failed.OrNil(),
+		Kind: string(e.Kind), Role: printer.OrNull(e.Role), Type: printer.OrNull(e.Type), Tool: printer.OrNull(e.Tool), At: e.Time.OrNil(), CallID: printer.OrNull(e.Call), Failed: e.Failed.OrNil(),
 		Counted: e.Verdict == transcript.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
-		Inner: orNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes)}
+		Inner: printer.OrNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes)}
 	if at.Line > 0 {
 		out.Line = &at.Line
 	}
@@ -84,7 +85,7 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(v.a.out, `{"run":%s,"conversations":%s,"events":[`, encode(withTags(runJSON(r), allTags(r, tags))), encode(list))
+	fmt.Fprintf(v.a.Out, `{"run":%s,"conversations":%s,"events":[`, printer.Encode(withTags(runJSON(r), allTags(r, tags))), printer.Encode(list))
 	comma := ""
 	for view, err := range views {
 		if err != nil {
@@ -96,14 +97,14 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 			}
 			for i := range t.Pieces {
 				v.noteUnread(&t.Pieces[i])
-				if _, err := fmt.Fprintf(v.a.out, "%s\n%s", comma, encode(toJSON(&t.Pieces[i]))); err != nil {
+				if _, err := fmt.Fprintf(v.a.Out, "%s\n%s", comma, printer.Encode(toJSON(&t.Pieces[i]))); err != nil {
 					return err
 				}
 				comma = ","
 			}
 		}
 	}
-	_, err = fmt.Fprintln(v.a.out, "]}")
+	_, err = fmt.Fprintln(v.a.Out, "]}")
 	return err
 }
 
@@ -122,11 +123,11 @@ func (v *viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[
 func runJSON(r *index.Run) map[string]any {
 	n := &r.Counts
 	return map[string]any{
-		"run_id": r.ID, "format": r.Format, "native_id": r.NativeID, "anchor": orNull(r.Anchor), "counted": r.Counted, "group": orNull(r.Group),
-		"project": orNull(r.Project), "branch": orNull(r.Branch), "flow": orNull(r.Flow), "title": orNull(r.Title), "agent": orNull(r.Agent),
-		"model": orNull(r.Model), "host": orNull(r.Host), "producer_version": orNull(r.Version), "status": orNull(r.Status),
-		"outcome": orNull(string(r.Outcome)), "error": orNull(r.Error), "started": r.Started.OrNil(), "ended": r.Ended.OrNil(),
-		"stub": r.Stub, "child": r.Child, "pruned": r.Pruned, "thinned": orNull(r.Thinned), "conversations": n.Conversations, "events": n.Events, "messages": n.Messages,
+		"run_id": r.ID, "format": r.Format, "native_id": r.NativeID, "anchor": printer.OrNull(r.Anchor), "counted": r.Counted, "group": printer.OrNull(r.Group),
+		"project": printer.OrNull(r.Project), "branch": printer.OrNull(r.Branch), "flow": printer.OrNull(r.Flow), "title": printer.OrNull(r.Title), "agent": printer.OrNull(r.Agent),
+		"model": printer.OrNull(r.Model), "host": printer.OrNull(r.Host), "producer_version": printer.OrNull(r.Version), "status": printer.OrNull(r.Status),
+		"outcome": printer.OrNull(string(r.Outcome)), "error": printer.OrNull(r.Error), "started": r.Started.OrNil(), "ended": r.Ended.OrNil(),
+		"stub": r.Stub, "child": r.Child, "pruned": r.Pruned, "thinned": printer.OrNull(r.Thinned), "conversations": n.Conversations, "events": n.Events, "messages": n.Messages,
 		"tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": n.Input.OrNil(), "output_tokens": n.Output.OrNil(),
 		"cache_read_tokens": n.CacheRead.OrNil(), "cache_creation_tokens": n.CacheCreation.OrNil(),
 		"reported_cost_microusd": n.ReportedCost.OrNil(), "cost_microusd": n.CostUsed.OrNil(), "attributes": attributes(r.Attributes),
@@ -136,10 +137,10 @@ func runJSON(r *index.Run) map[string]any {
 func conversationJSON(c *index.Conversation) map[string]any {
 	n := &c.Counts
 	return map[string]any{
-		"conversation_id": c.ID, "run_id": c.Run, "format": c.Format, "native_id": orNull(c.NativeID), "verdict": string(c.Verdict),
-		"of_conversation_id": orNull(c.Of), "title": orNull(c.Title), "agent": orNull(c.Agent), "engine": orNull(c.Engine),
-		"model": orNull(c.Model), "flow": orNull(c.Flow), "step": orNull(c.Step), "mode": orNull(c.Mode), "status": orNull(c.Status),
-		"producer_version": orNull(c.Version), "project": orNull(c.Project), "branch": orNull(c.Branch), "started": c.Started.OrNil(),
+		"conversation_id": c.ID, "run_id": c.Run, "format": c.Format, "native_id": printer.OrNull(c.NativeID), "verdict": string(c.Verdict),
+		"of_conversation_id": printer.OrNull(c.Of), "title": printer.OrNull(c.Title), "agent": printer.OrNull(c.Agent), "engine": printer.OrNull(c.Engine),
+		"model": printer.OrNull(c.Model), "flow": printer.OrNull(c.Flow), "step": printer.OrNull(c.Step), "mode": printer.OrNull(c.Mode), "status": printer.OrNull(c.Status),
+		"producer_version": printer.OrNull(c.Version), "project": printer.OrNull(c.Project), "branch": printer.OrNull(c.Branch), "started": c.Started.OrNil(),
 		"ended": c.Ended.OrNil(), "child": c.Child, "versions": c.Versions, "source": c.Key.Source, "path": c.Key.Path, "version": c.Key.Number,
 		"events": n.Events, "messages": n.Messages, "tool_calls": n.Calls, "tool_results": n.Results, "attributes": attributes(c.Attributes),
 	}

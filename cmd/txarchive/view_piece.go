@@ -16,7 +16,7 @@ func (v *viewer) piece(p *search.Piece) {
 	if tool && v.o.tools == "none" {
 		return
 	}
-	fmt.Fprintln(v.a.out)
+	fmt.Fprintln(v.a.Out)
 	v.heading(p)
 	v.body(p, tool)
 	if p.Result != nil && p.Result.ID != p.ID {
@@ -33,14 +33,14 @@ func (v *viewer) heading(p *search.Piece) {
 		head += ", " + string(p.Verdict)
 	}
 	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.out, "## %s\n\n`%s` %s\n\n", rows.EscapeMarkdown(terminal.OneLine(head)), p.ID, v.a.formatTime(p.Time))
+		fmt.Fprintf(v.a.Out, "## %s\n\n`%s` %s\n\n", rows.EscapeMarkdown(terminal.OneLine(head)), p.ID, v.a.FormatTime(p.Time))
 		return
 	}
 	marker := ""
 	if p.Marked {
 		marker = "> "
 	}
-	head = eventHead(v.width, marker+p.ID, v.a.formatTime(p.Time), head)
+	head = eventHead(v.width, marker+p.ID, v.a.FormatTime(p.Time), head)
 	switch {
 	case p.Kind == transcript.KindError || p.Failed == transcript.Yes:
 		head = v.style.Red(head)
@@ -51,7 +51,7 @@ func (v *viewer) heading(p *search.Piece) {
 	default:
 		head = v.style.Dim(head)
 	}
-	fmt.Fprintln(v.a.out, head)
+	fmt.Fprintln(v.a.Out, head)
 }
 
 // result prints the result of a call.
@@ -64,15 +64,15 @@ func (v *viewer) result(p *search.Piece) {
 		word = "succeeded"
 	}
 	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.out, "`%s` %s %s\n\n", p.ID, v.a.formatTime(p.Time), word)
+		fmt.Fprintf(v.a.Out, "`%s` %s %s\n\n", p.ID, v.a.FormatTime(p.Time), word)
 	} else {
-		head := eventHead(v.width-2, p.ID, v.a.formatTime(p.Time), word)
+		head := eventHead(v.width-2, p.ID, v.a.FormatTime(p.Time), word)
 		if p.Failed == transcript.Yes {
 			head = v.style.Red(head)
 		} else {
 			head = v.style.Dim(head)
 		}
-		fmt.Fprintln(v.a.out, "  "+head)
+		fmt.Fprintln(v.a.Out, "  "+head)
 	}
 	v.body(p, true)
 }
@@ -82,7 +82,7 @@ const maxShortText = 160
 
 func (v *viewer) body(p *search.Piece, tool bool) {
 	if p.Err != nil {
-		fmt.Fprintln(v.a.out, v.style.Red("    cannot be read: "+terminal.OneLine(p.Err.Error())))
+		fmt.Fprintln(v.a.Out, v.style.Red("    cannot be read: "+terminal.OneLine(p.Err.Error())))
 		return
 	}
 	body := terminal.Clean(p.Text)
@@ -97,7 +97,7 @@ func (v *viewer) body(p *search.Piece, tool bool) {
 		body = short
 	}
 	if v.o.format == "markdown" { // as code, so that nothing in it is a heading, a tag or an image to fetch
-		fmt.Fprintf(v.a.out, "%s\n\n", fence(body))
+		fmt.Fprintf(v.a.Out, "%s\n\n", fence(body))
 		return
 	}
 	margin := "  "
@@ -107,7 +107,7 @@ func (v *viewer) body(p *search.Piece, tool bool) {
 	if v.width > 20 {
 		body = terminal.Wrap(body, v.width-len(margin)-1)
 	}
-	fmt.Fprintln(v.a.out, terminal.Indent(body, margin))
+	fmt.Fprintln(v.a.Out, terminal.Indent(body, margin))
 }
 
 // fence puts text into a fenced code block that nothing in it can end.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/terminal"
-
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -50,11 +50,11 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		return v.turns(view.Turns)
 	}
 	if v.o.first+v.o.last > 0 {
-		return usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline to show all in order of time: txarchive show "+r.ID)
+		return failure.Usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline to show all in order of time: txarchive show "+r.ID)
 	}
 	v.list(counted)
 	if others := int64(len(all) - len(counted)); others > 0 {
-		v.a.note("%s not shown: documents, copies and the like (--all lists them; search covers them)", terminal.Plural(others, "more is", "more are"))
+		v.a.Note("%s not shown: documents, copies and the like (--all lists them; search covers them)", terminal.Plural(others, "more is", "more are"))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	if err != nil {
 		return err
 	}
-	v.title(firstNonEmpty(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
+	v.title(terminal.FirstNonEmpty(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
 	n := &r.Counts
 	tokens := ""
 	if n.Input.Known || n.Output.Known {
@@ -110,7 +110,7 @@ func (v *viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string
 			if g.Rule != "" {
 				why = "rule " + g.Rule
 			}
-			why = fmt.Sprintf("%s, %s, plan %s", v.a.formatClock(time.UnixMicro(g.Time)), why, g.Plan)
+			why = fmt.Sprintf("%s, %s, plan %s", v.a.FormatClock(time.UnixMicro(g.Time)), why, g.Plan)
 			break
 		}
 	}
@@ -142,7 +142,7 @@ func status(stated string, outcome transcript.Outcome) string {
 
 // span formats a time with a start and an end.
 func (v *viewer) span(from, to transcript.Time) string {
-	begin, end := v.a.formatTime(from), v.a.formatTime(to)
+	begin, end := v.a.FormatTime(from), v.a.FormatTime(to)
 	if end == "" || end == begin {
 		return begin
 	}
@@ -158,14 +158,14 @@ func (v *viewer) list(all []index.Conversation) {
 	}
 	g := terminal.Table{Columns: []terminal.Column{{Head: "conversation"}, {Head: "started", DropRank: 1}, {Head: "events", Right: true, DropRank: 2}, {Head: "calls", Right: true, DropRank: 3}, {Head: "what", Shorten: terminal.Truncate}}}
 	for _, c := range all {
-		what := firstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
-		g.Add(c.ID, v.a.formatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), what)
+		what := terminal.FirstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
+		g.Add(c.ID, v.a.FormatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), what)
 	}
 	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.out, "\n%s\n", fence(g.Render(0, terminal.Style{})))
+		fmt.Fprintf(v.a.Out, "\n%s\n", fence(g.Render(0, terminal.Style{})))
 		return
 	}
-	fmt.Fprintf(v.a.out, "\n%s\n", v.a.fitTable(&g))
+	fmt.Fprintf(v.a.Out, "\n%s\n", v.a.Fit(&g))
 }
 
 func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
@@ -223,7 +223,7 @@ func (v *viewer) versions(ctx context.Context, what target) error {
 		}
 	}
 	if v.o.format != "json" {
-		fmt.Fprintln(v.a.out, v.a.fitTable(&g))
+		fmt.Fprintln(v.a.Out, v.a.Fit(&g))
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (v *viewer) file(ctx context.Context, file [2]string, g *terminal.Table) er
 		if v.o.format == "json" {
 			row := versionRow{x.Source, x.Path, x.Number, x.Newest, x.Size, x.ModTime.UTC().Format("2006-01-02T15:04:05.999999999Z"),
 				fmt.Sprintf("%04o", x.Mode), x.SHA256.String(), x.Copies, x.Format, x.Role}
-			if err := v.a.printJSON(row); err != nil {
+			if err := v.a.PrintJSON(row); err != nil {
 				return err
 			}
 			continue
@@ -246,7 +246,7 @@ func (v *viewer) file(ctx context.Context, file [2]string, g *terminal.Table) er
 		if x.Newest {
 			number = "newest " + number
 		}
-		g.Add(number, terminal.Bytes(x.Size), v.a.formatClock(x.ModTime), x.SHA256.Short(), x.Source+"/"+x.Path)
+		g.Add(number, terminal.Bytes(x.Size), v.a.FormatClock(x.ModTime), x.SHA256.Short(), x.Source+"/"+x.Path)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (v *viewer) timeline(ctx context.Context, what target) error {
 	show := v.timelineRows(line.Conversations)
 	switch {
 	case v.o.format == "json":
-		show = func(p *search.Piece) error { return v.a.printJSON(toJSON(p)) }
+		show = func(p *search.Piece) error { return v.a.PrintJSON(toJSON(p)) }
 	case v.o.format == "markdown" || v.o.tools == "full":
 		show = func(p *search.Piece) error { v.piece(p); return nil }
 	}
@@ -49,7 +49,7 @@ func (v *viewer) timelineRows(all []index.Conversation) func(*search.Piece) erro
 	names := map[string]string{}
 	for i := range all {
 		c := &all[i]
-		names[c.ID] = firstNonEmpty(strings.Join(nonEmpty(c.Step, c.Agent), ", "), c.Title, c.NativeID)
+		names[c.ID] = terminal.FirstNonEmpty(strings.Join(terminal.NonEmpty(c.Step, c.Agent), ", "), c.Title, c.NativeID)
 	}
 	day, conversation := "", ""
 	return func(p *search.Piece) error {
@@ -58,18 +58,18 @@ func (v *viewer) timelineRows(all []index.Conversation) func(*search.Piece) erro
 		}
 		date, clock := v.dayAndTime(p.Time)
 		if conversation == "" || date != "" && date != day {
-			fmt.Fprintln(v.a.out)
+			fmt.Fprintln(v.a.Out)
 		}
 		if date != "" && date != day {
 			day = date
-			fmt.Fprintln(v.a.out, v.style.Bold(date))
+			fmt.Fprintln(v.a.Out, v.style.Bold(date))
 		}
 		if p.Conversation != conversation {
 			conversation = p.Conversation
-			head := strings.Join(nonEmpty(p.Conversation, names[p.Conversation]), "  ")
-			fmt.Fprintln(v.a.out, v.style.Cyan(terminal.Truncate("── "+head, v.width)))
+			head := strings.Join(terminal.NonEmpty(p.Conversation, names[p.Conversation]), "  ")
+			fmt.Fprintln(v.a.Out, v.style.Cyan(terminal.Truncate("── "+head, v.width)))
 		}
-		fmt.Fprintln(v.a.out, v.timelineRow(p, clock))
+		fmt.Fprintln(v.a.Out, v.timelineRow(p, clock))
 		return nil
 	}
 }
@@ -79,7 +79,7 @@ func (v *viewer) dayAndTime(t transcript.Time) (day, clock string) {
 	if !t.Valid {
 		return "", ""
 	}
-	at := time.UnixMicro(t.UnixMicro).In(v.a.location())
+	at := time.UnixMicro(t.UnixMicro).In(v.a.Location())
 	return at.Format("2006-01-02"), at.Format("15:04:05")
 }
 
@@ -122,7 +122,7 @@ func (v *viewer) timelineRow(p *search.Piece, clock string) string {
 func speaker(p *search.Piece) string {
 	switch p.Kind {
 	case transcript.KindMessage:
-		return terminal.OneLine(firstNonEmpty(p.Role, "message"))
+		return terminal.OneLine(terminal.FirstNonEmpty(p.Role, "message"))
 	case transcript.KindToolCall:
 		return terminal.OneLine("call " + p.Tool)
 	case transcript.KindToolResult:
@@ -131,7 +131,7 @@ func speaker(p *search.Piece) string {
 		}
 		return terminal.OneLine("result " + p.Tool)
 	case transcript.KindLifecycle, transcript.KindNotice, transcript.KindUnknown:
-		return terminal.OneLine(firstNonEmpty(p.Type, string(p.Kind)))
+		return terminal.OneLine(terminal.FirstNonEmpty(p.Type, string(p.Kind)))
 	}
 	return terminal.OneLine(string(p.Kind))
 }

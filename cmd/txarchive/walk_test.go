@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/failure"
 )
 
 var walks = flag.Int("walks", 1, "how many walks TestWalk takes")
@@ -83,9 +85,9 @@ func (w *walker) do(args ...string) {
 	w.steps = append(w.steps, strings.Join(args, " "))
 	var said bytes.Buffer
 	a := newApp()
-	a.in, a.out, a.err = strings.NewReader(""), io.Discard, &said
+	a.in, a.Out, a.Err = strings.NewReader(""), io.Discard, &said
 	switch code := execute(w.t.Context(), a, append([]string{"--archive", w.dir}, args...)); code {
-	case exitFine, exitProblems, exitNotFound, exitRefused:
+	case failure.ExitFine, failure.ExitProblems, failure.ExitNotFound, failure.ExitRefused:
 	default:
 		w.t.Fatalf("%q: exit %d\n%s", args, code, said.String())
 	}

@@ -66,3 +66,24 @@ func Plural[N int | int64](n N, one, many string) string {
 	}
 	return Count(n) + " " + many
 }
+
+// FirstNonEmpty returns the first text that is more than white space; "" for none.
+func FirstNonEmpty(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// NonEmpty returns the texts that show something, each on one line.
+func NonEmpty(texts ...string) []string {
+	var some []string
+	for _, s := range texts {
+		if s = OneLine(s); s != "" {
+			some = append(some, s)
+		}
+	}
+	return some
+}
