@@ -14,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/rows"
@@ -202,7 +203,7 @@ func (o *costOptions) restrictToRun(ctx context.Context, a *app, store *archive.
 	if o.run == "" {
 		return nil
 	}
-	run, err := requireRun(ctx, store, o.run, "--explain takes conversations and events as well")
+	run, err := lookup.RequireRun(ctx, store.Index(), o.run, "--explain takes conversations and events as well")
 	if err != nil {
 		return err
 	}

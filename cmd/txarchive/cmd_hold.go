@@ -44,7 +44,7 @@ func newHoldAddCommand(a *app) *cobra.Command {
 			if err := a.checkHold(&h, until); err != nil {
 				return err
 			}
-			return changeMarks(cmd.Context(), a, ids, "held", resolveRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "held", findRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
 				h := h
 				h.Run = run
 				f, err := h.Fact(nowMicro(a))

@@ -11,21 +11,21 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/show"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type listOptions struct {
-	query                           string
-	formatName, source, project     string
-	status                          string
-	sort, output                    string
-	reverse, allVersions, unlimited bool
-	limit                           int
-	columns                         []string
-	typed                           query.TypedTimes // times of the query
+	query                       string
+	formatName, source, project string
+	status                      string
+	allVersions, unlimited      bool
+	show.ListOptions
+	typed query.TypedTimes // times of the query
 }
 
 // defaultRows is how many rows a table has unless --limit says otherwise.
@@ -81,32 +81,32 @@ func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f.StringVar(&o.source, "source", "", "only runs from the sources `NAMES`")
 	f.StringVar(&o.project, "project", "", "only runs of the projects `NAMES`")
 	f.StringVar(&o.status, "status", "", "only runs with this `STATUS` (as the producer states it, or an outcome)")
-	f.StringVar(&o.sort, "sort", "started", "sort by `ORDER`, descending: started, ended, duration, events, tokens or cost")
-	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
-	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows (0 = no limit; default 50 for tables)")
-	f.StringSliceVar(&o.columns, "columns", nil, "show these `COLUMNS`, in this order (a wrong name lists all)")
-	f.StringVar(&o.output, "format", "", "output `FORMAT`: table, csv, json (an array), ndjson or markdown (default table; ndjson with --json)")
+	f.StringVar(&o.Sort, "sort", "started", "sort by `ORDER`, descending: started, ended, duration, events, tokens or cost")
+	f.BoolVar(&o.Reverse, "reverse", false, "reverse the order")
+	f.IntVarP(&o.Limit, "limit", "n", 0, "show at most `N` rows (0 = no limit; default 50 for tables)")
+	f.StringSliceVar(&o.Columns, "columns", nil, "show these `COLUMNS`, in this order (a wrong name lists all)")
+	f.StringVar(&o.Output, "format", "", "output `FORMAT`: table, csv, json (an array), ndjson or markdown (default table; ndjson with --json)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"format-name": completeFormats, "query": a.completeQuery, "source": a.completeValues("source"), "columns": completeColumns,
-		"sort": fixed("started", "ended", "duration", "events", "tokens", "cost"), "format": fixed(rows.Formats...),
+		"sort": fixed(show.Orders()...), "format": fixed(rows.Formats...),
 		"status": fixed("succeeded", "failed", "cancelled", "running"), "project": a.completeValues("project"),
 	})
 }
 
 // runListRuns lists runs.
 func runListRuns(ctx context.Context, a *app, o listOptions) error {
-	return a.printList(ctx, &o, runColumns, "run", func(store *archive.Archive, of index.Selection) (iter.Seq2[listRow, error], error) {
-		tags, err := tagsOf(ctx, store)
+	return a.printList(ctx, &o, show.RunColumns, "run", func(store *archive.Archive, of index.Selection) (iter.Seq2[show.Row, error], error) {
+		tags, err := show.TagsByRun(ctx, store.Index())
 		if err != nil {
 			return nil, err
 		}
 		page := index.Page{AllVersions: o.allVersions}
-		if o.plain() && o.limit > 0 {
-			page.Limit = o.limit + 1
+		if o.Plain() && o.Limit > 0 {
+			page.Limit = o.Limit + 1
 		}
-		return func(yield func(listRow, error) bool) {
+		return func(yield func(show.Row, error) bool) {
 			for r, err := range store.Index().Runs(ctx, of, page) {
-				if !yield(listRow{run: &r, tags: allTags(&r, tags)}, err) || err != nil {
+				if !yield(show.Row{Run: &r, Tags: show.AllTags(&r, tags)}, err) || err != nil {
 					return
 				}
 			}
@@ -116,13 +116,13 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 
 // runListConversations lists the conversations of one run, or of those that the options select.
 func runListConversations(ctx context.Context, a *app, o listOptions, v []string) error {
-	return a.printList(ctx, &o, conversationColumns, "conversation", func(store *archive.Archive, of index.Selection) (iter.Seq2[listRow, error], error) {
+	return a.printList(ctx, &o, show.ConversationColumns, "conversation", func(store *archive.Archive, of index.Selection) (iter.Seq2[show.Row, error], error) {
 		runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
 		if len(v) > 0 {
 			if of.Query.Root != nil {
 				return nil, failure.Usage("a run and --query cannot be combined", "use only one of them")
 			}
-			id, err := resolveRun(ctx, store, v[0])
+			id, err := lookup.Run(ctx, store.Index(), v[0])
 			if failure.IsNotFound(err) && strings.ContainsAny(v[0], ": ") {
 				return nil, failure.NotFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
 			}
@@ -132,13 +132,13 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 			r, err := store.Index().Run(ctx, id)
 			runs = func(yield func(index.Run, error) bool) { yield(r, err) }
 		}
-		return conversationRows(ctx, store, runs, o.allVersions), nil
+		return show.Conversations(ctx, store.Index(), runs, o.allVersions), nil
 	})
 }
 
 // printList prints the rows that rows returns of what the options select, and notes why there may be none.
-func (a *app) printList(ctx context.Context, o *listOptions, columns []listColumn, what string,
-	rows func(*archive.Archive, index.Selection) (iter.Seq2[listRow, error], error)) error {
+func (a *app) printList(ctx context.Context, o *listOptions, columns []show.Column, what string,
+	rows func(*archive.Archive, index.Selection) (iter.Seq2[show.Row, error], error)) error {
 	if err := o.settle(a, columns); err != nil {
 		return err
 	}
@@ -155,15 +155,12 @@ func (a *app) printList(ctx context.Context, o *listOptions, columns []listColum
 	if err != nil {
 		return err
 	}
-	w, err := newListWriter(a, *o, columns)
+	n, err := show.List(&a.Printer, o.ListOptions, columns, all)
 	if err != nil {
 		return err
 	}
-	if err := w.write(o.ordered(all)); err != nil {
-		return err
-	}
-	a.noteIgnored(search.Ignored(of.Query.Root))
-	if w.n == 0 {
+	show.NoteIgnored(&a.Printer, search.Ignored(of.Query.Root))
+	if n == 0 {
 		a.explainEmpty(ctx, store, *o, of, what)
 	}
 	for _, n := range query.Conditions(of.Query.Root) {

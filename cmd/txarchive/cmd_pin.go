@@ -14,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -32,7 +33,7 @@ func newPinCommand(a *app) *cobra.Command {
 			if len(ids) == 0 {
 				return runPinList(cmd.Context(), a)
 			}
-			return changeMarks(cmd.Context(), a, ids, "pinned", resolveRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "pinned", findRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
 				f, err := prune.Pin{Run: run, Reason: reason}.Fact(nowMicro(a))
 				return []blob.Fact{f}, err
 			})
@@ -68,6 +69,11 @@ func newUnpinCommand(a *app) *cobra.Command {
 // runFinder returns the id of the run that an id names.
 type runFinder func(context.Context, *archive.Archive, string) (string, error)
 
+// findRun finds a run that is in the archive.
+func findRun(ctx context.Context, store *archive.Archive, id string) (string, error) {
+	return lookup.Run(ctx, store.Index(), id)
+}
+
 // changeMarks writes the facts that mark returns for each run that find returns.
 func changeMarks(ctx context.Context, a *app, ids []string, word string, find runFinder,
 	mark func(*prune.Pruner, string) ([]blob.Fact, error),
@@ -101,9 +107,9 @@ func changeMarks(ctx context.Context, a *app, ids []string, word string, find ru
 	})
 }
 
-// findMarked is resolveRun, but also accepts the whole id of a run that has a pin or a hold and is not in the archive.
+// findMarked is findRun, but also accepts the whole id of a run that has a pin or a hold and is not in the archive.
 func (a *app) findMarked(ctx context.Context, store *archive.Archive, id string) (string, error) {
-	run, err := resolveRun(ctx, store, id)
+	run, err := lookup.Run(ctx, store.Index(), id)
 	if err == nil {
 		return run, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -107,7 +108,7 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 	}
 	defer store.Close()
 	pruner := a.pruner(store, a.ingester(store))
-	run, err := resolveRun(ctx, store, id)
+	run, err := lookup.Run(ctx, store.Index(), id)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 	}
 	d, r, err := pruner.Explain(ctx, p, run)
 	if err != nil {
-		return explainNothing(ctx, store, err, run)
+		return lookup.ExplainNothing(ctx, store.Index(), err, run)
 	}
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": d.Tier, "rule": d.Rule, "group": d.Group,

@@ -14,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/prune"
@@ -224,7 +225,7 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	default:
 		c.By, c.Source = "run", strings.Join(o.runs, ", ")
 		for _, id := range o.runs {
-			run, bad := resolveRun(ctx, store, id)
+			run, bad := lookup.Run(ctx, store.Index(), id)
 			if bad != nil {
 				return nil, bad
 			}
@@ -235,7 +236,7 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 		return nil, err
 	}
 	plan, err := p.Make(ctx, c)
-	return plan, explainNothing(ctx, store, err, c.Runs...)
+	return plan, lookup.ExplainNothing(ctx, store.Index(), err, c.Runs...)
 }
 
 func savePlan(a *app, path string, plan *prune.Plan) error {
@@ -275,7 +276,7 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 			ids = append(ids, name)
 			continue
 		}
-		run, err := resolveRun(ctx, store, name)
+		run, err := lookup.Run(ctx, store.Index(), name)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -153,7 +154,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 
 // runTree returns the run of --run, and its children if they follow.
 func (o *restoreOptions) runTree(ctx context.Context, store *archive.Archive) ([]string, error) {
-	run, err := resolveRun(ctx, store, o.run)
+	run, err := lookup.Run(ctx, store.Index(), o.run)
 	if err != nil || o.children == "stay" {
 		return []string{run}, err
 	}
@@ -283,17 +284,17 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 func notFoundError(o restoreOptions, err error, restored bool) error {
 	switch {
 	case restored:
-		return failure.NotFound(err.Error(), hintFiles)
+		return failure.NotFound(err.Error(), lookup.HintFiles)
 	case !o.At.IsZero():
 		return failure.NotFound("nothing that matches was in the archive at that time", "--at is the time when originals were stored, not when they were written")
 	case o.All:
 		return failure.NotFound("the archive holds no originals", "txarchive ingest DIR")
 	case len(o.Paths) > 0:
-		return failure.NotFound("no original has that name", hintFiles+"; a run is restored with --run ID")
+		return failure.NotFound("no original has that name", lookup.HintFiles+"; a run is restored with --run ID")
 	case o.Source != "":
 		return failure.NotFound(fmt.Sprintf("no originals of source %q in the archive", o.Source), "txarchive source list")
 	}
-	return failure.NotFound("no original matches", hintFiles)
+	return failure.NotFound("no original matches", lookup.HintFiles)
 }
 
 // printRestored prints what was restored and what was not.

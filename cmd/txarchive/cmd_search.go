@@ -11,15 +11,13 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/show"
 )
 
 type searchOptions struct {
 	search.Options
-	sort   string
-	count  bool
-	files  bool
-	null   bool
-	facets []string
+	show.AnswerOptions
+	sort string
 }
 
 func newSearchCommand(a *app) *cobra.Command {
@@ -40,7 +38,7 @@ func newSearchCommand(a *app) *cobra.Command {
 			"  txarchive search --files --null zebra | xargs -0 -r -n1 txarchive cat",
 		Args: argCount(1, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error {
-			if (o.files || len(o.facets) > 0) && !cmd.Flags().Changed("limit") {
+			if (o.Files || len(o.Facets) > 0) && !cmd.Flags().Changed("limit") {
 				o.Limit = 0 // of all hits
 			}
 			return runSearch(cmd.Context(), a, o, strings.Join(v, " "))
@@ -54,10 +52,10 @@ func newSearchCommand(a *app) *cobra.Command {
 	f.IntVarP(&o.Context, "context", "C", 0, "show `N` events before and after each hit")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "also search earlier versions, copies and copied history")
 	f.Var((*ageValue)(&o.Timeout), "timeout", "stop after this `TIME`, with the hits so far and exit code 7")
-	f.BoolVar(&o.count, "count", false, "print only the number of hits")
-	f.BoolVar(&o.files, "files", false, "print only the names of originals with hits, for cat and restore")
-	f.BoolVarP(&o.null, "null", "0", false, "with --files: end each name with NUL instead of a newline, and print it unchanged, for xargs -0")
-	f.StringSliceVar(&o.facets, "facets", nil, "print only the number of hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
+	f.BoolVar(&o.Count, "count", false, "print only the number of hits")
+	f.BoolVar(&o.Files, "files", false, "print only the names of originals with hits, for cat and restore")
+	f.BoolVarP(&o.Null, "null", "0", false, "with --files: end each name with NUL instead of a newline, and print it unchanged, for xargs -0")
+	f.StringSliceVar(&o.Facets, "facets", nil, "print only the number of hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
 	f.BoolVar(&o.Explain, "explain", false, "show how the query was run")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"sort": fixed(string(search.Newest), string(search.Oldest), string(search.Relevance)), "facets": fixedWords(search.FacetFields()...)})
@@ -74,9 +72,9 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	switch {
 	case o.Sort != search.Newest && o.Sort != search.Oldest && o.Sort != search.Relevance:
 		return failure.Usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort newest, oldest or relevance")
-	case o.count && o.files || o.count && len(o.facets) > 0 || o.files && len(o.facets) > 0:
+	case o.Count && o.Files || o.Count && len(o.Facets) > 0 || o.Files && len(o.Facets) > 0:
 		return failure.Usage("--count, --files and --facets cannot be combined", "use one at a time")
-	case o.null && (!o.files || a.JSON):
+	case o.Null && (!o.Files || a.JSON):
 		return failure.Usage("--null needs --files, and cannot be combined with --json", "search --files --null QUERY | xargs -0 -r -n1 txarchive cat")
 	case o.Limit < 0 || o.Context < 0:
 		return failure.Usage("--limit and --context cannot be negative", "--limit 0 is no limit")
@@ -90,7 +88,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	if err != nil {
 		return err
 	}
-	if err := a.printAnswer(ctx, answer, o); err != nil {
+	if err := show.Answer(ctx, &a.Printer, answer, o.AnswerOptions); err != nil {
 		return err
 	}
 	coverage, err := answer.Coverage(ctx)
@@ -100,7 +98,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	if a.JSON {
 		fmt.Fprintln(a.Err, printer.Encode(coverage))
 	} else {
-		a.printCoverage(coverage)
+		show.Coverage(&a.Printer, coverage)
 		if coverage.Shown == 0 && coverage.Partial == nil {
 			a.suggestNames(ctx, store, query)
 			a.suggestUsage(ctx, store, query)

@@ -9,20 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/failure"
-	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/lookup"
+	"github.com/txarchive/txarchive/internal/show"
 )
 
 type showOptions struct {
-	format   string
-	first    int
-	last     int
-	around   string
-	context  int
-	near     bool // the context of an event, of the default size
-	tools    string
-	versions bool
-	timeline bool
-	all      bool
+	show.Options
+	around string
+	near   bool // the context of an event, of the default size
 }
 
 func newShowCommand(a *app) *cobra.Command {
@@ -44,20 +38,20 @@ func newShowCommand(a *app) *cobra.Command {
 		Args:              argCount(0, 1),
 		ValidArgsFunction: a.completeThings,
 		RunE: func(cmd *cobra.Command, v []string) error {
-			o.near = !cmd.Flags().Changed("context") && (o.around != "" || o.timeline)
+			o.near = !cmd.Flags().Changed("context") && (o.around != "" || o.Timeline)
 			return runShow(cmd.Context(), a, o, strings.Join(v, ""))
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "output `FORMAT`: text, markdown, json, raw (the original bytes), or openai (messages, one conversation per line)")
-	f.IntVar(&o.first, "first", 0, "show only the first `N` events")
-	f.IntVar(&o.last, "last", 0, "show only the last `N` events")
+	f.StringVar(&o.Format, "format", "text", "output `FORMAT`: text, markdown, json, raw (the original bytes), or openai (messages, one conversation per line)")
+	f.IntVar(&o.First, "first", 0, "show only the first `N` events")
+	f.IntVar(&o.Last, "last", 0, "show only the last `N` events")
 	f.StringVar(&o.around, "around", "", "show the event `ID`, or one by its number in the conversation, with the events around it")
-	f.IntVarP(&o.context, "context", "C", 0, "show `N` events around that one (default 3 with --around and --timeline)")
-	f.StringVar(&o.tools, "tools", "short", "`HOW` to show tool inputs and outputs: short, full or none")
-	f.BoolVar(&o.versions, "versions", false, "list the originals and their versions instead")
-	f.BoolVar(&o.timeline, "timeline", false, "show all events of a run in order of time, one per line (in full with --tools full)")
-	f.BoolVar(&o.all, "all", false, "include documents beside conversations, copies, and what earlier versions said")
+	f.IntVarP(&o.Context, "context", "C", 0, "show `N` events around that one (default 3 with --around and --timeline)")
+	f.StringVar(&o.Tools, "tools", "short", "`HOW` to show tool inputs and outputs: short, full or none")
+	f.BoolVar(&o.Versions, "versions", false, "list the originals and their versions instead")
+	f.BoolVar(&o.Timeline, "timeline", false, "show all events of a run in order of time, one per line (in full with --tools full)")
+	f.BoolVar(&o.All, "all", false, "include documents beside conversations, copies, and what earlier versions said")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"format": fixed(showFormats...), "tools": fixed("short", "full", "none")})
 	return cmd
 }
@@ -65,25 +59,25 @@ func newShowCommand(a *app) *cobra.Command {
 var showFormats = []string{"text", "markdown", "json", "raw", "openai"}
 
 func (o *showOptions) check(a *app, id string) error {
-	if a.JSON && o.format != "openai" {
-		o.format = "json"
+	if a.JSON && o.Format != "openai" {
+		o.Format = "json"
 	}
 	switch {
 	case id == "" && (o.around == "" || !strings.Contains(o.around, ":")):
 		return failure.Usage("an id is required", "`txarchive search WORDS` shows ids")
-	case !slices.Contains(showFormats, o.format):
-		return failure.Usage(fmt.Sprintf("unknown format %q", o.format), "--format text, markdown, json, raw or openai")
-	case o.timeline && (o.format == "raw" || o.format == "openai"):
-		return failure.Usage("--timeline cannot be combined with --format "+o.format, "--format text, markdown or json")
-	case o.tools != "short" && o.tools != "full" && o.tools != "none":
-		return failure.Usage(fmt.Sprintf("--tools cannot be %q", o.tools), "--tools short, full or none")
-	case o.first < 0 || o.last < 0 || o.context < 0:
+	case !slices.Contains(showFormats, o.Format):
+		return failure.Usage(fmt.Sprintf("unknown format %q", o.Format), "--format text, markdown, json, raw or openai")
+	case o.Timeline && (o.Format == "raw" || o.Format == "openai"):
+		return failure.Usage("--timeline cannot be combined with --format "+o.Format, "--format text, markdown or json")
+	case o.Tools != "short" && o.Tools != "full" && o.Tools != "none":
+		return failure.Usage(fmt.Sprintf("--tools cannot be %q", o.Tools), "--tools short, full or none")
+	case o.First < 0 || o.Last < 0 || o.Context < 0:
 		return failure.Usage("--first, --last and --context cannot be negative", "")
-	case o.first > 0 && o.last > 0:
+	case o.First > 0 && o.Last > 0:
 		return failure.Usage("--first and --last cannot be combined", "run show twice to see both ends")
-	case o.versions && (o.first > 0 || o.last > 0 || o.timeline || o.around != "" || o.format != "text" && o.format != "json"):
+	case o.Versions && (o.First > 0 || o.Last > 0 || o.Timeline || o.around != "" || o.Format != "text" && o.Format != "json"):
 		return failure.Usage("--versions lists originals: it cannot be combined with flags that select events", "txarchive show ID --versions")
-	case o.around != "" && (o.first > 0 || o.last > 0):
+	case o.around != "" && (o.First > 0 || o.Last > 0):
 		return failure.Usage("--around cannot be combined with --first and --last", "-C N sets how many events are shown around it")
 	}
 	return nil
@@ -98,39 +92,23 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 		return err
 	}
 	defer store.Close()
-	what, err := resolve(ctx, store, o.target(id))
+	what, err := lookup.Resolve(ctx, store.Index(), o.target(id))
 	if failure.IsNotFound(err) && o.around == "" {
-		what, err = resolveFile(ctx, store, id, err)
+		what, err = lookup.File(ctx, store.Index(), id, err)
 	}
 	if err != nil {
 		return err
 	}
-	if what.event != "" && o.near {
-		o.context = 3
+	if what.Event != "" && o.near {
+		o.Context = 3
 	}
-	if what.event == "" && o.context > 0 {
+	if what.Event == "" && o.Context > 0 {
 		return failure.Usage("-C needs an event", "--around NUMBER, or ID:NUMBER, names one")
 	}
-	if err := a.noteLosses(ctx, store, what.run); err != nil {
+	if err := a.noteLosses(ctx, store, what.Run); err != nil {
 		return err
 	}
-	v := viewer{a: a, o: o, store: store, style: a.Style(), width: a.Width()}
-	return v.finish(v.show(ctx, what))
-}
-
-// show prints what an id names, in the format of the flags.
-func (v *viewer) show(ctx context.Context, what target) error {
-	switch {
-	case v.o.versions:
-		return v.versions(ctx, what)
-	case v.o.timeline:
-		return v.timeline(ctx, what)
-	case what.event != "":
-		return v.event(ctx, what.event)
-	case what.conversation != "":
-		return v.conversation(ctx, what.conversation)
-	}
-	return v.run(ctx, what.run)
+	return show.NewViewer(&a.Printer, store, a.searcher(store), o.Options).Show(ctx, what)
 }
 
 // target returns the id to show: --around may name an event by its number alone.
@@ -142,12 +120,4 @@ func (o *showOptions) target(id string) string {
 		return o.around
 	}
 	return id + ":" + o.around
-}
-
-func (o *showOptions) options() search.ShowOptions {
-	s := search.ShowOptions{Before: o.context, After: o.context, Limit: o.first, Duplicates: o.all}
-	if o.last > 0 {
-		s.Limit, s.Last = o.last, true
-	}
-	return s
 }

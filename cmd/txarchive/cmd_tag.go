@@ -14,6 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/lookup"
+	"github.com/txarchive/txarchive/internal/show"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -49,11 +51,11 @@ func runTag(ctx context.Context, a *app, id string, names []string, add bool) er
 		}
 	}
 	return a.update(ctx, a.openWrite, func(store *archive.Archive, ing *ingest.Ingester) error {
-		run, err := resolveRun(ctx, store, id)
+		run, err := lookup.Run(ctx, store.Index(), id)
 		if err != nil {
 			return err
 		}
-		of, err := tagsOf(ctx, store)
+		of, err := show.TagsByRun(ctx, store.Index())
 		if err != nil {
 			return err
 		}
@@ -97,7 +99,7 @@ func (a *app) changeTags(run string, has, names []string, add bool) (now []strin
 
 func (a *app) printTags(run string, has []string, changed int) error {
 	if a.JSON {
-		return a.PrintJSON(withTags(map[string]any{"run_id": run, "changed": changed}, has))
+		return a.PrintJSON(show.WithTags(map[string]any{"run_id": run, "changed": changed}, has))
 	}
 	switch {
 	case changed == 0:
@@ -122,11 +124,11 @@ func runTagList(ctx context.Context, a *app, id string) error {
 	defer store.Close()
 	run := ""
 	if id != "" {
-		if run, err = resolveRun(ctx, store, id); err != nil {
+		if run, err = lookup.Run(ctx, store.Index(), id); err != nil {
 			return err
 		}
 	}
-	rows, err := tags(ctx, store)
+	rows, err := show.Tags(ctx, store.Index())
 	if err != nil {
 		return err
 	}
@@ -139,7 +141,7 @@ func runTagList(ctx context.Context, a *app, id string) error {
 		if !row.Added.IsZero() {
 			added = a.FormatClock(row.Added.Time)
 		}
-		if err := l.Row(row, row.Run, row.Tag, added, a.describeRun(ctx, store, row.Run)); err != nil {
+		if err := l.Row(row, row.Run, row.Name, added, a.describeRun(ctx, store, row.Run)); err != nil {
 			return err
 		}
 	}
@@ -147,6 +149,17 @@ func runTagList(ctx context.Context, a *app, id string) error {
 		l.End(fmt.Sprintf("%s has no tags. Next: txarchive tag add %[1]s TAG", run))
 	} else {
 		l.End("There are no tags. Next: txarchive tag add RUN TAG")
+	}
+	return nil
+}
+
+// checkTag rejects a tag that a query could not name.
+func checkTag(tag string) error {
+	switch {
+	case tag == "" || len(tag) > 100 || terminal.OneLine(tag) != tag || strings.ContainsAny(tag, " ,*\"()"):
+		return failure.Usage(fmt.Sprintf("invalid tag %q", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
+	case strings.HasPrefix(tag, "-"):
+		return failure.Usage(fmt.Sprintf("%q looks like a flag", tag), "a tag cannot start with -")
 	}
 	return nil
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/show"
 	"github.com/txarchive/txarchive/internal/sqlshell"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -143,14 +145,14 @@ func (a *app) completeTagging(cmd *cobra.Command, v []string, typed string) ([]c
 		return a.completeRuns(cmd, v, typed)
 	}
 	return a.completeFromArchive(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
-		rows, err := tags(ctx, store)
+		rows, err := show.Tags(ctx, store.Index())
 		if err != nil {
 			return nil
 		}
-		if run, err := resolveRun(ctx, store, v[0]); cmd.Name() == "remove" && err == nil {
-			rows = slices.DeleteFunc(rows, func(r tagRow) bool { return r.Run != run })
+		if run, err := lookup.Run(ctx, store.Index(), v[0]); cmd.Name() == "remove" && err == nil {
+			rows = slices.DeleteFunc(rows, func(r show.Tag) bool { return r.Run != run })
 		}
-		return distinct(rows, func(r tagRow) string { return r.Tag }, typed, v[1:])
+		return distinct(rows, func(r show.Tag) string { return r.Name }, typed, v[1:])
 	}), noFiles
 }
 
@@ -207,11 +209,11 @@ func prefixed(head string, all []string) []cobra.Completion {
 
 // completeColumns completes comma-separated names of columns.
 func completeColumns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	columns := runColumns
+	columns := show.RunColumns
 	if cmd.Name() == "conversations" {
-		columns = conversationColumns
+		columns = show.ConversationColumns
 	}
-	return fixedWords(columnNames(columns)...)(cmd, v, typed)
+	return fixedWords(show.ColumnNames(columns)...)(cmd, v, typed)
 }
 
 // completeQuery completes the last word of a query: the name of a field, or one of its values.
@@ -279,11 +281,11 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 		}
 		return distinct(sources, func(s ingest.Named) string { return s.Name }, typed, nil)
 	case "tag":
-		rows, err := tags(ctx, store)
+		rows, err := show.Tags(ctx, store.Index())
 		if err != nil {
 			return nil
 		}
-		return distinct(rows, func(r tagRow) string { return r.Tag }, typed, nil)
+		return distinct(rows, func(r show.Tag) string { return r.Name }, typed, nil)
 	}
 	names, err := store.Index().Names(ctx, field)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -83,11 +84,11 @@ func (v *costPrinter) subject(ctx context.Context) (cost.Subject, error) {
 			return cost.Subject{Usage: u.ID}, err
 		}
 	}
-	what, err := resolve(ctx, v.store, id)
-	if err != nil || what.event == "" {
-		return cost.Subject{Run: what.run, Conversation: what.conversation}, err
+	what, err := lookup.Resolve(ctx, v.store.Index(), id)
+	if err != nil || what.Event == "" {
+		return cost.Subject{Run: what.Run, Conversation: what.Conversation}, err
 	}
-	rows, err := v.store.Index().Event(ctx, what.event)
+	rows, err := v.store.Index().Event(ctx, what.Event)
 	if err != nil {
 		return cost.Subject{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -258,7 +259,7 @@ func reportSheet(r *cost.Report) (names []string, rows [][]any) {
 	for i := range r.Rows {
 		var row []any
 		for _, k := range r.Rows[i].Keys {
-			row = append(row, value(k.Value))
+			row = append(row, printer.Value(k.Value))
 		}
 		rows = append(rows, append(row, figureValues(&r.Rows[i].Figures)...))
 	}
@@ -270,8 +271,8 @@ var figureNames = []string{"requests", "input_tokens", "output_tokens", "cache_r
 	"stub_requests", "cost_elsewhere_requests"}
 
 func figureValues(f *cost.Figures) []any {
-	return []any{f.Requests, f.Input, f.Output, f.CacheRead, f.CacheCreation, f.CacheCreation1h, f.Reasoning, value(f.Cost), value(f.Nano),
-		value(f.Reported), value(f.Calculated), value(f.Share), f.Unpriced, f.Stub, f.Elsewhere}
+	return []any{f.Requests, f.Input, f.Output, f.CacheRead, f.CacheCreation, f.CacheCreation1h, f.Reasoning, printer.Value(f.Cost), printer.Value(f.Nano),
+		printer.Value(f.Reported), printer.Value(f.Calculated), printer.Value(f.Share), f.Unpriced, f.Stub, f.Elsewhere}
 }
 
 // value returns what p points at, nil for nil.

@@ -10,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -193,7 +194,7 @@ func (v *costPrinter) tree(ctx context.Context) error {
 
 // root returns the run or group that --tree names.
 func (v *costPrinter) root(ctx context.Context) (index.Node, error) {
-	run, err := requireRun(ctx, v.store, v.o.tree, "--tree takes a run or a group; --explain takes conversations and events")
+	run, err := lookup.RequireRun(ctx, v.store.Index(), v.o.tree, "--tree takes a run or a group; --explain takes conversations and events")
 	if failure.IsNotFound(err) {
 		for r, bad := range v.store.Index().Runs(ctx, index.Selection{Group: v.o.tree}, index.Page{Limit: 1}) {
 			if bad != nil {

@@ -29,6 +29,8 @@ var doors = map[string][]string{
 	"terminal":   {},
 	"rows":       {"terminal"},
 	"failure":    {}, // and the face may import it
+	"lookup":     {"failure", "index", "ingest", "query", "terminal"},
+	"show":       {"archive", "blob", "failure", "index", "lookup", "openai", "printer", "rows", "search", "terminal", "transcript"},
 	"printer":    {"failure", "rows", "terminal", "transcript"},
 	"doctor":     {"archive", "disk", "index", "secret", "terminal"},
 	"openai":     {"index", "search", "terminal", "transcript"},
@@ -87,7 +89,7 @@ var doors = map[string][]string{
 	"prune":                     {"prune/gc", "index", "blob", "blob/pack", "policy", "query", "transcript"},
 	"prune/gc":                  {"index", "blob", "blob/pack"},
 	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
-		"ingest/format/all", "docs", "failure", "printer", "terminal", "chart", "sqlshell", "doctor", "openai", "rows"},
+		"ingest/format/all", "docs", "failure", "printer", "lookup", "show", "terminal", "chart", "sqlshell", "doctor", "rows"},
 }
 
 // fences says in which rooms packages of others may be used. The longest prefix counts; one that is missing here may

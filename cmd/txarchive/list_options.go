@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,33 +11,34 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/show"
 )
 
 // given returns the options with what only cobra knows: words, and which flags were given.
 func (o listOptions) given(cmd *cobra.Command, words []string) listOptions {
-	o.unlimited = cmd.Flags().Changed("limit") && o.limit == 0
+	o.unlimited = cmd.Flags().Changed("limit") && o.Limit == 0
 	o.query = strings.TrimSpace(o.query + " " + strings.Join(words, " "))
 	return o
 }
 
 // settle checks the options and sets those that were left open.
-func (o *listOptions) settle(a *app, all []listColumn) error {
-	o.output = a.FormatOr(o.output, "ndjson")
-	if err := printer.CheckLimit(o.limit); err != nil {
+func (o *listOptions) settle(a *app, all []show.Column) error {
+	o.Output = a.FormatOr(o.Output, "ndjson")
+	if err := printer.CheckLimit(o.Limit); err != nil {
 		return err
 	}
-	if listOrders[o.sort] == nil {
-		return failure.Usage(fmt.Sprintf("unknown sort order %q", o.sort), "--sort started, ended, duration, events, tokens or cost")
+	if !slices.Contains(show.Orders(), o.Sort) {
+		return failure.Usage(fmt.Sprintf("unknown sort order %q", o.Sort), "--sort started, ended, duration, events, tokens or cost")
 	}
-	if o.limit == 0 && o.output == "table" && !o.unlimited {
-		o.limit = defaultRows
+	if o.Limit == 0 && o.Output == "table" && !o.unlimited {
+		o.Limit = defaultRows
 	}
-	for _, name := range o.columns {
-		if columnOf(all, name) == nil {
-			return failure.Usage(fmt.Sprintf("unknown column %q", name), "--columns takes "+strings.Join(columnNames(all), ", "))
+	for _, name := range o.Columns {
+		if !show.Known(all, name) {
+			return failure.Usage(fmt.Sprintf("unknown column %q", name), "--columns takes "+strings.Join(show.ColumnNames(all), ", "))
 		}
 	}
-	_, err := a.Rows(o.output)
+	_, err := a.Rows(o.Output)
 	return err
 }
 

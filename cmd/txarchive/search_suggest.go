@@ -8,6 +8,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -40,13 +41,13 @@ func (a *app) suggestShow(ctx context.Context, store *archive.Archive, text stri
 		return
 	}
 	id, isRun := strings.CutPrefix(text, "run:")
-	what, err := resolve(ctx, store, id)
+	what, err := lookup.Resolve(ctx, store.Index(), id)
 	if err != nil {
 		return
 	}
 	why := "it is an id"
 	if isRun {
-		switch r, err := store.Index().Run(ctx, what.run); {
+		switch r, err := store.Index().Run(ctx, what.Run); {
 		case err != nil:
 			return
 		case r.Pruned:

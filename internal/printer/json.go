@@ -45,3 +45,11 @@ func OrNull(s string) *string {
 	}
 	return &s
 }
+
+// Value returns what p points at, nil for nil.
+func Value[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}

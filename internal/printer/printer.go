@@ -128,3 +128,16 @@ func (l *Listing) End(none string) {
 		l.p.Note("%s", none)
 	}
 }
+
+// RawOutput returns the writer for the bytes of originals. They go out unchanged, except to a terminal, which would act on them.
+func (p *Printer) RawOutput() io.WriteCloser {
+	if _, ok := terminal.Detect(p.Out); ok {
+		return &terminal.CleanWriter{W: p.Out}
+	}
+	return nopCloser{p.Out}
+}
+
+// nopCloser is a writer whose Close does nothing.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }

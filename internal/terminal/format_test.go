@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -14,6 +15,24 @@ func TestNumbersForPeople(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestShortForms(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1k", 12345: "12.3k", 999499: "999k", 1234567: "1.2M", 5e9: "5G"} {
+		if got := CompactCount(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{time.Second: "1s", 90 * time.Minute: "1h", 26 * time.Hour: "26h", 80 * time.Hour: "3d"} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+	for width := 2; width < 12; width++ {
+		if s := TruncateStart("/数据/库/abc", width); Width(s) > width || !strings.HasSuffix("/数据/库/abc", strings.TrimPrefix(s, "…")) {
+			t.Errorf("%d: %q", width, s)
 		}
 	}
 }

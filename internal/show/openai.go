@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 )
 
 // openai prints conversations as messages of OpenAI's API, and notes what is left out because the format has no place for it.
-func (v *viewer) openai(ctx context.Context, views iter.Seq2[*search.View, error]) error {
-	w := &openai.Writer{W: v.a.Out, Raw: v.store.Raw, LeftOut: map[transcript.Kind]int64{}}
+func (v *Viewer) openai(ctx context.Context, views iter.Seq2[*search.View, error]) error {
+	w := &openai.Writer{W: v.Out, Raw: v.store.Raw, LeftOut: map[transcript.Kind]int64{}}
 	for view, err := range views {
 		if err == nil {
 			err = w.Write(ctx, view)
@@ -31,6 +31,6 @@ func (v *viewer) openai(ctx context.Context, views iter.Seq2[*search.View, error
 	for _, kind := range slices.Sorted(maps.Keys(w.LeftOut)) {
 		parts = append(parts, terminal.Count(w.LeftOut[kind])+" "+strings.ReplaceAll(string(kind), "_", " "))
 	}
-	v.a.Note("omitted, because the format cannot represent it: %s", strings.Join(parts, ", "))
+	v.Note("omitted, because the format cannot represent it: %s", strings.Join(parts, ", "))
 	return nil
 }

@@ -1,4 +1,6 @@
-package main
+// Package lookup finds what people name: runs, conversations and events by an id, the beginning of one or a native id; originals by a
+// path, on this machine or in the archive. Its errors say what the name may have meant.
+package lookup
 
 import (
 	"context"
@@ -6,39 +8,46 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// target is what an id names: a run, a conversation with its run, or an event with both. What is not named is "".
-type target struct{ run, conversation, event string }
+// Index is what names are looked up in.
+type Index interface {
+	index.Reader
+	index.Lookup
+	index.Originals
+	index.FactReader
+}
 
-// resolve looks up an id or the start of one. Ids of runs begin with r and those of conversations with c; native ids may begin with
+// Target is what an id names: a run, a conversation with its run, or an event with both. What is not named is "".
+type Target struct{ Run, Conversation, Event string }
+
+// Resolve looks up an id or the start of one. Ids of runs begin with r and those of conversations with c; native ids may begin with
 // anything.
-func resolve(ctx context.Context, store *archive.Archive, id string) (target, error) {
+func Resolve(ctx context.Context, ix Index, id string) (Target, error) {
 	if strings.Contains(id, ":") {
-		rows, err := store.Index().Event(ctx, id)
+		rows, err := ix.Event(ctx, id)
 		if err == nil {
 			event := rows[0].ID
 			if len(rows) > 1 {
 				event, _, _ = strings.Cut(event, ".")
 			}
-			return target{rows[0].Run, rows[0].Conversation, event}, nil
+			return Target{rows[0].Run, rows[0].Conversation, event}, nil
 		}
 		if !errors.Is(err, index.ErrNotFound) {
-			return target{}, err
+			return Target{}, err
 		}
 	}
-	run := func() (target, error) {
-		r, err := store.Index().Run(ctx, id)
-		return target{run: r.ID}, err
+	run := func() (Target, error) {
+		r, err := ix.Run(ctx, id)
+		return Target{Run: r.ID}, err
 	}
-	conversation := func() (target, error) {
-		c, err := store.Index().Conversation(ctx, id)
-		return target{run: c.Run, conversation: c.ID}, err
+	conversation := func() (Target, error) {
+		c, err := ix.Conversation(ctx, id)
+		return Target{Run: c.Run, Conversation: c.ID}, err
 	}
 	one, other := run, conversation
 	if strings.HasPrefix(id, "c") {
@@ -47,42 +56,42 @@ func resolve(ctx context.Context, store *archive.Archive, id string) (target, er
 	found, err := one()
 	if errors.Is(err, index.ErrNotFound) {
 		if found, err = other(); errors.Is(err, index.ErrNotFound) {
-			if what, bad := resolvePasted(ctx, store, id); bad == nil {
+			if what, bad := resolvePasted(ctx, ix, id); bad == nil {
 				return what, nil
 			}
-			return target{}, failure.NotFound(fmt.Sprintf("no run, conversation or event %q", id), explainUnknown(ctx, store, id))
+			return Target{}, failure.NotFound(fmt.Sprintf("no run, conversation or event %q", id), explainUnknown(ctx, ix, id))
 		}
 	}
 	if errors.Is(err, index.ErrAmbiguous) {
-		return target{}, ambiguous(ctx, store, id)
+		return Target{}, ambiguous(ctx, ix, id)
 	}
 	return found, err
 }
 
 // resolvePasted looks up an id that was copied with the quotes, commas or spaces around it, or in capitals.
-func resolvePasted(ctx context.Context, store *archive.Archive, id string) (target, error) {
+func resolvePasted(ctx context.Context, ix Index, id string) (Target, error) {
 	bare := strings.Trim(id, " \t\r\n\"'`,;")
 	if bare == id {
 		bare = strings.ToLower(id)
 	}
 	if bare == id || bare == "" {
-		return target{}, index.ErrNotFound
+		return Target{}, index.ErrNotFound
 	}
-	return resolve(ctx, store, bare)
+	return Resolve(ctx, ix, bare)
 }
 
 // explainUnknown returns the hint for an id that nothing has, by what has the beginning of it.
-func explainUnknown(ctx context.Context, store *archive.Archive, id string) string {
+func explainUnknown(ctx context.Context, ix Index, id string) string {
 	before, _, isEvent := strings.Cut(id, ":")
-	if r, err := store.Index().Run(ctx, before); err == nil {
+	if r, err := ix.Run(ctx, before); err == nil {
 		return "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` lists them"
 	}
-	c, err := store.Index().Conversation(ctx, before)
+	c, err := ix.Conversation(ctx, before)
 	if err != nil || !isEvent {
 		return "`txarchive search WORDS` shows ids; any unique prefix of an id works"
 	}
 	if i := strings.LastIndexByte(id, '.'); i > len(before) {
-		if rows, err := store.Index().Event(ctx, id[:i]); err == nil {
+		if rows, err := ix.Event(ctx, id[:i]); err == nil {
 			event, _, _ := strings.Cut(rows[0].ID, ".")
 			return fmt.Sprintf("the event has %s: `txarchive show %s` shows it", terminal.Plural(len(rows), "part", "parts"), event)
 		}
@@ -90,29 +99,29 @@ func explainUnknown(ctx context.Context, store *archive.Archive, id string) stri
 	return "`txarchive show " + c.ID + " --last 1` shows its last event"
 }
 
-// resolveRun returns the id of the run that an id names: a run, or the run of a conversation or event.
-func resolveRun(ctx context.Context, store *archive.Archive, id string) (string, error) {
-	what, err := resolve(ctx, store, id)
-	return what.run, err
+// Run returns the id of the run that an id names: a run, or the run of a conversation or event.
+func Run(ctx context.Context, ix Index, id string) (string, error) {
+	what, err := Resolve(ctx, ix, id)
+	return what.Run, err
 }
 
-// requireRun returns the id of the run that an id names. An id of a conversation or event is an error of usage.
-func requireRun(ctx context.Context, store *archive.Archive, id, hint string) (string, error) {
-	what, err := resolve(ctx, store, id)
-	if err == nil && what.conversation != "" {
+// RequireRun returns the id of the run that an id names. An id of a conversation or event is an error of usage.
+func RequireRun(ctx context.Context, ix Index, id, hint string) (string, error) {
+	what, err := Resolve(ctx, ix, id)
+	if err == nil && what.Conversation != "" {
 		err = failure.Usage(fmt.Sprintf("%q is not a run", id), hint)
 	}
-	return what.run, err
+	return what.Run, err
 }
 
-// explainNothing explains index.ErrNotFound for a decision about runs: it returns an error that says which of them was pruned already
+// ExplainNothing explains index.ErrNotFound for a decision about runs: it returns an error that says which of them was pruned already
 // or has no transcript. Any other error is returned as it is.
-func explainNothing(ctx context.Context, store *archive.Archive, err error, runs ...string) error {
+func ExplainNothing(ctx context.Context, ix Index, err error, runs ...string) error {
 	if !errors.Is(err, index.ErrNotFound) {
 		return err
 	}
 	for _, id := range runs {
-		switch r, bad := store.Index().Run(ctx, id); {
+		switch r, bad := ix.Run(ctx, id); {
 		case bad != nil:
 		case r.Pruned:
 			return failure.NotFound(fmt.Sprintf("the run %s is already pruned", id), "`txarchive prune --undo "+id+"` restores it, until gc has run; `txarchive show "+id+"` says when and why it was pruned")
@@ -129,7 +138,7 @@ const maxCandidates = 5
 
 // ambiguous returns the error for an id that several things share. A longer prefix does not help with equal native ids, which two homes
 // may both have.
-func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
+func ambiguous(ctx context.Context, ix Index, id string) error {
 	called := func(field string) index.Selection {
 		return index.Selection{Query: &query.Tree{Root: query.Field{Name: field, Values: []query.Value{{Text: id}}}}}
 	}
@@ -140,7 +149,7 @@ func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
 			ids, begun = append(ids, short), begun && is
 		}
 	}
-	for r, err := range store.Index().Runs(ctx, called("run"), index.Page{Limit: maxCandidates + 1}) {
+	for r, err := range ix.Runs(ctx, called("run"), index.Page{Limit: maxCandidates + 1}) {
 		if err != nil {
 			break // the id stays ambiguous
 		}
@@ -148,8 +157,8 @@ func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
 	}
 	if len(ids) < 2 {
 		ids = nil
-		for r, err := range store.Index().Runs(ctx, called("conversation"), index.Page{Limit: maxCandidates + 1}) {
-			for c, bad := range store.Index().Conversations(ctx, r.ID) {
+		for r, err := range ix.Runs(ctx, called("conversation"), index.Page{Limit: maxCandidates + 1}) {
+			for c, bad := range ix.Conversations(ctx, r.ID) {
 				if err == nil && bad == nil {
 					add(c.ID, c.NativeID)
 				}

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // run prints a run and its conversations; of a run with one conversation also its events.
-func (v *viewer) run(ctx context.Context, id string) error {
+func (v *Viewer) run(ctx context.Context, id string) error {
 	r, err := v.store.Index().Run(ctx, id)
 	if err != nil {
 		return err
@@ -28,10 +28,10 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		all = append(all, c)
 	}
 	counted := slices.DeleteFunc(slices.Clone(all), func(c index.Conversation) bool { return c.Verdict != transcript.Counted })
-	if v.o.all {
+	if v.o.All {
 		counted = all
 	}
-	switch v.o.format {
+	switch v.o.Format {
 	case "json":
 		return v.json(ctx, &r, counted, v.views(ctx, counted))
 	case "raw":
@@ -42,25 +42,25 @@ func (v *viewer) run(ctx context.Context, id string) error {
 	if err := v.header(ctx, &r); err != nil {
 		return err
 	}
-	if len(counted) == 1 && !v.o.all {
-		view, err := v.a.searcher(v.store).Conversation(ctx, counted[0].ID, v.o.options())
+	if len(counted) == 1 && !v.o.All {
+		view, err := v.search.Conversation(ctx, counted[0].ID, v.o.search())
 		if err != nil {
 			return err
 		}
 		return v.turns(view.Turns)
 	}
-	if v.o.first+v.o.last > 0 {
+	if v.o.First+v.o.Last > 0 {
 		return failure.Usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline to show all in order of time: txarchive show "+r.ID)
 	}
 	v.list(counted)
 	if others := int64(len(all) - len(counted)); others > 0 {
-		v.a.Note("%s not shown: documents, copies and the like (--all lists them; search covers them)", terminal.Plural(others, "more is", "more are"))
+		v.Note("%s not shown: documents, copies and the like (--all lists them; search covers them)", terminal.Plural(others, "more is", "more are"))
 	}
 	return nil
 }
 
-func (v *viewer) header(ctx context.Context, r *index.Run) error {
-	tags, err := tagsOf(ctx, v.store)
+func (v *Viewer) header(ctx context.Context, r *index.Run) error {
+	tags, err := TagsByRun(ctx, v.store.Index())
 	if err != nil {
 		return err
 	}
@@ -90,13 +90,13 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	v.fields([][2]string{
 		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
 		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
-		{"error", r.Error}, {"contains", counts}, {"pruned", pruned}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(allTags(r, tags), ", ")},
+		{"error", r.Error}, {"contains", counts}, {"pruned", pruned}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(AllTags(r, tags), ", ")},
 	})
 	return nil
 }
 
 // lost says when and why a run was pruned, or what a thinned one has lost, when and why.
-func (v *viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string, err error) {
+func (v *Viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string, err error) {
 	if !r.Pruned && r.Thinned == "" {
 		return "", "", nil
 	}
@@ -110,7 +110,7 @@ func (v *viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string
 			if g.Rule != "" {
 				why = "rule " + g.Rule
 			}
-			why = fmt.Sprintf("%s, %s, plan %s", v.a.FormatClock(time.UnixMicro(g.Time)), why, g.Plan)
+			why = fmt.Sprintf("%s, %s, plan %s", v.FormatClock(time.UnixMicro(g.Time)), why, g.Plan)
 			break
 		}
 	}
@@ -141,8 +141,8 @@ func status(stated string, outcome transcript.Outcome) string {
 }
 
 // span formats a time with a start and an end.
-func (v *viewer) span(from, to transcript.Time) string {
-	begin, end := v.a.FormatTime(from), v.a.FormatTime(to)
+func (v *Viewer) span(from, to transcript.Time) string {
+	begin, end := v.FormatTime(from), v.FormatTime(to)
 	if end == "" || end == begin {
 		return begin
 	}
@@ -152,24 +152,24 @@ func (v *viewer) span(from, to transcript.Time) string {
 	return begin + " to " + end
 }
 
-func (v *viewer) list(all []index.Conversation) {
+func (v *Viewer) list(all []index.Conversation) {
 	if len(all) == 0 {
 		return
 	}
 	g := terminal.Table{Columns: []terminal.Column{{Head: "conversation"}, {Head: "started", DropRank: 1}, {Head: "events", Right: true, DropRank: 2}, {Head: "calls", Right: true, DropRank: 3}, {Head: "what", Shorten: terminal.Truncate}}}
 	for _, c := range all {
 		what := terminal.FirstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
-		g.Add(c.ID, v.a.FormatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), what)
+		g.Add(c.ID, v.FormatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), what)
 	}
-	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.Out, "\n%s\n", fence(g.Render(0, terminal.Style{})))
+	if v.o.Format == "markdown" {
+		fmt.Fprintf(v.Out, "\n%s\n", fence(g.Render(0, terminal.Style{})))
 		return
 	}
-	fmt.Fprintf(v.a.Out, "\n%s\n", v.a.Fit(&g))
+	fmt.Fprintf(v.Out, "\n%s\n", v.Fit(&g))
 }
 
-func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
-	out := v.a.rawOutput()
+func (v *Viewer) rawRun(ctx context.Context, all []index.Conversation) error {
+	out := v.RawOutput()
 	for view, err := range v.views(ctx, all) {
 		if err == nil {
 			err = v.raw(ctx, out, view.Turns)
@@ -179,74 +179,4 @@ func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
 		}
 	}
 	return out.Close()
-}
-
-// versionRow is a row of show --versions.
-type versionRow struct {
-	Source   string `json:"source"`
-	Path     string `json:"path"`
-	Version  int    `json:"version"`
-	Newest   bool   `json:"newest"`
-	Size     int64  `json:"size"`
-	Modified string `json:"mtime"`
-	Mode     string `json:"mode"`
-	SHA256   string `json:"sha256"`
-	Copies   int64  `json:"copies"`
-	Format   string `json:"format"`
-	Role     string `json:"role"`
-}
-
-// versions prints the originals of a run, conversation or event with all of their versions.
-func (v *viewer) versions(ctx context.Context, what target) error {
-	filters, err := versionFilters(ctx, v.store, what)
-	if err != nil {
-		return err
-	}
-	if what.event == "" && what.conversation != "" { // the original that counts, and its copies
-		filters = append(filters, index.VersionFilter{Conversation: what.conversation})
-	}
-	g := terminal.Table{Columns: []terminal.Column{{Head: "version", Right: true}, {Head: "size", Right: true, DropRank: 1}, {Head: "modified"}, {Head: "sha256", DropRank: 2}, {Head: "original", Shorten: terminal.TruncateMiddle}}}
-	seen := map[[2]string]bool{}
-	for _, f := range filters {
-		for x, err := range v.store.Index().Versions(ctx, f) {
-			if err != nil {
-				return err
-			}
-			file := [2]string{x.Source, x.Path}
-			if seen[file] {
-				continue
-			}
-			seen[file] = true
-			if err := v.file(ctx, file, &g); err != nil {
-				return err
-			}
-		}
-	}
-	if v.o.format != "json" {
-		fmt.Fprintln(v.a.Out, v.a.Fit(&g))
-	}
-	return nil
-}
-
-// file adds the versions of one original, also those that no longer contain what was asked for.
-func (v *viewer) file(ctx context.Context, file [2]string, g *terminal.Table) error {
-	for x, err := range v.store.Index().Versions(ctx, index.VersionFilter{Source: file[0], Path: file[1]}) {
-		if err != nil {
-			return err
-		}
-		if v.o.format == "json" {
-			row := versionRow{x.Source, x.Path, x.Number, x.Newest, x.Size, x.ModTime.UTC().Format("2006-01-02T15:04:05.999999999Z"),
-				fmt.Sprintf("%04o", x.Mode), x.SHA256.String(), x.Copies, x.Format, x.Role}
-			if err := v.a.PrintJSON(row); err != nil {
-				return err
-			}
-			continue
-		}
-		number := fmt.Sprint(x.Number)
-		if x.Newest {
-			number = "newest " + number
-		}
-		g.Add(number, terminal.Bytes(x.Size), v.a.FormatClock(x.ModTime), x.SHA256.Short(), x.Source+"/"+x.Path)
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func TestNarrowTree(t *testing.T) {
 `,
 	} {
 		var out bytes.Buffer
-		p := treePrinter{a: &app{Printer: printer.Printer{Out: &out}}, width: width}
+		p := treePrinter{Printer: &printer.Printer{Out: &out}, width: width}
 		p.node(tree, "", "")
 		if out.String() != want {
 			t.Errorf("%d columns:\n%s\nwant\n%s", width, &out, want)

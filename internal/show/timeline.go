@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"context"
@@ -7,27 +7,28 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // timeline prints everything in a run in order of time. For a conversation or an event it is the run that it belongs to.
-func (v *viewer) timeline(ctx context.Context, what target) error {
-	o := v.o.options()
-	o.Around = what.event
-	line, err := v.a.searcher(v.store).Timeline(ctx, what.run, o)
+func (v *Viewer) timeline(ctx context.Context, what lookup.Target) error {
+	o := v.o.search()
+	o.Around = what.Event
+	line, err := v.search.Timeline(ctx, what.Run, o)
 	if err != nil {
 		return err
 	}
 	show := v.timelineRows(line.Conversations)
 	switch {
-	case v.o.format == "json":
-		show = func(p *search.Piece) error { return v.a.PrintJSON(toJSON(p)) }
-	case v.o.format == "markdown" || v.o.tools == "full":
+	case v.o.Format == "json":
+		show = func(p *search.Piece) error { return v.PrintJSON(toJSON(p)) }
+	case v.o.Format == "markdown" || v.o.Tools == "full":
 		show = func(p *search.Piece) error { v.piece(p); return nil }
 	}
-	if v.o.format != "json" {
+	if v.o.Format != "json" {
 		if err := v.header(ctx, &line.Run); err != nil {
 			return err
 		}
@@ -45,7 +46,7 @@ func (v *viewer) timeline(ctx context.Context, what target) error {
 }
 
 // timelineRows returns a function that prints a piece on one line, below its day and its conversation when these change.
-func (v *viewer) timelineRows(all []index.Conversation) func(*search.Piece) error {
+func (v *Viewer) timelineRows(all []index.Conversation) func(*search.Piece) error {
 	names := map[string]string{}
 	for i := range all {
 		c := &all[i]
@@ -53,33 +54,33 @@ func (v *viewer) timelineRows(all []index.Conversation) func(*search.Piece) erro
 	}
 	day, conversation := "", ""
 	return func(p *search.Piece) error {
-		if v.o.tools == "none" && (p.Kind == transcript.KindToolCall || p.Kind == transcript.KindToolResult) {
+		if v.o.Tools == "none" && (p.Kind == transcript.KindToolCall || p.Kind == transcript.KindToolResult) {
 			return nil
 		}
 		date, clock := v.dayAndTime(p.Time)
 		if conversation == "" || date != "" && date != day {
-			fmt.Fprintln(v.a.Out)
+			fmt.Fprintln(v.Out)
 		}
 		if date != "" && date != day {
 			day = date
-			fmt.Fprintln(v.a.Out, v.style.Bold(date))
+			fmt.Fprintln(v.Out, v.style.Bold(date))
 		}
 		if p.Conversation != conversation {
 			conversation = p.Conversation
 			head := strings.Join(terminal.NonEmpty(p.Conversation, names[p.Conversation]), "  ")
-			fmt.Fprintln(v.a.Out, v.style.Cyan(terminal.Truncate("── "+head, v.width)))
+			fmt.Fprintln(v.Out, v.style.Cyan(terminal.Truncate("── "+head, v.width)))
 		}
-		fmt.Fprintln(v.a.Out, v.timelineRow(p, clock))
+		fmt.Fprintln(v.Out, v.timelineRow(p, clock))
 		return nil
 	}
 }
 
 // dayAndTime returns the date and the time of an event.
-func (v *viewer) dayAndTime(t transcript.Time) (day, clock string) {
+func (v *Viewer) dayAndTime(t transcript.Time) (day, clock string) {
 	if !t.Valid {
 		return "", ""
 	}
-	at := time.UnixMicro(t.UnixMicro).In(v.a.Location())
+	at := time.UnixMicro(t.UnixMicro).In(v.Location())
 	return at.Format("2006-01-02"), at.Format("15:04:05")
 }
 
@@ -87,7 +88,7 @@ func (v *viewer) dayAndTime(t transcript.Time) (day, clock string) {
 const maxTimelineText = 160
 
 // timelineRow formats a piece on one line: time, number in its conversation, speaker or action, and the start of its text.
-func (v *viewer) timelineRow(p *search.Piece, clock string) string {
+func (v *Viewer) timelineRow(p *search.Piece, clock string) string {
 	number := p.ID[strings.IndexByte(p.ID, ':')+1:]
 	marker := "  "
 	if p.Marked {

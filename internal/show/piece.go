@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 )
 
 // piece prints one part of an event for people, with the result of a call below it.
-func (v *viewer) piece(p *search.Piece) {
+func (v *Viewer) piece(p *search.Piece) {
 	tool := p.Kind == transcript.KindToolCall || p.Kind == transcript.KindToolResult
-	if tool && v.o.tools == "none" {
+	if tool && v.o.Tools == "none" {
 		return
 	}
-	fmt.Fprintln(v.a.Out)
+	fmt.Fprintln(v.Out)
 	v.heading(p)
 	v.body(p, tool)
 	if p.Result != nil && p.Result.ID != p.ID {
@@ -24,23 +24,23 @@ func (v *viewer) piece(p *search.Piece) {
 	}
 }
 
-func (v *viewer) heading(p *search.Piece) {
-	head := describeEvent(&p.Event)
+func (v *Viewer) heading(p *search.Piece) {
+	head := Describe(&p.Event)
 	if p.Failed == transcript.Yes {
 		head += ", failed"
 	}
 	if !p.Counted && p.Part == 0 && p.Verdict != "" && p.Verdict != transcript.Counted {
 		head += ", " + string(p.Verdict)
 	}
-	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.Out, "## %s\n\n`%s` %s\n\n", rows.EscapeMarkdown(terminal.OneLine(head)), p.ID, v.a.FormatTime(p.Time))
+	if v.o.Format == "markdown" {
+		fmt.Fprintf(v.Out, "## %s\n\n`%s` %s\n\n", rows.EscapeMarkdown(terminal.OneLine(head)), p.ID, v.FormatTime(p.Time))
 		return
 	}
 	marker := ""
 	if p.Marked {
 		marker = "> "
 	}
-	head = eventHead(v.width, marker+p.ID, v.a.FormatTime(p.Time), head)
+	head = eventHead(v.width, marker+p.ID, v.FormatTime(p.Time), head)
 	switch {
 	case p.Kind == transcript.KindError || p.Failed == transcript.Yes:
 		head = v.style.Red(head)
@@ -51,11 +51,11 @@ func (v *viewer) heading(p *search.Piece) {
 	default:
 		head = v.style.Dim(head)
 	}
-	fmt.Fprintln(v.a.Out, head)
+	fmt.Fprintln(v.Out, head)
 }
 
 // result prints the result of a call.
-func (v *viewer) result(p *search.Piece) {
+func (v *Viewer) result(p *search.Piece) {
 	word := "result"
 	switch p.Failed {
 	case transcript.Yes:
@@ -63,16 +63,16 @@ func (v *viewer) result(p *search.Piece) {
 	case transcript.No:
 		word = "succeeded"
 	}
-	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.Out, "`%s` %s %s\n\n", p.ID, v.a.FormatTime(p.Time), word)
+	if v.o.Format == "markdown" {
+		fmt.Fprintf(v.Out, "`%s` %s %s\n\n", p.ID, v.FormatTime(p.Time), word)
 	} else {
-		head := eventHead(v.width-2, p.ID, v.a.FormatTime(p.Time), word)
+		head := eventHead(v.width-2, p.ID, v.FormatTime(p.Time), word)
 		if p.Failed == transcript.Yes {
 			head = v.style.Red(head)
 		} else {
 			head = v.style.Dim(head)
 		}
-		fmt.Fprintln(v.a.Out, "  "+head)
+		fmt.Fprintln(v.Out, "  "+head)
 	}
 	v.body(p, true)
 }
@@ -80,24 +80,24 @@ func (v *viewer) result(p *search.Piece) {
 // maxShortText is how many columns of a tool's input or output are shown with --tools short.
 const maxShortText = 160
 
-func (v *viewer) body(p *search.Piece, tool bool) {
+func (v *Viewer) body(p *search.Piece, tool bool) {
 	if p.Err != nil {
-		fmt.Fprintln(v.a.Out, v.style.Red("    cannot be read: "+terminal.OneLine(p.Err.Error())))
+		fmt.Fprintln(v.Out, v.style.Red("    cannot be read: "+terminal.OneLine(p.Err.Error())))
 		return
 	}
 	body := terminal.Clean(p.Text)
 	if strings.TrimSpace(body) == "" {
 		return
 	}
-	if tool && v.o.tools == "short" {
+	if tool && v.o.Tools == "short" {
 		short := terminal.OneLine(body)
 		if whole := terminal.Width(short); whole > maxShortText {
 			short = terminal.Truncate(short, maxShortText) + "  (" + terminal.Bytes(int64(len(p.Text))) + ", --tools full shows all)"
 		}
 		body = short
 	}
-	if v.o.format == "markdown" { // as code, so that nothing in it is a heading, a tag or an image to fetch
-		fmt.Fprintf(v.a.Out, "%s\n\n", fence(body))
+	if v.o.Format == "markdown" { // as code, so that nothing in it is a heading, a tag or an image to fetch
+		fmt.Fprintf(v.Out, "%s\n\n", fence(body))
 		return
 	}
 	margin := "  "
@@ -107,7 +107,7 @@ func (v *viewer) body(p *search.Piece, tool bool) {
 	if v.width > 20 {
 		body = terminal.Wrap(body, v.width-len(margin)-1)
 	}
-	fmt.Fprintln(v.a.Out, terminal.Indent(body, margin))
+	fmt.Fprintln(v.Out, terminal.Indent(body, margin))
 }
 
 // fence puts text into a fenced code block that nothing in it can end.

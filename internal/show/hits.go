@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -15,7 +16,7 @@ import (
 
 // hitPrinter prints hits for people, consecutive ones of a conversation under one heading.
 type hitPrinter struct {
-	a            *app
+	*printer.Printer
 	style        terminal.Style
 	width        int
 	conversation string
@@ -24,10 +25,10 @@ type hitPrinter struct {
 func (h *hitPrinter) hit(r *search.Result) {
 	if r.Event.Conversation != h.conversation {
 		if h.conversation != "" {
-			fmt.Fprintln(h.a.Out)
+			fmt.Fprintln(h.Out)
 		}
 		h.conversation = r.Event.Conversation
-		fmt.Fprintln(h.a.Out, h.heading(r))
+		fmt.Fprintln(h.Out, h.heading(r))
 	}
 	for i := range r.Before {
 		h.row(&r.Before[i].Event, r.Before[i].Snippet, false)
@@ -44,13 +45,13 @@ func (h *hitPrinter) heading(r *search.Result) string {
 }
 
 func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
-	what := describeEvent(e)
+	what := Describe(e)
 	if e.Verdict != "" && !e.Counted && e.Part == 0 {
 		what += " (" + string(e.Verdict) + ")"
 	}
-	at := h.a.FormatTime(e.Time)
+	at := h.FormatTime(e.Time)
 	if at == "" && e.Near > 0 { // the time by which it is sorted
-		at = "~" + h.a.FormatClock(time.UnixMicro(e.Near))
+		at = "~" + h.FormatClock(time.UnixMicro(e.Near))
 	}
 	head := eventHead(h.width-2, e.ID, at, what)
 	if found {
@@ -58,7 +59,7 @@ func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
 	} else {
 		head = h.style.Dim(head)
 	}
-	fmt.Fprintln(h.a.Out, "  "+head)
+	fmt.Fprintln(h.Out, "  "+head)
 	body := marked(h.style, s)
 	if s.Err != nil {
 		body = h.style.Red("cannot be read: " + terminal.OneLine(s.Err.Error()))
@@ -69,7 +70,7 @@ func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
 	if h.width > 20 {
 		body = terminal.Wrap(body, h.width-5)
 	}
-	fmt.Fprintln(h.a.Out, terminal.Indent(body, "    "))
+	fmt.Fprintln(h.Out, terminal.Indent(body, "    "))
 }
 
 // eventHead returns the line above an event: its id, time and what it is. The time gives way where a terminal is too narrow for all.
@@ -81,8 +82,8 @@ func eventHead(width int, id, at, what string) string {
 	return terminal.Truncate(head, max(width, 0))
 }
 
-// describeEvent returns the role, kind and tool of an event.
-func describeEvent(e *index.Event) string {
+// Describe returns the role, kind and tool of an event.
+func Describe(e *index.Event) string {
 	words := []string{strings.ReplaceAll(string(e.Kind), "_", " ")}
 	if e.Role != "" && e.Role != string(e.Kind) && e.Role != "tool" {
 		words = append([]string{e.Role}, words...)

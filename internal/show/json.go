@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"context"
@@ -76,16 +76,16 @@ func attributes(s string) json.RawMessage {
 
 // json prints a run, some of its conversations and their events as one object, one piece per line, so that memory does not grow with
 // it.
-func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversation, views iter.Seq2[*search.View, error]) error {
+func (v *Viewer) json(ctx context.Context, r *index.Run, all []index.Conversation, views iter.Seq2[*search.View, error]) error {
 	list := []any{}
 	for i := range all {
-		list = append(list, conversationJSON(&all[i]))
+		list = append(list, ConversationJSON(&all[i]))
 	}
-	tags, err := tagsOf(ctx, v.store)
+	tags, err := TagsByRun(ctx, v.store.Index())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(v.a.Out, `{"run":%s,"conversations":%s,"events":[`, printer.Encode(withTags(runJSON(r), allTags(r, tags))), printer.Encode(list))
+	fmt.Fprintf(v.Out, `{"run":%s,"conversations":%s,"events":[`, printer.Encode(WithTags(RunJSON(r), AllTags(r, tags))), printer.Encode(list))
 	comma := ""
 	for view, err := range views {
 		if err != nil {
@@ -97,22 +97,22 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 			}
 			for i := range t.Pieces {
 				v.noteUnread(&t.Pieces[i])
-				if _, err := fmt.Fprintf(v.a.Out, "%s\n%s", comma, printer.Encode(toJSON(&t.Pieces[i]))); err != nil {
+				if _, err := fmt.Fprintf(v.Out, "%s\n%s", comma, printer.Encode(toJSON(&t.Pieces[i]))); err != nil {
 					return err
 				}
 				comma = ","
 			}
 		}
 	}
-	_, err = fmt.Fprintln(v.a.Out, "]}")
+	_, err = fmt.Fprintln(v.Out, "]}")
 	return err
 }
 
 // views yields conversations one after another.
-func (v *viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[*search.View, error] {
+func (v *Viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[*search.View, error] {
 	return func(yield func(*search.View, error) bool) {
 		for _, c := range all {
-			view, err := v.a.searcher(v.store).Conversation(ctx, c.ID, v.o.options())
+			view, err := v.search.Conversation(ctx, c.ID, v.o.search())
 			if !yield(view, err) || err != nil {
 				return
 			}
@@ -120,7 +120,8 @@ func (v *viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[
 	}
 }
 
-func runJSON(r *index.Run) map[string]any {
+// RunJSON returns a run for JSON.
+func RunJSON(r *index.Run) map[string]any {
 	n := &r.Counts
 	return map[string]any{
 		"run_id": r.ID, "format": r.Format, "native_id": r.NativeID, "anchor": printer.OrNull(r.Anchor), "counted": r.Counted, "group": printer.OrNull(r.Group),
@@ -134,7 +135,8 @@ func runJSON(r *index.Run) map[string]any {
 	}
 }
 
-func conversationJSON(c *index.Conversation) map[string]any {
+// ConversationJSON returns a conversation for JSON.
+func ConversationJSON(c *index.Conversation) map[string]any {
 	n := &c.Counts
 	return map[string]any{
 		"conversation_id": c.ID, "run_id": c.Run, "format": c.Format, "native_id": printer.OrNull(c.NativeID), "verdict": string(c.Verdict),

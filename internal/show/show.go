@@ -1,4 +1,6 @@
-package main
+// Package show prints runs, conversations, events and hits: one of them in full, many as a list, a run with its sub-runs as a tree. For
+// people it makes everything harmless that a transcript may contain; for programs it has the JSON of each.
+package show
 
 import (
 	"cmp"
@@ -13,26 +15,69 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lookup"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// viewer prints what the flags of show ask for.
-type viewer struct {
-	a     *app
-	o     showOptions
-	store *archive.Archive
-	style terminal.Style
-	width int
+// Options say what of a run, conversation or event is shown, and how. Those of which the zero value is not wanted are in NewViewer.
+type Options struct {
+	Format   string // text, markdown, json, raw or openai
+	Tools    string // tool inputs and outputs: short, full or none
+	First    int    // events, from the first
+	Last     int    // events, up to the last
+	Context  int    // events around the one that is shown
+	Versions bool   // the originals and their versions instead
+	Timeline bool   // all of a run in order of time
+	All      bool   // documents beside conversations, copies and earlier versions, too
+}
+
+// Viewer shows runs, conversations and events of an archive.
+type Viewer struct {
+	*printer.Printer
+	o      Options
+	store  *archive.Archive
+	search *search.Searcher
+	style  terminal.Style
+	width  int
 
 	unreadTexts int64 // texts that could not be read
 	unreadErr   error // the first of them
 }
 
+// NewViewer returns a Viewer of an archive. The searcher reads the texts.
+func NewViewer(p *printer.Printer, store *archive.Archive, texts *search.Searcher, o Options) *Viewer {
+	return &Viewer{Printer: p, o: o, store: store, search: texts, style: p.Style(), width: p.Width()}
+}
+
+// Show prints what an id names. Texts that cannot be read do not stop it; they are the error at its end.
+func (v *Viewer) Show(ctx context.Context, what lookup.Target) error {
+	switch {
+	case v.o.Versions:
+		return v.finish(v.versions(ctx, what))
+	case v.o.Timeline:
+		return v.finish(v.timeline(ctx, what))
+	case what.Event != "":
+		return v.finish(v.event(ctx, what.Event))
+	case what.Conversation != "":
+		return v.finish(v.conversation(ctx, what.Conversation))
+	}
+	return v.finish(v.run(ctx, what.Run))
+}
+
+func (o *Options) search() search.ShowOptions {
+	s := search.ShowOptions{Before: o.Context, After: o.Context, Limit: o.First, Duplicates: o.All}
+	if o.Last > 0 {
+		s.Limit, s.Last = o.Last, true
+	}
+	return s
+}
+
 // noteUnread records texts that could not be read. The rest is shown all the same.
-func (v *viewer) noteUnread(p *search.Piece) {
+func (v *Viewer) noteUnread(p *search.Piece) {
 	for ; p != nil; p = p.Result {
 		if p.Err != nil {
 			if v.unreadTexts++; v.unreadErr == nil {
@@ -43,7 +88,7 @@ func (v *viewer) noteUnread(p *search.Piece) {
 }
 
 // finish returns err, or the error for texts that could not be read; nil for none.
-func (v *viewer) finish(err error) error {
+func (v *Viewer) finish(err error) error {
 	if err != nil || v.unreadTexts == 0 {
 		return err
 	}
@@ -54,28 +99,28 @@ func (v *viewer) finish(err error) error {
 	return failure.Problems(text+": "+v.unreadErr.Error(), "show --format raw prints the original bytes")
 }
 
-func (v *viewer) event(ctx context.Context, id string) error {
-	view, err := v.a.searcher(v.store).Event(ctx, id, v.o.options())
+func (v *Viewer) event(ctx context.Context, id string) error {
+	view, err := v.search.Event(ctx, id, v.o.search())
 	if err != nil {
 		return err
 	}
 	return v.view(ctx, view)
 }
 
-func (v *viewer) conversation(ctx context.Context, id string) error {
-	view, err := v.a.searcher(v.store).Conversation(ctx, id, v.o.options())
+func (v *Viewer) conversation(ctx context.Context, id string) error {
+	view, err := v.search.Conversation(ctx, id, v.o.search())
 	if err != nil {
 		return err
 	}
 	return v.view(ctx, view)
 }
 
-func (v *viewer) view(ctx context.Context, view *search.View) error {
-	switch v.o.format {
+func (v *Viewer) view(ctx context.Context, view *search.View) error {
+	switch v.o.Format {
 	case "json":
 		return v.json(ctx, &view.Run, []index.Conversation{view.Conversation}, func(yield func(*search.View, error) bool) { yield(view, nil) })
 	case "raw":
-		out := v.a.rawOutput()
+		out := v.RawOutput()
 		return errors.Join(v.raw(ctx, out, view.Turns), out.Close())
 	case "openai":
 		return v.openai(ctx, func(yield func(*search.View, error) bool) { yield(view, nil) })
@@ -111,7 +156,7 @@ func notCounted(c *index.Conversation) string {
 	return ""
 }
 
-func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
+func (v *Viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 	for t, err := range turns {
 		if err != nil {
 			return err
@@ -124,37 +169,37 @@ func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 	return nil
 }
 
-func (v *viewer) title(title, id string) {
-	if v.o.format == "markdown" {
-		fmt.Fprintf(v.a.Out, "# %s\n\n", rows.EscapeMarkdown(terminal.OneLine(title)))
+func (v *Viewer) title(title, id string) {
+	if v.o.Format == "markdown" {
+		fmt.Fprintf(v.Out, "# %s\n\n", rows.EscapeMarkdown(terminal.OneLine(title)))
 		return
 	}
 	title = cmp.Or(terminal.OneLine(title), id)
-	fmt.Fprintln(v.a.Out, v.style.Bold(terminal.Truncate(title, v.width)))
+	fmt.Fprintln(v.Out, v.style.Bold(terminal.Truncate(title, v.width)))
 }
 
 // fields prints names and values, except empty ones.
-func (v *viewer) fields(fields [][2]string) {
+func (v *Viewer) fields(fields [][2]string) {
 	for _, f := range fields {
 		value := terminal.OneLine(f[1])
 		if value == "" {
 			continue
 		}
-		if v.o.format == "markdown" {
-			fmt.Fprintf(v.a.Out, "- %s: %s\n", f[0], rows.EscapeMarkdown(value))
+		if v.o.Format == "markdown" {
+			fmt.Fprintf(v.Out, "- %s: %s\n", f[0], rows.EscapeMarkdown(value))
 			continue
 		}
 		head := v.style.Dim(fmt.Sprintf("%-13s", f[0]))
 		if f[0] == "original" {
-			fmt.Fprintln(v.a.Out, head+value) // whole on one line: paths are copied
+			fmt.Fprintln(v.Out, head+value) // whole on one line: paths are copied
 			continue
 		}
-		fmt.Fprintln(v.a.Out, v.a.Wrap(head, value, strings.Repeat(" ", 13))) // wrapped, never shortened
+		fmt.Fprintln(v.Out, v.Wrap(head, value, strings.Repeat(" ", 13))) // wrapped, never shortened
 	}
 }
 
 // raw prints the original bytes of events, each event once. A single event is printed unchanged; several are separated by line feeds.
-func (v *viewer) raw(ctx context.Context, out io.Writer, turns iter.Seq2[search.Turn, error]) error {
+func (v *Viewer) raw(ctx context.Context, out io.Writer, turns iter.Seq2[search.Turn, error]) error {
 	n := 0
 	var last []byte
 	for t, err := range turns {

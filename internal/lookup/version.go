@@ -1,0 +1,121 @@
+package lookup
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+// HintFiles says how to name originals.
+const HintFiles = "names are SOURCE/PATH: txarchive sql 'SELECT source, path FROM v_files'"
+
+// Version returns the one version that a name stands for.
+func Version(ctx context.Context, ix Index, name string, number int) (index.FileVersion, error) {
+	filters, err := resolveFilters(ctx, ix, name)
+	if err != nil {
+		return index.FileVersion{}, err
+	}
+	var found []index.FileVersion
+	files := map[string]bool{}
+	for _, f := range filters {
+		f.Number, f.Newest = number, number == 0
+		for v, err := range ix.Versions(ctx, f) {
+			if err != nil {
+				return index.FileVersion{}, err
+			}
+			if file := v.Source + "/" + v.Path; !files[file] {
+				files[file] = true
+				found = append(found, v)
+			}
+		}
+	}
+	switch {
+	case len(found) == 0 && number != 0:
+		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
+	case len(found) == 0:
+		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("no file %s in the archive", name), HintFiles)
+	case len(found) > 1:
+		var few []string
+		for _, v := range found[:min(len(found), 5)] {
+			few = append(few, v.Source+"/"+v.Path)
+		}
+		slices.Sort(few)
+		more := ""
+		if n := len(found) - len(few); n > 0 {
+			more = fmt.Sprintf(" or one of %d more: txarchive show %s --versions", n, name)
+		}
+		return index.FileVersion{}, failure.Usage(fmt.Sprintf("%s is stored in %d files", name, len(found)), "name one: "+strings.Join(few, ", ")+more)
+	}
+	return found[0], nil
+}
+
+// resolveFilters returns filters for what a name may stand for: SOURCE/PATH, a path on this machine, or an id.
+func resolveFilters(ctx context.Context, ix Index, name string) ([]index.VersionFilter, error) {
+	if files, err := files(ctx, ix, name); err != nil || files != nil {
+		return files, err
+	}
+	what, err := Resolve(ctx, ix, name)
+	if failure.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Originals(ctx, ix, what)
+}
+
+// files returns the filter for the file of a name, SOURCE/PATH or a path on this machine; nil if there is none.
+func files(ctx context.Context, ix Index, name string) ([]index.VersionFilter, error) {
+	sources, err := ingest.Sources(ctx, ix)
+	if err != nil {
+		return nil, err
+	}
+	var all []index.VersionFilter
+	source, path, _ := strings.Cut(filepath.ToSlash(name), "/")
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sources {
+		if s.Name == source && path != "" {
+			all = append(all, index.VersionFilter{Source: source, Path: path})
+		}
+		if rel, err := filepath.Rel(s.Root, abs); err == nil && filepath.IsLocal(rel) && rel != "." {
+			all = append(all, index.VersionFilter{Source: s.Name, Path: filepath.ToSlash(rel)})
+		}
+	}
+	for _, f := range all {
+		for _, err := range ix.Versions(ctx, f) {
+			if err != nil {
+				return nil, err
+			}
+			return []index.VersionFilter{f}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Originals returns filters for the originals that hold a run, a conversation or an event.
+func Originals(ctx context.Context, ix Index, what Target) ([]index.VersionFilter, error) {
+	switch {
+	case what.Event != "":
+		rows, err := ix.Event(ctx, what.Event)
+		if err != nil {
+			return nil, err
+		}
+		return []index.VersionFilter{{Source: rows[0].Place.Source, Path: rows[0].Place.Path}}, nil
+	case what.Conversation != "":
+		c, err := ix.Conversation(ctx, what.Conversation)
+		if err != nil {
+			return nil, err
+		}
+		return []index.VersionFilter{{Source: c.Key.Source, Path: c.Key.Path}}, nil
+	}
+	return []index.VersionFilter{{Run: what.Run}}, nil
+}
