@@ -193,6 +193,7 @@ type restoreSum struct {
 	Bytes     int64             `json:"bytes"`
 	Unchanged int64             `json:"unchanged"` // were there already, byte for byte
 	Marked    int64             `json:"marked"`    // files among these in which marks replace payloads
+	Removed   int64             `json:"removed"`   // from the archive, while they were restored
 	Failed    []restoreFail     `json:"failed"`
 	Runs      []string          `json:"runs"` // with --run: the run, and its children that follow
 }
@@ -244,6 +245,9 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 			return // after an interruption, the files that were next are not listed
 		case r.Err != nil:
 			sum.Failed = append(sum.Failed, notRestored(&r))
+			return
+		case r.Action == archive.ActionRemoved:
+			sum.Removed++
 			return
 		case r.Action == archive.ActionUnchanged:
 			sum.Unchanged++
@@ -304,6 +308,9 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 		if f.Name != nil {
 			a.Note("  what is left of it is in %s, with zeros for %s", terminal.OneLine(*f.Name), byteRanges(f.Lost))
 		}
+	}
+	if sum.Removed > 0 {
+		a.Note("%s not restored: a prune and a gc removed them from the archive meanwhile", terminal.Plural(sum.Removed, "file is", "files are"))
 	}
 	if a.Quiet || sum.Files+sum.Unchanged == 0 {
 		return

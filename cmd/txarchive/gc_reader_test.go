@@ -84,3 +84,36 @@ func readAll(t *testing.T, a *archive.Archive, all []index.FileVersion, dead str
 		}
 	}
 }
+
+// TestRestoreBesideGC prunes a run, and has gc take its bytes, after a restore has listed it: that is no failure.
+func TestRestoreBesideGC(t *testing.T) {
+	r := random(t)
+	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
+	must(t, os.MkdirAll(filepath.Join(source, awfTranscripts), 0o700))
+	for n := range 20 { // more than are in the hands of workers
+		kept := newLeaky(source, n+1)
+		kept.write(t, r, 3)
+	}
+	call(t, dir, "ingest", source)
+	dead := newLeaky(source, 99)
+	dead.write(t, r, 3)
+	call(t, dir, "ingest", source)
+	run := runNamed(t, dir, dead.id)
+	a, err := archive.Open(t.Context(), dir, archive.Read, newApp().options())
+	must(t, err)
+	defer a.Close()
+	results := map[string]int{}
+	must(t, a.Restore(t.Context(), archive.RestoreOptions{All: true, To: t.TempDir()}, func(d archive.Restored) {
+		if len(results) == 0 {
+			call(t, dir, "prune", "--run", run, "--yes")
+			call(t, dir, "gc", "--grace", "0s")
+		}
+		results[d.Action]++
+		if d.Action == archive.ActionRemoved && d.Path != awfTranscripts+"/"+filepath.Base(dead.file) {
+			t.Errorf("%s is gone", d.Path)
+		}
+	}))
+	if results[archive.ActionRestored] != 20 || results[archive.ActionRemoved] != 1 || len(results) != 2 {
+		t.Errorf("%v", results)
+	}
+}

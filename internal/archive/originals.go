@@ -57,7 +57,7 @@ func (a *Archive) indexedOriginal(v index.FileVersion) original {
 		for w, err := range a.Index().Versions(ctx, index.VersionFilter{Source: v.Source, Path: v.Path, Number: v.Number}) {
 			return a.indexedOriginal(w), w.SHA256 != v.SHA256 || w.Size != v.Size || w.Chain != v.Chain, err
 		}
-		return original{}, false, fmt.Errorf("%s/%s version %d was removed from the archive meanwhile: %w", v.Source, v.Path, v.Number, index.ErrNotFound)
+		return original{}, false, index.ErrNotFound
 	}
 	return o
 }

@@ -51,6 +51,7 @@ const (
 	ActionUnchanged = "unchanged" // the file exists with the same content
 	ActionRefused   = "refused"   // another file has the name
 	ActionFailed    = "failed"
+	ActionRemoved   = "removed" // from the archive since the restore began: a prune and a gc ran meanwhile
 	ActionDamaged   = "damaged" // what is left of it was restored, or would be
 )
 
@@ -130,7 +131,7 @@ type original struct {
 	place blob.Copy
 	part  func(ctx context.Context, from, to int64) io.Reader
 	// again looks the version up once more: the index may have changed since, when a forget or gc runs meanwhile. changed reports
-	// whether it did. nil: it cannot change.
+	// whether it did; the error is index.ErrNotFound if the version is gone. nil: it cannot change.
 	again func(ctx context.Context) (now original, changed bool, err error)
 }
 
@@ -236,6 +237,8 @@ func (r *restorer) record(d Restored) {
 	defer r.mu.Unlock()
 	r.total++
 	switch d.Action {
+	case ActionRemoved:
+		r.total-- // as if it had never been there
 	case ActionFailed, ActionDamaged:
 		r.failed++
 	case ActionRefused:
@@ -266,18 +269,20 @@ func worse(err, other error) bool {
 	return rank(err) > rank(other)
 }
 
-// restore restores one original. If it is not what it was expected to be, and the index says meanwhile that it is another, because
-// another process has redacted or removed it, that is tried once.
+// restore restores one original. If it cannot be read as it was listed, and the index says meanwhile that it is another or gone,
+// because another process has redacted or removed it, that is what counts.
 func (r *restorer) restore(ctx context.Context, j job) Restored {
 	if len(j.lost) > 0 {
 		return r.restoreDamaged(ctx, j)
 	}
 	d := r.restoreWhole(ctx, j)
-	if j.again == nil || !errors.Is(d.Err, blob.ErrCorrupt) && !errors.Is(d.Err, index.ErrNotFound) {
+	if j.again == nil || !errors.Is(d.Err, blob.ErrCorrupt) && !errors.Is(d.Err, blob.ErrNotFound) && !errors.Is(d.Err, index.ErrNotFound) {
 		return d
 	}
 	now, changed, err := j.again(ctx)
 	switch {
+	case errors.Is(err, index.ErrNotFound):
+		return j.outcome(ActionRemoved, nil)
 	case err != nil:
 		return j.outcome(ActionFailed, err)
 	case !changed:
