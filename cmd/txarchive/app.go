@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
@@ -202,16 +201,6 @@ func (a *app) setUpLog() error {
 		return nil
 	}
 	return failure.Usage(fmt.Sprintf("unknown color mode %q", a.Color), "--color auto, always or never")
-}
-
-// displayPath returns a path as people write it: with ~ for the home directory.
-func (a *app) displayPath(path string) string {
-	if home := a.Getenv("HOME"); home != "" && home != "/" {
-		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
-			return filepath.Join("~", rest)
-		}
-	}
-	return path
 }
 
 // openOrCreate opens the archive to write, and first creates it in a missing or empty directory. Packs that other writers and crashes

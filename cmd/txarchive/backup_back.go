@@ -233,7 +233,7 @@ func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
 		fmt.Fprintln(a.Out, a.Style().Red("damaged: "+terminal.OneLine(d.Reason)))
 	}
 	if !a.Quiet {
-		fmt.Fprintf(a.Out, "%s (%s) restored to %s and indexed\n", terminal.Plural(r.Copied+r.Present, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.OneLine(a.displayPath(store.Dir())))
+		fmt.Fprintf(a.Out, "%s (%s) restored to %s and indexed\n", terminal.Plural(r.Copied+r.Present, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.OneLine(a.DisplayPath(store.Dir())))
 	}
 	return err
 }

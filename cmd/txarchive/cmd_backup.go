@@ -116,7 +116,7 @@ func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
 	for _, p := range r.Lost {
 		fmt.Fprintln(a.Out, a.Style().Red(missingPack+terminal.OneLine(p.Name)))
 	}
-	fmt.Fprintf(a.Out, "%s in %s\n", terminal.Plural(r.Snapshots, "snapshot", "snapshots"), terminal.OneLine(a.displayPath(b.Dir())))
+	fmt.Fprintf(a.Out, "%s in %s\n", terminal.Plural(r.Snapshots, "snapshot", "snapshots"), terminal.OneLine(a.DisplayPath(b.Dir())))
 }
 
 func newBackupListCommand(a *app) *cobra.Command {

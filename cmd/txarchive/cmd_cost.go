@@ -17,8 +17,8 @@ import (
 	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/report"
 	"github.com/txarchive/txarchive/internal/rows"
-	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 type costOptions struct {
@@ -100,20 +100,13 @@ func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bo
 	if err := o.restrictToRun(ctx, a, store, &options); err != nil {
 		return err
 	}
-	v := costPrinter{a: a, o: o, options: options, store: store, style: a.Style(), width: a.Width()}
-	switch {
-	case o.explain != "":
-		err = v.explain(ctx)
-	case o.tree != "":
-		err = v.tree(ctx)
-	case o.blocks:
-		err = v.blocks(ctx)
-	case o.budget != "":
-		err = v.budget(ctx)
-	default:
-		err = v.report(ctx)
+	if o.out != "" {
+		a.handleSignals() // the chart is written whole or not at all
 	}
-	return optionError(err)
+	return optionError(report.Print(ctx, &a.Printer, store, a.suggester(store), report.Options{
+		Options: options, Format: o.format, Explain: o.explain, Tree: o.tree, Blocks: o.blocks, Budget: o.budget, Chart: o.chart, Out: o.out,
+		Asked: o.query, Narrowed: o.query+o.run+o.since+o.until != "",
+	}))
 }
 
 // optionError returns the error for a wrong value of a flag of cost, and any other as it is.
@@ -122,16 +115,6 @@ func optionError(err error) error {
 		return failure.Usage("--"+wrong.Error(), "docs/cost.md describes keys and modes")
 	}
 	return err
-}
-
-// costPrinter prints what the flags of cost ask for.
-type costPrinter struct {
-	a       *app
-	o       costOptions
-	options cost.Options
-	store   *archive.Archive
-	style   terminal.Style
-	width   int
 }
 
 // check rejects flags that do not go together.

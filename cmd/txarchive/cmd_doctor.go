@@ -81,7 +81,7 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 // doctor returns a doctor for an open archive.
 func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor {
 	d := &doctor.Doctor{
-		Archive: store, Now: a.Now(), Parsers: map[string]int{}, Shown: a.displayPath, HintMissing: hintMissing, HintDamaged: hintMend,
+		Archive: store, Now: a.Now(), Parsers: map[string]int{}, Shown: a.DisplayPath, HintMissing: hintMissing, HintDamaged: hintMend,
 		Explain: func(err error) (damage bool, hint string) {
 			code, hint := explain(ctx, err)
 			return code == failure.ExitCorrupt, hint

@@ -191,7 +191,7 @@ func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots 
 	}
 	for _, r := range roots {
 		if i := slices.IndexFunc(known, named(r.Source)); i >= 0 && known[i].Removed != nil {
-			dir := a.displayPath(filepath.Join(r.Dir, filepath.FromSlash(r.Below)))
+			dir := a.DisplayPath(filepath.Join(r.Dir, filepath.FromSlash(r.Below)))
 			a.Note("%s is ingested only this time: the source %q is no longer followed. To follow it again: txarchive source add %s", dir, r.Source, dir)
 		}
 	}

@@ -32,7 +32,7 @@ func runInit(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"archive": store.Dir()})
 	}
-	fmt.Fprintf(a.Out, "The archive is %s\n", terminal.OneLine(a.displayPath(store.Dir())))
+	fmt.Fprintf(a.Out, "The archive is %s\n", terminal.OneLine(a.DisplayPath(store.Dir())))
 	a.Note("Next: txarchive ingest DIR")
 	return nil
 }

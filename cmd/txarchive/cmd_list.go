@@ -198,12 +198,13 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 	if what == "conversation" {
 		command = "list conversations --query"
 	}
-	a.suggestRelaxed(ctx, store, command, o.typed.Print(asked.Query), func(t *query.Tree) bool {
+	s := a.suggester(store)
+	s.Relaxed(ctx, command, o.typed.Print(asked.Query), func(t *query.Tree) bool {
 		asked.Query = t
 		for _, err := range store.Index().Runs(ctx, asked, index.Page{Limit: 1, AllVersions: o.allVersions}) {
 			return err == nil
 		}
 		return false
 	})
-	a.suggestShow(ctx, store, o.query)
+	s.Show(ctx, o.query)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/report"
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -58,7 +59,7 @@ func runReportList(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(all, func(r savedReport) bool { return !r.Shipped }) {
+	if !slices.ContainsFunc(all, func(r report.Saved) bool { return !r.Shipped }) {
 		l.Table = *l.Without(3)
 	}
 	l.End("")
@@ -104,7 +105,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := findReport(all, v[0])
+	r, err := report.Find(all, v[0])
 	if err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func newReportSaveCommand(a *app) *cobra.Command {
 			"  txarchive report save weekly --description 'what the weeks cost' -- cost --by week,model",
 		Args: argCount(2, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error {
-			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: nowMicro(a)}, params, v[1:])
+			return runReportSave(cmd.Context(), a, v[0], report.Fact{Description: description, Saved: nowMicro(a)}, params, v[1:])
 		},
 	}
 	cmd.Flags().StringVar(&description, "description", "", "describe the report with this `TEXT`")
@@ -213,11 +214,11 @@ func newReportSaveCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func runReportSave(ctx context.Context, a *app, name string, f reportFact, params, what []string) error {
+func runReportSave(ctx context.Context, a *app, name string, f report.Fact, params, what []string) error {
 	if checkTag(name) != nil || strings.Contains(name, "/") {
 		return failure.Usage(fmt.Sprintf("invalid report name %q", name), "a name is one word, such as weekly")
 	}
-	if _, err := shippedReport(name); err == nil {
+	if _, err := report.Shipped(name); err == nil {
 		return failure.Refused(name+" is already the name of a built-in report", "choose another name")
 	}
 	switch {
@@ -246,7 +247,7 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 }
 
 // tryReport runs a report up to its first row: a report that fails is not saved.
-func tryReport(ctx context.Context, a *app, f reportFact) error {
+func tryReport(ctx context.Context, a *app, f report.Fact) error {
 	quiet := *a
 	quiet.Out, quiet.Err, quiet.Quiet = io.Discard, io.Discard, true
 	if f.SQL == "" {
@@ -279,7 +280,7 @@ func newReportRemoveCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := findReport(all, v[0])
+			r, err := report.Find(all, v[0])
 			switch {
 			case err != nil:
 				return err
@@ -291,7 +292,7 @@ func newReportRemoveCommand(a *app) *cobra.Command {
 	}
 }
 
-// writeReport saves a report, a reportFact, under its name; nil deletes it.
+// writeReport saves a report, a report.Fact, under its name; nil deletes it.
 func writeReport(ctx context.Context, a *app, name string, value any, did string) error {
 	f, err := a.newFact(index.FactReport, name, value)
 	if err != nil {
@@ -318,9 +319,9 @@ func (a *app) completeReports(cmd *cobra.Command, v []string, typed string) ([]c
 		return nil, noFiles
 	}
 	if cmd.Name() == "remove" {
-		all = slices.DeleteFunc(all, func(r savedReport) bool { return r.Shipped })
+		all = slices.DeleteFunc(all, func(r report.Saved) bool { return r.Shipped })
 	}
-	return distinct(all, func(r savedReport) string { return r.Name }, typed, nil), noFiles
+	return distinct(all, func(r report.Saved) string { return r.Name }, typed, nil), noFiles
 }
 
 // completeParams completes the name of a parameter of the report that is named, with its default as the description.
@@ -329,7 +330,7 @@ func (a *app) completeParams(cmd *cobra.Command, v []string, typed string) ([]co
 	if err != nil || len(v) == 0 {
 		return nil, noFiles
 	}
-	r, err := findReport(all, v[0])
+	r, err := report.Find(all, v[0])
 	if err != nil {
 		return nil, noFiles
 	}
@@ -340,4 +341,17 @@ func (a *app) completeParams(cmd *cobra.Command, v []string, typed string) ([]co
 		}
 	}
 	return names, noFiles | cobra.ShellCompDirectiveNoSpace
+}
+
+// knownReports is reports for commands that need no archive.
+func (a *app) knownReports(ctx context.Context) ([]report.Saved, error) {
+	store, err := a.openReadIfExists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if store == nil {
+		return report.All(ctx, nil)
+	}
+	defer store.Close()
+	return report.All(ctx, store.Index())
 }

@@ -262,7 +262,7 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		if (o.DryRun || a.verbose) && !a.JSON {
 			name := r.Name
 			if o.inPlace { // names are below the directories of several sources
-				name = a.displayPath(filepath.Join(o.Roots[r.Source], filepath.FromSlash(r.Name)))
+				name = a.DisplayPath(filepath.Join(o.Roots[r.Source], filepath.FromSlash(r.Name)))
 			}
 			fmt.Fprintf(a.Out, "%-9s  %9s  %s\n", terminal.OneLine(r.Action), terminal.Bytes(r.Size), terminal.OneLine(name))
 		}

@@ -100,9 +100,10 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	} else {
 		show.Coverage(&a.Printer, coverage)
 		if coverage.Shown == 0 && coverage.Partial == nil {
-			a.suggestNames(ctx, store, query)
-			a.suggestUsage(ctx, store, query)
-			a.suggestShow(ctx, store, query)
+			s := a.suggester(store)
+			s.Names(ctx, query)
+			s.Usage(ctx, query)
+			s.Show(ctx, query)
 			if err := a.noteUnindexed(ctx, store, coverage.Rows); err != nil {
 				return err
 			}

@@ -98,7 +98,7 @@ func (a *app) follow(ctx context.Context, store *archive.Archive, known []ingest
 			if len(o.exclude) > 0 {
 				return refuseFollowed(f.Dir, f.Source)
 			}
-			a.Note("%s is already in the source %q", a.displayPath(f.Dir), f.Source)
+			a.Note("%s is already in the source %q", a.DisplayPath(f.Dir), f.Source)
 			continue
 		}
 		dirs = append(dirs, wantedSource{dir: f.Dir, name: o.name, like: f.Name})
@@ -140,7 +140,7 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 		return err
 	}
 	for _, n := range added {
-		a.Note("Source %q follows %s.", n.Name, a.displayPath(followed(n.Root, n.Only)))
+		a.Note("Source %q follows %s.", n.Name, a.DisplayPath(followed(n.Root, n.Only)))
 	}
 	return nil
 }

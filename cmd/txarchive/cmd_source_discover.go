@@ -119,7 +119,7 @@ func (a *app) printPlaces(found []*ingest.Found, followed bool) {
 		if source == "" {
 			source, loose = "-", true
 		}
-		g.Add(f.Name, terminal.Count(f.Files), terminal.Bytes(f.Bytes), terminal.Count(f.NewFiles), terminal.Count(f.RiskFiles), source, a.displayPath(f.Dir))
+		g.Add(f.Name, terminal.Count(f.Files), terminal.Bytes(f.Bytes), terminal.Count(f.NewFiles), terminal.Count(f.RiskFiles), source, a.DisplayPath(f.Dir))
 		if f.Deletes != "" && f.Days > 0 {
 			note := fmt.Sprintf("%s: %s; on this machine after %s", f.Name, f.Deletes, terminal.Plural(f.Days, "day", "days"))
 			if !slices.Contains(notes, note) {

@@ -50,7 +50,7 @@ func runSourceList(ctx context.Context, a *app) error {
 			row.Files++
 			row.Bytes += v.Size
 		}
-		where := a.displayPath(followed(row.Root, row.Only))
+		where := a.DisplayPath(followed(row.Root, row.Only))
 		if len(row.Exclude) > 0 {
 			where += " without " + orNone(row.Exclude)
 		}

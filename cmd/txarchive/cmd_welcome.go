@@ -23,7 +23,7 @@ func runWelcome(ctx context.Context, a *app) error {
 		if a.JSON {
 			return a.PrintJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
 		}
-		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest creates one in %s.", a.displayPath(dir)), [][2]string{
+		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest creates one in %s.", a.DisplayPath(dir)), [][2]string{
 			a.firstIngest(),
 			{"txarchive ingest DIR", "archive all transcripts below DIR"},
 			{"txarchive source discover", "list what agents keep, and when they delete it"},
@@ -63,12 +63,12 @@ func (a *app) firstIngest() [2]string {
 func (a *app) greet(dir string, t index.Sums, sources int) {
 	switch {
 	case t.Files == 0 && sources == 0:
-		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.displayPath(dir)), [][2]string{
+		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.DisplayPath(dir)), [][2]string{
 			a.firstIngest(),
 			{"txarchive ingest DIR", "archive all transcripts below DIR"},
 		})
 	case t.Files == 0:
-		a.welcome(fmt.Sprintf("The archive %s is empty.", a.displayPath(dir)), [][2]string{
+		a.welcome(fmt.Sprintf("The archive %s is empty.", a.DisplayPath(dir)), [][2]string{
 			{"txarchive ingest", "archive what is new in " + terminal.Plural(sources, "source", "sources")},
 			{"txarchive source list", "list the sources"},
 		})
@@ -83,7 +83,7 @@ func (a *app) greet(dir string, t index.Sums, sources int) {
 		if t.Problems > 0 {
 			next = append(next, [2]string{"txarchive doctor", "show what could not be read: " + terminal.Plural(t.Problems, "problem", "problems")})
 		}
-		a.welcome(fmt.Sprintf("%s holds %s in %s: %s, %s.", a.displayPath(dir), terminal.Bytes(t.Bytes), terminal.Plural(t.Files, "file", "files"),
+		a.welcome(fmt.Sprintf("%s holds %s in %s: %s, %s.", a.DisplayPath(dir), terminal.Bytes(t.Bytes), terminal.Plural(t.Files, "file", "files"),
 			terminal.Plural(t.Runs, "run", "runs"), terminal.Plural(t.Events, "event", "events")), next)
 	}
 }

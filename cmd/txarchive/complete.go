@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/show"
 	"github.com/txarchive/txarchive/internal/sqlshell"
+	"github.com/txarchive/txarchive/internal/suggest"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -300,6 +301,12 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 		}
 	}
 	return distinct(names, func(s string) string { return s }, typed, nil)
+}
+
+// suggester returns what says what a query without hits may have been meant to be.
+func (a *app) suggester(store *archive.Archive) *suggest.Suggester {
+	return &suggest.Suggester{Printer: &a.Printer, Index: store.Index(), Formats: formatNames(),
+		Values: func(ctx context.Context, field string) []string { return a.fieldValues(ctx, store, field, "") }}
 }
 
 // formatNames returns the formats that this version knows.

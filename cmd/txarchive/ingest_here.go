@@ -75,7 +75,7 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 	if g.DryRun {
 		taken = "these would be ingested and followed"
 	}
-	a.Note("There are no sources yet. Below %s, %s:", a.displayPath(here), taken)
+	a.Note("There are no sources yet. Below %s, %s:", a.DisplayPath(here), taken)
 	widest := 0
 	for _, h := range found {
 		widest = max(widest, len(strings.Join(h.Formats, ", ")))

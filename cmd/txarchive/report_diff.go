@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
-	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/report"
 )
 
 type diffOptions struct {
@@ -88,7 +87,7 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 		return a.PrintJSON(map[string]any{"before": v[0], "after": v[1], "by": o.by, "mode": o.mode, "time_zone": a.ZoneName(zone), "left_out": left, "rows": c.Rows,
 			"totals": c.Totals, "runs": c.Runs, "prices": c.Prices})
 	}
-	a.printDiff(c, o.by, left)
+	report.Diff(&a.Printer, c, o.by, left)
 	return nil
 }
 
@@ -128,64 +127,4 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 		return s, nil, errors.Join(err, store.Close())
 	}
 	return s, store.Close, nil
-}
-
-func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
-	g := &terminal.Table{Footer: true}
-	for _, key := range by {
-		g.Columns = append(g.Columns, terminal.Column{Head: key, Shorten: terminal.TruncateMiddle})
-	}
-	g.Columns = append(g.Columns, terminal.Column{Head: "before", Right: true, DropRank: 2}, terminal.Column{Head: "after", Right: true}, terminal.Column{Head: "change", Right: true},
-		terminal.Column{Head: "volume", Right: true, DropRank: 3}, terminal.Column{Head: "rate", Right: true, DropRank: 4})
-	g.Columns = append(g.Columns, terminal.Column{Head: "why", Shorten: terminal.Truncate, DropRank: 1})
-	add := func(keys []string, ch *cost.Change) {
-		g.Add(slices.Concat(keys, []string{terminal.Dollars(ch.Before.Cost), terminal.Dollars(ch.After.Cost), signedDollars(ch.Cost), signedDollars(ch.Volume), signedDollars(ch.Rate), strings.Join(ch.Why, ", ")})...)
-	}
-	for i := range c.Rows {
-		var keys []string
-		for _, k := range c.Rows[i].Keys {
-			keys = append(keys, terminal.TextOrDash(k.Value))
-		}
-		add(keys, &c.Rows[i])
-	}
-	keys := make([]string, len(by))
-	if len(by) > 0 {
-		keys[0] = "total"
-	}
-	add(keys, &c.Totals)
-	fmt.Fprintln(a.Out, a.Fit(g))
-	if left > 0 {
-		a.Note("%s: --limit 0 shows all", terminal.Plural(left, "more row", "more rows"))
-	}
-	runs := fmt.Sprintf("%s new (%s), %s gone (%s)", terminal.Plural(c.Runs.New.Runs, "run is", "runs are"), terminal.Dollars(c.Runs.New.After),
-		terminal.Plural(c.Runs.Gone.Runs, "is", "are"), terminal.Dollars(c.Runs.Gone.Before))
-	if n := c.Runs.Both.Runs; n > 0 {
-		runs += fmt.Sprintf(", %s on both sides (%s, %s before)", terminal.Plural(n, "is", "are"), terminal.Dollars(c.Runs.Both.After), terminal.Dollars(c.Runs.Both.Before))
-	}
-	fmt.Fprintf(a.Out, "\n%s\n", a.Wrap("", runs, "  "))
-	for _, p := range c.Prices {
-		class := strings.ReplaceAll(p.Class, "_", " ")
-		switch {
-		case p.After == nil:
-			fmt.Fprintf(a.Out, "%s: %s has no price of its own, was $%s per million tokens\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.Before))
-		case p.Before == nil:
-			fmt.Fprintf(a.Out, "%s: %s costs $%s per million tokens, had no price of its own\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After))
-		default:
-			fmt.Fprintf(a.Out, "%s: %s costs $%s per million tokens, was $%s\n", terminal.OneLine(p.Model), class, price.FormatUSDPerMillion(*p.After), price.FormatUSDPerMillion(*p.Before))
-		}
-	}
-	if c.Totals.Before.Unpriced+c.Totals.After.Unpriced > 0 {
-		a.Note("Excludes %s before and %s after of unknown cost", terminal.Plural(c.Totals.Before.Unpriced, "request", "requests"), terminal.Count(c.Totals.After.Unpriced))
-	}
-}
-
-// signedDollars formats a difference of money with its sign.
-func signedDollars(micro *int64) string {
-	switch {
-	case micro == nil || *micro == 0:
-		return terminal.Dollars(micro)
-	case *micro < 0:
-		return "-" + terminal.Dollars(new(-*micro))
-	}
-	return "+" + terminal.Dollars(micro)
 }

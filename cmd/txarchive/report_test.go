@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/report"
 )
 
 // TestShippedReports runs every report of the program over the example runs: what it prints stands in testdata/reports,
 // and is the same when the runs came in another order and after a reindex.
 func TestShippedReports(t *testing.T) {
 	t.Parallel()
-	all, err := reports(t.Context(), nil)
+	all, err := report.All(t.Context(), nil)
 	if err != nil || len(all) < 8 {
 		t.Fatal(len(all), err)
 	}

@@ -31,7 +31,7 @@ func runShell(ctx context.Context, a *app, o sqlOptions, params map[string]any) 
 		a.Note("cannot read the history: %v", err)
 	}
 	s.Lines = editor
-	a.Note("The archive is %s. Type .help for help, .quit to leave.", a.displayPath(store.Dir()))
+	a.Note("The archive is %s. Type .help for help, .quit to leave.", a.DisplayPath(store.Dir()))
 	// Ctrl-C ends a statement here, not the program.
 	return s.Run(context.WithoutCancel(ctx))
 }

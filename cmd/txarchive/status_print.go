@@ -114,7 +114,7 @@ func (a *app) printNights(s *statusReport) {
 		fmt.Fprintf(a.Out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, terminal.Plural(v.Days, "day", "days"))
 	}
 	if b := s.Backup; b != nil && b.Last != nil {
-		fmt.Fprintf(a.Out, "backup: %s, %s\n", terminal.OneLine(a.displayPath(b.Dir)), terminal.Ago(a.Now().Sub(*b.Last)))
+		fmt.Fprintf(a.Out, "backup: %s, %s\n", terminal.OneLine(a.DisplayPath(b.Dir)), terminal.Ago(a.Now().Sub(*b.Last)))
 	}
 }
 
@@ -136,7 +136,7 @@ func (a *app) statusGrid(s *statusReport) *terminal.Table {
 		if !one.LastStored.IsZero() {
 			stored = terminal.Ago(a.Now().Sub(one.LastStored.Time))
 		}
-		g.Add(one.Name, state, terminal.Count(one.Files), terminal.Bytes(one.Bytes), scanned, stored, one.waiting(), terminal.Count(one.Problems), a.displayPath(followed(one.Root, one.Only)))
+		g.Add(one.Name, state, terminal.Count(one.Files), terminal.Bytes(one.Bytes), scanned, stored, one.waiting(), terminal.Count(one.Problems), a.DisplayPath(followed(one.Root, one.Only)))
 	}
 	if s.Problems == 0 {
 		g = g.Without(7)

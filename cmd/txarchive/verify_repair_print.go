@@ -153,7 +153,7 @@ func (w *repairRun) report() error {
 	}
 	if !a.JSON && !a.Quiet {
 		if slices.ContainsFunc(w.plan.Damaged, func(wreck repair.DamagedPack) bool { return !wreck.Missing }) {
-			fmt.Fprintf(a.Out, "The damaged packs are kept in %s.\n", terminal.OneLine(a.displayPath(w.store.QuarantineDir())))
+			fmt.Fprintf(a.Out, "The damaged packs are kept in %s.\n", terminal.OneLine(a.DisplayPath(w.store.QuarantineDir())))
 		}
 		fmt.Fprintln(a.Out, a.Style().Green("No errors remain: everything that is left is intact."))
 	}

@@ -5,6 +5,7 @@ package printer
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -141,3 +142,13 @@ func (p *Printer) RawOutput() io.WriteCloser {
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
+
+// DisplayPath returns a path as people write it: with ~ for the home directory.
+func (p *Printer) DisplayPath(path string) string {
+	if home := p.Getenv("HOME"); home != "" && home != "/" {
+		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
+			return filepath.Join("~", rest)
+		}
+	}
+	return path
+}

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// writeChart writes the chart of a report to a file: SVG, or an HTML page that also has the numbers.
-func (a *app) writeChart(path string, r *cost.Report) error {
-	a.handleSignals()
+// writeChart writes the chart of a report to the file of the options: SVG, or an HTML page that also has the numbers.
+func (v *reporter) writeChart(r *cost.Report) error {
+	path := v.o.Out
 	picture := chart.New(r).SVG()
 	if strings.EqualFold(filepath.Ext(path), ".svg") {
 		return chart.WriteFile(path, picture)

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"context"
@@ -18,33 +18,34 @@ import (
 )
 
 // explain lists the records behind a figure.
-func (v *costPrinter) explain(ctx context.Context) error {
+func (v *reporter) explain(ctx context.Context) error {
 	subject, err := v.subject(ctx)
 	if err != nil {
 		return err
 	}
-	v.options.By, v.options.Limit = nil, 0
+	o := v.o.Options
+	o.By, o.Limit = nil, 0
 	for _, k := range subject.Keys {
-		v.options.By = append(v.options.By, k.Name)
+		o.By = append(o.By, k.Name)
 	}
 	book, err := index.Prices(ctx, v.store.Index(), price.Default())
 	if err != nil {
 		return err
 	}
-	x, err := cost.Explain(ctx, v.store.Index(), v.options, subject, book)
+	x, err := cost.Explain(ctx, v.store.Index(), o, subject, book)
 	if err != nil {
 		return err
 	}
 	if len(x.Records) == 0 && len(subject.Keys) > 0 {
-		hint := "txarchive cost --by " + strings.Join(v.options.By, ",") + " shows them"
+		hint := "txarchive cost --by " + strings.Join(o.By, ",") + " shows them"
 		if i := slices.IndexFunc(subject.Keys, func(k cost.Key) bool { return k.Value != nil && *k.Value == "-" }); i >= 0 {
 			hint += "; where it shows -, write nothing: " + subject.Keys[i].Name + "="
 		}
-		return failure.NotFound(fmt.Sprintf("the report has no row %q", v.o.explain), hint)
+		return failure.NotFound(fmt.Sprintf("the report has no row %q", v.o.Explain), hint)
 	}
-	x.Cut(v.o.limit)
-	if v.o.format == "json" {
-		return v.a.PrintJSON(x)
+	x.Cut(v.o.Limit)
+	if v.o.Format == "json" {
+		return v.PrintJSON(x)
 	}
 	for i := range x.Records {
 		for n, s := range v.record(&x.Records[i]) {
@@ -53,26 +54,26 @@ func (v *costPrinter) explain(ctx context.Context) error {
 			} else {
 				s = "  " + s
 			}
-			fmt.Fprintln(v.a.Out, s)
+			fmt.Fprintln(v.Out, s)
 		}
 	}
 	if n := x.LeftOut; n > 0 {
-		fmt.Fprintf(v.a.Out, "and %s: --limit 0 shows all\n", terminal.Plural(n, "more record", "more records"))
+		fmt.Fprintf(v.Out, "and %s: --limit 0 shows all\n", terminal.Plural(n, "more record", "more records"))
 	}
 	f, cost := &x.Figures, usd(x.Figures.Nano)
 	if f.Nano == nil {
 		cost = "unknown cost"
 	}
-	fmt.Fprintln(v.a.Out, v.style.Bold(fmt.Sprintf("%s in %s, %s", cost, terminal.Plural(f.Requests, "request", "requests"), terminal.Plural(f.All(), "token", "tokens"))))
+	fmt.Fprintln(v.Out, v.style.Bold(fmt.Sprintf("%s in %s, %s", cost, terminal.Plural(f.Requests, "request", "requests"), terminal.Plural(f.All(), "token", "tokens"))))
 	if f.Unpriced > 0 {
-		v.a.Note("Excludes %s of unknown cost", terminal.Plural(f.Unpriced, "request", "requests"))
+		v.Note("Excludes %s of unknown cost", terminal.Plural(f.Unpriced, "request", "requests"))
 	}
 	return nil
 }
 
 // subject returns what --explain names.
-func (v *costPrinter) subject(ctx context.Context) (cost.Subject, error) {
-	id := v.o.explain
+func (v *reporter) subject(ctx context.Context) (cost.Subject, error) {
+	id := v.o.Explain
 	if id == "all" {
 		return cost.Subject{}, nil
 	}
@@ -117,12 +118,12 @@ func rowKeys(text string) ([]cost.Key, error) {
 }
 
 // record returns the lines about one usage record, the heading first.
-func (v *costPrinter) record(r *cost.Record) []string {
+func (v *reporter) record(r *cost.Record) []string {
 	when := "no time"
 	if r.Time != nil {
-		when = r.Time.In(v.options.Location).Format(time.DateTime)
-	} else if r.FileTime != nil && v.o.fileTimes {
-		when = "~" + r.FileTime.In(v.options.Location).Format(time.DateTime)
+		when = r.Time.In(v.o.Location).Format(time.DateTime)
+	} else if r.FileTime != nil && v.o.FileTimes {
+		when = "~" + r.FileTime.In(v.o.Location).Format(time.DateTime)
 	}
 	outcome := r.Used
 	if r.Cost != nil {
@@ -149,7 +150,7 @@ func (v *costPrinter) record(r *cost.Record) []string {
 }
 
 // sums shows how the tokens of a record were multiplied into its cost.
-func (v *costPrinter) sums(r *cost.Record) []string {
+func (v *reporter) sums(r *cost.Record) []string {
 	var lines []string
 	p := &r.Price
 	for _, l := range p.Lines {
@@ -191,7 +192,7 @@ func (v *costPrinter) sums(r *cost.Record) []string {
 }
 
 // place returns where a record is stored.
-func (v *costPrinter) place(p *cost.Place) string {
+func (v *reporter) place(p *cost.Place) string {
 	s := p.Source + "/" + p.Path
 	if p.Inner != "" {
 		s += " " + string(p.Inner)

@@ -1,4 +1,4 @@
-package main
+package suggest
 
 import (
 	"testing"
@@ -21,7 +21,9 @@ func TestLoosened(t *testing.T) {
 		"touches:writer.go status:ok": "touches:*writer.go* status:ok",
 	} {
 		tree, err := query.Parse(in, time.Time{}, time.UTC)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := relaxed(tree).String(); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

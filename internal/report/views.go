@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 )
 
 // blocks prints usage in windows of five hours.
-func (v *costPrinter) blocks(ctx context.Context) error {
-	all, err := cost.Blocks(ctx, v.store.Index(), v.options, v.a.Now())
+func (v *reporter) blocks(ctx context.Context) error {
+	all, err := cost.Blocks(ctx, v.store.Index(), v.o.Options, v.Now())
 	if err != nil {
 		return err
 	}
-	whole := v.options
+	whole := v.o.Options
 	whole.By = nil
 	r, err := cost.Run(ctx, v.store.Index(), whole)
 	if err != nil {
@@ -33,13 +33,13 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 		undated -= all[i].Requests
 	}
 	left := 0
-	if v.o.limit > 0 && len(all) > v.o.limit { // the latest blocks matter most
-		left = len(all) - v.o.limit
+	if v.o.Limit > 0 && len(all) > v.o.Limit { // the latest blocks matter most
+		left = len(all) - v.o.Limit
 		all = all[left:]
 	}
-	switch v.o.format {
+	switch v.o.Format {
 	case "json":
-		return v.a.PrintJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.mode, "time_zone": v.a.ZoneName(v.options.Location), "undated_requests": r.Undated + undated, "file_dated_requests": r.FileDated})
+		return v.PrintJSON(map[string]any{"blocks": all, "left_out": left, "mode": v.o.Mode, "time_zone": v.ZoneName(v.o.Location), "undated_requests": r.Undated + undated, "file_dated_requests": r.FileDated})
 	case "csv", "ndjson":
 		var rows [][]any
 		utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -51,28 +51,28 @@ func (v *costPrinter) blocks(ctx context.Context) error {
 	}
 	switch {
 	case len(all) > 0:
-		fmt.Fprintln(v.a.Out, v.a.Fit(v.blockGrid(all)))
+		fmt.Fprintln(v.Out, v.Fit(v.blockGrid(all)))
 	case undated == 0:
 		v.explainEmpty(ctx)
 	}
 	if left > 0 {
-		v.a.Note("%s before these: --limit 0 shows all", terminal.Plural(left, "block", "blocks"))
+		v.Note("%s before these: --limit 0 shows all", terminal.Plural(left, "block", "blocks"))
 	}
 	if undated > 0 {
-		v.a.Note("Excluded: %s without a time (--file-times)", terminal.Plural(undated, "request", "requests"))
+		v.Note("Excluded: %s without a time (--file-times)", terminal.Plural(undated, "request", "requests"))
 	}
 	v.remarks(r)
 	return nil
 }
 
 // explainEmpty notes that there is no usage, or none that matches the flags, and on which days there is some that does but for dates.
-func (v *costPrinter) explainEmpty(ctx context.Context) {
-	if o := &v.o; o.query+o.run+o.since+o.until == "" {
-		v.a.Note("The archive holds no usage yet.")
+func (v *reporter) explainEmpty(ctx context.Context) {
+	if !v.o.Narrowed {
+		v.Note("The archive holds no usage yet.")
 		return
 	}
-	v.a.Note("Nothing was spent: no usage matches")
-	ever := v.options
+	v.Note("Nothing was spent: no usage matches")
+	ever := v.o.Options
 	ever.By, ever.Since, ever.Until, ever.Limit = []string{cost.Day}, time.Time{}, time.Time{}, 0
 	if q := ever.Query; q != nil {
 		undated := slices.DeleteFunc(slices.Clone(query.Conditions(q.Root)), func(n query.Node) bool { _, dates := n.(query.Range); return dates })
@@ -84,24 +84,24 @@ func (v *costPrinter) explainEmpty(ctx context.Context) {
 	}
 	days := slices.DeleteFunc(r.Rows, func(row cost.Row) bool { return row.Keys[0].Value == nil })
 	if n := len(days); n > 0 {
-		v.a.Note("At other times there is some: from %s to %s", *days[0].Keys[0].Value, *days[n-1].Keys[0].Value)
+		v.Note("At other times there is some: from %s to %s", *days[0].Keys[0].Value, *days[n-1].Keys[0].Value)
 	}
 }
 
 // count formats a number exactly where the terminal is wide enough, else in few characters.
-func (v *costPrinter) count(n int64) string {
+func (v *reporter) count(n int64) string {
 	if v.width == 0 {
 		return terminal.Count(n)
 	}
 	return terminal.CompactCount(n)
 }
 
-func (v *costPrinter) blockGrid(all []cost.Block) *terminal.Table {
+func (v *reporter) blockGrid(all []cost.Block) *terminal.Table {
 	g := &terminal.Table{Columns: []terminal.Column{{Head: "begin"}, {Head: "last"}, {Head: "req", Right: true, DropRank: 4}, {Head: "in", Right: true, DropRank: 2},
 		{Head: "out", Right: true, DropRank: 1}, {Head: "cached", Right: true, DropRank: 3}, {Head: "cost", Right: true}}}
 	for i := range all {
 		b := &all[i]
-		begin, last := b.Start.In(v.options.Location).Format("2006-01-02 15:04"), b.Last.In(v.options.Location).Format("15:04")
+		begin, last := b.Start.In(v.o.Location).Format("2006-01-02 15:04"), b.Last.In(v.o.Location).Format("15:04")
 		switch {
 		case b.Gap:
 			g.Add(begin, gapText(b.End.Sub(b.Start)), "", "", "", "", "")
@@ -123,17 +123,17 @@ func gapText(d time.Duration) string {
 }
 
 // budget compares this month with a limit.
-func (v *costPrinter) budget(ctx context.Context) error {
-	limit, err := price.ParseUSDPerMillion(strings.TrimPrefix(v.o.budget, "$")) // in micro-USD, as the price of a token is
+func (v *reporter) budget(ctx context.Context) error {
+	limit, err := price.ParseUSDPerMillion(strings.TrimPrefix(v.o.Budget, "$")) // in micro-USD, as the price of a token is
 	if err != nil {
-		return failure.Usage(fmt.Sprintf("%q is not an amount", v.o.budget), "--budget takes US dollars: 200 or 49.90")
+		return failure.Usage(fmt.Sprintf("%q is not an amount", v.o.Budget), "--budget takes US dollars: 200 or 49.90")
 	}
-	b, err := cost.MonthBudget(ctx, v.store.Index(), v.options, limit, v.a.Now())
+	b, err := cost.MonthBudget(ctx, v.store.Index(), v.o.Options, limit, v.Now())
 	if err != nil {
 		return err
 	}
-	if v.o.format == "json" {
-		err = v.a.PrintJSON(b)
+	if v.o.Format == "json" {
+		err = v.PrintJSON(b)
 	} else {
 		v.printBudget(&b)
 	}
@@ -144,7 +144,7 @@ func (v *costPrinter) budget(ctx context.Context) error {
 		"`txarchive cost --since this-month --by project,model` shows what it was spent on")
 }
 
-func (v *costPrinter) printBudget(b *cost.Budget) {
+func (v *reporter) printBudget(b *cost.Budget) {
 	spent, forecast := terminal.Dollars(&b.Spent), terminal.Dollars(&b.Forecast)
 	if b.Limit > 0 {
 		spent += fmt.Sprintf("  %.1f%%", 100*float64(b.Spent)/float64(b.Limit))
@@ -165,38 +165,38 @@ func (v *costPrinter) printBudget(b *cost.Budget) {
 		rows = append(rows, [2]string{"undated", terminal.Plural(b.Undated, "request", "requests") + " without a time, not included: --file-times"})
 	}
 	for _, r := range rows {
-		fmt.Fprintln(v.a.Out, v.style.Dim(fmt.Sprintf("%-10s", r[0]))+r[1])
+		fmt.Fprintln(v.Out, v.style.Dim(fmt.Sprintf("%-10s", r[0]))+r[1])
 	}
 }
 
 // tree prints what the run or group of --tree spent with everything that it started.
-func (v *costPrinter) tree(ctx context.Context) error {
+func (v *reporter) tree(ctx context.Context) error {
 	root, err := v.root(ctx)
 	if err != nil {
 		return err
 	}
-	b, err := cost.Tree(ctx, v.store.Index(), root, v.options)
+	b, err := cost.Tree(ctx, v.store.Index(), root, v.o.Options)
 	if err != nil {
 		return err
 	}
-	if v.o.format == "json" {
-		return v.a.PrintJSON(b)
+	if v.o.Format == "json" {
+		return v.PrintJSON(b)
 	}
 	g := &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "", Shorten: terminal.TruncateMiddle}, {Head: "tokens", Right: true, DropRank: 4}, {Head: "cost", Right: true, DropRank: 1},
 		{Head: "all tokens", Right: true, DropRank: 3}, {Head: "all cost", Right: true}, {Head: "share", Right: true, DropRank: 2}}}
 	v.branchRows(g, b, "", "")
-	fmt.Fprintln(v.a.Out, v.a.Fit(g))
+	fmt.Fprintln(v.Out, v.Fit(g))
 	if n := b.Whole.Unpriced; n > 0 {
-		v.a.Note("The total excludes %s of unknown cost: txarchive cost --explain RUN", terminal.Plural(n, "request", "requests"))
+		v.Note("The total excludes %s of unknown cost: txarchive cost --explain RUN", terminal.Plural(n, "request", "requests"))
 	}
 	return nil
 }
 
 // root returns the run or group that --tree names.
-func (v *costPrinter) root(ctx context.Context) (index.Node, error) {
-	run, err := lookup.RequireRun(ctx, v.store.Index(), v.o.tree, "--tree takes a run or a group; --explain takes conversations and events")
+func (v *reporter) root(ctx context.Context) (index.Node, error) {
+	run, err := lookup.RequireRun(ctx, v.store.Index(), v.o.Tree, "--tree takes a run or a group; --explain takes conversations and events")
 	if failure.IsNotFound(err) {
-		for r, bad := range v.store.Index().Runs(ctx, index.Selection{Group: v.o.tree}, index.Page{Limit: 1}) {
+		for r, bad := range v.store.Index().Runs(ctx, index.Selection{Group: v.o.Tree}, index.Page{Limit: 1}) {
 			if bad != nil {
 				return index.Node{}, bad
 			}
@@ -207,7 +207,7 @@ func (v *costPrinter) root(ctx context.Context) (index.Node, error) {
 }
 
 // branchRows adds a branch and everything below it. It appends the cells itself because Add would remove the margin.
-func (v *costPrinter) branchRows(g *terminal.Table, b *cost.Branch, lead, margin string) {
+func (v *reporter) branchRows(g *terminal.Table, b *cost.Branch, lead, margin string) {
 	name, title := terminal.OneLine(terminal.FirstNonEmpty(string(b.RunID), string(b.NativeID), b.Type)), terminal.OneLine(terminal.FirstNonEmpty(string(b.Title), string(b.NativeID)))
 	if title == name {
 		title = ""

@@ -1,4 +1,5 @@
-package main
+// Package suggest says what a query without hits may have been meant to be.
+package suggest
 
 import (
 	"context"
@@ -6,12 +7,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/lookup"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
+
+// Index is what a suggestion is tried on.
+type Index interface {
+	lookup.Index
+	Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error)
+}
+
+// Suggester notes suggestions.
+type Suggester struct {
+	*printer.Printer
+	Index   Index
+	Formats []string                                         // names of all formats
+	Values  func(ctx context.Context, field string) []string // those of a field that occur
+}
 
 // partialFields are compared with the whole value that a producer states, of which people often know only a part.
 var partialFields = []string{"project", "model", "path", "touches", "group", "source", "agent", "engine", "tool", "flow", "step", "status", "format"}
@@ -34,20 +49,20 @@ func relaxed(t *query.Tree) *query.Tree {
 	return nil
 }
 
-// suggestShow notes, for a query without hits whose only word is an id, that show takes it: ids are not part of any text. So it does for
+// Show notes, for a query without hits whose only word is an id, that show takes it: ids are not part of any text. So it does for
 // the id of a run of which there is no transcript to be found.
-func (a *app) suggestShow(ctx context.Context, store *archive.Archive, text string) {
+func (s *Suggester) Show(ctx context.Context, text string) {
 	if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text, " \"()*") {
 		return
 	}
 	id, isRun := strings.CutPrefix(text, "run:")
-	what, err := lookup.Resolve(ctx, store.Index(), id)
+	what, err := lookup.Resolve(ctx, s.Index, id)
 	if err != nil {
 		return
 	}
 	why := "it is an id"
 	if isRun {
-		switch r, err := store.Index().Run(ctx, what.Run); {
+		switch r, err := s.Index.Run(ctx, what.Run); {
 		case err != nil:
 			return
 		case r.Pruned:
@@ -58,12 +73,12 @@ func (a *app) suggestShow(ctx context.Context, store *archive.Archive, text stri
 			return // another condition excludes it
 		}
 	}
-	a.Note("Try: txarchive show %s   (%s)", id, why)
+	s.Note("Try: txarchive show %s   (%s)", id, why)
 }
 
-// suggestNames notes, for a query without hits, formats that do not exist and values that are near existing ones.
-func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text string) {
-	t, err := query.Parse(text, a.Now(), a.Location())
+// Names notes, for a query without hits, formats that do not exist and values that are near existing ones.
+func (s *Suggester) Names(ctx context.Context, text string) {
+	t, err := query.Parse(text, s.Now(), s.Location())
 	if err != nil || t.Root == nil {
 		return
 	}
@@ -72,7 +87,7 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 		if !ok {
 			continue
 		}
-		names := a.fieldValues(ctx, store, f.Name, "")
+		names := s.Values(ctx, f.Name)
 		for _, v := range f.Values {
 			same := func(name string) bool { return strings.EqualFold(name, v.Text) }
 			if v.Match != query.Whole || v.Text == "" || slices.ContainsFunc(names, same) {
@@ -85,24 +100,24 @@ func (a *app) suggestNames(ctx context.Context, store *archive.Archive, text str
 			near := slices.DeleteFunc(slices.Clone(names), far)
 			switch {
 			case f.Name == "format" && len(near) == 0:
-				a.Note("Unknown format %q. Try %s", v.Text, strings.Join(formatNames(), ", "))
+				s.Note("Unknown format %q. Try %s", v.Text, strings.Join(s.Formats, ", "))
 			case f.Name == "format":
-				a.Note("Unknown format %q. Try %s", v.Text, strings.Join(near, ", "))
+				s.Note("Unknown format %q. Try %s", v.Text, strings.Join(near, ", "))
 			case len(near) > 0:
 				meant := query.Field{Name: f.Name}
 				for _, name := range near[:min(len(near), 5)] {
 					meant.Values = append(meant.Values, query.Value{Text: name})
 				}
-				a.Note("Did you mean %s instead of %s?", meant, v.Text)
+				s.Note("Did you mean %s instead of %s?", meant, v.Text)
 			}
 		}
 	}
 }
 
-// suggestUsage notes, for a query without hits that compares usage, that no such events bear any, if that is so, and what knows the usage
+// Usage notes, for a query without hits that compares usage, that no such events bear any, if that is so, and what knows the usage
 // that such events are part of.
-func (a *app) suggestUsage(ctx context.Context, store *archive.Archive, text string) {
-	t, err := query.Parse(text, a.Now(), a.Location())
+func (s *Suggester) Usage(ctx context.Context, text string) {
+	t, err := query.Parse(text, s.Now(), s.Location())
 	if err != nil {
 		return
 	}
@@ -124,14 +139,14 @@ func (a *app) suggestUsage(ctx context.Context, store *archive.Archive, text str
 	}
 	short, cancel := context.WithTimeout(ctx, suggestTime)
 	defer cancel()
-	found, err := store.Index().Count(short, &query.Tree{Root: query.And{Of: append(of[:len(of):len(of)], has)}}, index.Page{Limit: 1})
+	found, err := s.Index.Count(short, &query.Tree{Root: query.And{Of: append(of[:len(of):len(of)], has)}}, index.Page{Limit: 1})
 	if err != nil || found > 0 {
 		return
 	}
-	a.Note("No event with %s states %s: what a request used and cost is stated elsewhere, mostly beside the answer of the model", query.Conjunction(of...), what)
-	for _, err := range store.Index().Runs(short, index.Selection{Query: t}, index.Page{Limit: 1}) {
+	s.Note("No event with %s states %s: what a request used and cost is stated elsewhere, mostly beside the answer of the model", query.Conjunction(of...), what)
+	for _, err := range s.Index.Runs(short, index.Selection{Query: t}, index.Page{Limit: 1}) {
 		if err == nil {
-			a.Note("Try: txarchive list %s   (runs that have such events, by what all of the run took)", terminal.ShellQuote(text))
+			s.Note("Try: txarchive list %s   (runs that have such events, by what all of the run took)", terminal.ShellQuote(text))
 		}
 	}
 	for n := range query.Leaves(t.Root) { // the report knows tools and what requests used
@@ -141,7 +156,7 @@ func (a *app) suggestUsage(ctx context.Context, store *archive.Archive, text str
 			return
 		}
 	}
-	a.Note("Try: txarchive cost --by conversation %s   (requests that called such a tool)", terminal.ShellQuote(text))
+	s.Note("Try: txarchive cost --by conversation %s   (requests that called such a tool)", terminal.ShellQuote(text))
 }
 
 // isUsage reports whether a comparison is with what a request used or cost.
@@ -152,24 +167,24 @@ func isUsage(n query.Compare) bool {
 // suggestTime bounds how long is looked for what explains that there are no hits.
 const suggestTime = 2 * time.Second
 
-// suggestRelaxed notes what a query without hits may have been meant to be. matches reports whether the command finds anything by another.
-func (a *app) suggestRelaxed(ctx context.Context, store *archive.Archive, command, text string, matches func(*query.Tree) bool) {
-	now := a.Now()
-	t, err := query.Parse(text, now, a.Location())
+// Relaxed notes what a query without hits may have been meant to be. matches reports whether the command finds anything by another.
+func (s *Suggester) Relaxed(ctx context.Context, command, text string, matches func(*query.Tree) bool) {
+	now := s.Now()
+	t, err := query.Parse(text, now, s.Location())
 	if err != nil {
 		return
 	}
-	a.suggestNames(ctx, store, text)
+	s.Names(ctx, text)
 	for _, n := range query.Conditions(t.Root) {
 		if word, ok := n.(query.Word); ok {
 			if meant := query.Meant(word.Text); len(meant) > 0 {
 				widest := strings.Replace(text, word.Text, meant[len(meant)-1], 1)
-				a.Note("Try: txarchive %s %s   (as a field)", command, terminal.ShellQuote(widest))
+				s.Note("Try: txarchive %s %s   (as a field)", command, terminal.ShellQuote(widest))
 			}
 		}
 	}
 	if t = relaxed(t); t != nil && matches(t) {
-		q := query.FindTypedTimes(text, now, a.Location()).Print(t)
-		a.Note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
+		q := query.FindTypedTimes(text, now, s.Location()).Print(t)
+		s.Note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
 	}
 }

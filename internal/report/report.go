@@ -1,10 +1,13 @@
-package main
+// Package report prints what was spent: as tables, charts and rows for programs, with the records behind each figure, beside a budget or
+// beside another period. It also has the reports that are shipped or saved under a name.
+package report
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
+	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/chart"
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
@@ -12,30 +15,74 @@ import (
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/suggest"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
+// Options say which report is printed, and how. Those of cost say of what.
+type Options struct {
+	cost.Options
+	Format string // table, csv, json, ndjson or markdown
+
+	// At most one of these asks for another report than sums by keys.
+	Explain string // the records behind the figure of an id or row
+	Tree    string // a run or group with all its sub-runs
+	Blocks  bool   // windows of five hours
+	Budget  string // this month beside a limit in USD
+
+	Chart    bool   // bars and lines in place of the table
+	Out      string // a file for the chart, .svg or .html
+	Asked    string // the query as it was typed
+	Narrowed bool   // that there are a query, a run or dates
+}
+
+// reporter prints one report.
+type reporter struct {
+	*printer.Printer
+	o       Options
+	store   *archive.Archive
+	suggest *suggest.Suggester
+	style   terminal.Style
+	width   int
+}
+
+// Print prints the report that the options ask for.
+func Print(ctx context.Context, p *printer.Printer, store *archive.Archive, s *suggest.Suggester, o Options) error {
+	v := reporter{Printer: p, o: o, store: store, suggest: s, style: p.Style(), width: p.Width()}
+	switch {
+	case o.Explain != "":
+		return v.explain(ctx)
+	case o.Tree != "":
+		return v.tree(ctx)
+	case o.Blocks:
+		return v.blocks(ctx)
+	case o.Budget != "":
+		return v.budget(ctx)
+	}
+	return v.report(ctx)
+}
+
 // report prints what was spent, in groups.
-func (v *costPrinter) report(ctx context.Context) error {
-	r, err := cost.Run(ctx, v.store.Index(), v.options)
+func (v *reporter) report(ctx context.Context) error {
+	r, err := cost.Run(ctx, v.store.Index(), v.o.Options)
 	if err != nil {
 		return err
 	}
-	r.TimeZone = v.a.ZoneName(v.options.Location)
+	r.TimeZone = v.ZoneName(v.o.Location)
 	if len(r.Rows) > 0 {
 		if err := v.outdated(ctx); err != nil {
 			return err
 		}
 	}
-	if v.o.out != "" && len(r.Rows) > 0 {
-		if err := v.a.writeChart(v.o.out, r); err != nil {
+	if v.o.Out != "" && len(r.Rows) > 0 {
+		if err := v.writeChart(r); err != nil {
 			return err
 		}
-		v.a.Note("Wrote the chart to %s", v.a.displayPath(v.o.out))
+		v.Note("Wrote the chart to %s", v.DisplayPath(v.o.Out))
 	}
-	switch v.o.format {
+	switch v.o.Format {
 	case "json":
-		return v.a.PrintJSON(r)
+		return v.PrintJSON(r)
 	case "csv", "ndjson":
 		names, rows := reportSheet(r)
 		if err := v.sheet(names, rows); err != nil {
@@ -48,20 +95,20 @@ func (v *costPrinter) report(ctx context.Context) error {
 	if len(r.Rows) == 0 {
 		v.explainEmpty(ctx)
 		v.remarks(r)
-		v.a.suggestRelaxed(ctx, v.store, "cost", v.o.query, func(t *query.Tree) bool {
-			o := v.options
+		v.suggest.Relaxed(ctx, "cost", v.o.Asked, func(t *query.Tree) bool {
+			o := v.o.Options
 			o.Query = t
 			r, err := cost.Run(ctx, v.store.Index(), o)
 			return err == nil && len(r.Rows) > 0
 		})
 		return nil
 	}
-	if v.o.chart {
-		fmt.Fprintln(v.a.Out, chart.New(r).Draw(v.width, v.style))
+	if v.o.Chart {
+		fmt.Fprintln(v.Out, chart.New(r).Draw(v.width, v.style))
 		v.leftOut(r)
 		return v.unpriced(r)
 	}
-	if v.o.format == "markdown" {
+	if v.o.Format == "markdown" {
 		if err := v.markdown(reportGrid(r, false)); err != nil {
 			return err
 		}
@@ -70,15 +117,15 @@ func (v *costPrinter) report(ctx context.Context) error {
 		if v.width > 0 && g.FullWidth() > v.width {
 			g = reportGrid(r, true)
 		}
-		fmt.Fprintln(v.a.Out, v.a.Fit(g))
+		fmt.Fprintln(v.Out, v.Fit(g))
 	}
 	return v.unpriced(r)
 }
 
 // leftOut notes what --limit has cut off, for formats that have no row for the rest.
-func (v *costPrinter) leftOut(r *cost.Report) {
+func (v *reporter) leftOut(r *cost.Report) {
 	if n := r.LeftOut.Rows; n > 0 {
-		v.a.Note("Omitted by --limit: %s, %s", terminal.Plural(n, "row", "rows"), terminal.Dollars(r.LeftOut.Cost))
+		v.Note("Omitted by --limit: %s, %s", terminal.Plural(n, "row", "rows"), terminal.Dollars(r.LeftOut.Cost))
 	}
 }
 
@@ -157,19 +204,19 @@ func figureColumns(totals *cost.Figures, short bool) []figureColumn {
 }
 
 // unpriced prints the usage without a known cost, and the other caveats of the totals.
-func (v *costPrinter) unpriced(r *cost.Report) error {
+func (v *reporter) unpriced(r *cost.Report) error {
 	if len(r.Unpriced) > 0 {
 		g := &terminal.Table{Columns: []terminal.Column{{Head: "cost unknown", Shorten: terminal.TruncateMiddle}, {Head: "requests", Right: true, DropRank: 2}, {Head: "tokens", Right: true, DropRank: 1}, {Head: "reason", Shorten: terminal.Truncate}}}
 		for _, u := range r.Unpriced {
 			g.Add(terminal.TextOrDash(u.Model), terminal.Count(u.Requests), terminal.Count(u.All()), u.Reason)
 		}
-		fmt.Fprintln(v.a.Out)
-		if v.o.format == "markdown" {
+		fmt.Fprintln(v.Out)
+		if v.o.Format == "markdown" {
 			if err := v.markdown(g); err != nil {
 				return err
 			}
 		} else {
-			fmt.Fprintln(v.a.Out, v.a.Fit(g))
+			fmt.Fprintln(v.Out, v.Fit(g))
 		}
 	}
 	v.remarks(r)
@@ -177,24 +224,24 @@ func (v *costPrinter) unpriced(r *cost.Report) error {
 }
 
 // remarks prints what the totals do not include, which the JSON has in full.
-func (v *costPrinter) remarks(r *cost.Report) {
+func (v *reporter) remarks(r *cost.Report) {
 	if n := r.Undated; n > 0 {
-		v.a.Note("Excluded by the dates: %s without a time (--file-times)", terminal.Plural(n, "request", "requests"))
+		v.Note("Excluded by the dates: %s without a time (--file-times)", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.FileDated; n > 0 {
-		v.a.Note("Dated by their files: %s", terminal.Plural(n, "request", "requests"))
+		v.Note("Dated by their files: %s", terminal.Plural(n, "request", "requests"))
 	}
 	if n := besideDays(r); n > 0 {
-		v.a.Note("Without a time: %s (--file-times)", terminal.Plural(n, "request", "requests"))
+		v.Note("Without a time: %s (--file-times)", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Unpriced; n > 0 {
-		v.a.Note("The total excludes %s of unknown cost", terminal.Plural(n, "request", "requests"))
+		v.Note("The total excludes %s of unknown cost", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Elsewhere; n > 0 {
-		v.a.Note("The cost of %s is in other records of the conversation: docs/cost.md", terminal.Plural(n, "request", "requests"))
+		v.Note("The cost of %s is in other records of the conversation: docs/cost.md", terminal.Plural(n, "request", "requests"))
 	}
 	if n := r.Totals.Stub; n > 0 {
-		v.a.Note("%s of stub engines cost nothing", terminal.Plural(n, "record", "records"))
+		v.Note("%s of stub engines cost nothing", terminal.Plural(n, "record", "records"))
 	}
 }
 
@@ -209,20 +256,20 @@ func besideDays(r *cost.Report) (n int64) {
 }
 
 // outdated notes that costs were computed by an older program, or before another machine set prices.
-func (v *costPrinter) outdated(ctx context.Context) error {
+func (v *reporter) outdated(ctx context.Context) error {
 	book, err := index.Prices(ctx, v.store.Index(), price.Default())
 	if err != nil {
 		return err
 	}
 	in, err := ingest.Priced(ctx, v.store.Index(), book)
 	if err == nil && !in {
-		v.a.Note("These costs use older prices; the next command that writes, such as txarchive ingest, updates them")
+		v.Note("These costs use older prices; the next command that writes, such as txarchive ingest, updates them")
 	}
 	return err
 }
 
 // markdown prints a table as Markdown.
-func (v *costPrinter) markdown(g *terminal.Table) error {
+func (v *reporter) markdown(g *terminal.Table) error {
 	var names []string
 	for _, c := range g.Columns {
 		names = append(names, c.Head)
@@ -237,8 +284,8 @@ func (v *costPrinter) markdown(g *terminal.Table) error {
 }
 
 // sheet prints rows in the format of the flags.
-func (v *costPrinter) sheet(names []string, rows [][]any) error {
-	w, err := v.a.Rows(v.o.format)
+func (v *reporter) sheet(names []string, rows [][]any) error {
+	w, err := v.Rows(v.o.Format)
 	if err != nil {
 		return err
 	}
@@ -273,12 +320,4 @@ var figureNames = []string{"requests", "input_tokens", "output_tokens", "cache_r
 func figureValues(f *cost.Figures) []any {
 	return []any{f.Requests, f.Input, f.Output, f.CacheRead, f.CacheCreation, f.CacheCreation1h, f.Reasoning, printer.Value(f.Cost), printer.Value(f.Nano),
 		printer.Value(f.Reported), printer.Value(f.Calculated), printer.Value(f.Share), f.Unpriced, f.Stub, f.Elsewhere}
-}
-
-// value returns what p points at, nil for nil.
-func value[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return *p
 }

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"encoding/xml"
@@ -29,11 +29,10 @@ func TestChartFilesAreInert(t *testing.T) {
 	r.Totals.Cost = &total
 	reason := "<i>because</i>"
 	r.Unpriced = []cost.Unpriced{{Model: &reason, Reason: reason}}
-	a := newApp()
 	for _, name := range []string{"c.svg", "c.html"} {
 		path := filepath.Join(t.TempDir(), name)
 		for range 2 { // the second replaces the first
-			must(t, a.writeChart(path, r))
+			must(t, (&reporter{o: Options{Out: path}}).writeChart(r))
 		}
 		b, err := os.ReadFile(path)
 		must(t, err)
@@ -63,5 +62,12 @@ func TestChartFilesAreInert(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", name, info.Mode(), err)
 		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
