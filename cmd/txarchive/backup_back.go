@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -138,7 +139,7 @@ func (a *app) comparable(ctx context.Context, b *backup.Backup, s *backup.Snapsh
 		}
 		listed = append(listed, backup.Pack(info))
 	}
-	unindexed, _, err := unindexedPacks(ctx, store)
+	unindexed, _, err := status.Unindexed(ctx, store)
 	if err == nil && slices.Equal(listed, s.Packs) && len(unindexed) == 0 {
 		return store, ""
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/doctor"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -87,7 +88,7 @@ func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor
 			return code == failure.ExitCorrupt, hint
 		},
 		Sources: func(ctx context.Context) (followed []doctor.Source, err error) {
-			states, err := a.sourceStates(ctx, store)
+			states, err := status.Sources(ctx, store, a.Now())
 			for _, s := range states {
 				if s.State != "removed" {
 					followed = append(followed, doctor.Source{Name: s.Name, Root: s.Root, LastScanned: s.LastScanned.Time})
@@ -97,7 +98,7 @@ func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor
 		},
 		Orphans: func(ctx context.Context) ([]string, error) { return a.orphanMarks(ctx, store, a.Now()) },
 		Unknown: func(ctx context.Context) ([]string, error) {
-			unknown, _, err := unindexedPacks(ctx, store)
+			unknown, _, err := status.Unindexed(ctx, store)
 			return unknown, err
 		},
 		Damaged: func(ctx context.Context) (map[string]string, error) { return a.damagedPacks(ctx, store) },

@@ -20,6 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -160,7 +161,7 @@ func ingestSources(ctx context.Context, a *app, o ingestOptions, store *archive.
 	}
 	report, err := g.Run(ctx, roots)
 	if err == nil && !o.dryRun {
-		err = a.recordScanned(ctx, store, roots, report)
+		err = status.RecordScanned(ctx, store, a.Now(), roots, report)
 	}
 	if err == nil && !o.dryRun && len(damaged) > 0 {
 		err = a.mendPacks(ctx, store, damaged, report)

@@ -18,8 +18,6 @@ import (
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-const defaultVerifyDays = 30
-
 // nightlyOptions are the flags of nightly.
 type nightlyOptions struct {
 	backup     string
@@ -69,7 +67,7 @@ func nightlyFlags(a *app, cmd *cobra.Command, o *nightlyOptions) {
 	a.pathVar(f, &o.backup, "backup", "update the backup in `DIR`, which txarchive backup has created")
 	keepFlags(cmd, &o.keep)
 	a.pathVar(f, &o.policy, "policy", "prune by the policy in `FILE` (default the policy last applied to the archive)")
-	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within `N` days (0 = read none)")
+	f.IntVar(&o.verifyDays, "verify-days", nightly.VerifyDays, "read every byte again within `N` days (0 = read none)")
 	f.Var((*ageValue)(&o.grace), "grace", "keep what was pruned less than this `TIME` ago, so that it can be undone")
 	f.Var((*ageValue)(&o.maxTime), "max-time", "limit gc and verify together to this `TIME`, such as 2h (default no limit)")
 	f.Var(&o.maxBytes, "max-bytes", "limit what gc writes and verify reads to this `SIZE` each, such as 50GB (default no limit)")

@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/show"
+	"github.com/txarchive/txarchive/internal/status"
 )
 
 type searchOptions struct {
@@ -64,7 +65,7 @@ func newSearchCommand(a *app) *cobra.Command {
 
 func (a *app) searcher(store *archive.Archive) *search.Searcher {
 	return &search.Searcher{Index: store.Index(), Texts: a.texts(store), Now: a.Now, Location: a.Location(),
-		Sources: func(ctx context.Context) (func() []search.Source, error) { return a.searchedSources(ctx, store) }}
+		Sources: func(ctx context.Context) (func() []search.Source, error) { return status.Searched(ctx, store, a.Now) }}
 }
 
 func runSearch(ctx context.Context, a *app, o searchOptions, query string) error {
@@ -104,7 +105,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 			s.Names(ctx, query)
 			s.Usage(ctx, query)
 			s.Show(ctx, query)
-			if err := a.noteUnindexed(ctx, store, coverage.Rows); err != nil {
+			if err := status.NoteUnindexed(ctx, &a.Printer, store, coverage.Rows); err != nil {
 				return err
 			}
 		}

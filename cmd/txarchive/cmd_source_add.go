@@ -18,6 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -140,7 +141,7 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 		return err
 	}
 	for _, n := range added {
-		a.Note("Source %q follows %s.", n.Name, a.DisplayPath(followed(n.Root, n.Only)))
+		a.Note("Source %q follows %s.", n.Name, a.DisplayPath(status.Followed(n.Root, n.Only)))
 	}
 	return nil
 }

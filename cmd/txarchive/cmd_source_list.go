@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/printer"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -39,7 +37,7 @@ func runSourceList(ctx context.Context, a *app) error {
 	l := a.Listing(terminal.Column{Head: "source", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "state"}, terminal.Column{Head: "files", Right: true, DropRank: 1},
 		terminal.Column{Head: "size", Right: true, DropRank: 2}, terminal.Column{Head: "directory", Shorten: terminal.TruncateMiddle})
 	for _, s := range sources {
-		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: printer.OrNull(s.Host), Added: printer.Stamp(s.Added)}
+		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: status.StateOf(s), Host: printer.OrNull(s.Host), Added: printer.Stamp(s.Added)}
 		if s.Removed != nil {
 			row.Removed.Time = *s.Removed
 		}
@@ -50,7 +48,7 @@ func runSourceList(ctx context.Context, a *app) error {
 			row.Files++
 			row.Bytes += v.Size
 		}
-		where := a.DisplayPath(followed(row.Root, row.Only))
+		where := a.DisplayPath(status.Followed(row.Root, row.Only))
 		if len(row.Exclude) > 0 {
 			where += " without " + orNone(row.Exclude)
 		}
@@ -60,25 +58,4 @@ func runSourceList(ctx context.Context, a *app) error {
 	}
 	l.End("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	return nil
-}
-
-// followed describes what is scanned of a directory: all of it, or only some paths.
-func followed(root string, only []string) string {
-	switch len(only) {
-	case 0:
-		return root
-	case 1:
-		return filepath.Join(root, filepath.FromSlash(only[0]))
-	}
-	return filepath.Join(root, "{"+strings.Join(only, ",")+"}")
-}
-
-func sourceState(s ingest.Named) string {
-	if s.Removed != nil {
-		return "removed"
-	}
-	if _, err := os.Stat(s.Root); err != nil {
-		return "missing"
-	}
-	return "present"
 }

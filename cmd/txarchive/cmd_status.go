@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
-	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/failure"
-	"github.com/txarchive/txarchive/internal/ingest"
-	"github.com/txarchive/txarchive/internal/nightly"
-	"github.com/txarchive/txarchive/internal/printer"
-	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/status"
 )
 
 // statusOptions are the flags of status.
@@ -53,45 +51,6 @@ func newStatusCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// sourceStatus is a source in the report of status.
-type sourceStatus struct {
-	Name        string            `json:"name"`
-	Root        string            `json:"root"`
-	Only        []string          `json:"only,omitempty"` // the paths that are followed; all of it without
-	State       string            `json:"state"`          // present, missing, removed
-	Files       int64             `json:"files"`
-	Bytes       int64             `json:"bytes"`
-	Versions    int64             `json:"versions"`
-	LastScanned printer.Timestamp `json:"last_scanned"`
-	LastStored  printer.Timestamp `json:"last_stored"`
-	Age         *int64            `json:"age_seconds"` // since the last scan
-	Problems    int64             `json:"problems"`
-	Stale       bool              `json:"stale"` // older than --max-age
-
-	Outlook *sourceOutlook `json:"outlook"` // null with --no-scan
-
-	roots []ingest.Root
-}
-
-// statusReport is what status prints.
-type statusReport struct {
-	Archive   string            `json:"archive"`
-	LastPack  printer.Timestamp `json:"last_pack"`
-	Sources   []*sourceStatus   `json:"sources"`
-	Problems  int64             `json:"problems"`
-	Unindexed int64             `json:"unindexed_packs"`
-	MaxAge    *int64            `json:"max_age_seconds"`
-	OK        bool              `json:"ok"`
-	Storage   archive.Storage   `json:"storage"`
-	Free      *int64            `json:"free_bytes"` // on the disk of the archive; null if unknown
-
-	Growth    growth           `json:"growth"`
-	Nightly   nightlyStatus    `json:"nightly"`
-	Verify    nightly.Coverage `json:"verify"`
-	Backup    *nightly.Backup  `json:"backup"`
-	Attention []attention      `json:"attention"`
-}
-
 func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	if o.maxAge < 0 {
 		return failure.Usage("--max-age cannot be negative", "--max-age 26h")
@@ -104,7 +63,7 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 		return err
 	}
 	defer store.Close()
-	s, err := a.status(ctx, store, o)
+	s, err := status.Collect(ctx, &a.Printer, store, a.statusOptions(store, o))
 	if err != nil {
 		return err
 	}
@@ -117,84 +76,42 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	if a.JSON {
 		err = a.PrintJSON(s)
 	} else if table {
-		a.printStatus(s)
+		s.Print(&a.Printer)
 	}
-	return errors.Join(err, s.verdict(&o, table))
+	return errors.Join(err, s.Verdict(o.check, table))
 }
 
-// verdict returns the error that status ends in, nil for none. said means that the findings were already printed for people.
-func (s *statusReport) verdict(o *statusOptions, said bool) error {
-	if s.OK && o.check && len(s.Attention) > 0 {
-		text := terminal.Plural(len(s.Attention), "thing needs", "things need") + " attention"
-		if said {
-			return failure.LimitCrossed(text, "")
+// statusOptions returns what a status covers, by the flags.
+func (a *app) statusOptions(store *archive.Archive, o statusOptions) status.Options {
+	s := status.Options{MaxAge: o.maxAge, Next: func(ctx context.Context) (time.Time, string) {
+		r, err := a.scheduleState(ctx, &scheduleOptions{})
+		if err != nil || !r.Scheduled {
+			return time.Time{}, ""
 		}
-		return failure.LimitCrossed(text+": "+s.Attention[0].Text, "txarchive status")
-	}
-	if s.OK {
-		return nil
-	}
-	var stale []string
-	for _, one := range s.Sources {
-		if one.Stale {
-			stale = append(stale, one.Name)
-		}
-	}
-	if len(stale) == 0 {
-		return failure.LimitCrossed("nothing has been ingested yet", "txarchive ingest DIR")
-	}
-	return failure.LimitCrossed(fmt.Sprintf("not scanned for %s: %s", terminal.Duration(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` stops following a source")
-}
-
-// status collects what is known about the sources and the disk.
-func (a *app) status(ctx context.Context, store *archive.Archive, o statusOptions) (*statusReport, error) {
-	s := &statusReport{Archive: store.Dir(), Sources: []*sourceStatus{}, OK: true}
-	sources, err := a.sourceStates(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	s.Sources = sources
-	if s.Problems, err = countProblems(ctx, store, sources); err != nil {
-		return nil, err
-	}
-	if s.Storage, err = store.Storage(ctx); err != nil {
-		return nil, err
-	}
-	if n := disk.FreeBytes(store.Dir()); n >= 0 {
-		s.Free = &n
-	}
-	unindexed, last, err := unindexedPacks(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	s.Unindexed, s.LastPack = int64(len(unindexed)), printer.Stamp(last)
-	if o.maxAge > 0 {
-		s.markStale(a.Now(), o.maxAge)
-	}
-	if err := a.statusOfNights(ctx, store, s); err != nil {
-		return nil, err
-	}
+		return r.Next.Time, *r.With
+	}}
 	if !o.noScan {
-		if err := a.previewSources(ctx, store, s); err != nil {
-			return nil, err
-		}
+		s.Outlook = a.ingester(store).Outlook
 	}
-	s.collectAttention(a.Now())
-	return s, nil
+	return s
 }
 
-// markStale marks the sources that were scanned longer ago than maxAge.
-func (s *statusReport) markStale(now time.Time, maxAge time.Duration) {
-	s.MaxAge = new(int64(maxAge / time.Second))
-	followed := 0
-	for _, one := range s.Sources {
-		if one.State == "removed" {
-			continue
-		}
-		followed++
-		if one.Stale = one.LastScanned.IsZero() || now.Sub(one.LastScanned.Time) > maxAge; one.Stale {
-			s.OK = false
-		}
+// writeMetrics writes the metrics to a file for node_exporter, completely or not at all, or to standard output for "-". Others may read the
+// file: it has names of sources and nothing of their contents.
+func (a *app) writeMetrics(s *status.Report, file string) error {
+	var text strings.Builder
+	if _, err := s.Metrics(a.Now()).WriteTo(&text); err != nil {
+		return err
 	}
-	s.OK = s.OK && followed > 0
+	if file == "-" {
+		_, err := io.WriteString(a.Out, text.String())
+		return err
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // which a file would take the place of: /dev/stdout
+		return failure.Usage(fmt.Sprintf("--prometheus %s: not a regular file", file), "--prometheus - writes to standard output")
+	}
+	if err := a.fs().WriteFile(file, []byte(text.String())); err != nil {
+		return fmt.Errorf("write metrics: %w", err)
+	}
+	return os.Chmod(file, 0o644)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -84,7 +85,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		}
 		defer drop()
 	}
-	packs, err := listPacks(ctx, store)
+	packs, err := status.Packs(ctx, store)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ var doors = map[string][]string{
 	"terminal":   {},
 	"rows":       {"terminal"},
 	"failure":    {}, // and the face may import it
+	"status":     {"archive", "disk", "failure", "ingest", "nightly", "printer", "prometheus", "search", "terminal", "transcript"},
 	"suggest":    {"index", "lookup", "printer", "query", "terminal"},
 	"report":     {"archive", "chart", "cost", "failure", "index", "ingest", "lookup", "price", "printer", "query", "suggest", "terminal", "transcript"},
 	"lookup":     {"failure", "index", "ingest", "query", "terminal"},
@@ -90,8 +91,8 @@ var doors = map[string][]string{
 	"prometheus/prometheustest": {},
 	"prune":                     {"prune/gc", "index", "blob", "blob/pack", "policy", "query", "transcript"},
 	"prune/gc":                  {"index", "blob", "blob/pack"},
-	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
-		"ingest/format/all", "docs", "failure", "printer", "lookup", "show", "report", "suggest", "terminal", "sqlshell", "doctor", "rows"},
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "disk", "index", "blob",
+		"ingest/format/all", "docs", "failure", "printer", "lookup", "show", "report", "status", "suggest", "terminal", "sqlshell", "doctor", "rows"},
 }
 
 // fences says in which rooms packages of others may be used. The longest prefix counts; one that is missing here may

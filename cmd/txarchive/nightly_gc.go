@@ -11,26 +11,22 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/prune/gc"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
-
-// doubtText says why nothing is deleted.
-func (a *app) doubtText(l nightly.Leap) string {
-	return fmt.Sprintf("nothing is deleted before %s: %s passed between two nightly runs, or the clock is wrong", a.FormatMinute(l.Until()), terminal.Duration(l.To.Sub(l.From)))
-}
 
 // gc frees the space of what was pruned longer ago than the grace period. It reads all manifests, so it is skipped if no pack has
 // changed since it last had nothing to do.
 func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
 	if state.Leap != nil {
-		return skipped(n.app.doubtText(*state.Leap))
+		return skipped(status.Doubt(&n.app.Printer, *state.Leap))
 	}
 	store, err := n.openWriteWaiting(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	packs, err := listPacks(ctx, store)
+	packs, err := status.Packs(ctx, store)
 	if err != nil {
 		return r, err
 	}
@@ -67,7 +63,7 @@ func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Re
 		r.Outcome = nightly.Stopped
 	}
 	if report.Spared == 0 && !report.More && len(report.Damaged) == 0 {
-		if packs, err = listPacks(ctx, store); err != nil {
+		if packs, err = status.Packs(ctx, store); err != nil {
 			return r, err
 		}
 		state.Collected = nightly.Fingerprint(packs)
@@ -79,7 +75,7 @@ func (n *nightlyJob) gc(ctx context.Context, state *nightly.State) (r nightly.Re
 // gc. It looks at every run: runs age without anything new.
 func (n *nightlyJob) policy(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
 	if state.Leap != nil {
-		return skipped(n.app.doubtText(*state.Leap))
+		return skipped(status.Doubt(&n.app.Printer, *state.Leap))
 	}
 	store, err := n.openWriteWaiting(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -107,9 +108,9 @@ func (n *nightlyJob) ingest(ctx context.Context, _ *nightly.State) (r nightly.Re
 	for _, name := range report.Missing {
 		r.Problems = append(r.Problems, "missing: "+name)
 	}
-	sources, serr := n.app.sourceStates(ctx, store)
+	sources, serr := status.Sources(ctx, store, n.app.Now())
 	for _, s := range sources {
-		if s.isEmptied() {
+		if s.Emptied() {
 			r.Problems = append(r.Problems, fmt.Sprintf("empty: %s: %s archived from it, is it mounted?", s.Name, terminal.Plural(s.Files, "file", "files")))
 		}
 	}
@@ -123,18 +124,6 @@ func (n *nightlyJob) ingest(ctx context.Context, _ *nightly.State) (r nightly.Re
 	return r, err
 }
 
-// listPacks returns the packs of an archive for the state of the job.
-func listPacks(ctx context.Context, store *archive.Archive) ([]nightly.Pack, error) {
-	var packs []nightly.Pack
-	for info, err := range store.Packs().List(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		packs = append(packs, nightly.Pack{Name: info.Name, Size: info.Size, Created: packTime(info.Name)})
-	}
-	return packs, nil
-}
-
 // verify reads tonight's share of the packs.
 func (n *nightlyJob) verify(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
 	state.VerifyDays = n.opts.verifyDays
@@ -143,7 +132,7 @@ func (n *nightlyJob) verify(ctx context.Context, state *nightly.State) (r nightl
 		return r, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	packs, err := listPacks(ctx, store)
+	packs, err := status.Packs(ctx, store)
 	if err != nil {
 		return r, err
 	}
@@ -288,7 +277,7 @@ func (n *nightlyJob) backup(ctx context.Context, state *nightly.State) (r nightl
 	r.Summary = fmt.Sprintf("%s (%s) new, %s in total, %s", terminal.Plural(report.Copied, "pack", "packs"), terminal.Bytes(report.CopiedBytes), terminal.Bytes(report.Bytes),
 		terminal.Plural(report.Snapshots, "snapshot", "snapshots"))
 	if keep != n.opts.keep {
-		r.Summary += "; " + n.app.doubtText(*state.Leap)
+		r.Summary += "; " + status.Doubt(&n.app.Printer, *state.Leap)
 	}
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/status"
 )
 
 // recordVerified records what a verify found about packs in the state of the nightly job: so status reports it, ingest repairs what it
@@ -43,7 +44,7 @@ func (a *app) damagedPacks(ctx context.Context, store *archive.Archive) (map[str
 	if err != nil || len(state.Damaged) == 0 {
 		return nil, nil // status reports what is wrong with the state
 	}
-	packs, err := listPacks(ctx, store)
+	packs, err := status.Packs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (a *app) mendPacks(ctx context.Context, store *archive.Archive, damaged map
 // stillDamaged reads damaged packs again and returns those that still are: somebody may have restored one, or the error of the disk was
 // transient.
 func (a *app) stillDamaged(ctx context.Context, store *archive.Archive, damaged map[string]string) (names []string, err error) {
-	packs, err := listPacks(ctx, store)
+	packs, err := status.Packs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (a *app) stillDamaged(ctx context.Context, store *archive.Archive, damaged 
 
 // forgetMissing drops the state of packs that no longer exist.
 func (a *app) forgetMissing(ctx context.Context, store *archive.Archive) error {
-	packs, err := listPacks(ctx, store)
+	packs, err := status.Packs(ctx, store)
 	if err == nil {
 		a.updateState(ctx, store, func(s *nightly.State) { s.Forget(packs) })
 	}

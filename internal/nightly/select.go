@@ -15,6 +15,9 @@ type Pack struct {
 	Created time.Time // zero if its name does not tell
 }
 
+// VerifyDays is within how many days every byte is read again, unless somebody says otherwise.
+const VerifyDays = 30
+
 // SelectOptions say how much is read in a night.
 type SelectOptions struct {
 	Days  int   // every byte is read at least once in this many days

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 // staleAfter is the age of the last complete scan of a source from which a search notes it.
 const staleAfter = 7 * 24 * time.Hour
 
-// searchedSources returns a function that reports, for each source that is followed, whether its directory exists, how current and how
+// Searched returns a function that reports, for each source that is followed, whether its directory exists, how current and how
 // complete it is.
-func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look func() []search.Source, err error) {
-	all, err := ingest.Sources(ctx, store.Index())
+func Searched(ctx context.Context, store *archive.Archive, now func() time.Time) (all func() []search.Source, err error) {
+	known, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return nil, err
 	}
@@ -29,12 +29,12 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look
 		return nil, err
 	}
 	return func() (states []search.Source) {
-		for _, s := range all {
+		for _, s := range known {
 			state := search.Source{Name: s.Name, Path: s.Root, State: "ok", Problems: problems[s.Name]}
-			if at := lastScanned(notes, s.Name, a.Now()); !at.IsZero() {
+			if at := lastScanned(notes, s.Name, now()); !at.IsZero() {
 				state.Last = &at
 			}
-			if a.look(s, &state) {
+			if look(s, &state, now()) {
 				states = append(states, state)
 			}
 		}
@@ -43,15 +43,15 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look
 }
 
 // look reports whether a source is followed, and records in state whether its directory exists and how current it is.
-func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
-	switch age := a.Now().Sub(s.Added); sourceState(s) {
+func look(s ingest.Named, state *search.Source, now time.Time) (followed bool) {
+	switch age := now.Sub(s.Added); StateOf(s) {
 	case "removed":
 		return false
 	case "missing":
 		state.State, state.Reason = "missing", "its directory is missing; what was stored from it is searched"
 	default:
 		if state.Last != nil {
-			age = a.Now().Sub(*state.Last)
+			age = now.Sub(*state.Last)
 		}
 		if age > staleAfter {
 			state.State, state.Reason = "stale", "not scanned for "+terminal.Duration(age.Truncate(24*time.Hour))+"; newer files are not searched: txarchive ingest"

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-// sourceOutlook is what of a source is not archived, and what its program will delete.
-type sourceOutlook struct {
+// Outlook is what of a source is not archived, and what its program will delete.
+type Outlook struct {
 	New       int64             `json:"new_files"`
 	Changed   int64             `json:"changed_files"`
 	Bytes     int64             `json:"pending_bytes"`
@@ -27,14 +27,14 @@ type sourceOutlook struct {
 	FirstLoss printer.Timestamp `json:"first_loss"`    // when the first of them may be deleted
 }
 
-// growth is how fast the packs grow.
-type growth struct {
+// Growth is how fast the packs grow.
+type Growth struct {
 	Month *int64            `json:"pack_bytes_per_month"` // 30 days; null while there are too few nights to tell
 	Since printer.Timestamp `json:"since"`
 }
 
-// nightlyStatus is the state of the nightly job.
-type nightlyStatus struct {
+// Nights is the state of the nightly job.
+type Nights struct {
 	Started  printer.Timestamp `json:"started"` // of the last run that finished
 	Finished printer.Timestamp `json:"finished"`
 	OK       *bool             `json:"ok"`
@@ -47,20 +47,20 @@ type nightlyStatus struct {
 	With     *string           `json:"scheduled_with"`
 }
 
-// attention is something that a person should look at.
-type attention struct {
+// Attention is something that a person should look at.
+type Attention struct {
 	Kind   string  `json:"kind"` // missing, nightly, overdue, killed, damaged, backup, loss, disk, clock, state
 	Source *string `json:"source"`
 	Text   string  `json:"text"`
 }
 
-// statusOfNights reports how the nightly runs went. A state that cannot be read is only reported as needing attention.
-func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *statusReport) error {
+// nights reports how the nightly runs went. A state that cannot be read is only reported as needing attention.
+func (s *Report) nights(ctx context.Context, p *printer.Printer, store *archive.Archive, o Options) error {
 	n := &s.Nightly
-	n.Failed, n.Problems, n.New, s.Attention = []string{}, []string{}, []string{}, []attention{}
+	n.Failed, n.Problems, n.New, s.Attention = []string{}, []string{}, []string{}, []Attention{}
 	state, err := nightly.Load(store.Dir())
 	if err != nil {
-		s.Attention = append(s.Attention, attention{Kind: "state", Text: err.Error()})
+		s.Attention = append(s.Attention, Attention{Kind: "state", Text: err.Error()})
 		state = &nightly.State{}
 	}
 	if last := state.Last; last != nil {
@@ -83,21 +83,21 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 	if r := state.Running; r != nil {
 		n.Running, n.Killed = printer.Stamp(r.Started), state.Killed()
 	}
-	packs, err := listPacks(ctx, store)
+	packs, err := Packs(ctx, store)
 	if err != nil {
 		return err
 	}
 	days := state.VerifyDays
 	if days == 0 {
-		days = defaultVerifyDays
+		days = nightly.VerifyDays
 	}
-	s.Verify, s.Backup = state.Coverage(packs, a.Now(), days), state.Backup
-	s.Growth = packGrowth(state, packs, a.Now())
-	if state.Leap.Doubts(a.Now()) {
-		s.Attention = append(s.Attention, attention{Kind: "clock", Text: a.doubtText(*state.Leap)})
+	s.Verify, s.Backup = state.Coverage(packs, p.Now(), days), state.Backup
+	s.Growth = packGrowth(state, packs, p.Now())
+	if state.Leap.Doubts(p.Now()) {
+		s.Attention = append(s.Attention, Attention{Kind: "clock", Text: Doubt(p, *state.Leap)})
 	}
-	if r, err := a.scheduleState(ctx, &scheduleOptions{}); err == nil && r.Scheduled {
-		n.Next, n.With = r.Next, r.With
+	if at, with := o.Next(ctx); with != "" {
+		n.Next, n.With = printer.Stamp(at), &with
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 const month = 30 * 24 * time.Hour
 
 // packGrowth returns by how much the packs have grown since the oldest night of the last month on record, scaled to a month.
-func packGrowth(state *nightly.State, packs []nightly.Pack, now time.Time) growth {
+func packGrowth(state *nightly.State, packs []nightly.Pack, now time.Time) Growth {
 	bytes := int64(0)
 	for _, p := range packs {
 		bytes += p.Size
@@ -114,39 +114,38 @@ func packGrowth(state *nightly.State, packs []nightly.Pack, now time.Time) growt
 		age := now.Sub(night.Started)
 		if night.PackBytes > 0 && age <= month+24*time.Hour && age > 48*time.Hour {
 			n := int64(float64(bytes-night.PackBytes) * (float64(month) / float64(age)))
-			return growth{&n, printer.Stamp(night.Started)}
+			return Growth{&n, printer.Stamp(night.Started)}
 		}
 	}
-	return growth{}
+	return Growth{}
 }
 
-// previewSources scans the sources without reading their files.
-func (a *app) previewSources(ctx context.Context, store *archive.Archive, s *statusReport) error {
+// preview scans the sources without reading their files.
+func (s *Report) preview(ctx context.Context, now time.Time, o Options) error {
 	until := s.Nightly.Next.Time
 	if until.IsZero() {
-		until = a.Now().Add(24 * time.Hour)
+		until = now.Add(24 * time.Hour)
 	}
-	g := a.ingester(store)
 	for _, one := range s.Sources {
 		if one.State != "present" {
 			continue
 		}
-		var o ingest.Outlook
+		var all ingest.Outlook
 		for _, root := range one.roots {
-			part, err := g.Outlook(ctx, root, until)
+			part, err := o.Outlook(ctx, root, until)
 			if err != nil {
 				return err
 			}
-			if o.Missing = part.Missing && !root.Listed; o.Missing {
+			if all.Missing = part.Missing && !root.Listed; all.Missing {
 				break
 			}
-			o.Join(part)
+			all.Join(part)
 		}
-		if o.Missing {
+		if all.Missing {
 			continue
 		}
-		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Oldest: printer.Stamp(o.Oldest), Unknown: o.Unknown,
-			Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk, FirstLoss: printer.Stamp(o.First)}
+		one.Outlook = &Outlook{New: all.New, Changed: all.Changed, Bytes: all.Bytes, Oldest: printer.Stamp(all.Oldest), Unknown: all.Unknown,
+			Doomed: all.Doomed, DoomedB: all.DoomedBytes, AtRisk: all.AtRisk, FirstLoss: printer.Stamp(all.First)}
 	}
 	return nil
 }
@@ -158,7 +157,7 @@ const lateAfter = 2 * time.Hour
 const minFree = 64 << 20
 
 // neededFree returns how many bytes should be free: for a second index beside the present one, and for what is new in a month.
-func (s *statusReport) neededFree() int64 {
+func (s *Report) neededFree() int64 {
 	need := max(minFree, s.Storage.IndexBytes)
 	if s.Growth.Month != nil {
 		need = max(need, *s.Growth.Month)
@@ -167,15 +166,15 @@ func (s *statusReport) neededFree() int64 {
 }
 
 // collectAttention lists what a person should look at.
-func (s *statusReport) collectAttention(now time.Time) {
+func (s *Report) collectAttention(now time.Time) {
 	add := func(kind, source, text string, args ...any) {
-		s.Attention = append(s.Attention, attention{kind, printer.OrNull(source), fmt.Sprintf(text, args...)})
+		s.Attention = append(s.Attention, Attention{kind, printer.OrNull(source), fmt.Sprintf(text, args...)})
 	}
 	for _, one := range s.Sources {
 		switch {
 		case one.State == "missing":
 			add("missing", one.Name, "the source %s is missing: %s", one.Name, one.Root)
-		case one.isEmptied():
+		case one.Emptied():
 			add("missing", one.Name, "the source %s is empty, but %s are archived from it: is %s mounted?", one.Name, terminal.Plural(one.Files, "file", "files"), one.Root)
 		case one.Outlook != nil && one.Outlook.AtRisk > 0:
 			add("loss", one.Name, "%s of %s will be deleted by their program before they are archived: txarchive ingest",
@@ -215,4 +214,9 @@ func (s *statusReport) collectAttention(now time.Time) {
 		}
 		add("backup", "", "the backup to %s %s", filepath.Clean(b.Dir), last)
 	}
+}
+
+// Doubt says why nothing is deleted after a leap of the clock.
+func Doubt(p *printer.Printer, l nightly.Leap) string {
+	return fmt.Sprintf("nothing is deleted before %s: %s passed between two nightly runs, or the clock is wrong", p.FormatMinute(l.Until()), terminal.Duration(l.To.Sub(l.From)))
 }

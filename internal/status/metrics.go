@@ -1,38 +1,13 @@
-package main
+package status
 
 import (
-	"fmt"
-	"io"
-	"os"
-	"strings"
 	"time"
 
-	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/prometheus"
 )
 
-// writeMetrics writes the metrics to a file for node_exporter, completely or not at all, or to standard output for "-". Others may read the
-// file: it has names of sources and nothing of their contents.
-func (a *app) writeMetrics(s *statusReport, file string) error {
-	var text strings.Builder
-	if _, err := s.metrics(a.Now()).WriteTo(&text); err != nil {
-		return err
-	}
-	if file == "-" {
-		_, err := io.WriteString(a.Out, text.String())
-		return err
-	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // which a file would take the place of: /dev/stdout
-		return failure.Usage(fmt.Sprintf("--prometheus %s: not a regular file", file), "--prometheus - writes to standard output")
-	}
-	if err := a.fs().WriteFile(file, []byte(text.String())); err != nil {
-		return fmt.Errorf("write metrics: %w", err)
-	}
-	return os.Chmod(file, 0o644)
-}
-
-// metrics returns the metrics of a status.
-func (s *statusReport) metrics(now time.Time) *prometheus.Set {
+// Metrics returns the metrics of a status.
+func (s *Report) Metrics(now time.Time) *prometheus.Set {
 	m := &prometheus.Set{}
 	m.Time("txarchive_status_timestamp_seconds", "When these figures were collected.", now)
 	for _, one := range s.Sources {
@@ -71,7 +46,7 @@ func (s *statusReport) metrics(now time.Time) *prometheus.Set {
 	return m
 }
 
-func (s *sourceStatus) metrics(m *prometheus.Set) {
+func (s *Source) metrics(m *prometheus.Set) {
 	l := prometheus.Label{Name: "source", Value: s.Name}
 	m.Flag("txarchive_source_present", "Whether the source exists.", s.State == "present", l)
 	m.Time("txarchive_source_last_scanned_timestamp_seconds", "When the source was last scanned completely.", s.LastScanned.Time, l)

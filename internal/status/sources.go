@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -6,20 +6,22 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/nightly"
 )
 
 // scannedKey is the prefix of the local keys for when a source was last scanned completely on this machine.
 const scannedKey = "scanned/"
 
-// recordScanned records that sources were scanned completely. The record is lost with the index; then the time of the last stored
+// RecordScanned records that sources were scanned completely. The record is lost with the index; then the time of the last stored
 // version counts.
-func (a *app) recordScanned(ctx context.Context, store *archive.Archive, roots []ingest.Root, r *ingest.Report) error {
+func RecordScanned(ctx context.Context, store *archive.Archive, now time.Time, roots []ingest.Root, r *ingest.Report) error {
 	known, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return err
@@ -30,7 +32,7 @@ func (a *app) recordScanned(ctx context.Context, store *archive.Archive, roots [
 			return !slices.ContainsFunc(roots, func(o ingest.Root) bool { return o.Source == of.Source && o.Below == of.Below })
 		}
 		if !slices.Contains(r.Missing, k.Name) && !slices.ContainsFunc(k.Roots(), missed) {
-			notes[scannedKey+k.Name] = a.Now().UTC().Format(time.RFC3339Nano)
+			notes[scannedKey+k.Name] = now.UTC().Format(time.RFC3339Nano)
 		}
 	}
 	return store.Index().SaveLocal(ctx, notes)
@@ -49,8 +51,8 @@ func lastScanned(notes map[string]string, source string, now time.Time) time.Tim
 	return at
 }
 
-// sourceStates returns the sources with what is stored of them.
-func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sourceStatus, error) {
+// Sources returns the sources with what is stored of them.
+func Sources(ctx context.Context, store *archive.Archive, now time.Time) ([]*Source, error) {
 	known, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return nil, err
@@ -59,10 +61,10 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 	if err != nil {
 		return nil, err
 	}
-	all := []*sourceStatus{}
-	by := map[string]*sourceStatus{}
+	all := []*Source{}
+	by := map[string]*Source{}
 	for _, k := range known {
-		s := &sourceStatus{Name: k.Name, Root: k.Root, Only: k.Only, State: sourceState(k), roots: k.Roots()}
+		s := &Source{Name: k.Name, Root: k.Root, Only: k.Only, State: StateOf(k), roots: k.Roots()}
 		all, by[k.Name] = append(all, s), s
 	}
 	for stock, err := range store.Index().SourceStats(ctx) {
@@ -74,7 +76,6 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 		}
 	}
 	for _, s := range all {
-		now := a.Now()
 		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastStored.After(s.LastScanned.Time) && !isAhead(s.LastStored.Time, now) {
 			s.LastScanned = s.LastStored
 		}
@@ -86,7 +87,7 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 }
 
 // countProblems counts problems in total, and per source.
-func countProblems(ctx context.Context, store *archive.Archive, sources []*sourceStatus) (n int64, err error) {
+func countProblems(ctx context.Context, store *archive.Archive, sources []*Source) (n int64, err error) {
 	for p, err := range store.Index().Problems(ctx) {
 		if err != nil {
 			return n, err
@@ -101,9 +102,9 @@ func countProblems(ctx context.Context, store *archive.Archive, sources []*sourc
 	return n, nil
 }
 
-// unindexedPacks returns the packs that the index does not know, and when the newest of all packs was written. It lists packs before it
+// Unindexed returns the packs that the index does not know, and when the newest of all packs was written. It lists packs before it
 // asks the index, so a pack that is indexed meanwhile is known.
-func unindexedPacks(ctx context.Context, store *archive.Archive) (unknown []string, last time.Time, err error) {
+func Unindexed(ctx context.Context, store *archive.Archive) (unknown []string, last time.Time, err error) {
 	for info, err := range store.Packs().List(ctx) {
 		if err != nil {
 			return nil, last, err
@@ -138,8 +139,8 @@ func packTime(name string) time.Time {
 	return time.Time{}
 }
 
-// isEmptied reports whether a source of which files are archived is an empty directory now, as it is when its disk is not mounted.
-func (s *sourceStatus) isEmptied() bool {
+// Emptied reports whether a source of which files are archived is an empty directory now, as it is when its disk is not mounted.
+func (s *Source) Emptied() bool {
 	if s.State != "present" || s.Files == 0 {
 		return false
 	}
@@ -150,4 +151,38 @@ func (s *sourceStatus) isEmptied() bool {
 	defer dir.Close()
 	_, err = dir.Readdirnames(1)
 	return errors.Is(err, io.EOF)
+}
+
+// Packs returns the packs of an archive for the state of the nightly job.
+func Packs(ctx context.Context, store *archive.Archive) ([]nightly.Pack, error) {
+	var packs []nightly.Pack
+	for info, err := range store.Packs().List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		packs = append(packs, nightly.Pack{Name: info.Name, Size: info.Size, Created: packTime(info.Name)})
+	}
+	return packs, nil
+}
+
+// followed describes what is scanned of a directory: all of it, or only some paths.
+func Followed(root string, only []string) string {
+	switch len(only) {
+	case 0:
+		return root
+	case 1:
+		return filepath.Join(root, filepath.FromSlash(only[0]))
+	}
+	return filepath.Join(root, "{"+strings.Join(only, ",")+"}")
+}
+
+// StateOf returns whether a source is present, missing or removed.
+func StateOf(s ingest.Named) string {
+	if s.Removed != nil {
+		return "removed"
+	}
+	if _, err := os.Stat(s.Root); err != nil {
+		return "missing"
+	}
+	return "present"
 }

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -6,33 +6,35 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
-func (a *app) printStatus(s *statusReport) {
+// Print prints the report for people.
+func (s *Report) Print(p *printer.Printer) {
 	switch {
 	case len(s.Sources) > 0:
-		fmt.Fprintf(a.Out, "%s\n\n", a.Fit(a.statusGrid(s)))
+		fmt.Fprintf(p.Out, "%s\n\n", p.Fit(s.grid(p)))
 	case s.Unindexed == 0: // else the first ingest is still running
-		a.Note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
+		p.Note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	}
-	fmt.Fprintln(a.Out, a.Wrap("", a.storageLine(s), "  "))
-	a.printNights(s)
+	fmt.Fprintln(p.Out, p.Wrap("", s.storageLine(p), "  "))
+	s.printNights(p)
 	if s.Unindexed > 0 {
-		fmt.Fprintln(a.Out, a.Style().Yellow(notIndexed(s.Unindexed)))
+		fmt.Fprintln(p.Out, p.Style().Yellow(notIndexed(s.Unindexed)))
 	}
 	if s.Problems > 0 {
-		fmt.Fprintln(a.Out, a.Style().Yellow(terminal.Plural(s.Problems, "problem", "problems")+": txarchive doctor shows details"))
+		fmt.Fprintln(p.Out, p.Style().Yellow(terminal.Plural(s.Problems, "problem", "problems")+": txarchive doctor shows details"))
 	}
 	for _, t := range s.Attention {
-		fmt.Fprintln(a.Out, a.Style().Yellow(a.Wrap("", terminal.OneLine(t.Text), "  ")))
+		fmt.Fprintln(p.Out, p.Style().Yellow(p.Wrap("", terminal.OneLine(t.Text), "  ")))
 	}
 	if new := mergeRepeated(s.Nightly.New); len(new) > 0 {
-		for _, p := range new[:min(len(new), maxNewProblems)] {
-			fmt.Fprintln(a.Out, a.Wrap("  new: ", terminal.OneLine(p), "    "))
+		for _, one := range new[:min(len(new), maxNewProblems)] {
+			fmt.Fprintln(p.Out, p.Wrap("  new: ", terminal.OneLine(one), "    "))
 		}
 		if len(new) > maxNewProblems {
-			fmt.Fprintf(a.Out, "  ... and %s; --json lists all\n", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
+			fmt.Fprintf(p.Out, "  ... and %s; --json lists all\n", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
 		}
 	}
 }
@@ -41,15 +43,15 @@ func notIndexed(packs int64) string {
 	return terminal.Plural(packs, "pack is", "packs are") + " not indexed yet: an ingest is running, or the next one indexes them or reports why it cannot"
 }
 
-// noteUnindexed notes what a search of so many rows could not find: during a first load, everything.
-func (a *app) noteUnindexed(ctx context.Context, store *archive.Archive, rows *int64) error {
-	packs, _, err := unindexedPacks(ctx, store)
+// NoteUnindexed notes what a search of so many rows could not find: during a first load, everything.
+func NoteUnindexed(ctx context.Context, p *printer.Printer, store *archive.Archive, rows *int64) error {
+	packs, _, err := Unindexed(ctx, store)
 	switch {
 	case err != nil:
 	case len(packs) > 0:
-		a.Note("%s", notIndexed(int64(len(packs))))
+		p.Note("%s", notIndexed(int64(len(packs))))
 	case rows != nil && *rows == 0:
-		a.Note("There is nothing to search yet. Next: txarchive ingest DIR")
+		p.Note("There is nothing to search yet. Next: txarchive ingest DIR")
 	}
 	return err
 }
@@ -72,14 +74,14 @@ func mergeRepeated(all []string) (joined []string) {
 const maxNewProblems = 5
 
 // storageLine returns what the archive takes on disk.
-func (a *app) storageLine(s *statusReport) string {
+func (s *Report) storageLine(p *printer.Printer) string {
 	d := &s.Storage
 	parts := []string{fmt.Sprintf("%s (%s)", terminal.Plural(d.Packs, "pack", "packs"), terminal.Bytes(d.PackBytes)), "index " + terminal.Bytes(d.IndexBytes)}
 	if d.OldIndexBytes > 0 {
 		parts = append(parts, "older index "+terminal.Bytes(d.OldIndexBytes))
 	}
 	if !s.LastPack.IsZero() {
-		parts = append(parts, "last written "+terminal.Ago(a.Now().Sub(s.LastPack.Time)))
+		parts = append(parts, "last written "+terminal.Ago(p.Now().Sub(s.LastPack.Time)))
 	}
 	if m := s.Growth.Month; m != nil && *m > 0 {
 		parts = append(parts, "grows "+terminal.Bytes(*m)+" a month")
@@ -88,7 +90,7 @@ func (a *app) storageLine(s *statusReport) string {
 }
 
 // printNights prints how the nightly runs go, how much was verified lately, and when the last backup was.
-func (a *app) printNights(s *statusReport) {
+func (s *Report) printNights(p *printer.Printer) {
 	n := &s.Nightly
 	var parts []string
 	if n.OK != nil {
@@ -96,29 +98,29 @@ func (a *app) printNights(s *statusReport) {
 		if !*n.OK {
 			how = "had problems"
 		}
-		parts = append(parts, "ran "+terminal.Ago(a.Now().Sub(n.Finished.Time))+", "+how)
+		parts = append(parts, "ran "+terminal.Ago(p.Now().Sub(n.Finished.Time))+", "+how)
 	}
 	if !n.Running.IsZero() && !n.Killed {
-		parts = append(parts, "running since "+a.FormatClock(n.Running.Time))
+		parts = append(parts, "running since "+p.FormatClock(n.Running.Time))
 	}
 	if !n.Next.IsZero() {
-		parts = append(parts, "next "+a.FormatClock(n.Next.Time)+" by "+*n.With)
+		parts = append(parts, "next "+p.FormatClock(n.Next.Time)+" by "+*n.With)
 	}
 	if len(parts) > 0 {
-		fmt.Fprintln(a.Out, "nightly: "+strings.Join(parts, ", "))
+		fmt.Fprintln(p.Out, "nightly: "+strings.Join(parts, ", "))
 	}
 	if n.OK == nil && n.Running.IsZero() {
 		return
 	}
 	if v := &s.Verify; v.Bytes > 0 {
-		fmt.Fprintf(a.Out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, terminal.Plural(v.Days, "day", "days"))
+		fmt.Fprintf(p.Out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, terminal.Plural(v.Days, "day", "days"))
 	}
 	if b := s.Backup; b != nil && b.Last != nil {
-		fmt.Fprintf(a.Out, "backup: %s, %s\n", terminal.OneLine(a.DisplayPath(b.Dir)), terminal.Ago(a.Now().Sub(*b.Last)))
+		fmt.Fprintf(p.Out, "backup: %s, %s\n", terminal.OneLine(p.DisplayPath(b.Dir)), terminal.Ago(p.Now().Sub(*b.Last)))
 	}
 }
 
-func (a *app) statusGrid(s *statusReport) *terminal.Table {
+func (s *Report) grid(p *printer.Printer) *terminal.Table {
 	g := &terminal.Table{Columns: []terminal.Column{{Head: "source", Shorten: terminal.TruncateMiddle}, {Head: "state"}, {Head: "files", Right: true, DropRank: 2}, {Head: "size", Right: true, DropRank: 3},
 		{Head: "scanned"}, {Head: "new", DropRank: 4}, {Head: "waiting", Right: true}, {Head: "problems", Right: true}, {Head: "directory", Shorten: terminal.TruncateStart, DropRank: 1}}}
 	for _, one := range s.Sources {
@@ -131,12 +133,12 @@ func (a *app) statusGrid(s *statusReport) *terminal.Table {
 			scanned = "unknown" // by a clock that was wrong
 		}
 		if !one.LastScanned.IsZero() {
-			scanned = terminal.Ago(a.Now().Sub(one.LastScanned.Time))
+			scanned = terminal.Ago(p.Now().Sub(one.LastScanned.Time))
 		}
 		if !one.LastStored.IsZero() {
-			stored = terminal.Ago(a.Now().Sub(one.LastStored.Time))
+			stored = terminal.Ago(p.Now().Sub(one.LastStored.Time))
 		}
-		g.Add(one.Name, state, terminal.Count(one.Files), terminal.Bytes(one.Bytes), scanned, stored, one.waiting(), terminal.Count(one.Problems), a.DisplayPath(followed(one.Root, one.Only)))
+		g.Add(one.Name, state, terminal.Count(one.Files), terminal.Bytes(one.Bytes), scanned, stored, one.waiting(), terminal.Count(one.Problems), p.DisplayPath(Followed(one.Root, one.Only)))
 	}
 	if s.Problems == 0 {
 		g = g.Without(7)
@@ -148,7 +150,7 @@ func (a *app) statusGrid(s *statusReport) *terminal.Table {
 }
 
 // waiting returns how many files are not archived in their present state.
-func (s *statusReport) waiting() (n int64) {
+func (s *Report) waiting() (n int64) {
 	for _, one := range s.Sources {
 		if one.Outlook != nil {
 			n += one.Outlook.New + one.Outlook.Changed
@@ -157,7 +159,7 @@ func (s *statusReport) waiting() (n int64) {
 	return n
 }
 
-func (s *sourceStatus) waiting() string {
+func (s *Source) waiting() string {
 	if s.Outlook == nil {
 		return "?"
 	}
