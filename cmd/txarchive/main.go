@@ -1,6 +1,7 @@
 // Command txarchive keeps the transcripts of AI agents: every byte, searchable, for as long as a policy says.
 //
-// This package has the commands, the wiring, the printing and the exit codes. The rooms below internal/ do the work.
+// This package has the commands with their flags and help, the wiring, and the exit codes of errors. The rooms below internal/ do the
+// work, and print what is more than a few lines.
 package main
 
 import (
