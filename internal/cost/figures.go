@@ -1,13 +1,12 @@
 package cost
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Tokens counts requests and their tokens. Classes are disjoint, except for the two that are parts of others.
@@ -55,22 +54,19 @@ func (r Row) MarshalJSON() ([]byte, error) { return withKeys(r.Keys, r.Figures) 
 
 // withKeys returns the JSON object of rest with keys before its own.
 func withKeys(keys []Key, rest any) ([]byte, error) {
-	fields, err := json.Marshal(rest)
+	fields, err := transcript.AppendJSON(nil, rest)
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	b.WriteByte('{')
+	out := []byte{'{'}
 	for _, k := range keys {
-		pair, err := json.Marshal(map[string]*string{k.Name: k.Value})
+		pair, err := transcript.AppendJSON(nil, map[string]*string{k.Name: k.Value})
 		if err != nil {
 			return nil, err
 		}
-		b.Write(pair[1 : len(pair)-1])
-		b.WriteByte(',')
+		out = append(append(out, pair[1:len(pair)-1]...), ',')
 	}
-	b.Write(fields[1:])
-	return b.Bytes(), nil
+	return append(out, fields[1:]...), nil
 }
 
 // identity returns a string that is unique to a list of keys.

@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"encoding/json"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -102,7 +101,9 @@ type resultJSON struct {
 }
 
 // MarshalJSON writes the row as one object with all keys.
-func (r Row) MarshalJSON() ([]byte, error) { return json.Marshal(toRow(&r.Event, &r.Snippet)) }
+func (r Row) MarshalJSON() ([]byte, error) {
+	return transcript.AppendJSON(nil, toRow(&r.Event, &r.Snippet))
+}
 
 // MarshalJSON writes the hit as one object with all keys.
 func (r Result) MarshalJSON() ([]byte, error) {
@@ -118,7 +119,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if r.Score != 0 {
 		out.Score = &r.Score
 	}
-	return json.Marshal(out)
+	return transcript.AppendJSON(nil, out)
 }
 
 func toRow(e *index.Event, s *Snippet) rowJSON {
