@@ -34,7 +34,7 @@ func detectFile(h format.Head) format.Claim {
 		}
 		return format.Claim{}
 	case path.Ext(name) == ".ndjson":
-		if databaseName.MatchString(path.Base(path.Dir(path.Dir(h.Path)))) && isRows(h.Bytes) {
+		if databaseName.MatchString(databaseOf(h.Path)) && isRows(h.Bytes) {
 			return format.Claim{Strength: format.Certain, Role: roleRows}
 		}
 		return format.Claim{}
@@ -45,6 +45,12 @@ func detectFile(h format.Head) format.Claim {
 	}
 	return detectRecord(h)
 }
+
+// databaseOf returns the name of the database that rows are from.
+func databaseOf(rows string) string { return path.Base(path.Dir(path.Dir(rows))) }
+
+// isKilo reports whether rows are from a database of Kilo Code, which states what its gateway charged: 0 for free models.
+func isKilo(rows string) bool { return strings.HasPrefix(databaseOf(rows), "kilo") }
 
 // Withholds leaves out records of shared sessions, which hold secrets.
 func (opencode) Withholds(h format.Head) bool {

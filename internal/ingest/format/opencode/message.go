@@ -124,7 +124,7 @@ func (m *message) at() transcript.Time {
 // messageUsage yields the tokens of a message without steps, or whose steps are in other originals.
 func (p *parser) messageUsage(m message) {
 	u := p.readUsage(m.tokens, m.cost, m.session, m.id)
-	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
+	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && u.Cost.N == 0 {
 		return
 	}
 	u.Key, u.Origin, u.Time = "message "+m.id, m.origin, m.at()
@@ -154,7 +154,7 @@ func (p *parser) readUsage(tokens, cost format.Value, session, msg string) *tran
 	if reasoning.N > 0 {
 		u.Output = transcript.Known(u.Output.N + reasoning.N)
 	}
-	if n := cost.NanoUSD(); n.Known && n.N != 0 {
+	if n := cost.NanoUSD(); n.Known && (n.N != 0 || p.statesFree) {
 		u.Cost, u.CostSource = n, "cost"
 	}
 	return u

@@ -12,7 +12,7 @@
 //
 // Where readers of these files disagree: a request is a step-finish part, since message.tokens has only the last step
 // and message.cost all of them; a message without such a part counts itself. Which of the two holds is known only for the
-// whole session: see Resolve. Output includes reasoning. A cost of 0 is unknown, not free.
+// whole session: see Resolve. Output includes reasoning. A cost of 0 is unknown, not free, except in Kilo's database.
 package opencode
 
 import (
@@ -37,7 +37,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 6 }
+func (opencode) Version() int { return 7 }
 
 // The roles of the files.
 const (
@@ -67,7 +67,7 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		p := &parser{Sink: format.Sink{Yield: yield}, in: in, loc: locate(in.Path)}
 		switch in.Role {
 		case roleRows:
-			p.rank = rankRows
+			p.rank, p.statesFree = rankRows, isKilo(in.Path)
 			p.rows()
 			return
 		case roleStream:
@@ -109,6 +109,7 @@ type parser struct {
 
 	loc        location
 	rank       int
+	statesFree bool            // a cost of 0 is one: rows of Kilo
 	hasSteps   bool            // a step-finish with tokens was seen among the parts
 	copied     bool            // the message was copied by a fork
 	described  string          // the session whose record is in the file, too

@@ -57,6 +57,29 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestFree checks that a cost of 0 is free in Kilo's database, and unknown elsewhere.
+func TestFree(t *testing.T) {
+	const row = `{"table":"message","id":"msg_1","session_id":"ses_k","data":{"role":"assistant","modelID":"claude-sonnet-4-5","cost":0,"tokens":{"input":3}}}`
+	for path, want := range map[string]transcript.Count{
+		"kilo.db/ses_k/msg_1.ndjson":          transcript.Known(0),
+		"kilo-dev.db/ses_k/msg_1.ndjson":      transcript.Known(0),
+		"kilo/opencode.db/ses_k/msg_1.ndjson": {},
+		"mimocode.db/ses_k/msg_1.ndjson":      {},
+	} {
+		found := false
+		for r, err := range New().Parse(format.Input{Path: path, Role: roleRows, Size: int64(len(row)), Reader: strings.NewReader(row)}) {
+			if u, ok := r.(*transcript.Usage); ok && err == nil {
+				if found = true; u.Cost != want {
+					t.Errorf("%s: cost %+v, want %+v", path, u.Cost, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: no usage", path)
+		}
+	}
+}
+
 // TestCopies finds the messages that a fork copied, and those that version 2 copied from version 1, in all layouts.
 func TestCopies(t *testing.T) {
 	const tree = "storage/message/ses_a/"

@@ -175,7 +175,7 @@ func (p *parser) shellV2(m message, e *transcript.Event) {
 // usageV2 yields the usage of an answer or a compaction. Its key is that of a message of version 1 with the same id.
 func (p *parser) usageV2(m message) {
 	u := p.readUsage(m.value.Get("tokens"), m.value.Get("cost"), m.session, m.id)
-	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
+	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && u.Cost.N == 0 {
 		return
 	}
 	u.Key, u.Attributes, u.Time = "message "+m.id, nil, m.at()
