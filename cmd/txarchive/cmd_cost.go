@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // for --timezone on machines without a time zone database
@@ -25,12 +26,15 @@ type costOptions struct {
 	query                        string
 	by                           []string
 	mode, since, until, timezone string
+	weekStart                    string
 	format, run                  string
 	explain, tree, budget        string
 	blocks, chart, fileTimes     bool
 	out                          string
 	limit                        int
 }
+
+var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
 func newCostCommand(a *app) *cobra.Command {
 	var o costOptions
@@ -67,6 +71,7 @@ func newCostCommand(a *app) *cobra.Command {
 	f.StringVar(&o.since, "since", "", "only usage since this `DATE` (2026-11, 2026-11-20) or age (7d)")
 	f.StringVar(&o.until, "until", "", "only usage until the end of this `DATE`")
 	f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of days and hours, such as Europe/Berlin (default local)")
+	f.StringVar(&o.weekStart, "week-start", weekdays[0], "`DAY` on which weeks begin")
 	f.BoolVar(&o.fileTimes, "file-times", false, "date requests that state no time by the last change of their file")
 	f.StringVar(&o.format, "format", "", "output `FORMAT`: table, csv, json (an object), ndjson or markdown (default table)")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows, and sum up the rest (0 = no limit)")
@@ -78,7 +83,7 @@ func newCostCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.blocks, "blocks", false, "show windows of five hours, as some subscriptions count")
 	f.StringVar(&o.budget, "budget", "", "compare this calendar month with a limit in `USD`, with a forecast")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
-		"by": fixedWords(cost.Keys...), "mode": fixed("auto", "reported", "calculated"), "format": fixed(rows.Formats...),
+		"by": fixedWords(cost.Keys...), "mode": fixed("auto", "reported", "calculated"), "format": fixed(rows.Formats...), "week-start": fixed(weekdays...),
 		"run": a.completeSome(""), "explain": a.completeThings, "tree": a.completeRuns,
 	})
 	return cmd
@@ -172,6 +177,9 @@ func (o *costOptions) options(a *app) (cost.Options, error) {
 		return cost.Options{}, err
 	}
 	c := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, Limit: o.limit, FileTimes: o.fileTimes}
+	if c.WeekShift = slices.Index(weekdays, strings.ToLower(o.weekStart)); c.WeekShift < 0 {
+		return c, failure.Usage(fmt.Sprintf("--week-start %q is not a day of the week", o.weekStart), "--week-start sunday")
+	}
 	if c.Since, c.Until, err = timeRange(o.since, o.until, a.Now(), zone); err != nil {
 		return c, err
 	}

@@ -73,6 +73,7 @@ type Options struct {
 	Since, Until time.Time // inclusive and exclusive; zero means unbounded
 	Limit        int       // maximum number of rows; 0 means all
 	FileTimes    bool      // usage that states no time has that of its file
+	WeekShift    int       // weeks begin so many days after Monday, 0 to 6
 }
 
 func (o *Options) check() error {

@@ -80,8 +80,8 @@ func (f *fold) timeKey(by string, s index.Sum) *string {
 	case Hour:
 		return new(local.Format(time.RFC3339))
 	case Week:
-		sinceMonday := (int(local.Weekday()) + 6) % 7
-		return new(local.AddDate(0, 0, -sinceMonday).Format(time.DateOnly))
+		sinceFirst := (int(local.Weekday()-time.Monday) + 7 - f.o.WeekShift) % 7
+		return new(local.AddDate(0, 0, -sinceFirst).Format(time.DateOnly))
 	case Month:
 		return new(local.Format("2006-01"))
 	}

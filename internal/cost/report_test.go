@@ -205,6 +205,34 @@ func TestDaysAcrossChangesOfClocks(t *testing.T) {
 	}
 }
 
+// TestFirstDayOfWeek: weeks begin on any day, and are named by it.
+func TestFirstDayOfWeek(t *testing.T) {
+	var records []transcript.Record
+	for day := range 8 { // from Sunday to Sunday
+		records = append(records, spent(time.Date(2026, 11, 8+day, 12, 0, 0, 0, time.UTC).Format(time.RFC3339), "a", 1, 0))
+	}
+	db := fill(t, file("r1", "r1", records...))
+	for first, want := range map[time.Weekday]map[string]int64{
+		time.Monday:    {"2026-11-02": 1, "2026-11-09": 7},
+		time.Wednesday: {"2026-11-04": 3, "2026-11-11": 5},
+		time.Saturday:  {"2026-11-07": 6, "2026-11-14": 2},
+		time.Sunday:    {"2026-11-08": 7, "2026-11-15": 1},
+	} {
+		o := cost.Options{By: []string{"week"}, WeekShift: (int(first) + 6) % 7}
+		if got := table(run(t, db, o)); !maps.Equal(got, want) {
+			t.Errorf("weeks from %s: %v, want %v", first, got, want)
+		}
+		o.By = []string{"hour", "week"}
+		sums := map[string]int64{}
+		for _, row := range run(t, db, o).Rows {
+			sums[*row.Keys[1].Value] += row.Requests
+		}
+		if !maps.Equal(sums, want) {
+			t.Errorf("weeks from %s beside hours: %v, want %v", first, sums, want)
+		}
+	}
+}
+
 // TestHoursCutByChangesOfClocks: where clocks change within an hour, the next hour begins at the change, and no two share a moment.
 func TestHoursCutByChangesOfClocks(t *testing.T) {
 	for name, c := range map[string]struct{ when, hours []string }{
