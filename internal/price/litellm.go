@@ -67,6 +67,9 @@ func fromLiteLLM(key string, raw json.RawMessage) (e Entry, keep bool, err error
 		return e, false, fmt.Errorf("unusable name")
 	}
 	e = Entry{Key: key, Provider: m.Provider}
+	if hit, ok := fields["input_cost_per_token_cache_hit"]; ok && (fields[cacheRead] == nil || string(fields[cacheRead]) == "null") {
+		fields[cacheRead] = hit // eight rows, of DeepSeek's models, state it only so
+	}
 	if e.Rates, err = rates(nil, fields, 0); err != nil {
 		return e, false, err
 	}
@@ -90,13 +93,16 @@ func fromLiteLLM(key string, raw json.RawMessage) (e Entry, keep bool, err error
 	return e, true, nil
 }
 
+// cacheRead is the field with the price of tokens read from a cache.
+const cacheRead = "cache_read_input_token_cost"
+
 var fieldClass = []struct {
 	prefix string
 	class  Class
 }{ // longer prefixes first
 	{"cache_creation_input_token_cost_above_1hr", CacheWrite1h},
 	{"cache_creation_input_token_cost", CacheWrite},
-	{"cache_read_input_token_cost", CacheRead},
+	{cacheRead, CacheRead},
 	{"output_cost_per_reasoning_token", Reasoning},
 	{"output_cost_per_token", Output},
 	{"input_cost_per_token", Input},

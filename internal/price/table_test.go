@@ -17,6 +17,8 @@ const upstream = `{
  "a": {"mode": "responses", "litellm_provider": "a", "tiered_pricing": [
    {"input_cost_per_token": 1e-06, "output_cost_per_token": 5e-06, "range": [0, 32000.0]},
    {"input_cost_per_token": 2e-06, "output_cost_per_token": 6e-06, "range": [32000.0, 128000.0]}]},
+ "d": {"mode": "chat", "litellm_provider": "d", "input_cost_per_token": 5.5e-07, "output_cost_per_token": 2.19e-06, "input_cost_per_token_cache_hit": 1.4e-07},
+ "e": {"mode": "chat", "litellm_provider": "e", "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06, "cache_read_input_token_cost": 0, "input_cost_per_token_cache_hit": 1.4e-07},
  "copilot/x": {"mode": "chat", "litellm_provider": "copilot"},
  "half": {"mode": "chat", "litellm_provider": "h", "input_cost_per_token": 1e-06},
  "picture": {"mode": "image_generation", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06},
@@ -34,6 +36,8 @@ const wantTable = header + `
 	"a\ta\tinput=1000000 output=5000000 input@32000=2000000 output@32000=6000000\t\n" +
 	"b/model\tb\tinput=1250000 output=450030 output.batch=0 cache_write_1h@200000=12000000 input@272000.priority=10000000\tfast=6000000 us=1100000\n" +
 	"copilot/x\tcopilot\t\t\n" +
+	"d\td\tinput=550000 output=2190000 cache_read=140000\t\n" +
+	"e\te\tinput=1000000 output=2000000 cache_read=0\t\n" +
 	"half\th\t\t\n"
 
 func TestFromLiteLLM(t *testing.T) {
