@@ -54,7 +54,7 @@ const (
 func (chibi) Name() string { return "chibi" }
 
 // Version is the version of the parser.
-func (chibi) Version() int { return 4 }
+func (chibi) Version() int { return 5 }
 
 // Places returns Chibi's home.
 func (chibi) Places() []format.Place {

@@ -1,7 +1,9 @@
 package chibi
 
 import (
+	"encoding/hex"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -86,4 +88,19 @@ func injected(prompt string) iter.Seq[string] {
 			prompt = after
 		}
 	}
+}
+
+// prompts identifies prompts that deliver messages by their content: a window that is saved again repeats them under new
+// ids. Equal prompts of one file are identified by their ordinal, too. It holds the ordinal of each prompt and, without an
+// id, the number of those with a content.
+type prompts map[[12]byte]int
+
+func (seen prompts) id(text, id string) string {
+	content, prompt := digest(text), digest(text, id)
+	n, known := seen[prompt]
+	if !known {
+		n = seen[content]
+		seen[content], seen[prompt] = n+1, n
+	}
+	return hex.EncodeToString(content[:]) + "." + strconv.Itoa(n)
 }

@@ -22,13 +22,14 @@ type logParser struct {
 	knownNames   map[string]bool // names of the context in its entries, once the file has its first entry
 	last         transcript.Time // latest time so far
 
-	ids    identity
-	calls  pairing
-	copies copies
+	ids       identity
+	calls     pairing
+	copies    copies
+	delivered prompts
 }
 
 func parseLog(in format.Input, out *emitter) {
-	p := &logParser{in: in, out: out, ids: identity{}, copies: copies{first: map[[12]byte]string{}}}
+	p := &logParser{in: in, out: out, ids: identity{}, copies: copies{first: map[[12]byte]string{}}, delivered: prompts{}}
 	p.run = transcript.Run{Local: true, Rank: 1}
 	if in.Role == roleWindow {
 		p.run.Rank = 0
@@ -203,13 +204,15 @@ func (p *logParser) emitDelivered(e *entry, id string, at transcript.Origin) {
 	if e.kind != "message" || e.speaker() != "user" || p.out.run == "" {
 		return
 	}
-	n := 0
+	n, prompt := 0, ""
 	for sender := range injected(e.content.Str()) {
-		n++
+		if n++; n == 1 {
+			prompt = p.delivered.id(e.content.Str(), id)
+		}
 		p.out.Emit(&transcript.Link{
 			Kind: "message",
 			From: transcript.RunEnd(sender), To: transcript.RunEnd(p.out.run),
-			ID: fmt.Sprintf("%s#%d", id, n), Time: e.time, Origin: at,
+			ID: fmt.Sprintf("%s#%d", prompt, n), Time: e.time, Origin: at,
 		})
 	}
 }
