@@ -123,7 +123,7 @@ func detectElsewhere(h format.Head) format.Claim {
 		case role == "":
 			continue
 		case looksLike(role, h.Bytes):
-		case role == roleTranscript && namesEngine(p.name) && endsBeforeTime(h.Bytes):
+		case role == roleTranscript && namesEngine(p.name) && hidesTime(h):
 			strength = format.Weak
 		default:
 			continue
@@ -161,11 +161,18 @@ func looksLike(role string, head []byte) bool {
 	return false
 }
 
-// endsBeforeTime reports whether the first bytes of a transcript end before the timestamp, which is the last member of a
-// line in cli mode.
-func endsBeforeTime(head []byte) bool {
-	cut := len(head) == format.HeadSize && bytes.IndexByte(head, '\n') < 0
-	return len(bytes.TrimSpace(head)) == 0 || cut && format.HasKeys(head, "type")
+// hidesTime reports whether the first bytes of a transcript cannot show a timestamp: no line of them can be read, or they end
+// within the first that can. In cli mode the timestamp is the last member of a line.
+func hidesTime(h format.Head) bool {
+	for line, whole := range format.ObjectLines(h.Bytes) {
+		if !whole && h.Size > int64(len(h.Bytes)) {
+			return format.HasKeys(line, "type")
+		}
+		if _, err := format.ParseJSON(line); err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // namesEngine reports whether a transcript's name ends in one of the program's engines.

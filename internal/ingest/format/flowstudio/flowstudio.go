@@ -34,7 +34,7 @@ var _ format.UsageResolver = flowStudio{}
 func (flowStudio) Name() string { return "flow-studio" }
 
 // Version counts changes of what Parse yields.
-func (flowStudio) Version() int { return 7 }
+func (flowStudio) Version() int { return 8 }
 
 // The roles of the files of a run.
 const (
