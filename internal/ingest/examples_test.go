@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 )
@@ -102,3 +103,30 @@ func checkRun(t *testing.T, name, base string, got, want map[string]any) {
 		}
 	}
 }
+
+// TestExampleMessages counts what a producer calls a message, by the query of docs/formats: more than the events that contain one.
+func TestExampleMessages(t *testing.T) {
+	for _, name := range []string{"awf", "flow-studio"} {
+		doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats", name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := messagesQuery.FindString(string(doc))
+		b, err := os.ReadFile(filepath.Join("testdata", "examples", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want struct{ Totals struct{ Messages int } }
+		if err := json.Unmarshal(b, &want); err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t)
+		w.ingest(name, runs(t, name), ".")
+		if got := w.query(query); len(got) != 1 || got[0] != fmt.Sprint(want.Totals.Messages) {
+			t.Errorf("%s: %v messages, want %d", name, got, want.Totals.Messages)
+		}
+	}
+}
+
+// messagesQuery matches the first query of a page.
+var messagesQuery = regexp.MustCompile("SELECT count[^`;]*")
