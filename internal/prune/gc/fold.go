@@ -3,6 +3,7 @@ package gc
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -70,7 +71,8 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 	return end
 }
 
-// join writes the extents of a fold as one entry.
+// join writes the extents of a fold as one entry of the main pack. If names conflict there, they go as they are into additional packs: those
+// replace nothing, so beside the old packs, which a crash may leave, a joined extent would look like one of another copy of the archive.
 func (b *bundle) join(ctx context.Context, f *fold) error {
 	m := &relocation{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].Offset, Size: f.size}}
 	var content []blob.Extent
@@ -78,9 +80,26 @@ func (b *bundle) join(ctx context.Context, f *fold) error {
 		m.of, content = append(m.of, f.parts[i].at), append(content, f.parts[i].stored())
 	}
 	h := sha256.New()
-	if err := b.put(ctx, m, io.TeeReader(b.library.Reader(ctx, content), h)); err != nil {
+	main, v := b.volumes[len(b.volumes)-1], f.chain.version()
+	err := main.writer.Put(&v, &m.Extent, io.TeeReader(b.library.Reader(ctx, content), h))
+	if errors.Is(err, pack.ErrNameTaken) {
+		return b.copyParts(ctx, f)
+	}
+	if err != nil {
 		return fmt.Errorf("join extents of %s/%s: %w", f.chain.Source, f.chain.Path, err)
 	}
 	m.SHA256 = blob.Ref(h.Sum(nil))
+	b.place(main, m)
+	return nil
+}
+
+// copyParts copies the extents of a fold one by one.
+func (b *bundle) copyParts(ctx context.Context, f *fold) error {
+	for i := range f.parts {
+		p := &f.parts[i]
+		if err := b.put(ctx, b.relocate(p.at), b.library.Reader(ctx, []blob.Extent{p.stored()})); err != nil {
+			return err
+		}
+	}
 	return nil
 }

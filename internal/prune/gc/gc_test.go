@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/local"
 	"github.com/txarchive/txarchive/internal/disk"
@@ -128,10 +129,10 @@ func TestGCEndsWithNamesThatCannotStandInOnePack(t *testing.T) {
 	w.settled(w.db)
 }
 
-// TestGCJoinsInTwoPacks has a log grow below what was a file. Merged, it needs a pack of its own, and what it has grown by is joined there: the
-// pack that comes after it says that it replaces the others. The log was not archived apart.
-func TestGCJoinsInTwoPacks(t *testing.T) {
-	w := newWorld(t, 1, blobtest.NewMemory())
+// grownBelowAFile is an archive of eight small packs in which a log grows below what was a file: merged, they become two packs, in which
+// its pieces could be joined.
+func grownBelowAFile(t *testing.T, store blob.Store) *world {
+	w := newWorld(t, 1, store)
 	for i := range mergeFew {
 		p := w.begin()
 		content, mark := w.text(100)
@@ -145,12 +146,48 @@ func TestGCJoinsInTwoPacks(t *testing.T) {
 		}
 		p.seal()
 	}
+	return w
+}
+
+// TestGCJoinsInTwoPacks merges what needs two packs, the second of which says that it replaces the others. The log was not archived apart.
+func TestGCJoinsInTwoPacks(t *testing.T) {
+	w := grownBelowAFile(t, blobtest.NewMemory())
 	if r := w.gc(Options{}); r.Merged != mergeFew || r.PacksAfter != 2 {
 		t.Errorf("%d packs became %d", r.Merged, r.PacksAfter)
 	}
 	w.compare(w.db, 0)
-	if apart, err := w.db.Apart(t.Context()); err != nil || apart {
-		t.Errorf("apart %v, %v", apart, err)
+	w.notApart(w.db)
+}
+
+// TestGCKilledBetweenTwoPacks kills a gc that makes two packs at each of its operations on the disk: whichever of the two are durable, and
+// whether or not the index knows them, the next writer does not take the log for one that two copies of the archive have archived apart.
+func TestGCKilledBetweenTwoPacks(t *testing.T) {
+	base := t.TempDir()
+	w := grownBelowAFile(t, local.New(nil, filepath.Join(base, "packs")))
+	w.check(w.db.Close())
+	b, err := os.ReadFile(w.db.Path())
+	w.check(err)
+	w.check(os.WriteFile(filepath.Join(base, "index.db"), b, 0o600))
+	for n := 1; ; n++ {
+		dir := filepath.Join(t.TempDir(), "copy")
+		w.check(os.CopyFS(dir, os.DirFS(base)))
+		w.db = w.index(filepath.Join(dir, "index.db"))
+		done := w.faultyGC(dir, n, true)
+		w.check(w.db.Close())
+		if t.Failed() {
+			t.Fatalf("killed at operation %d", n)
+		}
+		if done {
+			break
+		}
+	}
+}
+
+// notApart checks that no original counts as archived apart by two copies of the archive.
+func (w *world) notApart(db *sqlite.DB) {
+	w.t.Helper()
+	if apart, err := db.Apart(w.t.Context()); err != nil || apart {
+		w.t.Errorf("apart: %v, %v", apart, err)
 	}
 }
 
@@ -239,6 +276,8 @@ func (w *world) faultyGC(dir string, n int, crash bool) (done bool) {
 	_, lerr := plain.RemoveLeftovers(ctx)
 	w.check(lerr)
 	w.adopt(w.db)
+	w.notApart(w.db)
+	w.notApart(w.reindexed())
 	if _, err := w.collector(Options{}).Run(ctx); err != nil {
 		w.t.Fatalf("again, after fault %d (crash %v): %v", n, crash, err)
 	}

@@ -354,13 +354,18 @@ func (b *bundle) into(ctx context.Context, all []*relocation, put func(*pack.Wri
 		if err != nil {
 			return err
 		}
-		for _, m := range all {
-			m.volume, v.owns = v, append(v.owns, m)
-			for _, x := range m.of {
-				b.moves[x] = m
-			}
-		}
+		b.place(v, all...)
 		return nil
+	}
+}
+
+// place records what has been written to a pack.
+func (b *bundle) place(v *newVolume, all ...*relocation) {
+	for _, m := range all {
+		m.volume, v.owns = v, append(v.owns, m)
+		for _, x := range m.of {
+			b.moves[x] = m
+		}
 	}
 }
 
