@@ -203,10 +203,12 @@ func TestRewrittenApart(t *testing.T) {
 				t.Errorf("%q restores %q, and before %q", line, got, first)
 			}
 		}
-		back := filepath.Join(t.TempDir(), "back")
-		call(t, dir, "restore", "--all", "--all-versions", "--at", "now", "--to", back)
-		if got := fmt.Sprint(filesIn(t, back)); !strings.Contains(got, "of the one") || !strings.Contains(got, "of the other") || !strings.Contains(got, "begin") {
-			t.Errorf("of all versions %q are restored", got)
+		for _, line := range [][]string{{"restore", "--all", "--all-versions"}, {"restore", "--all", "--all-versions", "--at", "now"}} {
+			back := filepath.Join(t.TempDir(), "back")
+			call(t, dir, append(line, "--to", back)...)
+			if got := fmt.Sprint(filesIn(t, back)); !strings.Contains(got, "of the one") || !strings.Contains(got, "of the other") || !strings.Contains(got, "begin") {
+				t.Errorf("%q restores %q", line, got)
+			}
 		}
 	}
 	for _, secret := range []string{"quokka", "wombat"} { // of which the index has one

@@ -19,7 +19,7 @@ func (a *Archive) originals(ctx context.Context, o RestoreOptions) iter.Seq2[ori
 		return a.packedOriginals(ctx, o)
 	}
 	apart, err := a.Index().Apart(ctx)
-	if err != nil || apart { // only the packs have all states of what copies of the archive have archived apart
+	if err != nil || apart { // only the packs have everything that copies of the archive have archived apart
 		return a.packedOriginals(ctx, o)
 	}
 	return a.indexedOriginals(ctx, o)

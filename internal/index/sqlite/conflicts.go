@@ -8,6 +8,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/catalog"
 )
 
 // Two originals may have the same source, path and number: a redacted one replaces what is under a tombstone, and two machines
@@ -15,11 +16,20 @@ import (
 // The other stays in the packs, where verify names it. When the kept one gets a tombstone, only a reindex brings in the other,
 // whose rows were left out before.
 
-// wins reports whether a version replaces another that has its name and number.
+// wins reports whether a version replaces another that has its name and number. If neither has a tombstone, the index remembers that the
+// packs have more than it does (catalog.RivalsKey): restores of all versions read those.
 func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, error) {
 	tombstoned, err := c.hasTombstone(v)
-	if err != nil || tombstoned || len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
+	if err != nil || tombstoned {
 		return false, err
+	}
+	if !rivalBuried {
+		if err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", catalog.RivalsKey); err != nil {
+			return false, err
+		}
+	}
+	if len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
+		return false, nil
 	}
 	return rivalBuried || bytes.Compare(v.Root[:], rival[:]) < 0, nil
 }

@@ -183,7 +183,7 @@ func TestGCKilledBetweenTwoPacks(t *testing.T) {
 	}
 }
 
-// notApart checks that no original counts as archived apart by two copies of the archive.
+// notApart checks that no original counts as archived apart by two copies of the archive, or as a rival of another.
 func (w *world) notApart(db *sqlite.DB) {
 	w.t.Helper()
 	if apart, err := db.Apart(w.t.Context()); err != nil || apart {

@@ -70,6 +70,9 @@ func TestWalkHoldsLittle(t *testing.T) {
 	if done.Redacted == 0 || f.holdings != nil {
 		t.Errorf("%d are redacted, forget holds %v while gc works", done.Redacted, f.holdings)
 	}
+	w.adopt(w.db) // what takes the place of something redacted is no rival of it
+	w.notApart(w.db)
+	w.notApart(w.reindexed())
 }
 
 // TestByPackOrder checks that originals are read in the order in which packs hold them: in the order of names, a pack

@@ -142,9 +142,14 @@ func (c *Reader) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) 
 	return s, err
 }
 
-// Apart reports whether copies of the archive have archived the growth of any file apart.
+// RivalsKey is the key under which local_state keeps that two originals of one name and number were met, of which the index has one. It stays
+// until a reindex.
+const RivalsKey = "rivals"
+
+// Apart reports whether copies of the archive have archived the growth of any file apart, or other contents under one name and number: then
+// only the packs have all states and versions.
 func (c *Reader) Apart(ctx context.Context) (yes bool, err error) {
-	err = c.pool.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM chains WHERE apart)").Scan(&yes)
+	err = c.pool.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM local_state WHERE key = ?) OR EXISTS (SELECT 1 FROM chains WHERE apart)", RivalsKey).Scan(&yes)
 	return yes, engine.Damage(err)
 }
 
