@@ -211,7 +211,7 @@ func (w *forgetJob) affectedRuns(ctx context.Context) (runs []string, err error)
 	if len(of) == 0 {
 		return nil, nil
 	}
-	inventory, err := w.store.Index().Inventory(ctx, false)
+	inventory, err := w.store.Index().Inventory(ctx, index.InventoryOptions{})
 	if err != nil {
 		return nil, err
 	}

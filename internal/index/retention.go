@@ -11,8 +11,8 @@ import (
 
 // Retention has the queries of prune.
 type Retention interface {
-	// Inventory opens a snapshot of all runs that count and of all versions. costs also sums the cost of each run.
-	Inventory(ctx context.Context, costs bool) (Inventory, error)
+	// Inventory opens a snapshot of all runs that count and of all versions.
+	Inventory(ctx context.Context, o InventoryOptions) (Inventory, error)
 	// Volumes returns the layout of packs, by pack (private ids).
 	Volumes(ctx context.Context, packs []int64) (map[int64]Volume, error)
 	// EstimateFreed estimates by how much the index shrinks, once it is cleaned, when runs are removed from it.
@@ -21,6 +21,12 @@ type Retention interface {
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
 	// PrunedVersions yields what was pruned or thinned, by run and version: of one run, or of all ("").
 	PrunedVersions(ctx context.Context, run string) iter.Seq2[PrunedVersion, error]
+}
+
+// InventoryOptions ask for what takes long to find out, and is zero otherwise.
+type InventoryOptions struct {
+	Costs      bool // of runs
+	Superseded bool // which versions are
 }
 
 // Inventory lists runs and the versions and packs that store them. There may be millions: results are streamed, and a

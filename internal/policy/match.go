@@ -241,6 +241,13 @@ func (f field) of(r *Run) string {
 	return r.Title
 }
 
+// UsesVersions reports whether any rule has the tier versions, for which the versions of each original must be compared.
+func (p *Policy) UsesVersions() bool {
+	return slices.ContainsFunc(p.Rules, func(r Rule) bool {
+		return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Tier == TierVersions })
+	})
+}
+
 // UsesCost reports whether any rule depends on the cost of runs, which is expensive to compute.
 func (p *Policy) UsesCost() bool {
 	return slices.ContainsFunc(p.Rules, func(r Rule) bool {

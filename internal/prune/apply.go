@@ -222,7 +222,7 @@ func (w *work) readDone(ctx context.Context) error {
 // compare compares what the plan names with the present state. Runs that the plan has begun to prune are not
 // compared; of the others, only what pruning these cannot have changed.
 func (w *work) compare(ctx context.Context) (err error) {
-	s, err := w.snapshot(ctx, w.plan.Costs)
+	s, err := w.snapshot(ctx, index.InventoryOptions{Costs: w.plan.Costs, Superseded: w.plan.thinsVersions()})
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (w *work) compare(ctx context.Context) (err error) {
 
 // readEarlier reads which versions the plan removes as earlier ones of runs that stay. Such a run may have got others since it was begun.
 func (w *work) readEarlier() error {
-	if !slices.ContainsFunc(w.plan.runs, func(r runState) bool { return r.versions }) {
+	if !w.plan.thinsVersions() {
 		return nil
 	}
 	w.earlier = map[index.VersionKey]bool{}
@@ -439,6 +439,11 @@ func (w *work) toMark() (orders []index.LedgerOrder, err error) {
 // find returns the position of a run of the plan.
 func (p *Plan) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(p.runs, id, func(r runState, id string) int { return strings.Compare(r.id, id) })
+}
+
+// thinsVersions reports whether any run of the plan loses its earlier versions.
+func (p *Plan) thinsVersions() bool {
+	return slices.ContainsFunc(p.runs, func(r runState) bool { return r.versions })
 }
 
 // dropsPayloads reports whether any run of the plan loses its payloads.

@@ -148,7 +148,11 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	if c.Policy != nil && c.Policy.Empty() && !c.AllowEmpty {
 		return nil, ErrEmptyPolicy
 	}
-	s, err := p.snapshot(ctx, c.Policy != nil && c.Policy.UsesCost())
+	look := index.InventoryOptions{Superseded: c.Tier == policy.TierVersions}
+	if c.Policy != nil {
+		look = lookOf(c.Policy)
+	}
+	s, err := p.snapshot(ctx, look)
 	if err != nil {
 		return nil, err
 	}
@@ -301,9 +305,14 @@ func (s *snapshot) byPolicy(plan *Plan, c Choice, now time.Time) error {
 	return err
 }
 
+// lookOf returns what a policy depends on.
+func lookOf(p *policy.Policy) index.InventoryOptions {
+	return index.InventoryOptions{Costs: p.UsesCost(), Superseded: p.UsesVersions()}
+}
+
 // decide applies a policy to all runs in their present state.
 func (p *Pruner) decide(ctx context.Context, pol *policy.Policy, each func(*policy.Run, *policy.Decision)) error {
-	s, err := p.snapshot(ctx, pol.UsesCost())
+	s, err := p.snapshot(ctx, lookOf(pol))
 	if err != nil {
 		return err
 	}

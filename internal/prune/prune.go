@@ -104,13 +104,13 @@ type annotation struct {
 }
 
 // snapshot opens a snapshot, from which plans are made.
-func (p *Pruner) snapshot(ctx context.Context, costs bool) (*snapshot, error) {
-	s := &snapshot{annotations: map[string]*annotation{}, costs: costs}
+func (p *Pruner) snapshot(ctx context.Context, o index.InventoryOptions) (*snapshot, error) {
+	s := &snapshot{annotations: map[string]*annotation{}, costs: o.Costs}
 	if err := p.readAnnotations(ctx, s); err != nil {
 		return nil, err
 	}
 	var err error
-	s.Inventory, err = p.Index.Inventory(ctx, costs)
+	s.Inventory, err = p.Index.Inventory(ctx, o)
 	return s, err
 }
 

@@ -55,15 +55,18 @@ type Reader struct{ pool *sqlx.DB }
 func New(pool *sqlx.DB) *Reader { return &Reader{pool} }
 
 // Inventory returns all runs that count and all versions. It reads every table once.
-func (r *Reader) Inventory(ctx context.Context, costs bool) (index.Inventory, error) {
+func (r *Reader) Inventory(ctx context.Context, o index.InventoryOptions) (index.Inventory, error) {
 	tx, err := r.pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 	}
 	e := &inventory{snapshot: snapshot{ctx, tx}}
-	steps := []func() error{e.numberRuns, e.readNames, e.readSources, e.readVersions, e.readClaims, e.readTranscripts, e.readOthers, e.readStays, e.readSuperseded, e.readStored,
-		e.readParents, e.readThinned}
-	if costs {
+	steps := []func() error{e.numberRuns, e.readNames, e.readSources, e.readVersions, e.readClaims, e.readTranscripts, e.readOthers, e.readStays}
+	if o.Superseded {
+		steps = append(steps, e.readSuperseded)
+	}
+	steps = append(steps, e.readStored, e.readParents, e.readThinned)
+	if o.Costs {
 		steps = append(steps, e.readCosts)
 	}
 	for _, step := range steps {
