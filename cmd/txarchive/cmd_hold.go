@@ -55,7 +55,7 @@ func newHoldAddCommand(a *app) *cobra.Command {
 	f.StringVar(&h.Owner, "owner", "", "record `OWNER` as the owner of the hold (default $USER)")
 	f.StringVar(&h.Name, "name", "", "give the hold this `NAME`, by which it can be released (default the owner)")
 	f.StringVar(&h.Reason, "reason", "", "record this `TEXT` as the reason")
-	f.StringVar(&until, "until", "", "expire at `WHEN`: the end of a day (2027-12-31) or a duration from now (90d) (default never)")
+	f.StringVar(&until, "until", "", "expire at `WHEN`: the end of a date (2027-12-31, 2027-12) or a duration from now (90d) (default never)")
 	return cmd
 }
 
@@ -98,16 +98,14 @@ func (a *app) checkHold(h *prune.Hold, until string) error {
 	if until == "" {
 		return nil
 	}
-	at, err := time.ParseInLocation(time.DateOnly, until, a.Location())
-	if err == nil {
-		at = at.AddDate(0, 0, 1) // the whole day
-	} else if d, bad := policy.ParseDuration(until); bad == nil {
-		at = a.Now().Add(d)
-	} else {
-		return failure.Usage(fmt.Sprintf("%q is neither a date nor a duration", until), "--until 2027-12-31, --until 90d")
+	at := a.Now()
+	if d, bad := policy.ParseDuration(until); bad == nil {
+		at = at.Add(d)
+	} else if _, at, bad = timeRange("", until, at, a.Location()); bad != nil {
+		return failure.Usage(fmt.Sprintf("%q is neither a date nor a duration", until), "--until 2027-12-31, --until 2027-12, --until 90d")
 	}
 	if !at.After(a.Now()) {
-		return failure.Usage("the hold would already have expired", "--until takes a day in the future")
+		return failure.Usage("the hold would already have expired", "--until takes a date in the future, or a duration from now: 2027-12, 90d")
 	}
 	at = at.UTC().Truncate(time.Second)
 	h.Expires = &at
