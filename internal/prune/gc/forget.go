@@ -143,9 +143,25 @@ func (f *Forget) searchFacts() (found []Match) {
 	return found
 }
 
+// inFact reports whether the key of a fact or its value has a match. Kinds and the keys in values are the program's own: facts are not dropped
+// because of them, for without its tombstones everything that was pruned or forgotten would come back. Only the parameters of reports have
+// names that users choose.
 func (f *Forget) inFact(fact blob.Fact) bool {
-	return f.Pattern.in(fact.Kind) || f.Pattern.in(fact.Key) || f.Pattern.in(string(fact.Value))
+	if f.Pattern.in(fact.Key) {
+		return true
+	}
+	matches := f.Pattern.find(fact.Value)
+	if len(matches) == 0 || fact.Kind == factReport {
+		return len(matches) > 0
+	}
+	keys := keysOf(fact.Value)
+	return slices.ContainsFunc(matches, func(m [2]int) bool {
+		return !slices.ContainsFunc(keys, func(k [2]int) bool { return k[0] <= m[0] && m[1] <= k[1] })
+	})
 }
+
+// factReport is the kind of facts that are saved reports.
+const factReport = "report"
 
 func (f *Forget) inName(v *blob.Version) bool {
 	return f.Pattern.in(v.Source+"/"+v.Path) || f.Pattern.in(v.Claim) || f.Pattern.in(v.Format) || f.Pattern.in(v.Role)
