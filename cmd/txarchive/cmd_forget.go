@@ -144,6 +144,7 @@ func (w *forgetJob) reportNothing(ctx context.Context, o forgetOptions) error {
 	if w.app.JSON {
 		return errors.Join(w.app.PrintJSON(w.report(o)), nothingFound)
 	}
+	w.noteOwn()
 	return nothingFound
 }
 
@@ -163,6 +164,8 @@ type forgetJob struct {
 	aside   int64      // quarantined packs that were removed
 	left    []gc.Match // after apply
 	unread  int64      // damaged packs
+	ownText int64      // matches that are the program's own, in the last search
+	own     []byte     // see specimen
 }
 
 // forgetter returns the gc.Forget for the present state of the archive.
@@ -176,13 +179,13 @@ func (w *forgetJob) forgetter() *gc.Forget {
 func (w *forgetJob) findAll(ctx context.Context, f *gc.Forget) ([]gc.Match, error) {
 	m := w.app.meter()
 	defer m.Stop()
-	f.Progress = m.ByteFunc("search")
+	f.Progress, f.Specimen = m.ByteFunc("search"), w.specimen
 	found, err := f.Search(ctx)
 	if err != nil {
 		return nil, err
 	}
 	files, err := f.Files(ctx, w.store.Dir())
-	w.unread = f.Unread
+	w.unread, w.ownText = f.Unread, f.Own
 	return append(found, files...), err
 }
 
@@ -255,10 +258,11 @@ func (w *forgetJob) apply(ctx context.Context) error {
 	if w.aside, err = f.Discard(ctx, w.store.Dir(), w.store.DropQuarantined); err != nil {
 		return err
 	}
-	if w.left, err = w.findAll(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) {
+	if w.left, err = w.findAll(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) && (len(w.left) > 0 || w.ownText == 0) {
 		return err
 	}
-	// What is left are rows that no original has any more, or old generations: an index that is built from the packs has none of them.
+	// What is left are rows that no original has any more, or old generations: an index that is built from the packs has none of them. Where
+	// the program's own words match, they hide what is left.
 	if _, _, _, err := rebuild(ctx, w.app, w.store); err != nil {
 		return err
 	}

@@ -64,10 +64,18 @@ func (w *forgetJob) printApplied() {
 	if len(w.left) == 0 {
 		fmt.Fprintln(a.Out, a.Style().Green("Every byte of the archive was searched: nothing is left."))
 	}
+	w.noteOwn()
 	if w.unread > 0 {
 		a.Note("not searched: unreadable parts of %s; those in quarantine can be removed by hand", terminal.Plural(w.unread, "damaged pack", "damaged packs"))
 	}
 	a.Note("not searched: sources, which are never changed; backups (txarchive backup DIR --keep-last 1 removes what they hold of it); copies of the archive; restored and exported files; indexes of other machines")
+}
+
+// noteOwn says that the program itself uses the text.
+func (w *forgetJob) noteOwn() {
+	if w.ownText > 0 {
+		w.app.Note("not counted: %s in what the program itself writes, such as README.txt, names of columns and keys of manifests", terminal.Plural(w.ownText, "time", "times"))
+	}
 }
 
 type forgetPlace struct {
@@ -115,8 +123,9 @@ func (w *forgetJob) report(o forgetOptions) any {
 		IndexRebuilt bool          `json:"index_rebuilt"`
 		Quarantined  int64         `json:"quarantined_removed"`
 		Unread       int64         `json:"packs_unread"`
+		Own          int64         `json:"own_text"`
 		Left         []forgetPlace `json:"left"`
 		NotReached   []string      `json:"not_reached"`
 	}{o.apply && len(w.found) > 0, forgetPlaces(w.found), append([]string{}, w.runs...), w.applied.Redacted, w.applied.Dropped, w.applied.Facts,
-		w.gc.Rewritten, w.rebuilt, w.aside, w.unread, forgetPlaces(w.left), []string{"sources", "backups", "copies of the archive, restored and exported files", "indexes of other machines"}}
+		w.gc.Rewritten, w.rebuilt, w.aside, w.unread, w.ownText, forgetPlaces(w.left), []string{"sources", "backups", "copies of the archive, restored and exported files", "indexes of other machines"}}
 }

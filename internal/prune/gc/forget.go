@@ -29,9 +29,14 @@ type Forget struct {
 	// Hold takes each file of the index that Files has opened, to close it after SQLite has closed the index: when a process closes any
 	// descriptor of a file, it loses all of its locks on that file, those of SQLite included. nil closes it at once.
 	Hold func(io.Closer)
+	// Specimen returns the Bytes of an archive that the same program has made of nothing. nil: none.
+	Specimen func(context.Context) ([]byte, error)
+	// Own is how many matches Files has found that are the program's own, as in a Specimen.
+	Own int64
 	// Unread is how many packs Files could not read to the end because they are damaged.
 	Unread int64
 
+	own      *ownText // nil unless the pattern matches in the specimen
 	holdings *holdings
 	library  *pack.Library
 	raw      *bufio.Reader // reused for one original after the other

@@ -21,9 +21,22 @@ const (
 
 // Files searches every file below the archive's directory byte by byte, including foreign ones: packs are inflated,
 // all others are read as they are. It does not interpret them, and thus proves what Search and Apply conclude. A
-// damaged pack is read as far as possible and counted in Unread.
+// damaged pack is read as far as possible and counted in Unread. What is the program's own is counted in Own instead.
 func (f *Forget) Files(ctx context.Context, dir string) (found []Match, err error) {
-	f.Unread = 0
+	f.own = nil
+	if found, err = f.files(ctx, dir); err != nil || len(found) == 0 || f.Specimen == nil {
+		return found, err
+	}
+	text, err := f.Specimen(ctx)
+	if err != nil || !f.Pattern.in(string(text)) {
+		return found, err
+	}
+	f.own = &ownText{text: text, known: map[string]bool{}}
+	return f.files(ctx, dir)
+}
+
+func (f *Forget) files(ctx context.Context, dir string) (found []Match, err error) {
+	f.Unread, f.Own = 0, 0
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // a temporary file of a writer or of SQLite
@@ -94,10 +107,21 @@ func packOf(rel string) (name string, ok bool) {
 // isIndex reports whether a file is one of SQLite's.
 func isIndex(rel string) bool { return strings.HasPrefix(rel, "index") && !strings.Contains(rel, "/") }
 
-func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
+// file counts the matches in a file.
+func (f *Forget) file(ctx context.Context, path, rel string) (n int64, err error) {
+	err = f.read(ctx, path, rel, func(r io.Reader) error {
+		places, err := f.Pattern.scanBut(r, f.isOwn)
+		n = int64(len(places))
+		return err
+	})
+	return n, err
+}
+
+// read reads a file as Files does.
+func (f *Forget) read(ctx context.Context, path, rel string, do func(io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if f.Hold != nil && isIndex(rel) {
 		f.Hold(file)
@@ -109,7 +133,7 @@ func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 	if name, ok := packOf(rel); ok {
 		info, err := file.Stat()
 		if err != nil {
-			return 0, err
+			return err
 		}
 		pr, pw := io.Pipe()
 		defer pr.Close()
@@ -122,11 +146,11 @@ func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 		}()
 		r = pr
 	}
-	places, err := f.Pattern.scan(r)
+	err = do(r)
 	if err == nil && damaged { // the goroutine that sets damaged has finished
 		f.Unread++
 	}
-	return int64(len(places)), err
+	return err
 }
 
 type openFile struct {

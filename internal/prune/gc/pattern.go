@@ -247,7 +247,10 @@ func unescapeHex(b []byte, n, depth int) (rune, int) {
 var windows = sync.Pool{New: func() any { return new([window + 2*maxMatch]byte) }}
 
 // scan returns the ranges of a stream that match, as offset and length. It holds a window of the stream in memory.
-func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) {
+func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) { return p.scanBut(r, nil) }
+
+// scanBut is scan without the matches, with what is around them, that spared reports.
+func (p *Pattern) scanBut(r io.Reader, spared func(b []byte, m [2]int) bool) (places [][2]int64, err error) {
 	whole := windows.Get().(*[window + 2*maxMatch]byte)
 	defer windows.Put(whole)
 	buf := whole[:0]
@@ -267,7 +270,9 @@ func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) {
 				continue
 			}
 			from := max(base+int64(blob.WholeEscape(buf, m[0])), done)
-			done = base + int64(m[1])
+			if done = base + int64(m[1]); spared != nil && spared(buf, m) {
+				continue
+			}
 			places = append(places, [2]int64{from, done - from})
 		}
 		done = max(done, base+int64(limit))

@@ -1,0 +1,61 @@
+package gc
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"path/filepath"
+)
+
+// ownText is what the program itself writes into every archive: names of columns and keys, README.txt. A match that is the same there,
+// with what stands before or after it, says nothing about any original. Search finds it wherever it is in one, for it spares nothing.
+type ownText struct {
+	text  []byte
+	known map[string]bool // by match with its surroundings
+}
+
+// ownAround is how many bytes before or after a match must be the same. More would differ between pages of two indexes.
+const ownAround = 3
+
+// isOwn reports whether a match is the program's own, and counts it.
+func (f *Forget) isOwn(b []byte, m [2]int) bool {
+	if f.own == nil || m[0] < ownAround && len(b) < m[1]+ownAround {
+		return false
+	}
+	from, to := max(0, m[0]-ownAround), min(len(b), m[1]+ownAround)
+	if m[0]-from == ownAround && f.own.has(b[from:m[1]]) || to-m[1] == ownAround && f.own.has(b[m[0]:to]) {
+		f.Own++
+		return true
+	}
+	return false
+}
+
+func (o *ownText) has(b []byte) bool {
+	yes, known := o.known[string(b)]
+	if !known {
+		yes = bytes.Contains(o.text, b)
+		o.known[string(b)] = yes
+	}
+	return yes
+}
+
+// Bytes returns what Files would search: the content of every file below a directory, packs inflated. All of it is held in memory.
+func Bytes(ctx context.Context, dir string) ([]byte, error) {
+	var all bytes.Buffer
+	var f Forget
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		return f.read(ctx, path, filepath.ToSlash(rel), func(r io.Reader) error {
+			_, err := io.Copy(&all, r)
+			return err
+		})
+	})
+	return all.Bytes(), err
+}
