@@ -69,7 +69,8 @@ var cacheSizes = map[Mode]int64{Read: 8 << 20, Write: 16 << 20}
 type Options struct {
 	// Decode returns the text of one part of an event, decoded from its bytes by the format of that name.
 	Decode func(format, role string, raw []byte, part int) (string, error)
-	// Layer opens the inner layer (transcript.Origin.Inner) of a stored original that r reads.
+	// Layer opens the inner layer (transcript.Origin.Inner) of a stored original that r reads. r is an io.Seeker, which may be used before the
+	// first Read, with an offset from the start.
 	Layer func(inner string, r io.Reader) (io.Reader, error)
 
 	Command string           // the command that the lock file names

@@ -69,7 +69,7 @@ func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 		return a.layers.read(s, at)
 	}
 	from := &content{ctx: ctx, archive: a, version: v, end: v.Size}
-	stored := newVerifyingReader(from, v.Version)
+	stored := &seeker{newVerifyingReader(from, v.Version), from}
 	r, err := a.opts.Layer(at.Inner, stored)
 	if err != nil {
 		return nil, err
@@ -84,6 +84,21 @@ func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 		return recordAt(whole, at)
 	}
 	return a.layers.read(&stream{key: key, r: io.MultiReader(&prefixReader{start}, r), from: from}, at)
+}
+
+// seeker is an original that a layer may read from anywhere, if it is asked to before the first Read.
+type seeker struct {
+	*verifyingReader
+	from *content
+}
+
+// seekAhead is how many bytes are located and inflated at first behind an offset.
+const seekAhead = 64 << 10
+
+// Seek implements io.Seeker for offsets from the start. A part of an original cannot be verified by its hash: what checks it are those of the pack.
+func (s *seeker) Seek(offset int64, _ int) (int64, error) {
+	s.hash, s.from.offset, s.from.ahead = nil, offset, seekAhead
+	return offset, nil
 }
 
 // prefixReader returns what was already read from a stream, and releases the memory at its end.

@@ -169,6 +169,7 @@ type content struct {
 	version index.FileVersion
 	offset  int64 // of the next window
 	end     int64
+	ahead   int64 // size of the next window, which doubles; 0 is the largest
 	window  []byte
 }
 
@@ -178,7 +179,9 @@ func (c *content) Read(p []byte) (int, error) {
 		if c.offset >= c.end {
 			return 0, io.EOF
 		}
-		length := min(cmp.Or(c.archive.window, contentWindow), c.end-c.offset)
+		most := cmp.Or(c.archive.window, contentWindow)
+		length := min(cmp.Or(c.ahead, most), most, c.end-c.offset)
+		c.ahead = min(2*c.ahead, most)
 		window, err := c.archive.stored(c.ctx, v.Chain, c.offset, length)
 		if err != nil {
 			err = c.archive.asLost(c.ctx, err, &v.Version, c.offset, length)
@@ -195,7 +198,7 @@ func (c *content) Read(p []byte) (int, error) {
 // verifyingReader checks at the end of a stream that its SHA-256 is that of a version.
 type verifyingReader struct {
 	r       io.Reader
-	hash    hash.Hash
+	hash    hash.Hash // nil after a Seek
 	version blob.Version
 	err     error
 }
@@ -209,8 +212,10 @@ func (c *verifyingReader) Read(p []byte) (int, error) {
 		return 0, c.err
 	}
 	n, err := c.r.Read(p)
-	c.hash.Write(p[:n])
-	if errors.Is(err, io.EOF) && blob.Ref(c.hash.Sum(nil)) != c.version.SHA256 {
+	if c.hash != nil {
+		c.hash.Write(p[:n])
+	}
+	if errors.Is(err, io.EOF) && c.hash != nil && blob.Ref(c.hash.Sum(nil)) != c.version.SHA256 {
 		err = fmt.Errorf("%s/%s version %d does not match what was archived: %w", c.version.Source, c.version.Path, c.version.Number, blob.ErrCorrupt)
 	}
 	c.err = err

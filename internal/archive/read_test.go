@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -118,6 +120,51 @@ func TestTornLayer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSoughtLayers reads 200 layers all over an original, the last one first: all of them take about as much as reading the original once.
+func TestSoughtLayers(t *testing.T) {
+	w := newWorld(t)
+	content := text("x", 30<<20) // more than what is cached
+	m := w.put(file{source: "runs", path: "x", content: content})
+	r := w.open(Read)
+	counted := &countingStore{Store: r.packs}
+	r.library = pack.NewLibrary(counted, cacheSizes[Read])
+	at := w.place(r, "runs", "x", 1, 10, 50)
+	for i := 199; i >= 0; i-- {
+		from := i * (len(content) / 200)
+		at.Inner = strconv.Itoa(from)
+		if got, err := r.Raw(t.Context(), at); err != nil || string(got) != content[from+10:from+60] {
+			t.Fatalf("at %d: %.100q, %v", from, got, err)
+		}
+	}
+	info, err := os.Stat(w.packFile(m.Pack))
+	w.check(err)
+	if got := counted.n.Load(); got > info.Size()*3/2 {
+		t.Errorf("%d bytes were read of a pack of %d", got, info.Size())
+	}
+}
+
+// countingStore counts the bytes that are read of packs.
+type countingStore struct {
+	blob.Store
+	n atomic.Int64
+}
+
+func (s *countingStore) Open(ctx context.Context, name string) (blob.Pack, error) {
+	p, err := s.Store.Open(ctx, name)
+	return &countingPack{p, s}, err
+}
+
+type countingPack struct {
+	blob.Pack
+	store *countingStore
+}
+
+func (p *countingPack) ReadAt(b []byte, off int64) (int, error) {
+	n, err := p.Pack.ReadAt(b, off)
+	p.store.n.Add(int64(n))
+	return n, err
 }
 
 // movingStore is a store in which gc is running: when a pack is first opened, its bytes have just moved to another.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -35,6 +36,10 @@ func testOptions() Options {
 				return rotLayer{r}, nil
 			case "torn":
 				return io.MultiReader(io.LimitReader(rotLayer{r}, 12000), iotest.ErrReader(errTorn)), nil
+			}
+			if from, err := strconv.ParseInt(inner, 10, 64); err == nil { // what follows an offset
+				_, err := r.(io.Seeker).Seek(from, io.SeekStart)
+				return io.LimitReader(r, 100), err
 			}
 			return nil, fmt.Errorf("no layer %q", inner)
 		},
