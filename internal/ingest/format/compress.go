@@ -24,6 +24,9 @@ const (
 	maxOutput  = 64 << 30
 )
 
+// isImplausible reports whether so many bytes inflate to more than the ratio allows.
+func isImplausible(out, in int64) bool { return out > freeOutput && out/maxRatio > in }
+
 // ErrTooLarge is returned for content that exceeds a limit, or inflates by an implausible ratio.
 var ErrTooLarge = errors.New("content is too large")
 
@@ -103,7 +106,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 	n, err := z.out.Read(p)
 	z.n += int64(n)
 	switch {
-	case z.n > maxOutput || z.n > freeOutput && z.n/maxRatio > z.in.n:
+	case z.n > maxOutput, isImplausible(z.n, z.in.n):
 		z.err = fmt.Errorf("%s: %w", z.layer, ErrTooLarge)
 	case err == io.EOF && z.in.n == 0:
 		z.err = z.wrapError(io.ErrUnexpectedEOF)

@@ -14,8 +14,8 @@ import (
 var ErrNoLayer = errors.New("no such layer")
 
 // Layer opens the layer of a stored original that an Origin's Inner names: "" is the original itself, "gzip" and "zstd"
-// its inflated content, "tar:<member>" the first member of that name, "tar+gzip:<member>" that member inflated, "zip:<name>" the first file of that name in
-// a zip and "zip#2:<name>" the second, "zip" all of its files. A prefix "gzip+" or "zstd+" inflates the original first, as in "gzip+tar:<member>" and
+// its inflated content, "tar:<member>" the first member of that name, "tar+gzip:<member>" that member inflated, "zip@<offset>:<name>" the file of a zip that
+// begins there, "zip" all of its files. A prefix "gzip+" or "zstd+" inflates the original first, as in "gzip+tar:<member>" and
 // "gzip+tar+gzip:<member>". Offsets of the Origin count in the returned content.
 func Layer(inner string, r io.Reader) (io.Reader, error) {
 	rest := inner
@@ -30,7 +30,7 @@ func Layer(inner string, r io.Reader) (io.Reader, error) {
 			}
 			return Gunzip(file), nil
 		}
-		if isZipLayer(rest) {
+		if strings.HasPrefix(rest, zipFileLayer) {
 			return zipMember(r, rest)
 		}
 		name, more, _ := strings.Cut(rest, "+")

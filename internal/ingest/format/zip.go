@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"hash/crc32"
 	"io"
 	"iter"
@@ -23,26 +22,21 @@ type ZipFile struct {
 	Reader io.Reader // valid until the next file. Its error is a *ContentError if the content cannot be read
 }
 
-// zipLayer returns the layer of the nth file of a name. "zip:<name>" is the first.
-func zipLayer(name string, n int) string {
-	if n == 1 {
-		return "zip:" + name
-	}
-	return "zip#" + strconv.Itoa(n) + ":" + name
-}
+// zipFileLayer begins the layer of a file: "zip@<offset>:<name>". With the offset of what the zip has of the file, a reader needs nothing
+// of the files before it.
+const zipFileLayer = "zip@"
 
-// isZipLayer reports whether a layer is a file of a zip.
-func isZipLayer(inner string) bool {
-	return strings.HasPrefix(inner, "zip:") || strings.HasPrefix(inner, "zip#")
+func layerOf(name string, offset int64) string {
+	return zipFileLayer + strconv.FormatInt(offset, 10) + ":" + name
 }
 
 // ZipFiles yields the files of a zip in the order in which they were written, which is where a stream meets them: a zip whose list of files
 // at its end is missing has them, too. What replaced a file of the same name follows it. Files are stored, deflated or compressed by zstd;
-// others, and encrypted ones, have an error at their first Read. An error is about the zip if IsContent reports so, else it is r's; either
+// others, and encrypted ones, have an error at their first Read. A file whose length stands behind it must be deflated. An error is about the zip if IsContent reports so, else it is r's; either
 // ends the sequence.
 func ZipFiles(r io.Reader) iter.Seq2[ZipFile, error] {
 	return func(yield func(ZipFile, error) bool) {
-		for z := newZipReader(r); ; {
+		for z := newZipReader(r, readAhead); ; {
 			file, err := z.file()
 			if err == io.EOF || !yield(file, err) || err != nil {
 				return
@@ -51,43 +45,50 @@ func ZipFiles(r io.Reader) iter.Seq2[ZipFile, error] {
 	}
 }
 
+const readAhead = 64 << 10 // bytes
+
 // zipReader reads a zip as a stream.
 type zipReader struct {
 	in   counter
 	buf  *bufio.Reader
-	out  int64         // bytes of content so far
-	zstd *zstd.Decoder // of all files: each would take memory for its window, which a small file may state to be large
+	out  int64 // bytes of content so far
+	last *zipContent
 
-	seen   map[string]int    // files, by name
-	packed *io.LimitedReader // what is left of the present file, as stored
+	// Decoders are of all files: each would take memory for its window, which a small file may state to be large.
+	flate io.Reader
+	zstd  *zstd.Decoder
 }
 
-func newZipReader(r io.Reader) *zipReader {
-	z := &zipReader{in: counter{r: r}, seen: map[string]int{}, packed: &io.LimitedReader{}}
-	z.buf = bufio.NewReaderSize(&z.in, 64<<10)
-	z.packed.R = z.buf
+func newZipReader(r io.Reader, ahead int) *zipReader {
+	z := &zipReader{in: counter{r: r}}
+	z.buf = bufio.NewReaderSize(&z.in, ahead)
 	return z
 }
+
+// offset returns how much of the zip was taken.
+func (z *zipReader) offset() int64 { return z.in.n - int64(z.buf.Buffered()) }
 
 // file returns the next file, after what is left of the present one. The error is io.EOF after the last.
 func (z *zipReader) file() (ZipFile, error) {
 	for {
-		if _, err := io.Copy(io.Discard, z.packed); err != nil || z.packed.N > 0 {
-			return ZipFile{}, z.wrapError(err)
+		if z.last != nil {
+			if err := z.last.skip(); err != nil {
+				return ZipFile{}, err
+			}
 		}
+		offset := z.offset()
 		h, err := z.next()
-		switch {
-		case err == io.EOF:
+		if err != nil {
 			return ZipFile{}, err
-		case err != nil:
-			return ZipFile{}, z.wrapError(err)
 		}
-		z.packed = &io.LimitedReader{R: z.buf, N: h.packed}
+		z.last = &zipContent{z: z, h: h, start: z.offset()}
+		if !h.sizeAfter() {
+			z.last.packed = &io.LimitedReader{R: z.buf, N: h.packed}
+		}
 		if strings.HasSuffix(h.name, "/") && h.size == 0 {
 			continue // a directory
 		}
-		z.seen[h.name]++
-		return ZipFile{h.name, zipLayer(h.name, z.seen[h.name]), z.content(h, z.packed)}, nil
+		return ZipFile{h.name, layerOf(h.name, offset), z.last}, nil
 	}
 }
 
@@ -111,6 +112,9 @@ type zipHeader struct {
 	packed, size int64
 }
 
+// sizeAfter reports whether the length of the file stands behind it. A deflated file says itself where it ends.
+func (h *zipHeader) sizeAfter() bool { return h.flags&zipSizeAfter != 0 && h.packed == 0 }
+
 // The signatures of what a zip consists of, the bits of flags, and the methods.
 const (
 	zipFileHeader = 0x04034b50
@@ -131,6 +135,7 @@ var (
 	errZipEncrypted = errors.New("it is encrypted")
 	errZipSize      = errors.New("it has another size than stated")
 	errZipSum       = errors.New("it has another checksum than stated")
+	errZipEnd       = errors.New("its checksum and length do not follow")
 )
 
 // next reads the header of the next file. It returns io.EOF, and has read everything, if the list of files follows.
@@ -164,7 +169,7 @@ func (z *zipReader) next() (h zipHeader, err error) {
 	if h.readLarge(names[word(b[26:]):], packed, size); h.packed < 0 || h.size < 0 {
 		return h, z.wrapError(errZipHeader)
 	}
-	if h.flags&zipSizeAfter != 0 && h.packed == 0 {
+	if h.sizeAfter() && (h.method != zipDeflated || h.flags&zipEncrypted != 0) {
 		return h, z.wrapError(errZipSizeAfter) // nothing says where the next file begins
 	}
 	return h, nil
@@ -194,81 +199,143 @@ func (h *zipHeader) readLarge(extra []byte, packed, size uint32) {
 	}
 }
 
-// content returns the content of a file.
-func (z *zipReader) content(h zipHeader, packed *io.LimitedReader) io.Reader {
-	c := &zipContent{z: z, h: h, sum: crc32.NewIEEE()}
-	switch {
-	case h.flags&zipEncrypted != 0:
-		c.err = &ContentError{"zip", errZipEncrypted}
-	case h.method == zipStored:
-		c.r = packed
-	case h.method == zipDeflated:
-		c.r = &inflater{layer: "zip", in: counter{r: packed}, open: func(r io.Reader) (io.Reader, error) {
-			return flate.NewReader(bufio.NewReaderSize(r, 32<<10)), nil
-		}}
-	case h.method == zipZstd:
-		c.r = &inflater{layer: "zstd", in: counter{r: packed}, open: z.openZstd}
-	default:
-		c.err = &ContentError{"zip", errors.New("it is compressed by method " + strconv.Itoa(int(h.method)))}
-	}
-	return c
-}
-
-func (z *zipReader) openZstd(r io.Reader) (out io.Reader, err error) {
-	if z.zstd == nil {
-		z.zstd, err = newZstd(r)
-		return z.zstd, err
-	}
-	return z.zstd, z.zstd.Reset(r)
-}
-
 // zipContent reads the content of one file, and checks it at its end.
 type zipContent struct {
-	z   *zipReader
-	h   zipHeader
-	r   io.Reader
-	n   int64
-	sum hash.Hash32
-	err error
+	z      *zipReader
+	h      zipHeader
+	start  int64             // where the content begins
+	packed *io.LimitedReader // what is left of it, as stored; nil if its length stands behind it
+	r      io.Reader         // nil before the first Read
+	n      int64
+	sum    uint32
+	err    error
 }
 
 func (c *zipContent) Read(p []byte) (int, error) {
+	if c.err == nil && c.r == nil {
+		c.r, c.err = c.open()
+	}
 	if c.err != nil {
 		return 0, c.err
 	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
-	c.sum.Write(p[:n])
+	c.sum = crc32.Update(c.sum, crc32.IEEETable, p[:n])
 	c.z.out += int64(n)
 	switch {
-	case c.z.in.err != nil && err != nil:
-		err = c.z.in.err
-	case c.z.out > freeOutput && c.z.out/maxRatio > c.z.in.n: // of many files that each stay below it
+	case isImplausible(c.n, c.z.offset()-c.start), isImplausible(c.z.out, c.z.in.n): // the latter of many files that each stay below it
 		err = fmt.Errorf("zip: %w", ErrTooLarge)
-	case err == io.EOF && c.n != c.h.size:
-		err = &ContentError{"zip", errZipSize}
-	case err == io.EOF && c.sum.Sum32() != c.h.sum:
-		err = &ContentError{"zip", errZipSum}
+	case err == io.EOF:
+		err = c.check()
+	case err != nil:
+		err = c.z.wrapError(err)
 	}
 	c.err = err
 	return n, err
 }
 
-// zipMember returns the content of the file that a layer names.
-func zipMember(r io.Reader, inner string) (io.Reader, error) {
-	for file, err := range ZipFiles(r) {
-		if err != nil {
-			return nil, err
+// open returns a reader of what is compressed.
+func (c *zipContent) open() (io.Reader, error) {
+	z := c.z
+	switch {
+	case c.h.flags&zipEncrypted != 0:
+		return nil, &ContentError{"zip", errZipEncrypted}
+	case c.h.method == zipStored:
+		return c.packed, nil
+	case c.h.method == zipDeflated && c.packed == nil:
+		return z.inflate(z.buf) // of a buffer it takes no more than it needs
+	case c.h.method == zipDeflated:
+		return z.inflate(c.packed)
+	case c.h.method == zipZstd && z.zstd == nil:
+		var err error
+		if z.zstd, err = newZstd(c.packed); err != nil {
+			return nil, z.wrapError(err)
 		}
-		if file.Inner == inner {
-			return file.Reader, nil
+		return z.zstd, nil
+	case c.h.method == zipZstd:
+		return z.zstd, z.zstd.Reset(c.packed)
+	}
+	return nil, &ContentError{"zip", errors.New("it is compressed by method " + strconv.Itoa(int(c.h.method)))}
+}
+
+func (z *zipReader) inflate(r io.Reader) (io.Reader, error) {
+	if z.flate == nil {
+		z.flate = flate.NewReader(r)
+		return z.flate, nil
+	}
+	return z.flate, z.flate.(flate.Resetter).Reset(r, nil)
+}
+
+// check returns io.EOF if the content is as it should be.
+func (c *zipContent) check() error {
+	switch {
+	case c.packed == nil && !c.takeSizes():
+		return c.z.wrapError(errZipEnd)
+	case c.packed != nil && c.n != c.h.size:
+		return &ContentError{"zip", errZipSize}
+	case c.packed != nil && c.sum != c.h.sum:
+		return &ContentError{"zip", errZipSum}
+	}
+	return io.EOF
+}
+
+// takeSizes takes the checksum and the sizes behind a file, and reports whether they are right. The sizes have four bytes, or eight; a signature that
+// most writers put before them is not a part of the standard.
+func (c *zipContent) takeSizes() bool {
+	packed, size := c.z.offset()-c.start, c.n
+	short, _ := binary.Append(nil, binary.LittleEndian, []uint32{c.sum, uint32(packed), uint32(size)})
+	long, _ := binary.Append(nil, binary.LittleEndian, struct {
+		Sum          uint32
+		Packed, Size int64
+	}{c.sum, packed, size})
+	for _, signature := range []string{"PK\x07\x08", ""} {
+		for _, sizes := range [][]byte{long, short} {
+			want := signature + string(sizes)
+			if have, _ := c.z.buf.Peek(len(want)); string(have) == want {
+				_, _ = c.z.buf.Discard(len(want))
+				return true
+			}
 		}
 	}
-	return nil, ErrNoLayer
+	return false
+}
+
+// skip moves behind the content.
+func (c *zipContent) skip() error {
+	if c.packed == nil {
+		_, err := io.Copy(io.Discard, c)
+		return err
+	}
+	if _, err := io.Copy(io.Discard, c.packed); err != nil || c.packed.N > 0 {
+		return c.z.wrapError(err)
+	}
+	return nil
+}
+
+// zipMember returns the content of the file that a layer names. It seeks r if it can.
+func zipMember(r io.Reader, layer string) (io.Reader, error) {
+	number, name, _ := strings.Cut(strings.TrimPrefix(layer, zipFileLayer), ":")
+	offset, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || offset < 0 {
+		return nil, ErrNoLayer
+	}
+	if s, ok := r.(io.Seeker); ok {
+		_, err = s.Seek(offset, io.SeekStart)
+	} else {
+		_, err = io.CopyN(io.Discard, r, offset)
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	file, err := newZipReader(r, 4<<10).file()
+	if err == io.EOF || err == nil && file.Name != name {
+		return nil, ErrNoLayer
+	}
+	return file.Reader, err
 }
 
 // zipContents returns what can be read of all files of a zip, one after another.
-func zipContents(r io.Reader) io.Reader { return &zipAll{z: newZipReader(r)} }
+func zipContents(r io.Reader) io.Reader { return &zipAll{z: newZipReader(r, readAhead)} }
 
 type zipAll struct {
 	z    *zipReader

@@ -4,9 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
+	"math/rand/v2"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -58,7 +62,7 @@ func unzipped(r io.Reader) (out string, err error) {
 			return out, err
 		}
 		b, err := io.ReadAll(f.Reader)
-		out += f.Inner + "=" + string(b)
+		out += f.Name + "=" + string(b)
 		if err != nil {
 			if !IsContent(err) {
 				return out, err
@@ -76,25 +80,11 @@ func TestZipFiles(t *testing.T) {
 	all := zipOf(t, packedFile{name: "a/", method: zipStored}, packedFile{name: "a/b", text: "one"}, packedFile{"c", text, zipDeflated, deflated(t, text)},
 		packedFile{"d", text, zipZstd, frames}, packedFile{name: "a/b", text: "two"}, packedFile{"e", "", zipDeflated, deflated(t, "")},
 		packedFile{"f", "?", 12, []byte("BZh")}, packedFile{"g", text, zipDeflated, deflated(t, text[1:])}, packedFile{"h", text, zipStored, []byte(strings.ToUpper(text))})
-	want := "zip:a/b=one|zip:c=" + text + "|zip:d=" + text + "|zip#2:a/b=two|zip:e=|zip:f=!zip: it is compressed by method 12|zip:g=" + text[1:] +
-		"!zip: it has another size than stated|zip:h=" + strings.ToUpper(text) + "!zip: it has another checksum than stated|"
+	want := "a/b=one|c=" + text + "|d=" + text + "|a/b=two|e=|f=!zip: it is compressed by method 12|g=" + text[1:] +
+		"!zip: it has another size than stated|h=" + strings.ToUpper(text) + "!zip: it has another checksum than stated|"
 	for _, r := range []io.Reader{bytes.NewReader(all), iotest.OneByteReader(bytes.NewReader(all)), iotest.DataErrReader(bytes.NewReader(all))} {
 		if got, err := unzipped(r); got != want || err != nil {
 			t.Errorf("%v\n got %s\nwant %s", err, got, want)
-		}
-	}
-	for inner, content := range map[string]string{"zip:a/b": "one", "zip#2:a/b": "two", "zip:d": text} {
-		r, err := Layer(inner, bytes.NewReader(all))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := io.ReadAll(r); string(got) != content || err != nil {
-			t.Errorf("%s: %q, %v", inner, got, err)
-		}
-	}
-	for _, inner := range []string{"zip#3:a/b", "zip:z", "zip#1:a/b"} {
-		if _, err := Layer(inner, bytes.NewReader(all)); !errors.Is(err, ErrNoLayer) {
-			t.Errorf("%s: %v", inner, err)
 		}
 	}
 	// A failure of the reader is no fault of the zip, wherever it comes.
@@ -113,19 +103,19 @@ func TestTornZips(t *testing.T) {
 	list := bytes.Index(whole, []byte("PK\x01\x02"))
 	for n := range list {
 		got, err := unzipped(bytes.NewReader(whole[:n]))
-		if !IsContent(err) || n > 34 && !strings.HasPrefix(got, "zip:a=one|") {
+		if !IsContent(err) || n > 34 && !strings.HasPrefix(got, "a=one|") {
 			t.Errorf("cut at %d: %s, %v", n, got, err)
 		}
 	}
 	later := bytes.Clone(whole)
-	later[6], later[18] = zipSizeAfter, 0
+	later[6], later[18] = zipSizeAfter, 0 // of a file that is stored, only the list says where it ends
 	secret := bytes.Clone(whole)
 	secret[6] = zipEncrypted
 	for name, c := range map[string]struct {
 		in         []byte
 		got, fault string
 	}{
-		"sizes after the content": {later, "", "stands behind it"}, "encrypted": {secret, "zip:a=!zip: it is encrypted|zip:b=two|", ""},
+		"sizes after the content": {later, "", "stands behind it"}, "encrypted": {secret, "a=!zip: it is encrypted|b=two|", ""},
 		"empty": {[]byte("PK\x05\x06" + strings.Repeat("\x00", 18)), "", ""}, "text": {[]byte("hello there, this is text"), "", "no header"},
 	} {
 		got, err := unzipped(bytes.NewReader(c.in))
@@ -142,7 +132,7 @@ func TestLargeZips(t *testing.T) {
 	in[28] = 24
 	extra := "\x07\x00\x00\x00" + "\x01\x00\x10\x00" + "\x03\x00\x00\x00\x00\x00\x00\x00" + "\x03\x00\x00\x00\x00\x00\x00\x00"
 	in = append(append(bytes.Clone(in[:31]), extra...), in[31:]...)
-	if got, err := unzipped(bytes.NewReader(in)); got != "zip:a=one|" || err != nil {
+	if got, err := unzipped(bytes.NewReader(in)); got != "a=one|" || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -225,5 +215,148 @@ func TestZipDirectory(t *testing.T) {
 	all, err := io.ReadAll(zipContents(bytes.NewReader(z)))
 	if err != nil || string(all) != "{}" {
 		t.Errorf("contents %q, %v", all, err)
+	}
+}
+
+// TestUnseekableZips has zips that zipfile of Python 3.11 has written where it could not go back, without and with force_zip64, and one of Go: the
+// sizes stand behind the content.
+func TestUnseekableZips(t *testing.T) {
+	const want = "a.json=pear pear pear pear pear pear pear |empty.json=|b.json=plum|"
+	for _, name := range []string{"testdata/unseekable.zip", "testdata/unseekable64.zip"} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The signature is not a part of the standard.
+		for _, in := range [][]byte{raw, bytes.ReplaceAll(raw, []byte("PK\x07\x08"), nil)} {
+			checkUnseekable(t, name, in, want)
+		}
+	}
+	long := make([]byte, 300_000) // longer than any buffer, and neither compressible nor not
+	for i, r := range rand.New(rand.NewPCG(1, 2)).Perm(len(long)) {
+		long[i] = "abcdefgh       "[r%15]
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range []string{"a", "b"} {
+		f, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write(long)
+	}
+	w.Close()
+	if got, err := unzipped(bytes.NewReader(b.Bytes())); got != "a="+string(long)+"|b="+string(long)+"|" || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+func checkUnseekable(t *testing.T, name string, raw []byte, want string) {
+	for _, r := range []io.Reader{bytes.NewReader(raw), iotest.OneByteReader(bytes.NewReader(raw)), iotest.DataErrReader(bytes.NewReader(raw))} {
+		if got, err := unzipped(r); got != want || err != nil {
+			t.Errorf("%s: %v\n got %s\nwant %s", name, err, got, want)
+		}
+	}
+	first, last := bytes.Index(raw, []byte("empty.json"))-30, bytes.Index(raw, []byte("PK\x01\x02"))
+	for n := range last {
+		got, err := unzipped(bytes.NewReader(raw[:n]))
+		if !IsContent(err) || n >= first && !strings.HasPrefix(got, want[:strings.Index(want, "|")+1]) {
+			t.Errorf("%s, cut at %d: %s, %v", name, n, got, err)
+		}
+		broken := errors.New("broken disk")
+		if _, err := unzipped(io.MultiReader(bytes.NewReader(raw[:n]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+			t.Errorf("%s, broken at %d: %v", name, n, err)
+		}
+	}
+	// What stands behind a file must fit to it: else nobody knows where the next one begins.
+	wrong := bytes.Clone(raw)
+	wrong[first-1]++
+	if got, err := unzipped(bytes.NewReader(wrong)); !errors.Is(err, errZipEnd) || strings.Contains(got, "empty.json") {
+		t.Errorf("%s, with a wrong size: %s, %v", name, got, err)
+	}
+	names := "" // of files that nobody reads
+	for f, err := range ZipFiles(bytes.NewReader(raw)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names += f.Name + " "
+	}
+	if names != "a.json empty.json b.json " {
+		t.Errorf("%s: files %s", name, names)
+	}
+}
+
+// TestZipLayers opens each file of zips by its layer: two of the same name, in a zip that can be sought, that cannot, and that is compressed itself.
+func TestZipLayers(t *testing.T) {
+	unseekable, err := os.ReadFile("testdata/unseekable64.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("all work and no play ", 9)
+	raw := zipOf(t, packedFile{name: "a/"}, packedFile{name: "a:b", text: "one"}, packedFile{"c", text, zipDeflated, deflated(t, text)}, packedFile{name: "a:b", text: "two"})
+	for _, raw := range [][]byte{raw, unseekable} {
+		packed := gzipped(t, bytes.NewReader(raw))
+		for f, err := range ZipFiles(bytes.NewReader(raw)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := io.ReadAll(f.Reader)
+			for inner, r := range map[string]io.Reader{f.Inner: bytes.NewReader(raw), "gzip+" + f.Inner: bytes.NewReader(packed)} {
+				r, err := Layer(inner, r)
+				if err != nil {
+					t.Fatal(inner, err)
+				}
+				if got, err := io.ReadAll(r); !bytes.Equal(got, want) || err != nil {
+					t.Errorf("%s: %q, %v", inner, got, err)
+				}
+			}
+		}
+	}
+	for _, inner := range []string{"zip@0:z", "zip@0:a/", "zip@:c", "zip@-1:c", "zip@x:c", "zip@0", "zip:c", fmt.Sprintf("zip@%d:c", bytes.Index(raw, []byte("PK\x01\x02")))} {
+		if _, err := Layer(inner, bytes.NewReader(raw)); !errors.Is(err, ErrNoLayer) {
+			t.Errorf("%s: %v", inner, err)
+		}
+	}
+	if _, err := Layer("zip@99999:c", bytes.NewReader(raw)); !IsContent(err) {
+		t.Errorf("beyond the end: %v", err)
+	}
+}
+
+// seeker counts what is read of a zip that can be sought.
+type seeker struct {
+	bytes.Reader
+	n int
+}
+
+func (s *seeker) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.n += n
+	return n, err
+}
+
+// TestZipLayerWork opens files all over a zip: that takes no more than their own bytes.
+func TestZipLayerWork(t *testing.T) {
+	text := strings.Repeat("x", 10_000)
+	raw := zipOf(t, slices.Repeat([]packedFile{{name: "f", text: text}}, 1000)...)
+	var layers []string
+	for f, err := range ZipFiles(bytes.NewReader(raw)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		layers = append(layers, f.Inner)
+	}
+	s := &seeker{}
+	for i := len(layers) - 1; i >= 0; i -= 5 {
+		s.Reset(raw)
+		r, err := Layer(layers[i], s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); string(got) != text || err != nil {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+	}
+	if most := 200 * (len(text) + 8<<10); s.n > most {
+		t.Errorf("200 files of 1000 took %d bytes, more than %d", s.n, most)
 	}
 }

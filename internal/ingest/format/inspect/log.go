@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -24,24 +23,21 @@ func (p *parser) zip(r io.Reader) {
 	p.eval.run.Status, p.eval.run.Outcome = "started", transcript.Running // the file that says more is written last
 	torn := false                                                         // the last file could not be read: where the zip ends in it, that is known
 	for file, err := range format.ZipFiles(r) {
-		p.inner = file.Inner
 		if err != nil {
 			if !torn || !format.IsContent(err) {
-				p.unreadable(err)
+				p.unreadable("", err)
 			}
 			return
 		}
-		torn = false
-		place := placeOf(file.Name)
-		switch place {
+		p.inner, torn = file.Inner, false
+		switch place := placeOf(file.Name); place {
 		case placeHeader, placeSample:
 			b, err := format.ReadAll(file.Reader, format.DocumentLimit)
-			if err != nil {
-				p.unreadable(err)
-				torn = true
-				break
+			if torn = err != nil; torn {
+				p.unreadable(file.Name, err)
+			} else {
+				p.member(place, b)
 			}
-			p.member(place, b)
 		case placeChunked:
 			p.samples++
 			p.problem("split sample", "it is in several files, of version 3 of the log, which is not read", transcript.Origin{})
@@ -52,25 +48,21 @@ func (p *parser) zip(r io.Reader) {
 	}
 }
 
-// unreadable reports a zip, or a file in it, that cannot be read.
-func (p *parser) unreadable(err error) {
+// unreadable reports a zip, or a file in it, that cannot be read. Its layer may be what is broken: the place is the zip.
+func (p *parser) unreadable(file string, err error) {
 	if !format.IsContent(err) {
 		p.Fail(err)
 		return
 	}
-	// The layer may be what is broken: the place is the zip.
-	inner := p.inner
-	p.inner = ""
-	reason := err.Error()
-	if inner != "" {
-		reason = fmt.Sprintf("%.100q in it: %s", strings.TrimPrefix(inner, "zip:"), reason)
-	}
-	kind := "bad zip"
+	kind, reason := "bad zip", err.Error()
 	if errors.Is(err, format.ErrTooLarge) {
 		kind = "too large"
 	}
+	if file != "" {
+		reason = fmt.Sprintf("%.100q in it: %s", file, reason)
+	}
+	p.inner = ""
 	p.problem(kind, reason, transcript.Origin{})
-	p.inner = inner
 }
 
 // member reads one document of a .eval.
