@@ -47,7 +47,7 @@ const (
 // Parse yields the records of one file.
 func (atif) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path), seen: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path), seen: map[uint64]bool{}}
 		switch in.Role {
 		case roleResult, roleConfig:
 			p.trialFile()
@@ -81,7 +81,7 @@ type parser struct {
 	at    transcript.Origin // of the document
 	doc   format.Value
 	cut   bool            // the document is not valid to its end
-	seen  map[string]bool // ids of steps
+	seen  map[uint64]bool // checksums of the ids of steps
 	calls int             // calls without an id
 }
 

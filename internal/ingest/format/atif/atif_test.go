@@ -144,3 +144,29 @@ func namesIn(t *testing.T, raw []byte) map[string]bool {
 	}
 	return names
 }
+
+// TestLargeStep has steps with so many members, calls and results that they are only read to their end if none is looked for among all others.
+func TestLargeStep(t *testing.T) {
+	const n = 300_000
+	begin := `{"schema_version":"ATIF-v1.4","session_id":"s","steps":[{"step_id":1,"source":"agent","message":"",`
+	for name, c := range map[string]struct {
+		step string
+		want int // events
+	}{
+		"results of no call": {`"tool_calls":[` + strings.Repeat(`{"tool_call_id":"a"},`, n) + `{}],"observation":{"results":[` + strings.Repeat(`{"source_call_id":"b"},`, n) + `{}]}`, 2*n + 2},
+		"members":            {strings.Repeat(`"x":0,`, n) + `"tool_calls":[` + strings.Repeat(`{},`, n) + `{}]`, n + 1},
+	} {
+		events := 0
+		for r, err := range New().Parse(format.Input{Role: roleTrajectory, Reader: strings.NewReader(begin + c.step + "}]}")}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := r.(*transcript.Event); ok {
+				events++
+			}
+		}
+		if events != c.want {
+			t.Errorf("%s: %d events, want %d", name, events, c.want)
+		}
+	}
+}

@@ -107,9 +107,13 @@ func short(id string) string {
 	if len(id) <= maxID {
 		return id
 	}
+	return fmt.Sprintf("%016x", checksum(id))
+}
+
+func checksum(text string) uint64 {
 	sum := fnv.New64a()
-	_, _ = io.WriteString(sum, id)
-	return fmt.Sprintf("%016x", sum.Sum64())
+	_, _ = io.WriteString(sum, text)
+	return sum.Sum64()
 }
 
 // beginning returns a checksum of a trajectory up to its first answer, which stays the same as it grows.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"slices"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -14,40 +13,46 @@ import (
 // step is one step. Each of its pieces is an event: what was thought, what was said, each call and each result.
 type step struct {
 	*trajectory
-	value   format.Value
-	id      string
-	at      transcript.Time
-	source  string
-	model   string
-	copied  bool
-	calls   []call
-	emitted int
-}
-
-// call is a call of a step.
-type call struct {
-	id, name string
-	open     bool // it has no id, and no result so far
+	value         format.Value
+	id            string
+	at            transcript.Time
+	source        string
+	model, effort string
+	copied        bool
+	pieces        int
+	calls         int
+	names         map[string]string // of the tools, by the ids of calls
+	open          []string          // ids of calls that have none of their own, and no result so far
 }
 
 // pathNames are members of inputs with the path of a file.
 var pathNames = []string{"path", "file_path", "filepath", "file", "filename", "notebook_path", "absolute_path", "target_file"}
 
+// maxSeen bounds the memory for steps that may be repeated.
+const maxSeen = 1 << 22
+
 // oneStep yields the records of a step. n is its number.
 func (p *parser) oneStep(t *trajectory, v format.Value, n string) {
-	s := &step{trajectory: t, value: v, at: v.Get("timestamp").Time(), source: v.Get("source").Word(), copied: v.Get("is_copied_context").Bool() == transcript.Yes}
+	s := &step{
+		trajectory: t, value: v, at: v.Get("timestamp").Time(), source: v.Get("source").Word(), copied: v.Get("is_copied_context").Bool() == transcript.Yes,
+		names: map[string]string{},
+	}
 	sum := fnv.New64a()
 	addMembers(sum, v, "source", "timestamp", "message", "reasoning_content", "tool_calls")
 	s.id = fmt.Sprintf("%s/%s~%016x", t.id, n, sum.Sum64())
-	if p.seen[s.id] { // a step that is repeated in the file
+	if key := checksum(s.id); p.seen[key] { // a step that is repeated in the file
 		s.copied = true
+	} else if len(p.seen) < maxSeen {
+		p.seen[key] = true
 	}
-	p.seen[s.id] = true
 	if s.source == "agent" {
 		s.model = cmp.Or(v.Get("model_name").Str(), t.model)
+		if effort := v.Get("reasoning_effort"); effort.Len() < maxID {
+			s.effort = effort.Text()
+		}
 	}
 	if thought := v.Get("reasoning_content"); !isEmpty(thought) {
-		p.piece(s, transcript.KindReasoning, "assistant", "thought", thought, nil)
+		p.Emit(p.piece(s, transcript.KindReasoning, "assistant", "thought", thought))
 	}
 	p.said(s)
 	for c := range v.Get("tool_calls").Items() {
@@ -56,8 +61,10 @@ func (p *parser) oneStep(t *trajectory, v format.Value, n string) {
 	for r := range v.Get("observation", "results").Items() {
 		p.result(s, r)
 	}
-	if s.emitted == 0 { // so that the step is to be found
-		p.piece(s, transcript.KindLifecycle, "", "", v, func(e *transcript.Event) { e.Verdict = transcript.Uncounted })
+	if s.pieces == 0 { // so that the step is to be found
+		e := p.piece(s, transcript.KindLifecycle, "", "", v)
+		e.Verdict = transcript.Uncounted
+		p.Emit(e)
 	}
 	p.usage(s, n)
 }
@@ -68,29 +75,27 @@ func (p *parser) said(s *step) {
 	if isEmpty(message) {
 		return
 	}
-	kind, role := transcript.KindMessage, s.source
-	var mark func(*transcript.Event)
+	e := p.piece(s, transcript.KindMessage, s.source, "message", message)
 	switch s.source {
 	case "user":
 	case "agent":
-		role = "assistant"
+		e.Role = "assistant"
 	case "system":
-		if kind = transcript.KindSystem; s.value.Get("extra", "context_management").Exists() {
-			kind = transcript.KindCompaction
+		if e.Kind = transcript.KindSystem; s.value.Get("extra", "context_management").Exists() {
+			e.Kind = transcript.KindCompaction
 		}
 	default:
-		kind = transcript.KindUnknown
-		mark = func(e *transcript.Event) { e.Verdict = transcript.Uncounted }
+		e.Kind, e.Verdict = transcript.KindUnknown, transcript.Uncounted
 	}
-	p.piece(s, kind, role, "message", message, mark)
+	p.Emit(e)
 }
 
 // isEmpty reports whether content says nothing: a blank string, or a list of no parts.
 func isEmpty(v format.Value) bool { return v.IsBlank() && !v.HasItems() && !v.IsObject() }
 
-// piece yields an event of a step for one of its values. name tells the pieces apart.
-func (p *parser) piece(s *step, kind transcript.Kind, role, name string, v format.Value, mark func(*transcript.Event)) {
-	s.emitted++
+// piece returns an event of a step for one of its values. It is valid until the next one. name tells the pieces apart.
+func (p *parser) piece(s *step, kind transcript.Kind, role, name string, v format.Value) *transcript.Event {
+	s.pieces++
 	p.lend.Reset()
 	e := p.lend.Event(transcript.Event{
 		Conversation: s.trajectory.id, Run: s.run, Kind: kind, Role: role, Type: s.source, Time: s.at, Origin: p.origin(s.value), Model: s.model,
@@ -100,42 +105,42 @@ func (p *parser) piece(s *step, kind transcript.Kind, role, name string, v forma
 	} else {
 		e.ID, e.Global, e.Home = s.id+"/"+name, true, p.trial != ""
 	}
-	if effort := s.value.Get("reasoning_effort"); s.source == "agent" && effort.Len() < maxID {
-		e.Attributes.Set("reasoning_effort", effort.Text())
-	}
+	e.Attributes.Set("reasoning_effort", s.effort)
 	e.Parts[0] = p.lend.Part(s.value, v, appendPiece)
-	if mark != nil {
-		mark(e)
-	}
-	p.Emit(e)
+	return e
 }
 
 func (p *parser) call(s *step, v format.Value) {
 	input := v.Get("arguments")
-	c := call{id: v.Get("tool_call_id").Text(), name: v.Get("function_name").Str()}
-	if c.id == "" {
+	c := &transcript.Call{ID: v.Get("tool_call_id").Text(), Name: v.Get("function_name").Str(), Input: int64(input.Len())}
+	if c.ID == "" {
 		p.calls++
-		c.id, c.open = "#"+strconv.Itoa(p.calls), true
+		c.ID = "#" + strconv.Itoa(p.calls)
+		s.open = append(s.open, c.ID)
 	}
-	s.calls = append(s.calls, c)
-	args := input
+	if _, twice := s.names[c.ID]; !twice {
+		s.names[c.ID] = c.Name
+	}
 	if input.IsString() {
-		args = input.Inside()
+		input = input.Inside()
 	}
-	p.piece(s, transcript.KindToolCall, "assistant", "call "+strconv.Itoa(len(s.calls)), v, func(e *transcript.Event) {
-		e.Parts[0].Call = &transcript.Call{ID: c.id, Name: c.name, Input: int64(input.Len()), Paths: format.Paths(args, pathNames, nil)}
-	})
+	c.Paths = format.Paths(input, pathNames, nil)
+	s.calls++
+	e := p.piece(s, transcript.KindToolCall, "assistant", "call "+strconv.Itoa(s.calls), v)
+	e.Parts[0].Call = c
+	p.Emit(e)
 }
 
 // result yields one result of a step. One without the id of a call belongs to the first call without an id, or to no call.
 func (p *parser) result(s *step, v format.Value) {
 	r := &transcript.Result{Call: v.Get("source_call_id").Text(), Failed: failed(v.Get("extra")), Output: int64(v.Get("content").Len())}
-	i := slices.IndexFunc(s.calls, func(c call) bool { return r.Call == "" && c.open || r.Call != "" && r.Call == c.id })
-	if i >= 0 {
-		s.calls[i].open = false
-		r.Call, r.Name = s.calls[i].id, s.calls[i].name
+	if r.Call == "" && len(s.open) > 0 {
+		r.Call, s.open = s.open[0], s.open[1:]
 	}
-	p.piece(s, transcript.KindToolResult, "tool", "result "+strconv.Itoa(s.emitted), v, func(e *transcript.Event) { e.Parts[0].Result = r })
+	r.Name = s.names[r.Call]
+	e := p.piece(s, transcript.KindToolResult, "tool", "result "+strconv.Itoa(s.pieces), v)
+	e.Parts[0].Result = r
+	p.Emit(e)
 	if !s.copied {
 		p.emitRefs(s.trajectory, v, s.at)
 	}
