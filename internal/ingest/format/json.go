@@ -203,6 +203,19 @@ func (v Value) Items() iter.Seq[Value] {
 	}
 }
 
+// Numbered yields the elements of an array with their numbers, from 0; it yields nothing for other types.
+func (v Value) Numbered() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		n := 0
+		for item := range v.Items() {
+			if !yield(n, item) {
+				return
+			}
+			n++
+		}
+	}
+}
+
 // HasItems reports whether v is an array with elements.
 func (v Value) HasItems() bool { return v.IsArray() && v.at+1 < v.node().next() }
 

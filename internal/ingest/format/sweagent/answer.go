@@ -41,11 +41,15 @@ func (p *parser) reasoning(v format.Value, id string) {
 	if text.IsBlank() {
 		text = v.Get("thinking_blocks")
 	}
-	if !text.IsString() && !text.HasItems() {
-		return
+	if text.IsString() || text.HasItems() {
+		p.thought(text, id+"/reasoning")
 	}
-	e := p.event(text, id+"/reasoning", transcript.KindReasoning, "assistant")
-	if e.Model = p.model; e.Parts[0].Text == "" { // only a signature
+}
+
+// thought yields what was thought.
+func (p *parser) thought(v format.Value, id string) {
+	e := p.event(v, id, transcript.KindReasoning, "assistant")
+	if e.Model = p.model; e.Parts[0].Text == "" { // encrypted, or only a signature
 		e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted
 	}
 	p.Emit(e)
@@ -53,11 +57,18 @@ func (p *parser) reasoning(v format.Value, id string) {
 
 // toolCalls yields the calls of an answer.
 func (p *parser) toolCalls(calls format.Value, id string) {
-	n := 0
-	for c := range calls.Items() {
+	for n, c := range calls.Numbered() {
 		p.call(c, id+"/call/"+strconv.Itoa(n))
-		n++
 	}
+}
+
+// textCall returns a call that is text, whose result is the next message.
+func (p *parser) textCall(v format.Value, id, name string) *transcript.Event {
+	e := p.event(v, id, transcript.KindToolCall, "assistant")
+	e.Model = p.model
+	e.Parts[0].Call = &transcript.Call{ID: p.nextCall(), Name: name, Input: int64(v.Len())}
+	p.names[p.open] = name
+	return e
 }
 
 // call yields one call, as the completions API or the responses API has it.

@@ -10,40 +10,58 @@ import (
 
 // full yields the records of a trajectory of SWE-agent. What a retry agent writes at its top is a copy of the attempt that it chose.
 func (p *parser) full(doc format.Value) {
-	var attempts []attempt
-	list, info := doc.Get("attempts"), doc.Get("info")
-	for v := range list.Items() {
-		attempts = append(attempts, readAttempt(v))
-	}
-	retried := list.IsArray()
-	if !retried {
-		attempts = []attempt{readAttempt(doc)}
-	}
-	if !retried && attempts[0].anchor == "" {
-		p.nothing(doc, info)
+	if doc.Get("attempts").IsArray() {
+		p.retried(doc)
 		return
 	}
-	run := runOf(doc, info)
-	if run.Local = true; len(attempts) > 0 {
-		run.Anchor, run.Anchored = attempts[0].anchor, attempts[0].anchor != ""
-		fill(run, attempts[0].value)
+	a := readAttempt(doc)
+	if a.anchor == "" {
+		p.nothing(doc, a.info)
+		return
 	}
-	if run.ID = p.run; !retried && !isAttempt(p.in.Path) { // attempts have the name in common
-		run.ID += " " + run.Anchor[:8]
+	name := p.run
+	if !isAttempt(p.in.Path) { // attempts have the name in common
+		name += " " + a.anchor[:8]
 	}
-	if p.run = run.ID; !isAttempt(p.in.Path) {
+	p.emitRun(doc, name, &a)
+	p.attempt(&a, -1)
+}
+
+// retried yields the attempts of a retry agent, and what it states of all, in the order of the file.
+func (p *parser) retried(doc format.Value) {
+	var attempts []attempt
+	for v := range doc.Get("attempts").Items() {
+		attempts = append(attempts, readAttempt(v))
+	}
+	first := &attempt{}
+	if len(attempts) > 0 {
+		first = &attempts[0]
+	}
+	p.emitRun(doc, p.run, first)
+	list, info := doc.Get("attempts"), doc.Get("info")
+	for _, v := range doc.Fields() {
+		switch v {
+		case list:
+			for i := range attempts {
+				p.attempt(&attempts[i], i)
+			}
+		case info:
+			p.about(info, first.anchor)
+		}
+	}
+}
+
+// emitRun yields the run, which is named by its first attempt.
+func (p *parser) emitRun(doc format.Value, name string, first *attempt) {
+	run := runOf(doc, doc.Get("info"))
+	run.ID, run.Local, run.Anchor, run.Anchored = name, true, first.anchor, first.anchor != ""
+	if first.value.Exists() {
+		fill(run, first.value)
+	}
+	if p.run = name; !isAttempt(p.in.Path) {
 		run.Rank = 1
 	}
 	p.Emit(run)
-	if retried && (!info.Exists() || info.Offset() < list.Offset()) {
-		p.about(info, run.Anchor)
-	}
-	for i := range attempts {
-		p.attempt(&attempts[i], retried, i)
-	}
-	if p.conversation, p.model = "", ""; retried && info.Exists() && info.Offset() > list.Offset() {
-		p.about(info, run.Anchor)
-	}
 }
 
 // nothing yields a document in which nothing was said: the run failed before that, or has not begun.
@@ -57,26 +75,29 @@ func (p *parser) nothing(doc, info format.Value) {
 // readAttempt reads the parts of an attempt and how it began.
 func readAttempt(v format.Value) attempt {
 	a := attempt{value: v, history: v.Get("history"), trajectory: v.Get("trajectory"), info: v.Get("info")}
-	began, any := newAnchor(), false
+	began := newAnchor()
 	for item := range a.history.Items() {
-		any = true
-		if began.add(item.Get("content")); item.Get("role").Is("assistant") && item.Get("is_demo").Bool() != transcript.Yes {
+		if began.add(item.Get("content")); isAnswer(item) {
 			break
 		}
 	}
 	for step := range a.trajectory.Items() {
-		any = true
 		began.add(step.Get("action"), step.Get("observation"), step.Get("response"), step.Get("thought"), step.Get("execution_time"))
 		break
 	}
-	if any {
+	if a.history.HasItems() || a.trajectory.HasItems() {
 		a.anchor = began.String()
 	}
 	return a
 }
 
-// attempt yields the conversation of one attempt with its tokens.
-func (p *parser) attempt(a *attempt, retried bool, n int) {
+func isDemo(item format.Value) bool { return item.Get("is_demo").Bool() == transcript.Yes }
+
+// isAnswer reports whether an entry of a history is what the model said.
+func isAnswer(item format.Value) bool { return item.Get("role").Is("assistant") && !isDemo(item) }
+
+// attempt yields the conversation of one attempt with its tokens. n is its number, negative if there is only one.
+func (p *parser) attempt(a *attempt, n int) {
 	if a.anchor == "" || p.Done() {
 		return
 	}
@@ -85,28 +106,23 @@ func (p *parser) attempt(a *attempt, retried bool, n int) {
 	p.conversation, p.model = a.anchor, facts.Model
 	p.open, p.calls, p.answered, p.names = "", 0, false, map[string]string{}
 	c := &transcript.Conversation{ID: a.anchor, Run: p.run, Title: facts.Title, Model: facts.Model, Project: facts.Project, Version: facts.Version, Status: facts.Status}
-	if retried {
+	if n >= 0 {
 		c.Attributes.Set("attempt", int64(n))
 	}
 	p.Emit(c)
-	said := newTail(a)
 	if a.history.HasItems() {
 		p.history(a)
 	} else {
 		p.steps(a)
 	}
 	p.row(a.info, "info", transcript.KindLifecycle)
-	if patch := a.info.Get("submission"); !said.has(patch) {
-		p.row(patch, "submission", transcript.KindLifecycle)
-	}
+	p.patch(a)
 	p.total(a.info.Get("model_stats"), a.anchor+" total", "", isEstimated(a.value), transcript.Counted)
 }
 
 // about yields what a retry agent states of all attempts: the review of them and its tokens. The total repeats those of the attempts.
 func (p *parser) about(info format.Value, anchor string) {
-	if !info.IsObject() {
-		return
-	}
+	p.conversation, p.model = "", ""
 	p.row(info, "info", transcript.KindLifecycle)
 	p.total(info.Get("rloop_model_stats"), anchor+" review", "reviewer", true, transcript.Counted)
 	p.total(info.Get("model_stats"), anchor+" all", "", true, transcript.DerivedTotal)
@@ -116,20 +132,16 @@ func (p *parser) about(info format.Value, anchor string) {
 func (p *parser) history(a *attempt) {
 	steps := newSteps(a.trajectory)
 	var last format.Value // the step of the answer before
-	n := 0
-	for item := range a.history.Items() {
+	for n, item := range a.history.Numbered() {
 		if p.Done() {
 			return
 		}
-		id := strconv.Itoa(n)
-		answer := item.Get("role").Is("assistant") && item.Get("is_demo").Bool() != transcript.Yes
-		if p.unsaid(last, item, steps.at); answer {
+		p.unsaid(last, item, steps.at)
+		last = format.Value{}
+		if isAnswer(item) {
 			last = p.until(steps, item)
-		} else {
-			last = format.Value{}
 		}
-		p.item(item, id)
-		n++
+		p.item(item, strconv.Itoa(n))
 	}
 	p.unsaid(last, format.Value{}, steps.at)
 	for len(steps.left) > 0 {
@@ -141,7 +153,7 @@ func (p *parser) history(a *attempt) {
 func (p *parser) item(v format.Value, id string) {
 	content := v.Get("content")
 	switch role := v.Get("role").Word(); {
-	case v.Get("is_demo").Bool() == transcript.Yes:
+	case isDemo(v):
 		if !hasWords(content) { // of an answer that is only a call
 			content = v
 		}
@@ -215,11 +227,7 @@ func (p *parser) action(v format.Value, id string) {
 	if name, _, _ = strings.Cut(name, "\n"); !tools[name] {
 		name = shell
 	}
-	e := p.event(v, id+"/action", transcript.KindToolCall, "assistant")
-	e.Model = p.model
-	e.Parts[0].Call = &transcript.Call{ID: p.nextCall(), Name: name, Input: int64(v.Len())}
-	p.names[p.open] = name
-	p.Emit(e)
+	p.Emit(p.textCall(v, id+"/action", name))
 }
 
 // isEstimated reports whether the tokens of an attempt are what the program has counted itself: the versions that also write their configuration do.
@@ -227,31 +235,19 @@ func isEstimated(v format.Value) bool {
 	return v.Get("replay_config").Exists() || v.Get("info", "swe_agent_version").Exists()
 }
 
-// tail tells whether the end of a conversation has the patch that was submitted.
-type tail []format.Value
-
-func newTail(a *attempt) (t tail) {
+// patch yields what was submitted, unless the end of the conversation has it.
+func (p *parser) patch(a *attempt) {
+	patch := a.info.Get("submission")
 	for _, list := range []format.Value{a.history, a.trajectory} {
 		var before, last format.Value
 		for v := range list.Items() {
 			before, last = last, v
 		}
-		t = append(t, before, last)
-	}
-	return t
-}
-
-func (t tail) has(patch format.Value) bool {
-	if !patch.IsString() {
-		return false
-	}
-	text := strings.TrimSpace(patch.Str())
-	for _, v := range t {
-		for _, key := range []string{"content", "observation"} {
-			if strings.Contains(v.Get(key).Str(), text) {
-				return true
+		for _, v := range []format.Value{before, last} {
+			if has(v.Get("content"), patch) || has(v.Get("observation"), patch) {
+				return
 			}
 		}
 	}
-	return false
+	p.row(patch, "submission", transcript.KindLifecycle)
 }

@@ -35,9 +35,7 @@ func (p *parser) mini(doc format.Value) {
 	stated := p.messages(messages, run.Anchor)
 	p.at = transcript.Time{}
 	p.row(info, "info", transcript.KindLifecycle)
-	if patch := info.Get("submission"); !newTail(&attempt{history: messages}).has(patch) {
-		p.row(patch, "submission", transcript.KindLifecycle)
-	}
+	p.patch(&attempt{history: messages, info: info})
 	verdict := transcript.Counted
 	if stated {
 		verdict = transcript.DerivedTotal
@@ -48,10 +46,10 @@ func (p *parser) mini(doc format.Value) {
 // beganWith returns the anchor of a run: its prompts and the message after them, which the first content of the file has already. In version 1 nothing
 // but text may tell one answer from another, so there the output of its command is included: it was written with it.
 func beganWith(messages format.Value) string {
-	began, n := newAnchor(), 0
-	for m := range messages.Items() {
+	began := newAnchor()
+	for n, m := range messages.Numbered() {
 		began.add(m.Get("role"), m.Get("content"), m.Get("output"), m.Get("extra", "timestamp"), m.Get("extra", "response", "id"))
-		if n++; n == 4 || n == 3 && (m.Get("extra").Exists() || !m.Get("role").Is("assistant")) {
+		if n == 3 || n == 2 && (m.Get("extra").Exists() || !m.Get("role").Is("assistant")) {
 			break
 		}
 	}
@@ -60,8 +58,7 @@ func beganWith(messages format.Value) string {
 
 // messages yields the events of messages and the tokens of responses, and reports whether any are stated.
 func (p *parser) messages(messages format.Value, anchor string) (stated bool) {
-	n := 0
-	for m := range messages.Items() {
+	for n, m := range messages.Numbered() {
 		if p.Done() {
 			return stated
 		}
@@ -71,7 +68,6 @@ func (p *parser) messages(messages format.Value, anchor string) (stated bool) {
 		}
 		p.message(m, id)
 		stated = p.response(m, anchor+"/"+id) || stated
-		n++
 	}
 	return stated
 }
@@ -138,22 +134,19 @@ func (p *parser) interrupt(m format.Value, id string) {
 func (p *parser) said(m format.Value, id string) {
 	p.answered, p.open = true, ""
 	content, calls := m.Get("content"), m.Get("tool_calls")
+	actions, human := m.Get("extra", "actions"), m.Get("extra", "action")
 	p.reasoning(m, id)
-	actions := m.Get("extra", "actions")
-	if human := m.Get("extra", "action"); human.IsString() {
-		p.answerText(content, id)
-		p.command(human, id+"/action")
-		return
-	}
+	p.answerText(content, id)
 	switch {
+	case human.IsString():
+		p.command(human, id+"/action")
 	case calls.HasItems():
-		p.answerText(content, id)
 		p.toolCalls(calls, id)
 	case actions.HasItems():
-		p.answerText(content, id)
-		p.commands(actions, id)
+		for n, a := range actions.Numbered() {
+			p.command(a, id+"/action/"+strconv.Itoa(n))
+		}
 	case hasWords(content):
-		p.answerText(content, id)
 		p.quotedCommand(content, id)
 	default:
 		p.emptyRow(m, id, transcript.KindNotice)
@@ -163,16 +156,11 @@ func (p *parser) said(m format.Value, id string) {
 // outputs yields the items of a response of the responses API.
 func (p *parser) outputs(response format.Value, id string) {
 	p.answered, p.open = true, ""
-	n := 0
-	for item := range response.Get("output").Items() {
+	for n, item := range response.Get("output").Numbered() {
 		id := id + "/" + strconv.Itoa(n)
 		switch item.Get("type").Word() {
 		case "reasoning":
-			e := p.event(item, id, transcript.KindReasoning, "assistant")
-			if e.Model = p.model; e.Parts[0].Text == "" { // encrypted
-				e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted
-			}
-			p.Emit(e)
+			p.thought(item, id)
 		case "message":
 			p.answerText(item.Get("content"), id)
 		case "function_call":
@@ -180,32 +168,18 @@ func (p *parser) outputs(response format.Value, id string) {
 		default:
 			p.emptyRow(item, id, transcript.KindUnknown)
 		}
-		n++
 	}
-	if n == 0 {
+	if !response.Get("output").HasItems() {
 		p.emptyRow(response, id, transcript.KindNotice)
 	}
 }
 
-// commands yields the commands that the program found in an answer.
-func (p *parser) commands(actions format.Value, id string) {
-	n := 0
-	for a := range actions.Items() {
-		p.command(a, id+"/action/"+strconv.Itoa(n))
-		n++
-	}
-}
-
-// command yields one command: a string, or an object with it.
+// command yields a command that the program found in an answer: a string, or an object with it.
 func (p *parser) command(v format.Value, id string) {
 	if command := v.Get("command"); command.IsString() {
 		v = command
 	}
-	e := p.event(v, id, transcript.KindToolCall, "assistant")
-	e.Model = p.model
-	e.Parts[0].Call = &transcript.Call{ID: p.nextCall(), Name: shell, Input: int64(v.Len())}
-	p.names[p.open] = shell
-	p.Emit(e)
+	p.Emit(p.textCall(v, id, shell))
 }
 
 // quotedCommand yields the command in an answer's text that nothing else states, as in version 1. Its bytes begin with the line break before it.
@@ -214,11 +188,9 @@ func (p *parser) quotedCommand(content format.Value, id string) {
 	if length == 0 {
 		return
 	}
-	e := p.event(content, id+"/action", transcript.KindToolCall, "assistant")
-	e.Model = p.model
+	e := p.textCall(content, id+"/action", shell)
 	e.Origin.Offset, e.Origin.Length = e.Origin.Offset+int64(len(`"`)+from), int64(length)
 	e.Parts[0].Text = commandText(content.Body()[from : from+length])
-	e.Parts[0].Call = &transcript.Call{ID: p.nextCall(), Name: shell, Input: int64(length)}
-	p.names[p.open] = shell
+	e.Parts[0].Call.Input = int64(length)
 	p.Emit(e)
 }

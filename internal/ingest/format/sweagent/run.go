@@ -1,7 +1,6 @@
 package sweagent
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -43,7 +42,7 @@ func fill(run *transcript.Run, doc format.Value) {
 		replay = replay.Inside()
 	}
 	run.Agent = "SWE-agent"
-	run.Version = cmp.Or(run.Version, doc.Get("info", "swe_agent_version").Str())
+	run.Version = doc.Get("info", "swe_agent_version").Str()
 	agent := replay.Get("agent")
 	for config := range agent.Get("agent_configs").Items() {
 		agent = config
@@ -59,7 +58,7 @@ func fill(run *transcript.Run, doc format.Value) {
 		if task != "" || item.Get("role").Is("assistant") {
 			break
 		}
-		if item.Get("role").Is("user") && item.Get("is_demo").Bool() != transcript.Yes {
+		if item.Get("role").Is("user") && !isDemo(item) {
 			task = taskIn(item.Get("content").Str())
 		}
 	}
@@ -89,8 +88,10 @@ func (p *parser) fillMini(run *transcript.Run, messages, info format.Value) {
 	run.Attributes.Set("image", config.Get("environment", "image").Str())
 	p.model = run.Model
 	for m := range messages.Items() {
-		if m.Get("role").Is("user") && run.Title == "" {
-			run.Title = format.Title(rendered(config.Get("agent", "instance_template").Str(), textOf(m.Get("content"))))
+		if run.Title == "" && m.Get("role").Is("user") {
+			if prompt := textOf(m.Get("content")); strings.TrimSpace(prompt) != "" {
+				run.Title = format.Title(rendered(config.Get("agent", "instance_template").Str(), prompt))
+			}
 		}
 		if at := timeOf(m); at.Valid {
 			if run.Ended = at; !run.Started.Valid {

@@ -1,6 +1,8 @@
 package sweagent
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,28 +12,34 @@ import (
 
 // steps are the steps of a trajectory that no answer in the history has been found for.
 type steps struct {
-	left []format.Value
+	left []step
 	at   int  // number of the step that was taken last
 	told bool // that was an answer that the program did not accept
+}
+
+// step is one step, with the strings by which its answer is found, as they are written.
+type step struct {
+	format.Value
+	response, action []byte
 }
 
 func newSteps(trajectory format.Value) *steps {
 	s := &steps{at: -1}
 	for v := range trajectory.Items() {
-		s.left = append(s.left, v)
+		s.left = append(s.left, step{v, v.Get("response").Body(), v.Get("action").Body()})
 	}
 	return s
 }
 
 // take takes a step. After a rejected answer its query ends with what the model was told about that.
 func (p *parser) take(s *steps) format.Value {
-	step := s.left[0]
+	v := s.left[0].Value
 	s.left = s.left[1:]
 	if s.at++; s.told {
-		p.row(lastOf(step.Get("query")).Get("content"), stepID(s.at)+"/query", transcript.KindNotice)
+		p.row(lastOf(v.Get("query")).Get("content"), stepID(s.at)+"/query", transcript.KindNotice)
 	}
 	s.told = false
-	return step
+	return v
 }
 
 func stepID(n int) string { return "step/" + strconv.Itoa(n) }
@@ -41,13 +49,10 @@ const mostRejected = 16
 
 // find returns how many steps come before that of an answer, -1 if it is not there.
 func (s *steps) find(item format.Value) int {
-	content, action := item.Get("content").Str(), item.Get("action").Str()
-	for i, v := range s.left[:min(len(s.left), mostRejected)] {
-		if v.Get("response").Str() == content && (action == "" || v.Get("action").Str() == action) {
-			return i
-		}
-	}
-	return -1
+	content, action := item.Get("content").Body(), item.Get("action").Body()
+	return slices.IndexFunc(s.left[:min(len(s.left), mostRejected)], func(one step) bool {
+		return bytes.Equal(one.response, content) && (len(action) == 0 || bytes.Equal(one.action, action))
+	})
 }
 
 // until yields the steps before that of an answer in the history, which are answers that were rejected, and returns the answer's own.
@@ -90,48 +95,45 @@ func (p *parser) unsaid(step, next format.Value, n int) {
 
 // steps yields the events of an attempt without a history.
 func (p *parser) steps(a *attempt) {
-	n := 0
-	for step := range a.trajectory.Items() {
+	for n, step := range a.trajectory.Numbered() {
 		if p.Done() {
 			return
 		}
-		id := strconv.Itoa(n)
 		if n == 0 {
 			p.prompts(step.First("query", "messages"))
 		}
-		p.answered = true
-		response, action := step.Get("response"), step.Get("action")
-		if response.IsBlank() {
-			response = step.Get("thought")
-		}
-		p.reasoning(step, id)
-		switch {
-		case isExit(response, action):
-			p.open = ""
-			p.say(response, response, id, transcript.KindSystem, "system")
-		case !action.IsBlank():
-			p.answerText(response, id)
-			p.action(action, id)
-		default:
-			p.open = ""
-			p.answerText(response, id)
-		}
-		switch output := step.Get("observation"); {
-		case !hasWords(output):
-		case p.open != "":
-			p.result(output, output, id+"/observation", p.open)
-		default:
-			p.say(output, output, id+"/observation", transcript.KindSystem, "system")
-		}
-		n++
+		p.step(step, strconv.Itoa(n))
 	}
 }
 
 // prompts yields what the model was sent with its first step.
 func (p *parser) prompts(query format.Value) {
-	n := 0
-	for item := range query.Items() {
+	for n, item := range query.Numbered() {
 		p.item(item, "query/"+strconv.Itoa(n))
-		n++
+	}
+}
+
+// step yields the events of one step: an answer, and what came out of it.
+func (p *parser) step(step format.Value, id string) {
+	p.answered, p.open = true, ""
+	response, action := step.Get("response"), step.Get("action")
+	if response.IsBlank() {
+		response = step.Get("thought")
+	}
+	p.reasoning(step, id)
+	if isExit(response, action) {
+		p.say(response, response, id, transcript.KindSystem, "system")
+	} else {
+		p.answerText(response, id)
+		if !action.IsBlank() {
+			p.action(action, id)
+		}
+	}
+	switch output := step.Get("observation"); {
+	case !hasWords(output):
+	case p.open != "":
+		p.result(output, output, id+"/observation", p.open)
+	default:
+		p.say(output, output, id+"/observation", transcript.KindSystem, "system")
 	}
 }

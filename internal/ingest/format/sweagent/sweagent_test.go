@@ -2,6 +2,7 @@ package sweagent
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -109,6 +110,32 @@ func TestOutcome(t *testing.T) {
 	} {
 		if got := outcomeOf(status); got != want {
 			t.Errorf("%q: %q, want %q", status, got, want)
+		}
+	}
+}
+
+// TestHostile has documents of a few MB that are only read to their end if nothing is compared with everything else.
+func TestHostile(t *testing.T) {
+	const n = 200_000
+	many := func(s string) string { return strings.Repeat(s, n) }
+	long := strings.Repeat("x", 2_000_000)
+	answers := `{"history":[` + many(`{"role":"assistant","content":"a"},`) + `0],"trajectory":[`
+	for name, c := range map[string]struct{ role, doc string }{
+		"responses": {roleFull, answers + strings.Repeat(`{"response":"`+long+`"},`, 16) + `0]}`},
+		"members":   {roleFull, answers + strings.Repeat(`{`+strings.Repeat(`"x":0,`, 100_000)+`"response":"b"},`, 16) + `0]}`},
+		"outputs":   {roleMini, `{"messages":[{"role":"tool","tool_call_id":"x","content":"` + long + `","extra":{` + many(`"raw_output":"xy",`) + `"x":1}}]}`},
+		"thoughts":  {roleFull, `{"trajectory":[{"response":"a"}],"info":{"response":"` + long + `",` + many(`"thought":"xy",`) + `"x":1}}`},
+		"template":  {roleMini, `{"info":{"config":{"agent":{"instance_template":"` + long + `"}}},"messages":[` + many(`{"role":"user","content":" "},`) + `0]}`},
+	} {
+		records := 0
+		for _, err := range New().Parse(format.Input{Role: c.role, Path: "x.traj", Reader: strings.NewReader(c.doc)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			records++
+		}
+		if records < 3 {
+			t.Errorf("%s: %d records", name, records)
 		}
 	}
 }

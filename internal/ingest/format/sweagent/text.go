@@ -13,10 +13,12 @@ import (
 // appendText appends the text of a value, from its own bytes: of a call the tool and its input, of a message what was said and what came out of a
 // command beyond what the model was sent of it, of a step what it does not state twice.
 func appendText(dst []byte, v format.Value) []byte {
-	content, response := v.First("content", "output").Str(), v.Get("response").Str()
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, m format.Value) ([]byte, bool) {
+	content, response := v.First("content", "output"), v.Get("response")
+	output, thought, action := v.Get("extra", "raw_output"), v.Get("thought"), v.Get("action")
+	said := map[format.Value]bool{output: has(content, output), thought: has(response, thought), action: has(response, action)}
+	return format.AppendText(dst, v, func(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
 		switch {
-		case skipped[key] || m.IsDataURL():
+		case skipped[key] || said[m] || m.IsDataURL():
 			return dst, true
 		case key == "response" && m.IsObject(): // of which the message was made
 			return dst, true
@@ -25,13 +27,14 @@ func appendText(dst []byte, v format.Value) []byte {
 				m = input
 			}
 			return format.AppendScalars(dst, m), true
-		case key == "raw_output":
-			return dst, strings.Contains(content, strings.TrimSpace(m.Str()))
-		case depth == 1 && (key == "thought" || key == "action") && response != "":
-			return dst, strings.Contains(response, strings.TrimSpace(m.Str()))
 		}
 		return dst, false
 	})
+}
+
+// has reports whether a string has another in it, but for the space around that.
+func has(whole, part format.Value) bool {
+	return whole.IsString() && part.IsString() && strings.Contains(whole.Str(), strings.TrimSpace(part.Str()))
 }
 
 // skipped are members that hold no text to search: ids, types, signatures, what repeats the conversation, and the configuration.
