@@ -57,7 +57,7 @@ func (s *sample) event(e format.Value) {
 	case "tool":
 		s.tool(e, at)
 	case "score":
-		if e.Get("intermediate").Bool() == transcript.Yes || !s.v.Get("scores").Exists() {
+		if e.Get("intermediate").Bool() == transcript.Yes || !s.scored {
 			s.uncounted(e, transcript.KindNotice, typ, at)
 		}
 	case "error":
@@ -173,10 +173,12 @@ func (s *sample) tool(e format.Value, at transcript.Time) {
 		return
 	}
 	s.results[id] = true
-	r := s.begin(e, transcript.KindToolResult, "tool", "tool")
-	if text := s.resolved(result); !failed.IsObject() {
-		r = s.begin(text, transcript.KindToolResult, "tool", "tool")
-	} else {
+	text, from := s.resolved(result), e
+	if !failed.IsObject() {
+		from = text
+	}
+	r := s.begin(from, transcript.KindToolResult, "tool", "tool")
+	if failed.IsObject() {
 		r.Parts[0] = s.lend.Part(e, failed, appendText)
 		if hasText(result) {
 			r.Parts = append(r.Parts, s.lend.Part(e, result, appendText))
@@ -190,5 +192,5 @@ func (s *sample) tool(e format.Value, at transcript.Time) {
 		Status: failed.Get("type").Str(), Output: int64(result.Len()),
 	}
 	s.Emit(r)
-	s.note(s.resolved(result))
+	s.note(text)
 }

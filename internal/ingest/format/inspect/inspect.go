@@ -70,6 +70,8 @@ type parser struct {
 	samples int                 // so far
 	spent   bool                // a sample states tokens, or may do so
 	held    []transcript.Record // of the evaluation, until all samples are read
+
+	overflow bool // there were more
 }
 
 func (p *parser) origin(v format.Value) transcript.Origin {

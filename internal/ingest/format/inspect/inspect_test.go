@@ -59,3 +59,54 @@ func TestManyReferences(t *testing.T) {
 		t.Errorf("%d events with %d bytes of text, %d of them with the attachment", events, length, plums)
 	}
 }
+
+// TestHostile has samples of a few MB that are only read to their end if no event looks at all of the sample, and no block repeats a long id.
+func TestHostile(t *testing.T) {
+	const n = 200_000
+	many := func(s string) string { return strings.Repeat(s, n) }
+	for name, sample := range map[string]string{
+		"scores": many(`"x":0,`) + `"events":[` + many(`{"event":"score","value":"C"},`) + `0]`,
+		"blocks": `"messages":[{"role":"assistant","id":"` + strings.Repeat("x", 5_000_000) + `","content":[` + many(`{"type":"text","text":"x"},`) + `0]}]`,
+	} {
+		events := 0
+		log := `{"version":2,"status":"success","samples":[{"uuid":"u",` + sample + `}]}`
+		for r, err := range New().Parse(format.Input{Role: roleJSON, Reader: strings.NewReader(log)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := r.(*transcript.Event); ok {
+				events++
+			}
+		}
+		if events < n {
+			t.Errorf("%s: %d events", name, events)
+		}
+	}
+}
+
+// TestManyMetrics has more metrics than are kept until the samples are read.
+func TestManyMetrics(t *testing.T) {
+	var metrics strings.Builder
+	for i := range maxHeld {
+		fmt.Fprintf(&metrics, `"%d":{"value":1},`, i)
+	}
+	log := `{"version":2,"status":"success","eval":{"eval_id":"e","task":"t"},"results":{"scores":[{"name":"s","metrics":{` + metrics.String() + `"one more":{},"and one":{}}}]}}`
+	receipts, problems := 0, 0
+	for r, err := range New().Parse(format.Input{Role: roleJSON, Reader: strings.NewReader(log)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch r := r.(type) {
+		case *transcript.Receipt:
+			receipts++
+		case *transcript.Problem:
+			problems++
+			if r.Kind != "too many results" || r.Run != "e" {
+				t.Errorf("%+v", r)
+			}
+		}
+	}
+	if receipts != maxHeld || problems != 1 {
+		t.Errorf("%d receipts, %d problems", receipts, problems)
+	}
+}

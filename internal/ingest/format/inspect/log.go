@@ -16,7 +16,11 @@ type evaluation struct {
 	run transcript.Run
 	// more is known of each of its samples
 	solver, dataset string
+	failure         *transcript.Event // the error that ended it, for search
 }
+
+// maxHeld bounds the memory for sums and metrics, which wait until all samples are read.
+const maxHeld = 10_000
 
 // zip reads a .eval. What can be read of one that is torn counts.
 func (p *parser) zip(r io.Reader) {
@@ -132,28 +136,32 @@ func (p *parser) fact(key string, v format.Value) {
 	case "stats":
 		run.Started, run.Ended = cmp.Or(v.Get("started_at").Time(), run.Started), v.Get("completed_at").Time()
 		for model, u := range v.Get("model_usage").Fields() {
-			p.hold(p.tokens(u, p.eval.id, model, run.Ended, "stats/"+p.eval.id+"/"+model))
+			if u := p.tokens(u, p.eval.id, model, run.Ended, "stats/"+p.eval.id+"/"+model); u != nil {
+				u.Attributes.Set("total", true)
+				p.hold(u)
+			}
 		}
 	case "results":
 		p.metrics(v)
 	}
 }
 
-// failure holds the error that ended the evaluation, for search.
+// failure keeps the error that ended the evaluation.
 func (p *parser) failure(v format.Value) {
-	if !hasText(v) {
-		return
+	if text := format.Build(func(b []byte) []byte { return appendText(b, v) }); text != "" {
+		p.eval.failure = &transcript.Event{
+			Verdict: transcript.Uncounted, Kind: transcript.KindError, Role: "system", Type: "error", Origin: p.origin(v), Parts: []transcript.Part{{Text: text}},
+		}
 	}
-	p.held = append(p.held, &transcript.Event{
-		Verdict: transcript.Uncounted, Kind: transcript.KindError, Role: "system", Type: "error", Origin: p.origin(v),
-		Parts: []transcript.Part{{Text: format.Build(func(b []byte) []byte { return appendText(b, v) })}},
-	})
 }
 
-func (p *parser) hold(u *transcript.Usage) {
-	if u != nil {
-		u.Attributes.Set("total", true)
-		p.held = append(p.held, u)
+func (p *parser) hold(r transcript.Record) {
+	switch {
+	case len(p.held) < maxHeld:
+		p.held = append(p.held, r)
+	case !p.overflow:
+		p.overflow = true
+		p.problem("too many results", fmt.Sprintf("more than %d sums and metrics", maxHeld), transcript.Origin{})
 	}
 }
 
@@ -176,9 +184,9 @@ func outcomeOf(status string) transcript.Outcome {
 // spec reads what was asked for: task, model and the ids.
 func (p *parser) spec(v format.Value) {
 	e := &p.eval
-	e.id = v.Get("eval_id").Str()
-	if run := v.Get("run_id").Str(); e.id == "" && run != "" {
-		e.id = run + "/" + v.Get("task_id").Str()
+	e.id = idIn(v.Get("eval_id"))
+	if run := idIn(v.Get("run_id")); e.id == "" && run != "" {
+		e.id = run + "/" + idIn(v.Get("task_id"))
 	}
 	e.solver, e.dataset = v.Get("solver").Str(), v.Get("dataset", "name").Str()
 	run := &e.run
@@ -202,13 +210,16 @@ func (p *parser) metrics(v format.Value) {
 }
 
 func (p *parser) metricsOf(name, reducer string, metrics format.Value) {
+	if len(name)+len(reducer) > maxID {
+		return
+	}
 	for metric, m := range metrics.Fields() {
 		r := &transcript.Receipt{Run: p.eval.id, Key: "metric/" + name + "/" + reducer + "/" + metric, Kind: "metric", Step: name, Origin: p.origin(m)}
 		r.Attributes.Set("metric", metric)
 		if f, ok := m.Get("value").Float(); ok {
 			r.Attributes.Set("value", f)
 		}
-		p.held = append(p.held, r)
+		p.hold(r)
 	}
 }
 
@@ -230,12 +241,14 @@ func (p *parser) finish() {
 			}
 		case *transcript.Receipt:
 			r.Run = p.eval.id
-		case *transcript.Event:
-			r.Run = p.eval.id
 		}
 		if !p.Emit(r) {
 			return
 		}
+	}
+	if e := p.eval.failure; e != nil {
+		e.Run = p.eval.id
+		p.Emit(e)
 	}
 	p.Settle(p.eval.id)
 }

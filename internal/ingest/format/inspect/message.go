@@ -65,7 +65,7 @@ func (w *writer) said() {
 		kind = transcript.KindSystem
 	}
 	content := w.m.Get("content")
-	if text := w.resolved(content); isReference(content) && !isReference(text) {
+	if text, ok := w.referred(content); ok {
 		w.emit(w.begin(text, kind, role, "text"))
 		return
 	}
@@ -73,10 +73,9 @@ func (w *writer) said() {
 	if content.IsString() {
 		e.Parts[0] = w.lend.Part(w.m, content, appendText)
 	}
-	n := 0
-	for b := range content.Items() {
+	for n, b := range content.Numbered() {
 		part := w.lend.Part(w.m, b, appendText)
-		if n++; n == 1 {
+		if n == 0 {
 			e.Parts[0] = part
 		} else {
 			e.Parts = append(e.Parts, part)
@@ -107,7 +106,7 @@ func (w *writer) answer() {
 			if typ == "reasoning" {
 				kind = transcript.KindReasoning
 			}
-			if text := w.resolved(b.Get(typ)); isReference(b.Get(typ)) && !isReference(text) {
+			if text, ok := w.referred(b.Get(typ)); ok {
 				say(text, kind, typ)
 			} else if typ == "reasoning" || !b.Get(typ).IsBlank() {
 				say(b, kind, typ)
@@ -179,10 +178,11 @@ func (w *writer) serverCall(b format.Value) {
 func (w *writer) result() {
 	call, content, failed := w.m.Get("tool_call_id").Str(), w.m.Get("content"), w.m.Get("error")
 	known := w.facts[call]
-	e := w.begin(w.m, transcript.KindToolResult, "tool", "tool")
-	if text := w.resolved(content); isReference(content) && !isReference(text) && failed.IsNull() {
-		e = w.begin(text, transcript.KindToolResult, "tool", "tool")
+	v := w.m
+	if text, ok := w.referred(content); ok && failed.IsNull() {
+		v = text
 	}
+	e := w.begin(v, transcript.KindToolResult, "tool", "tool")
 	e.Time = known.at
 	e.Parts[0].Result = &transcript.Result{
 		Call: call, Name: w.m.Get("function").Str(), Failed: transcript.True(failed.IsObject() || known.failed == transcript.Yes),

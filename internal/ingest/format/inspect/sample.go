@@ -19,6 +19,7 @@ type sample struct {
 
 	requests int  // model events so far
 	stated   bool // a model event states tokens
+	scored   bool // the sample states its scores
 	failed   bool // an event states the error that ended the sample
 
 	messages    int               // so far
@@ -49,8 +50,8 @@ func (p *parser) sample(v format.Value) {
 		p.problem("not a sample", "a JSON value of another type", p.origin(v))
 		return
 	}
-	id, epoch := v.Get("id").Text(), cmp.Or(v.Get("epoch").Text(), "1")
-	run := v.Get("uuid").Str()
+	id, epoch := idIn(v.Get("id")), cmp.Or(idIn(v.Get("epoch")), "1")
+	run := idIn(v.Get("uuid"))
 	if run == "" && p.eval.id != "" {
 		run = p.eval.id + "/" + id + "/" + epoch
 	}
@@ -64,11 +65,11 @@ func (p *parser) sample(v format.Value) {
 		sums: map[format.Value][32]byte{}, resolvable: format.DocumentLimit,
 	}
 	s.index(s.events(), 0)
-	for key, a := range v.Get("attachments").Fields() {
-		s.attachments[key] = a
-	}
-	for key, a := range v.Get("transcript", "content").Fields() { // 2024
-		s.attachments[key] = a
+	stores := []format.Value{v.Get("attachments"), v.Get("transcript", "content")} // the latter of 2024
+	for _, store := range stores {
+		for key, a := range store.Fields() {
+			s.attachments[key] = a
+		}
 	}
 	for m := range v.Get("events_data", "messages").Items() {
 		s.pool = append(s.pool, m)
@@ -87,11 +88,10 @@ func (p *parser) sample(v format.Value) {
 	s.walk(s.events(), 0)
 	s.errors()
 	s.totals()
-	for key, a := range v.Get("attachments").Fields() {
-		s.attached(key, a)
-	}
-	for key, a := range v.Get("transcript", "content").Fields() {
-		s.attached(key, a)
+	for _, store := range stores {
+		for key, a := range store.Fields() {
+			s.attached(key, a)
+		}
 	}
 }
 
@@ -152,12 +152,12 @@ func (s *sample) emitRun(id, epoch string) {
 func (s *sample) title() string {
 	input := s.v.Get("input")
 	if input.IsString() {
-		return format.Title(s.resolved(input).Str())
+		return format.Title(s.attachment(input).Str())
 	}
 	for m := range input.Items() {
 		if content := m.Get("content"); m.Get("role").Is("user") {
 			if content.IsString() {
-				return format.Title(s.resolved(content).Str())
+				return format.Title(s.attachment(content).Str())
 			}
 			return format.Title(format.Build(func(b []byte) []byte { return appendText(b, content) }))
 		}
@@ -165,15 +165,23 @@ func (s *sample) title() string {
 	return ""
 }
 
-// resolved returns the text that a string refers to, else the string. A small log may refer to a large text any number of times: beyond a limit the
-// text is only found as what it is, an attachment.
+// resolved returns the text that a string refers to, else the string.
 func (s *sample) resolved(v format.Value) format.Value {
-	a := s.attachment(v)
-	if a == v || a.Len() > s.resolvable {
-		return v
+	if text, ok := s.referred(v); ok {
+		return text
 	}
-	s.resolvable -= a.Len()
-	return a
+	return v
+}
+
+// referred returns the text that a string refers to, if it does. A small log may refer to a large text any number of times: beyond a limit the text
+// is only found as what it is, an attachment.
+func (s *sample) referred(v format.Value) (text format.Value, ok bool) {
+	text = s.attachment(v)
+	if text == v || text.Len() > s.resolvable {
+		return text, false
+	}
+	s.resolvable -= text.Len()
+	return text, true
 }
 
 // attachment returns the text that a string refers to, else the string. "tc://" is of 2024.
@@ -255,10 +263,11 @@ func (s *sample) uncounted(v format.Value, kind transcript.Kind, typ string, at 
 // scores yields what the scorers say, as receipts and for search.
 func (s *sample) scores() {
 	scores := s.v.Get("scores")
+	s.scored = scores.Exists()
 	for name, v := range scores.Fields() {
 		s.score(name, v)
 	}
-	if old := s.v.Get("score"); !scores.Exists() && old.IsObject() { // 2024
+	if old := s.v.Get("score"); !s.scored && old.IsObject() { // 2024
 		s.score("score", old)
 	}
 }
@@ -284,15 +293,14 @@ func (s *sample) score(name string, v format.Value) {
 // rest yields a member of the sample for search, unless a message has its text.
 func (s *sample) rest(key string, v format.Value) {
 	switch {
-	case v.IsString() && (v.IsBlank() || s.strings[hashOf(s.resolved(v))]):
-	case v.IsString(), v.IsArray() && key != "input", v.IsObject():
-		v = s.resolved(v)
-		s.uncounted(v, transcript.KindNotice, key, transcript.Time{})
-		s.note(v)
-	case key == "input":
+	case key == "input" && v.IsArray():
 		for m := range v.Items() {
 			s.message(m, key, transcript.Time{})
 		}
+	case v.IsArray(), v.IsObject(), !v.IsBlank() && !s.strings[hashOf(s.attachment(v))]:
+		v = s.resolved(v)
+		s.uncounted(v, transcript.KindNotice, key, transcript.Time{})
+		s.note(v)
 	}
 }
 
@@ -308,9 +316,19 @@ func (s *sample) attached(key string, v format.Value) {
 // idOf returns the id of a message, or its number if it has none or is there twice.
 func (s *sample) idOf(m format.Value) string {
 	s.messages++
-	if id := m.Get("id").Str(); id != "" && !s.ids[id] {
+	if id := idIn(m.Get("id")); id != "" && !s.ids[id] {
 		s.ids[id] = true
 		return id
 	}
 	return "#" + strconv.Itoa(s.messages)
+}
+
+// maxID is the length of the longest id that is accepted, in bytes: many names begin with one.
+const maxID = 200
+
+func idIn(v format.Value) string {
+	if v.Len() > maxID {
+		return ""
+	}
+	return v.Text()
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ func (s *sample) request(e format.Value) {
 	if key == "" {
 		key = s.run + "#" + strconv.Itoa(s.requests)
 	}
-	u := s.tokens(e.Get("output", "usage"), s.run, modelNameOf(e), e.Get("timestamp").Time(), key)
+	u := s.tokens(e.Get("output", "usage"), s.run, cmp.Or(e.Get("model").Str(), e.Get("output", "model").Str()), e.Get("timestamp").Time(), key)
 	if u == nil {
 		return
 	}
@@ -73,14 +74,6 @@ func (s *sample) request(e format.Value) {
 	s.stated = true
 	s.spent = true
 	s.Emit(u)
-}
-
-// modelNameOf returns the model of a model event.
-func modelNameOf(e format.Value) string {
-	if name := e.Get("model").Str(); name != "" {
-		return name
-	}
-	return e.Get("output", "model").Str()
 }
 
 // totals yields the sums of a sample, which count if no model event states tokens.
