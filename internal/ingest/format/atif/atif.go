@@ -32,7 +32,7 @@ var _ format.UsageResolver = atif{}
 func (atif) Name() string { return "atif" }
 
 // Version counts changes of what Parse yields.
-func (atif) Version() int { return 1 }
+func (atif) Version() int { return 2 }
 
 // The kinds of files.
 const (
