@@ -170,3 +170,29 @@ func TestLargeStep(t *testing.T) {
 		}
 	}
 }
+
+// TestContinuedTotal has a session whose steps state tokens, and its continuation, which only states the sum of both. Each has an id of its own.
+func TestContinuedTotal(t *testing.T) {
+	const session, id = "123e4567-e89b-12d3-a456-426614174000", "-e89b-12d3-a456-426614174000"
+	begin := func(first, suffix string) string {
+		return `{"schema_version":"ATIF-v1.7","trajectory_id":"` + first + id + `","session_id":"` + session + suffix + `","steps":[{"step_id":1,"source":"agent","message":"x"`
+	}
+	f := &transcript.Family{}
+	for _, doc := range []string{
+		begin("aaaaaaaa", "") + `,"metrics":{"prompt_tokens":100,"completion_tokens":5}}]}`,
+		begin("bbbbbbbb", "-cont-1") + `}],"final_metrics":{"total_prompt_tokens":150,"total_completion_tokens":7}}`,
+	} {
+		for r, err := range New().Parse(format.Input{Role: roleTrajectory, Path: "x.json", Reader: strings.NewReader(doc)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u, ok := r.(*transcript.Usage); ok {
+				f.Usage = append(f.Usage, u)
+			}
+		}
+	}
+	atif{}.Resolve(f)
+	if len(f.Usage) != 2 || f.Usage[0].Verdict != "" || f.Usage[1].Verdict != transcript.DerivedTotal {
+		t.Errorf("%+v", f.Usage)
+	}
+}

@@ -39,7 +39,8 @@ func (p *parser) trajectory(parent *trajectory, v format.Value, number string, t
 		p.problem(&transcript.Problem{Kind: "nested too deep", Reason: "subagents of subagents of subagents", Origin: p.origin(v)})
 		return
 	}
-	p.emitRun(t, v, factsOf(v.Get("steps")))
+	f := factsOf(v.Get("steps"))
+	p.emitRun(t, v, f)
 	if parent == nil {
 		p.Settle(t.run)
 	}
@@ -47,7 +48,7 @@ func (p *parser) trajectory(parent *trajectory, v format.Value, number string, t
 		p.Emit(&transcript.Problem{Run: t.run, Kind: "no steps", Reason: "the trajectory has no list of steps", Origin: p.origin(v)})
 	}
 	p.emitLinks(t, v)
-	totalled = p.total(t, v, totalled) || totalled
+	totalled = p.total(t, v, f.last, totalled) || totalled
 	for key, member := range v.Fields() { // in the order of the file
 		switch key {
 		case "notes":
@@ -55,13 +56,11 @@ func (p *parser) trajectory(parent *trajectory, v format.Value, number string, t
 		case "steps":
 			p.steps(t, member)
 		case "subagent_trajectories":
-			n := 0
-			for sub := range member.Items() {
-				n++
+			for n, sub := range member.Numbered() {
 				if p.Done() {
 					return
 				}
-				p.trajectory(t, sub, "#"+strconv.Itoa(n), totalled)
+				p.trajectory(t, sub, "#"+strconv.Itoa(n+1), totalled)
 			}
 		}
 	}
@@ -207,9 +206,7 @@ func whole(v format.Value) bool {
 
 // steps yields the records of all steps.
 func (p *parser) steps(t *trajectory, all format.Value) {
-	n := 0
-	for v := range all.Items() {
-		n++
+	for n, v := range all.Numbered() {
 		switch {
 		case p.Done():
 			return
@@ -217,7 +214,7 @@ func (p *parser) steps(t *trajectory, all format.Value) {
 		case !v.IsObject():
 			p.Emit(&transcript.Problem{Run: t.run, Kind: "not a step", Reason: "a JSON value of another type", Origin: p.origin(v)})
 		default:
-			p.oneStep(t, v, cmp.Or(short(v.Get("step_id").Text()), "#"+strconv.Itoa(n)))
+			p.oneStep(t, v, cmp.Or(short(v.Get("step_id").Text()), "#"+strconv.Itoa(n+1)))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package atif
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -24,7 +25,7 @@ const (
 // usage yields the tokens of a step. A key has what the step states, and not its content: a step is rewritten when its results arrive.
 func (p *parser) usage(s *step, n string) {
 	m := s.value.Get("metrics")
-	u := tokens(m, "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
+	u := stepTokens(m)
 	if u == nil {
 		return
 	}
@@ -32,6 +33,9 @@ func (p *parser) usage(s *step, n string) {
 	u.Run, u.Conversation, u.Time, u.Model, u.Origin = s.run, s.trajectory.id, s.at, s.model, p.origin(m)
 	if u.Requests = s.value.Get("llm_call_count").Tokens(); !u.Requests.Known {
 		u.Requests = transcript.Known(1)
+	}
+	if !s.child && isUnique(s.session) && s.session != s.trajectory.id {
+		u.Attributes.Set("session", s.session) // for Resolve
 	}
 	u.Tier = m.Get("extra", "service_tier").Str()
 	switch {
@@ -44,13 +48,13 @@ func (p *parser) usage(s *step, n string) {
 }
 
 // total yields the sums of a trajectory if none of its steps, and of those in it, states any, and reports whether it did.
-func (p *parser) total(t *trajectory, v format.Value, totalled bool) bool {
+func (p *parser) total(t *trajectory, v format.Value, ended transcript.Time, totalled bool) bool {
 	m := v.Get("final_metrics")
 	u := tokens(m, "total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd")
 	if p.cut || totalled || u == nil || isZero(u) || measured(v, 0) {
 		return false
 	}
-	u.Run, u.Conversation, u.Model, u.Time, u.Origin = t.run, t.id, t.model, factsOf(v.Get("steps")).last, p.origin(m)
+	u.Run, u.Conversation, u.Model, u.Time, u.Origin = t.run, t.id, t.model, ended, p.origin(m)
 	u.Key = "total " + t.id
 	if !t.child && isUnique(t.session) {
 		u.Key = totalOf(t.session)
@@ -68,7 +72,7 @@ func (p *parser) total(t *trajectory, v format.Value, totalled bool) bool {
 // measured reports whether a step of a trajectory, or of one in it, states tokens.
 func measured(v format.Value, depth int) bool {
 	for s := range v.Get("steps").Items() {
-		if u := tokens(s.Get("metrics"), "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd"); u != nil && !isZero(u) {
+		if u := stepTokens(s.Get("metrics")); u != nil && !isZero(u) {
 			return true
 		}
 	}
@@ -82,6 +86,10 @@ func measured(v format.Value, depth int) bool {
 
 func isZero(u *transcript.Usage) bool {
 	return u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N+u.CacheWrite1h.N+u.Cost.N == 0
+}
+
+func stepTokens(metrics format.Value) *transcript.Usage {
+	return tokens(metrics, "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
 }
 
 // tokens reads counts, whose members have these names; nil if there are none.
@@ -131,7 +139,8 @@ func (atif) Resolve(f *transcript.Family) {
 		of := u.Attributes["of"]
 		stated = stated || of != ofTrial && of != ofOther && !isZero(u)
 		if of == nil && !isZero(u) {
-			steps[totalOf(u.Conversation)] = true
+			session, _ := u.Attributes["session"].(string)
+			steps[totalOf(cmp.Or(session, u.Conversation))] = true
 		}
 	}
 	for _, u := range f.Usage {
