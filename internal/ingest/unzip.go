@@ -29,14 +29,13 @@ func exportFormat(formats []format.Format, p string, list []zipped.File) (format
 	probed, failed := 0, error(nil)
 	for i := range list {
 		for _, f := range formats {
-			if probed >= maxProbed {
-				continue
-			}
 			yes, err := isTranscriptName(f, &list[i])
 			if failed = cmp.Or(failed, err); !yes {
 				continue
 			}
-			probed++
+			if probed++; probed > maxProbed {
+				return nil, format.Claim{}, failed
+			}
 			claim, err := detectInZip(f, p, &list[i])
 			if claim.Strength > format.None {
 				return f, claim, nil

@@ -32,8 +32,8 @@ func layerOf(name string, offset int64) string {
 
 // ZipFiles yields the files of a zip in the order in which they were written, which is where a stream meets them: a zip whose list of files
 // at its end is missing has them, too. What replaced a file of the same name follows it. Files are stored, deflated or compressed by zstd;
-// others, and encrypted ones, have an error at their first Read. A file whose length stands behind it must be deflated. An error is about the zip if IsContent reports so, else it is r's; either
-// ends the sequence.
+// others, and encrypted ones, have an error at their first Read. A file whose length stands behind it must be deflated: nothing else says where
+// the next one begins. An error is about the zip if IsContent reports so, else it is r's; either ends the sequence.
 func ZipFiles(r io.Reader) iter.Seq2[ZipFile, error] {
 	return func(yield func(ZipFile, error) bool) {
 		for z := newZipReader(r, readAhead); ; {
@@ -170,7 +170,7 @@ func (z *zipReader) next() (h zipHeader, err error) {
 		return h, z.wrapError(errZipHeader)
 	}
 	if h.sizeAfter() && (h.method != zipDeflated || h.flags&zipEncrypted != 0) {
-		return h, z.wrapError(errZipSizeAfter) // nothing says where the next file begins
+		return h, z.wrapError(errZipSizeAfter)
 	}
 	return h, nil
 }
