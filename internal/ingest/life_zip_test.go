@@ -122,6 +122,21 @@ func TestDamagedZips(t *testing.T) {
 	}
 }
 
+// TestDamagedZipWithCredentials has a zip that cannot be read to its end, and a file that is never archived: neither is the zip, then.
+func TestDamagedZipWithCredentials(t *testing.T) {
+	t.Parallel()
+	chats := export(gptChat("c1", "Sails", 60, "m1 mend the sail"))
+	s, w := newTree(t), newWorld(t)
+	s.write("export.zip", zipOf(t, "conversations.json", chats, "work/.env", "KEY=1", "a.txt", "one", "a.txt", "two"))
+	for range 2 {
+		r := w.ingest("home", s.dir, ".")
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Reason, "credentials") {
+			t.Errorf("%+v", r.Problems)
+		}
+		w.checkOriginals("damaged", map[string][]string{"export.zip/conversations.json": {chats}, "export.zip/a.txt": {"one"}})
+	}
+}
+
 // TestOtherZips has zips that are no exports: a scan ignores them, and CheckZip says why for one that a user names.
 func TestOtherZips(t *testing.T) {
 	s, w := newTree(t), newWorld(t)

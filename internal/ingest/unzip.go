@@ -67,15 +67,20 @@ func memberError(file *zipped.File, err error) error {
 
 // zipErrors is the error of a zip of which some files, or the list, could not be read.
 type zipErrors struct {
-	first error
-	count int
+	first  error
+	count  int
+	secret bool // a file of credentials was left out
 }
 
 func (f *zipErrors) Error() string {
+	text := f.first.Error()
 	if f.count > 1 {
-		return fmt.Sprintf("%s, and %d more", f.first, f.count-1)
+		text = fmt.Sprintf("%s, and %d more", text, f.count-1)
 	}
-	return f.first.Error()
+	if f.secret {
+		text += "; the zip itself is not kept, since it holds credentials"
+	}
+	return text
 }
 
 func (f *zipErrors) Unwrap() error { return f.first }
@@ -83,11 +88,11 @@ func (f *zipErrors) Unwrap() error { return f.first }
 // errNamedAsZip is returned for a file in a zip that has the path under which the zip itself would be stored: see selfPath.
 var errNamedAsZip = errors.New("it has the same name as the zip")
 
-// storeZip stores the files in a zip, each as an original. The zip itself is not stored, unless one of them could not be
-// read: then each scan reports the error.
+// storeZip stores the files in a zip, each as an original. If one of them cannot be read, each scan says so, and the zip itself is stored as well,
+// unless it holds credentials.
 func (w *worker) storeZip(c *claimed, f sourcefs.File, info fs.FileInfo) error {
 	err := w.storeMembers(c, f, info)
-	if _, bad := errors.AsType[*zipErrors](err); bad {
+	if bad, ok := errors.AsType[*zipErrors](err); ok && !bad.secret {
 		own := c.derived(selfPath(c.path), format.Other)
 		own.format, own.root = nil, c.path
 		return errors.Join(w.storeFileAs(c.path, own), err)
@@ -107,7 +112,7 @@ func (w *worker) storeZip(c *claimed, f sourcefs.File, info fs.FileInfo) error {
 func (w *worker) storeMembers(c *claimed, f sourcefs.File, info fs.FileInfo) error {
 	list, err := zipped.Open(f, info.Size())
 	if err != nil {
-		return &zipErrors{err, 1}
+		return &zipErrors{first: err, count: 1}
 	}
 	bad := &zipErrors{}
 	for i := range list {
@@ -117,6 +122,7 @@ func (w *worker) storeMembers(c *claimed, f sourcefs.File, info fs.FileInfo) err
 		}
 		if credentials[path.Base(file.Path)] {
 			w.s.countLeftOut()
+			bad.secret = true
 			continue
 		}
 		own := c.member(file)
