@@ -108,7 +108,7 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	if err := a.noteLosses(ctx, store, what.Run); err != nil {
 		return err
 	}
-	return show.NewViewer(&a.Printer, store, a.searcher(store), o.Options).Show(ctx, what)
+	return show.One(ctx, &a.Printer, store, a.searcher(store), what, o.Options)
 }
 
 // target returns the id to show: --around may name an event by its number alone.

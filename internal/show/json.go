@@ -76,7 +76,7 @@ func attributes(s string) json.RawMessage {
 
 // json prints a run, some of its conversations and their events as one object, one piece per line, so that memory does not grow with
 // it.
-func (v *Viewer) json(ctx context.Context, r *index.Run, all []index.Conversation, views iter.Seq2[*search.View, error]) error {
+func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversation, views iter.Seq2[*search.View, error]) error {
 	list := []any{}
 	for i := range all {
 		list = append(list, ConversationJSON(&all[i]))
@@ -109,7 +109,7 @@ func (v *Viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 }
 
 // views yields conversations one after another.
-func (v *Viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[*search.View, error] {
+func (v *viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[*search.View, error] {
 	return func(yield func(*search.View, error) bool) {
 		for _, c := range all {
 			view, err := v.search.Conversation(ctx, c.ID, v.o.search())

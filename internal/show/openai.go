@@ -14,7 +14,7 @@ import (
 )
 
 // openai prints conversations as messages of OpenAI's API, and notes what is left out because the format has no place for it.
-func (v *Viewer) openai(ctx context.Context, views iter.Seq2[*search.View, error]) error {
+func (v *viewer) openai(ctx context.Context, views iter.Seq2[*search.View, error]) error {
 	w := &openai.Writer{W: v.Out, Raw: v.store.Raw, LeftOut: map[transcript.Kind]int64{}}
 	for view, err := range views {
 		if err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // piece prints one part of an event for people, with the result of a call below it.
-func (v *Viewer) piece(p *search.Piece) {
+func (v *viewer) piece(p *search.Piece) {
 	tool := p.Kind == transcript.KindToolCall || p.Kind == transcript.KindToolResult
 	if tool && v.o.Tools == "none" {
 		return
@@ -24,7 +24,7 @@ func (v *Viewer) piece(p *search.Piece) {
 	}
 }
 
-func (v *Viewer) heading(p *search.Piece) {
+func (v *viewer) heading(p *search.Piece) {
 	head := Describe(&p.Event)
 	if p.Failed == transcript.Yes {
 		head += ", failed"
@@ -55,7 +55,7 @@ func (v *Viewer) heading(p *search.Piece) {
 }
 
 // result prints the result of a call.
-func (v *Viewer) result(p *search.Piece) {
+func (v *viewer) result(p *search.Piece) {
 	word := "result"
 	switch p.Failed {
 	case transcript.Yes:
@@ -80,7 +80,7 @@ func (v *Viewer) result(p *search.Piece) {
 // maxShortText is how many columns of a tool's input or output are shown with --tools short.
 const maxShortText = 160
 
-func (v *Viewer) body(p *search.Piece, tool bool) {
+func (v *viewer) body(p *search.Piece, tool bool) {
 	if p.Err != nil {
 		fmt.Fprintln(v.Out, v.style.Red("    cannot be read: "+terminal.OneLine(p.Err.Error())))
 		return

@@ -15,7 +15,7 @@ import (
 )
 
 // run prints a run and its conversations; of a run with one conversation also its events.
-func (v *Viewer) run(ctx context.Context, id string) error {
+func (v *viewer) run(ctx context.Context, id string) error {
 	r, err := v.store.Index().Run(ctx, id)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (v *Viewer) run(ctx context.Context, id string) error {
 	return nil
 }
 
-func (v *Viewer) header(ctx context.Context, r *index.Run) error {
+func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	tags, err := TagsByRun(ctx, v.store.Index())
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (v *Viewer) header(ctx context.Context, r *index.Run) error {
 }
 
 // lost says when and why a run was pruned, or what a thinned one has lost, when and why.
-func (v *Viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string, err error) {
+func (v *viewer) lost(ctx context.Context, r *index.Run) (pruned, thinned string, err error) {
 	if !r.Pruned && r.Thinned == "" {
 		return "", "", nil
 	}
@@ -141,7 +141,7 @@ func status(stated string, outcome transcript.Outcome) string {
 }
 
 // span formats a time with a start and an end.
-func (v *Viewer) span(from, to transcript.Time) string {
+func (v *viewer) span(from, to transcript.Time) string {
 	begin, end := v.FormatTime(from), v.FormatTime(to)
 	if end == "" || end == begin {
 		return begin
@@ -152,7 +152,7 @@ func (v *Viewer) span(from, to transcript.Time) string {
 	return begin + " to " + end
 }
 
-func (v *Viewer) list(all []index.Conversation) {
+func (v *viewer) list(all []index.Conversation) {
 	if len(all) == 0 {
 		return
 	}
@@ -168,7 +168,7 @@ func (v *Viewer) list(all []index.Conversation) {
 	fmt.Fprintf(v.Out, "\n%s\n", v.Fit(&g))
 }
 
-func (v *Viewer) rawRun(ctx context.Context, all []index.Conversation) error {
+func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
 	out := v.RawOutput()
 	for view, err := range v.views(ctx, all) {
 		if err == nil {

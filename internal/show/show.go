@@ -23,7 +23,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Options say what of a run, conversation or event is shown, and how. Those of which the zero value is not wanted are in NewViewer.
+// Options say what of a run, conversation or event is shown, and how.
 type Options struct {
 	Format   string // text, markdown, json, raw or openai
 	Tools    string // tool inputs and outputs: short, full or none
@@ -35,8 +35,8 @@ type Options struct {
 	All      bool   // documents beside conversations, copies and earlier versions, too
 }
 
-// Viewer shows runs, conversations and events of an archive.
-type Viewer struct {
+// viewer shows runs, conversations and events of an archive.
+type viewer struct {
 	*printer.Printer
 	o      Options
 	store  *archive.Archive
@@ -48,24 +48,25 @@ type Viewer struct {
 	unreadErr   error // the first of them
 }
 
-// NewViewer returns a Viewer of an archive. The searcher reads the texts.
-func NewViewer(p *printer.Printer, store *archive.Archive, texts *search.Searcher, o Options) *Viewer {
-	return &Viewer{Printer: p, o: o, store: store, search: texts, style: p.Style(), width: p.Width()}
+// One prints the run, conversation or event that an id names. The searcher reads the texts; those that cannot be read do not stop it, and
+// are the error at its end.
+func One(ctx context.Context, p *printer.Printer, store *archive.Archive, texts *search.Searcher, what lookup.Target, o Options) error {
+	v := &viewer{Printer: p, o: o, store: store, search: texts, style: p.Style(), width: p.Width()}
+	return v.finish(v.show(ctx, what))
 }
 
-// Show prints what an id names. Texts that cannot be read do not stop it; they are the error at its end.
-func (v *Viewer) Show(ctx context.Context, what lookup.Target) error {
+func (v *viewer) show(ctx context.Context, what lookup.Target) error {
 	switch {
 	case v.o.Versions:
-		return v.finish(v.versions(ctx, what))
+		return v.versions(ctx, what)
 	case v.o.Timeline:
-		return v.finish(v.timeline(ctx, what))
+		return v.timeline(ctx, what)
 	case what.Event != "":
-		return v.finish(v.event(ctx, what.Event))
+		return v.event(ctx, what.Event)
 	case what.Conversation != "":
-		return v.finish(v.conversation(ctx, what.Conversation))
+		return v.conversation(ctx, what.Conversation)
 	}
-	return v.finish(v.run(ctx, what.Run))
+	return v.run(ctx, what.Run)
 }
 
 func (o *Options) search() search.ShowOptions {
@@ -77,7 +78,7 @@ func (o *Options) search() search.ShowOptions {
 }
 
 // noteUnread records texts that could not be read. The rest is shown all the same.
-func (v *Viewer) noteUnread(p *search.Piece) {
+func (v *viewer) noteUnread(p *search.Piece) {
 	for ; p != nil; p = p.Result {
 		if p.Err != nil {
 			if v.unreadTexts++; v.unreadErr == nil {
@@ -88,7 +89,7 @@ func (v *Viewer) noteUnread(p *search.Piece) {
 }
 
 // finish returns err, or the error for texts that could not be read; nil for none.
-func (v *Viewer) finish(err error) error {
+func (v *viewer) finish(err error) error {
 	if err != nil || v.unreadTexts == 0 {
 		return err
 	}
@@ -99,7 +100,7 @@ func (v *Viewer) finish(err error) error {
 	return failure.Problems(text+": "+v.unreadErr.Error(), "show --format raw prints the original bytes")
 }
 
-func (v *Viewer) event(ctx context.Context, id string) error {
+func (v *viewer) event(ctx context.Context, id string) error {
 	view, err := v.search.Event(ctx, id, v.o.search())
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (v *Viewer) event(ctx context.Context, id string) error {
 	return v.view(ctx, view)
 }
 
-func (v *Viewer) conversation(ctx context.Context, id string) error {
+func (v *viewer) conversation(ctx context.Context, id string) error {
 	view, err := v.search.Conversation(ctx, id, v.o.search())
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (v *Viewer) conversation(ctx context.Context, id string) error {
 	return v.view(ctx, view)
 }
 
-func (v *Viewer) view(ctx context.Context, view *search.View) error {
+func (v *viewer) view(ctx context.Context, view *search.View) error {
 	switch v.o.Format {
 	case "json":
 		return v.json(ctx, &view.Run, []index.Conversation{view.Conversation}, func(yield func(*search.View, error) bool) { yield(view, nil) })
@@ -156,7 +157,7 @@ func notCounted(c *index.Conversation) string {
 	return ""
 }
 
-func (v *Viewer) turns(turns iter.Seq2[search.Turn, error]) error {
+func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 	for t, err := range turns {
 		if err != nil {
 			return err
@@ -169,7 +170,7 @@ func (v *Viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 	return nil
 }
 
-func (v *Viewer) title(title, id string) {
+func (v *viewer) title(title, id string) {
 	if v.o.Format == "markdown" {
 		fmt.Fprintf(v.Out, "# %s\n\n", rows.EscapeMarkdown(terminal.OneLine(title)))
 		return
@@ -179,7 +180,7 @@ func (v *Viewer) title(title, id string) {
 }
 
 // fields prints names and values, except empty ones.
-func (v *Viewer) fields(fields [][2]string) {
+func (v *viewer) fields(fields [][2]string) {
 	for _, f := range fields {
 		value := terminal.OneLine(f[1])
 		if value == "" {
@@ -199,7 +200,7 @@ func (v *Viewer) fields(fields [][2]string) {
 }
 
 // raw prints the original bytes of events, each event once. A single event is printed unchanged; several are separated by line feeds.
-func (v *Viewer) raw(ctx context.Context, out io.Writer, turns iter.Seq2[search.Turn, error]) error {
+func (v *viewer) raw(ctx context.Context, out io.Writer, turns iter.Seq2[search.Turn, error]) error {
 	n := 0
 	var last []byte
 	for t, err := range turns {

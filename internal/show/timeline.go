@@ -14,7 +14,7 @@ import (
 )
 
 // timeline prints everything in a run in order of time. For a conversation or an event it is the run that it belongs to.
-func (v *Viewer) timeline(ctx context.Context, what lookup.Target) error {
+func (v *viewer) timeline(ctx context.Context, what lookup.Target) error {
 	o := v.o.search()
 	o.Around = what.Event
 	line, err := v.search.Timeline(ctx, what.Run, o)
@@ -46,7 +46,7 @@ func (v *Viewer) timeline(ctx context.Context, what lookup.Target) error {
 }
 
 // timelineRows returns a function that prints a piece on one line, below its day and its conversation when these change.
-func (v *Viewer) timelineRows(all []index.Conversation) func(*search.Piece) error {
+func (v *viewer) timelineRows(all []index.Conversation) func(*search.Piece) error {
 	names := map[string]string{}
 	for i := range all {
 		c := &all[i]
@@ -76,7 +76,7 @@ func (v *Viewer) timelineRows(all []index.Conversation) func(*search.Piece) erro
 }
 
 // dayAndTime returns the date and the time of an event.
-func (v *Viewer) dayAndTime(t transcript.Time) (day, clock string) {
+func (v *viewer) dayAndTime(t transcript.Time) (day, clock string) {
 	if !t.Valid {
 		return "", ""
 	}
@@ -88,7 +88,7 @@ func (v *Viewer) dayAndTime(t transcript.Time) (day, clock string) {
 const maxTimelineText = 160
 
 // timelineRow formats a piece on one line: time, number in its conversation, speaker or action, and the start of its text.
-func (v *Viewer) timelineRow(p *search.Piece, clock string) string {
+func (v *viewer) timelineRow(p *search.Piece, clock string) string {
 	number := p.ID[strings.IndexByte(p.ID, ':')+1:]
 	marker := "  "
 	if p.Marked {

@@ -25,7 +25,7 @@ type versionRow struct {
 }
 
 // versions prints the originals of a run, conversation or event with all of their versions.
-func (v *Viewer) versions(ctx context.Context, what lookup.Target) error {
+func (v *viewer) versions(ctx context.Context, what lookup.Target) error {
 	filters, err := lookup.Originals(ctx, v.store.Index(), what)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (v *Viewer) versions(ctx context.Context, what lookup.Target) error {
 }
 
 // file adds the versions of one original, also those that no longer contain what was asked for.
-func (v *Viewer) file(ctx context.Context, file [2]string, g *terminal.Table) error {
+func (v *viewer) file(ctx context.Context, file [2]string, g *terminal.Table) error {
 	for x, err := range v.store.Index().Versions(ctx, index.VersionFilter{Source: file[0], Path: file[1]}) {
 		if err != nil {
 			return err

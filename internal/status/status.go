@@ -56,7 +56,8 @@ type Report struct {
 	Attention []Attention      `json:"attention"`
 }
 
-// Verdict returns the error that status ends in, nil for none. With check, anything that needs attention is one. said means that the findings were already printed for people.
+// Verdict returns the error that status ends in, nil for none. With check, anything that needs attention is one. said means that the
+// findings were already printed for people.
 func (s *Report) Verdict(check, said bool) error {
 	if s.OK && check && len(s.Attention) > 0 {
 		text := terminal.Plural(len(s.Attention), "thing needs", "things need") + " attention"
