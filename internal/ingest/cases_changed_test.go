@@ -1,23 +1,18 @@
 package ingest_test
 
 import (
-	"cmp"
-	"flag"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 )
 
-var changesSeed = flag.Uint64("changes-seed", 0, "seed of TestCasesChanged; 0 is another each time")
-
 // TestCasesChanged changes values in the files of some cases, and ingests some of them before the others; it expects the result of a single ingest.
 // Then it changes some again and again, and expects the result of a reindex.
 func TestCasesChanged(t *testing.T) {
 	t.Parallel()
-	r, content := drawCases(t, cmp.Or(*changesSeed, rand.Uint64())) // -changes-seed
+	r, content := drawCases(t)
 	names := slices.Sorted(maps.Keys(content))
 	s, w := newTree(t), newWorld(t)
 	write := func(name string) {
