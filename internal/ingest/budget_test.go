@@ -58,12 +58,12 @@ func rowsOf(n int) delivery {
 // TestLoadEnds expects no worker to wait for the budget after the scan was cancelled.
 func TestLoadEnds(t *testing.T) {
 	l := newRowBudget()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
 	all, more := rowsOf(maxRowBytes), rowsOf(1)
-	if err := l.acquire(ctx, &all); err != nil {
+	if err := l.acquire(t.Context(), &all); err != nil {
 		t.Error(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
 	if err := l.acquire(ctx, &more); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("there was room: %v", err)
 	}
