@@ -67,3 +67,18 @@ func TestLifeAmpLedger(t *testing.T) {
 	l.ingestAndCheck("the subagent by itself", counts{runs: 1, conversations: 2, events: 8, in: 504, out: 40, links: 1})
 	l.checkFresh("the subagent by itself")
 }
+
+// TestLifeAmpOutputs has saved output twice. What orders the outputs of a thread is known of one before the other has it: then the first
+// lines of the other, which were a copy, may be what counts.
+func TestLifeAmpOutputs(t *testing.T) {
+	t.Parallel()
+	const prompt = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"mend the basket"}]},"parent_tool_use_id":null,"session_id":"T-019e47a8-5090-7538-9035-f2fde26859b7"}` + "\n"
+	const answer = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"fine basket"}],"usage":{"input_tokens":10,"cache_creation_input_tokens":3,"output_tokens":4}},"parent_tool_use_id":null,"session_id":"T-019e47a8-5090-7538-9035-f2fde26859b7"}` + "\n"
+	l := newLife(t, "amp")
+	l.write("ci/1.log", prompt)
+	l.write("ci/2.log", prompt+answer+strings.Replace(prompt, "mend", "now paint", 1))
+	l.ingestAndCheck("running", counts{runs: 1, conversations: 1, events: 3, in: 10, out: 4})
+	l.append("ci/1.log", answer)
+	l.ingestAndCheck("ended", counts{runs: 1, conversations: 1, events: 3, in: 10, out: 4})
+	l.checkQuery("what counts", "SELECT path FROM v_events WHERE counted ORDER BY path", "ci/1.log", "ci/1.log", "ci/2.log")
+}

@@ -158,7 +158,7 @@ func (c *commit) retract(o *owner) error {
 
 // deleteRows deletes the event rows of a transcript and their words.
 func (c *commit) deleteRows(transcript int64) error {
-	if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), transcript); err != nil {
+	if err := c.rejudgeAll(transcript); err != nil {
 		return err
 	}
 	for _, query := range []string{
@@ -293,15 +293,21 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 	if err != nil {
 		return 0, false, err
 	}
-	var rows int
+	var rows, rank int
+	var order string
 	known := !o.isNew
 	if known {
-		if known, err = c.get("SELECT id, indexed FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
-			[]any{o.version, name, native, v.Uncounted}, &id, &rows); err != nil {
+		if known, err = c.get("SELECT id, indexed, ord, rank FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
+			[]any{o.version, name, native, v.Uncounted}, &id, &rows, &order, &rank); err != nil {
 			return 0, false, err
 		}
 	}
 	if known {
+		if order != v.Order || rank != v.Rank { // its events may be preferred to others now, or others to them
+			if err := c.rejudgeAll(id); err != nil {
+				return 0, false, err
+			}
+		}
 		indexed = rows == 1 // a wanted transcript is made again as a whole
 		c.held[id] = heldTranscript{name, o.version, native, v.Shared}
 		err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",

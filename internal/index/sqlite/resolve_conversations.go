@@ -323,11 +323,16 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 func (c *commit) rejudge(t *candidate, group []*candidate) error {
 	next := successor(t, group)
 	if next == nil {
-		return c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id)
+		return c.rejudgeAll(t.id)
 	}
 	c.successors[t.id] = next.id
 	return c.each(`SELECT DISTINCT eid FROM (SELECT eid, native, global, verdict FROM events WHERE transcript = ? AND eid IS NOT NULL
 		EXCEPT SELECT eid, native, global, 0 FROM events WHERE transcript = ? AND eid IS NOT NULL AND verdict = 0)`, intoSet(c.eids), t.id, next.id)
+}
+
+// rejudgeAll has all events of a transcript judged again.
+func (c *commit) rejudgeAll(transcript int64) error {
+	return c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), transcript)
 }
 
 // successor returns the new transcript that states the conversation in the place of t, which has been the newest version of its
