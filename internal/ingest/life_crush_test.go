@@ -138,6 +138,8 @@ func TestLifeCrushChanged(t *testing.T) {
 	b.crushSession(other, nil)
 	b.crushSays(other, 2, "user", crushText("and the lid"))
 	want := counts{runs: 2, conversations: 2, events: 2}
+	s.date(file) // all that follows is in the log
+	s.date(file + "-wal")
 	w.ingestAndCheck("as usual", "crush", s.dir, want, 4, 0, 0)
 
 	// A time that is none is no reason to miss a message.
@@ -161,6 +163,7 @@ func TestLifeCrushChanged(t *testing.T) {
 	}
 	b.do("ALTER TABLE sessions RENAME COLUMN parent_session_id TO parent")
 	b.crushSays(crushA, 3, "user", crushText("faster"))
+	s.date(file + "-wal")
 	check("renamed", "no such column: parent_session_id (1) (2 parts)", 1, 0, 0)
 	check("the same again", "no such column", 0, 0, 0)
 	b.crushSays(crushA, 4, "user", crushText("and neater"))

@@ -38,8 +38,14 @@ func (s *tree) write(name, content string) {
 	if err := os.WriteFile(p, []byte(content), 0o640); err != nil {
 		s.t.Fatal(err)
 	}
+	s.date(name)
+}
+
+// date gives a file a new modification time, old enough to be trusted.
+func (s *tree) date(name string) {
+	s.t.Helper()
 	s.now = s.now.Add(time.Minute)
-	if err := os.Chtimes(p, s.now, s.now); err != nil {
+	if err := os.Chtimes(filepath.Join(s.dir, filepath.FromSlash(name)), s.now, s.now); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -58,10 +58,13 @@ func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery,
 				if ctx.Err() != nil {
 					break
 				}
-				if err := w.process(c); err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrNotExist) {
-					mu.Lock()
-					s.problem(c.path, "read", err)
-					mu.Unlock()
+				if err := w.process(c); err != nil && ctx.Err() == nil {
+					s.markUnread(c.path)
+					if !errors.Is(err, os.ErrNotExist) {
+						mu.Lock()
+						s.problem(c.path, "read", err)
+						mu.Unlock()
+					}
 				}
 				s.g.progress(Progress{Stage: "store", Path: c.path, Files: files.Add(1), TotalFiles: work.count, Bytes: bytes.Add(c.size), TotalBytes: work.bytes})
 			}

@@ -36,6 +36,14 @@ func (s *scan) markUntrusted(p string) {
 	s.shared.untrusted[p] = true
 }
 
+// markUnread makes the next scan read a file that this one could not: of a database it may be the log alone that has changed, and that is not
+// looked at again.
+func (s *scan) markUnread(p string) {
+	if _, _, known := s.statCache.Find(pathHash(p)); known {
+		s.recordStat(p, index.Stat{ModTime: -1})
+	}
+}
+
 // maxPendingStats is the number of files whose metadata is kept in memory before it is saved.
 const maxPendingStats = 1 << 16
 
