@@ -43,7 +43,7 @@ func someCases(t *testing.T) map[string]string {
 var unlike = map[string]string{
 	"chibi/destroyed": "an inbox alone", "chibi/empty": "empty logs", "chibi/oldest": "a context without messages", "chibi/places": "an empty log",
 	"chibi/readable": "entries without ids or times", "devflow/bases": "a run without an id is called as its directory",
-	"flowstudio/elsewhere": "a run is called as its directory",
+	"flowstudio/elsewhere": "a run is called as its directory", "sweagent/retry": "a run without attempts is called as its file",
 }
 
 // guessed are cases whose directories do not identify the program: the detected format depends on where the source begins.
