@@ -13,17 +13,32 @@ import (
 )
 
 // Numbers puts a number into the input of each call in a case, and fails where it is not in the text of the calls: people search for numbers, too.
-// With outputs it does so with each output that is an object. It returns how many numbers it has put.
-func Numbers(t *testing.T, f format.Format, dir string, outputs bool) (put int) {
+// With outputs it does so with each output that is an object. It returns how many numbers it has put, and how many calls the case has.
+func Numbers(t *testing.T, f format.Format, dir string, outputs bool) (put, calls int) {
 	t.Helper()
 	for _, o := range Originals(t, f, dir) {
+		calls += o.calls()
 		if content, ok := o.Content(); ok {
 			places := o.places(content, outputs)
 			o.checkNumbers(t, f, content, places)
 			put += len(places)
 		}
 	}
-	return put
+	return put, calls
+}
+
+// calls returns how many tool calls an original has.
+func (o *Original) calls() (n int) {
+	for _, record := range o.records {
+		if e, ok := record.(*transcript.Event); ok {
+			for _, p := range e.Parts {
+				if p.Call != nil {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // place is where a member can be put into an input or output: right after a bracket.
