@@ -201,7 +201,7 @@ func newReportSaveCommand(a *app) *cobra.Command {
 		Long: "Save an SQL statement or a call of `cost` as a report. :NAME in the statement is a parameter, and --param sets its\n" +
 			"default. A saved report of the same name is replaced. The report is tried first: what fails is not saved." +
 			exitCodes("8 a built-in report has this name", "10 no archive", "11 another txarchive is writing"),
-		Example: "  txarchive report save slow sql 'SELECT run_id, name, duration_us FROM v_steps WHERE started > :since' --param since=2026-11-01\n" +
+		Example: "  txarchive report save slow sql 'SELECT name, duration_us FROM v_steps WHERE started > :since' --param since=2026-11-01\n" +
 			"  txarchive report save weekly --description 'what the weeks cost' -- cost --by week,model",
 		Args: argCount(2, unlimited),
 		RunE: func(cmd *cobra.Command, v []string) error {

@@ -46,11 +46,11 @@ func newScheduleCommand(a *app) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&o.with, "with", "", "use `SCHEDULER`: systemd, launchd or cron (default what the machine has)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"with": fixed("systemd", "launchd", "cron")})
 	cmd.AddCommand(newScheduleInstallCommand(a, &o),
-		&cobra.Command{Use: "show", Short: "Print the files or crontab lines of the job", Args: argCount(0, 0),
+		&cobra.Command{Use: "show", Short: "Print the files or crontab lines of the job", Example: "  txarchive schedule show", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "status", Short: "Show when the job runs next, and how the last one went", Args: argCount(0, 0),
+		&cobra.Command{Use: "status", Short: "Show when the job runs next, and how the last one went", Example: "  txarchive schedule status", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleStatus(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "remove", Short: "Remove the scheduled job", Args: argCount(0, 0),
+		&cobra.Command{Use: "remove", Short: "Remove the scheduled job", Example: "  txarchive schedule remove", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleRemove(cmd.Context(), a, &o) }})
 	return cmd
 }

@@ -25,12 +25,12 @@ func newSourceCommand(a *app) *cobra.Command {
 		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source exclude awf '*.tmp'\n  txarchive source remove awf",
 	}
 	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a), newSourceExcludeCommand(a),
-		&cobra.Command{Use: "list", Short: "List the sources", Args: argCount(0, 0),
+		&cobra.Command{Use: "list", Short: "List the sources", Example: "  txarchive source list", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
-		&cobra.Command{Use: "remove NAME", Short: "Remove a source (what was archived is kept)", Args: argCount(1, 1),
-			ValidArgsFunction: a.completeSources,
-			RunE:              func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
-		&cobra.Command{Use: "rename OLD NEW", Short: "Rename a source before anything is stored under it",
+		&cobra.Command{Use: "remove NAME", Short: "Remove a source (what was archived is kept)", Example: "  txarchive source remove awf",
+			Args: argCount(1, 1), ValidArgsFunction: a.completeSources,
+			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
+		&cobra.Command{Use: "rename OLD NEW", Short: "Rename a source before anything is stored under it", Example: "  txarchive source rename awf swarm",
 			Args: argCount(2, 2), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRename(cmd.Context(), a, v[0], v[1]) }})
 	return cmd

@@ -398,19 +398,27 @@ func TestCompleteCommands(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	root := newRootCommand(newApp(), "")
-	for _, cmd := range root.Commands() {
-		if cmd.Name() == "help" || cmd.Name() == "completion" {
-			continue
-		}
-		if cmd.Example == "" || cmd.Short == "" || !strings.Contains(cmd.Long, "Exit codes: ") {
-			t.Errorf("%s: help without example, summary or exit codes", cmd.Name())
+	for _, cmd := range allCommands(root) {
+		top := cmd.Parent() == root
+		if cmd.Example == "" || cmd.Short == "" || top && !strings.Contains(cmd.Long, "Exit codes: ") {
+			t.Errorf("%s: help without example, summary or exit codes", cmd.CommandPath())
 		}
 		for _, line := range strings.Split(cmd.Long+"\n"+cmd.Example, "\n") {
 			if len([]rune(line)) > 120 && !strings.HasPrefix(line, "Exit codes") {
-				t.Errorf("%s: line of %d characters: %s", cmd.Name(), len([]rune(line)), line)
+				t.Errorf("%s: line of %d characters: %s", cmd.CommandPath(), len([]rune(line)), line)
 			}
 		}
 	}
+}
+
+// allCommands returns the commands below one, but those of cobra.
+func allCommands(cmd *cobra.Command) (all []*cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if c.Name() != "help" && c.Name() != "completion" {
+			all = append(append(all, c), allCommands(c)...)
+		}
+	}
+	return all
 }
 
 // full is a disk without room.
