@@ -100,8 +100,13 @@ func tableRows(o Output) *Writer {
 		}
 		for i := range g.Columns {
 			g.Columns[i].Right = len(g.Rows) > 0 && onlyNumbers(&g, i)
-			if g.Columns[i].Shorten = terminal.Truncate; onlyIDs(&g, i) {
+			switch {
+			case onlyIDs(&g, i):
 				g.Columns[i].Shorten = nil
+			case onlyNames(&g, i):
+				g.Columns[i].Shorten = terminal.TruncateMiddle
+			default:
+				g.Columns[i].Shorten = terminal.Truncate
 			}
 		}
 		shown = true
@@ -138,6 +143,11 @@ var publicID = lazyregexp.New(`^[rcu][0-9a-z]{12}(:[0-9]+(\.[0-9]+)?)?$`)
 // onlyIDs reports whether a column holds nothing but ids. They are never shortened: people type them again.
 func onlyIDs(g *terminal.Table, i int) bool {
 	return len(g.Rows) > 0 && !slices.ContainsFunc(g.Rows, func(row []string) bool { return row[i] != "" && !publicID.MatchString(row[i]) })
+}
+
+// onlyNames reports whether no cell of a column has a space: names and paths often begin alike.
+func onlyNames(g *terminal.Table, i int) bool {
+	return !slices.ContainsFunc(g.Rows, func(row []string) bool { return strings.Contains(row[i], " ") })
 }
 
 // onlyNumbers reports whether a column holds nothing but numbers and amounts of dollars.

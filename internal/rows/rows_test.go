@@ -32,6 +32,19 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestTableOfNames: names of models begin alike, and end differently.
+func TestTableOfNames(t *testing.T) {
+	var out strings.Builder
+	w, _ := New("table", Output{W: &out, Width: 30})
+	_ = w.Columns([]string{"model", "said"})
+	_ = w.Row([]any{"claude-sonnet-4-20250514", "the file is not there"})
+	_ = w.Row([]any{"claude-sonnet-4-5-20250929", "yes"})
+	_ = w.End()
+	if want := "model           said\nclaude-…nnet-4  the file is n…\nclaude-…et-4-5  yes\n"; out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
 // TestTableOfLongRows: a table holds some megabytes of rows before it prints them, not a thousand rows of any length.
 func TestTableOfLongRows(t *testing.T) {
 	var b strings.Builder

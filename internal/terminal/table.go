@@ -109,7 +109,8 @@ func (t *Table) totalWidth(widths []int) int {
 }
 
 // columnWidths returns the widths of the columns in a total width; 0 is any. Columns that cannot be shortened get what they need, the others
-// share the rest evenly. Of numbers only the heading is ever shortened.
+// share the rest evenly as long as cells stay recognizable; then headings of numbers give way, then all. Of numbers only the heading is ever
+// shortened.
 func (t *Table) columnWidths(total int) []int {
 	need, floor := make([]int, len(t.Columns)), make([]int, len(t.Columns))
 	for i, col := range t.Columns {
@@ -122,19 +123,33 @@ func (t *Table) columnWidths(total int) []int {
 		}
 		need[i] = max(need[i], Width(col.Head))
 	}
-	for over := t.totalWidth(need) - total; total > 0 && over > 0; over-- {
+	if total > 0 {
+		t.shrink(need, total, func(i int) int { return max(floor[i], minLegible) })
+		t.shrink(need, total, func(i int) int {
+			if t.Columns[i].Right {
+				return floor[i]
+			}
+			return need[i]
+		})
+		t.shrink(need, total, func(i int) int { return floor[i] })
+	}
+	return need
+}
+
+// shrink makes columns that can be shortened narrower, the widest first and none below its floor, until they fit a width.
+func (t *Table) shrink(widths []int, total int, floor func(i int) int) {
+	for over := t.totalWidth(widths) - total; over > 0; over-- {
 		widest := -1
 		for i, col := range t.Columns {
-			if col.Shorten != nil && need[i] > floor[i] && (widest < 0 || need[i] > need[widest]) {
+			if col.Shorten != nil && widths[i] > floor(i) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
 		if widest < 0 {
-			break
+			return
 		}
-		need[widest]--
+		widths[widest]--
 	}
-	return need
 }
 
 // maxPadding is the width up to which cells are padded to the widest of their column. What follows a wider cell begins further right

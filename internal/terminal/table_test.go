@@ -68,6 +68,17 @@ func TestTableNumbers(t *testing.T) {
 	}
 }
 
+// TestTableHeadingsGiveWay: what a column holds tells rows apart, so headings of numbers are shortened before names get unrecognizable.
+func TestTableHeadingsGiveWay(t *testing.T) {
+	g := &Table{Columns: []Column{{Head: "step", Shorten: Truncate}, {Head: "input_tokens", Right: true, Shorten: Truncate}, {Head: "output_tokens", Right: true, Shorten: Truncate}}}
+	g.Add("critique_tests", "3162", "512")
+	g.Add("critique_reqs", "1159", "87")
+	const want = "step            input_t…  output_…\ncritique_tests      3162       512\ncritique_reqs       1159        87"
+	if got := g.Fit(34, Style{}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestTableFolds: columns that do not fit beside the first one continue below it.
 func TestTableFolds(t *testing.T) {
 	g := &Table{Columns: []Column{{Head: ""}, {Head: "awf", Right: true}, {Head: "leslie", Right: true}, {Head: "total", Right: true}}, Fold: true}
