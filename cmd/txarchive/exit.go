@@ -50,7 +50,7 @@ var exitTable = []struct {
 	{nightly.ErrRunning, failure.ExitLocked, "wait for it; `txarchive status` shows when it started"},
 	{schedule.ErrForeign, failure.ExitRefused, "move it away, or name another: --archive, --with"},
 	{schedule.ErrNone, failure.ExitNotFound, "txarchive schedule install"},
-	{schedule.ErrUnusable, failure.ExitUsage, "--with systemd, launchd or cron chooses the scheduler; --dry-run only shows what would be written"},
+	{schedule.ErrUnusable, failure.ExitUsage, "--with systemd, launchd or cron chooses the scheduler; any other can start `txarchive nightly`"},
 	{schedule.ErrInactive, failure.ExitUnexpected, "--with chooses another scheduler, such as cron; systemd accepts jobs in a login session of this user, or after `loginctl enable-linger`"},
 	{backup.ErrLocked, failure.ExitLocked, "another backup is running; wait for it"},
 	{backup.ErrNoBackup, failure.ExitNotFound, "is its disk mounted? `txarchive backup DIR` creates a backup in a directory"},

@@ -1,4 +1,4 @@
--- Which part of the prompts came out of the cache, by model
+-- How much of the prompts was cached
 -- :since 0001-01-01
 -- :until 9999-12-31
 SELECT format, model, count(*) AS records, sum(coalesce(input_tokens, 0)) AS uncached_tokens, sum(coalesce(cache_read_tokens, 0)) AS cache_read_tokens,

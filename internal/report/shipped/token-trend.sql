@@ -1,4 +1,4 @@
--- Tokens of each model by month (UTC), and the change from the month before
+-- Tokens of each model by month (UTC)
 -- :since 0001-01-01
 -- :until 9999-12-31
 WITH months AS (

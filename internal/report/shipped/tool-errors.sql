@@ -1,4 +1,4 @@
--- How often each tool fails, and how long it takes
+-- Failures and durations of each tool
 -- :since 0001-01-01
 -- :until 9999-12-31
 SELECT tool, count(*) AS calls, count(*) - count(failed) AS unknown, coalesce(sum(failed), 0) AS failed,
