@@ -77,7 +77,9 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	counts := fmt.Sprintf("%s, %s", terminal.Plural(n.Events, "event", "events"), terminal.Plural(n.Calls, "tool call", "tool calls"))
 	switch {
 	case r.Pruned:
-		counts = "nothing: it was pruned, its cost is kept"
+		if counts = "nothing: it was pruned"; n.Input.Known || n.Output.Known || n.CostUsed.Known {
+			counts += ", its cost is kept"
+		}
 	case r.Thinned == "ledger":
 		counts = "nothing: only its ledger is left, its cost is kept"
 	case !r.Counted:
