@@ -44,7 +44,11 @@ func Coverage(p *printer.Printer, c *search.Coverage) {
 		if h.AtLeast {
 			atLeast = "at least "
 		}
-		p.Note("Excluded (%s): %s%s", h.By, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
+		excluded := "by " + h.By
+		if h.Rule {
+			excluded = "(" + h.By + ")"
+		}
+		p.Note("Excluded %s: %s%s", excluded, atLeast, terminal.Plural(h.Hits, "hit", "hits"))
 	}
 	noteSources(p, c.Sources, c.More || c.Next != nil)
 	if c.Thinned != nil && *c.Thinned > 0 {
