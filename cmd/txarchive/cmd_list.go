@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/show"
+	"github.com/txarchive/txarchive/internal/suggest"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -194,6 +195,17 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 		return
 	}
 	a.Note("No %s matches.", what)
+	if undated := suggest.Undated(asked.Query); undated != nil {
+		for r, err := range store.Index().Runs(ctx, index.Selection{Query: undated}, index.Page{Limit: 1, AllVersions: o.allVersions}) {
+			at := r.Started
+			if !at.Valid {
+				at = r.Changed
+			}
+			if err == nil && at.Valid {
+				a.Note("At other times there are some: the newest of these runs is of %s", a.FormatTime(at))
+			}
+		}
+	}
 	command := "list"
 	if what == "conversation" {
 		command = "list conversations --query"

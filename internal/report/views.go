@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/price"
-	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/suggest"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -75,8 +75,9 @@ func (v *reporter) explainEmpty(ctx context.Context) {
 	ever := v.o.Options
 	ever.By, ever.Since, ever.Until, ever.Limit = []string{cost.Day}, time.Time{}, time.Time{}, 0
 	if q := ever.Query; q != nil {
-		undated := slices.DeleteFunc(slices.Clone(query.Conditions(q.Root)), func(n query.Node) bool { _, dates := n.(query.Range); return dates })
-		ever.Query = &query.Tree{Root: query.Conjunction(undated...)}
+		if undated := suggest.Undated(q); undated != nil {
+			ever.Query = undated
+		}
 	}
 	r, err := cost.Run(ctx, v.store.Index(), ever)
 	if err != nil { // what explains an empty report is not worth an error

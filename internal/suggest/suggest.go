@@ -49,6 +49,16 @@ func relaxed(t *query.Tree) *query.Tree {
 	return nil
 }
 
+// Undated returns a query without its dates; nil if it has none.
+func Undated(t *query.Tree) *query.Tree {
+	all := query.Conditions(t.Root)
+	rest := slices.DeleteFunc(slices.Clone(all), func(n query.Node) bool { _, dates := n.(query.Range); return dates })
+	if len(rest) == len(all) {
+		return nil
+	}
+	return &query.Tree{Root: query.Conjunction(rest...)}
+}
+
 // Show notes, for a query without hits whose only word is an id, that show takes it: ids are not part of any text. So it does for
 // the id of a run of which there is no transcript to be found.
 func (s *Suggester) Show(ctx context.Context, text string) {
