@@ -172,14 +172,14 @@ type forgetJob struct {
 func (w *forgetJob) forgetter() *gc.Forget {
 	g := w.app.gc(w.store)
 	g.Options = gc.Options{Forgotten: true, Purge: true}
-	return &gc.Forget{GC: g, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress, Hold: w.store.Hold}
+	return &gc.Forget{GC: g, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress, Hold: w.store.Hold, Specimen: w.specimen}
 }
 
 // findAll returns what Search and Files find.
 func (w *forgetJob) findAll(ctx context.Context, f *gc.Forget) ([]gc.Match, error) {
 	m := w.app.meter()
 	defer m.Stop()
-	f.Progress, f.Specimen = m.ByteFunc("search"), w.specimen
+	f.Progress = m.ByteFunc("search")
 	found, err := f.Search(ctx)
 	if err != nil {
 		return nil, err

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/disk"
@@ -12,7 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
-// specimen returns what stands in an archive because this program has made it: one of a file without a word, which has been forgotten.
+// specimen returns what stands in an archive because this program has made it: one of files without a word, of which one has been forgotten.
 func (w *forgetJob) specimen(ctx context.Context) (_ []byte, err error) {
 	if w.own != nil {
 		return w.own, nil
@@ -26,16 +29,32 @@ func (w *forgetJob) specimen(ctx context.Context) (_ []byte, err error) {
 	if err := os.Mkdir(source, 0o700); err != nil {
 		return nil, err
 	}
-	for name, content := range map[string]string{"0": "2718281828\n", "1": "3141592653\n"} {
-		if err := os.WriteFile(filepath.Join(source, name), []byte(content), 0o600); err != nil {
+	for i, content := range append(numbers[:], numbers[1]) { // the last is a copy
+		if err := os.WriteFile(filepath.Join(source, strconv.Itoa(i)), []byte(content+"\n"), 0o600); err != nil {
 			return nil, err
 		}
 	}
 	if err := w.makeSpecimen(ctx, source, to); err != nil {
 		return nil, err
 	}
-	w.own, err = gc.Bytes(ctx, to)
+	text, err := gc.Bytes(ctx, to)
+	w.own = withoutPlace(text, dir)
 	return w.own, err
+}
+
+// numbers are the content of the specimen: the first is forgotten.
+var numbers = [...]string{"2718281828", "3141592653"}
+
+// withoutPlace returns the content of a specimen in dir without what is not the program's own in it: its numbers, and where it was made, which
+// may be named as the secret is.
+func withoutPlace(text []byte, dir string) []byte {
+	host, _ := os.Hostname()
+	inJSON, _ := json.Marshal(dir)
+	hostInJSON, _ := json.Marshal(host)
+	for _, s := range []string{dir, string(bytes.Trim(inJSON, `"`)), `"host":` + string(hostInJSON), numbers[0], numbers[1]} {
+		text = bytes.ReplaceAll(text, []byte(s), []byte("\xff\xff\xff"))
+	}
+	return text
 }
 
 func (w *forgetJob) makeSpecimen(ctx context.Context, source, to string) (err error) {
@@ -53,7 +72,7 @@ func (w *forgetJob) makeSpecimen(ctx context.Context, source, to string) (err er
 	if _, err := ing.Run(ctx, []ingest.Root{{Source: filepath.Base(source), Dir: source, Below: "."}}); err != nil {
 		return err
 	}
-	pattern, err := gc.ParsePattern("2718281828")
+	pattern, err := gc.ParsePattern(numbers[0])
 	if err != nil {
 		return err
 	}

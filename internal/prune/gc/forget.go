@@ -36,7 +36,8 @@ type Forget struct {
 	// Unread is how many packs Files could not read to the end because they are damaged.
 	Unread int64
 
-	own      *ownText // nil unless the pattern matches in the specimen
+	own      *ownText        // nil unless the pattern matches in it
+	words    map[string]bool // see learn
 	holdings *holdings
 	library  *pack.Library
 	raw      *bufio.Reader // reused for one original after the other
@@ -96,7 +97,11 @@ func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 // each calls do for every original with matches: one span of names after another, and within a span in the order of
 // the packs.
 func (f *Forget) each(ctx context.Context, do func(*Chain, []Match) error) (err error) {
-	f.GC.began, f.GC.matches = f.GC.Now(), f.inFact
+	f.words = map[string]bool{}
+	f.GC.began, f.GC.matches = f.GC.Now(), func(fact blob.Fact) bool {
+		f.learn(fact)
+		return f.inFact(fact)
+	}
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
 	defer func() { err = errors.Join(err, f.library.Close()) }()
 	done := int64(0)

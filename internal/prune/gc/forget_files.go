@@ -24,14 +24,12 @@ const (
 // damaged pack is read as far as possible and counted in Unread. What is the program's own is counted in Own instead.
 func (f *Forget) Files(ctx context.Context, dir string) (found []Match, err error) {
 	f.own = nil
-	if found, err = f.files(ctx, dir); err != nil || len(found) == 0 || f.Specimen == nil {
+	if found, err = f.files(ctx, dir); err != nil || len(found) == 0 {
 		return found, err
 	}
-	text, err := f.Specimen(ctx)
-	if err != nil || !f.Pattern.in(string(text)) {
+	if err := f.readOwn(ctx); err != nil || f.own == nil {
 		return found, err
 	}
-	f.own = &ownText{text: text, known: map[string]bool{}}
 	return f.files(ctx, dir)
 }
 
@@ -49,7 +47,7 @@ func (f *Forget) files(ctx context.Context, dir string) (found []Match, err erro
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		n := int64(len(f.Pattern.find([]byte(rel))))
+		n := f.searchPath(rel)
 		if d.Type().IsRegular() {
 			more, err := f.file(ctx, path, rel)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -65,9 +63,12 @@ func (f *Forget) files(ctx context.Context, dir string) (found []Match, err erro
 	return found, err
 }
 
-// Discard removes quarantined packs that contain a match: the repair has saved everything usable in them, and nothing
-// reads them. It calls remove with their paths below dir.
+// Discard removes quarantined packs that contain a match, unless it is the program's own: the repair has saved everything usable in them, and
+// nothing reads them. It calls remove with their paths below dir.
 func (f *Forget) Discard(ctx context.Context, dir string, remove func(path string) error) (n int64, err error) {
+	if err := f.readOwn(ctx); err != nil {
+		return 0, err
+	}
 	err = filepath.WalkDir(filepath.Join(dir, quarantine), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -81,7 +82,7 @@ func (f *Forget) Discard(ctx context.Context, dir string, remove func(path strin
 		}
 		rel = filepath.ToSlash(rel)
 		held, err := f.file(ctx, path, rel)
-		if err != nil || held == 0 && !f.Pattern.in(rel) {
+		if err != nil || held+f.searchPath(rel) == 0 {
 			return err
 		}
 		n++

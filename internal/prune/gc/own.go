@@ -3,13 +3,19 @@ package gc
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// ownText is what the program itself writes into every archive: names of columns and keys, README.txt. A match that is the same there,
+// ownText is what the program itself writes into archives: names of columns and keys, README.txt. A match that is the same there,
 // with what stands before or after it, says nothing about any original. Search finds it wherever it is in one, for it spares nothing.
 type ownText struct {
 	text  []byte
@@ -18,6 +24,26 @@ type ownText struct {
 
 // ownAround is how many bytes before or after a match must be the same. More would differ between pages of two indexes.
 const ownAround = 3
+
+// readOwn reads the program's own text if the pattern matches in it.
+func (f *Forget) readOwn(ctx context.Context) error {
+	f.own = nil
+	if f.Specimen == nil {
+		return nil
+	}
+	text, err := f.Specimen(ctx)
+	if err != nil {
+		return err
+	}
+	text = slices.Clip(text)
+	for word := range f.words {
+		text = append(append(text, strings.Repeat("\xff", ownAround)...), word...) // no word continues another
+	}
+	if f.Pattern.in(string(text)) {
+		f.own = &ownText{text: text, known: map[string]bool{}}
+	}
+	return nil
+}
 
 // isOwn reports whether a match is the program's own, and counts it.
 func (f *Forget) isOwn(b []byte, m [2]int) bool {
@@ -39,6 +65,37 @@ func (o *ownText) has(b []byte) bool {
 		o.known[string(b)] = yes
 	}
 	return yes
+}
+
+// learn remembers how the program's own words are written in a fact, so that Files knows them where they match: its kind, as a manifest
+// and an index have it, and the keys in its value. A Specimen does not have all of them.
+func (f *Forget) learn(fact blob.Fact) {
+	if f.Pattern.in(fact.Kind) {
+		after := binary.BigEndian.AppendUint64([]byte(fact.Key), uint64(fact.Time.UnixMicro())) // the columns of the index
+		f.words[fact.Kind+string(after[:ownAround])] = true
+		f.words[`"fact":"`+fact.Kind+`","`] = true
+	}
+	if fact.Kind == factReport || !f.Pattern.in(string(fact.Value)) {
+		return
+	}
+	for _, k := range keysOf(fact.Value) {
+		if f.Pattern.in(string(fact.Value[k[0]:k[1]])) {
+			f.words[string(fact.Value[k[0]-1:min(len(fact.Value), k[1]+ownAround)])] = true
+		}
+	}
+}
+
+// ownNames are those that the program gives to files and directories, but for packs.
+var ownNames = regexp.MustCompile(`^(README\.txt|lock|index(-[0-9]+)?\.db(-wal|-shm)?|(packs|quarantine)(/[0-9]{4}(/[0-9]{2})?)?)$`)
+
+// searchPath counts the matches in the path of a file below the archive's directory.
+func (f *Forget) searchPath(rel string) int64 {
+	n := int64(len(f.Pattern.find([]byte(rel))))
+	if _, isPack := packOf(rel); isPack || ownNames.MatchString(rel) {
+		f.Own += n
+		return 0
+	}
+	return n
 }
 
 // Bytes returns what Files would search: the content of every file below a directory, packs inflated. All of it is held in memory.
