@@ -2,6 +2,7 @@ package format
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -334,7 +335,8 @@ func zipMember(r io.Reader, layer string) (io.Reader, error) {
 	return file.Reader, err
 }
 
-// zipContents returns what can be read of all files of a zip, one after another.
+// zipContents returns what can be read of all files of a zip, one after another. Where a stream cannot tell where the next one begins, it is
+// looked for.
 func zipContents(r io.Reader) io.Reader { return &zipAll{z: newZipReader(r, readAhead)} }
 
 type zipAll struct {
@@ -346,6 +348,9 @@ func (a *zipAll) Read(p []byte) (int, error) {
 	for {
 		if a.file == nil {
 			file, err := a.z.file()
+			if IsContent(err) && a.z.findHeader() {
+				continue
+			}
 			if err != nil {
 				return 0, err
 			}
@@ -361,5 +366,23 @@ func (a *zipAll) Read(p []byte) (int, error) {
 		if n > 0 {
 			return n, nil
 		}
+	}
+}
+
+// findHeader moves to the next header of a file, and reports whether there is one.
+func (z *zipReader) findHeader() bool {
+	z.last = nil
+	var signature [4]byte
+	binary.LittleEndian.PutUint32(signature[:], zipFileHeader)
+	for {
+		ahead, err := z.buf.Peek(readAhead)
+		if i := bytes.Index(ahead, signature[:]); i >= 0 {
+			_, _ = z.buf.Discard(i)
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		_, _ = z.buf.Discard(len(ahead) - len(signature) + 1)
 	}
 }

@@ -198,6 +198,25 @@ func TestZipContents(t *testing.T) {
 	}
 }
 
+// TestZipContentsBehind reads what lies behind a file of which only the list of files says where it ends, and behind a gap.
+func TestZipContentsBehind(t *testing.T) {
+	for _, gap := range []int{0, 1, readAhead - 40, readAhead, 3 * readAhead} {
+		raw := zipOf(t, packedFile{name: "a", text: "stored" + strings.Repeat("P", gap)}, packedFile{name: "b", text: "plum ", method: zipDeflated, packed: deflated(t, "plum ")},
+			packedFile{name: "c", text: "fig"})
+		raw[6], raw[18], raw[19], raw[20] = zipSizeAfter, 0, 0, 0
+		second := 4 + bytes.Index(raw[4:], []byte("PK\x03\x04"))
+		for _, in := range [][]byte{raw, append(append(bytes.Clone(raw[:31]), make([]byte, gap+1)...), raw[second:]...)} {
+			r, err := Layer("zip", bytes.NewReader(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(r); err != nil || string(got) != "plum fig" {
+				t.Errorf("%d: %q, %v", gap, got, err)
+			}
+		}
+	}
+}
+
 // TestZipDirectory: a directory that some programs store as a deflated file of nothing is passed over, with its two bytes.
 func TestZipDirectory(t *testing.T) {
 	z := zipOf(t, packedFile{name: "samples.", method: zip.Deflate, packed: []byte{3, 0}}, packedFile{name: "samples/1.json", text: "{}"})
