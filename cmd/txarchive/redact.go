@@ -41,8 +41,8 @@ func (a *app) redactOutput() {
 	}
 	r := &secret.Redactor{W: a.Out}
 	a.redactor, a.Out = r, r
-	if width, ok := terminal.Detect(r.W); ok {
-		a.Out = redactedTerminal{r, width}
+	if _, ok := terminal.Detect(r.W); ok {
+		a.Out = redactedTerminal{r}
 	}
 }
 
@@ -60,10 +60,7 @@ func (a *app) endRedaction(err error) error {
 }
 
 // redactedTerminal is a redactor whose results go to a terminal.
-type redactedTerminal struct {
-	*secret.Redactor
-	width int
-}
+type redactedTerminal struct{ *secret.Redactor }
 
-// Columns implements terminal.Screen.
-func (r redactedTerminal) Columns() int { return r.width }
+// Columns implements terminal.Screen. Lines may be of any length: nothing tells the half of a credential that a table or a title was cut in.
+func (redactedTerminal) Columns() int { return 0 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -98,5 +99,28 @@ func TestGridIDs(t *testing.T) {
 	must(t, w.End())
 	if got, want := screen(), "event_id           run_id         title\nc02r1h4ym8mv7:8.1  r4tga7f3ymvx3  make the login …\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestRedactedScreen looks at credentials where a terminal is too narrow for them.
+func TestRedactedScreen(t *testing.T) {
+	dir := t.TempDir()
+	token := "ghp_" + "vJ7rK2mQ9xT4bN8wL1cY5dF3hZ6pS0gAeUiO"
+	run := filepath.Join(dir, "notes", ".devflow", "runs", "2026-11-10-implement-00000001")
+	must(t, os.MkdirAll(run, 0o700))
+	must(t, os.WriteFile(filepath.Join(run, "metadata.json"), []byte(`{"runId":"`+token+`","workflow":"`+token+`","status":"completed"}`), 0o600))
+	archive := filepath.Join(dir, "archive")
+	if code, _, stderr := inside(t.Context(), archive, "", "ingest", filepath.Join(dir, "notes")); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, line := range [][]string{{"list"}, {"tree", token}, {"show", token}, {"sql", "SELECT * FROM v_runs"}} {
+		slave, screen := terminalOf(t, 40)
+		a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(key string) string {
+			return map[string]string{"TXARCHIVE_DIR": archive, "HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]
+		}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
+		code := execute(t.Context(), a, append(line, "--redact"))
+		if out := colorCodes.ReplaceAllString(screen(), ""); code != 0 || strings.Contains(out, "vJ7rK") || !strings.Contains(out, "[redacted: github-pat]") {
+			t.Errorf("%s: exit %d, %s\n%v", line, code, out, a.Err)
+		}
 	}
 }
