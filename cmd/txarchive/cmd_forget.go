@@ -156,16 +156,16 @@ type forgetJob struct {
 	store   *archive.Archive
 	pattern *gc.Pattern
 
-	found   []gc.Match // before apply
-	runs    []string
-	applied gc.Forgotten
-	gc      gc.Report
-	rebuilt bool
-	aside   int64      // quarantined packs that were removed
-	left    []gc.Match // after apply
-	unread  int64      // damaged packs
-	ownText int64      // matches that are the program's own, in the last search
-	own     []byte     // see specimen
+	found      []gc.Match // before apply
+	runs       []string
+	applied    gc.Forgotten
+	gc         gc.Report
+	rebuilt    bool
+	aside      int64      // quarantined packs that were removed
+	left       []gc.Match // after apply
+	unread     int64      // damaged packs
+	ownMatches int64      // matches that are the program's own, in the last search
+	own        []byte     // see specimen
 }
 
 // forgetter returns the gc.Forget for the present state of the archive.
@@ -185,7 +185,7 @@ func (w *forgetJob) findAll(ctx context.Context, f *gc.Forget) ([]gc.Match, erro
 		return nil, err
 	}
 	files, err := f.Files(ctx, w.store.Dir())
-	w.unread, w.ownText = f.Unread, f.Own
+	w.unread, w.ownMatches = f.Unread, f.Own
 	return append(found, files...), err
 }
 
@@ -258,7 +258,7 @@ func (w *forgetJob) apply(ctx context.Context) error {
 	if w.aside, err = f.Discard(ctx, w.store.Dir(), w.store.DropQuarantined); err != nil {
 		return err
 	}
-	if w.left, err = w.findAll(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) && (len(w.left) > 0 || w.ownText == 0) {
+	if w.left, err = w.findAll(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) && (len(w.left) > 0 || w.ownMatches == 0) {
 		return err
 	}
 	// What is left are rows that no original has any more, or old generations: an index that is built from the packs has none of them. Where

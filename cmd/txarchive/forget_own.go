@@ -15,11 +15,22 @@ import (
 	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
-// specimen returns what stands in an archive because this program has made it: one of files without a word, of which one has been forgotten.
-func (w *forgetJob) specimen(ctx context.Context) (_ []byte, err error) {
+// specimen returns what stands in an archive because this program has made it. Where none can be made, nothing is spared.
+func (w *forgetJob) specimen(ctx context.Context) ([]byte, error) {
 	if w.own != nil {
 		return w.own, nil
 	}
+	text, err := w.ownText(ctx)
+	if err != nil && ctx.Err() == nil {
+		w.app.Note("what the program itself writes is counted, too, for there is nothing to compare it with: %v", err)
+		text, err = []byte{}, nil
+	}
+	w.own = text
+	return text, err
+}
+
+// ownText returns what stands in an archive of files without a word, of which one has been forgotten.
+func (w *forgetJob) ownText(ctx context.Context) (_ []byte, err error) {
 	dir, remove, err := disk.Scratch("forget")
 	if err != nil {
 		return nil, err
@@ -38,8 +49,7 @@ func (w *forgetJob) specimen(ctx context.Context) (_ []byte, err error) {
 		return nil, err
 	}
 	text, err := gc.Bytes(ctx, to)
-	w.own = withoutPlace(text, dir)
-	return w.own, err
+	return withoutPlace(text, dir), err
 }
 
 // numbers are the content of the specimen: the first is forgotten.

@@ -73,8 +73,8 @@ func (w *forgetJob) printApplied() {
 
 // noteOwn says that the program itself uses the text.
 func (w *forgetJob) noteOwn() {
-	if w.ownText > 0 {
-		w.app.Note("not counted: %s in what the program itself writes, such as README.txt, names of columns and keys of manifests", terminal.Plural(w.ownText, "time", "times"))
+	if w.ownMatches > 0 {
+		w.app.Note("not counted: %s in what the program itself writes, such as README.txt, names of columns and keys of manifests", terminal.Plural(w.ownMatches, "time", "times"))
 	}
 }
 
@@ -127,5 +127,5 @@ func (w *forgetJob) report(o forgetOptions) any {
 		Left         []forgetPlace `json:"left"`
 		NotReached   []string      `json:"not_reached"`
 	}{o.apply && len(w.found) > 0, forgetPlaces(w.found), append([]string{}, w.runs...), w.applied.Redacted, w.applied.Dropped, w.applied.Facts,
-		w.gc.Rewritten, w.rebuilt, w.aside, w.unread, w.ownText, forgetPlaces(w.left), []string{"sources", "backups", "copies of the archive, restored and exported files", "indexes of other machines"}}
+		w.gc.Rewritten, w.rebuilt, w.aside, w.unread, w.ownMatches, forgetPlaces(w.left), []string{"sources", "backups", "copies of the archive, restored and exported files", "indexes of other machines"}}
 }

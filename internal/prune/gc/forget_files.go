@@ -66,9 +66,7 @@ func (f *Forget) files(ctx context.Context, dir string) (found []Match, err erro
 // Discard removes quarantined packs that contain a match, unless it is the program's own: the repair has saved everything usable in them, and
 // nothing reads them. It calls remove with their paths below dir.
 func (f *Forget) Discard(ctx context.Context, dir string, remove func(path string) error) (n int64, err error) {
-	if err := f.readOwn(ctx); err != nil {
-		return 0, err
-	}
+	f.own = nil
 	err = filepath.WalkDir(filepath.Join(dir, quarantine), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -82,6 +80,11 @@ func (f *Forget) Discard(ctx context.Context, dir string, remove func(path strin
 		}
 		rel = filepath.ToSlash(rel)
 		held, err := f.file(ctx, path, rel)
+		if err == nil && held > 0 && f.own == nil {
+			if err = f.readOwn(ctx); err == nil && f.own != nil {
+				held, err = f.file(ctx, path, rel)
+			}
+		}
 		if err != nil || held+f.searchPath(rel) == 0 {
 			return err
 		}
