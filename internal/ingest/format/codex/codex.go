@@ -46,7 +46,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 9 }
+func (codex) Version() int { return 10 }
 
 // The roles of the files.
 const (

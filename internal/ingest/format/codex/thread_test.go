@@ -47,13 +47,14 @@ func kept[T transcript.Record](o *formattest.Original) (all []T) {
 	return all
 }
 
+type count struct {
+	in, key string
+	input   int64
+	ok      bool
+}
+
 func TestMeter(t *testing.T) {
-	var m meter
-	for i, c := range []struct {
-		in, key string
-		input   int64
-		ok      bool
-	}{
+	testMeter(t, []count{
 		{`{"total_token_usage":{"input_tokens":10},"last_token_usage":{"input_tokens":4}}`, "0/10/0/0/0/0", 4, true}, // no total before: the last alone
 		{`{"total_token_usage":{"input_tokens":10},"last_token_usage":{"input_tokens":4}}`, "", 0, false},
 		{`{"total_token_usage":{"input_tokens":30},"last_token_usage":{"input_tokens":5}}`, "0/30/0/0/0/0", 20, true}, // growth, whatever the last says
@@ -62,11 +63,32 @@ func TestMeter(t *testing.T) {
 		{`{"total_token_usage":{"input_tokens":3}}`, "2/3/0/0/0/0", 3, true},
 		{`{"total_token_usage":{"input_tokens":3,"reasoning_output_tokens":2}}`, "2/3/0/0/0/2", 0, true}, // not the same request
 		{`{"total_token_usage":{"input_tokens":3,"reasoning_output_tokens":2.5}}`, "3/3/0/0/0/0", 3, true},
+		{`{"total_token_usage":{"input_tokens":8},"last_token_usage":{"input_tokens":8}}`, "4/8/0/0/0/0", 8, true}, // anew, though no counter shrank
+		{`{"total_token_usage":{"input_tokens":8},"last_token_usage":{"input_tokens":8}}`, "", 0, false},
 		{`{"last_token_usage":{"input_tokens":9}}`, "#1", 9, true},
 		{`{"last_token_usage":{"input_tokens":9}}`, "", 0, false},
 		{`null`, "", 0, false},
 		{`{"total_token_usage":null}`, "", 0, false},
-	} {
+	})
+}
+
+// TestMeterOfOneRequest reads a thread that was resumed, by a version that then counts from 0, after its first request.
+func TestMeterOfOneRequest(t *testing.T) {
+	const first = `{"total_token_usage":{"input_tokens":100,"output_tokens":5},"last_token_usage":{"input_tokens":100,"output_tokens":5}}`
+	testMeter(t, []count{
+		{first, "0/100/0/0/5/0", 100, true},
+		{`{"total_token_usage":{"input_tokens":110,"cached_input_tokens":96,"output_tokens":7},"last_token_usage":{"input_tokens":110,"cached_input_tokens":96,"output_tokens":7}}`, "1/110/96/0/7/0", 110, true},
+	})
+	testMeter(t, []count{ // or the last is as cumulative as the total
+		{first, "0/100/0/0/5/0", 100, true},
+		{`{"total_token_usage":{"input_tokens":180,"cached_input_tokens":64,"output_tokens":7},"last_token_usage":{"input_tokens":180,"cached_input_tokens":64,"output_tokens":7}}`, "0/180/64/0/7/0", 80, true},
+	})
+}
+
+func testMeter(t *testing.T, counts []count) {
+	t.Helper()
+	var m meter
+	for i, c := range counts {
 		got, key, ok := m.request(format.ParseStart([]byte(c.in)))
 		if ok != c.ok || ok && (key != c.key || got.input != c.input) {
 			t.Errorf("%d: %s: %d %q %v, want %+v", i, c.in, got.input, key, ok, c)

@@ -65,6 +65,7 @@ type meter struct {
 	last         tokens // last_token_usage of the line before
 	hasLast      bool   // that line stated one
 	seen         bool   // a total was read
+	apart        bool   // one was not its last_token_usage
 	withoutTotal int    // number of requests without a total
 	resets       int
 
@@ -106,7 +107,7 @@ func (m *meter) request(info format.Value) (used tokens, key string, ok bool) {
 		return last, "#" + strconv.Itoa(m.withoutTotal), last.counts() != [5]int64{}
 	}
 	grown, rising := total.since(m.total)
-	if !m.seen || !rising {
+	if !m.seen || !rising || hasLast && m.beganAnew(grown, total, last) {
 		if m.seen {
 			m.resets++
 		}
@@ -114,13 +115,23 @@ func (m *meter) request(info format.Value) (used tokens, key string, ok bool) {
 			grown = last
 		}
 	}
-	m.total, m.seen = total, true
+	m.total, m.seen, m.apart = total, true, m.apart || hasLast && last.counts() != total.counts()
 	b := strconv.AppendInt(make([]byte, 0, 64), int64(m.resets), 10)
 	for _, n := range total.counts() {
 		b = strconv.AppendInt(append(b, '/'), n, 10)
 	}
 	key = string(b)
 	return grown, key, grown.counts() != [5]int64{}
+}
+
+// beganAnew reports whether a total that has grown began again at 0, as in some versions when a thread is resumed: it is no more than the
+// request itself, which may be larger than all before. If the two have been the same on every line so far, only a growth that is impossible
+// shows it.
+func (m *meter) beganAnew(grown, total, last tokens) bool {
+	if total.counts() != last.counts() || grown.counts() == total.counts() || grown.counts() == [5]int64{} {
+		return false
+	}
+	return m.apart || grown.cached+grown.written > grown.input || grown.reasoning > grown.output
 }
 
 // tokens yields the request that a token_count reports, and returns whether it reports one.
