@@ -105,5 +105,8 @@ func TestLifeKimiCLI(t *testing.T) {
 	all := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1}
 	l.ingestAndCheck("forked", all)
 	l.checkFresh("forked")
+	lines := strings.SplitAfter(turn(3), "\n")
+	l.append(dir+session(2)+"wire.jsonl", lines[2])
+	l.ingestAndCheck("a request is stated again", all)
 	l.checkCopy("laptop", all)
 }

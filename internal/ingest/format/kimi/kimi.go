@@ -35,7 +35,7 @@ var (
 func (kimi) Name() string { return "kimi" }
 
 // Version counts changes of what Parse yields.
-func (kimi) Version() int { return 6 }
+func (kimi) Version() int { return 7 }
 
 // The roles of the files.
 const (

@@ -180,6 +180,8 @@ func (p *parser) statusUsage(l line, m message) *transcript.Usage {
 	if m.agent == "" && m.task != "" {
 		u.Conversation = m.task
 	}
-	u.Key = p.uniqueKey(u.Key)
+	if id == "" {
+		u.Key = p.uniqueKey(u.Key)
+	}
 	return u
 }
