@@ -24,12 +24,10 @@ func (p *parser) message(m *message) {
 		}
 		p.event(m, content, "", kind, role)
 	}
-	n := 0
-	for b := range content.Items() {
+	for n, b := range content.Numbered() {
 		if role != "user" || !isPrompt(b) {
 			p.block(m, b, role, "/"+strconv.Itoa(n))
 		}
-		n++
 	}
 	if files := m.v.Get("fileMentions"); files.IsObject() {
 		p.event(m, files, "/files", transcript.KindNotice, "user", uncounted("file_mentions"))

@@ -133,10 +133,9 @@ func (p *parser) toolUsage(m *message, b format.Value, now transcript.Time) {
 		return
 	}
 	var sum *transcript.Usage // of a subagent with its own thread
-	n := 0
-	for inference := range debug.Get("inferences").Items() {
+	for n, inference := range debug.Get("inferences").Numbered() {
 		u := p.readUsage(inference.Get("usage"), "", now, "tool "+call+"/"+strconv.Itoa(n))
-		if n++; u == nil {
+		if u == nil {
 			continue
 		}
 		u.Attributes.Set("tool_use_id", call)

@@ -11,12 +11,10 @@ func transcriptText(v format.Value, part int) string {
 	if !isEvent(v) {
 		return blockText(v)
 	}
-	i := 0
-	for block := range eventBlocks(v).Items() {
+	for i, block := range eventBlocks(v).Numbered() {
 		if i == part {
 			return blockText(block)
 		}
-		i++
 	}
 	return restText(v, eventBlocks(v).Exists())
 }

@@ -119,13 +119,12 @@ func first(list format.Value) (v format.Value) {
 
 // isMessages reports whether one of the first elements of a list is a message.
 func isMessages(list format.Value) bool {
-	n := 0
-	for m := range list.Items() {
+	for n, m := range list.Numbered() {
+		if n == 8 {
+			break
+		}
 		if isMessage(m) || m.Get("from").IsString() && kindOf(m) != "" && m.Get("value").Exists() {
 			return true
-		}
-		if n++; n == 8 {
-			break
 		}
 	}
 	return false

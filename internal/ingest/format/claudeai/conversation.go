@@ -30,17 +30,16 @@ func (p *parser) conversation(o format.Object) {
 		p.add(summary, summary)
 		p.emitEvent()
 	}
-	n, before := 0, ""
-	for m := range messages.Items() {
+	before := ""
+	for n, m := range messages.Numbered() {
 		if p.Done() {
 			return
 		}
-		n++
 		if !m.IsObject() {
 			p.Emit(&transcript.Problem{Run: id, Kind: "not a message", Reason: "a JSON value of another type", Origin: p.origin(m)})
 			continue
 		}
-		before = p.message(m, n, before)
+		before = p.message(m, n+1, before)
 	}
 }
 

@@ -30,12 +30,10 @@ func textsOf(m format.Value, yield func(n int, v format.Value)) {
 	case content.IsString():
 		yield(0, content)
 	default:
-		n := 0
-		for b := range content.Items() {
+		for n, b := range content.Numbered() {
 			if isText(b) || isSpoken(b) {
 				yield(n, b)
 			}
-			n++
 		}
 	}
 }
@@ -70,12 +68,10 @@ func (p *parser) prompt(m format.Value, id, sender string, at transcript.Time, a
 		p.parts = append(p.parts, transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, m) })})
 	}
 	p.emitEvent()
-	n := 0
-	for b := range m.Get("content").Items() {
+	for n, b := range m.Get("content").Numbered() {
 		if !isText(b) && !isSpoken(b) && !b.Get("type").Is("text") {
 			p.block(b, id, n, "user", at, nil)
 		}
-		n++
 	}
 }
 
@@ -108,8 +104,7 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 	if content := m.Get("content"); !hasBlocks(content) || content.IsString() {
 		textsOf(m, text)
 	} else {
-		n := 0
-		for b := range content.Items() {
+		for n, b := range content.Numbered() {
 			switch {
 			case p.Done():
 				return
@@ -119,7 +114,6 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 				p.block(b, id, n, "assistant", at, attributes)
 				attributes = nil
 			}
-			n++
 		}
 	}
 	for _, key := range []string{"attachments", "files"} {

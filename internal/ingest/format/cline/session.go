@@ -27,7 +27,7 @@ func (p *parser) session() {
 	if !messages.IsArray() {
 		messages = p.doc.Get("messages")
 	}
-	resumed, n := p.resumedAt(messages), 0
+	resumed := p.resumedAt(messages)
 	if resumed > 0 && !child {
 		p.suffix = "/session" // the task's own conversation has the plain id
 	}
@@ -40,8 +40,7 @@ func (p *parser) session() {
 		return
 	}
 	prompt := format.Value{}
-	for v := range messages.Items() {
-		n++
+	for n, v := range messages.Numbered() {
 		if !child && isPrompt(v) && !prompt.Exists() {
 			prompt = v
 		}
@@ -49,7 +48,7 @@ func (p *parser) session() {
 			p.out.Hint(p.task, hintTurn, fmt.Sprintf("%d\t%d", ms, p.origin(prompt).Offset), p.origin(prompt))
 			prompt = format.Value{}
 		}
-		p.sessionMessage(v, n, n <= resumed)
+		p.sessionMessage(v, n+1, n < resumed)
 		if p.out.Done() {
 			return
 		}
@@ -68,8 +67,7 @@ var resumeWarnings = []string{"[cline-legacy-resume-warning:v1]", "Warning: this
 
 // resumedAt returns the number of messages before the resume warning, 0 without one.
 func (p *parser) resumedAt(messages format.Value) int {
-	n := 0
-	for v := range messages.Items() {
+	for n, v := range messages.Numbered() {
 		if v.Get("role").Is("user") {
 			for text := range textsOf(v) {
 				for _, warning := range resumeWarnings {
@@ -81,7 +79,6 @@ func (p *parser) resumedAt(messages format.Value) int {
 				}
 			}
 		}
-		n++
 	}
 	return 0
 }

@@ -9,10 +9,8 @@ import (
 
 // blocks yields the events of blocks, and of those that a sub-agent has in its own.
 func (m *message) blocks(all format.Value, place string) {
-	n := 0
-	for v := range all.Items() {
+	for n, v := range all.Numbered() {
 		m.block(v, place+"/"+strconv.Itoa(n))
-		n++
 	}
 }
 

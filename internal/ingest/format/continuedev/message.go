@@ -114,10 +114,8 @@ func (it *item) reasoning() {
 
 // context yields what the program added to a prompt: files, code, the output of a terminal.
 func (it *item) context() {
-	n := 0
-	for v := range it.v.Get("contextItems").Items() {
+	for n, v := range it.v.Get("contextItems").Numbered() {
 		it.emit(it.event(v, "/context/"+strconv.Itoa(n), transcript.KindNotice, it.role), transcript.Uncounted)
-		n++
 	}
 }
 

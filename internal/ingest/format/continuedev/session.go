@@ -28,13 +28,11 @@ func (p *parser) document() {
 	}
 	p.survey(history)
 	p.emitSession(history)
-	n := 0
-	for item := range history.Items() {
+	for n, item := range history.Numbered() {
 		if p.Done() {
 			return
 		}
 		p.item(item, n)
-		n++
 	}
 	p.usage(history)
 }

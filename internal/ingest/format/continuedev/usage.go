@@ -55,8 +55,7 @@ func (p *parser) onlyModel(history format.Value) (model, provider string) {
 
 // messageUsage yields the usage of messages. An edit replaces messages: what they used stays counted, unless it was the same.
 func (p *parser) messageUsage(history format.Value) {
-	n := 0
-	for item := range history.Items() {
+	for n, item := range history.Numbered() {
 		v := item.Get("message", "usage")
 		model, provider := modelOf(item)
 		u := p.readUsage(v, strings.Contains(provider+model, "anthropic") || strings.Contains(model, "claude"))
@@ -66,7 +65,6 @@ func (p *parser) messageUsage(history format.Value) {
 			u.Model, u.Provider = cmp.Or(model, p.doc.Get("chatModelTitle").Str()), provider
 			p.Emit(u)
 		}
-		n++
 	}
 }
 

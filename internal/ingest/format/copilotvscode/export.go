@@ -48,13 +48,11 @@ func firstOf(list format.Value) (first format.Value) {
 // that it has itself copied. The requests must lie in p.base.
 func (p *parser) markTurns(turns []*turn, requests format.Value) {
 	var marks []string
-	n := 0
-	for v := range requests.Items() {
+	for n, v := range requests.Numbered() {
 		if n == len(turns) {
 			break // the parse was stopped early
 		}
 		t := turns[n]
-		n++
 		if !isGlobalID(t.id) {
 			continue
 		}

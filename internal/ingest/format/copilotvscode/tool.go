@@ -199,17 +199,14 @@ func (p *parser) resultEvents(t *turn, result format.Value, whole bool) {
 			p.uncounted(t, "error", transcript.KindError, "errorDetails", details)
 		}
 		meta := result.Get("metadata")
-		n := 0
-		for r := range meta.Get("toolCallRounds").Items() {
+		for n, r := range meta.Get("toolCallRounds").Numbered() {
 			p.roundEvents(t, strconv.Itoa(n), r, whole)
-			n++
 		}
-		n = 0
-		for s := range meta.Get("summaries").Items() {
+		summaries := meta.Get("summaries")
+		for n, s := range summaries.Numbered() {
 			p.uncounted(t, "summary/"+strconv.Itoa(n), transcript.KindCompaction, "summary", s)
-			n++
 		}
-		if s := meta.Get("summary"); n == 0 && s.IsObject() {
+		if s := meta.Get("summary"); !summaries.HasItems() && s.IsObject() {
 			p.uncounted(t, "summary/0", transcript.KindCompaction, "summary", s)
 		}
 	})...)

@@ -50,10 +50,8 @@ func (p *parser) transcript(r io.Reader) {
 		}
 	}
 	p.totals(b, meta, run)
-	n := 0
-	for turn := range turns.Items() {
-		n++
-		for _, record := range t.turnRecords(turn, n) {
+	for n, turn := range turns.Numbered() {
+		for _, record := range t.turnRecords(turn, n+1) {
 			if !p.Emit(record) {
 				return
 			}

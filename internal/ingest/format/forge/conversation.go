@@ -105,9 +105,8 @@ func modelOf(context format.Value) (model string) {
 
 // projectOf returns the directory that the first messages name: the row has only a hash of it.
 func projectOf(context format.Value) string {
-	n := 0
-	for entry := range context.Get("messages").Items() {
-		if n++; n > 4 {
+	for n, entry := range context.Get("messages").Numbered() {
+		if n == 4 {
 			break
 		}
 		_, after, ok := strings.Cut(inner(entry).Get("text", "content").Str(), "<current_working_directory>")

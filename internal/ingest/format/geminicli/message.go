@@ -155,8 +155,7 @@ func (p *parser) answer(m *message) {
 		p.Emit(&transcript.Run{ID: p.session, Model: m.model})
 		p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Model: m.model})
 	}
-	n := 0
-	for t := range m.thoughts.Items() {
+	for n, t := range m.thoughts.Numbered() {
 		e := p.event(m, "/thought/"+strconv.Itoa(n), transcript.KindReasoning, "assistant")
 		e.Type = "thought"
 		if at := t.Get("timestamp").Time(); at.Valid {
@@ -165,15 +164,12 @@ func (p *parser) answer(m *message) {
 		e.Parts = []transcript.Part{p.part(m, t)}
 		m.hasEvents = true
 		p.Emit(e)
-		n++
 	}
 	if textOf(m.content) != "" || hasMedia(m.content) {
 		p.emitMessage(m, transcript.KindMessage, "assistant", "")
 	}
-	n = 0
-	for c := range m.calls.Items() {
+	for n, c := range m.calls.Numbered() {
 		p.call(m, c, strconv.Itoa(n))
-		n++
 	}
 }
 

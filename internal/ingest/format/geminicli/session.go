@@ -119,10 +119,9 @@ func (p *parser) applyChange(typ string, v format.Value) {
 }
 
 func (p *parser) messages(list format.Value) {
-	n := 0
-	for m := range list.Items() {
-		if n++; m.IsObject() {
-			p.message(m, fmt.Sprintf("#%d", n))
+	for n, m := range list.Numbered() {
+		if m.IsObject() {
+			p.message(m, fmt.Sprintf("#%d", n+1))
 		} else {
 			p.emitUncounted(m, transcript.KindUnknown, "")
 		}

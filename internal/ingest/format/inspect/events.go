@@ -120,13 +120,11 @@ func (s *sample) model(e format.Value, at transcript.Time) {
 
 // poolRange yields what is new of the messages of the pool from the first number to before the second.
 func (s *sample) poolRange(r format.Value, from string, at transcript.Time) {
-	n := 0
 	var bounds [2]int64
-	for v := range r.Items() {
+	for n, v := range r.Numbered() {
 		if n < len(bounds) {
 			bounds[n], _ = v.Int()
 		}
-		n++
 	}
 	to := min(bounds[1], int64(len(s.pool)))
 	for i := s.unpooled(min(max(bounds[0], 0), int64(len(s.pool)))); i < to; i = s.unpooled(i) {

@@ -38,14 +38,12 @@ func (p *parser) session() {
 	p.Hint(p.run, hintProject, run.Project, p.origin)
 	p.Hint(p.run, hintModel, model, p.origin)
 	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)
-	n := 0
-	for turn := range state.Get("conversation_metadata", "user_turn_metadatas").Items() {
+	for n, turn := range state.Get("conversation_metadata", "user_turn_metadatas").Numbered() {
 		if p.Done() {
 			return
 		}
 		p.at(turn)
 		p.turn(turn, n, model)
-		n++
 	}
 }
 

@@ -22,12 +22,10 @@ func (p *parser) entry(v format.Value) {
 	user, answer, meta := v.Get("user"), v.Get("assistant"), v.Get("request_metadata")
 	if v.IsArray() {
 		pair := [2]format.Value{}
-		n := 0
-		for item := range v.Items() {
+		for n, item := range v.Numbered() {
 			if n < len(pair) {
 				pair[n] = item
 			}
-			n++
 		}
 		user, answer = pair[0], pair[1]
 	}

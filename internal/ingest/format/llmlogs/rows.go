@@ -144,10 +144,9 @@ func (p *parser) message(v format.Value) {
 		p.Emit(&transcript.Run{ID: p.Session, Model: s.model})
 		p.Emit(&transcript.Conversation{ID: conversation, Run: p.Session, Shared: true, Order: orderThread, Model: s.model})
 	}
-	role, n := v.Get("role").Word(), 0
-	for item := range v.Get("parts").Items() {
+	role := v.Get("role").Word()
+	for n, item := range v.Get("parts").Numbered() {
 		s.messagePart(role, s.id+"/"+strconv.Itoa(n), item)
-		n++
 	}
 	if !s.emitted {
 		s.emit(s.event(transcript.KindLifecycle, role, s.id, v), transcript.Uncounted)

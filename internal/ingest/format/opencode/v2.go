@@ -80,11 +80,9 @@ func (p *parser) answerV2(m message, e *transcript.Event) {
 		e.Kind = transcript.KindError
 	}
 	p.Emit(e)
-	n := 0
-	for item := range m.value.Get("content").Items() {
+	for n, item := range m.value.Get("content").Numbered() {
 		block := p.event(transcript.KindUnknown, item.Get("type").Str(), m.session, m.id)
 		block.ID, block.Time, block.Role, block.Agent, block.Model = m.id+"/"+strconv.Itoa(n), m.created, "assistant", m.agent, m.model
-		n++
 		switch block.Type {
 		case "text":
 			block.Verdict, block.Kind, block.Parts = transcript.Counted, transcript.KindMessage, []transcript.Part{p.textPart(item, "text")}
