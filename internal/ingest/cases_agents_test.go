@@ -282,7 +282,7 @@ var casesOfAgents = map[string]caseTotals{
 	"atif/linear":    {Runs: 1, Conversations: 3, Links: 2, User: 2, Assistant: 3, Requests: 2, Input: 230, Output: 22, CacheRead: 20, Cost: 3000},
 	"atif/embedded": {Runs: 1, Conversations: 5, Links: 4, User: 5, Assistant: 5, Calls: 2, Results: 3, System: 2,
 		Requests: 5, Input: 679, Output: 74, CacheRead: 100, Cost: 7000},
-	"atif/lists":  {Runs: 4, Conversations: 4, User: 4, Assistant: 4, Requests: 3, Input: 77, Output: 10, CacheRead: 30, Cost: 330},
+	"atif/lists":  {Runs: 5, Conversations: 5, User: 5, Assistant: 5, Requests: 4, Input: 117, Output: 14, CacheRead: 30, Cost: 330},
 	"atif/broken": {Runs: 4, Conversations: 4, Problems: 6, User: 3, Assistant: 3, Requests: 3, Input: 210, Output: 21},
 	"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
 		Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},

@@ -32,7 +32,7 @@ var _ format.UsageResolver = atif{}
 func (atif) Name() string { return "atif" }
 
 // Version counts changes of what Parse yields.
-func (atif) Version() int { return 2 }
+func (atif) Version() int { return 3 }
 
 // The kinds of files.
 const (
@@ -100,9 +100,9 @@ func (p *parser) origin(v format.Value) transcript.Origin { return format.Origin
 func (p *parser) trajectories() {
 	switch p.in.Role {
 	case roleLines:
-		p.each(format.Objects(p.in.Reader, "", p.problem))
+		p.each(format.Objects(format.ReaderWithoutNaN(p.in.Reader), "", p.problem))
 	case roleList:
-		p.each(format.Elements(p.in.Reader, p.problem))
+		p.each(format.Elements(format.ReaderWithoutNaN(p.in.Reader), p.problem))
 	default:
 		if p.document(); p.doc.Exists() {
 			p.trajectory(nil, p.doc, "", false)
