@@ -100,7 +100,7 @@ func (p *parser) meta(e *transcript.Event, v format.Value) {
 	e.Kind = transcript.KindLifecycle
 	late := p.thread != ""
 	if head := readMeta(v); !p.headRead && (!late || head.id == p.thread || !p.fromFileName) {
-		p.headRead = true
+		p.headRead, p.meter.inherits = true, head.hasBase
 		head.written = e.Time
 		if p.head = head; !head.started.Valid {
 			p.head.started = e.Time

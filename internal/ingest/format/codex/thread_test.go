@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -45,6 +46,32 @@ func kept[T transcript.Record](o *formattest.Original) (all []T) {
 		}
 	}
 	return all
+}
+
+// TestInheritedTotal reads a fork that repeats nothing of its origin but, before its first request, the counters of its origin.
+func TestInheritedTotal(t *testing.T) {
+	const (
+		head      = `{"type":"session_meta","payload":{"id":"01a00000-ffff-7000-8000-00000000000f","history_base":{"thread_id":"01a00000-aaaa-7000-8000-000000000001","end_ordinal_exclusive":9}}}` + "\n"
+		inherited = `{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100},"last_token_usage":{"input_tokens":40}}}}` + "\n"
+		record    = `{"type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":7}}}` + "\n"
+		own       = `{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":107},"last_token_usage":{"input_tokens":7}}}}` + "\n"
+	)
+	for name, lines := range map[string]string{
+		"before the request":           inherited + record + own,
+		"after a request without one":  record + inherited,
+		"not at all":                   record + own,
+		"between a record and its own": record + inherited + own,
+	} {
+		sum := map[string]int64{}
+		for _, record := range formattest.Check(t, New(), formattest.Input{Role: roleRollout, Path: "rollout.jsonl", Bytes: []byte(head + lines)}) {
+			if u, ok := record.(*transcript.Usage); ok {
+				sum[cmp.Or(u.Alias, u.Key)] = u.Input.N
+			}
+		}
+		if len(sum) != 1 || sum["response:r1"] != 7 {
+			t.Errorf("%s: %v", name, sum)
+		}
+	}
 }
 
 type count struct {

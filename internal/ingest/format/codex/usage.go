@@ -66,6 +66,7 @@ type meter struct {
 	hasLast      bool   // that line stated one
 	seen         bool   // a total was read
 	apart        bool   // one was not its last_token_usage
+	inherits     bool   // the first total may be that of another file, which this one continues
 	withoutTotal int    // number of requests without a total
 	resets       int
 
@@ -106,6 +107,10 @@ func (m *meter) request(info format.Value) (used tokens, key string, ok bool) {
 		m.withoutTotal++
 		return last, "#" + strconv.Itoa(m.withoutTotal), last.counts() != [5]int64{}
 	}
+	if m.inherits && !m.seen && !m.isRecorded(last) {
+		m.total, m.seen = total, true
+		return tokens{}, "", false
+	}
 	grown, rising := total.since(m.total)
 	if !m.seen || !rising || hasLast && m.beganAnew(grown, total, last) {
 		if m.seen {
@@ -122,6 +127,12 @@ func (m *meter) request(info format.Value) (used tokens, key string, ok bool) {
 	}
 	key = string(b)
 	return grown, key, grown.counts() != [5]int64{}
+}
+
+// isRecorded reports whether the last record has these counters. Versions whose files can continue another one write a record for each
+// response, so a total without one is not that of a request in this file.
+func (m *meter) isRecorded(last tokens) bool {
+	return len(m.records) > 0 && m.records[len(m.records)-1].counts() == last.counts()
 }
 
 // beganAnew reports whether a total that has grown began again at 0, as in some versions when a thread is resumed: it is no more than the
