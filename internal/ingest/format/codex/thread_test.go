@@ -74,6 +74,17 @@ func TestInheritedTotal(t *testing.T) {
 	}
 }
 
+// TestLostRecord has a request whose process was killed before it wrote its totals: those of the next process lack it.
+func TestLostRecord(t *testing.T) {
+	var m meter
+	for i, n := range []int64{50, 10, 5} {
+		m.isNew(record{tokens{input: n}, string(rune('a' + i))})
+	}
+	if used, key := m.matchRecord(tokens{input: 15}); used.input != 5 || key != "c" {
+		t.Errorf("%d %q", used.input, key)
+	}
+}
+
 type count struct {
 	in, key string
 	input   int64

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -208,12 +209,15 @@ func (m *meter) matchRecord(used tokens) (tokens, string) {
 	}
 	m.unpaired = nil
 	last := records[len(records)-1]
-	rest := used
-	for _, r := range records[:len(records)-1] {
-		rest, _ = rest.sub(r.tokens)
+	rest, ok := used.sub(last.tokens)
+	if !ok {
+		return used, last.key
 	}
-	if _, ok := rest.sub(last.tokens); ok {
-		used = rest
+	for _, r := range slices.Backward(records[:len(records)-1]) {
+		if less, ok := rest.sub(r.tokens); ok { // else its process was killed before it wrote totals
+			rest = less
+			used, _ = used.sub(r.tokens)
+		}
 	}
 	return used, last.key
 }
