@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 				losses.Add(f, "")
 			}
 		}
-		for v, err := range a.versionsOf(ctx, filter, o.Runs) {
+		for v, err := range a.versionsBelow(ctx, filter, o) {
 			found := a.indexedOriginal(v)
 			found.lost = lossesWithin(losses.Of(&v.Version), v.Size)
 			if !yield(found, err) || err != nil {
@@ -100,6 +101,35 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 		}
 		if len(bad) > 0 {
 			yield(original{}, fmt.Errorf("the contents of %d unreadable packs were skipped: %w", len(bad), errors.Join(slices.Collect(maps.Values(bad))...)))
+		}
+	}
+}
+
+// versionsBelow yields the versions that a restore may need: those of its runs or, without runs, of its paths.
+func (a *Archive) versionsBelow(ctx context.Context, filter index.VersionFilter, o RestoreOptions) iter.Seq2[index.FileVersion, error] {
+	if len(o.Runs) > 0 || len(o.Paths) == 0 {
+		return a.versionsOf(ctx, filter, o.Runs)
+	}
+	return func(yield func(index.FileVersion, error) bool) {
+		sources, err := a.Index().Sources(ctx)
+		if err != nil {
+			yield(index.FileVersion{}, err)
+			return
+		}
+		if o.Source != "" {
+			sources = []string{o.Source}
+		}
+		places := placesOf(o.Paths, sources)
+		for i, in := range places {
+			filter.Source, filter.Below = cmp.Or(in.source, o.Source), in.path
+			for v, err := range a.Index().Versions(ctx, filter) {
+				if err == nil && slices.ContainsFunc(places[:i], func(p place) bool { return p.has(v.Source, v.Path) }) {
+					continue
+				}
+				if !yield(v, err) || err != nil {
+					return
+				}
+			}
 		}
 	}
 }

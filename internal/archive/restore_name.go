@@ -42,6 +42,35 @@ func underAny(paths []string, matched []bool, source, name string) bool {
 	return match
 }
 
+// place is where files are: those of a source, or of any if that is "", below a path, or all of them if that is "".
+type place struct{ source, path string }
+
+// placesOf returns the places of all files that paths match, as underAny does.
+func placesOf(paths, sources []string) (all []place) {
+	for _, p := range paths {
+		clean := path.Clean(p)
+		if clean == "." {
+			return []place{{}}
+		}
+		all = append(all, place{path: clean})
+		if p != clean {
+			all = append(all, place{path: p})
+		}
+		for _, s := range sources {
+			if rest, ok := strings.CutPrefix(clean, s+"/"); ok {
+				all = append(all, place{s, rest})
+			} else if under(clean, s) {
+				all = append(all, place{source: s})
+			}
+		}
+	}
+	return all
+}
+
+func (p place) has(source, name string) bool {
+	return (p.source == "" || p.source == source) && (p.path == "" || under(p.path, name))
+}
+
 func under(dir, name string) bool {
 	rest, ok := strings.CutPrefix(name, dir)
 	return ok && (rest == "" || rest[0] == '/')

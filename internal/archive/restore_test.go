@@ -133,6 +133,36 @@ func TestRestoreChoice(t *testing.T) {
 	}
 }
 
+// TestRestorePathWork: of the index, a restore of some paths reads the versions that these match, each once, and no others.
+func TestRestorePathWork(t *testing.T) {
+	w := fillWorld(t)
+	w.put(file{source: "runs", path: "a/sub/deep", content: "1"}, file{source: "runs", path: "a-b", content: "2"}, file{source: "runs", path: "a0", content: "3"},
+		file{source: "runs", path: "other/big", content: "4"}, file{source: "other", path: "runs/a", content: "5"}, file{source: "other", path: "odd//name", content: "6"})
+	r := w.open(Read)
+	versions := func(o RestoreOptions, has func(original) bool) (all []string) {
+		for v, err := range r.originals(t.Context(), o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has(v) {
+				all = append(all, fmt.Sprint(v.Source, "/", v.Path, "@", v.Number))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	for _, source := range []string{"", "runs", "other", "none"} {
+		for _, paths := range [][]string{{"a"}, {"runs/a"}, {"other/big"}, {"a/", "runs/a/sub", "runs/a"}, {"runs"}, {"."}, {"a", "."}, {"odd//name"}, {"odd"}, {"not utf-8 \xff\xfe"}, {"a/lo"}, {"/a"}} {
+			all := RestoreOptions{Source: source, AllVersions: true}
+			want := versions(all, func(v original) bool { return underAny(paths, make([]bool, len(paths)), v.Source, v.Path) })
+			all.Paths = paths
+			if got := versions(all, func(original) bool { return true }); !slices.Equal(got, want) {
+				t.Errorf("%q of source %q: read %q, want %q", paths, source, got, want)
+			}
+		}
+	}
+}
+
 func TestRestoreOverwrite(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "same", content: "one"}, file{source: "runs", path: "size", content: "two"}, file{source: "runs", path: "bytes", content: "three"},

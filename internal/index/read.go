@@ -279,6 +279,7 @@ type Link struct {
 type VersionFilter struct {
 	Source       string
 	Path         string
+	Below        string // a file, or a directory above it
 	Run          string // public id: originals that describe it; a history of several runs only where one of them does not count
 	Conversation string // public id: originals that contain it, copies included
 	Number       int

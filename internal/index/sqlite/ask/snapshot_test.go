@@ -54,7 +54,7 @@ func TestCacheEndsWithCommit(t *testing.T) {
 // TestVersionsAreNotSorted: SQLite would sort in memory, with half a kilobyte for each original.
 func TestVersionsAreNotSorted(t *testing.T) {
 	db := smallWorld(t)
-	for _, of := range []index.VersionFilter{{}, {Newest: true}, {Source: "s"}, {Source: "s", Path: "p", Number: 1}} {
+	for _, of := range []index.VersionFilter{{}, {Newest: true}, {Source: "s"}, {Source: "s", Path: "p", Number: 1}, {Below: "d"}, {Source: "s", Below: "d/e", Newest: true}} {
 		query, args := ask.SelectVersions(of)
 		rows, err := db.raw.Queryx("EXPLAIN QUERY PLAN "+query, args...)
 		if err != nil {
