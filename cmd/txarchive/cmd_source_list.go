@@ -34,19 +34,20 @@ func runSourceList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	stored := map[string]index.SourceStats{}
+	for s, err := range store.Index().SourceStats(ctx) {
+		if err != nil {
+			return err
+		}
+		stored[s.Source] = s
+	}
 	l := a.Listing(terminal.Column{Head: "source", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "state"}, terminal.Column{Head: "files", Right: true, DropRank: 1},
 		terminal.Column{Head: "size", Right: true, DropRank: 2}, terminal.Column{Head: "directory", Shorten: terminal.TruncateMiddle})
 	for _, s := range sources {
-		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: status.StateOf(s), Host: printer.OrNull(s.Host), Added: printer.Stamp(s.Added)}
+		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: status.StateOf(s), Host: printer.OrNull(s.Host), Added: printer.Stamp(s.Added),
+			Files: stored[s.Name].Files, Bytes: stored[s.Name].Bytes}
 		if s.Removed != nil {
 			row.Removed.Time = *s.Removed
-		}
-		for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: s.Name, Newest: true}) {
-			if err != nil {
-				return err
-			}
-			row.Files++
-			row.Bytes += v.Size
 		}
 		where := a.DisplayPath(status.Followed(row.Root, row.Only))
 		if len(row.Exclude) > 0 {

@@ -172,3 +172,26 @@ func TestRunWork(t *testing.T) {
 		t.Errorf("%d steps for each record, with those of its run", each)
 	}
 }
+
+// TestSourceStatsWork: more sources do not make it look at the originals again.
+func TestSourceStatsWork(t *testing.T) {
+	db := archivedCopy(t, 160)
+	look := func() work {
+		c := countReads(t, db)
+		return c.of(t, func() error {
+			for _, err := range db.SourceStats(t.Context()) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	before := look()
+	for i := range 20 {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO sources (name) VALUES ('more %d')", i))
+	}
+	if after := look(); after.steps > before.steps+20*50 {
+		t.Errorf("%v, with twenty sources more %v", before, after)
+	}
+}

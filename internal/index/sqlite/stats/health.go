@@ -14,14 +14,14 @@ import (
 
 var _ index.Health = (*Reader)(nil)
 
-const stocksSQL = `SELECT s.name,
-	(SELECT count(*) FROM files f WHERE f.source = s.id AND EXISTS (SELECT 1 FROM originals v WHERE v.file = f.id)),
-	(SELECT coalesce(sum(v.size), 0) FROM files f CROSS JOIN originals v ON v.file = f.id WHERE f.source = s.id
-		AND NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number)),
-	(SELECT count(*) FROM files f CROSS JOIN originals v ON v.file = f.id WHERE f.source = s.id),
-	(SELECT max(p.created) FROM files f CROSS JOIN versions v ON v.file = f.id CROSS JOIN extents x ON x.chain = v.chain
-		CROSS JOIN packs p ON p.id = x.pack WHERE f.source = s.id)
-	FROM sources s ORDER BY 1`
+// stocksSQL goes over all originals once, however many sources there are: files have no index by source. size is that of the newest
+// version, in whose row SQLite finds the maximum.
+const stocksSQL = `WITH stored AS MATERIALIZED (SELECT f.source, count(*) AS files, sum(v.size) AS bytes, sum(v.versions) AS versions
+	FROM (SELECT file, max(number), size, count(*) AS versions FROM originals GROUP BY file) v CROSS JOIN files f ON f.id = v.file GROUP BY 1),
+packed AS MATERIALIZED (SELECT f.source, max(p.created) AS last FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN extents x ON x.chain = v.chain
+	CROSS JOIN packs p ON p.id = x.pack GROUP BY 1)
+SELECT s.name, coalesce(o.files, 0), coalesce(o.bytes, 0), coalesce(o.versions, 0), p.last
+	FROM sources s LEFT JOIN stored o ON o.source = s.id LEFT JOIN packed p ON p.source = s.id ORDER BY 1`
 
 // SourceStats yields what is stored of each source.
 func (r *Reader) SourceStats(ctx context.Context) iter.Seq2[index.SourceStats, error] {
