@@ -101,8 +101,8 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 		if err != nil {
 			return nil, err
 		}
-		page := index.Page{AllVersions: o.allVersions}
-		if o.Plain() && o.Limit > 0 {
+		page := index.Page{AllVersions: o.allVersions, Sort: o.Sort, Reverse: o.Reverse}
+		if o.Limit > 0 {
 			page.Limit = o.Limit + 1
 		}
 		return func(yield func(show.Row, error) bool) {

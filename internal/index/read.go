@@ -121,6 +121,10 @@ type Page struct {
 	// First asks to plan for a fast start, as with a Limit: the caller will hardly read all items, but cannot say
 	// how many it needs.
 	First bool
+	// Sort is the order of Runs: by "started" (the default), "ended", "duration", "events", "tokens" or "cost", from the highest or,
+	// with Reverse, from the lowest. What is unknown is lowest, and equals are in the default order.
+	Sort    string
+	Reverse bool
 }
 
 // Selection selects runs. The zero value selects all runs that count.

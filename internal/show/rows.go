@@ -105,12 +105,9 @@ func knownFirst(known bool) int {
 	return -1
 }
 
-// Plain reports whether the order asked for is that of the index, so that rows can be streamed.
-func (o *ListOptions) Plain() bool { return o.Sort == "started" && !o.Reverse }
-
 // ordered sorts rows, for which it holds all of them; in the order of the index it streams.
 func (o *ListOptions) ordered(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
-	if o.Plain() {
+	if o.Sort == "started" && !o.Reverse {
 		return rows
 	}
 	return func(yield func(Row, error) bool) {

@@ -3,6 +3,9 @@ package sqlite
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,6 +173,64 @@ func TestRunWork(t *testing.T) {
 	w.within(t, "runs", 160, base, 40, 1.5, 2)
 	if each := (w.steps - base.steps) / (records - few); each > 250 { // 242 when this was written, 262 with that question
 		t.Errorf("%d steps for each record, with those of its run", each)
+	}
+}
+
+// TestSortedRunsWork: of runs in any order only as many rows of the view are made as are asked for. The order is that of all their rows.
+func TestSortedRunsWork(t *testing.T) {
+	const limit = 5
+	db := archivedCopy(t, 40)
+	mustExec(t, db, "UPDATE runs SET started = NULL WHERE id % 7 = 0")
+	mustExec(t, db, "UPDATE runs SET ended = started + id % 5 * 1000000")
+	mustExec(t, db, "UPDATE runs SET ended = NULL WHERE id % 11 = 0")
+	runs := func(page index.Page) (all []index.Run) {
+		for r, err := range db.Runs(t.Context(), index.Selection{}, page) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, r)
+		}
+		return all
+	}
+	known := func(known bool, n int64) int64 {
+		if !known {
+			return math.MinInt64
+		}
+		return n
+	}
+	for by, number := range map[string]func(index.Run) int64{
+		"started": func(r index.Run) int64 {
+			return known(r.Started.Valid || r.Changed.Valid, cmp.Or(r.Started.UnixMicro, r.Changed.UnixMicro))
+		},
+		"ended": func(r index.Run) int64 { return known(r.Ended.Valid, r.Ended.UnixMicro) },
+		"duration": func(r index.Run) int64 {
+			return known(r.Started.Valid && r.Ended.Valid, r.Ended.UnixMicro-r.Started.UnixMicro)
+		},
+		"events": func(r index.Run) int64 { return r.Counts.Events },
+		"tokens": func(r index.Run) int64 {
+			n := r.Counts
+			return known(n.Input.Known || n.Output.Known || n.CacheRead.Known || n.CacheCreation.Known, n.Input.N+n.Output.N+n.CacheRead.N+n.CacheCreation.N)
+		},
+		"cost": func(r index.Run) int64 { return known(r.Counts.CostUsed.Known, r.Counts.CostUsed.N) },
+	} {
+		for _, reverse := range []bool{false, true} {
+			want := runs(index.Page{})
+			slices.SortStableFunc(want, func(a, b index.Run) int {
+				if reverse {
+					a, b = b, a
+				}
+				return cmp.Compare(number(b), number(a))
+			})
+			var got []index.Run
+			c := countReads(t, db)
+			w := c.of(t, func() error { got = runs(index.Page{Limit: limit, Sort: by, Reverse: reverse}); return nil })
+			if w.rows > 2*limit+1 {
+				t.Errorf("by %s, reverse %v: %v", by, reverse, w)
+			}
+			if !reflect.DeepEqual(got, want[:limit]) {
+				t.Errorf("by %s, reverse %v: %v, want %v", by, reverse, got, want[:limit])
+			}
+		}
 	}
 }
 

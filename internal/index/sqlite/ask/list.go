@@ -33,7 +33,34 @@ func scanRun(rows *sqlx.Rows) (r index.Run, err error) {
 	return r, err
 }
 
-// Runs yields runs, the latest first (where.RunTime); those without any time come last.
+// runNumbers are what runs x are sorted by. Of a row of the view SQLite computes only the columns that are asked for.
+var runNumbers = map[string]string{
+	"ended":    "x.ended",
+	"duration": "x.ended - x.started",
+	"events":   ofRow("events"),
+	"tokens":   ofRow(where.SumKnown("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")),
+	"cost":     ofRow("cost_microusd"),
+}
+
+func ofRow(number string) string {
+	return "(SELECT " + number + " FROM v_runs v WHERE v.run_id = x.run_id)"
+}
+
+func runOrder(page index.Page) string {
+	latest, way := "coalesce("+where.RunTime("x")+", -1 << 62) DESC, x.run_id DESC", " DESC, "
+	if page.Reverse {
+		way = " ASC, "
+	}
+	if by, ok := runNumbers[page.Sort]; ok {
+		return by + way + latest
+	}
+	if page.Reverse {
+		return where.RunTime("x") + way + latest
+	}
+	return latest
+}
+
+// Runs yields runs, by default the latest first (where.RunTime); those without any time come last.
 func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page) iter.Seq2[index.Run, error] {
 	conds, args := []string{"1"}, []any(nil)
 	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
@@ -58,7 +85,7 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 	if page.Limit > 0 {
 		limit = page.Limit
 	}
-	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY coalesce(" + where.RunTime("x") + ", -1 << 62) DESC, x.run_id DESC LIMIT ?"
+	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY " + runOrder(page) + " LIMIT ?"
 	return func(yield func(index.Run, error) bool) {
 		var ids []string
 		if err := engine.Each(ctx, db.r, query, append(args, limit), func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) },
