@@ -234,6 +234,29 @@ func TestSortedRunsWork(t *testing.T) {
 	}
 }
 
+// TestRunsByEventsWork: a condition on runs which few or no originals can meet does not read the events of the others.
+func TestRunsByEventsWork(t *testing.T) {
+	db := archivedCopy(t, 160)
+	var events int
+	if err := db.r.Get(&events, "SELECT count(*) FROM events"); err != nil {
+		t.Fatal(err)
+	}
+	for q, most := range map[string]int{"touches:/nope": 10, "is:truncated": 10, "attr:nope=1": 10, "attr:nope": 10} {
+		c := countReads(t, db)
+		w := c.of(t, func() error {
+			for _, err := range db.Runs(t.Context(), index.Selection{Query: indextest.Parse(t, q)}, index.Page{}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if w.steps/events > most {
+			t.Errorf("%s: %d steps for each of %d events: %v", q, w.steps/events, events, w)
+		}
+	}
+}
+
 // TestSourceStatsWork: more sources do not make it look at the originals again.
 func TestSourceStatsWork(t *testing.T) {
 	db := archivedCopy(t, 160)

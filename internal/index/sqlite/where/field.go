@@ -127,6 +127,11 @@ func (k compiler) runsWith(c Cond) Cond {
 			WHERE ` + Balanced(c.OwnerSQL, " AND ") + " AND " + rows + ")"}, args: c.OwnerArgs}
 	}
 	sql, args := compiler{all: k.all, eventsOfRuns: true}.predicate(c)
+	if len(c.HintSQL) > 0 && !c.hasWords() {
+		return Cond{sql: []string{`r.id IN (SELECT c.run FROM transcripts t CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run
+			CROSS JOIN events e ON e.transcript = t.id WHERE ` + Balanced(append(slices.Clone(c.HintSQL), sql), " AND ") + Visible(k.all) + ")"},
+			args: slices.Concat(c.HintArgs, args)}
+	}
 	return Cond{sql: []string{`r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + Visible(k.all) + ")"}, args: args}
 }
@@ -371,17 +376,15 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	}
 	c := k.values(values, in)
 	if !k.runs && len(in) == len(of) && !slices.Contains(values, query.Value{}) {
-		c.HintSQL = []string{attributeOwners(string(key))}
+		owner := k.values(values, in[1:])
+		c.HintSQL, c.HintArgs = []string{"(" + owner.sql[0] + " OR " + eventsWithAttribute(string(key)) + ")"}, owner.args
 	}
 	return c, nil
 }
 
-// attributeOwners returns a hint: the owners that state an attribute themselves or have events which do.
-func attributeOwners(key string) string {
-	stated := func(column string) string {
-		return "instr(" + column + ", '" + strings.ReplaceAll(key, "'", "''") + "')"
-	}
-	return "(" + stated("c.attributes") + " OR " + stated("r.attributes") + " OR t.id IN (SELECT o.transcript FROM events o WHERE " + stated("o.attributes") + "))"
+// eventsWithAttribute returns a condition on transcripts that have events which state an attribute.
+func eventsWithAttribute(key string) string {
+	return "t.id IN (SELECT o.transcript FROM events o WHERE instr(o.attributes, '" + strings.ReplaceAll(key, "'", "''") + "'))"
 }
 
 // special compiles a value of a field that needs other tables.

@@ -118,6 +118,7 @@ func (k compiler) statedBelow(f query.Field) ([]Cond, error) {
 // anyEvent is runsWith for one run after the other: it ends at the first event that meets c.
 func (k compiler) anyEvent(c Cond) Cond {
 	sql, args := compiler{all: k.all, eventsOfRuns: true}.predicate(c)
+	sql, args = Balanced(append(slices.Clone(c.HintSQL), sql), " AND "), slices.Concat(c.HintArgs, args)
 	return Cond{sql: []string{`EXISTS (SELECT 1 FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id CROSS JOIN events e ON e.transcript = t.id
 		WHERE c.run = r.id AND ` + sql + Visible(k.all) + ")"}, args: args}
 }
