@@ -44,10 +44,8 @@ func File(ctx context.Context, ix Index, name string, unknown error) (Target, er
 
 // conversationsOf returns the conversations that are stored in a file.
 func conversationsOf(ctx context.Context, ix Index, file index.VersionFilter) (of []Target, err error) {
-	is := func(field, value string) query.Node {
-		return query.Field{Name: field, Values: []query.Value{{Text: value}}}
-	}
-	in := &query.Tree{Root: query.Conjunction(is("source", file.Source), is("path", file.Path))}
+	// Without the source, of which all originals would be listed: few sources have a file of the same path.
+	in := &query.Tree{Root: query.Field{Name: "path", Values: []query.Value{{Text: file.Path}}}}
 	for r, err := range ix.Runs(ctx, index.Selection{Query: in}, index.Page{}) {
 		if err != nil {
 			return nil, err
