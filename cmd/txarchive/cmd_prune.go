@@ -299,6 +299,10 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	if done.Marked > 0 {
 		a.Note("%s marks in place of payloads: gc has removed the payloads, or other thinned runs share the original.", terminal.Plural(done.Marked, "original keeps", "originals keep"))
 	}
+	if done.Rivals > 0 {
+		a.Note("%s another of the same name and version, and searches find one of the two: `txarchive verify` names them, `txarchive restore --all-versions` restores both.",
+			terminal.Plural(done.Rivals, "restored original has", "restored originals have"))
+	}
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.Out, id)
 	}

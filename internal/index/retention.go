@@ -23,6 +23,19 @@ type Retention interface {
 	PrunedVersions(ctx context.Context, run string) iter.Seq2[PrunedVersion, error]
 }
 
+// DisplacedReader finds what was pruned and is not among the PrunedVersions.
+type DisplacedReader interface {
+	// Displaced returns the tombstones that plans have written of originals whose place another original of the same name and number
+	// has taken: copies of an archive had archived both. Those whose ledgers do not stand are left out, for nothing is to come back.
+	Displaced(ctx context.Context) ([]Displaced, error)
+}
+
+// Displaced is the tombstone of an original that the index has no room for.
+type Displaced struct {
+	blob.Tombstone
+	Time int64 // microseconds
+}
+
 // InventoryOptions ask for what takes long to find out, and is zero otherwise.
 type InventoryOptions struct {
 	Costs      bool // of runs

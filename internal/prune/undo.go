@@ -21,6 +21,7 @@ type Undone struct {
 	Gone      []string `json:"gone_run_ids"` // runs of the plans that stay pruned: gc has removed their bytes
 	Originals int      `json:"originals"`
 	Marked    int      `json:"marked"` // originals that keep their marks: gc has removed the payloads, or other runs lost them, too
+	Rivals    int      `json:"rivals"` // originals that have another one beside them: of the two, the index has one
 }
 
 // Undo reverts plans, or what was done to runs: names contains ids of plans, of runs, or both; if it is empty, Undo
@@ -29,12 +30,23 @@ type Undone struct {
 // removed bytes of a run that names contains, or of all runs. Another run is left out: an earlier plan may have thinned
 // it to its ledger, long before the plan.
 func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
-	back, err := p.runsToRestore(ctx, names)
+	rivals, err := p.displaced(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		newest, err := p.newest(ctx, rivals)
+		if err != nil {
+			return nil, err
+		}
+		names = []string{newest}
+	}
+	back, err := p.runsToRestore(ctx, names, rivals)
 	if err != nil {
 		return nil, err
 	}
 	out := &Undone{}
-	if out.Gone, err = p.leaveGone(ctx, back, names); err != nil {
+	if out.Gone, err = p.leaveGone(ctx, back, names, rivals); err != nil {
 		return nil, err
 	}
 	out.Runs = slices.AppendSeq(make([]string, 0, len(back)), maps.Keys(back))
@@ -43,12 +55,15 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Originals = len(done)
+	if out.Rivals, err = p.restoreDisplaced(ctx, rivals, back, names); err != nil {
+		return nil, err
+	}
+	out.Originals = len(done) + out.Rivals
 	return out, p.restore(ctx, back, done, out)
 }
 
 // leaveGone removes from back the runs whose bytes gc has removed, and returns them, sorted.
-func (p *Pruner) leaveGone(ctx context.Context, back map[string]bool, names []string) ([]string, error) {
+func (p *Pruner) leaveGone(ctx context.Context, back map[string]bool, names []string, rivals []displaced) ([]string, error) {
 	gone := map[string]bool{}
 	for g, err := range p.pruned(ctx) {
 		if err != nil {
@@ -60,8 +75,9 @@ func (p *Pruner) leaveGone(ctx context.Context, back map[string]bool, names []st
 	}
 	all := slices.AppendSeq(make([]string, 0, len(gone)), maps.Keys(gone))
 	slices.Sort(all)
+	nothing := len(all) == len(back) && !slices.ContainsFunc(rivals, func(d displaced) bool { return slices.Contains(names, d.Plan) })
 	for _, run := range all {
-		if len(all) == len(back) || slices.Contains(names, run) {
+		if nothing || slices.Contains(names, run) {
 			return nil, fmt.Errorf("run %s cannot be restored: %w", run, ErrGone)
 		}
 	}
@@ -84,18 +100,16 @@ func (p *Pruner) pruned(ctx context.Context) iter.Seq2[index.PrunedVersion, erro
 // isGone reports whether gc has removed bytes of a pruned version.
 func isGone(g *index.PrunedVersion) bool { return g.Tombstone != "" && g.Bytes < g.Size }
 
-// runsToRestore returns the runs to restore.
-func (p *Pruner) runsToRestore(ctx context.Context, names []string) (map[string]bool, error) {
-	if len(names) == 0 {
-		newest, err := p.newest(ctx)
-		if err != nil {
-			return nil, err
-		}
-		names = []string{newest}
-	}
+// runsToRestore returns the runs to restore. There are none if a plan has only originals that are displaced now.
+func (p *Pruner) runsToRestore(ctx context.Context, names []string, rivals []displaced) (map[string]bool, error) {
 	back, known := map[string]bool{}, map[string]error{}
 	for _, name := range names {
 		known[name] = ErrNothing
+	}
+	for _, d := range rivals {
+		if known[d.Plan] != nil {
+			known[d.Plan] = nil
+		}
 	}
 	for g, err := range p.Index.PrunedVersions(ctx, "") {
 		if err != nil {
@@ -121,24 +135,30 @@ func (p *Pruner) runsToRestore(ctx context.Context, names []string) (map[string]
 
 // newest returns the plan that began last. If a later plan removes more of an original, it records again what earlier
 // plans removed, with their time; so if two plans have the same time, the one with more versions is later.
-func (p *Pruner) newest(ctx context.Context) (string, error) {
+func (p *Pruner) newest(ctx context.Context, rivals []displaced) (string, error) {
 	type progress struct {
 		began          int64
 		versions, open int // open: not archived again
 	}
 	plans := map[string]progress{}
+	add := func(plan string, at int64, ended bool) {
+		w, known := plans[plan]
+		if !known || at < w.began {
+			w.began = at
+		}
+		if w.versions++; !ended {
+			w.open++
+		}
+		plans[plan] = w
+	}
 	for g, err := range p.Index.PrunedVersions(ctx, "") {
 		if err != nil {
 			return "", err
 		}
-		w, known := plans[g.Plan]
-		if !known || g.Time < w.began {
-			w.began = g.Time
-		}
-		if w.versions++; !g.Ended {
-			w.open++
-		}
-		plans[g.Plan] = w
+		add(g.Plan, g.Time, g.Ended)
+	}
+	for _, d := range rivals {
+		add(d.Plan, d.Time, false)
 	}
 	maps.DeleteFunc(plans, func(plan string, w progress) bool { return plan == "" || w.open == 0 })
 	if len(plans) == 0 {

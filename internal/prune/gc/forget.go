@@ -377,3 +377,11 @@ func (c *Chain) Copies() []blob.Extent {
 	}
 	return extents
 }
+
+// Restated returns the version with all of its states, as another pack would state it.
+func (c *Chain) Restated() blob.Version {
+	v := c.version()
+	v.SetStates(c.states())
+	v.Extents = c.Copies()
+	return v
+}

@@ -16,8 +16,9 @@ import (
 )
 
 var (
-	_ index.Retention = (*Reader)(nil)
-	_ index.Inventory = (*inventory)(nil)
+	_ index.Retention       = (*Reader)(nil)
+	_ index.DisplacedReader = (*Reader)(nil)
+	_ index.Inventory       = (*inventory)(nil)
 )
 
 // inventory is an index.Inventory in one read transaction. It holds in memory what is not in the row of a run or version, some
