@@ -22,8 +22,8 @@ import (
 var aparts = flag.Int("aparts", 2, "how many archives TestGrownApart copies, lets grow apart and brings together again")
 
 // TestGrownApart copies an archive, lets both copies archive what grows in other steps, or differently, or is written anew, and brings their
-// packs together. One of them may have pruned what it had. Whatever is done then, in any order: all that either copy has stored can be restored, nothing is mixed up, the index is what the packs
-// make of it, and files that have grown differently are named.
+// packs together. One of them may have pruned what it had. Whatever is done then, in any order: all that either copy has stored can be
+// restored, nothing is mixed up, the index is what the packs make of it, and files that have grown differently are named.
 func TestGrownApart(t *testing.T) {
 	next := seeds()
 	for range *aparts {
@@ -284,6 +284,8 @@ func (w *apart) ingest(side int) {
 	}
 	w.do(to, "ingest", w.source)
 	for name, content := range w.now[side] {
+		// An older state is another version, of whose number the other copy may archive another one.
+		w.rivals = w.rivals || w.merged && slices.ContainsFunc(w.stored[name], func(s string) bool { return !strings.HasPrefix(content, s) })
 		if !slices.Contains(w.stored[name], content) {
 			w.stored[name] = append(w.stored[name], content)
 		}
