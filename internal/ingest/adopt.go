@@ -106,6 +106,9 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := g.commitTombstones(ctx, live); err != nil {
+		return 0, err
+	}
 	adopted := 0
 	batch := index.Batch{Resolvers: g.resolverOf, Prices: g.book}
 	commit := func(next int) error {
@@ -162,6 +165,7 @@ func (g *Ingester) scanManifests(ctx context.Context, packs []blob.Info) (live [
 		for _, name := range m.Replaces {
 			replaced[name] = true
 		}
+		t.tombstones = slices.ContainsFunc(m.Facts, isTombstone)
 		live = append(live, t)
 		g.progress(Progress{Stage: "manifests", Files: int64(i + 1), TotalFiles: int64(len(packs))})
 	}

@@ -9,7 +9,8 @@ import (
 // scannedPack is a pack whose manifest was read.
 type scannedPack struct {
 	blob.Info
-	names map[string]bool // other packs that its copies name
+	names      map[string]bool // other packs that its copies name
+	tombstones bool            // it has some
 }
 
 // collectNames is a pack.Filter that notes the packs a version names, and keeps no version.

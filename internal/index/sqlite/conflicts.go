@@ -13,8 +13,8 @@ import (
 
 // Two originals may have the same source, path and number: a redacted one replaces what is under a tombstone, and two machines
 // may give two files the same name. The index has room for one, and keeps the same one whatever the order in which packs come.
-// The other stays in the packs, where verify names it. When the kept one gets a tombstone, only a reindex brings in the other,
-// whose rows were left out before.
+// The other stays in the packs, where verify names it. When the kept one gets a tombstone later, only a reindex brings in the other, whose
+// rows were left out before: it commits the tombstones of all packs first.
 
 // wins reports whether a version replaces another that has its name and number. If neither has a tombstone, the index remembers that the
 // packs have more than it does (catalog.RivalsKey): restores of all versions read those.

@@ -267,5 +267,6 @@ func (c *commit) fact(f index.FactRow) (news bool, err error) {
 	err = c.execDirect(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
 		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
-	return !known || f.Time.UnixMicro() > last, err
+	// A tombstone that is known already is applied to what has come since.
+	return !known || f.Time.UnixMicro() > last || f.Kind == blob.FactTombstone && f.Time.UnixMicro() == last, err
 }
