@@ -195,7 +195,14 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 		return
 	}
 	a.Note("No %s matches.", what)
-	if undated := suggest.Undated(asked.Query); undated != nil {
+	matches := func(t *query.Tree) bool {
+		asked.Query = t
+		for _, err := range store.Index().Runs(ctx, asked, index.Page{Limit: 1, AllVersions: o.allVersions}) {
+			return err == nil
+		}
+		return false
+	}
+	if undated := suggest.Undated(asked.Query); undated != nil && !matches(asked.Query) { // a run may have no conversations
 		for r, err := range store.Index().Runs(ctx, index.Selection{Query: undated}, index.Page{Limit: 1, AllVersions: o.allVersions}) {
 			at := r.Started
 			if !at.Valid {
@@ -211,12 +218,6 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 		command = "list conversations --query"
 	}
 	s := a.suggester(store)
-	s.Relaxed(ctx, command, o.typed.Print(asked.Query), func(t *query.Tree) bool {
-		asked.Query = t
-		for _, err := range store.Index().Runs(ctx, asked, index.Page{Limit: 1, AllVersions: o.allVersions}) {
-			return err == nil
-		}
-		return false
-	})
+	s.Relaxed(ctx, command, o.typed.Print(asked.Query), matches)
 	s.Show(ctx, o.query)
 }
