@@ -296,6 +296,9 @@ func (w *apart) ingest(side int) {
 func (w *apart) merge() {
 	if w.rnd.IntN(2) == 0 {
 		w.dirs[0], w.dirs[1], w.now[0], w.now[1] = w.dirs[1], w.dirs[0], w.now[1], w.now[0]
+		if w.anew == 0 || w.anew == 1 {
+			w.anew = 1 - w.anew
+		}
 	}
 	w.steps = append(w.steps, "merge")
 	from := filepath.Join(w.dirs[1], "packs")

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
@@ -85,8 +86,15 @@ func readAll(t *testing.T, a *archive.Archive, all []index.FileVersion, dead str
 	}
 }
 
-// TestRestoreBesideGC prunes a run, and has gc take its bytes, after a restore has listed it: that is no failure.
+// TestRestoreBesideGC prunes a run, and has gc take its bytes and rewrite the packs, after a restore has listed them, in the index or in the
+// packs: that is no failure.
 func TestRestoreBesideGC(t *testing.T) {
+	for name, at := range map[string]time.Time{"index": {}, "packs": time.Now().Add(time.Hour)} {
+		t.Run(name, func(t *testing.T) { restoreBesideGC(t, at) })
+	}
+}
+
+func restoreBesideGC(t *testing.T, at time.Time) {
 	r := random(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
 	must(t, os.MkdirAll(filepath.Join(source, awfTranscripts), 0o700))
@@ -103,7 +111,7 @@ func TestRestoreBesideGC(t *testing.T) {
 	must(t, err)
 	defer a.Close()
 	results := map[string]int{}
-	must(t, a.Restore(t.Context(), archive.RestoreOptions{All: true, To: t.TempDir()}, func(d archive.Restored) {
+	must(t, a.Restore(t.Context(), archive.RestoreOptions{All: true, At: at, To: t.TempDir()}, func(d archive.Restored) {
 		if len(results) == 0 {
 			call(t, dir, "prune", "--run", run, "--yes")
 			call(t, dir, "gc", "--grace", "0s")

@@ -109,11 +109,13 @@ type restorer struct {
 	opts    RestoreOptions
 	targets map[string]*target // by source; "" is To
 	names   *nameSet
-	matched []bool // which of opts.Paths match any original
+	retry   map[string]Restored // what this pass restores, by name, if it is not the first
+	matched []bool              // which of opts.Paths match any original
 
 	stop    context.CancelCauseFunc
 	mu      sync.Mutex
 	report  func(Restored)
+	moved   map[string]Restored // failed in this pass, by name: their packs were there when they were listed
 	total   int
 	failed  int
 	refused int
@@ -147,22 +149,27 @@ type job struct {
 	name string // relative to it
 }
 
-// run restores the originals with several workers.
+// maxPasses is how often originals are listed from packs: gc may rewrite the packs between the listing and the reading.
+const maxPasses = 3
+
+// run restores the originals. The index says where bytes are now; of what was listed from packs, that which gc has moved since is listed anew.
 func (r *restorer) run(ctx context.Context) error {
 	ctx, r.stop = context.WithCancelCause(ctx)
 	defer r.stop(nil)
-	jobs := make(chan job)
-	var workers sync.WaitGroup
-	for range max(2, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for j := range jobs {
-				r.record(r.restore(ctx, j))
+	err := r.pass(ctx)
+	for n := 1; n < maxPasses && err == nil && ctx.Err() == nil && len(r.moved) > 0; n++ {
+		r.retry, r.moved = r.moved, nil
+		err = r.pass(ctx)
+		for _, d := range r.retry { // not listed any more
+			if err == nil {
+				d.Action, d.Err = ActionRemoved, nil
 			}
-		})
+			r.record(d)
+		}
 	}
-	err := r.dispatch(ctx, jobs)
-	close(jobs)
-	workers.Wait()
+	for _, d := range r.moved {
+		r.record(d)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -179,6 +186,37 @@ func (r *restorer) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pass lists the originals and restores them with several workers.
+func (r *restorer) pass(ctx context.Context) error {
+	jobs := make(chan job)
+	var workers sync.WaitGroup
+	for range max(2, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for j := range jobs {
+				if d := r.restore(ctx, j); j.again == nil && errors.Is(d.Err, blob.ErrNotFound) {
+					r.postpone(&j, d)
+				} else {
+					r.record(d)
+				}
+			}
+		})
+	}
+	err := r.dispatch(ctx, jobs)
+	close(jobs)
+	workers.Wait()
+	return err
+}
+
+// postpone keeps the result of an original whose pack is not there any more.
+func (r *restorer) postpone(j *job, d Restored) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.moved == nil {
+		r.moved = map[string]Restored{}
+	}
+	r.moved[j.fullName()] = d
 }
 
 // dispatchBatch is how many originals dispatch collects before it sorts them.
@@ -210,10 +248,17 @@ func (r *restorer) dispatch(ctx context.Context, jobs chan<- job) error {
 		}
 		j, err := r.job(o)
 		if err != nil {
-			r.record(j.outcome(ActionFailed, err))
+			if r.retry == nil {
+				r.record(j.outcome(ActionFailed, err))
+			}
 			continue
 		}
-		if !r.names.claim(j.to.dir + "/" + j.name) {
+		if r.retry != nil {
+			if _, wanted := r.retry[j.fullName()]; !wanted {
+				continue
+			}
+			delete(r.retry, j.fullName())
+		} else if !r.names.claim(j.fullName()) {
 			r.record(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the same name", j.name)))
 			continue
 		}
@@ -226,6 +271,8 @@ func (r *restorer) dispatch(ctx context.Context, jobs chan<- job) error {
 	}
 	return flush()
 }
+
+func (j *job) fullName() string { return j.to.dir + "/" + j.name }
 
 func (j *job) outcome(action string, err error) Restored {
 	return Restored{Source: j.Source, Path: j.Path, Version: j.Number, Size: j.Size, Name: j.name, Action: action, Err: err}
