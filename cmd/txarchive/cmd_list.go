@@ -133,7 +133,7 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 			r, err := store.Index().Run(ctx, id)
 			runs = func(yield func(index.Run, error) bool) { yield(r, err) }
 		}
-		return show.Conversations(ctx, store.Index(), runs, o.allVersions), nil
+		return show.Conversations(ctx, store.Index(), runs, o.allVersions, o.ListOptions), nil
 	})
 }
 

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -128,7 +128,7 @@ func TestSoughtLayers(t *testing.T) {
 	content := text("x", 30<<20) // more than what is cached
 	m := w.put(file{source: "runs", path: "x", content: content})
 	r := w.open(Read)
-	counted := &countingStore{Store: r.packs}
+	counted := &blobtest.ReadCounter{Store: r.packs}
 	r.library = pack.NewLibrary(counted, cacheSizes[Read])
 	at := w.place(r, "runs", "x", 1, 10, 50)
 	for i := 199; i >= 0; i-- {
@@ -140,31 +140,9 @@ func TestSoughtLayers(t *testing.T) {
 	}
 	info, err := os.Stat(w.packFile(m.Pack))
 	w.check(err)
-	if got := counted.n.Load(); got > info.Size()*3/2 {
+	if got := counted.Bytes.Load(); got > info.Size()*3/2 {
 		t.Errorf("%d bytes were read of a pack of %d", got, info.Size())
 	}
-}
-
-// countingStore counts the bytes that are read of packs.
-type countingStore struct {
-	blob.Store
-	n atomic.Int64
-}
-
-func (s *countingStore) Open(ctx context.Context, name string) (blob.Pack, error) {
-	p, err := s.Store.Open(ctx, name)
-	return &countingPack{p, s}, err
-}
-
-type countingPack struct {
-	blob.Pack
-	store *countingStore
-}
-
-func (p *countingPack) ReadAt(b []byte, off int64) (int, error) {
-	n, err := p.Pack.ReadAt(b, off)
-	p.store.n.Add(int64(n))
-	return n, err
 }
 
 // movingStore is a store in which gc is running: when a pack is first opened, its bytes have just moved to another.

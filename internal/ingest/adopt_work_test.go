@@ -1,36 +1,12 @@
 package ingest_test
 
 import (
-	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
-	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
-
-// readCounter is a store that counts the bytes read from its packs.
-type readCounter struct {
-	blob.Store
-	bytes atomic.Int64
-}
-
-func (c *readCounter) Open(ctx context.Context, name string) (blob.Pack, error) {
-	p, err := c.Store.Open(ctx, name)
-	return &countedPack{p, c}, err
-}
-
-type countedPack struct {
-	blob.Pack
-	c *readCounter
-}
-
-func (p *countedPack) ReadAt(b []byte, at int64) (int, error) {
-	n, err := p.Pack.ReadAt(b, at)
-	p.c.bytes.Add(int64(n))
-	return n, err
-}
 
 // TestAdoptWork reindexes many small files whose order by name differs from that by time: each member
 // is read about once, although the cache holds hardly any members.
@@ -44,7 +20,7 @@ func TestAdoptWork(t *testing.T) {
 	w.ingest("runs", s.dir, ".")
 	want := w.dump()
 
-	packs := &readCounter{Store: w.Packs}
+	packs := &blobtest.ReadCounter{Store: w.Packs}
 	var stored int64
 	for info, err := range packs.List(t.Context()) {
 		if err != nil {
@@ -58,7 +34,7 @@ func TestAdoptWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.compareDumps("made again", w.dump(), want)
-	if read := packs.bytes.Load(); read < stored/2 || read > 2*stored {
+	if read := packs.Bytes.Load(); read < stored/2 || read > 2*stored {
 		t.Errorf("%d bytes of packs were read, which hold %d", read, stored)
 	}
 }

@@ -45,7 +45,7 @@ func (h *hitPrinter) heading(r *search.Result) string {
 }
 
 func (h *hitPrinter) row(e *index.Event, s search.Snippet, found bool) {
-	what := Describe(e)
+	what := describe(e)
 	if e.Verdict != "" && !e.Counted && e.Part == 0 {
 		what += " (" + string(e.Verdict) + ")"
 	}
@@ -82,8 +82,8 @@ func eventHead(width int, id, at, what string) string {
 	return terminal.Truncate(head, max(width, 0))
 }
 
-// Describe returns the role, kind and tool of an event.
-func Describe(e *index.Event) string {
+// describe returns the role, kind and tool of an event.
+func describe(e *index.Event) string {
 	words := []string{strings.ReplaceAll(string(e.Kind), "_", " ")}
 	if e.Role != "" && e.Role != string(e.Kind) && e.Role != "tool" {
 		words = append([]string{e.Role}, words...)

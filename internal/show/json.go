@@ -79,13 +79,13 @@ func attributes(s string) json.RawMessage {
 func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversation, views iter.Seq2[*search.View, error]) error {
 	list := []any{}
 	for i := range all {
-		list = append(list, ConversationJSON(&all[i]))
+		list = append(list, conversationJSON(&all[i]))
 	}
 	tags, err := TagsByRun(ctx, v.store.Index())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(v.Out, `{"run":%s,"conversations":%s,"events":[`, printer.Encode(WithTags(RunJSON(r), AllTags(r, tags))), printer.Encode(list))
+	fmt.Fprintf(v.Out, `{"run":%s,"conversations":%s,"events":[`, printer.Encode(WithTags(runJSON(r), AllTags(r, tags))), printer.Encode(list))
 	comma := ""
 	for view, err := range views {
 		if err != nil {
@@ -120,8 +120,8 @@ func (v *viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[
 	}
 }
 
-// RunJSON returns a run for JSON.
-func RunJSON(r *index.Run) map[string]any {
+// runJSON returns a run for JSON.
+func runJSON(r *index.Run) map[string]any {
 	n := &r.Counts
 	return map[string]any{
 		"run_id": r.ID, "format": r.Format, "native_id": r.NativeID, "anchor": printer.OrNull(r.Anchor), "counted": r.Counted, "group": printer.OrNull(r.Group),
@@ -135,8 +135,8 @@ func RunJSON(r *index.Run) map[string]any {
 	}
 }
 
-// ConversationJSON returns a conversation for JSON.
-func ConversationJSON(c *index.Conversation) map[string]any {
+// conversationJSON returns a conversation for JSON.
+func conversationJSON(c *index.Conversation) map[string]any {
 	n := &c.Counts
 	return map[string]any{
 		"conversation_id": c.ID, "run_id": c.Run, "format": c.Format, "native_id": printer.OrNull(c.NativeID), "verdict": string(c.Verdict),

@@ -25,13 +25,12 @@ type ListOptions struct {
 // Orders are the values of ListOptions.Sort.
 func Orders() []string { return []string{"started", "ended", "duration", "events", "tokens", "cost"} }
 
-// List prints the rows of a list, of which all are the columns that it may have. It returns how many there were.
+// List prints the rows of a list, in the order in which they come. all are the columns that it may have. It returns how many there were.
 func List(p *printer.Printer, o ListOptions, all []Column, rows iter.Seq2[Row, error]) (n int, err error) {
 	w, err := newList(p, o, all)
 	if err != nil {
 		return 0, err
 	}
-	rows = o.ordered(rows)
 	if w.out == nil {
 		err = w.table(rows)
 	} else {

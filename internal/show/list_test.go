@@ -45,7 +45,7 @@ func TestListIsHarmless(t *testing.T) {
 
 func TestListOrders(t *testing.T) {
 	at := func(us int64) transcript.Time { return transcript.Time{UnixMicro: us, Valid: true} }
-	runs := []index.Run{
+	rows := []index.Conversation{
 		{ID: "r1", Started: at(5), Ended: at(6), Counts: index.Counts{Events: 2, Input: transcript.Known(7), CostUsed: transcript.Known(0)}},
 		{ID: "r2", Started: at(4), Ended: at(9), Counts: index.Counts{Events: 9}},
 		{ID: "r3", Started: at(3), Counts: index.Counts{Events: 4, Input: transcript.Known(3), Output: transcript.Known(5), CostUsed: transcript.Known(2)}},
@@ -59,8 +59,18 @@ func TestListOrders(t *testing.T) {
 		{"cost", "r3 r1 r2 r4", "r2 r4 r1 r3"},
 	} {
 		for reverse, want := range map[bool]string{false: c.want, true: c.reverse} {
-			out := listRuns(t, ListOptions{Sort: c.sort, Reverse: reverse, Output: "csv", Columns: []string{"run"}}, runs...)
-			if got := strings.Join(strings.Fields(out)[1:], " "); got != want {
+			o := ListOptions{Sort: c.sort, Reverse: reverse}
+			var ids []string
+			for r := range o.ordered(func(yield func(Row, error) bool) {
+				for i := range rows {
+					if !yield(Row{Run: &index.Run{}, Conversation: &rows[i]}, nil) {
+						return
+					}
+				}
+			}) {
+				ids = append(ids, r.Conversation.ID)
+			}
+			if got := strings.Join(ids, " "); got != want {
 				t.Errorf("%s, reverse %v: %s, want %s", c.sort, reverse, got, want)
 			}
 		}

@@ -25,7 +25,7 @@ func (v *viewer) piece(p *search.Piece) {
 }
 
 func (v *viewer) heading(p *search.Piece) {
-	head := Describe(&p.Event)
+	head := describe(&p.Event)
 	if p.Failed == transcript.Yes {
 		head += ", failed"
 	}

@@ -19,9 +19,9 @@ type Row struct {
 
 func (r *Row) json() map[string]any {
 	if r.Conversation != nil {
-		return ConversationJSON(r.Conversation)
+		return conversationJSON(r.Conversation)
 	}
-	return WithTags(RunJSON(r.Run), r.Tags)
+	return WithTags(runJSON(r.Run), r.Tags)
 }
 
 // started and ended are of the conversation where the row is one.
@@ -48,13 +48,6 @@ func (r *Row) duration() transcript.Count {
 	return transcript.Known(to.UnixMicro - from.UnixMicro)
 }
 
-func (r *Row) counts() *index.Counts {
-	if r.Conversation != nil {
-		return &r.Conversation.Counts
-	}
-	return &r.Run.Counts
-}
-
 // tokens returns the tokens that a run used, unknown if no original states any.
 func tokens(n *index.Counts) (sum transcript.Count) {
 	for _, c := range []transcript.Count{n.Input, n.Output, n.CacheRead, n.CacheCreation} {
@@ -73,14 +66,18 @@ func (r *Row) about() transcript.Time {
 	return r.Run.Changed
 }
 
-// orders compare rows for --sort. What is unknown is lowest.
+// orders compare conversations for --sort, as the index compares runs. What is unknown is lowest.
 var orders = map[string]func(a, b *Row) int{
 	"started":  func(a, b *Row) int { return compareTimes(a.about(), b.about()) },
 	"ended":    func(a, b *Row) int { return compareTimes(a.ended(), b.ended()) },
 	"duration": func(a, b *Row) int { return compareCounts(a.duration(), b.duration()) },
-	"events":   func(a, b *Row) int { return cmp.Compare(a.counts().Events, b.counts().Events) },
-	"tokens":   func(a, b *Row) int { return compareCounts(tokens(a.counts()), tokens(b.counts())) },
-	"cost":     func(a, b *Row) int { return compareCounts(a.counts().CostUsed, b.counts().CostUsed) },
+	"events":   func(a, b *Row) int { return cmp.Compare(a.Conversation.Counts.Events, b.Conversation.Counts.Events) },
+	"tokens": func(a, b *Row) int {
+		return compareCounts(tokens(&a.Conversation.Counts), tokens(&b.Conversation.Counts))
+	},
+	"cost": func(a, b *Row) int {
+		return compareCounts(a.Conversation.Counts.CostUsed, b.Conversation.Counts.CostUsed)
+	},
 }
 
 func compareTimes(a, b transcript.Time) int {
@@ -134,9 +131,9 @@ func (o *ListOptions) ordered(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] 
 	}
 }
 
-// Conversations yields the conversations of runs.
-func Conversations(ctx context.Context, ix index.Reader, runs iter.Seq2[index.Run, error], all bool) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+// Conversations yields the conversations of runs, in the order of the options.
+func Conversations(ctx context.Context, ix index.Reader, runs iter.Seq2[index.Run, error], all bool, o ListOptions) iter.Seq2[Row, error] {
+	return o.ordered(func(yield func(Row, error) bool) {
 		one := func(r *index.Run) bool {
 			for c, err := range ix.Conversations(ctx, r.ID) {
 				if err == nil && !all && c.Verdict != transcript.Counted {
@@ -157,5 +154,5 @@ func Conversations(ctx context.Context, ix index.Reader, runs iter.Seq2[index.Ru
 				return
 			}
 		}
-	}
+	})
 }

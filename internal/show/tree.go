@@ -157,7 +157,7 @@ func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 	out := map[string]any{"run": nil, "native_id": printer.OrNull(n.NativeID), "native_conversation": printer.OrNull(n.Conversation), "type": printer.OrNull(n.Type),
 		"link": printer.OrNull(n.Kind), "found": n.Found, "again": n.Seen, "own": totalsJSON(&n.Own), "all": totalsJSON(&n.All), "children": children}
 	if n.Run.ID != "" {
-		out["run"] = WithTags(RunJSON(&n.Run), AllTags(&n.Run, tags))
+		out["run"] = WithTags(runJSON(&n.Run), AllTags(&n.Run, tags))
 	}
 	return out
 }
