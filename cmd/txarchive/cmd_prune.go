@@ -263,7 +263,7 @@ func (a *app) canAsk() bool {
 
 // ask asks a question, and reports whether the answer is yes.
 func (a *app) ask(question string) bool {
-	fmt.Fprint(a.Err, terminal.Clean(question)+" [y/N] ")
+	fmt.Fprint(a.Err, a.WrapMessage("", question+" [y/N]")+" ")
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return err == nil && (answer == "y" || answer == "yes")

@@ -146,11 +146,16 @@ func (a *app) exit(ctx context.Context, err error) int {
 		fmt.Fprintln(a.Err, printer.Encode(map[string]any{"error": body}))
 		return code
 	}
-	fmt.Fprintln(a.Err, "txarchive: "+terminal.OneLine(text))
-	if hint != "" {
-		fmt.Fprintln(a.Err, "hint: "+terminal.OneLine(hint))
-	}
+	a.printError(text, hint)
 	return code
+}
+
+// printError prints an error, and the hint about what to do, which may be "".
+func (a *app) printError(text, hint string) {
+	a.Message("txarchive: ", terminal.OneLine(text))
+	if hint != "" {
+		a.Message("hint: ", terminal.OneLine(hint))
+	}
 }
 
 // quotedCommand matches a command line of txarchive in a message, up to its first words. The first group is that of a usage line, the

@@ -228,10 +228,7 @@ func (a *app) printMistakes(file string, mistakes policy.Errors) error {
 	}
 	for _, e := range mistakes[1:] {
 		if !a.JSON {
-			fmt.Fprintln(a.Err, "txarchive: "+terminal.OneLine(text(e)))
-			if e.Hint != "" {
-				fmt.Fprintln(a.Err, "hint: "+terminal.OneLine(a.completeCommands(e.Hint)))
-			}
+			a.printError(text(e), a.completeCommands(e.Hint))
 		}
 	}
 	return &failure.Error{Code: failure.ExitUsage, Text: text(mistakes[0]), Hint: hint, Err: mistakes}

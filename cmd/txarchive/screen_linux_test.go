@@ -124,3 +124,30 @@ func TestRedactedScreen(t *testing.T) {
 		}
 	}
 }
+
+// TestMessagesFit: what is said beside the results is broken at words, but for command lines, which somebody may copy.
+func TestMessagesFit(t *testing.T) {
+	dir := example(t)
+	for _, line := range []string{
+		"search workflow", "search workfow", "search role:usr", "list format:lesly", "list title:nothing", "show rnothere", "show r", "list --sort nothing",
+		"prune --query format:leslie", "prune --undo p1", "policy show", "verify extra words", "search --nothing", "cost --by nothing", "cost after:2030",
+		"forget --query format:leslie 'no such words'", "restore --all --to .", "backup verify nowhere", "sql SELECT", "schedule status", "prices list gpt",
+	} {
+		for _, width := range []int{43, 80} {
+			slave, screen := terminalOf(t, uint16(width))
+			a := &app{Printer: printer.Printer{Out: new(bytes.Buffer), Err: slave, Now: time.Now, Getenv: func(key string) string {
+				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm"}[key]
+			}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
+			code := execute(t.Context(), a, strings.Fields(line))
+			out := screen()
+			if code != 0 && out == "" {
+				t.Errorf("%s: exit %d without a word", line, code)
+			}
+			for _, s := range strings.Split(out, "\n") {
+				if n := terminal.Width(s); n > width && strings.Contains(strings.TrimSpace(s), " ") && !strings.Contains(s, "txarchive ") {
+					t.Errorf("%s: %d of %d columns: %q", line, n, width, s)
+				}
+			}
+		}
+	}
+}

@@ -146,7 +146,7 @@ func (w *repairRun) report() error {
 	case w.after.Findings > 0:
 		for _, f := range w.left {
 			if !f.Notice() {
-				fmt.Fprintln(a.Err, terminal.OneLine(f.String()))
+				a.Message("", terminal.OneLine(f.String()))
 			}
 		}
 		return failure.Corrupt(terminal.Plural(w.after.Findings, "error remains", "errors remain"), "`txarchive verify` lists them")

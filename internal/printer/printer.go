@@ -60,8 +60,7 @@ func (p *Printer) Wrap(lead, words, margin string) string {
 // Fit returns a table at the width of the terminal.
 func (p *Printer) Fit(t *terminal.Table) string { return t.Fit(p.Width(), p.Style()) }
 
-// Note prints a message beside the results to standard error, on one line: names of files may contain line feeds. Command lines in its
-// format are completed.
+// Note prints a message beside the results. Command lines in its format are completed.
 func (p *Printer) Note(format string, args ...any) {
 	if p.Quiet {
 		return
@@ -69,7 +68,20 @@ func (p *Printer) Note(format string, args ...any) {
 	if p.Complete != nil {
 		format = p.Complete(format)
 	}
-	fmt.Fprintln(p.Err, strings.ReplaceAll(terminal.Clean(fmt.Sprintf(format, args...)), "\n", " "))
+	p.Message("", fmt.Sprintf(format, args...))
+}
+
+// Message prints lead and text to standard error, on one line: names of files may contain line feeds. A terminal gets it wrapped to its
+// width.
+func (p *Printer) Message(lead, text string) { fmt.Fprintln(p.Err, p.WrapMessage(lead, text)) }
+
+// WrapMessage returns what Message prints.
+func (p *Printer) WrapMessage(lead, text string) string {
+	text = strings.ReplaceAll(terminal.Clean(text), "\n", " ")
+	words := strings.TrimLeft(text, " ")
+	lead += text[:len(text)-len(words)]
+	width, _ := terminal.Detect(p.Err)
+	return terminal.WrapHanging(lead, words, strings.Repeat(" ", len(lead)-len(strings.TrimLeft(lead, " "))+2), width)
 }
 
 // FormatOr returns the output format that was asked for, else json for --json, else a table.

@@ -31,6 +31,25 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// screen is a terminal of 20 columns.
+type screen struct{ bytes.Buffer }
+
+func (*screen) Columns() int { return 20 }
+
+// TestMessageWidth: what is said beside the results is broken at words, below its own indentation.
+func TestMessageWidth(t *testing.T) {
+	p, _, _ := newPrinter(nil)
+	s := new(screen)
+	p.Err = s
+	p.Note("two words, three words")
+	p.Note("  a name  and its meaning")
+	p.Message("hint: ", "`txarchive ingest` mends it")
+	want := "two words, three\n  words\n  a name  and its\n    meaning\nhint: `txarchive ingest`\n  mends it\n"
+	if got := s.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestListing: a list is a table or, for programs, an object per line; one without rows says so to people alone.
 func TestListing(t *testing.T) {
 	for _, json := range []bool{false, true} {

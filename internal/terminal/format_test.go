@@ -36,3 +36,28 @@ func TestShortForms(t *testing.T) {
 		}
 	}
 }
+
+func TestWrapHanging(t *testing.T) {
+	for _, c := range []struct {
+		lead, words string
+		width       int
+		want        string
+	}{
+		{"hint: ", "one two three", 0, "hint: one two three"},
+		{"hint: ", "one two three", 13, "hint: one two\n  three"},
+		{"hint: ", "one two three", 12, "hint: one\n  two three"},
+		{"", "数据 数据 数据", 9, "数据 数据\n  数据"},
+		{"", "Try: it   (because)", 19, "Try: it   (because)"},
+		{"", "Try: it   (because)", 18, "Try: it\n  (because)"},
+		{"", "unbreakable", 4, "unbreakable"},
+		{"", "the command `txarchive verify` lists", 24, "the command\n  `txarchive verify`\n  lists"},
+		{"", "`txarchive search 'a b'`, or not", 9, "`txarchive search 'a b'`,\n  or not"},
+		{"", "Next: txarchive list 'it'\\''s, so' b, or stop", 20, "Next:\n  txarchive list 'it'\\''s, so' b,\n  or stop"},
+		{"", "Try: txarchive list a   (why)", 20, "Try:\n  txarchive list a\n  (why)"},
+		{"hint: ", "txarchive verify", 9, "hint: txarchive verify"},
+	} {
+		if got := WrapHanging(c.lead, c.words, "  ", c.width); got != c.want {
+			t.Errorf("%q, %q in %d columns: %q, want %q", c.lead, c.words, c.width, got, c.want)
+		}
+	}
+}

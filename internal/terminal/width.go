@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // Width returns how many columns of a terminal s takes. Escape sequences take none.
@@ -78,24 +80,34 @@ func Wrap(s string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// WrapHanging returns lead and words on lines of at most width columns; 0 is any number. Lines after the first begin with margin.
+// commandLine matches a command line of txarchive in a text: in backticks, or after a colon or nothing up to a comma or semicolon that
+// is not in quotes.
+var commandLine = lazyregexp.New("`txarchive [^`]*`" + `|(?:^|: )txarchive(?: (?:\\.|'[^']*'|"[^"]*"|[^\s,;'"])+)+`)
+
+// WrapHanging returns lead and words on lines of at most width columns; 0 is any number. Lines after the first begin with margin. A
+// command line stays whole, even if it is wider: it is there to be copied.
 func WrapHanging(lead, words, margin string, width int) string {
+	const held = "\x00" // a space that no line is broken at
+	words = commandLine.ReplaceAllStringFunc(words, func(line string) string {
+		command := strings.TrimPrefix(line, ": ")
+		return line[:len(line)-len(command)] + strings.ReplaceAll(command, " ", held)
+	})
 	var b strings.Builder
 	b.WriteString(lead)
-	used := Width(lead)
-	for i, word := range strings.Split(words, " ") {
+	used, gap := Width(lead), 0
+	for _, word := range strings.Split(words, " ") {
+		word = strings.ReplaceAll(word, held, " ")
 		n := Width(word)
 		switch {
-		case i == 0:
-		case width > 0 && used+1+n > width:
-			b.WriteString("\n" + margin)
-			used = len(margin)
+		case n == 0:
+		case width > 0 && gap > 0 && used+gap+n > width:
+			b.WriteString("\n" + margin + word)
+			used, gap = len(margin)+n, 0
 		default:
-			b.WriteByte(' ')
-			used++
+			b.WriteString(strings.Repeat(" ", gap) + word)
+			used, gap = used+gap+n, 0
 		}
-		b.WriteString(word)
-		used += n
+		gap++
 	}
 	return b.String()
 }
