@@ -160,16 +160,16 @@ func (a *app) printProof(p *proof) {
 	if p.Full {
 		how = "read and checked against their hashes"
 	}
-	fmt.Fprintf(a.Out, "%s, %s (%s) %s\n", terminal.Plural(p.Snapshots, "snapshot", "snapshots"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
+	a.Line("%s, %s (%s) %s", terminal.Plural(p.Snapshots, "snapshot", "snapshots"), terminal.Plural(p.Packs, "pack", "packs"), terminal.Bytes(p.Bytes), how)
 	if p.Extra > 0 {
 		a.Note("%s to no backup: left in place", terminal.Plural(p.Extra, "pack belongs", "packs belong"))
 	}
 	switch {
 	case p.Rebuilt == nil:
 	case p.Same == nil:
-		fmt.Fprintf(a.Out, "restored and indexed %s; not compared: %s\n", *p.Rebuilt, terminal.OneLine(*p.Why))
+		a.Line("restored and indexed %s; not compared: %s", *p.Rebuilt, *p.Why)
 	case *p.Same:
-		fmt.Fprintf(a.Out, "restored and indexed %s: every row matches the archive's index\n", *p.Rebuilt)
+		a.Line("restored and indexed %s: every row matches the archive's index", *p.Rebuilt)
 	}
 	if p.OK {
 		fmt.Fprintln(a.Out, a.Style().Green("The backup is complete."))
@@ -234,7 +234,7 @@ func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
 		fmt.Fprintln(a.Out, a.Style().Red("damaged: "+terminal.OneLine(d.Reason)))
 	}
 	if !a.Quiet {
-		fmt.Fprintf(a.Out, "%s (%s) restored to %s and indexed\n", terminal.Plural(r.Copied+r.Present, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.OneLine(a.DisplayPath(store.Dir())))
+		a.Line("%s (%s) restored to %s and indexed", terminal.Plural(r.Copied+r.Present, "pack", "packs"), terminal.Bytes(r.Bytes), a.DisplayPath(store.Dir()))
 	}
 	return err
 }

@@ -106,9 +106,9 @@ func origin(store *archive.Archive) backup.Origin {
 }
 
 func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
-	fmt.Fprintf(a.Out, "%s (%s) backed up, %s (%s) new\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.Count(r.Copied), terminal.Bytes(r.CopiedBytes))
+	a.Line("%s (%s) backed up, %s (%s) new", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.Bytes), terminal.Count(r.Copied), terminal.Bytes(r.CopiedBytes))
 	if r.Expired+r.Removed > 0 {
-		fmt.Fprintf(a.Out, "%s expired, %s (%s) removed\n", terminal.Plural(r.Expired, "snapshot", "snapshots"), terminal.Plural(r.Removed, "pack", "packs"), terminal.Bytes(r.RemovedBytes))
+		a.Line("%s expired, %s (%s) removed", terminal.Plural(r.Expired, "snapshot", "snapshots"), terminal.Plural(r.Removed, "pack", "packs"), terminal.Bytes(r.RemovedBytes))
 	}
 	for _, d := range r.Damaged {
 		fmt.Fprintln(a.Out, a.Style().Red("not backed up: "+terminal.OneLine(d.Reason)))
@@ -116,7 +116,7 @@ func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
 	for _, p := range r.Lost {
 		fmt.Fprintln(a.Out, a.Style().Red(missingPack+terminal.OneLine(p.Name)))
 	}
-	fmt.Fprintf(a.Out, "%s in %s\n", terminal.Plural(r.Snapshots, "snapshot", "snapshots"), terminal.OneLine(a.DisplayPath(b.Dir())))
+	a.Line("%s in %s", terminal.Plural(r.Snapshots, "snapshot", "snapshots"), a.DisplayPath(b.Dir()))
 }
 
 func newBackupListCommand(a *app) *cobra.Command {

@@ -123,7 +123,7 @@ func (a *app) printChecks(checks []*doctor.Check) {
 		fmt.Fprintln(a.Out, a.Wrap(colors[one.State](fmt.Sprintf("%-8s", one.State))+fmt.Sprintf("%-14s", one.Name), terminal.OneLine(one.Says), strings.Repeat(" ", 22)))
 		for i, item := range one.Items {
 			if i == itemsShown {
-				fmt.Fprintf(a.Out, "          ... and %s\n", terminal.Plural(one.Count-itemsShown, "more", "more"))
+				a.Line("          ... and %s", terminal.Plural(one.Count-itemsShown, "more", "more"))
 				break
 			}
 			fmt.Fprintln(a.Out, "          "+c.Dim(terminal.Truncate(terminal.OneLine(item), max(width-10, 0))))

@@ -147,16 +147,16 @@ func (a *app) printGC(r *gc.Report, dryRun bool, took time.Duration) {
 		would, became = "would be ", "would become"
 	}
 	if r.Rewritten+r.Merged+r.Removed == 0 {
-		fmt.Fprintf(a.Out, "No pack needs rewriting: %s (%s)\n", terminal.Plural(r.PacksBefore, "pack", "packs"), terminal.Bytes(r.Before))
+		a.Line("No pack needs rewriting: %s (%s)", terminal.Plural(r.PacksBefore, "pack", "packs"), terminal.Bytes(r.Before))
 	} else {
-		fmt.Fprintf(a.Out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", terminal.Plural(r.Rewritten, "pack", "packs"), would, terminal.Count(r.Merged),
+		a.Line("%s %srewritten, %s merged: %s %s %s, %s -> %s", terminal.Plural(r.Rewritten, "pack", "packs"), would, terminal.Count(r.Merged),
 			terminal.Count(r.PacksBefore), became, terminal.Count(r.PacksAfter), terminal.Bytes(r.Before), terminal.Bytes(r.After))
 	}
 	if r.Dead > 0 {
-		fmt.Fprintf(a.Out, "%s %sremoved permanently\n", terminal.Plural(r.Dead, "pruned original", "pruned originals"), would)
+		a.Line("%s %sremoved permanently", terminal.Plural(r.Dead, "pruned original", "pruned originals"), would)
 	}
 	if r.Spared > 0 {
-		fmt.Fprintf(a.Out, "%s can still be restored, until the grace period ends\n", terminal.Plural(r.Spared, "pruned original", "pruned originals"))
+		a.Line("%s can still be restored, until the grace period ends", terminal.Plural(r.Spared, "pruned original", "pruned originals"))
 	}
 	for _, name := range r.Damaged {
 		fmt.Fprintln(a.Out, a.Style().Red("skipped because it is damaged: "+terminal.OneLine(name)))
@@ -164,8 +164,8 @@ func (a *app) printGC(r *gc.Report, dryRun bool, took time.Duration) {
 	if dryRun {
 		return
 	}
-	fmt.Fprintf(a.Out, "index %s -> %s\n", terminal.Bytes(r.Index.Before), terminal.Bytes(r.Index.After))
-	fmt.Fprintf(a.Out, "%s freed, %s\n", terminal.Bytes(r.Freed()), took.Round(time.Millisecond))
+	a.Line("index %s -> %s", terminal.Bytes(r.Index.Before), terminal.Bytes(r.Index.After))
+	a.Line("%s freed, %s", terminal.Bytes(r.Freed()), took.Round(time.Millisecond))
 	if r.Index.LogKept {
 		a.Note("the log of the index could not be truncated while a reader uses it; the next gc truncates it")
 	}

@@ -229,39 +229,39 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		verb = "would be stored"
 	}
 	taken := r.New + r.Grown + r.Rewritten + r.Copies
-	fmt.Fprintf(a.Out, "%s scanned, %s %s", terminal.Plural(r.Files, "file", "files"), terminal.Count(taken), verb)
+	said := fmt.Sprintf("%s scanned, %s %s", terminal.Plural(r.Files, "file", "files"), terminal.Count(taken), verb)
 	for _, part := range []struct {
 		n    int64
 		word string
 	}{{r.New, "new"}, {r.Grown, "grown"}, {r.Rewritten, "rewritten"}, {r.Copies, "copies"}} {
 		if part.n > 0 && part.n != taken {
-			fmt.Fprintf(a.Out, ", %s %s", terminal.Count(part.n), part.word)
+			said += ", " + terminal.Count(part.n) + " " + part.word
 		}
 	}
-	fmt.Fprintln(a.Out)
+	a.Line("%s", said)
 	switch {
 	case o.dryRun && taken > 0:
-		fmt.Fprintf(a.Out, "%s to read\n", terminal.Bytes(r.RawBytes))
+		a.Line("%s to read", terminal.Bytes(r.RawBytes))
 	case r.Packs > 0:
-		fmt.Fprintf(a.Out, "%s in %s (%s), %s indexed, %s\n", terminal.Bytes(r.RawBytes), terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.StoredBytes),
+		a.Line("%s in %s (%s), %s indexed, %s", terminal.Bytes(r.RawBytes), terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.StoredBytes),
 			terminal.Plural(r.Events, "row", "rows"), took.Round(time.Millisecond))
 	}
 	if r.Adopted > 0 {
-		fmt.Fprintf(a.Out, "%s added to the index\n", terminal.Plural(r.Adopted, "unindexed pack", "unindexed packs"))
+		a.Line("%s added to the index", terminal.Plural(r.Adopted, "unindexed pack", "unindexed packs"))
 	}
 	if r.Mended > 0 {
-		fmt.Fprintf(a.Out, "%s repaired: nothing is lost, the damaged files are kept in quarantine/\n", terminal.Plural(r.Mended, "damaged pack", "damaged packs"))
+		a.Line("%s repaired: nothing is lost, the damaged files are kept in quarantine/", terminal.Plural(r.Mended, "damaged pack", "damaged packs"))
 	}
 	a.printSkipped(r)
 	for _, name := range r.Missing {
-		fmt.Fprintf(a.Out, "missing: %s\n", terminal.OneLine(name))
+		a.Line("missing: %s", name)
 	}
 	for i, p := range r.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.Out, "... and %s\n", terminal.Plural(len(r.Problems)-i, "more problem", "more problems"))
+			a.Line("... and %s", terminal.Plural(len(r.Problems)-i, "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintln(a.Out, "problem: "+terminal.OneLine(problemText(&p)))
+		a.Line("problem: %s", problemText(&p))
 	}
 }
 
@@ -276,23 +276,23 @@ func problemText(p *ingest.FileError) string {
 // printSkipped prints what was seen and not stored.
 func (a *app) printSkipped(r *ingest.Report) {
 	if r.Ignored > 0 {
-		fmt.Fprintf(a.Out, "%s skipped: unknown format (--all stores these too)\n", terminal.Plural(r.Ignored, "file", "files"))
+		a.Line("%s skipped: unknown format (--all stores these too)", terminal.Plural(r.Ignored, "file", "files"))
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(a.Out, "%s skipped: locks, and files that hold credentials\n", terminal.Plural(r.LeftOut, "file", "files"))
+		a.Line("%s skipped: locks, and files that hold credentials", terminal.Plural(r.LeftOut, "file", "files"))
 	}
 	if r.Excluded > 0 {
-		fmt.Fprintf(a.Out, "%s excluded by patterns (source list shows the patterns)\n", terminal.Plural(r.Excluded, "file or directory", "files and directories"))
+		a.Line("%s excluded by patterns (source list shows the patterns)", terminal.Plural(r.Excluded, "file or directory", "files and directories"))
 	}
 	if n := len(r.NotFollowed); n > 0 {
 		first, such := r.NotFollowed[0], ":"
 		if n > 1 {
 			such = ", such as"
 		}
-		fmt.Fprintf(a.Out, "%s not followed%s %s; to archive what it points to: txarchive ingest %s\n", terminal.Plural(n, "symbolic link", "symbolic links"), such,
-			terminal.OneLine(first.Source+"/"+first.Path), terminal.OneLine(terminal.ShellQuote(first.To)))
+		a.Line("%s not followed%s %s; to archive what it points to: txarchive ingest %s", terminal.Plural(n, "symbolic link", "symbolic links"), such,
+			first.Source+"/"+first.Path, terminal.ShellQuote(first.To))
 	}
 	if r.Pruned > 0 {
-		fmt.Fprintf(a.Out, "%s skipped: pruned (--pruned ingests them again)\n", terminal.Plural(r.Pruned, "file", "files"))
+		a.Line("%s skipped: pruned (--pruned ingests them again)", terminal.Plural(r.Pruned, "file", "files"))
 	}
 }

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func newInitCommand(a *app) *cobra.Command {
@@ -32,7 +29,7 @@ func runInit(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"archive": store.Dir()})
 	}
-	fmt.Fprintf(a.Out, "The archive is %s\n", terminal.OneLine(a.DisplayPath(store.Dir())))
+	a.Line("The archive is %s", a.DisplayPath(store.Dir()))
 	a.Note("Next: txarchive ingest DIR")
 	return nil
 }

@@ -200,7 +200,7 @@ func (a *app) printStep(s nightly.StepReport, previous string) string {
 	}
 	for i, p := range s.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.Out, "  ... and %s\n", terminal.Plural(len(s.Problems)-i, "more problem", "more problems"))
+			a.Line("  ... and %s", terminal.Plural(len(s.Problems)-i, "more problem", "more problems"))
 			break
 		}
 		fmt.Fprintln(a.Out, a.Wrap("  ", terminal.OneLine(p), "    "))

@@ -47,7 +47,7 @@ func runReindex(ctx context.Context, a *app) error {
 	case a.JSON:
 		err = a.PrintJSON(map[string]any{"packs": n, "complete": damage == nil, "elapsed_us": took.Microseconds()})
 	case !a.Quiet:
-		fmt.Fprintf(a.Out, "Rebuilt the index from %s, %s\n", terminal.Plural(n, "pack", "packs"), took.Round(time.Millisecond))
+		a.Line("Rebuilt the index from %s, %s", terminal.Plural(n, "pack", "packs"), took.Round(time.Millisecond))
 	}
 	if err != nil || damage == nil {
 		return err

@@ -333,11 +333,11 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	if n := int64(len(sum.Runs)); n > 1 {
 		of = fmt.Sprintf(" of %d runs", n)
 	}
-	fmt.Fprintf(a.Out, "%s (%s)%s %s %s", terminal.Plural(sum.Files, "file", "files"), terminal.Bytes(sum.Bytes), of, verb, where)
+	already := ""
 	if sum.Unchanged > 0 {
-		fmt.Fprintf(a.Out, ", %s already there", terminal.Plural(sum.Unchanged, "is", "are"))
+		already = fmt.Sprintf(", %s already there", terminal.Plural(sum.Unchanged, "is", "are"))
 	}
-	fmt.Fprintln(a.Out)
+	a.Line("%s (%s)%s %s %s%s", terminal.Plural(sum.Files, "file", "files"), terminal.Bytes(sum.Bytes), of, verb, where, already)
 	if sum.Marked > 0 {
 		a.Note("%s marks in place of large payloads that a policy dropped: see docs/retention.md.", terminal.Plural(sum.Marked, "of them has", "of them have"))
 	}

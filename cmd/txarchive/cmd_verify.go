@@ -190,9 +190,9 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 		} else if n > 0 {
 			text += ", affects " + strings.Join(f.Runs, " ")
 		}
-		fmt.Fprintln(a.Out, a.Style().Red(text))
+		fmt.Fprintln(a.Out, a.Style().Red(a.Wrap("", text, "  ")))
 		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for consecutive findings with the same hint
-			fmt.Fprintln(a.Out, "  "+terminal.OneLine(f.Hint))
+			a.Line("  %s", f.Hint)
 		}
 	}
 	if a.Quiet {
@@ -205,12 +205,12 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	if !r.Quick || r.Index != "sound" { // a quick verify does not prove the index
 		checked += ", index " + map[string]string{"sound": "ok", "unsound": "has errors", "missing": "missing"}[r.Index]
 	}
-	fmt.Fprintf(a.Out, "%s (%s), %s (%s) %s, %s\n", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.PackBytes), terminal.Plural(r.Versions, "original", "originals"),
+	a.Line("%s (%s), %s (%s) %s, %s", terminal.Plural(r.Packs, "pack", "packs"), terminal.Bytes(r.PackBytes), terminal.Plural(r.Versions, "original", "originals"),
 		terminal.Bytes(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
 	switch {
 	case r.Findings > 0:
 	case r.KnownBytes > 0:
-		fmt.Fprintf(a.Out, "No new errors found: an earlier repair recorded %s as lost.\n", terminal.Plural(r.KnownBytes, "byte", "bytes"))
+		a.Line("No new errors found: an earlier repair recorded %s as lost.", terminal.Plural(r.KnownBytes, "byte", "bytes"))
 	default:
 		fmt.Fprintln(a.Out, a.Style().Green(fine))
 	}

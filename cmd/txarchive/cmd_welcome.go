@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
@@ -90,14 +91,19 @@ func (a *app) greet(dir string, t index.Sums, sources int) {
 
 // welcome prints a state and what can be done next.
 func (a *app) welcome(state string, next [][2]string) {
-	fmt.Fprintf(a.Out, "%s\n\n", terminal.OneLine(state))
+	a.Line("%s", state)
+	fmt.Fprintln(a.Out)
 	width := 27
 	for i := range next {
 		next[i][0] = a.completeCommands(next[i][0])
 		width = max(width, terminal.Width(next[i][0]))
 	}
 	for _, n := range next {
-		fmt.Fprintf(a.Out, "  %s  %s\n", a.Style().Bold(terminal.Pad(n[0], width)), n[1])
+		lead, margin := "  "+a.Style().Bold(terminal.Pad(n[0], width))+"  ", strings.Repeat(" ", width+4)
+		if screen := a.Width(); screen > 0 && screen < 3*width/2 { // too narrow for two columns
+			lead, margin = "  "+a.Style().Bold(n[0])+"\n    ", "    "
+		}
+		fmt.Fprintln(a.Out, a.Wrap(lead, n[1], margin))
 	}
 	fmt.Fprintln(a.Out, "\nAll commands: txarchive --help")
 }

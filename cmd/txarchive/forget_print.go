@@ -18,13 +18,13 @@ func (w *forgetJob) print() {
 	}
 	for i, m := range w.found {
 		if i == forgetShown {
-			fmt.Fprintf(a.Out, "... and %s\n", terminal.Plural(len(w.found)-i, "more place", "more places"))
+			a.Line("... and %s", terminal.Plural(len(w.found)-i, "more place", "more places"))
 			break
 		}
 		fmt.Fprintln(a.Out, terminal.OneLine(matchText(m)))
 	}
 	if len(w.runs) > 0 {
-		fmt.Fprintf(a.Out, "%s affected: %s\n", terminal.Plural(len(w.runs), "run", "runs"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
+		a.Line("%s affected: %s", terminal.Plural(len(w.runs), "run", "runs"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
 	}
 }
 
@@ -52,11 +52,11 @@ func matchText(m gc.Match) string {
 
 func (w *forgetJob) printApplied() {
 	a := w.app
-	fmt.Fprintf(a.Out, "%s redacted, %s dropped, %s removed\n", terminal.Plural(w.applied.Redacted, "original", "originals"), terminal.Count(w.applied.Dropped),
+	a.Line("%s redacted, %s dropped, %s removed", terminal.Plural(w.applied.Redacted, "original", "originals"), terminal.Count(w.applied.Dropped),
 		terminal.Plural(w.applied.Facts, "fact", "facts"))
-	fmt.Fprintf(a.Out, "%s rewritten, index %s\n", terminal.Plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "rebuilt", false: "purged"}[w.rebuilt])
+	a.Line("%s rewritten, index %s", terminal.Plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "rebuilt", false: "purged"}[w.rebuilt])
 	if w.aside > 0 {
-		fmt.Fprintf(a.Out, "%s removed from quarantine\n", terminal.Plural(w.aside, "damaged pack", "damaged packs"))
+		a.Line("%s removed from quarantine", terminal.Plural(w.aside, "damaged pack", "damaged packs"))
 	}
 	for _, m := range w.left {
 		fmt.Fprintln(a.Out, a.Style().Red("still present: "+terminal.OneLine(matchText(m))))

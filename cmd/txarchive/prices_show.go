@@ -106,7 +106,7 @@ func (a *app) printFound(r *foundRow, e *price.Entry) {
 		a.Note("US dollars per million tokens. What has no price of its own is priced by the rules in docs/prices.md")
 	}
 	for _, f := range r.Factors {
-		fmt.Fprintf(a.Out, "%s: all times %s\n", terminal.OneLine(f.Name), strconv.FormatFloat(float64(f.PPM)/1e6, 'f', -1, 64))
+		a.Line("%s: all times %s", f.Name, strconv.FormatFloat(float64(f.PPM)/1e6, 'f', -1, 64))
 	}
 }
 

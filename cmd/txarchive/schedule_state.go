@@ -11,7 +11,6 @@ import (
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/schedule"
-	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 func runScheduleRemove(ctx context.Context, a *app, o *scheduleOptions) error {
@@ -95,7 +94,7 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 
 func (a *app) printSchedule(r *scheduleReport) {
 	if r.Scheduled {
-		fmt.Fprintf(a.Out, "next run %s, by %s: %s\n", a.FormatClock(r.Next.Time), *r.With, terminal.OneLine(strings.Join(r.Paths, ", ")))
+		a.Line("next run %s, by %s: %s", a.FormatClock(r.Next.Time), *r.With, strings.Join(r.Paths, ", "))
 	}
 	if r.LastOK == nil {
 		fmt.Fprintln(a.Out, "the nightly job has not run yet")
@@ -105,7 +104,7 @@ func (a *app) printSchedule(r *scheduleReport) {
 	if !*r.LastOK {
 		how = "had problems: txarchive status"
 	}
-	fmt.Fprintf(a.Out, "last ran %s, %s\n", a.FormatClock(r.Last.Time), how)
+	a.Line("last ran %s, %s", a.FormatClock(r.Last.Time), how)
 }
 
 func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {

@@ -63,13 +63,14 @@ func TestScreens(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
+		"", "verify", "verify --quick", "gc --dry-run", "cost --budget 1000", "ingest --dry-run",
 		"list", "list --sort cost", "list conversations", "list conversations --all", "stats", "stats --storage", "status", "doctor", "source list",
 		"tree r4tga7f3ymvx3", "tree rxtvjsm9dx137", "show rzhdkf6qx3kk1", "show r4tga7f3ymvx3", "show r2fs94pz3fwak", "show rvxamfjqa9vme",
 		"show rxtvjsm9dx137", "show c02r1h4ym8mv7 --tools full", "search name", "search 可选链", "show rxtvjsm9dx137 --versions", "show r4tga7f3ymvx3 --timeline",
 		"tag list", "pin", "hold list", "report list", "prices list", "prices list claude", "prices show claude-sonnet-4-5", "cost", "cost --by project,model",
 		"cost --blocks", "cost --tree r4tga7f3ymvx3", "report diff 2025 2026 --by model", "report run cost-by-step", "search name --facets path", "prune --query format:leslie",
 	} {
-		for _, width := range []int{50, 80, 200} {
+		for _, width := range []int{43, 50, 80, 200} {
 			slave, screen := terminalOf(t, uint16(width))
 			a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(key string) string {
 				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]

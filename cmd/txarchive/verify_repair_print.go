@@ -88,17 +88,17 @@ func (w *repairRun) printPlan() error {
 		if x.Missing {
 			what = "missing"
 		}
-		text := what + " pack " + terminal.OneLine(x.Pack)
+		text := what + " pack " + x.Pack
 		if !x.ContentKnown {
 			text += ": its contents are unknown"
 			if x.Missing {
 				text += "; it is indexed if it is found again"
 			}
 		}
-		fmt.Fprintln(a.Out, text)
+		a.Line("%s", text)
 	}
 	if n := p.Recovered.Originals; n > 0 {
-		fmt.Fprintf(a.Out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", terminal.Bytes(p.Recovered.Bytes), terminal.Plural(n, "original", "originals"),
+		a.Line("saved   %s of %s: %s from the packs, %s from the backup, %s from the sources", terminal.Bytes(p.Recovered.Bytes), terminal.Plural(n, "original", "originals"),
 			terminal.Bytes(p.Recovered.From[repair.FromPack]), terminal.Bytes(p.Recovered.From[repair.FromBackup]), terminal.Bytes(p.Recovered.From[repair.FromSource]))
 	}
 	for _, name := range p.Unnamed {
@@ -108,10 +108,10 @@ func (w *repairRun) printPlan() error {
 		fmt.Fprintln(a.Out, a.Style().Red("lost    "+terminal.Plural(p.LostFacts, "record of what was pruned", "records of what was pruned")))
 	}
 	for _, l := range p.Lost {
-		fmt.Fprintln(a.Out, a.Style().Red("lost    "+lossText(&l)))
+		fmt.Fprintln(a.Out, a.Style().Red(a.Wrap("lost    ", lossText(&l), "  ")))
 	}
 	for _, l := range p.Found {
-		fmt.Fprintln(a.Out, "found   "+lossText(&l))
+		a.Line("found   %s", lossText(&l))
 	}
 	for _, l := range p.Known {
 		a.Note("still lost, since %s: %s", l.Since.UTC().Format(time.DateOnly), lossText(&l))
@@ -153,7 +153,7 @@ func (w *repairRun) report() error {
 	}
 	if !a.JSON && !a.Quiet {
 		if slices.ContainsFunc(w.plan.Damaged, func(wreck repair.DamagedPack) bool { return !wreck.Missing }) {
-			fmt.Fprintf(a.Out, "The damaged packs are kept in %s.\n", terminal.OneLine(a.DisplayPath(w.store.QuarantineDir())))
+			a.Line("The damaged packs are kept in %s.", a.DisplayPath(w.store.QuarantineDir()))
 		}
 		fmt.Fprintln(a.Out, a.Style().Green("No errors remain: everything that is left is intact."))
 	}

@@ -77,10 +77,20 @@ func (p *Printer) Message(lead, text string) { fmt.Fprintln(p.Err, p.WrapMessage
 
 // WrapMessage returns what Message prints.
 func (p *Printer) WrapMessage(lead, text string) string {
+	width, _ := terminal.Detect(p.Err)
+	return wrapLine(lead, text, width)
+}
+
+// Line prints a sentence of the results, as Message does.
+func (p *Printer) Line(format string, args ...any) {
+	fmt.Fprintln(p.Out, wrapLine("", fmt.Sprintf(format, args...), p.Width()))
+}
+
+// wrapLine returns lead and text, made harmless, on one line of any length for a width of 0. Else the lines after the first are indented.
+func wrapLine(lead, text string, width int) string {
 	text = strings.ReplaceAll(terminal.Clean(text), "\n", " ")
 	words := strings.TrimLeft(text, " ")
 	lead += text[:len(text)-len(words)]
-	width, _ := terminal.Detect(p.Err)
 	return terminal.WrapHanging(lead, words, strings.Repeat(" ", len(lead)-len(strings.TrimLeft(lead, " "))+2), width)
 }
 

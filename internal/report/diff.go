@@ -49,11 +49,11 @@ func Diff(p *printer.Printer, c *cost.Comparison, by []string, left int) {
 		class := strings.ReplaceAll(x.Class, "_", " ")
 		switch {
 		case x.After == nil:
-			fmt.Fprintf(p.Out, "%s: %s has no price of its own, was $%s per million tokens\n", terminal.OneLine(x.Model), class, price.FormatUSDPerMillion(*x.Before))
+			p.Line("%s: %s has no price of its own, was $%s per million tokens", x.Model, class, price.FormatUSDPerMillion(*x.Before))
 		case x.Before == nil:
-			fmt.Fprintf(p.Out, "%s: %s costs $%s per million tokens, had no price of its own\n", terminal.OneLine(x.Model), class, price.FormatUSDPerMillion(*x.After))
+			p.Line("%s: %s costs $%s per million tokens, had no price of its own", x.Model, class, price.FormatUSDPerMillion(*x.After))
 		default:
-			fmt.Fprintf(p.Out, "%s: %s costs $%s per million tokens, was $%s\n", terminal.OneLine(x.Model), class, price.FormatUSDPerMillion(*x.After), price.FormatUSDPerMillion(*x.Before))
+			p.Line("%s: %s costs $%s per million tokens, was $%s", x.Model, class, price.FormatUSDPerMillion(*x.After), price.FormatUSDPerMillion(*x.Before))
 		}
 	}
 	if c.Totals.Before.Unpriced+c.Totals.After.Unpriced > 0 {

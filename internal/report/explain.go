@@ -58,7 +58,7 @@ func (v *reporter) explain(ctx context.Context) error {
 		}
 	}
 	if n := x.LeftOut; n > 0 {
-		fmt.Fprintf(v.Out, "and %s: --limit 0 shows all\n", terminal.Plural(n, "more record", "more records"))
+		v.Line("and %s: --limit 0 shows all", terminal.Plural(n, "more record", "more records"))
 	}
 	f, cost := &x.Figures, usd(x.Figures.Nano)
 	if f.Nano == nil {

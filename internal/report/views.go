@@ -166,7 +166,7 @@ func (v *reporter) printBudget(b *cost.Budget) {
 		rows = append(rows, [2]string{"undated", terminal.Plural(b.Undated, "request", "requests") + " without a time, not included: --file-times"})
 	}
 	for _, r := range rows {
-		fmt.Fprintln(v.Out, v.style.Dim(fmt.Sprintf("%-10s", r[0]))+r[1])
+		fmt.Fprintln(v.Out, v.Wrap(v.style.Dim(fmt.Sprintf("%-10s", r[0])), r[1], strings.Repeat(" ", 10)))
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Report) Print(p *printer.Printer) {
 			fmt.Fprintln(p.Out, p.Wrap("  new: ", terminal.OneLine(one), "    "))
 		}
 		if len(new) > maxNewProblems {
-			fmt.Fprintf(p.Out, "  ... and %s; --json lists all\n", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
+			p.Line("  ... and %s; --json lists all", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
 		}
 	}
 }
@@ -113,10 +113,10 @@ func (s *Report) printNights(p *printer.Printer) {
 		return
 	}
 	if v := &s.Verify; v.Bytes > 0 {
-		fmt.Fprintf(p.Out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, terminal.Plural(v.Days, "day", "days"))
+		p.Line("verified: %d %% of the packs within %s", 100*v.Covered/v.Bytes, terminal.Plural(v.Days, "day", "days"))
 	}
 	if b := s.Backup; b != nil && b.Last != nil {
-		fmt.Fprintf(p.Out, "backup: %s, %s\n", terminal.OneLine(p.DisplayPath(b.Dir)), terminal.Ago(p.Now().Sub(*b.Last)))
+		p.Line("backup: %s, %s", p.DisplayPath(b.Dir), terminal.Ago(p.Now().Sub(*b.Last)))
 	}
 }
 

@@ -52,8 +52,10 @@ func TestWrapHanging(t *testing.T) {
 		{"", "unbreakable", 4, "unbreakable"},
 		{"", "the command `txarchive verify` lists", 24, "the command\n  `txarchive verify`\n  lists"},
 		{"", "`txarchive search 'a b'`, or not", 9, "`txarchive search 'a b'`,\n  or not"},
-		{"", "Next: txarchive list 'it'\\''s, so' b, or stop", 20, "Next:\n  txarchive list 'it'\\''s, so' b,\n  or stop"},
+		{"", "Next: txarchive list 'it'\\''s, so' b, or stop", 20, "Next:\ntxarchive list 'it'\\''s, so' b,\n  or stop"},
 		{"", "Try: txarchive list a   (why)", 20, "Try:\n  txarchive list a\n  (why)"},
+		{"", "it says `txarchive verify`, too", 20, "it says\n`txarchive verify`,\n  too"},
+		{"hint: ", "txarchive show --help has examples", 22, "hint: txarchive show --help\n  has examples"},
 		{"hint: ", "txarchive verify", 9, "hint: txarchive verify"},
 	} {
 		if got := WrapHanging(c.lead, c.words, "  ", c.width); got != c.want {

@@ -80,12 +80,12 @@ func Wrap(s string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// commandLine matches a command line of txarchive in a text: in backticks, or after a colon or nothing up to a comma or semicolon that
-// is not in quotes.
-var commandLine = lazyregexp.New("`txarchive [^`]*`" + `|(?:^|: )txarchive(?: (?:\\.|'[^']*'|"[^"]*"|[^\s,;'"])+)+`)
+// commandLine matches a command line of txarchive in a text: in backticks, or after a colon or nothing up to --help, or a comma or
+// semicolon that is not in quotes.
+var commandLine = lazyregexp.New("`txarchive [^`]*`" + `|(?:^|: )txarchive(?:(?: [^ ,;]+)*? --help|(?: (?:\\.|'[^']*'|"[^"]*"|[^\s,;'"])+)+)`)
 
 // WrapHanging returns lead and words on lines of at most width columns; 0 is any number. Lines after the first begin with margin. A
-// command line stays whole, even if it is wider: it is there to be copied.
+// command line stays whole, even if it is wider: it is there to be copied. It gets no margin where it is too wide for that.
 func WrapHanging(lead, words, margin string, width int) string {
 	const held = "\x00" // a space that no line is broken at
 	words = commandLine.ReplaceAllStringFunc(words, func(line string) string {
@@ -96,15 +96,19 @@ func WrapHanging(lead, words, margin string, width int) string {
 	b.WriteString(lead)
 	used, gap := Width(lead), 0
 	for _, word := range strings.Split(words, " ") {
-		word = strings.ReplaceAll(word, held, " ")
-		n := Width(word)
+		command := strings.ReplaceAll(word, held, " ")
+		n := Width(command)
 		switch {
 		case n == 0:
 		case width > 0 && gap > 0 && used+gap+n > width:
-			b.WriteString("\n" + margin + word)
-			used, gap = len(margin)+n, 0
+			indent := margin
+			if command != word && len(margin)+n > width {
+				indent = ""
+			}
+			b.WriteString("\n" + indent + command)
+			used, gap = len(indent)+n, 0
 		default:
-			b.WriteString(strings.Repeat(" ", gap) + word)
+			b.WriteString(strings.Repeat(" ", gap) + command)
 			used, gap = used+gap+n, 0
 		}
 		gap++
