@@ -161,20 +161,24 @@ func (a *app) printList(ctx context.Context, o *listOptions, columns []show.Colu
 		return err
 	}
 	show.NoteIgnored(&a.Printer, search.Ignored(of.Query.Root))
+	s := a.suggester(store)
 	if n == 0 {
-		a.explainEmpty(ctx, store, *o, of, what)
+		a.explainEmpty(ctx, store, s, *o, of, what)
 	}
 	for _, n := range query.Conditions(of.Query.Root) {
 		word, ok := n.(query.Word)
 		if _, err := query.Parse("during:"+word.Text, a.Now(), a.Location()); ok && err == nil && word.Text != "now" {
-			a.Note("%s was searched for as a word; runs of that time: during:%s", word.Text, word.Text)
+			s.Suggest("%s was searched for as a word; runs of that time: during:%s", word.Text, word.Text)
 		}
+	}
+	if n == 0 && of.Query.Root != nil {
+		s.Else()
 	}
 	return nil
 }
 
 // explainEmpty notes why a list may be empty.
-func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOptions, asked index.Selection, what string) {
+func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, s *suggest.Suggester, o listOptions, asked index.Selection, what string) {
 	if asked.Query.Root == nil {
 		known := int64(0)
 		for _, err := range store.Index().Runs(ctx, index.Selection{Named: true}, index.Page{}) {
@@ -209,7 +213,7 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 				at = r.Changed
 			}
 			if err == nil && at.Valid {
-				a.Note("At other times there are some: the newest of these runs is of %s", a.FormatTime(at))
+				s.Suggest("At other times there are some: the newest of these runs is of %s", a.FormatTime(at))
 			}
 		}
 	}
@@ -217,7 +221,6 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, o listOp
 	if what == "conversation" {
 		command = "list conversations --query"
 	}
-	s := a.suggester(store)
 	s.Relaxed(ctx, command, o.typed.Print(asked.Query), matches)
 	s.Show(ctx, o.query)
 }

@@ -105,6 +105,9 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 			s.Names(ctx, query)
 			s.Usage(ctx, query)
 			s.Show(ctx, query)
+			if len(coverage.Proposals) == 0 {
+				s.Else()
+			}
 			if err := status.NoteUnindexed(ctx, &a.Printer, store, coverage.Rows); err != nil {
 				return err
 			}

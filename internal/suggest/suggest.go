@@ -26,6 +26,26 @@ type Suggester struct {
 	Index   Index
 	Formats []string                                         // names of all formats
 	Values  func(ctx context.Context, field string) []string // those of a field that occur
+
+	noted bool // a suggestion
+}
+
+// Suggest notes a suggestion.
+func (s *Suggester) Suggest(format string, args ...any) {
+	s.noted = true
+	s.Note(format, args...)
+}
+
+// try notes a command that may be meant.
+func (s *Suggester) try(command, text, why string) {
+	s.Suggest("Try: txarchive %s %s   (%s)", command, terminal.ShellQuote(strings.TrimSpace(text)), why)
+}
+
+// Else notes where to read on if nothing was suggested.
+func (s *Suggester) Else() {
+	if !s.noted {
+		s.Suggest("How queries match: txarchive docs query-language")
+	}
 }
 
 // partialFields are compared with the whole value that a producer states, of which people often know only a part.
@@ -83,10 +103,16 @@ func (s *Suggester) Show(ctx context.Context, text string) {
 			return // another condition excludes it
 		}
 	}
-	s.Note("Try: txarchive show %s   (%s)", id, why)
+	s.Suggest("Try: txarchive show %s   (%s)", id, why)
 }
 
-// Names notes, for a query without hits, formats that do not exist and values that are near existing ones.
+// maxValues is how many values of a field are named where none is near the one that was asked for.
+const maxValues = 8
+
+// maxFewer is the number of conditions up to which a query without one of them is tried.
+const maxFewer = 8
+
+// Names notes, for a query without hits, formats that do not exist and values that are near existing ones, or else some that exist.
 func (s *Suggester) Names(ctx context.Context, text string) {
 	t, err := query.Parse(text, s.Now(), s.Location())
 	if err != nil || t.Root == nil {
@@ -110,15 +136,21 @@ func (s *Suggester) Names(ctx context.Context, text string) {
 			near := slices.DeleteFunc(slices.Clone(names), far)
 			switch {
 			case f.Name == "format" && len(near) == 0:
-				s.Note("Unknown format %q. Try %s", v.Text, strings.Join(s.Formats, ", "))
+				s.Suggest("Unknown format %q. Try %s", v.Text, strings.Join(s.Formats, ", "))
 			case f.Name == "format":
-				s.Note("Unknown format %q. Try %s", v.Text, strings.Join(near, ", "))
+				s.Suggest("Unknown format %q. Try %s", v.Text, strings.Join(near, ", "))
 			case len(near) > 0:
 				meant := query.Field{Name: f.Name}
 				for _, name := range near[:min(len(near), 5)] {
 					meant.Values = append(meant.Values, query.Value{Text: name})
 				}
-				s.Note("Did you mean %s instead of %s?", meant, v.Text)
+				s.Suggest("Did you mean %s instead of %s?", meant, v.Text)
+			case len(names) > 0 && f.Name != "run":
+				some := names[:min(len(names), maxValues)]
+				if len(some) < len(names) {
+					some = append(slices.Clip(some), "...")
+				}
+				s.Suggest("Values of %s: %s", f.Name, strings.Join(some, ", "))
 			}
 		}
 	}
@@ -153,10 +185,10 @@ func (s *Suggester) Usage(ctx context.Context, text string) {
 	if err != nil || found > 0 {
 		return
 	}
-	s.Note("No event with %s states %s: what a request used and cost is stated elsewhere, mostly beside the answer of the model", query.Conjunction(of...), what)
+	s.Suggest("No event with %s states %s: what a request used and cost is stated elsewhere, mostly beside the answer of the model", query.Conjunction(of...), what)
 	for _, err := range s.Index.Runs(short, index.Selection{Query: t}, index.Page{Limit: 1}) {
 		if err == nil {
-			s.Note("Try: txarchive list %s   (runs that have such events, by what all of the run took)", terminal.ShellQuote(text))
+			s.try("list", text, "runs that have such events, by what all of the run took")
 		}
 	}
 	for n := range query.Leaves(t.Root) { // the report knows tools and what requests used
@@ -166,7 +198,7 @@ func (s *Suggester) Usage(ctx context.Context, text string) {
 			return
 		}
 	}
-	s.Note("Try: txarchive cost --by conversation %s   (requests that called such a tool)", terminal.ShellQuote(text))
+	s.try("cost --by conversation", text, "requests that called such a tool")
 }
 
 // isUsage reports whether a comparison is with what a request used or cost.
@@ -189,12 +221,21 @@ func (s *Suggester) Relaxed(ctx context.Context, command, text string, matches f
 		if word, ok := n.(query.Word); ok {
 			if meant := query.Meant(word.Text); len(meant) > 0 {
 				widest := strings.Replace(text, word.Text, meant[len(meant)-1], 1)
-				s.Note("Try: txarchive %s %s   (as a field)", command, terminal.ShellQuote(widest))
+				s.try(command, widest, "as a field")
 			}
 		}
 	}
-	if t = relaxed(t); t != nil && matches(t) {
-		q := query.FindTypedTimes(text, now, s.Location()).Print(t)
-		s.Note("Try: txarchive %s %s   (values match as a whole)", command, terminal.ShellQuote(strings.TrimSpace(q)))
+	typed := query.FindTypedTimes(text, now, s.Location())
+	if wide := relaxed(t); wide != nil && matches(wide) {
+		s.try(command, typed.Print(wide), "values match as a whole")
+	}
+	all := query.Conditions(t.Root)
+	if s.noted || len(all) < 2 || len(all) > maxFewer {
+		return
+	}
+	for i, n := range all {
+		if fewer := (&query.Tree{Root: query.Conjunction(slices.Delete(slices.Clone(all), i, i+1)...)}); matches(fewer) {
+			s.try(command, typed.Print(fewer), "without "+typed.Print(n))
+		}
 	}
 }
