@@ -71,7 +71,7 @@ func newCostCommand(a *app) *cobra.Command {
 	f.StringVar(&o.since, "since", "", "only usage since this `DATE` (2026-11, 2026-11-20) or age (7d)")
 	f.StringVar(&o.until, "until", "", "only usage until the end of this `DATE`")
 	f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of days and hours, such as Europe/Berlin (default local)")
-	f.StringVar(&o.weekStart, "week-start", weekdays[0], "`DAY` on which weeks begin")
+	f.StringVar(&o.weekStart, "week-start", weekdays[0], "`DAY` on which weeks begin, also in dates such as this-week")
 	f.BoolVar(&o.fileTimes, "file-times", false, "date requests that state no time by the last change of their file")
 	f.StringVar(&o.format, "format", "", "output `FORMAT`: table, csv, json (an object), ndjson or markdown (default table)")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show at most `N` rows, and sum up the rest (0 = no limit)")
@@ -180,11 +180,12 @@ func (o *costOptions) options(a *app) (cost.Options, error) {
 	if c.WeekShift = slices.Index(weekdays, strings.ToLower(o.weekStart)); c.WeekShift < 0 {
 		return c, failure.Usage(fmt.Sprintf("--week-start %q is not a day of the week", o.weekStart), "--week-start sunday")
 	}
-	if c.Since, c.Until, err = timeRange(o.since, o.until, a.Now(), zone); err != nil {
+	calendar := query.Calendar{Now: a.Now(), Location: zone, WeekShift: c.WeekShift}
+	if c.Since, c.Until, err = timeRange(o.since, o.until, calendar); err != nil {
 		return c, err
 	}
 	if o.query != "" {
-		c.Query, err = query.Parse(o.query, a.Now(), zone)
+		c.Query, err = calendar.Parse(o.query)
 	}
 	return c, err
 }
@@ -224,19 +225,24 @@ func (a *app) zone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
+// calendar returns what dates that people type are relative to.
+func (a *app) calendar() query.Calendar {
+	return query.Calendar{Now: a.Now(), Location: a.Location()}
+}
+
 // timeRange returns the time from the start of since to the end of until, in the syntax of queries; "" is open.
-func timeRange(since, until string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
+func timeRange(since, until string, c query.Calendar) (from, to time.Time, err error) {
 	if since == "" && until == "" {
 		return from, to, nil
 	}
 	for _, date := range []struct{ flag, text string }{{"--since", since}, {"--until", until}} {
 		const help = "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month"
-		_, bad := query.Parse(`during:"`+date.text+`.."`, now, zone)
+		_, bad := c.Parse(`during:"` + date.text + `.."`)
 		if date.text != "" && (bad != nil || strings.ContainsAny(date.text, `"\`) || strings.Contains(date.text, "..")) {
 			return from, to, failure.Usage(fmt.Sprintf("%s %q is not a date", date.flag, date.text), help)
 		}
 	}
-	tree, err := query.Parse(`during:"`+since+".."+until+`"`, now, zone)
+	tree, err := c.Parse(`during:"` + since + ".." + until + `"`)
 	if err != nil {
 		return from, to, failure.Usage("--until is before --since", "give the earlier date to --since")
 	}

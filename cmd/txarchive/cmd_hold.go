@@ -101,7 +101,7 @@ func (a *app) checkHold(h *prune.Hold, until string) error {
 	at := a.Now()
 	if d, bad := policy.ParseDuration(until); bad == nil {
 		at = at.Add(d)
-	} else if _, at, bad = timeRange("", until, at, a.Location()); bad != nil {
+	} else if _, at, bad = timeRange("", until, a.calendar()); bad != nil {
 		return failure.Usage(fmt.Sprintf("%q is neither a date nor a duration", until), "--until 2027-12-31, --until 2027-12, --until 90d")
 	}
 	if !at.After(a.Now()) {

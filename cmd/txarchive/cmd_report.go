@@ -139,7 +139,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 			}
 		}
 	}
-	if _, _, err := timeRange(since, until, a.Now(), a.Location()); err != nil && r.Shipped {
+	if _, _, err := timeRange(since, until, a.calendar()); err != nil && r.Shipped {
 		return failure.Usage(fmt.Sprintf("until=%q is before since=%q", until, since), "give the earlier date to since")
 	}
 	for name, value := range r.Parameters {
@@ -171,7 +171,7 @@ func (a *app) reportValue(name, text string) (string, error) {
 		return text, nil
 	}
 	ends := map[string]string{name: text}
-	from, to, err := timeRange(ends["since"], ends["until"], a.Now(), a.Location())
+	from, to, err := timeRange(ends["since"], ends["until"], a.calendar())
 	switch {
 	case err != nil || text == "":
 		return "", failure.Usage(fmt.Sprintf("%s=%q is not a date", name, text), "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month")

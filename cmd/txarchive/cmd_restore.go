@@ -105,7 +105,7 @@ func (o *restoreOptions) check(a *app) error {
 	if o.At, err = time.Parse(time.RFC3339Nano, o.at); err == nil {
 		return nil
 	}
-	if _, o.At, err = timeRange("", o.at, a.Now(), a.Location()); err != nil {
+	if _, o.At, err = timeRange("", o.at, a.calendar()); err != nil {
 		return failure.Usage(fmt.Sprintf("--at %q is not a time", o.at), "write 2026-11-20, 2026-11-20T08:00, 2026-11-20T08:00:05Z, 7d or yesterday")
 	}
 	return nil

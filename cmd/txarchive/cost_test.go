@@ -209,3 +209,25 @@ func TestOutdatedPrices(t *testing.T) {
 		t.Error("said after an ingest")
 	}
 }
+
+// TestThisWeek: the words for weeks follow --week-start, in flags and in queries.
+func TestThisWeek(t *testing.T) {
+	dir := filled(t)
+	sunday := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) // the usage of awf is of the Friday before
+	for _, c := range []struct {
+		line string
+		none bool
+	}{
+		{"--since this-week", false},
+		{"--since this-week --week-start sunday", true},
+		{"--since last-week --until last-week --week-start sunday", false},
+		{"--since this-week --week-start saturday", true},
+		{"during:this-week", false},
+		{"during:this-week --week-start sunday", true},
+	} {
+		out := runAt(t, sunday, dir, 0, append([]string{"cost", "--utc", "--json", "format:awf"}, strings.Fields(c.line)...)...)
+		if none := strings.Contains(out, `"rows":[]`); none != c.none {
+			t.Errorf("%s: %s", c.line, out)
+		}
+	}
+}

@@ -114,7 +114,7 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 			until = since
 		}
 		var err error
-		if s.Since, s.Until, err = timeRange(since, until, a.Now(), o.Location); err != nil {
+		if s.Since, s.Until, err = timeRange(since, until, query.Calendar{Now: a.Now(), Location: o.Location}); err != nil {
 			return s, nil, failure.Usage(fmt.Sprintf("%q is not a period", text), "write 2026-10, last-month, 7d, 2026-10-01..2026-10-15, or the directory of an archive")
 		}
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,13 +17,13 @@ type parser struct {
 	depth int // nesting of groups and negations
 	now   time.Time
 	loc   *time.Location
+
+	weekShift int // see Calendar
 }
 
-func parse(text string, now time.Time, loc *time.Location) (Node, error) {
-	if loc == nil {
-		loc = time.UTC
-	}
-	p := &parser{text: strings.ToValidUTF8(text, "\ufffd"), now: now.Round(0).In(loc), loc: loc}
+func parse(text string, c Calendar) (Node, error) {
+	loc := cmp.Or(c.Location, time.UTC)
+	p := &parser{text: strings.ToValidUTF8(text, "\ufffd"), now: c.Now.Round(0).In(loc), loc: loc, weekShift: c.WeekShift}
 	if len(text) > MaxLength {
 		return nil, p.errorf(0, "the query is too long", "at most %d bytes", MaxLength)
 	}

@@ -72,7 +72,7 @@ func (n Substring) String() string { return bareOr(n, "*"+n.Text+"*", "*"+quote(
 // bareOr returns bare if it parses as n in every context, otherwise quoted.
 func bareOr(n Node, bare, quoted string) string {
 	for _, text := range []string{bare, "(" + bare + ")"} {
-		if got, err := parse(text, time.Time{}, nil); err != nil || got != n || strings.HasPrefix(bare, "/") || strings.HasPrefix(bare, "“") {
+		if got, err := parse(text, Calendar{}); err != nil || got != n || strings.HasPrefix(bare, "/") || strings.HasPrefix(bare, "“") {
 			return quoted
 		}
 	}

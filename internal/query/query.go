@@ -176,7 +176,19 @@ func (e *SyntaxError) Error() string {
 // Parse parses a query. Ages and words such as yesterday are relative to now; dates without a zone, days and weeks
 // are those of loc (nil is UTC). Every error is a *SyntaxError.
 func Parse(text string, now time.Time, loc *time.Location) (*Tree, error) {
-	root, err := parse(text, now, loc)
+	return Calendar{Now: now, Location: loc}.Parse(text)
+}
+
+// Calendar is what dates in a query are relative to.
+type Calendar struct {
+	Now       time.Time
+	Location  *time.Location // of dates without a zone, days and weeks; nil is UTC
+	WeekShift int            // weeks begin so many days after Monday, 0 to 6
+}
+
+// Parse parses a query. Every error is a *SyntaxError.
+func (c Calendar) Parse(text string) (*Tree, error) {
+	root, err := parse(text, c)
 	if err != nil {
 		return nil, err
 	}

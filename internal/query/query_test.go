@@ -163,6 +163,12 @@ func TestTimes(t *testing.T) {
 	if tree, err := Parse("after:1h", now.Add(632*time.Millisecond), berlin); err != nil || tree.String() != "after:2026-11-20T22:30:00Z" {
 		t.Errorf("an age begins at a second: %v, %v", tree, err)
 	}
+	for shift, first := range []string{"2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21", "2026-11-15"} { // Monday to Sunday
+		tree, err := Calendar{Now: now, Location: berlin, WeekShift: shift}.Parse("during:last-week..this-week")
+		if want := (Range{day(first).AddDate(0, 0, -7).UTC(), day(first).AddDate(0, 0, 7).UTC()}); err != nil || tree.Root != Node(want) {
+			t.Errorf("weeks that begin %d days after Monday: %v, %v, want %v", shift, tree, err, want)
+		}
+	}
 }
 
 func TestTypedTimes(t *testing.T) {

@@ -109,11 +109,11 @@ var weekdays = map[string]time.Weekday{
 	"friday": time.Friday, "saturday": time.Saturday, "sunday": time.Sunday,
 }
 
-// named parses a word such as today. Weeks begin on Monday; a day of the week is the latest one before today.
+// named parses a word such as today. A day of the week is the latest one before today.
 func (p *parser) named(word string) (span, bool) {
 	y, m, d := p.now.Date()
 	day := func(y int, m time.Month, d int) time.Time { return midnight(y, m, d, p.loc) }
-	monday := d - (int(p.now.Weekday())+6)%7
+	week := d - (int(p.now.Weekday())+13-p.weekShift)%7 // its first day
 	if weekday, ok := weekdays[strings.TrimPrefix(word, "last-")]; ok {
 		back := (int(p.now.Weekday()-weekday)+6)%7 + 1
 		return span{from: day(y, m, d-back), to: day(y, m, d-back+1)}, true
@@ -126,9 +126,9 @@ func (p *parser) named(word string) (span, bool) {
 	case "yesterday":
 		return span{from: day(y, m, d-1), to: day(y, m, d)}, true
 	case "this-week":
-		return span{from: day(y, m, monday), to: day(y, m, monday+7)}, true
+		return span{from: day(y, m, week), to: day(y, m, week+7)}, true
 	case "last-week":
-		return span{from: day(y, m, monday-7), to: day(y, m, monday)}, true
+		return span{from: day(y, m, week-7), to: day(y, m, week)}, true
 	case "this-month":
 		return span{from: day(y, m, 1), to: day(y, m+1, 1)}, true
 	case "last-month":
