@@ -39,6 +39,10 @@ func newBackupCommand(a *app) *cobra.Command {
 			"  txarchive backup verify /mnt/backup/transcripts --full\n  txarchive backup restore /mnt/backup/transcripts --to ~/again",
 		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error { return runBackup(cmd.Context(), a, o, v[0]) },
+		// beside the subcommands, after which cobra completes no files
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
 	}
 	keepFlags(cmd, &o.keep)
 	cmd.Flags().BoolVar(&o.moved, "moved", false, "accept that the archive has moved, or is an older state of itself")
