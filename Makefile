@@ -79,7 +79,7 @@ bench-large: build ## the same on 1 GiB, each load once; no stages, for their ro
 	$(BENCH) -mb $(or $(MB),1024) -runs 1 $(BENCHFLAGS)
 
 bench-hot: ## hot functions, with what they allocate
-	$(GOTEST) -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format/... ./internal/index/sqlite/fts5
+	$(GOTEST) -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/jsontext ./internal/ingest/format/... ./internal/index/sqlite/fts5
 
 bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIVE=DIR also with snippets from its packs
 	$(GOTEST) -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite/ask -bench-events $(or $(EVENTS),1000000)

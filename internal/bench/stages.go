@@ -21,6 +21,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/term"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -372,10 +373,10 @@ func (s *stageRun) limits(context.Context) error {
 		}
 		if err := s.add("limit: look at each byte as JSON", func() error {
 			if filepath.Ext(path) == ".json" {
-				format.ParseJSON(content) // invalid JSON does not matter here
+				jsontext.Parse(content) // invalid JSON does not matter here
 				return nil
 			}
-			for _, err := range format.Objects(bytes.NewReader(content), "", func(*transcript.Problem) {}) {
+			for _, err := range jsontext.Objects(bytes.NewReader(content), "", func(*transcript.Problem) {}) {
 				if err != nil {
 					return err
 				}

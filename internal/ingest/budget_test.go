@@ -15,6 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 )
 
 // TestLoad has several workers send rows to a writer: the rows in flight never exceed the budget, except for a single delivery that is larger,
@@ -107,7 +108,7 @@ func TestWholes(t *testing.T) {
 		}
 	}
 	in := inputOf(&blob.Version{Size: format.DocumentLimit + 1}, "", iotest.ErrReader(errors.New("it was begun")))
-	if _, err := format.ReadAll(in.Reader, format.DocumentLimit); !errors.Is(err, format.ErrTooLarge) {
+	if _, err := format.ReadAll(in.Reader, format.DocumentLimit); !errors.Is(err, layer.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // rootFormats returns the formats that own directories of this source, by directory.
@@ -190,7 +191,7 @@ func retentionDays(c format.Cleaning, dir string) int {
 	for range 3 {
 		text, err := os.ReadFile(filepath.Join(dir, c.Setting.Name))
 		if err == nil {
-			settings, _ := format.ParseJSON(text) // absent for bad JSON
+			settings, _ := jsontext.Parse(text) // absent for bad JSON
 			if n, ok := parseDays(settings.Get(strings.Split(c.Setting.Key, ".")...)); ok {
 				return n
 			}
@@ -201,7 +202,7 @@ func retentionDays(c format.Cleaning, dir string) int {
 }
 
 // parseDays reads a number of days, or a string of a number with a unit: h, d, w or m.
-func parseDays(v format.Value) (int, bool) {
+func parseDays(v jsontext.Value) (int, bool) {
 	n, ok := v.Int()
 	if text := v.Str(); len(text) > 1 {
 		hours := map[byte]int64{'h': 1, 'd': 24, 'w': 7 * 24, 'm': 30 * 24}[text[len(text)-1]]

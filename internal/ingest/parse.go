@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -65,13 +66,13 @@ func (s *sizedReader) Read(p []byte) (int, error) {
 // rowsLayer begins the name of the layer that has a database's rows as JSON lines: "rows:<format>:<role>".
 const rowsLayer = "rows:"
 
-// Layer returns a function that opens the layer of an original which a record's Origin.Inner names: the layers of format.Layer, and the
+// Layer returns a function that opens the layer of an original which a record's Origin.Inner names: the layers of layer.Open, and the
 // rows of databases.
 func Layer(formats []format.Format) func(inner string, r io.Reader) (io.Reader, error) {
 	return func(inner string, r io.Reader) (io.Reader, error) {
 		name, ok := strings.CutPrefix(inner, rowsLayer)
 		if !ok {
-			return format.Layer(inner, r)
+			return layer.Open(inner, r)
 		}
 		name, role, _ := strings.Cut(name, ":")
 		i := slices.IndexFunc(formats, func(f format.Format) bool { return f.Name() == name })
@@ -89,7 +90,7 @@ func Layer(formats []format.Format) func(inner string, r io.Reader) (io.Reader, 
 }
 
 // Compress returns a writer of a layer that Layer opens again: gzip or zstd.
-func Compress(inner string, w io.Writer) (io.WriteCloser, error) { return format.Compress(inner, w) }
+func Compress(inner string, w io.Writer) (io.WriteCloser, error) { return layer.Compress(inner, w) }
 
 // exportRows reads a database from r and writes its rows as JSON lines. An error of the database itself is a databaseError.
 func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader, w io.Writer) error {
@@ -114,7 +115,7 @@ func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader
 }
 
 func unzstd(frame []byte) ([]byte, error) {
-	return format.ReadAll(format.Zstd(bytes.NewReader(frame)), format.DocumentLimit)
+	return format.ReadAll(layer.Zstd(bytes.NewReader(frame)), format.DocumentLimit)
 }
 
 func queriesOf(all []format.Query) (queries []dbcopy.Query) {

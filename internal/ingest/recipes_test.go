@@ -15,8 +15,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
-	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -246,7 +246,7 @@ func (w *world) raw(ctx context.Context, at index.Place) ([]byte, error) {
 		}
 		r := w.Originals.Reader(ctx, s.Extents)
 		if at.Inner != "" {
-			if r, err = format.Layer(at.Inner, r); err != nil {
+			if r, err = layer.Open(at.Inner, r); err != nil {
 				return nil, err
 			}
 		}

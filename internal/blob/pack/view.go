@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/poison"
 )
 
 // View is the inflated tar stream of a pack, or the part of it that Members cover. It inflates only the members that
@@ -113,7 +114,7 @@ func (v *View) inflate(ctx context.Context, m blob.Member) ([]byte, error) {
 	}
 	buf := bufferPool.Get().(*[]byte)
 	defer func() {
-		poison((*buf)[:cap(*buf)])
+		poison.Bytes((*buf)[:cap(*buf)])
 		bufferPool.Put(buf)
 	}()
 	if int64(cap(*buf)) < m.Size {

@@ -1,5 +1,6 @@
 // Package format is the contract between the archive and the formats of agent systems, and what all of these share:
-// readers of lines, JSON, times, gzip, zstd and tar, and a sink for records with reusable memory for them.
+// tests of a file's first bytes, a sink for records with reusable memory for them, and parts of resolvers. What they read with is in
+// jsontext, layer and timestamp.
 //
 // A format is a pure function from bytes to records. It opens no file, reads no clock and keeps no state: the
 // same bytes at the same path give the same records on every machine, and the bytes of an event alone give
@@ -94,7 +95,7 @@ type Input struct {
 	Root string // the claim's root
 	Role string
 	Size int64 // bytes that Reader has
-	// Reader has the whole original from its start. Compressed originals come as stored: see Gunzip and Zstd.
+	// Reader has the whole original from its start. Compressed originals come as stored: see package layer.
 	Reader io.Reader
 }
 

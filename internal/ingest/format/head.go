@@ -5,22 +5,14 @@ import (
 	"iter"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
-
-const bom = "\xef\xbb\xbf"
-
-// TrimBOM removes a byte order mark from the start of a file.
-func TrimBOM[T string | []byte](file T) T {
-	if len(file) >= len(bom) && string(file[:len(bom)]) == bom {
-		return file[len(bom):]
-	}
-	return file
-}
 
 // AnyLine reports whether test is true for one of the lines in a file's first bytes, trimmed of white space. It is not enough to look at
 // the first line, which may be blank, torn or bad. The last line may be cut.
 func AnyLine(head []byte, test func(line []byte) bool) bool {
-	for line := range bytes.Lines(TrimBOM(head)) {
+	for line := range bytes.Lines(jsontext.TrimBOM(head)) {
 		if test(bytes.TrimSpace(line)) {
 			return true
 		}
@@ -69,25 +61,18 @@ func FirstTable(head []byte) string {
 	return string(table)
 }
 
-// BeginsObject reports whether a line begins with a brace, after white space. It is a cheap test that saves parsing most lines that are no
-// JSON.
-func BeginsObject(line []byte) bool {
-	i := skipSpace(line, 0)
-	return i < len(line) && line[i] == '{'
-}
-
-// ObjectLines yields the lines in a file's first bytes for which BeginsObject is true, and whether each is complete. It searches for braces and
+// ObjectLines yields the lines in a file's first bytes for which jsontext.BeginsObject is true, and whether each is complete. It searches for braces and
 // looks only at lines with one, since it is called for every file, and files that are no JSON have few.
 func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
 	return func(yield func(line []byte, whole bool) bool) {
-		for rest := TrimBOM(head); ; {
+		for rest := jsontext.TrimBOM(head); ; {
 			brace := bytes.IndexByte(rest, '{')
 			if brace < 0 {
 				return
 			}
 			begin := bytes.LastIndexByte(rest[:brace], '\n') + 1
 			line, after, whole := bytes.Cut(rest[begin:], []byte("\n"))
-			if BeginsObject(line) && !yield(line, whole) {
+			if jsontext.BeginsObject(line) && !yield(line, whole) {
 				return
 			}
 			rest = after
@@ -104,24 +89,6 @@ func IsText(b []byte) bool {
 		}
 	}
 	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
-}
-
-// IsUUID reports whether s is a UUID: 32 hexadecimal digits of either case, with dashes.
-func IsUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range []byte(s) {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case c-'0' > 9 && (c|0x20 < 'a' || c|0x20 > 'f'):
-			return false
-		}
-	}
-	return true
 }
 
 // IsSQLite reports whether a file has the header of an SQLite database.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // TestHasTables finds tables by all ways to quote a name that SQLite knows, and none by the beginning of its name.
@@ -44,9 +46,9 @@ func TestObjectLines(t *testing.T) {
 			whole bool
 		}
 		var want, got []object
-		for rest := TrimBOM(head); len(rest) > 0; {
+		for rest := jsontext.TrimBOM(head); len(rest) > 0; {
 			line, more, whole := bytes.Cut(rest, []byte("\n"))
-			if rest = more; BeginsObject(line) {
+			if rest = more; jsontext.BeginsObject(line) {
 				want = append(want, object{string(line), whole})
 			}
 		}

@@ -1,10 +1,10 @@
 package format
 
 import (
-	"bytes"
-	"io"
 	"unsafe"
 
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/poison"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -24,7 +24,7 @@ type eventWithPart struct {
 
 // Reset takes back all events and texts. They must not be used any more.
 func (l *Lender) Reset() {
-	poisonBytes(l.buf[:cap(l.buf)])
+	poison.Bytes(l.buf[:cap(l.buf)])
 	l.buf, l.lent = l.buf[:0], 0
 }
 
@@ -57,37 +57,15 @@ func (l *Lender) Text(fill func([]byte) []byte) string {
 
 // Part returns a part with the text of a value in an event, or of the whole event if the value is absent. Only a value that is not the
 // whole event has a range of its own. The part is valid until Reset.
-func (l *Lender) Part(event, v Value, appendText func([]byte, Value) []byte) transcript.Part {
+func (l *Lender) Part(event, v jsontext.Value, appendText func([]byte, jsontext.Value) []byte) transcript.Part {
 	if !v.Exists() {
 		v = event
 	}
 	part := transcript.Part{Text: l.Text(func(b []byte) []byte { return appendText(b, v) })}
-	if at := OffsetIn(event, v); at > 0 {
+	if at := jsontext.OffsetIn(event, v); at > 0 {
 		part.Offset, part.Length = at, int64(v.Len())
 	}
 	return part
-}
-
-// Memory is a Reader of content in memory, which must not change until the parse is over.
-type Memory struct {
-	bytes.Reader
-	content []byte
-}
-
-// InMemory returns a Reader of content.
-func InMemory(content []byte) *Memory {
-	m := &Memory{content: content}
-	m.Reset(content)
-	return m
-}
-
-// ReadText is ReadAll with a string as its result. For a Memory the string is no copy, so neither it nor a part of it may be used after the parse.
-func ReadText(r io.Reader, limit int64) (string, error) {
-	if m, ok := r.(*Memory); ok && m.Len() == len(m.content) && int64(m.Len()) <= limit {
-		return asString(m.content), nil
-	}
-	b, err := ReadAll(r, limit)
-	return asString(b), err
 }
 
 // asString returns b as a string without a copy. It must not be used after b has changed.

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Place is a directory or file where a program keeps files of a format by default.
@@ -28,11 +30,11 @@ type Listing struct{ Base, Dir string }
 
 // Dirs returns the directories in a file, slash-separated, in order. It leaves out relative ones without a base.
 func (l Listing) Dirs(file []byte) (all []string) {
-	v, err := ParseJSON(TrimBOM(file))
+	v, err := jsontext.Parse(jsontext.TrimBOM(file))
 	if err != nil {
 		return nil
 	}
-	AppendText(nil, v, func(dst []byte, _ int, _ string, v Value) ([]byte, bool) {
+	jsontext.AppendText(nil, v, func(dst []byte, _ int, _ string, v jsontext.Value) ([]byte, bool) {
 		dir, base := slashed(v.Get(l.Dir).Str()), slashed(v.Get(l.Base).Str())
 		if dir == "" {
 			return dst, false

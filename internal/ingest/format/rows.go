@@ -3,6 +3,7 @@ package format
 import (
 	"io"
 
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -11,17 +12,17 @@ import (
 type Rows struct {
 	Sink
 	Lend       Lender
-	AppendText func(dst []byte, v Value) []byte // the text of a value
+	AppendText func(dst []byte, v jsontext.Value) []byte // the text of a value
 
-	Session string // id of the current session
-	Begun   bool   // its conversation was yielded
-	Named   bool   // its run was yielded as named
-	Row     Object // parts are located in it
+	Session string          // id of the current session
+	Begun   bool            // its conversation was yielded
+	Named   bool            // its run was yielded as named
+	Row     jsontext.Object // parts are located in it
 }
 
 // EachRow calls row for each object of a file. It takes back what was lent for the one before.
-func (r *Rows) EachRow(file io.Reader, row func(Value)) {
-	for o := range r.Each(Objects(file, "", r.SessionProblem)) {
+func (r *Rows) EachRow(file io.Reader, row func(jsontext.Value)) {
+	for o := range r.Each(jsontext.Objects(file, "", r.SessionProblem)) {
 		r.Row = o
 		r.Lend.Reset()
 		row(o.Value)
@@ -29,9 +30,9 @@ func (r *Rows) EachRow(file io.Reader, row func(Value)) {
 }
 
 // Within makes a piece of the current row the one whose parts are located, while f runs. It takes back what was lent for the one before.
-func (r *Rows) Within(piece Value, f func(Value)) {
+func (r *Rows) Within(piece jsontext.Value, f func(jsontext.Value)) {
 	outer := r.Row
-	r.Row = Object{Origin: OriginIn(outer.Origin, outer.Value, piece), Value: piece}
+	r.Row = jsontext.Object{Origin: jsontext.OriginIn(outer.Origin, outer.Value, piece), Value: piece}
 	r.Lend.Reset()
 	f(piece)
 	r.Row = outer
@@ -61,8 +62,8 @@ func (r *Rows) NameRun() {
 }
 
 // Part returns the part for a value that has its own bytes in the row.
-func (r *Rows) Part(v Value) transcript.Part {
-	return PartIn(r.Row.Value, v, r.Lend.Text(func(dst []byte) []byte { return r.AppendText(dst, v) }))
+func (r *Rows) Part(v jsontext.Value) transcript.Part {
+	return jsontext.PartIn(r.Row.Value, v, r.Lend.Text(func(dst []byte) []byte { return r.AppendText(dst, v) }))
 }
 
 // Uncounted yields the row as an event that does not count.

@@ -3,6 +3,7 @@ package format
 import (
 	"iter"
 
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -41,9 +42,9 @@ func (s *Sink) Fail(err error) {
 	}
 }
 
-// Each yields the objects of Objects or Elements until the consumer stops. Their error goes to Fail.
-func (s *Sink) Each(objects iter.Seq2[Object, error]) iter.Seq[Object] {
-	return func(yield func(Object) bool) {
+// Each yields the objects of jsontext.Objects or Elements until the consumer stops. Their error goes to Fail.
+func (s *Sink) Each(objects iter.Seq2[jsontext.Object, error]) iter.Seq[jsontext.Object] {
+	return func(yield func(jsontext.Object) bool) {
 		for o, err := range objects {
 			if err != nil {
 				s.Fail(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 )
 
 // MaxOriginal is the largest original, in bytes, that Find accepts: it holds two copies in memory.
@@ -73,12 +74,12 @@ func (f *finder) openLayer(data []byte) error {
 	if f.inner != "gzip" && f.inner != "zstd" {
 		return nil
 	}
-	r, err := format.Layer(f.inner, bytes.NewReader(data))
+	r, err := layer.Open(f.inner, bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
 	text, err := io.ReadAll(io.LimitReader(r, MaxOriginal+1))
-	if format.IsContent(err) || len(text) > MaxOriginal {
+	if layer.IsContent(err) || len(text) > MaxOriginal {
 		return nil // a layer that cannot be read to its end is left as it is
 	}
 	f.text = text
@@ -154,7 +155,7 @@ func (f *finder) mark(places [][2]int64) ([]byte, error) {
 		return marked, nil
 	}
 	out := &bytes.Buffer{}
-	w, err := format.Compress(f.inner, out)
+	w, err := layer.Compress(f.inner, out)
 	if err != nil {
 		return nil, err
 	}

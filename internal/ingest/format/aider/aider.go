@@ -19,6 +19,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -88,15 +89,15 @@ type parser struct {
 const unknownRun = "aider"
 
 // lines calls each for every line of the file. For a line that is too long it calls cut, so that no block continues across it.
-func (p *parser) lines(each func(format.Line), cut func()) {
-	for line, err := range format.Lines(p.in.Reader, "") {
+func (p *parser) lines(each func(jsontext.Line), cut func()) {
+	for line, err := range jsontext.Lines(p.in.Reader, "") {
 		if err != nil {
 			p.Fail(err)
 			return
 		}
 		if line.Long {
 			cut()
-			p.Emit(&transcript.Problem{Run: unknownRun, Kind: "line too long", Reason: fmt.Sprintf("more than %d bytes", format.MaxLine), Origin: line.Origin})
+			p.Emit(&transcript.Problem{Run: unknownRun, Kind: "line too long", Reason: fmt.Sprintf("more than %d bytes", jsontext.MaxLine), Origin: line.Origin})
 			continue
 		}
 		p.torn = line.Torn

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -32,12 +34,12 @@ type block struct {
 	mayEnd bool              // the last line looks like the end; the next line decides
 }
 
-func (b *block) begin(kind string, line format.Line) {
+func (b *block) begin(kind string, line jsontext.Line) {
 	*b = block{kind: kind, at: line.Origin, raw: append(b.raw[:0], line.Bytes...)}
 	b.size = len(b.raw)
 }
 
-func (b *block) add(line format.Line) {
+func (b *block) add(line jsontext.Line) {
 	b.raw = append(append(b.raw, '\n'), line.Bytes...)
 	if len(strings.TrimSpace(string(line.Bytes))) > 0 {
 		b.at.Length = line.Origin.End() - b.at.Offset
@@ -88,12 +90,12 @@ func (p *parser) chat() {
 }
 
 // line adds a line to the open block or starts the next one.
-func (p *parser) line(line format.Line) {
+func (p *parser) line(line jsontext.Line) {
 	text := string(line.Bytes)
 	if started := startedAt(text); started != "" {
 		p.close()
 		p.flushOrphans()
-		p.session = session{started: started, at: format.Time(started), counts: map[string]int{}}
+		p.session = session{started: started, at: timestamp.Parse(started), counts: map[string]int{}}
 		p.open.begin(kindHeading, line)
 		p.close()
 		return

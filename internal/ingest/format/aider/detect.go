@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -23,7 +24,7 @@ func (aider) Detect(h format.Head) format.Claim {
 	if role != "" {
 		return format.Claim{Strength: format.Certain, Role: role, Log: true}
 	}
-	first, _, _ := bytes.Cut(bytes.TrimLeft(format.TrimBOM(h.Bytes), "\r\n"), []byte("\n"))
+	first, _, _ := bytes.Cut(bytes.TrimLeft(jsontext.TrimBOM(h.Bytes), "\r\n"), []byte("\n"))
 	switch name := path.Base(h.Path); {
 	case path.Ext(name) == ".md" && startedAt(string(first)) != "":
 		return format.Claim{Strength: format.Likely, Role: roleChat, Log: true}

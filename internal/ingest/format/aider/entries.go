@@ -3,14 +3,15 @@ package aider
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // entries yields the entries of an input or LLM history as uncounted events: they repeat the conversations, or add what was sent to
 // the model with a prompt. isHeader reports whether a line heads an entry.
 func (p *parser) entries(isHeader func(string) bool, typ string) {
-	p.lines(func(line format.Line) {
+	p.lines(func(line jsontext.Line) {
 		switch {
 		case isHeader(string(line.Bytes)):
 			p.entry(typ)
@@ -39,9 +40,9 @@ func (p *parser) entry(typ string) {
 		Parts: []transcript.Part{{Text: entryText(raw)}}}
 	switch stamp := strings.TrimSpace(first); {
 	case isInputHeader(first):
-		e.Time = format.Time(strings.TrimPrefix(stamp, "# "))
+		e.Time = timestamp.Parse(strings.TrimPrefix(stamp, "# "))
 	case isModelHeader(first):
-		e.Time = format.Time(stamp[strings.LastIndexByte(stamp, ' ')+1:])
+		e.Time = timestamp.Parse(stamp[strings.LastIndexByte(stamp, ' ')+1:])
 		if strings.HasPrefix(first, "LLM") {
 			e.Role = "assistant"
 		}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -53,7 +53,7 @@ func (p *parser) emitUsage(s closedBlock) {
 	if u.Input.Known { // "sent" includes the cached part
 		u.Input.N = max(0, u.Input.N-u.CacheRead.N-u.CacheWrite.N)
 	}
-	if v, err := format.ParseJSON([]byte(strings.TrimRight(strings.ReplaceAll(cost, ",", ""), "."))); err == nil {
+	if v, err := jsontext.Parse([]byte(strings.TrimRight(strings.ReplaceAll(cost, ",", ""), "."))); err == nil {
 		if n := v.NanoUSD(); n.Known {
 			u.Cost, u.CostSource = n, "Cost"
 		}

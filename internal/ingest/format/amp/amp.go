@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -73,17 +74,17 @@ func detectThread(h format.Head) format.Claim {
 	}
 	named := ownID.MatchString(name)
 	inThreads := strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads")
-	head := format.TrimBOM(h.Bytes)
+	head := jsontext.TrimBOM(h.Bytes)
 	certain := format.Claim{Strength: format.Certain, Role: roleThread}
 	switch {
 	case named && inThreads:
 		return certain
-	case len(head) > 0 && !format.BeginsObject(head), !named && !bytes.Contains(head, []byte(`"T-`)):
+	case len(head) > 0 && !jsontext.BeginsObject(head), !named && !bytes.Contains(head, []byte(`"T-`)):
 		return format.Claim{}
 	case named && path.Dir(h.Path) == h.Top():
 		return certain
 	}
-	v := format.ParseStart(head)
+	v := jsontext.ParseStart(head)
 	id, messages := v.Get("id").Str(), v.Get("messages")
 	if !ownID.MatchString(id) && !(inThreads && id == name && threadID.MatchString(id)) || v.Get("created").Type() != '0' || messages.Exists() && !messages.IsArray() {
 		return format.Claim{}
@@ -120,9 +121,9 @@ func (amp) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 // Text returns the text of one part of an event.
 func (amp) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleStream {
-		return format.TextOf("saved output", raw, format.Appended(appendPrinted))
+		return format.TextOf("saved output", raw, jsontext.Appended(appendPrinted))
 	}
-	return format.TextOf("a thread", raw, format.Appended(appendText))
+	return format.TextOf("a thread", raw, jsontext.Appended(appendText))
 }
 
 // parser is one parse of one file.
@@ -133,7 +134,7 @@ type parser struct {
 	parts []transcript.Part
 
 	start      int64 // of the document in the file
-	doc        format.Value
+	doc        jsontext.Value
 	id         string // of the thread
 	isSubagent bool   // the thread is a subagent's
 	messages   []message
@@ -145,7 +146,7 @@ func (p *parser) problem(kind, reason string, at transcript.Origin) {
 	p.Emit(&transcript.Problem{Run: p.id, Kind: kind, Reason: reason, Origin: at})
 }
 
-func (p *parser) origin(v format.Value) transcript.Origin {
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
 	return transcript.Origin{Offset: p.start + v.Offset(), Length: int64(v.Len())}
 }
 

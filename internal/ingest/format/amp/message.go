@@ -3,7 +3,7 @@ package amp
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -42,7 +42,7 @@ func uncounted(typ string) func(*transcript.Event) {
 }
 
 // event yields an event with one part.
-func (p *parser) event(m *message, v format.Value, suffix string, kind transcript.Kind, role string, more ...func(*transcript.Event)) {
+func (p *parser) event(m *message, v jsontext.Value, suffix string, kind transcript.Kind, role string, more ...func(*transcript.Event)) {
 	p.lend.Reset()
 	e := p.newEvent(m, v, suffix, kind, role)
 	e.Parts = append(p.parts[:0], transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendText(b, v) })})
@@ -52,7 +52,7 @@ func (p *parser) event(m *message, v format.Value, suffix string, kind transcrip
 	p.Emit(e)
 }
 
-func (p *parser) newEvent(m *message, v format.Value, suffix string, kind transcript.Kind, role string) *transcript.Event {
+func (p *parser) newEvent(m *message, v jsontext.Value, suffix string, kind transcript.Kind, role string) *transcript.Event {
 	e := &transcript.Event{
 		Conversation: p.id, ID: m.key + suffix, Global: true, Home: !m.copied, Kind: kind, Role: role, Type: m.v.Get("role").Word(), Time: m.at,
 		Origin: p.origin(v),
@@ -63,7 +63,7 @@ func (p *parser) newEvent(m *message, v format.Value, suffix string, kind transc
 	return e
 }
 
-func isPrompt(b format.Value) bool {
+func isPrompt(b jsontext.Value) bool {
 	switch b.Get("type").Word() {
 	case "text":
 		return !b.Get("text").IsBlank()
@@ -74,12 +74,12 @@ func isPrompt(b format.Value) bool {
 }
 
 // prompt yields a user message, with a part for each text and image.
-func (p *parser) prompt(m *message, content format.Value) {
+func (p *parser) prompt(m *message, content jsontext.Value) {
 	p.lend.Reset()
 	p.parts = p.parts[:0]
 	e := p.newEvent(m, m.v, "", transcript.KindMessage, "user")
-	add := func(v format.Value) {
-		p.parts = append(p.parts, format.PartIn(m.v, v, p.lend.Text(func(b []byte) []byte { return appendText(b, v) })))
+	add := func(v jsontext.Value) {
+		p.parts = append(p.parts, jsontext.PartIn(m.v, v, p.lend.Text(func(b []byte) []byte { return appendText(b, v) })))
 	}
 	if !content.IsBlank() {
 		add(content)
@@ -103,7 +103,7 @@ func (p *parser) prompt(m *message, content format.Value) {
 }
 
 // block yields one block that is not part of a prompt.
-func (p *parser) block(m *message, b format.Value, role, suffix string) {
+func (p *parser) block(m *message, b jsontext.Value, role, suffix string) {
 	typ := b.Get("type").Word()
 	kind := transcript.KindUnknown
 	var more func(*transcript.Event)
@@ -144,7 +144,7 @@ func (p *parser) block(m *message, b format.Value, role, suffix string) {
 // pathNames are the inputs of tools that name a file.
 var pathNames = []string{"path", "file_path", "absolutePath"}
 
-func (p *parser) call(b format.Value) *transcript.Call {
+func (p *parser) call(b jsontext.Value) *transcript.Call {
 	input := b.Get("input")
 	c := &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len())}
 	for _, key := range pathNames {
@@ -160,7 +160,7 @@ func (p *parser) call(b format.Value) *transcript.Call {
 }
 
 // result reads a tool result. A run that ended in an error, was cancelled or was rejected by the user has failed.
-func (p *parser) result(b format.Value) *transcript.Result {
+func (p *parser) result(b jsontext.Value) *transcript.Result {
 	run := b.Get("run")
 	r := &transcript.Result{Call: callOf(b), Status: run.Get("status").Word()}
 	r.Name = p.calls[r.Call]
@@ -179,7 +179,7 @@ func (p *parser) result(b format.Value) *transcript.Result {
 	return r
 }
 
-func callOf(b format.Value) string {
+func callOf(b jsontext.Value) string {
 	if id := b.Get("toolUseID").Str(); id != "" {
 		return id
 	}

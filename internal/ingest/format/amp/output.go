@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -30,9 +31,9 @@ func isOutput(head []byte) bool {
 		if !format.HasKeys(line, "session_id") {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil && !whole {
-			v = format.ParseStart(line) // the list of tools may be long
+			v = jsontext.ParseStart(line) // the list of tools may be long
 		}
 		if isPrinted(v) {
 			return true
@@ -41,7 +42,7 @@ func isOutput(head []byte) bool {
 	return false
 }
 
-func isPrinted(v format.Value) bool {
+func isPrinted(v jsontext.Value) bool {
 	if !ownID.MatchString(v.Get("session_id").Str()) {
 		return false
 	}
@@ -84,7 +85,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 const unordered = "~"
 
 func (p *output) read() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		if id := o.Value.Get("session_id").Str(); threadID.MatchString(id) {
 			p.enter(id)
@@ -139,7 +140,7 @@ var outcomes = map[string]transcript.Outcome{
 // line is a line while its events are made.
 type line struct {
 	*printed
-	value  format.Value
+	value  jsontext.Value
 	origin transcript.Origin
 	typ    string
 	blocks int
@@ -170,7 +171,7 @@ func (p *output) line(l *line) {
 	}
 }
 
-func hasResult(message format.Value) bool {
+func hasResult(message jsontext.Value) bool {
 	for b := range message.Get("content").Items() {
 		if b.Get("type").Is("tool_result") {
 			return true
@@ -180,7 +181,7 @@ func hasResult(message format.Value) bool {
 }
 
 // event returns an event for a value of the line. What a subagent says is in the thread's conversation, with the call that started it.
-func (p *output) event(l *line, kind transcript.Kind, role string, v format.Value) *transcript.Event {
+func (p *output) event(l *line, kind transcript.Kind, role string, v jsontext.Value) *transcript.Event {
 	e := p.lend.Event(transcript.Event{
 		Conversation: l.id + outputSuffix, ID: l.key(), Kind: kind, Role: role, Type: l.typ, Origin: l.origin, Verdict: transcript.Counted,
 	})
@@ -193,7 +194,7 @@ func (p *output) event(l *line, kind transcript.Kind, role string, v format.Valu
 // key identifies a block of the line.
 func (l *line) key() string { return fmt.Sprintf("%08x.%d/%d", l.sum, l.lines, l.blocks) }
 
-func (p *output) uncounted(l *line, kind transcript.Kind, v format.Value) {
+func (p *output) uncounted(l *line, kind transcript.Kind, v jsontext.Value) {
 	e := p.event(l, kind, "", v)
 	e.Verdict = transcript.Uncounted
 	e.Attributes.Set("subtype", l.value.Get("subtype").Str())
@@ -201,7 +202,7 @@ func (p *output) uncounted(l *line, kind transcript.Kind, v format.Value) {
 }
 
 // message yields the events of a message, and its usage. As in a thread a prompt is one event, and of everything else each block is one.
-func (p *output) message(l *line, m format.Value) {
+func (p *output) message(l *line, m jsontext.Value) {
 	content := m.Get("content")
 	request := l.key()
 	if l.typ == "user" {
@@ -220,9 +221,9 @@ func (p *output) message(l *line, m format.Value) {
 	}
 }
 
-func (p *output) prompt(l *line, content format.Value) {
+func (p *output) prompt(l *line, content jsontext.Value) {
 	var e *transcript.Event
-	add := func(v format.Value) {
+	add := func(v jsontext.Value) {
 		if e == nil {
 			e = p.event(l, transcript.KindMessage, "user", v)
 			return
@@ -248,7 +249,7 @@ func (p *output) prompt(l *line, content format.Value) {
 	}
 }
 
-func (p *output) block(l *line, m, b format.Value) {
+func (p *output) block(l *line, m, b jsontext.Value) {
 	kind, role := transcript.KindMessage, l.typ
 	var call *transcript.Call
 	var result *transcript.Result
@@ -302,7 +303,7 @@ func (p *output) result(l *line) {
 
 // usage yields the tokens of a request, or of all of a process. In autumn 2025 the input was the sum of what was read from the cache and
 // what was written to it.
-func (p *output) usage(l *line, v format.Value, key, of, model string) {
+func (p *output) usage(l *line, v jsontext.Value, key, of, model string) {
 	input, read, written, out := v.Get("input_tokens").Tokens(), v.Get("cache_read_input_tokens").Tokens(), v.Get("cache_creation_input_tokens").Tokens(),
 		v.Get("output_tokens").Tokens()
 	prompt := input.N + read.N + written.N
@@ -329,18 +330,18 @@ func (p *output) usage(l *line, v format.Value, key, of, model string) {
 }
 
 // appendPrinted appends the text of a line or a part of one: what was said, reasoning, inputs and outputs of tools, and why a process failed.
-func appendPrinted(dst []byte, v format.Value) []byte {
+func appendPrinted(dst []byte, v jsontext.Value) []byte {
 	switch typ := v.Get("type"); {
 	case v.IsString():
-		return format.AppendStrings(dst, v)
+		return jsontext.AppendStrings(dst, v)
 	case typ.Is("tool_use"), typ.Is("server_tool_use"):
-		return format.AppendScalars(dst, v.Get("input"))
+		return jsontext.AppendScalars(dst, v.Get("input"))
 	case typ.Is("system"):
 		return dst
 	case typ.Is("result"):
-		return format.AppendStrings(format.AppendStrings(dst, v.Get("error")), v.Get("permission_denials"))
+		return jsontext.AppendStrings(jsontext.AppendStrings(dst, v.Get("error")), v.Get("permission_denials"))
 	}
-	return format.AppendText(dst, v, func(dst []byte, _ int, key string, v format.Value) ([]byte, bool) {
+	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, v jsontext.Value) ([]byte, bool) {
 		switch key {
 		case "type", "subtype", "id", "session_id", "parent_tool_use_id", "tool_use_id", "signature", "data", "role", "model", "stop_reason":
 			return dst, true

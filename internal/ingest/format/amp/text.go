@@ -1,35 +1,35 @@
 package amp
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // Search finds what was said, reasoning, and the inputs and outputs of tools; not ids, signatures, images or bookkeeping of Amp.
 
 // appendPrompt appends the texts of a prompt.
-func appendPrompt(dst []byte, content format.Value) []byte {
+func appendPrompt(dst []byte, content jsontext.Value) []byte {
 	if content.IsString() {
-		return format.AppendStrings(dst, content)
+		return jsontext.AppendStrings(dst, content)
 	}
 	for b := range content.Items() {
 		if b.Get("type").Is("text") {
-			dst = format.AppendStrings(dst, b.Get("text"))
+			dst = jsontext.AppendStrings(dst, b.Get("text"))
 		}
 	}
 	return dst
 }
 
 // appendText appends the text of an event or a part of one.
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, _ int, key string, v format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, v jsontext.Value) ([]byte, bool) {
 	switch {
 	case skipped[key]:
 		return dst, true
 	case key == "input", key == "args":
-		return format.AppendScalars(dst, v), true // its keys are the tool's own
+		return jsontext.AppendScalars(dst, v), true // its keys are the tool's own
 	case key == "run": // of a tool
-		return format.AppendTextAndNumbers(dst, v, visit), true
+		return jsontext.AppendTextAndNumbers(dst, v, visit), true
 	case v.Get("type").Is("image"):
-		return format.AppendStrings(dst, v.Get("sourcePath")), true
+		return jsontext.AppendStrings(dst, v.Get("sourcePath")), true
 	case v.Get("isImage").Type() == 't': // a file that a tool has read
 		for name, f := range v.Fields() {
 			if name != "content" && !skipped[name] {

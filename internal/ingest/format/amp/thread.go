@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message is one message of a thread.
 type message struct {
-	v          format.Value
+	v          jsontext.Value
 	key        string // identity of the message, the same in the original thread and in its forks
 	copied     bool   // copied by a fork
 	nestedFork bool   // copied by a fork of a fork, so the original thread is not known here
@@ -71,7 +73,7 @@ func (p *parser) assignKeys() {
 }
 
 // messageNumber returns the number of a message in its thread, or -1: Amp gives some of its own messages none.
-func messageNumber(m format.Value) int64 {
+func messageNumber(m jsontext.Value) int64 {
 	if n, ok := m.Get("messageId").Int(); ok {
 		return n
 	}
@@ -79,9 +81,9 @@ func messageNumber(m format.Value) int64 {
 }
 
 // timeOf returns when a prompt was sent or an answer was complete.
-func timeOf(m format.Value) transcript.Time {
+func timeOf(m jsontext.Value) transcript.Time {
 	if n, ok := m.Get("meta", "sentAt").Int(); ok {
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	}
 	return cmp.Or(m.Get("usage", "timestamp").Time(), m.Get("timestamp").Time())
 }
@@ -109,14 +111,14 @@ func (p *parser) forkedFrom() (origin string, copied int) {
 func (p *parser) emitRun() {
 	first := p.doc.Get("env", "initial")
 	created, _ := p.doc.Get("created").Int()
-	tree := format.Value{}
+	tree := jsontext.Value{}
 	for tree = range first.Get("trees").Items() {
 		break
 	}
 	run := transcript.Run{
 		ID: p.id, Rank: rankThread, Title: p.doc.Get("title").Str(), Project: pathOf(tree.Get("uri"), tree.Get("displayName").Str()),
 		Branch: strings.TrimPrefix(tree.Get("repository", "ref").Str(), "refs/heads/"), Version: first.Get("platform", "clientVersion").Str(),
-		Started: format.UnixMilli(created), Child: p.isSubagent,
+		Started: timestamp.UnixMilli(created), Child: p.isSubagent,
 	}
 	for i := range p.messages {
 		m := &p.messages[i]
@@ -125,7 +127,7 @@ func (p *parser) emitRun() {
 			run.Ended = m.at
 		}
 		if m.v.Get("role").Is("user") && run.Title == "" {
-			run.Title = format.Title(format.Build(func(b []byte) []byte { return appendPrompt(b, m.v.Get("content")) }))
+			run.Title = format.Title(jsontext.Build(func(b []byte) []byte { return appendPrompt(b, m.v.Get("content")) }))
 		}
 	}
 	if p.doc.Get("archived").Bool() == transcript.Yes {
@@ -139,7 +141,7 @@ func (p *parser) emitRun() {
 }
 
 // pathOf returns the path of a file URI, else the URI, else the display name of the tree.
-func pathOf(uri format.Value, name string) string {
+func pathOf(uri jsontext.Value, name string) string {
 	if uri.IsObject() {
 		uri = cmp.Or(uri.Get("fsPath"), uri.Get("path"))
 	}
@@ -148,7 +150,7 @@ func pathOf(uri format.Value, name string) string {
 
 // links yields the links between this thread and others. Either side may state a link.
 func (p *parser) links() {
-	link := func(kind, from, to string, v format.Value, uncounted bool) {
+	link := func(kind, from, to string, v jsontext.Value, uncounted bool) {
 		if from != to && threadID.MatchString(from) && threadID.MatchString(to) {
 			p.Emit(&transcript.Link{
 				Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.origin(v), Uncounted: uncounted,

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ type ledger struct {
 
 // entry is one request, or all requests of one tool call.
 type entry struct {
-	v      format.Value
+	v      jsontext.Value
 	answer *message // the answer whose cache tokens the entry takes
 }
 
@@ -46,7 +47,7 @@ func (l *ledger) read(p *parser) {
 }
 
 // addEntry adds an entry. If several name the same answer, the cache tokens go to the answer's own request.
-func (l *ledger) addEntry(v format.Value, own map[int64]*message) {
+func (l *ledger) addEntry(v jsontext.Value, own map[int64]*message) {
 	n, ok := v.Get("toMessageId").Int()
 	e, m := entry{v: v}, own[n]
 	if tool := v.Get("toolUseID").Str(); tool != "" {
@@ -66,7 +67,7 @@ func (l *ledger) addEntry(v format.Value, own map[int64]*message) {
 }
 
 // isAnswer reports whether an entry is the request of an answer, not that of a tool or a title.
-func isAnswer(v format.Value) bool {
+func isAnswer(v jsontext.Value) bool {
 	typ := v.Get("operationType")
 	return typ.Is("inference") || !typ.Exists()
 }
@@ -80,7 +81,7 @@ func (l *ledger) covers(m *message) bool {
 // emitAllUsage yields the usage of ledger entries, of messages that the ledger does not cover, and of the requests of tools.
 func (p *parser) emitAllUsage() {
 	created, _ := p.doc.Get("created").Int()
-	now := format.UnixMilli(created)
+	now := timestamp.UnixMilli(created)
 	for i := range p.messages {
 		m := &p.messages[i]
 		if m.at.Valid {
@@ -127,7 +128,7 @@ func (p *parser) ledgerUsage(i int, e entry) {
 }
 
 // toolUsage yields the usage of the requests that a tool made, unless the ledger has them.
-func (p *parser) toolUsage(m *message, b format.Value, now transcript.Time) {
+func (p *parser) toolUsage(m *message, b jsontext.Value, now transcript.Time) {
 	call, debug := callOf(b), b.Get("run", "~debug")
 	if call == "" || p.ledger.tools[call] || !debug.IsObject() {
 		return
@@ -159,7 +160,7 @@ func (p *parser) toolUsage(m *message, b format.Value, now transcript.Time) {
 }
 
 // readUsage reads the usage of one request. It returns nil if no tokens are stated.
-func (p *parser) readUsage(v format.Value, model string, now transcript.Time, key string) *transcript.Usage {
+func (p *parser) readUsage(v jsontext.Value, model string, now transcript.Time, key string) *transcript.Usage {
 	if !v.IsObject() {
 		return nil
 	}
@@ -201,7 +202,7 @@ func (p *parser) emitUsage(m *message, u *transcript.Usage) {
 	p.Emit(u)
 }
 
-func credits(v format.Value) transcript.Attributes {
+func credits(v jsontext.Value) transcript.Attributes {
 	if n, ok := v.Get("credits").Float(); ok && n != 0 {
 		return transcript.Attributes{"credits": n}
 	}
@@ -220,7 +221,7 @@ func addUsage(sum, u *transcript.Usage) {
 	for _, c := range []struct{ to, n *transcript.Count }{
 		{&sum.Input, &u.Input}, {&sum.Output, &u.Output}, {&sum.CacheRead, &u.CacheRead}, {&sum.CacheWrite, &u.CacheWrite},
 	} {
-		c.to.N, c.to.Known = min(c.to.N+c.n.N, format.MaxTokens), c.to.Known || c.n.Known
+		c.to.N, c.to.Known = min(c.to.N+c.n.N, jsontext.MaxTokens), c.to.Known || c.n.Known
 	}
 	if n, ok := u.Attributes["credits"].(float64); ok {
 		before, _ := sum.Attributes["credits"].(float64)

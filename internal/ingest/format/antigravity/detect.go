@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 const (
@@ -50,9 +51,9 @@ func (antigravity) Detect(h format.Head) format.Claim {
 // inspect reads the objects in the head until one is a step. foreign says that there are whole objects, and none is.
 func inspect(head []byte) (known, foreign bool) {
 	for line := range format.ObjectLines(head) {
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		if v.Get("type").IsString() && (v.Get("step_index").Count().Known || v.Get("source").IsString()) {
 			return true, false

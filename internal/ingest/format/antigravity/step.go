@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // step is one line with its members, looked up once.
 type step struct {
-	value  format.Value
+	value  jsontext.Value
 	origin transcript.Origin
 	at     transcript.Time
 
 	typ, source, status              string
 	index                            transcript.Count
-	number                           format.Value // in which the index is
-	content, thinking, calls         format.Value
-	input, cached, output, createdAt format.Value
+	number                           jsontext.Value // in which the index is
+	content, thinking, calls         jsontext.Value
+	input, cached, output, createdAt jsontext.Value
 
 	emitted bool
 	pieces  pieces
@@ -31,7 +32,7 @@ type pieces struct {
 	call, tool              string
 }
 
-func readStep(o format.Object) (s step) {
+func readStep(o jsontext.Object) (s step) {
 	s.value, s.origin = o.Value, o.Origin
 	for key, v := range o.Value.Fields() {
 		switch key {
@@ -80,7 +81,7 @@ type parser struct {
 // transcript yields the records of a conversation.
 func (p *parser) transcript() {
 	problem := func(pr *transcript.Problem) { p.Problem(p.run, pr) }
-	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", problem)) {
 		p.lend.Reset()
 		if !p.started {
 			p.started = true
@@ -179,7 +180,7 @@ const thinkingID = "/thinking"
 func callID(n int) string { return "/" + strconv.Itoa(n) }
 
 // event yields an event for one value of a step. id tells it from the others of the step. Its number is no Seq: steps that log nothing are missing.
-func (p *parser) event(s *step, v format.Value, kind transcript.Kind, role, id string) *transcript.Event {
+func (p *parser) event(s *step, v jsontext.Value, kind transcript.Kind, role, id string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Conversation: p.run, Kind: kind, Role: role, Type: s.typ, Time: s.at, Origin: s.origin})
 	if s.index.Known {
 		e.ID = strconv.FormatInt(s.index.N, 10) + id
@@ -194,7 +195,7 @@ func (p *parser) event(s *step, v format.Value, kind transcript.Kind, role, id s
 
 // uncounted yields a row that does not count for a step.
 func (p *parser) uncounted(s *step, kind transcript.Kind) {
-	e := p.event(s, format.Value{}, kind, "", "")
+	e := p.event(s, jsontext.Value{}, kind, "", "")
 	e.Verdict, e.ID = transcript.Uncounted, ""
 	p.Emit(e)
 }
@@ -208,7 +209,7 @@ func (p *parser) whole(s *step, kind transcript.Kind, role string) {
 }
 
 // hasText reports whether a member of a step has a text, or an object with one.
-func hasText(v format.Value) bool { return !v.IsBlank() || v.IsObject() || v.IsArray() }
+func hasText(v jsontext.Value) bool { return !v.IsBlank() || v.IsObject() || v.IsArray() }
 
 // prompt yields what the user said, with what the program has put around it, and notes the model that the user has chosen.
 func (p *parser) prompt(s *step) {
@@ -275,7 +276,7 @@ func (p *parser) answer(s *step) {
 // pathNames are the members of a call's input that name files. Each value is JSON in a string.
 var pathNames = []string{"AbsolutePath", "TargetFile", "DirectoryPath", "SearchPath", "SearchDirectory", "File"}
 
-func paths(args format.Value) (all []string) {
+func paths(args jsontext.Value) (all []string) {
 	for _, name := range pathNames {
 		v := args.Get(name)
 		if inside := v.Inside(); inside.IsString() {

@@ -18,6 +18,8 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -66,9 +68,9 @@ func (atif) Text(role string, raw []byte, _ int) (string, error) {
 	case roleVerifier:
 		return format.LooseText(raw), nil
 	case roleResult:
-		return format.TextOf("a result", raw, format.Appended(appendResult))
+		return format.TextOf("a result", raw, jsontext.Appended(appendResult))
 	}
-	return format.TextOf("a piece of a step", format.WithoutNaN(raw), format.Appended(appendPiece))
+	return format.TextOf("a piece of a step", jsontext.WithoutNaN(raw), jsontext.Appended(appendPiece))
 }
 
 // parser parses one file.
@@ -79,7 +81,7 @@ type parser struct {
 	lend format.Lender
 
 	at    transcript.Origin // of the document
-	doc   format.Value
+	doc   jsontext.Value
 	cut   bool            // the document is not valid to its end
 	seen  map[uint64]bool // checksums of the ids of steps
 	calls int             // calls without an id
@@ -94,15 +96,15 @@ func (p *parser) problem(pr *transcript.Problem) {
 	p.Problem(p.trial, pr)
 }
 
-func (p *parser) origin(v format.Value) transcript.Origin { return format.OriginIn(p.at, p.doc, v) }
+func (p *parser) origin(v jsontext.Value) transcript.Origin { return jsontext.OriginIn(p.at, p.doc, v) }
 
 // trajectories yields the records of all trajectories in a file.
 func (p *parser) trajectories() {
 	switch p.in.Role {
 	case roleLines:
-		p.each(format.Objects(format.ReaderWithoutNaN(p.in.Reader), "", p.problem))
+		p.each(jsontext.Objects(jsontext.ReaderWithoutNaN(p.in.Reader), "", p.problem))
 	case roleList:
-		p.each(format.Elements(format.ReaderWithoutNaN(p.in.Reader), p.problem))
+		p.each(jsontext.Elements(jsontext.ReaderWithoutNaN(p.in.Reader), p.problem))
 	default:
 		if p.document(); p.doc.Exists() {
 			p.trajectory(nil, p.doc, "", false)
@@ -110,7 +112,7 @@ func (p *parser) trajectories() {
 	}
 }
 
-func (p *parser) each(objects iter.Seq2[format.Object, error]) {
+func (p *parser) each(objects iter.Seq2[jsontext.Object, error]) {
 	for o := range p.Each(objects) {
 		p.at, p.doc = o.Origin, o.Value
 		p.trajectory(nil, o.Value, "", false)
@@ -122,18 +124,18 @@ func (p *parser) document() {
 	file, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
 	whole := transcript.Origin{Length: int64(len(file))}
 	switch {
-	case format.IsContent(err):
+	case layer.IsContent(err):
 		p.problem(&transcript.Problem{Kind: "too large", Reason: err.Error()})
 		return
 	case err != nil:
 		p.Fail(err)
 		return
 	}
-	body := format.TrimBOM(file)
-	p.doc, err = format.ParseNaN(body)
+	body := jsontext.TrimBOM(file)
+	p.doc, err = jsontext.ParseNaN(body)
 	if err != nil {
 		p.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: whole})
-		p.doc, p.cut = format.ParseStart(body), true
+		p.doc, p.cut = jsontext.ParseStart(body), true
 	}
 	if p.doc.Exists() {
 		p.at = transcript.Origin{Offset: p.doc.OffsetIn(file), Length: int64(p.doc.Len())}

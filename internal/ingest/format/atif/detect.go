@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -55,7 +56,7 @@ func (atif) Detect(h format.Head) format.Claim {
 		}
 		return format.Claim{}
 	}
-	first, alone := format.FirstElement(h.Bytes)
+	first, alone := jsontext.FirstElement(h.Bytes)
 	switch s := strengthOf(first, name, h); {
 	case s != format.None && alone:
 		return format.Claim{Strength: s, Role: roleTrajectory}
@@ -69,7 +70,7 @@ func (atif) Detect(h format.Head) format.Claim {
 
 // strengthOf returns how sure it is that what the first bytes have of an object is a trajectory. A program that sorts members may put the version
 // behind long steps or descriptions of tools.
-func strengthOf(v format.Value, name string, h format.Head) format.Strength {
+func strengthOf(v jsontext.Value, name string, h format.Head) format.Strength {
 	switch version, agent := v.Get("schema_version"), v.Get("agent"); {
 	case isTrajectory(v):
 		return format.Certain
@@ -89,26 +90,26 @@ func strengthOf(v format.Value, name string, h format.Head) format.Strength {
 
 var sources = map[string]bool{"user": true, "agent": true, "system": true}
 
-func firstLine(head []byte) format.Value {
+func firstLine(head []byte) jsontext.Value {
 	for line, whole := range format.ObjectLines(head) {
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil && !whole {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		return v
 	}
-	return format.Value{}
+	return jsontext.Value{}
 }
 
 var version = lazyregexp.New(`^ATIF-v\d`)
 
 // isTrajectory reports whether an object states a version of the format. What else is in it may come after the first bytes.
-func isTrajectory(v format.Value) bool {
+func isTrajectory(v jsontext.Value) bool {
 	return version.MatchString(v.Get("schema_version").Str())
 }
 
 // detectTrial claims what Harbor writes about a trial, and about the job that it is a part of.
-func detectTrial(name string, v format.Value) format.Claim {
+func detectTrial(name string, v jsontext.Value) format.Claim {
 	trial := v.Get("trial_name").IsString()
 	switch {
 	case name == "result.json" && trial && v.Get("task_name").IsString() && (v.Get("trial_uri").IsString() || v.Get("agent_info").IsObject()):

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -62,7 +62,7 @@ func base(session string) string {
 }
 
 // name returns a trajectory with its names. number tells apart those without an id that are in the same one.
-func (p *parser) name(parent *trajectory, v format.Value, number string) *trajectory {
+func (p *parser) name(parent *trajectory, v jsontext.Value, number string) *trajectory {
 	agent := v.Get("agent")
 	t := &trajectory{session: v.Get("session_id").Text(), parent: parent, agent: agent.Get("name").Str(), model: agent.Get("model_name").Str()}
 	id := v.Get("trajectory_id").Text()
@@ -117,7 +117,7 @@ func checksum(text string) uint64 {
 }
 
 // beginning returns a checksum of a trajectory up to its first answer, which stays the same as it grows.
-func beginning(v format.Value) uint64 {
+func beginning(v jsontext.Value) uint64 {
 	sum := fnv.New64a()
 	sum.Write(v.Get("agent", "name").Raw())
 	for s := range v.Get("steps").Items() {
@@ -129,14 +129,14 @@ func beginning(v format.Value) uint64 {
 	return sum.Sum64()
 }
 
-func addMembers(sum hash.Hash64, step format.Value, members ...string) {
+func addMembers(sum hash.Hash64, step jsontext.Value, members ...string) {
 	for _, m := range members {
 		addValue(sum, step.Get(m))
 	}
 }
 
 // addValue adds a value to a checksum, but not the white space in it: a copy may be indented otherwise.
-func addValue(sum hash.Hash64, v format.Value) {
+func addValue(sum hash.Hash64, v jsontext.Value) {
 	if !v.IsObject() && !v.IsArray() {
 		sum.Write(v.Raw())
 		return

@@ -7,13 +7,14 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // step is one step. Each of its pieces is an event: what was thought, what was said, each call and each result.
 type step struct {
 	*trajectory
-	value         format.Value
+	value         jsontext.Value
 	id            string
 	at            transcript.Time
 	source        string
@@ -32,7 +33,7 @@ var pathNames = []string{"path", "file_path", "filepath", "file", "filename", "n
 const maxSeen = 1 << 22
 
 // oneStep yields the records of a step. n is its number.
-func (p *parser) oneStep(t *trajectory, v format.Value, n string) {
+func (p *parser) oneStep(t *trajectory, v jsontext.Value, n string) {
 	s := &step{
 		trajectory: t, value: v, at: v.Get("timestamp").Time(), source: v.Get("source").Word(), copied: v.Get("is_copied_context").Bool() == transcript.Yes,
 		names: map[string]string{},
@@ -91,10 +92,10 @@ func (p *parser) said(s *step) {
 }
 
 // isEmpty reports whether content says nothing: a blank string, or a list of no parts.
-func isEmpty(v format.Value) bool { return v.IsBlank() && !v.HasItems() && !v.IsObject() }
+func isEmpty(v jsontext.Value) bool { return v.IsBlank() && !v.HasItems() && !v.IsObject() }
 
 // piece returns an event of a step for one of its values. It is valid until the next one. name tells the pieces apart.
-func (p *parser) piece(s *step, kind transcript.Kind, role, name string, v format.Value) *transcript.Event {
+func (p *parser) piece(s *step, kind transcript.Kind, role, name string, v jsontext.Value) *transcript.Event {
 	s.pieces++
 	p.lend.Reset()
 	e := p.lend.Event(transcript.Event{
@@ -110,7 +111,7 @@ func (p *parser) piece(s *step, kind transcript.Kind, role, name string, v forma
 	return e
 }
 
-func (p *parser) call(s *step, v format.Value) {
+func (p *parser) call(s *step, v jsontext.Value) {
 	input := v.Get("arguments")
 	c := &transcript.Call{ID: v.Get("tool_call_id").Text(), Name: v.Get("function_name").Str(), Input: int64(input.Len())}
 	if c.ID == "" {
@@ -132,7 +133,7 @@ func (p *parser) call(s *step, v format.Value) {
 }
 
 // result yields one result of a step. One without the id of a call belongs to the first call without an id, or to no call.
-func (p *parser) result(s *step, v format.Value) {
+func (p *parser) result(s *step, v jsontext.Value) {
 	r := &transcript.Result{Call: v.Get("source_call_id").Text(), Failed: failed(v.Get("extra")), Output: int64(v.Get("content").Len())}
 	if r.Call == "" && len(s.open) > 0 {
 		r.Call, s.open = s.open[0], s.open[1:]
@@ -147,8 +148,8 @@ func (p *parser) result(s *step, v format.Value) {
 }
 
 // failed reports what the converters of Harbor and others note about a result.
-func failed(extra format.Value) transcript.Truth {
-	for _, at := range []format.Value{extra, extra.Get("metadata")} {
+func failed(extra jsontext.Value) transcript.Truth {
+	for _, at := range []jsontext.Value{extra, extra.Get("metadata")} {
 		if t := at.Get("is_error").Bool(); t != transcript.Unstated {
 			return t
 		}

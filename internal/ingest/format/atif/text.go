@@ -1,12 +1,12 @@
 package atif
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // The text of an event is what was said, thought, put into a tool and came out of it; not ids, names of tools, pictures and their paths, or
 // what producers add in extra.
 
 // appendPiece appends the text of a piece of a step: a call, a result, the step itself if it has no pieces, or content.
-func appendPiece(dst []byte, v format.Value) []byte {
+func appendPiece(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case !v.IsObject():
 		return appendContent(dst, v)
@@ -21,38 +21,38 @@ func appendPiece(dst []byte, v format.Value) []byte {
 }
 
 // appendArguments appends the input of a tool. Some producers write it as JSON in a string.
-func appendArguments(dst []byte, v format.Value) []byte {
+func appendArguments(dst []byte, v jsontext.Value) []byte {
 	if inside := v.Inside(); inside.IsObject() {
-		return format.AppendScalars(dst, inside)
+		return jsontext.AppendScalars(dst, inside)
 	}
-	return format.AppendScalars(dst, v)
+	return jsontext.AppendScalars(dst, v)
 }
 
 // appendContent appends content: a text, or a list of parts with texts and pictures. What else came out of a tool is data.
-func appendContent(dst []byte, v format.Value) []byte {
+func appendContent(dst []byte, v jsontext.Value) []byte {
 	if !v.IsArray() {
-		return format.AppendScalars(dst, v)
+		return jsontext.AppendScalars(dst, v)
 	}
 	for part := range v.Items() {
 		switch source := part.Get("source"); {
 		case part.Get("type").Is("text"):
-			dst = format.AppendStrings(dst, part.Get("text"))
+			dst = jsontext.AppendStrings(dst, part.Get("text"))
 		case source.IsObject():
-			dst = format.AppendStrings(dst, part.Get("transcript"))
+			dst = jsontext.AppendStrings(dst, part.Get("transcript"))
 		default:
-			dst = format.AppendScalars(dst, part)
+			dst = jsontext.AppendScalars(dst, part)
 		}
 	}
 	return dst
 }
 
 // appendResult appends the text of what Harbor says of a trial: the task, and why it failed.
-func appendResult(dst []byte, v format.Value) []byte {
+func appendResult(dst []byte, v jsontext.Value) []byte {
 	for _, key := range []string{"task_name", "trial_name"} {
-		dst = format.AppendStrings(dst, v.Get(key))
+		dst = jsontext.AppendStrings(dst, v.Get(key))
 	}
 	for _, key := range []string{"exception_type", "exception_message", "exception_traceback"} {
-		dst = format.AppendStrings(dst, v.Get("exception_info", key))
+		dst = jsontext.AppendStrings(dst, v.Get("exception_info", key))
 	}
 	return dst
 }

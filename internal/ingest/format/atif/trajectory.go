@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -26,7 +27,7 @@ type facts struct {
 }
 
 // trajectory yields the records of one trajectory and of those in it. totalled says that a total of the one that it is in counts for it.
-func (p *parser) trajectory(parent *trajectory, v format.Value, number string, totalled bool) {
+func (p *parser) trajectory(parent *trajectory, v jsontext.Value, number string, totalled bool) {
 	if !v.IsObject() || parent == nil && !isTrajectory(v) {
 		p.problem(&transcript.Problem{Kind: "not a trajectory", Reason: "no object that states a version of the format", Origin: p.origin(v)})
 		return
@@ -68,7 +69,7 @@ func (p *parser) trajectory(parent *trajectory, v format.Value, number string, t
 
 // isNamed reports whether what there is of a trajectory that is cut off tells which one it is: else it would be another one, and what it spent would
 // count again as soon as it is whole.
-func isNamed(parent *trajectory, v format.Value) bool {
+func isNamed(parent *trajectory, v jsontext.Value) bool {
 	if parent != nil {
 		return whole(v)
 	}
@@ -76,13 +77,13 @@ func isNamed(parent *trajectory, v format.Value) bool {
 	return whole(session) && isUnique(session.Text()) && v.Get("steps").Exists() && (!id.Exists() || whole(id))
 }
 
-func factsOf(steps format.Value) (f facts) {
+func factsOf(steps jsontext.Value) (f facts) {
 	for s := range steps.Items() {
 		if s.Get("is_copied_context").Bool() == transcript.Yes {
 			continue
 		}
 		if f.title == "" && s.Get("source").Is("user") {
-			f.title = format.Title(format.Build(func(b []byte) []byte { return appendContent(b, s.Get("message")) }))
+			f.title = format.Title(jsontext.Build(func(b []byte) []byte { return appendContent(b, s.Get("message")) }))
 		}
 		at := s.Get("timestamp").Time()
 		if at.Valid && (!f.first.Valid || at.UnixMicro < f.first.UnixMicro) {
@@ -96,7 +97,7 @@ func factsOf(steps format.Value) (f facts) {
 }
 
 // emitRun yields the run of a trajectory and its conversation.
-func (p *parser) emitRun(t *trajectory, v format.Value, f facts) {
+func (p *parser) emitRun(t *trajectory, v jsontext.Value, f facts) {
 	extra := v.Get("agent", "extra")
 	version := v.Get("agent", "version").Str()
 	project, branch := only(extra.First("cwd", "cwds")), only(extra.First("git_branch", "git_branches"))
@@ -126,7 +127,7 @@ func (p *parser) emitRun(t *trajectory, v format.Value, f facts) {
 }
 
 // only returns a string, or the string that is all of a list.
-func only(v format.Value) (s string) {
+func only(v jsontext.Value) (s string) {
 	if !v.IsArray() {
 		return v.Str()
 	}
@@ -140,7 +141,7 @@ func only(v format.Value) (s string) {
 }
 
 // emitLinks yields the links of a trajectory to the one that it is a part of, and to the one that it continues.
-func (p *parser) emitLinks(t *trajectory, v format.Value) {
+func (p *parser) emitLinks(t *trajectory, v jsontext.Value) {
 	link := func(kind string, from transcript.End) {
 		if from != t.end() {
 			p.Emit(&transcript.Link{Kind: kind, From: from, To: t.end(), Origin: p.origin(v)})
@@ -167,9 +168,9 @@ func (p *parser) emitLinks(t *trajectory, v format.Value) {
 }
 
 // emitRefs yields links to the subagents that a result names in other files. Those in the same document state their links themselves.
-func (p *parser) emitRefs(t *trajectory, result format.Value, at transcript.Time) {
+func (p *parser) emitRefs(t *trajectory, result jsontext.Value, at transcript.Time) {
 	refs := result.Get("subagent_trajectory_ref")
-	one := func(ref format.Value) {
+	one := func(ref jsontext.Value) {
 		to, ok := p.endOf(ref.Get("session_id").Str(), ref.Get("trajectory_id").Str())
 		if !ok || to == t.end() {
 			return
@@ -188,7 +189,7 @@ func (p *parser) emitRefs(t *trajectory, result format.Value, at transcript.Time
 }
 
 // notes yields what the producer notes about a trajectory.
-func (p *parser) notes(t *trajectory, v format.Value) {
+func (p *parser) notes(t *trajectory, v jsontext.Value) {
 	if v.IsBlank() || p.cut && !whole(v) {
 		return
 	}
@@ -199,13 +200,13 @@ func (p *parser) notes(t *trajectory, v format.Value) {
 }
 
 // whole reports whether a value of a document that is not valid to its end is.
-func whole(v format.Value) bool {
-	_, err := format.ParseJSON(v.Raw())
+func whole(v jsontext.Value) bool {
+	_, err := jsontext.Parse(v.Raw())
 	return err == nil
 }
 
 // steps yields the records of all steps.
-func (p *parser) steps(t *trajectory, all format.Value) {
+func (p *parser) steps(t *trajectory, all jsontext.Value) {
 	for n, v := range all.Numbered() {
 		switch {
 		case p.Done():

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -46,7 +48,7 @@ func (p *parser) trialFile() {
 }
 
 // trialResult yields what Harbor says of a trial when it is over.
-func (p *parser) trialResult(r *transcript.Run, v format.Value) {
+func (p *parser) trialResult(r *transcript.Run, v jsontext.Value) {
 	info, failure := v.Get("agent_info"), v.Get("exception_info")
 	r.Rank, r.Named = rankResult, false
 	r.Title, r.Flow = format.Title(v.Get("task_name").Str()), v.Get("source").Str()
@@ -80,12 +82,12 @@ func (p *parser) trialResult(r *transcript.Run, v format.Value) {
 	if r.Status != "" {
 		e.Kind = transcript.KindError
 	}
-	e.Parts = []transcript.Part{{Text: format.Build(func(b []byte) []byte { return appendResult(b, v) })}}
+	e.Parts = []transcript.Part{{Text: jsontext.Build(func(b []byte) []byte { return appendResult(b, v) })}}
 	p.Emit(&e)
 }
 
 // trialStep yields one step of a trial that has several.
-func (p *parser) trialStep(v, s format.Value, receipt *transcript.Receipt) {
+func (p *parser) trialStep(v, s jsontext.Value, receipt *transcript.Receipt) {
 	name := s.Get("step_name").Str()
 	if name == "" || len(name) > maxID {
 		return
@@ -103,7 +105,7 @@ func (p *parser) trialStep(v, s format.Value, receipt *transcript.Receipt) {
 }
 
 // trialUsage yields the sums of a trial or of one of its steps.
-func (p *parser) trialUsage(v format.Value, receipt *transcript.Receipt, step string) {
+func (p *parser) trialUsage(v jsontext.Value, receipt *transcript.Receipt, step string) {
 	m := v.Get("agent_result")
 	u := tokens(m, "n_input_tokens", "n_output_tokens", "n_cache_tokens", "cost_usd")
 	if u == nil || isZero(u) {
@@ -120,7 +122,7 @@ func (p *parser) trialUsage(v format.Value, receipt *transcript.Receipt, step st
 }
 
 // outcomeOf returns how a trial ended: as its verifier says, else as an exception does.
-func outcomeOf(v format.Value) transcript.Outcome {
+func outcomeOf(v jsontext.Value) transcript.Outcome {
 	reward, ok := rewardOf(v.Get("verifier_result", "rewards"))
 	failure := v.Get("exception_info", "exception_type")
 	switch {
@@ -141,7 +143,7 @@ func outcomeOf(v format.Value) transcript.Outcome {
 }
 
 // rewardOf returns the reward of that name, or the only one.
-func rewardOf(all format.Value) (reward float64, ok bool) {
+func rewardOf(all jsontext.Value) (reward float64, ok bool) {
 	if reward, ok = all.Get("reward").Float(); ok {
 		return reward, true
 	}
@@ -153,7 +155,7 @@ func rewardOf(all format.Value) (reward float64, ok bool) {
 	return reward, ok && n == 1
 }
 
-func rewards(a *transcript.Attributes, verifier format.Value) {
+func rewards(a *transcript.Attributes, verifier jsontext.Value) {
 	for name, v := range verifier.Get("rewards").Fields() {
 		if name != "reward" {
 			name = "reward." + short(name)
@@ -174,7 +176,7 @@ func (p *parser) printed() {
 	p.Emit(&transcript.Run{ID: p.trial, Named: true})
 	raw, err := format.ReadAll(p.in.Reader, maxPrinted)
 	switch {
-	case errors.Is(err, format.ErrTooLarge):
+	case errors.Is(err, layer.ErrTooLarge):
 		return
 	case err != nil:
 		p.Fail(err)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -48,7 +48,7 @@ func (p *parser) usage(s *step, n string) {
 }
 
 // total yields the sums of a trajectory if none of its steps, and of those in it, states any, and reports whether it did.
-func (p *parser) total(t *trajectory, v format.Value, ended transcript.Time, totalled bool) bool {
+func (p *parser) total(t *trajectory, v jsontext.Value, ended transcript.Time, totalled bool) bool {
 	m := v.Get("final_metrics")
 	u := tokens(m, "total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd")
 	if p.cut || totalled || u == nil || isZero(u) || measured(v, 0) {
@@ -70,7 +70,7 @@ func (p *parser) total(t *trajectory, v format.Value, ended transcript.Time, tot
 }
 
 // measured reports whether a step of a trajectory, or of one in it, states tokens.
-func measured(v format.Value, depth int) bool {
+func measured(v jsontext.Value, depth int) bool {
 	for s := range v.Get("steps").Items() {
 		if u := stepTokens(s.Get("metrics")); u != nil && !isZero(u) {
 			return true
@@ -88,12 +88,12 @@ func isZero(u *transcript.Usage) bool {
 	return u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N+u.CacheWrite1h.N+u.Cost.N == 0
 }
 
-func stepTokens(metrics format.Value) *transcript.Usage {
+func stepTokens(metrics jsontext.Value) *transcript.Usage {
 	return tokens(metrics, "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
 }
 
 // tokens reads counts, whose members have these names; nil if there are none.
-func tokens(m format.Value, prompt, output, cached, cost string) *transcript.Usage {
+func tokens(m jsontext.Value, prompt, output, cached, cost string) *transcript.Usage {
 	u := &transcript.Usage{Input: m.Get(prompt).Tokens(), Output: m.Get(output).Tokens(), CacheRead: m.Get(cached).Tokens()}
 	if c := m.Get(cost).NanoUSD(); c.Known && c.N >= 0 {
 		u.Cost, u.CostSource = c, cost

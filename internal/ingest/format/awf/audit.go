@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,7 +22,7 @@ type audit struct {
 // parseAudit reads the audit log: two lines per execution, and two more each time it is resumed.
 func parseAudit(in format.Input, out *format.Sink) {
 	a := &audit{out: out, file: path.Base(in.Path), runs: map[string]*transcript.Run{}}
-	for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 		a.line(o)
 	}
 	for _, run := range a.order {
@@ -29,7 +30,7 @@ func parseAudit(in format.Input, out *format.Sink) {
 	}
 }
 
-func (a *audit) line(o format.Object) {
+func (a *audit) line(o jsontext.Object) {
 	v := o.Value
 	id := v.Get("execution_id").Text()
 	if id != "" {
@@ -60,7 +61,7 @@ func (a *audit) findRun(id string) *transcript.Run {
 }
 
 // update sets the fields of a run that a line states.
-func (a *audit) update(run *transcript.Run, v format.Value) {
+func (a *audit) update(run *transcript.Run, v jsontext.Value) {
 	if flow := v.Get("workflow_name").Str(); flow != "" {
 		run.Group, run.Flow = flow, flow
 	}
@@ -81,13 +82,13 @@ func (a *audit) update(run *transcript.Run, v format.Value) {
 }
 
 // auditText returns every string of a line except its type, id and time.
-func auditText(v format.Value) string {
+func auditText(v jsontext.Value) string {
 	var text []byte
 	for key, value := range v.Fields() {
 		switch key {
 		case "event", "execution_id", "timestamp":
 		default:
-			text = format.AppendStrings(text, value)
+			text = jsontext.AppendStrings(text, value)
 		}
 	}
 	return string(text)

@@ -26,6 +26,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -86,7 +87,7 @@ func (awf) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text decodes one part of an event, or an uncounted row, from its own bytes.
 func (awf) Text(role string, raw []byte, part int) (string, error) {
-	v, err := format.ParseJSON(raw)
+	v, err := jsontext.Parse(raw)
 	if err != nil {
 		return "", fmt.Errorf("read awf %s: %w", role, err)
 	}
@@ -98,7 +99,7 @@ func (awf) Text(role string, raw []byte, part int) (string, error) {
 	case roleHistory:
 		return v.Get("error_message").Str(), nil
 	}
-	return format.AllScalars(v), nil
+	return jsontext.AllScalars(v), nil
 }
 
 // outcome maps the status words of states, audit log and history to an Outcome.
@@ -128,7 +129,7 @@ func parentLink(parent, child string) *transcript.Link {
 }
 
 // setCount sets a numeric attribute if the original states a number.
-func setCount(a transcript.Attributes, key string, v format.Value) {
+func setCount(a transcript.Attributes, key string, v jsontext.Value) {
 	if n, ok := v.Int(); ok {
 		a[key] = n
 	}

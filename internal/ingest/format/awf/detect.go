@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Detect recognises AWF's files by content wherever they lie (mirrors of transcripts may be anywhere), and by path where
@@ -47,8 +48,8 @@ func detectHistory(h format.Head) format.Claim {
 
 func detectState(h format.Head) format.Claim {
 	root, inStates := storageRoot(h.Path, "states")
-	head := format.TrimBOM(h.Bytes)
-	v := format.ParseStart(head)
+	head := jsontext.TrimBOM(h.Bytes)
+	v := jsontext.ParseStart(head)
 	if v.IsObject() {
 		// The head may end in the middle of the object; the members before the cut are still found.
 		hasFields := v.Get("WorkflowID").Exists() && (v.Get("States").Exists() || v.Get("WorkflowName").Exists() && v.Get("Status").Exists())
@@ -70,10 +71,10 @@ func detectState(h format.Head) format.Claim {
 // headParses reports whether a head is valid JSON as far as it goes.
 func headParses(h format.Head, b []byte) bool {
 	if int64(len(h.Bytes)) == h.Size {
-		_, err := format.ParseJSON(b)
+		_, err := jsontext.Parse(b)
 		return err == nil
 	}
-	for range format.ParseStart(b).Fields() {
+	for range jsontext.ParseStart(b).Fields() {
 		return true
 	}
 	return false
@@ -88,12 +89,12 @@ func detectLines(h format.Head) format.Claim {
 		if !likelyName && !format.MayHave(line, "run_id", "execution_id") {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
 			if whole || int64(len(h.Bytes)) == h.Size {
 				continue
 			}
-			v = format.ParseStart(line) // cut off by the end of the head
+			v = jsontext.ParseStart(line) // cut off by the end of the head
 		}
 		objects = true
 		switch {
@@ -107,7 +108,7 @@ func detectLines(h format.Head) format.Claim {
 	}
 	name := strings.TrimSuffix(path.Base(h.Path), ".jsonl")
 	switch {
-	case name == "audit" && !objects && bytes.HasPrefix(format.TrimBOM(h.Bytes), []byte(`{"event":"workflow.`)): // its first line is torn
+	case name == "audit" && !objects && bytes.HasPrefix(jsontext.TrimBOM(h.Bytes), []byte(`{"event":"workflow.`)): // its first line is torn
 		return claimAudit(h.Path)
 	case objects || !likelyName:
 		return format.Claim{}
@@ -118,7 +119,7 @@ func detectLines(h format.Head) format.Claim {
 }
 
 // isTranscript reports whether a line has at least that many of the five members that AWF gives every event.
-func isTranscript(v format.Value, least int) bool {
+func isTranscript(v jsontext.Value, least int) bool {
 	for _, key := range [...]string{"seq", "run_id", "type", "path", "iteration"} {
 		if v.Get(key).Exists() {
 			least--
@@ -127,7 +128,7 @@ func isTranscript(v format.Value, least int) bool {
 	return least <= 0
 }
 
-func isAudit(v format.Value) bool {
+func isAudit(v jsontext.Value) bool {
 	return v.Get("execution_id").Exists() && v.Get("schema_version").Exists() && v.Get("event").Exists()
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -106,7 +106,7 @@ func parts(c *conversation, e *transcript.Event, l *line) []transcript.Part {
 			}
 		}
 		if !isEvent(block) {
-			part.Offset, part.Length = format.OffsetIn(l.raw, block), int64(block.Len())
+			part.Offset, part.Length = jsontext.OffsetIn(l.raw, block), int64(block.Len())
 		}
 		all = append(all, part)
 	}
@@ -123,7 +123,7 @@ func parts(c *conversation, e *transcript.Event, l *line) []transcript.Part {
 }
 
 // blockPart returns the part for one block of a message.
-func blockPart(c *conversation, block format.Value) transcript.Part {
+func blockPart(c *conversation, block jsontext.Value) transcript.Part {
 	part := transcript.Part{Kind: transcript.KindUnknown, Text: blockText(block)}
 	switch block.Get("type").Str() {
 	case "text":
@@ -141,7 +141,7 @@ func blockPart(c *conversation, block format.Value) transcript.Part {
 }
 
 // call returns a call. Its Key joins the reports of the two channels; a call without an id counts by itself.
-func call(c *conversation, id, name string, input format.Value, rank int) *transcript.Call {
+func call(c *conversation, id, name string, input jsontext.Value, rank int) *transcript.Call {
 	toolCall := &transcript.Call{ID: id, Key: id, Rank: rank, Name: name, Input: int64(input.Len()), Paths: paths(input)}
 	if id == "" {
 		c.callsWithoutID++
@@ -163,7 +163,7 @@ func routerResult(p payload) *transcript.Result {
 
 // blockResult reads a tool_result block. AWF reserves the type but does not write it today, so the field names are those of
 // the block types that it does write, then those of the agents it wraps.
-func blockResult(block format.Value) *transcript.Result {
+func blockResult(block jsontext.Value) *transcript.Result {
 	result := &transcript.Result{Call: block.Get("tool_id").Text(), Name: block.Get("tool_name").Text(), Failed: block.Get("is_error").Bool()}
 	if result.Call == "" {
 		result.Call = block.Get("tool_use_id").Text()
@@ -178,7 +178,7 @@ func blockResult(block format.Value) *transcript.Result {
 }
 
 // paths returns the files that an input names. Some agents write the input as a string of JSON.
-func paths(input format.Value) []string {
+func paths(input jsontext.Value) []string {
 	if input.IsString() {
 		input = input.Inside()
 	}

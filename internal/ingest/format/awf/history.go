@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -18,12 +20,12 @@ func (awf) Export(role string) []format.Query {
 // parseHistory reads the rows of the history. AWF writes a row once: that of a run which failed and was later resumed still
 // says failed. So status, exit code and error become history_* attributes.
 func parseHistory(in format.Input, out *format.Sink) {
-	for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 		historyRow(o, out)
 	}
 }
 
-func historyRow(o format.Object, out *format.Sink) {
+func historyRow(o jsontext.Object, out *format.Sink) {
 	v := o.Value
 	id := cmp.Or(v.Get("workflow_id").Text(), v.Get("id").Text())
 	if id == "" {
@@ -51,7 +53,7 @@ func historyRow(o format.Object, out *format.Sink) {
 }
 
 // nanos reads a time of the history. That of a run which never completed is far below zero, which means unknown.
-func nanos(v format.Value) transcript.Time {
+func nanos(v jsontext.Value) transcript.Time {
 	n, _ := v.Int()
-	return format.UnixNano(n)
+	return timestamp.UnixNano(n)
 }

@@ -3,17 +3,17 @@ package awf
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // line is one line of a transcript with its members already looked up.
 type line struct {
-	raw    format.Value
+	raw    jsontext.Value
 	origin transcript.Origin
 	now    transcript.Time
 
-	seq, run, parent, child, name, path, iteration, at, payload format.Value
+	seq, run, parent, child, name, path, iteration, at, payload jsontext.Value
 
 	kind string // the event's type as written
 	body payload
@@ -21,10 +21,10 @@ type line struct {
 
 // payload is the payload of a line, if that is an object or the bare list of blocks.
 type payload struct {
-	role, blocks, name, kind, err, fidelity, callID, input, output, child format.Value
+	role, blocks, name, kind, err, fidelity, callID, input, output, child jsontext.Value
 }
 
-func readLine(o format.Object) *line {
+func readLine(o jsontext.Object) *line {
 	l := &line{raw: o.Value, origin: o.Origin}
 	for key, value := range o.Value.Fields() {
 		switch key {
@@ -57,7 +57,7 @@ func readLine(o format.Object) *line {
 	return l
 }
 
-func readPayload(v format.Value) payload {
+func readPayload(v jsontext.Value) payload {
 	var p payload
 	if v.IsArray() {
 		p.blocks = v
@@ -68,7 +68,7 @@ func readPayload(v format.Value) payload {
 			p.role = value
 		case "blocks":
 			if p.blocks = value; !value.IsArray() {
-				p.blocks = format.Value{}
+				p.blocks = jsontext.Value{}
 			}
 		case "name":
 			p.name = value
@@ -97,9 +97,9 @@ func (l *line) isEvent() bool {
 }
 
 // blocks returns the blocks that become parts of the event; the router's calls and results are not split.
-func (l *line) blocks() format.Value {
+func (l *line) blocks() jsontext.Value {
 	if isRouterEvent(l.name.Str()) {
-		return format.Value{}
+		return jsontext.Value{}
 	}
 	return l.body.blocks
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -18,20 +20,20 @@ func parseState(in format.Input, out *format.Sink) {
 	// The file is named after its run, so the name stands in for a missing WorkflowID.
 	run := cmp.Or(doc.Get("WorkflowID").Text(), strings.TrimSuffix(path.Base(in.Path), ".json"))
 	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), out: out}
-	s.updateRank = format.RankAt(doc.Get("UpdatedAt").Time())
+	s.updateRank = timestamp.RankAt(doc.Get("UpdatedAt").Time())
 	s.emitAll()
 }
 
 type state struct {
 	at         int64 // where doc begins in the file
-	doc        format.Value
+	doc        jsontext.Value
 	run, flow  string
 	updateRank int // orders the states of one run, since copies of the storage may hold older ones
 	out        *format.Sink
 }
 
-func (s *state) origin(v format.Value) transcript.Origin {
-	return transcript.Origin{Offset: s.at + format.OffsetIn(s.doc, v), Length: int64(v.Len())}
+func (s *state) origin(v jsontext.Value) transcript.Origin {
+	return transcript.Origin{Offset: s.at + jsontext.OffsetIn(s.doc, v), Length: int64(v.Len())}
 }
 
 func (s *state) emitAll() {
@@ -78,7 +80,7 @@ func (s *state) emitRun() {
 }
 
 // lastError returns the error of the step that failed last, since a state has no error of the run itself.
-func lastError(doc format.Value) string {
+func lastError(doc jsontext.Value) string {
 	text, last := "", int64(-1)
 	for _, step := range doc.Get("States").Fields() {
 		e := step.Get("Error").Str()
@@ -94,7 +96,7 @@ func lastError(doc format.Value) string {
 }
 
 // emitStep yields the last execution of a step: its row, its usage and its texts.
-func (s *state) emitStep(key string, v format.Value) {
+func (s *state) emitStep(key string, v jsontext.Value) {
 	if !v.IsObject() {
 		return
 	}
@@ -127,7 +129,7 @@ func (s *state) emitStep(key string, v format.Value) {
 
 // usage returns the tokens of a step as stored, or nil if it used none. A plain agent step has all its tokens, input and
 // cache included, in TokensOutput; only conversation steps split them.
-func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
+func (s *state) usage(step *transcript.Step, v jsontext.Value) *transcript.Usage {
 	used, input, output := v.Get("TokensUsed").Count(), v.Get("TokensInput").Count(), v.Get("TokensOutput").Count()
 	if used.N == 0 && input.N == 0 && output.N == 0 {
 		return nil
@@ -152,7 +154,7 @@ func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 }
 
 // emitTexts yields what a step read and wrote as uncounted rows, in document order.
-func (s *state) emitTexts(step string, v format.Value) {
+func (s *state) emitTexts(step string, v jsontext.Value) {
 	at := v.Get("CompletedAt").Time()
 	if !at.Valid {
 		at = v.Get("StartedAt").Time()
@@ -172,8 +174,8 @@ func (s *state) emitTexts(step string, v format.Value) {
 }
 
 // emitUncounted yields one value as a row that is searchable but not counted.
-func (s *state) emitUncounted(v format.Value, kind transcript.Kind, role, native, step string, at transcript.Time) {
-	text := format.AllScalars(v)
+func (s *state) emitUncounted(v jsontext.Value, kind transcript.Kind, role, native, step string, at transcript.Time) {
+	text := jsontext.AllScalars(v)
 	if text == "" {
 		return
 	}

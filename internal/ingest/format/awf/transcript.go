@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,7 +40,7 @@ type reader struct {
 
 func parseTranscript(in format.Input, out *format.Sink) {
 	r := &reader{in: in, out: out, runs: map[string]*conversation{}, linked: map[[2]string]bool{}}
-	for o := range out.Each(format.Objects(in.Reader, "", r.problem)) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", r.problem)) {
 		r.line(o)
 	}
 	r.out.Settle("")
@@ -56,7 +57,7 @@ func (r *reader) problem(p *transcript.Problem) {
 	r.out.Problem(run, p)
 }
 
-func (r *reader) line(o format.Object) {
+func (r *reader) line(o jsontext.Object) {
 	l := readLine(o)
 	c := r.conversation(l)
 	c.span.extend(l.now)

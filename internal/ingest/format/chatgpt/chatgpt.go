@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -50,7 +51,7 @@ func (chatgpt) Detect(h format.Head) format.Claim {
 	if !strings.EqualFold(path.Ext(name), ".json") {
 		return format.Claim{}
 	}
-	v, alone := format.FirstElement(h.Bytes)
+	v, alone := jsontext.FirstElement(h.Bytes)
 	if !v.IsObject() || alone && !hasAuthors(v.Get("mapping"), false) || !isConversation(v, int64(len(h.Bytes)) < h.Size) {
 		if format.IsConversationsName(name) && isBroken(h) {
 			return format.Claim{Strength: format.Weak, Role: roleConversations}
@@ -66,17 +67,17 @@ func (chatgpt) Detect(h format.Head) format.Claim {
 
 // isBroken reports whether a file cannot be JSON, as far as the head shows.
 func isBroken(h format.Head) bool {
-	text := bytes.TrimSpace(format.TrimBOM(h.Bytes))
+	text := bytes.TrimSpace(jsontext.TrimBOM(h.Bytes))
 	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
 		return true
 	}
-	_, err := format.ParseJSON(text)
+	_, err := jsontext.Parse(text)
 	return err != nil && int64(len(h.Bytes)) == h.Size
 }
 
 // isConversation reports whether a value has the members of a conversation: a mapping of nodes and two more. If the mapping
 // may lie beyond the head (cut), members that no other program writes are required.
-func isConversation(v format.Value, cut bool) bool {
+func isConversation(v jsontext.Value, cut bool) bool {
 	mapping, specific, generic := v.Get("mapping"), 0, 0
 	for key := range v.Fields() {
 		switch key {
@@ -101,7 +102,7 @@ func isConversation(v format.Value, cut bool) bool {
 
 // hasAuthors reports whether the first message of a mapping has an author; none is the result if no message is in the head.
 // DeepSeek exports the same tree with messages of its own.
-func hasAuthors(mapping format.Value, none bool) bool {
+func hasAuthors(mapping jsontext.Value, none bool) bool {
 	for _, node := range mapping.Fields() {
 		if m := node.Get("message"); m.IsObject() {
 			return m.Get("author").Exists()
@@ -114,7 +115,7 @@ func hasAuthors(mapping format.Value, none bool) bool {
 func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{Sink: format.Sink{Yield: yield}, indexOf: map[string]int32{}, ids: map[string]bool{}}
-		for o := range p.Each(format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
+		for o := range p.Each(jsontext.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
 			p.conversation(o)
 		}
 	}
@@ -122,7 +123,7 @@ func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of a message.
 func (chatgpt) Text(_ string, raw []byte, _ int) (string, error) {
-	return format.TextOf("a message", raw, format.Appended(appendPiece))
+	return format.TextOf("a message", raw, jsontext.Appended(appendPiece))
 }
 
 // parser parses one file.

@@ -4,18 +4,19 @@ import (
 	"cmp"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // header holds what a conversation states about itself.
 type header struct {
 	id, title, current, model, gizmo string
-	mapping                          format.Value
+	mapping                          jsontext.Value
 	created, updated                 transcript.Time
 	attributes                       transcript.Attributes
 }
 
-func readHeader(v format.Value) header {
+func readHeader(v jsontext.Value) header {
 	var h header
 	other := ""
 	for key, f := range v.Fields() {
@@ -52,7 +53,7 @@ func readHeader(v format.Value) header {
 }
 
 // timeOf reads a time: seconds, and in files that are not the producer's own export also RFC 3339.
-func timeOf(v format.Value) transcript.Time {
+func timeOf(v jsontext.Value) transcript.Time {
 	if v.IsString() {
 		return v.Time()
 	}
@@ -63,7 +64,7 @@ func timeOf(v format.Value) transcript.Time {
 const maxID = 200
 
 // conversation yields the records of one element.
-func (p *parser) conversation(o format.Object) {
+func (p *parser) conversation(o jsontext.Object) {
 	h := readHeader(o.Value)
 	if h.id == "" || len(h.id) > maxID || !h.mapping.IsObject() && !h.mapping.IsNull() {
 		p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "no id, or a mapping that is no object", Origin: o.Origin})
@@ -92,7 +93,7 @@ func (p *parser) emitRun(h header) {
 			model = slug
 		}
 		if title == "" && n.kind == transcript.KindMessage && n.role == "user" {
-			title = format.Title(format.Build(func(b []byte) []byte { return appendMessage(b, n.message) }))
+			title = format.Title(jsontext.Build(func(b []byte) []byte { return appendMessage(b, n.message) }))
 		}
 		if n.at.Valid && n.at.UnixMicro > last.UnixMicro {
 			last = n.at

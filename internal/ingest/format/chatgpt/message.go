@@ -5,11 +5,12 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // classify returns the kind and role of a message.
-func classify(v format.Value) (transcript.Kind, string) {
+func classify(v jsontext.Value) (transcript.Kind, string) {
 	typ := v.Get("content", "content_type")
 	switch role := v.Get("author", "role").Word(); {
 	case typ.Is("thoughts"), typ.Is("reasoning_recap"):
@@ -27,15 +28,17 @@ func classify(v format.Value) (transcript.Kind, string) {
 }
 
 // userContext returns the user's custom instructions, if they are not in the message's content.
-func userContext(v format.Value) format.Value { return v.Get("metadata", "user_context_message_data") }
+func userContext(v jsontext.Value) jsontext.Value {
+	return v.Get("metadata", "user_context_message_data")
+}
 
-func hidden(v format.Value) bool {
+func hidden(v jsontext.Value) bool {
 	m := v.Get("metadata")
 	return m.Get("is_visually_hidden_from_conversation").Bool() == transcript.Yes || m.Get("is_visually_hidden").Bool() == transcript.Yes
 }
 
 // recipient returns the addressee of a message: all, unless a tool is named.
-func recipient(v format.Value) string { return cmp.Or(v.Get("recipient").Word(), "all") }
+func recipient(v jsontext.Value) string { return cmp.Or(v.Get("recipient").Word(), "all") }
 
 // message yields one message and returns the key of its node. before is the key of the previous message.
 func (p *parser) message(n *node, before string) string {
@@ -56,7 +59,7 @@ func (p *parser) message(n *node, before string) string {
 	e.Parts = p.parts[:1]
 	if list := sourcesOf(v); list.Exists() {
 		text := p.lend.Text(func(b []byte) []byte { return appendSources(b, list) })
-		p.parts[1] = transcript.Part{Kind: transcript.KindNotice, Text: text, Offset: format.OffsetIn(v, list), Length: int64(list.Len())}
+		p.parts[1] = transcript.Part{Kind: transcript.KindNotice, Text: text, Offset: jsontext.OffsetIn(v, list), Length: int64(list.Len())}
 		e.Parts = p.parts[:2]
 	}
 	switch n.kind {
@@ -80,7 +83,7 @@ func (p *parser) message(n *node, before string) string {
 	return n.key
 }
 
-func (p *parser) origin(v format.Value) transcript.Origin {
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
 	o := p.at
 	o.Offset += v.Offset()
 	o.Length = int64(v.Len())

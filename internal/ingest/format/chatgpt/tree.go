@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // node is one entry of a mapping. Its relatives are indices in the list of nodes, -1 for none.
 type node struct {
 	key     string
-	message format.Value
+	message jsontext.Value
 	parent  string
 	at      transcript.Time
 
@@ -137,6 +137,6 @@ func (p *parser) mark(current string) {
 }
 
 // branchOf returns the conversation that was branched with this message.
-func branchOf(message format.Value) string {
+func branchOf(message jsontext.Value) string {
 	return message.Get("metadata", "branching_from_conversation_id").Str()
 }

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -52,10 +53,10 @@ func (chats) Detect(h format.Head) format.Claim {
 			later = true
 			continue
 		}
-		var v format.Value
-		if v = format.ParseStart(line); whole {
+		var v jsontext.Value
+		if v = jsontext.ParseStart(line); whole {
 			var err error
-			if v, err = format.ParseJSON(line); err != nil {
+			if v, err = jsontext.Parse(line); err != nil {
 				continue
 			}
 		}
@@ -80,7 +81,7 @@ var (
 
 // hasForeignMembers reports whether a file looks like one of a program with a format of its own: a line has members besides
 // its role that no other chat has.
-func hasForeignMembers(name string, v format.Value) bool {
+func hasForeignMembers(name string, v jsontext.Value) bool {
 	for _, key := range []string{"uuid", "parentUuid", "parentId", "sessionId", "entry_type", "payload", "message", "parts", "agentId", "cwd"} {
 		if v.Get(key).Exists() {
 			return true
@@ -100,7 +101,7 @@ func (chats) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.Fail(err)
 			return
 		}
-		for o := range p.Each(format.Objects(all, "", func(problem *transcript.Problem) { p.Emit(problem) })) {
+		for o := range p.Each(jsontext.Objects(all, "", func(problem *transcript.Problem) { p.Emit(problem) })) {
 			p.line(o)
 		}
 	}
@@ -108,5 +109,5 @@ func (chats) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (chats) Text(_ string, raw []byte, _ int) (string, error) {
-	return format.TextOf("a message", raw, format.Appended(appendPiece))
+	return format.TextOf("a message", raw, jsontext.Appended(appendPiece))
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"hash"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // chain is a hash of the messages of a conversation up to one of them.
@@ -71,13 +71,13 @@ func (h *hasher) next(c chain, it item) chain {
 	h.buf = append(append(append(h.buf[:0], c[:]...), it.by...), 0)
 	h.buf = appendPiece(h.buf, content)
 	for _, key := range []string{"tool_call_id", "call_id", "name", "arguments", "output"} {
-		h.buf = format.AppendScalars(append(h.buf, 0), m.Get(key))
+		h.buf = jsontext.AppendScalars(append(h.buf, 0), m.Get(key))
 	}
 	for call := range m.Get("tool_calls").Items() {
-		h.buf = format.AppendStrings(h.buf, call.Get("id"))
-		h.buf = format.AppendScalars(h.buf, call.Get("function"))
+		h.buf = jsontext.AppendStrings(h.buf, call.Get("id"))
+		h.buf = jsontext.AppendScalars(h.buf, call.Get("function"))
 	}
-	h.buf = format.AppendScalars(h.buf, m.Get("function_call"))
+	h.buf = jsontext.AppendScalars(h.buf, m.Get("function_call"))
 	return h.bytes(h.buf)
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -30,7 +32,7 @@ type parser struct {
 
 	// state of the current line
 	at         transcript.Origin
-	whole      format.Value
+	whole      jsontext.Value
 	outOfOrder bool // its messages are not in the order in which they were said, so the origin of its events is the whole line
 	exchange   exchange
 	links      []chain
@@ -60,10 +62,10 @@ func (p *parser) reader(r io.Reader) (io.Reader, error) {
 			break
 		}
 		end += len(line)
-		if !format.BeginsObject(line) {
+		if !jsontext.BeginsObject(line) {
 			continue
 		}
-		if v, err := format.ParseJSON(line); err == nil {
+		if v, err := jsontext.Parse(line); err == nil {
 			if t := exchangeOf(v); !t.single || t.input[0].by == byUser {
 				p.guess = false
 				break
@@ -75,7 +77,7 @@ func (p *parser) reader(r io.Reader) (io.Reader, error) {
 }
 
 // line yields the records of one line.
-func (p *parser) line(o format.Object) {
+func (p *parser) line(o jsontext.Object) {
 	v := o.Value
 	p.at, p.whole, p.calls = o.Origin, v, nil
 	p.exchange = exchangeOf(v)
@@ -94,11 +96,11 @@ func (p *parser) line(o format.Object) {
 }
 
 // inOrder reports whether the messages of a line are in the order in which they were said.
-func inOrder(line format.Value, x *exchange) bool {
+func inOrder(line jsontext.Value, x *exchange) bool {
 	last := int64(-1)
 	for _, all := range [][]item{x.input, x.answer} {
 		for _, it := range all {
-			at := format.OffsetIn(line, it.v)
+			at := jsontext.OffsetIn(line, it.v)
 			if at < last {
 				return false
 			}
@@ -214,8 +216,8 @@ const maxID = 200
 func isUnique(id string) bool { return len(id) >= 20 && strings.ContainsAny(id, "0123456789") }
 
 // sessionOf returns the session or conversation that a line says it belongs to.
-func sessionOf(v format.Value) string {
-	for _, at := range []format.Value{v, v.Get("metadata")} {
+func sessionOf(v jsontext.Value) string {
+	for _, at := range []jsontext.Value{v, v.Get("metadata")} {
 		for _, key := range []string{"conversation_id", "conversationId", "session_id", "thread_id", "threadId", "chat_id", "chatId"} {
 			if id := at.Get(key).Text(); id != "" && len(id) <= maxID {
 				return id
@@ -250,7 +252,7 @@ func (p *parser) emitRun(c *chat) {
 func (p *parser) title() string {
 	for _, it := range p.exchange.input {
 		if it.by == byUser {
-			return format.Title(format.Build(func(b []byte) []byte { return appendSaid(b, it.v) }))
+			return format.Title(jsontext.Build(func(b []byte) []byte { return appendSaid(b, it.v) }))
 		}
 	}
 	return ""
@@ -271,9 +273,9 @@ func (p *parser) otherLine() {
 }
 
 // modelOf returns the model that a line names: that of the answer, else the requested one.
-func modelOf(v, response format.Value) string {
+func modelOf(v, response jsontext.Value) string {
 	body, request := v.Get("body"), v.Get("request")
-	for _, at := range []format.Value{response, v, v.Get("response"), body, request, request.Get("body"), v.Get("metadata")} {
+	for _, at := range []jsontext.Value{response, v, v.Get("response"), body, request, request.Get("body"), v.Get("metadata")} {
 		if model := at.Get("model"); model.IsString() {
 			return model.Word()
 		}
@@ -282,7 +284,7 @@ func modelOf(v, response format.Value) string {
 }
 
 // timeOf returns the time that a line or a message states: a date, or seconds or milliseconds since 1970.
-func timeOf(v format.Value) transcript.Time {
+func timeOf(v jsontext.Value) transcript.Time {
 	for _, key := range []string{"timestamp", "created_at", "created", "createdAt", "time", "ts", "date"} {
 		switch at := v.Get(key); at.Type() {
 		case '"':
@@ -291,7 +293,7 @@ func timeOf(v format.Value) transcript.Time {
 			}
 		case '0':
 			if n, ok := at.Int(); ok && n > 1e11 {
-				return format.UnixMilli(n)
+				return timestamp.UnixMilli(n)
 			}
 			return at.UnixTime()
 		}

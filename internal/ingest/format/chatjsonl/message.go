@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -47,7 +47,7 @@ var (
 )
 
 // member yields the events of one member of a message.
-func (p *parser) member(s *messageState, key string, f format.Value) {
+func (p *parser) member(s *messageState, key string, f jsontext.Value) {
 	switch key {
 	case "content", "value":
 		p.content(s, f)
@@ -77,7 +77,7 @@ func (p *parser) member(s *messageState, key string, f format.Value) {
 }
 
 // content yields content: a text, or a list of blocks, whose texts and pictures are parts of one event.
-func (p *parser) content(s *messageState, content format.Value) {
+func (p *parser) content(s *messageState, content jsontext.Value) {
 	kind, role := kinds[s.by], rolesOf[s.by]
 	switch {
 	case content.IsString() && (s.by != byAssistant || !content.IsBlank()):
@@ -112,7 +112,7 @@ func (p *parser) content(s *messageState, content format.Value) {
 }
 
 // isText reports whether a block is part of the content: text or media.
-func isText(b format.Value) bool {
+func isText(b jsontext.Value) bool {
 	switch b.Get("type").Word() {
 	case "text", "input_text", "output_text", "refusal", "summary_text":
 		return true
@@ -123,7 +123,7 @@ func isText(b format.Value) bool {
 }
 
 // block yields a block that is an event of its own, as in Anthropic's messages.
-func (p *parser) block(s *messageState, b format.Value) {
+func (p *parser) block(s *messageState, b jsontext.Value) {
 	kind := kindOfBlock(b)
 	role := rolesOf[s.by]
 	switch kind {
@@ -135,7 +135,7 @@ func (p *parser) block(s *messageState, b format.Value) {
 	p.emitPart(s, b, kind, role)
 }
 
-func kindOfBlock(b format.Value) transcript.Kind {
+func kindOfBlock(b jsontext.Value) transcript.Kind {
 	switch b.Get("type").Word() {
 	case "thinking", "redacted_thinking", "reasoning":
 		return transcript.KindReasoning
@@ -148,7 +148,7 @@ func kindOfBlock(b format.Value) transcript.Kind {
 }
 
 // hasBlocks reports whether a block of a list is an event of its own.
-func hasBlocks(list format.Value) bool {
+func hasBlocks(list jsontext.Value) bool {
 	for b := range list.Items() {
 		if kindOfBlock(b) != transcript.KindUnknown {
 			return true
@@ -172,17 +172,19 @@ func (p *parser) item(s *messageState) {
 }
 
 // base returns the value whose range is the event's origin: v, or the line if the order would otherwise be wrong.
-func (p *parser) base(v format.Value) format.Value {
+func (p *parser) base(v jsontext.Value) jsontext.Value {
 	if p.outOfOrder {
 		return p.whole
 	}
 	return v
 }
 
-func (p *parser) part(base, v format.Value) transcript.Part { return p.lend.Part(base, v, appendPiece) }
+func (p *parser) part(base, v jsontext.Value) transcript.Part {
+	return p.lend.Part(base, v, appendPiece)
+}
 
 // emitPart yields an event of one part.
-func (p *parser) emitPart(s *messageState, v format.Value, kind transcript.Kind, role string) {
+func (p *parser) emitPart(s *messageState, v jsontext.Value, kind transcript.Kind, role string) {
 	p.lend.Reset()
 	base := p.base(v)
 	p.parts = append(p.parts[:0], p.part(base, v))
@@ -195,8 +197,8 @@ func (p *parser) emitPart(s *messageState, v format.Value, kind transcript.Kind,
 	p.emit(s, base, kind, role)
 }
 
-func (p *parser) emit(s *messageState, base format.Value, kind transcript.Kind, role string) {
-	origin := format.OriginIn(p.at, p.whole, base)
+func (p *parser) emit(s *messageState, base jsontext.Value, kind transcript.Kind, role string) {
+	origin := jsontext.OriginIn(p.at, p.whole, base)
 	p.event = transcript.Event{
 		Conversation: s.c.id, ID: s.c.event(s.link, s.n), Global: true, Kind: kind, Role: role, Type: s.role, Time: s.time, Origin: origin, Parts: p.parts,
 	}
@@ -210,7 +212,7 @@ func (p *parser) emit(s *messageState, base format.Value, kind transcript.Kind, 
 }
 
 // call returns a call in any of its spellings.
-func (p *parser) call(s *messageState, v format.Value) *transcript.Call {
+func (p *parser) call(s *messageState, v jsontext.Value) *transcript.Call {
 	at, id := v, cmp.Or(v.Get("call_id").Str(), v.Get("id").Str(), v.Get("toolCallId").Str())
 	if f := v.Get("function"); f.IsObject() {
 		at = f
@@ -232,7 +234,7 @@ func (p *parser) call(s *messageState, v format.Value) *transcript.Call {
 }
 
 // result returns a tool's result.
-func (p *parser) result(s *messageState, v format.Value) *transcript.Result {
+func (p *parser) result(s *messageState, v jsontext.Value) *transcript.Result {
 	m := s.v
 	if v.IsObject() && v != m {
 		m = v // a block

@@ -3,32 +3,32 @@ package chatjsonl
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // exchange is the content of a line: the messages to a model, and its answer.
 type exchange struct {
 	input, answer []item
-	choices       bool         // the answers are alternatives
-	single        bool         // the line is one message
-	response      format.Value // the object with the answer, its id, model and usage
+	choices       bool           // the answers are alternatives
+	single        bool           // the line is one message
+	response      jsontext.Value // the object with the answer, its id, model and usage
 }
 
 // item is a message, an item of the Responses API, or mere text of a user or for the model.
 type item struct {
-	v  format.Value
+	v  jsontext.Value
 	by string // "" for an item without a role
 }
 
 // exchangeOf finds the messages of a line in any of the usual wrappers.
-func exchangeOf(v format.Value) (x exchange) {
+func exchangeOf(v jsontext.Value) (x exchange) {
 	request, response := v.Get("request"), v.Get("response")
-	for _, at := range []format.Value{v, v.Get("body"), request, request.Get("body"), v.Get("input")} {
+	for _, at := range []jsontext.Value{v, v.Get("body"), request, request.Get("body"), v.Get("input")} {
 		if x.readRequest(at); len(x.input) > 0 {
 			break
 		}
 	}
-	for _, at := range []format.Value{response, response.Get("body"), v} {
+	for _, at := range []jsontext.Value{response, response.Get("body"), v} {
 		if x.readResponse(at); len(x.answer) > 0 {
 			x.response = at
 			break
@@ -44,7 +44,7 @@ func exchangeOf(v format.Value) (x exchange) {
 }
 
 // readRequest reads the messages of a request, preceded by the system text.
-func (x *exchange) readRequest(at format.Value) {
+func (x *exchange) readRequest(at jsontext.Value) {
 	for _, key := range []string{"messages", "conversations", "conversation", "input", "prompt"} {
 		list := at.Get(key)
 		if key == "input" && !list.IsBlank() && (at.Get("instructions").Exists() || at.Get("model").Exists()) {
@@ -67,7 +67,7 @@ func (x *exchange) readRequest(at format.Value) {
 }
 
 // readResponse reads a response: choices, items of the Responses API, or Anthropic's message.
-func (x *exchange) readResponse(at format.Value) {
+func (x *exchange) readResponse(at jsontext.Value) {
 	for c := range at.Get("choices").Items() {
 		if m := c.Get("message"); m.Get("role").IsString() {
 			x.answer = append(x.answer, item{m, kindOf(m)})
@@ -91,7 +91,7 @@ func (x *exchange) readResponse(at format.Value) {
 
 // readReply reads an answer beside the messages, as in home-made logs and sets: text, a message, an object with text, or a list of
 // messages.
-func (x *exchange) readReply(line format.Value) {
+func (x *exchange) readReply(line jsontext.Value) {
 	for _, key := range []string{"response", "completion", "output", "answer", "reply", "chosen"} {
 		at := line.Get(key)
 		if isMessages(at) {
@@ -101,7 +101,7 @@ func (x *exchange) readReply(line format.Value) {
 			x.response = at
 			return
 		}
-		for _, v := range []format.Value{at, at.Get("content"), at.Get("text")} {
+		for _, v := range []jsontext.Value{at, at.Get("content"), at.Get("text")} {
 			if !v.IsBlank() || v.IsObject() && isMessage(v) && kindOf(v) == byAssistant {
 				x.answer, x.response = []item{{v, byAssistant}}, at
 				return
@@ -110,7 +110,7 @@ func (x *exchange) readReply(line format.Value) {
 	}
 }
 
-func first(list format.Value) (v format.Value) {
+func first(list jsontext.Value) (v jsontext.Value) {
 	for v = range list.Items() {
 		break
 	}
@@ -118,7 +118,7 @@ func first(list format.Value) (v format.Value) {
 }
 
 // isMessages reports whether one of the first elements of a list is a message.
-func isMessages(list format.Value) bool {
+func isMessages(list jsontext.Value) bool {
 	for n, m := range list.Numbered() {
 		if n == 8 {
 			break
@@ -131,7 +131,7 @@ func isMessages(list format.Value) bool {
 }
 
 // isMessage reports whether a value has a known role and content.
-func isMessage(m format.Value) bool {
+func isMessage(m jsontext.Value) bool {
 	if !m.Get("role").IsString() || kindOf(m) == "" {
 		return false
 	}
@@ -140,7 +140,7 @@ func isMessage(m format.Value) bool {
 }
 
 // isItem reports whether a value is an item of the Responses API, which has a type and usually no role.
-func isItem(v format.Value) bool {
+func isItem(v jsontext.Value) bool {
 	switch typ := v.Get("type").Str(); typ {
 	case "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
 		return true
@@ -159,7 +159,7 @@ const (
 )
 
 // kindOf returns the author of a message, "" for an unknown role.
-func kindOf(m format.Value) string {
+func kindOf(m jsontext.Value) string {
 	role := m.Get("role")
 	if !role.IsString() {
 		role = m.Get("from")

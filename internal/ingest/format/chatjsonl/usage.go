@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -18,7 +18,7 @@ func (p *parser) lineUsage(c *chat, known int) {
 	if !isUnique(response) {
 		response = ""
 	}
-	for _, at := range []format.Value{x.response, p.whole, p.whole.Get("response"), p.whole.Get("metadata"), p.whole.Get("response", "body")} {
+	for _, at := range []jsontext.Value{x.response, p.whole, p.whole.Get("response"), p.whole.Get("metadata"), p.whole.Get("response", "body")} {
 		for _, key := range []string{"usage", "usage_metadata"} {
 			if usage := at.Get(key); usage.IsObject() {
 				p.usage(c, usage, response, p.time, p.model)
@@ -43,7 +43,7 @@ func (p *parser) lineUsage(c *chat, known int) {
 }
 
 // usage yields the tokens of one request. Its key is the id of the response, else the hash of the whole line.
-func (p *parser) usage(c *chat, v format.Value, response string, at transcript.Time, model string) {
+func (p *parser) usage(c *chat, v jsontext.Value, response string, at transcript.Time, model string) {
 	u := tokens(v)
 	if u == nil {
 		return
@@ -55,13 +55,13 @@ func (p *parser) usage(c *chat, v format.Value, response string, at transcript.T
 	u.Run, u.Conversation, u.Time, u.Model, u.Requests = c.id, c.id, at, model, transcript.Known(1)
 	u.RequestID = response
 	u.Tier = p.exchange.response.Get("service_tier").Str()
-	u.Origin = format.OriginIn(p.at, p.whole, v)
+	u.Origin = jsontext.OriginIn(p.at, p.whole, v)
 	p.Emit(u)
 }
 
 // tokens reads usage in the spellings of Chat Completions, Responses and Anthropic. The prompt includes cached tokens,
 // except in Anthropic's, which is recognised by its own names for them. It returns nil if there are none.
-func tokens(v format.Value) *transcript.Usage {
+func tokens(v jsontext.Value) *transcript.Usage {
 	u := &transcript.Usage{Input: count(v, "prompt_tokens", "input_tokens"), Output: count(v, "completion_tokens", "output_tokens")}
 	if v.Get("cache_read_input_tokens").Exists() || v.Get("cache_creation_input_tokens").Exists() {
 		u.CacheRead, u.CacheWrite = count(v, "cache_read_input_tokens"), count(v, "cache_creation_input_tokens")
@@ -92,7 +92,7 @@ func tokens(v format.Value) *transcript.Usage {
 }
 
 // count returns the first of some members that is a number.
-func count(v format.Value, keys ...string) (n transcript.Count) {
+func count(v jsontext.Value, keys ...string) (n transcript.Count) {
 	for _, key := range keys {
 		if n = v.Get(key).Tokens(); n.Known {
 			return n

@@ -20,6 +20,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -98,7 +99,7 @@ func (chibi) Text(role string, raw []byte, part int) (string, error) {
 		_, text := cutMarker(raw)
 		return singlePart(part, string(validUTF8(text)))
 	}
-	v, err := format.ParseJSON(raw)
+	v, err := jsontext.Parse(raw)
 	if err != nil {
 		return "", fmt.Errorf("text of a chibi %s entry: %w", role, err)
 	}

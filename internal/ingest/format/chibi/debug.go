@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ func parseUsage(in format.Input, out *emitter) {
 	out.emitNamedRun()
 	occurrences := map[string]int{}
 	n := int64(0)
-	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", out.problem)) {
 		n++
 		u := readUsage(o.Value)
 		if n == 1 { // for a context without a log this is the only identity besides its name
@@ -35,7 +36,7 @@ func parseUsage(in format.Input, out *emitter) {
 	}
 }
 
-func readUsage(v format.Value) *transcript.Usage {
+func readUsage(v jsontext.Value) *transcript.Usage {
 	response := v.Get("response")
 	tokens := response.Get("usage")
 	u := &transcript.Usage{
@@ -68,7 +69,7 @@ func countText(c transcript.Count) string {
 func parseRequests(in format.Input, out *emitter) {
 	out.emitNamedRun()
 	n := 0
-	for o := range out.Each(format.Objects(in.Reader, "", func(*transcript.Problem) {})) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", func(*transcript.Problem) {})) {
 		n++
 		out.Emit(&transcript.Hint{
 			Run:    out.run,

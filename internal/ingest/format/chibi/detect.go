@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // home is the name of Chibi's default home directory; below it a path alone is sufficient evidence.
@@ -147,8 +148,8 @@ func (p place) strength(h format.Head) format.Strength {
 	case roleSummary, rolePrompt:
 		return p.pick(inHome, format.Certain, format.Weak)
 	case roleReadable:
-		_, rest := cutMarker(format.TrimBOM(h.Bytes))
-		return p.pick(inHome || len(rest) < len(format.TrimBOM(h.Bytes)), format.Likely, format.Weak)
+		_, rest := cutMarker(jsontext.TrimBOM(h.Bytes))
+		return p.pick(inHome || len(rest) < len(jsontext.TrimBOM(h.Bytes)), format.Likely, format.Weak)
 	case roleOldest:
 		if isDocument(h) && bytes.Contains(h.Bytes, []byte(`"messages"`)) {
 			return p.pick(true, format.Certain, format.None)
@@ -183,14 +184,14 @@ func (p place) pick(cond bool, then, otherwise format.Strength) format.Strength 
 }
 
 // test returns the predicate for a line of the file.
-func (p place) test() func(format.Value) bool {
+func (p place) test() func(jsontext.Value) bool {
 	switch p.role {
 	case roleInbox:
 		return isPending
 	case roleUsage:
-		return func(v format.Value) bool { return isDebug(v, "response", p.inContexts) }
+		return func(v jsontext.Value) bool { return isDebug(v, "response", p.inContexts) }
 	case roleRequests:
-		return func(v format.Value) bool { return isDebug(v, "request", p.inContexts) }
+		return func(v jsontext.Value) bool { return isDebug(v, "request", p.inContexts) }
 	}
 	if p.inContexts {
 		return isOldEntry
@@ -209,8 +210,8 @@ const (
 
 // testLines applies test to every whole line of the head, skipping blank and broken ones. A head that consists of one cut
 // line is judged by its first keys.
-func testLines(h format.Head, test func(format.Value) bool) answer {
-	rest, found := format.TrimBOM(h.Bytes), unclear
+func testLines(h format.Head, test func(jsontext.Value) bool) answer {
+	rest, found := jsontext.TrimBOM(h.Bytes), unclear
 	for len(rest) > 0 {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		rest = after
@@ -220,10 +221,10 @@ func testLines(h format.Head, test func(format.Value) bool) answer {
 			}
 			break
 		}
-		if !format.BeginsObject(line) {
+		if !jsontext.BeginsObject(line) {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
 			continue
 		}
@@ -247,27 +248,27 @@ func isCutEntry(line []byte) bool {
 }
 
 func isDocument(h format.Head) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(format.TrimBOM(h.Bytes)), []byte("{"))
+	return bytes.HasPrefix(bytes.TrimSpace(jsontext.TrimBOM(h.Bytes)), []byte("{"))
 }
 
 // isEntry reports whether a line has all members that a log entry has.
-func isEntry(v format.Value) bool {
+func isEntry(v jsontext.Value) bool {
 	return v.Get("id").IsString() && v.Get("timestamp").Type() == '0' && isOldEntry(v)
 }
 
 // isOldEntry reports whether a line has the members that entries of every version have; the path must supply the rest of
 // the evidence.
-func isOldEntry(v format.Value) bool {
+func isOldEntry(v jsontext.Value) bool {
 	return v.Get("entry_type").IsString() && v.Get("from").IsString() && v.Get("to").IsString()
 }
 
-func isPending(v format.Value) bool {
+func isPending(v jsontext.Value) bool {
 	return !v.Get("entry_type").Exists() && v.Get("timestamp").Type() == '0' && v.Get("content").IsString() &&
 		v.Get("from").IsString() && v.Get("to").IsString()
 }
 
 // isDebug reports whether a line has a timestamp, the given key and, unless the path is sure, nothing else.
-func isDebug(v format.Value, key string, strict bool) bool {
+func isDebug(v jsontext.Value, key string, strict bool) bool {
 	n := 0
 	for range v.Fields() {
 		n++

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -14,7 +15,7 @@ import (
 type entry struct {
 	id, kind, from, to, role, call string
 	time                           transcript.Time
-	content                        format.Value
+	content                        jsontext.Value
 	anchor                         string // metadata.transcript_anchor_id
 	flow                           bool
 	text                           string
@@ -22,7 +23,7 @@ type entry struct {
 
 // readEntry decodes a line of a log. The text is every string of the line except ids, names and times, in line order; that
 // of a tool call begins with the tool's name.
-func readEntry(v format.Value) entry {
+func readEntry(v jsontext.Value) entry {
 	var e entry
 	var text []byte
 	for key, value := range v.Fields() {
@@ -50,7 +51,7 @@ func readEntry(v format.Value) entry {
 			if key == "content" {
 				e.content = value
 			}
-			text = format.AppendStrings(text, value)
+			text = jsontext.AppendStrings(text, value)
 		}
 	}
 	e.text = string(text)
@@ -68,25 +69,25 @@ func joined(line, text string) string {
 	return line + "\n" + text
 }
 
-func appendMetadata(text []byte, v format.Value) []byte {
+func appendMetadata(text []byte, v jsontext.Value) []byte {
 	if !v.IsObject() {
-		return format.AppendStrings(text, v)
+		return jsontext.AppendStrings(text, v)
 	}
 	for key, value := range v.Fields() {
 		if key != "transcript_anchor_id" {
-			text = format.AppendStrings(text, value)
+			text = jsontext.AppendStrings(text, value)
 		}
 	}
 	return text
 }
 
 // readTime reads Unix seconds, and times written as text, which no known version writes.
-func readTime(v format.Value) transcript.Time {
+func readTime(v jsontext.Value) transcript.Time {
 	if n, ok := v.Int(); ok {
-		return format.UnixSeconds(n)
+		return timestamp.UnixSeconds(n)
 	}
 	if f, ok := v.Float(); ok && f > 0 && f < 9e9 {
-		return format.UnixNano(int64(f*1e6) * 1e3)
+		return timestamp.UnixNano(int64(f*1e6) * 1e3)
 	}
 	return v.Time()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,7 +18,7 @@ type pending struct {
 	text         string
 }
 
-func readPending(v format.Value) pending {
+func readPending(v jsontext.Value) pending {
 	var m pending
 	var text []byte
 	for key, value := range v.Fields() {
@@ -31,7 +32,7 @@ func readPending(v format.Value) pending {
 		case "to":
 			m.to = value.Text()
 		default:
-			text = format.AppendStrings(text, value)
+			text = jsontext.AppendStrings(text, value)
 		}
 	}
 	m.text = string(text)
@@ -42,7 +43,7 @@ func readPending(v format.Value) pending {
 // remains just a name.
 func parseInbox(in format.Input, out *emitter) {
 	out.emitNamedRun()
-	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", out.problem)) {
 		m := readPending(o.Value)
 		a := transcript.Attributes{}
 		a.Set("from", m.from)

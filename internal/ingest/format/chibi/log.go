@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,7 +40,7 @@ func parseLog(in format.Input, out *emitter) {
 		Attributes: transcript.Attributes{"role": in.Role},
 	}
 	p.name(out.run)
-	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", out.problem)) {
 		e := readEntry(o.Value)
 		if out.run == "" {
 			p.name(cmp.Or(e.context(), e.to, unnamedContext))
@@ -162,7 +163,7 @@ func isDigits(s string) bool {
 }
 
 // entry yields one line of the log and links for the messages of other contexts that it delivers.
-func (p *logParser) entry(e *entry, o format.Object) {
+func (p *logParser) entry(e *entry, o jsontext.Object) {
 	id := p.ids.id(e)
 	p.begin(e, id)
 	p.noteFormerName(e)

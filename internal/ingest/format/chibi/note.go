@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -11,7 +12,7 @@ import (
 func parseNote(in format.Input, out *emitter) {
 	out.emitNamedRun()
 	b, ok := document(in, out)
-	body := format.TrimBOM(b)
+	body := jsontext.TrimBOM(b)
 	if !ok || len(bytes.TrimSpace(body)) == 0 {
 		return
 	}
@@ -37,7 +38,7 @@ func parseReadable(in format.Input, out *emitter) {
 	if !ok {
 		return
 	}
-	start := len(b) - len(format.TrimBOM(b))
+	start := len(b) - len(jsontext.TrimBOM(b))
 	line := 1
 	for start < len(b) && !out.Done() {
 		end := start + blockLength(b[start:])

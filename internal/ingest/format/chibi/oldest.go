@@ -2,6 +2,7 @@ package chibi
 
 import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,7 +22,7 @@ func parseOldest(in format.Input, out *emitter) {
 	})
 	ids := identity{}
 	for m := range v.Get("messages").Items() {
-		at := transcript.Origin{Offset: offset + format.OffsetIn(v, m), Length: int64(m.Len())}
+		at := transcript.Origin{Offset: offset + jsontext.OffsetIn(v, m), Length: int64(m.Len())}
 		if !m.IsObject() {
 			out.problem(&transcript.Problem{Kind: "not an object", Reason: "a message of another type", Origin: at})
 			continue
@@ -33,7 +34,7 @@ func parseOldest(in format.Input, out *emitter) {
 }
 
 // message returns the event of one message.
-func message(m format.Value, run string, at transcript.Origin, ids identity) *transcript.Event {
+func message(m jsontext.Value, run string, at transcript.Origin, ids identity) *transcript.Event {
 	parts := messageParts(m)
 	e := entry{id: m.Get("id").Text(), role: m.Get("role").Str(), kind: "message"}
 	if e.id == "" {
@@ -52,7 +53,7 @@ func message(m format.Value, run string, at transcript.Origin, ids identity) *tr
 }
 
 // messageParts splits a message into its text, or a tool's result, and the calls it makes.
-func messageParts(m format.Value) []transcript.Part {
+func messageParts(m jsontext.Value) []transcript.Part {
 	first := transcript.Part{Kind: transcript.KindMessage}
 	var text []byte
 	var calls []transcript.Part
@@ -64,7 +65,7 @@ func messageParts(m format.Value) []transcript.Part {
 				calls = append(calls, callPart(c))
 			}
 		default:
-			text = format.AppendStrings(text, value)
+			text = jsontext.AppendStrings(text, value)
 		}
 	}
 	first.Text = string(text)
@@ -80,7 +81,7 @@ func messageParts(m format.Value) []transcript.Part {
 	return append([]transcript.Part{first}, calls...)
 }
 
-func callPart(c format.Value) transcript.Part {
+func callPart(c jsontext.Value) transcript.Part {
 	name, input := c.Get("function", "name").Str(), c.Get("function", "arguments").Text()
 	return transcript.Part{
 		Kind: transcript.KindToolCall, Role: "assistant", Text: joined(name, input),

@@ -3,7 +3,7 @@ package chibi
 import (
 	"slices"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -50,7 +50,7 @@ func (p *pairing) result(e *entry) *transcript.Result {
 
 // paths returns the files that a call's arguments name.
 func paths(arguments string) []string {
-	v, err := format.ParseJSON([]byte(arguments))
+	v, err := jsontext.Parse([]byte(arguments))
 	if err != nil {
 		return nil
 	}

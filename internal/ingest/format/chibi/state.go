@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -12,7 +14,7 @@ import (
 func document(in format.Input, out *emitter) ([]byte, bool) {
 	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
 	switch {
-	case errors.Is(err, format.ErrTooLarge):
+	case errors.Is(err, layer.ErrTooLarge):
 		out.problem(&transcript.Problem{Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", format.DocumentLimit)})
 		return nil, false
 	case err != nil:
@@ -23,11 +25,11 @@ func document(in format.Input, out *emitter) ([]byte, bool) {
 }
 
 // object reads a file that is one JSON object. offset is where the object begins.
-func object(in format.Input, out *emitter) (v format.Value, offset int64) {
+func object(in format.Input, out *emitter) (v jsontext.Value, offset int64) {
 	v, at := out.Document(in.Reader, out.problem)
 	if v.Exists() && !v.IsObject() {
 		out.problem(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: in.Size}})
-		v = format.Value{}
+		v = jsontext.Value{}
 	}
 	return v, at.Offset
 }
@@ -52,7 +54,7 @@ func parseState(in format.Input, out *emitter) {
 }
 
 // timers returns the settings by which the program will destroy a context; 0 is never.
-func timers(c format.Value) transcript.Attributes {
+func timers(c jsontext.Value) transcript.Attributes {
 	a := transcript.Attributes{}
 	for _, key := range []string{"destroy_after_seconds_inactive", "destroy_at"} {
 		if n, ok := c.Get(key).Int(); ok && n > 0 {

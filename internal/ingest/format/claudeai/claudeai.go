@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -46,7 +47,7 @@ func (claudeai) Detect(h format.Head) format.Claim {
 	if !strings.EqualFold(path.Ext(name), ".json") {
 		return format.Claim{}
 	}
-	v, alone := format.FirstElement(h.Bytes)
+	v, alone := jsontext.FirstElement(h.Bytes)
 	ours := !alone && format.IsConversationsName(name)
 	if !v.IsObject() || !isConversation(v, ours && int64(len(h.Bytes)) < h.Size) {
 		return format.Claim{}
@@ -60,13 +61,13 @@ func (claudeai) Detect(h format.Head) format.Claim {
 
 // isConversation reports whether a value has the members of a conversation. The summary precedes the messages, and a long
 // one may push them beyond the head.
-func isConversation(v format.Value, cut bool) bool {
+func isConversation(v jsontext.Value, cut bool) bool {
 	messages := v.Get("chat_messages")
 	switch {
 	case !v.Get("uuid").IsString() || !v.Get("name").Exists():
 		return false
 	case messages.Exists():
-		first := format.Value{}
+		first := jsontext.Value{}
 		for first = range messages.Items() {
 			break
 		}
@@ -79,7 +80,7 @@ func isConversation(v format.Value, cut bool) bool {
 func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{Sink: format.Sink{Yield: yield}}
-		for o := range p.Each(format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
+		for o := range p.Each(jsontext.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
 			p.conversation(o)
 		}
 	}
@@ -87,7 +88,7 @@ func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
-	return format.TextOf("a message", raw, format.Appended(appendPiece))
+	return format.TextOf("a message", raw, jsontext.Appended(appendPiece))
 }
 
 // parser parses one file.

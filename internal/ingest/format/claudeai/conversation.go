@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ const maxID = 200
 const rootParent = "00000000-0000-4000-8000-000000000000"
 
 // conversation yields the records of one element.
-func (p *parser) conversation(o format.Object) {
+func (p *parser) conversation(o jsontext.Object) {
 	v := o.Value
 	id, messages := v.Get("uuid").Text(), v.Get("chat_messages")
 	if id == "" || len(id) > maxID || !messages.IsArray() && !messages.IsNull() {
@@ -44,7 +45,7 @@ func (p *parser) conversation(o format.Object) {
 }
 
 // emitRun yields the run and its conversation.
-func (p *parser) emitRun(v, messages format.Value) {
+func (p *parser) emitRun(v, messages jsontext.Value) {
 	created, updated := v.Get("created_at").Time(), v.Get("updated_at").Time()
 	rank, order := format.ExportRank(cmp.Or(updated, created))
 	title := v.Get("name").Str()
@@ -53,7 +54,7 @@ func (p *parser) emitRun(v, messages format.Value) {
 			break
 		}
 		if m.Get("sender").Is("human") {
-			title = format.Title(format.Build(func(b []byte) []byte { return appendSaid(b, m) }))
+			title = format.Title(jsontext.Build(func(b []byte) []byte { return appendSaid(b, m) }))
 		}
 	}
 	var attributes transcript.Attributes
@@ -72,7 +73,7 @@ func (p *parser) emitRun(v, messages format.Value) {
 	})
 }
 
-func (p *parser) origin(v format.Value) transcript.Origin {
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
 	o := p.at
 	o.Offset += v.Offset()
 	o.Length = int64(v.Len())
@@ -80,14 +81,14 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 }
 
 // begin starts an event whose range is v.
-func (p *parser) begin(v format.Value, id string, kind transcript.Kind, role string, at transcript.Time) {
+func (p *parser) begin(v jsontext.Value, id string, kind transcript.Kind, role string, at transcript.Time) {
 	p.lend.Reset()
 	p.parts = p.parts[:0]
 	p.event = transcript.Event{Conversation: p.id, ID: id, Kind: kind, Role: role, Time: at, Origin: p.origin(v)}
 }
 
 // add appends a part to the event, whose range is whole.
-func (p *parser) add(whole, piece format.Value) {
+func (p *parser) add(whole, piece jsontext.Value) {
 	p.parts = append(p.parts, p.lend.Part(whole, piece, appendPiece))
 }
 
@@ -97,7 +98,7 @@ func (p *parser) emitEvent() {
 }
 
 // message yields the events of one message and returns its id. before is the id of the previous message.
-func (p *parser) message(m format.Value, n int, before string) string {
+func (p *parser) message(m jsontext.Value, n int, before string) string {
 	id := m.Get("uuid").Text()
 	if id == "" || len(id) > maxID {
 		id = "#" + strconv.Itoa(n)

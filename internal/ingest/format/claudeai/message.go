@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,11 +16,11 @@ type call struct{ id, name string }
 const maxCalls = 100
 
 // hasBlocks reports whether a message has content. Then its text only repeats the content, or stands in for it.
-func hasBlocks(content format.Value) bool { return content.HasItems() || !content.IsBlank() }
+func hasBlocks(content jsontext.Value) bool { return content.HasItems() || !content.IsBlank() }
 
 // textsOf yields the values with the text of a message: text blocks, or its text, omitting blank ones. n is the index of a
 // block.
-func textsOf(m format.Value, yield func(n int, v format.Value)) {
+func textsOf(m jsontext.Value, yield func(n int, v jsontext.Value)) {
 	content := m.Get("content")
 	switch {
 	case !hasBlocks(content):
@@ -38,25 +38,25 @@ func textsOf(m format.Value, yield func(n int, v format.Value)) {
 	}
 }
 
-func isText(b format.Value) bool {
+func isText(b jsontext.Value) bool {
 	return b.IsObject() && b.Get("type").Is("text") && !b.Get("text").IsBlank() || !b.IsBlank()
 }
 
 // isSpoken reports whether a block holds what was said instead of typed.
-func isSpoken(b format.Value) bool {
+func isSpoken(b jsontext.Value) bool {
 	return b.IsObject() && b.Get("type").Is("voice_note") && !b.Get("text").IsBlank()
 }
 
 // prompt yields a user's message: one event, with a part for each text and each file. Long pasted text is a file without a
 // name, and often the whole message. A message of files without text is not counted. Its text stands for blocks that have
 // none: only an answer's says that a block cannot be shown.
-func (p *parser) prompt(m format.Value, id, sender string, at transcript.Time, attributes transcript.Attributes) {
+func (p *parser) prompt(m jsontext.Value, id, sender string, at transcript.Time, attributes transcript.Attributes) {
 	p.begin(m, id, transcript.KindMessage, "user", at)
 	p.event.Type, p.event.Attributes = sender, attributes
 	if sender != "human" && sender != "user" {
 		p.event.Kind, p.event.Role = transcript.KindSystem, "system"
 	}
-	textsOf(m, func(_ int, v format.Value) { p.add(m, v) })
+	textsOf(m, func(_ int, v jsontext.Value) { p.add(m, v) })
 	if text := m.Get("text"); len(p.parts) == 0 && !text.IsBlank() {
 		p.add(m, text)
 	}
@@ -76,7 +76,7 @@ func (p *parser) prompt(m format.Value, id, sender string, at transcript.Time, a
 }
 
 // files adds the files of a message, and reports whether any has text.
-func (p *parser) files(m format.Value) (text bool) {
+func (p *parser) files(m jsontext.Value) (text bool) {
 	for _, key := range []string{"attachments", "files"} {
 		for file := range m.Get(key).Items() {
 			if file.IsObject() {
@@ -89,9 +89,9 @@ func (p *parser) files(m format.Value) (text bool) {
 }
 
 // answer yields the blocks of an answer.
-func (p *parser) answer(m format.Value, id string, at transcript.Time, attributes transcript.Attributes) {
+func (p *parser) answer(m jsontext.Value, id string, at transcript.Time, attributes transcript.Attributes) {
 	first := true
-	text := func(n int, v format.Value) {
+	text := func(n int, v jsontext.Value) {
 		own := id + "/" + strconv.Itoa(n)
 		if first {
 			own, first = id, false
@@ -127,7 +127,7 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 }
 
 // block yields a block that is not text.
-func (p *parser) block(b format.Value, message string, n int, role string, at transcript.Time, attributes transcript.Attributes) {
+func (p *parser) block(b jsontext.Value, message string, n int, role string, at transcript.Time, attributes transcript.Attributes) {
 	p.begin(b, message+"/"+strconv.Itoa(n), transcript.KindUnknown, role, cmp.Or(b.Get("start_timestamp").Time(), at))
 	e := &p.event
 	e.Type, e.Attributes = b.Get("type").Word(), attributes

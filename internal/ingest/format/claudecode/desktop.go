@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,10 +40,10 @@ func parseDesktop(in format.Input, out *format.Sink) {
 }
 
 // desktopText returns the text that people have written. The rest is settings, and a prompt that the program wrote.
-func desktopText(v format.Value) string {
-	return format.Build(func(b []byte) []byte {
+func desktopText(v jsontext.Value) string {
+	return jsontext.Build(func(b []byte) []byte {
 		for _, key := range []string{"title", "initialMessage", "userSelectedFolders"} {
-			b = format.AppendStrings(b, v.Get(key))
+			b = jsontext.AppendStrings(b, v.Get(key))
 		}
 		return b
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Detect recognises transcripts and the output of headless runs by their lines wherever they lie, and transcripts by their
@@ -86,9 +87,9 @@ func inspectHead(h format.Head, all bool) (found lines) {
 		if !all && !format.MayHave(line, "sessionId", "parentUuid", "leafUuid", "snapshot") {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		if v.Len() == len("{}") {
 			continue
@@ -106,7 +107,7 @@ func inspectHead(h format.Head, all bool) (found lines) {
 }
 
 // isTurn reports whether the type of a line is the role of its message.
-func isTurn(v format.Value) bool {
+func isTurn(v jsontext.Value) bool {
 	role := v.Get("type").Word()
 	return (role == "user" || role == "assistant") && v.Get("message", "role").Is(role) && v.Get("message", "content").Exists()
 }
@@ -130,7 +131,7 @@ type shape struct {
 	foreign bool // has members that Claude Code never writes
 }
 
-func shapeOf(v format.Value) shape {
+func shapeOf(v jsontext.Value) shape {
 	s := shape{has: map[string]bool{}}
 	for key, value := range v.Fields() {
 		switch key {
@@ -158,7 +159,7 @@ var requiredMembers = map[string][]string{
 	"permission-mode": {"permissionMode"}, "pr-link": {"prUrl"}, "attachment": {"attachment"},
 }
 
-func matchLine(v format.Value) match {
+func matchLine(v jsontext.Value) match {
 	s := shapeOf(v)
 	has := s.has
 	switch {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // detectStream recognises what a headless run printed, whatever the file is called and whatever else was written into it. Other programs
@@ -13,9 +14,9 @@ func detectStream(h format.Head) format.Claim {
 	if !format.MayHave(h.Bytes, "session_id") || !format.MayHave(h.Bytes, `"tools"`, "hook_event", "cache_creation_input_tokens", "cost_usd", "rate_limit_info") {
 		return format.Claim{}
 	}
-	head := bytes.TrimSpace(format.TrimBOM(h.Bytes))
+	head := bytes.TrimSpace(jsontext.TrimBOM(h.Bytes))
 	if bytes.HasPrefix(head, []byte("[")) {
-		for item := range format.ParseStart(head).Items() {
+		for item := range jsontext.ParseStart(head).Items() {
 			switch matchPrinted(item) {
 			case fullMatch:
 				return format.Claim{Strength: format.Likely, Role: roleMessages}
@@ -28,9 +29,9 @@ func detectStream(h format.Head) format.Claim {
 		if !format.MayHave(line, "session_id") {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		switch matchPrinted(v) {
 		case fullMatch:
@@ -44,7 +45,7 @@ func detectStream(h format.Head) format.Claim {
 		}
 	}
 	if bytes.HasPrefix(head, []byte("{\n")) || bytes.HasPrefix(head, []byte("{\r\n")) {
-		if matchPrinted(format.ParseStart(head)) == fullMatch {
+		if matchPrinted(jsontext.ParseStart(head)) == fullMatch {
 			return format.Claim{Strength: format.Likely, Role: roleMessages}
 		}
 	}
@@ -52,7 +53,7 @@ func detectStream(h format.Head) format.Claim {
 }
 
 // matchPrinted tells what an object is: fullMatch for one that only Claude Code prints, noMatch for one of another program.
-func matchPrinted(v format.Value) match {
+func matchPrinted(v jsontext.Value) match {
 	has := func(keys ...string) bool {
 		for _, key := range keys {
 			if !v.Get(key).Exists() {
@@ -97,4 +98,4 @@ func matchPrinted(v format.Value) match {
 	return maybeMatch
 }
 
-func isNull(v format.Value) bool { return v.Exists() && v.IsNull() }
+func isNull(v jsontext.Value) bool { return v.Exists() && v.IsNull() }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -36,7 +37,7 @@ func isPaste(h format.Head) bool {
 // else is left.
 func parseHistory(in format.Input, out *format.Sink) {
 	yielded, titled := map[string]bool{}, map[string]bool{}
-	for o := range out.Each(format.Objects(in.Reader, "", func(pr *transcript.Problem) { out.Problem(historyFile, pr) })) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", func(pr *transcript.Problem) { out.Problem(historyFile, pr) })) {
 		prompt, project := o.Value.Get("display").Str(), o.Value.Get("project").Str()
 		id := o.Value.Get("sessionId").Str()
 		if id == "" {
@@ -61,19 +62,19 @@ func parseHistory(in format.Input, out *format.Sink) {
 // pasted matches the placeholder in a prompt for a text that was pasted into it. The transcript has the text itself.
 var pasted = lazyregexp.New(`\[Pasted text #([0-9]+)[^\]]*\]`)
 
-func withPastes(prompt string, v format.Value) string {
+func withPastes(prompt string, v jsontext.Value) string {
 	return pasted.ReplaceAllStringFunc(prompt, func(mark string) string {
 		return cmp.Or(v.Get("pastedContents", pasted.FindStringSubmatch(mark)[1], "content").Str(), mark)
 	})
 }
 
 // historyText returns a prompt, and the pasted texts that the line itself contains.
-func historyText(v format.Value) string {
-	return format.Build(func(b []byte) []byte {
-		b = format.AppendStrings(b, v.Get("display"))
+func historyText(v jsontext.Value) string {
+	return jsontext.Build(func(b []byte) []byte {
+		b = jsontext.AppendStrings(b, v.Get("display"))
 		for _, pasted := range v.Get("pastedContents").Fields() {
 			if content := pasted.Get("content"); !content.IsBase64() {
-				b = format.AppendStrings(b, content)
+				b = jsontext.AppendStrings(b, content)
 			}
 		}
 		return b

@@ -3,29 +3,30 @@ package claudecode
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // line is one line of a transcript with its members already looked up.
 type line struct {
-	raw    format.Value
+	raw    jsontext.Value
 	origin transcript.Origin
 	now    transcript.Time
 
 	kind          string // type as written, "" if absent
 	uuid, session string
 
-	parent, logicalParent, request, message, toolUseResult, data, subtype, attachment format.Value
-	summary, leaf, title, aiTitle, agentName, cost, cwd, branch, version              format.Value
-	source, forkedFrom, promptSource, effort, attribution, agentSetting, continuedIn  format.Value
+	parent, logicalParent, request, message, toolUseResult, data, subtype, attachment jsontext.Value
+	summary, leaf, title, aiTitle, agentName, cost, cwd, branch, version              jsontext.Value
+	source, forkedFrom, promptSource, effort, attribution, agentSetting, continuedIn  jsontext.Value
 
 	sidechain, meta, compact, apiError, background bool
 	printed                                        bool // in the output of a headless run
 }
 
 // read fills l from a line. last is the session of the previous line, usually the same.
-func (l *line) read(o format.Object, last string) {
+func (l *line) read(o jsontext.Object, last string) {
 	*l = line{raw: o.Value, origin: o.Origin}
 	for key, value := range o.Value.Fields() {
 		switch key {
@@ -68,7 +69,7 @@ func (l *line) read(o format.Object, last string) {
 }
 
 // readRare sets the members that few lines have.
-func (l *line) readRare(key string, value format.Value) {
+func (l *line) readRare(key string, value jsontext.Value) {
 	switch key {
 	case "subtype":
 		l.subtype = value
@@ -108,7 +109,7 @@ func (l *line) readRare(key string, value format.Value) {
 }
 
 // reuse returns the string of a value, without a copy if it equals last.
-func reuse(last string, v format.Value) string {
+func reuse(last string, v jsontext.Value) string {
 	if v.Is(last) {
 		return last
 	}
@@ -116,17 +117,17 @@ func reuse(last string, v format.Value) string {
 }
 
 // idText returns an id as text: a string or a number. Other types are not ids.
-func idText(v format.Value) string {
+func idText(v jsontext.Value) string {
 	if t := v.Type(); t != '"' && t != '0' {
 		return ""
 	}
 	return v.Text()
 }
 
-func timeOf(v format.Value) transcript.Time {
+func timeOf(v jsontext.Value) transcript.Time {
 	if v.Type() == '0' {
 		n, _ := v.Int()
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	}
 	return v.Time()
 }
@@ -153,7 +154,7 @@ func (l *line) injected() bool {
 }
 
 // notTyped reports whether an origin says that no user typed the text.
-func notTyped(origin format.Value) bool {
+func notTyped(origin jsontext.Value) bool {
 	kind := origin.Get("kind").Str()
 	return kind != "" && kind != "user" && kind != "human"
 }
@@ -171,10 +172,10 @@ const taskNotice = "<task-notification>"
 
 // message is the message of a line.
 type message struct {
-	id, content, model, usage, stop format.Value
+	id, content, model, usage, stop jsontext.Value
 }
 
-func readMessage(v format.Value) (m message) {
+func readMessage(v jsontext.Value) (m message) {
 	if v.IsString() {
 		m.content = v
 		return m
@@ -198,12 +199,12 @@ func readMessage(v format.Value) (m message) {
 
 // block is one block of a message.
 type block struct {
-	raw                                                format.Value
+	raw                                                jsontext.Value
 	kind                                               string
-	text, id, name, input, toolUseID, content, isError format.Value
+	text, id, name, input, toolUseID, content, isError jsontext.Value
 }
 
-func readBlock(v format.Value) (b block) {
+func readBlock(v jsontext.Value) (b block) {
 	b.raw = v
 	for key, value := range v.Fields() {
 		switch key {

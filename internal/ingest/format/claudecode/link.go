@@ -3,7 +3,7 @@ package claudecode
 import (
 	"cmp"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -84,7 +84,7 @@ func (r *reader) linkContinuation(l *line) {
 // task is what a call states about the sub-agent that it starts. The sub-agent's own file does not state it; see Resolve.
 type task struct{ event, agent, title string }
 
-func (r *reader) noteTask(e *transcript.Event, call *transcript.Call, input format.Value) {
+func (r *reader) noteTask(e *transcript.Event, call *transcript.Call, input jsontext.Value) {
 	if call.Name == "Task" || call.Name == "Agent" {
 		r.tasks[call.ID] = task{e.ID, input.Get("subagent_type").Str(), input.Get("description").Str()}
 	}

@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -32,17 +33,17 @@ func parseList(in format.Input, out *format.Sink) {
 			Title: shorten(cmp.Or(entry.Get("customTitle").Str(), entry.Get("summary").Str(), entry.Get("firstPrompt").Str())),
 		})
 		out.Emit(&transcript.Event{
-			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleList, Time: created, Origin: format.OriginIn(at, doc, entry),
+			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleList, Time: created, Origin: jsontext.OriginIn(at, doc, entry),
 			Parts: []transcript.Part{{Text: listText(entry)}},
 		})
 	}
 }
 
 // listText returns the titles of a session, and its first prompt.
-func listText(v format.Value) string {
-	return format.Build(func(b []byte) []byte {
+func listText(v jsontext.Value) string {
+	return jsontext.Build(func(b []byte) []byte {
 		for _, key := range []string{"customTitle", "summary", "firstPrompt"} {
-			b = format.AppendStrings(b, v.Get(key))
+			b = jsontext.AppendStrings(b, v.Get(key))
 		}
 		return b
 	})

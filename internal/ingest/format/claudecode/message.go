@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -50,7 +50,7 @@ type messageReader struct {
 }
 
 // add appends an event for one value of the line.
-func (s *messageReader) add(v format.Value, kind transcript.Kind, role string) *transcript.Event {
+func (s *messageReader) add(v jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := s.event(s.line, s.repeated)
 	e.Kind, e.Role = kind, role
 	e.Parts[0] = s.part(v)
@@ -72,12 +72,12 @@ func (s *messageReader) add(v format.Value, kind transcript.Kind, role string) *
 	return e
 }
 
-func (s *messageReader) part(v format.Value) transcript.Part {
-	return format.PartIn(s.line.raw, v, s.text(v))
+func (s *messageReader) part(v jsontext.Value) transcript.Part {
+	return jsontext.PartIn(s.line.raw, v, s.text(v))
 }
 
 // stringContent adds a message whose content is one string. Only a user's counts: assistants write blocks.
-func (s *messageReader) stringContent(v format.Value) {
+func (s *messageReader) stringContent(v jsontext.Value) {
 	switch {
 	case v.IsBlank():
 	case s.line.kind == "user":
@@ -88,7 +88,7 @@ func (s *messageReader) stringContent(v format.Value) {
 }
 
 // prompt joins the texts and images of a line of type user into one event.
-func (s *messageReader) prompt(v format.Value) {
+func (s *messageReader) prompt(v jsontext.Value) {
 	if s.user != nil {
 		s.user.Parts = append(s.user.Parts, s.part(v))
 		s.noteTitle(v)
@@ -107,7 +107,7 @@ func (s *messageReader) prompt(v format.Value) {
 }
 
 // isTaskNotice reports whether a prompt is the notice that a task has ended.
-func isTaskNotice(v format.Value) bool {
+func isTaskNotice(v jsontext.Value) bool {
 	if v.IsObject() {
 		v = v.Get("text")
 	}
@@ -115,7 +115,7 @@ func isTaskNotice(v format.Value) bool {
 }
 
 // noteTitle takes a title from a prompt, from the first block with text: an image may precede it.
-func (s *messageReader) noteTitle(v format.Value) {
+func (s *messageReader) noteTitle(v jsontext.Value) {
 	if s.user.Role != "user" || s.repeated || s.line.isInlined() { // a prompt of the agent's
 		return
 	}
@@ -250,7 +250,7 @@ func (s *messageReader) resultDetails(b block, e *transcript.Event, result *tran
 	if !toolUseResult.Exists() {
 		return
 	}
-	s.line.toolUseResult = format.Value{}
+	s.line.toolUseResult = jsontext.Value{}
 	for key, value := range toolUseResult.Fields() {
 		switch key {
 		case "agentId":
@@ -284,7 +284,7 @@ func (s *messageReader) resultDetails(b block, e *transcript.Event, result *tran
 }
 
 // paths returns the files that an input names.
-func paths(input format.Value) []string {
+func paths(input jsontext.Value) []string {
 	var all []string
 	for key, value := range input.Fields() {
 		switch key {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -52,7 +53,7 @@ func parseSession(in format.Input, out *format.Sink) {
 		r.place.agent = ""
 	}
 	r.identify()
-	for o := range out.Each(format.Objects(in.Reader, "", r.problem)) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", r.problem)) {
 		r.line(o)
 	}
 	r.finish()
@@ -100,7 +101,7 @@ func (r *reader) setIdentity(session, first string) {
 // agentRun returns the id of a sub-agent's run. The agent's own id is short and only unique in its session.
 func agentRun(session, agent string) string { return session + "/" + agent }
 
-func (r *reader) line(o format.Object) {
+func (r *reader) line(o jsontext.Object) {
 	r.lend.Reset()
 	l := &r.cur
 	l.read(o, r.lastSession)
@@ -310,7 +311,7 @@ func (r *reader) attachment(l *line, e *transcript.Event) {
 		content = content.Get("systemPrompt")
 	}
 	if content.Exists() {
-		e.Parts[0] = format.PartIn(l.raw, content, r.text(content))
+		e.Parts[0] = jsontext.PartIn(l.raw, content, r.text(content))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -50,7 +52,7 @@ func parseJournal(in format.Input, out *format.Sink) {
 		out.Emit(p)
 	}
 	first := true
-	for o := range out.Each(format.Objects(in.Reader, "", problem)) {
+	for o := range out.Each(jsontext.Objects(in.Reader, "", problem)) {
 		if first {
 			out.Emit(&transcript.Run{ID: id, Named: true})
 			first = false
@@ -69,7 +71,7 @@ const maxText = 16 << 20
 // beginning, or a text pasted into a prompt.
 func parseText(in format.Input, out *format.Sink, e transcript.Event) {
 	raw, err := format.ReadAll(in.Reader, maxText)
-	if errors.Is(err, format.ErrTooLarge) {
+	if errors.Is(err, layer.ErrTooLarge) {
 		return
 	}
 	if err != nil {

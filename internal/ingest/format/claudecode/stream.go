@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -41,7 +42,7 @@ func parseStream(in format.Input, out *format.Sink) {
 	var current *reader
 	var all []*reader
 	of := map[string]*reader{}
-	var waiting []format.Object // no line has named a session yet
+	var waiting []jsontext.Object // no line has named a session yet
 	problem := func(p *transcript.Problem) {
 		run := ""
 		if current != nil {
@@ -60,9 +61,9 @@ func parseStream(in format.Input, out *format.Sink) {
 		}
 		waiting = nil
 	}
-	objects := format.Objects(in.Reader, "", problem)
+	objects := jsontext.Objects(in.Reader, "", problem)
 	if in.Role == roleMessages {
-		objects = format.Elements(in.Reader, problem)
+		objects = jsontext.Elements(in.Reader, problem)
 	}
 	for o := range out.Each(objects) {
 		switch session := o.Value.Get("session_id").Word(); {
@@ -87,7 +88,7 @@ func parseStream(in format.Input, out *format.Sink) {
 }
 
 // newStreamReader returns the reader of a session in a stream. If no line names the session, the first line is its identity.
-func newStreamReader(out *format.Sink, session string, waiting []format.Object) *reader {
+func newStreamReader(out *format.Sink, session string, waiting []jsontext.Object) *reader {
 	r := newReader(out)
 	r.stream = &stream{answering: map[string]string{}, sums: sums{requests: map[string]*transcript.Usage{}, own: map[string]bool{}}}
 	r.session, r.run = session, session
@@ -98,7 +99,7 @@ func newStreamReader(out *format.Sink, session string, waiting []format.Object) 
 }
 
 // hashOf identifies a line by its content, however it is indented.
-func hashOf(v format.Value) string {
+func hashOf(v jsontext.Value) string {
 	h := fnv.New64a()
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, v.Raw()); err != nil {
@@ -193,7 +194,7 @@ func (r *reader) result(l *line, repeated bool) {
 	switch answer := l.raw.Get("result"); {
 	case r.isAnswer(l):
 		e.Kind, e.Role = transcript.KindMessage, "assistant"
-		e.Parts[0] = format.PartIn(l.raw, answer, r.text(answer))
+		e.Parts[0] = jsontext.PartIn(l.raw, answer, r.text(answer))
 		r.said(e.Parts[0].Text)
 		r.emit(e)
 	default:
@@ -288,7 +289,7 @@ func resolveStreams(f *transcript.Family) {
 
 // visitStream leaves out what repeats the lines that follow (stream_event), the lists of tools and commands that each run begins with,
 // and names and numbers of the program.
-func visitStream(dst []byte, depth int, key string, value format.Value) ([]byte, bool) {
+func visitStream(dst []byte, depth int, key string, value jsontext.Value) ([]byte, bool) {
 	switch {
 	case depth == 0:
 		kind := value.Get("type")
@@ -304,16 +305,16 @@ func visitStream(dst []byte, depth int, key string, value format.Value) ([]byte,
 }
 
 // visitResult is visitStream for the line that ends a turn.
-func visitResult(dst []byte, depth int, key string, value format.Value) ([]byte, bool) {
+func visitResult(dst []byte, depth int, key string, value jsontext.Value) ([]byte, bool) {
 	if depth == 1 && key == "result" {
 		return dst, true
 	}
 	return visitStream(dst, depth, key, value)
 }
 
-func appendStreamText(dst []byte, v format.Value) []byte {
+func appendStreamText(dst []byte, v jsontext.Value) []byte {
 	if v.Get("type").Is("result") {
-		return format.AppendText(dst, v, visitResult)
+		return jsontext.AppendText(dst, v, visitResult)
 	}
-	return format.AppendText(dst, v, visitStream)
+	return jsontext.AppendText(dst, v, visitStream)
 }

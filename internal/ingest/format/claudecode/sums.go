@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -24,7 +24,7 @@ type sums struct {
 // tokens are numbers of tokens: input, output, read from a cache, written to a cache.
 type tokens [4]int64
 
-func clip(n int64) int64 { return max(0, min(format.MaxTokens, n)) }
+func clip(n int64) int64 { return max(0, min(jsontext.MaxTokens, n)) }
 
 func tokensOf(u *transcript.Usage) tokens {
 	return tokens{clip(u.Input.N), clip(u.Output.N), clip(u.CacheRead.N), clip(u.CacheWrite.N) + clip(u.CacheWrite1h.N)}
@@ -75,7 +75,7 @@ func (r *reader) sumUp(l *line) {
 
 // restart forgets what belongs to the sums of an earlier process whose output is in the same file. A turn that states more than its sum
 // includes one that was killed.
-func (s *sums) restart(usage format.Value, now map[string]tokens, kept bool) {
+func (s *sums) restart(usage jsontext.Value, now map[string]tokens, kept bool) {
 	var sum transcript.Usage
 	readUsage(&sum, usage)
 	known := tokens{}
@@ -105,7 +105,7 @@ func (s *sums) restart(usage format.Value, now map[string]tokens, kept bool) {
 
 // modelSums returns the sums of a result by model. The program tells apart models that were asked for with a longer context, claude-x[1m];
 // messages do not.
-func modelSums(v format.Value) map[string]tokens {
+func modelSums(v jsontext.Value) map[string]tokens {
 	all := map[string]tokens{}
 	for name, sum := range v.Fields() {
 		name, _, _ = strings.Cut(name, "[")

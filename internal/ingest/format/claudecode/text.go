@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Text decodes a part from its own bytes. The text of a value does not depend on its surroundings, so blocks, lines,
@@ -20,31 +21,31 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 	case roleList:
 		return format.TextOf(role, raw, listText)
 	}
-	v, err := format.ParseJSON(format.TrimBOM(raw))
+	v, err := jsontext.Parse(jsontext.TrimBOM(raw))
 	if err != nil {
 		return "", fmt.Errorf("read claude-code %s: %w", role, err)
 	}
 	if role == roleStream || role == roleMessages {
-		return format.Build(func(b []byte) []byte { return appendStreamText(b, v) }), nil
+		return jsontext.Build(func(b []byte) []byte { return appendStreamText(b, v) }), nil
 	}
 	return textOf(v), nil
 }
 
 // textOf returns every string of a value except ids, names of types and places, encoded data, and what the program repeats
 // for its own use. It includes all of a tool's input.
-var textOf = format.Appended(appendText)
+var textOf = jsontext.Appended(appendText)
 
 // text is like textOf; its result is valid until the next line.
-func (r *reader) text(v format.Value) string {
+func (r *reader) text(v jsontext.Value) string {
 	if r.stream != nil {
 		return r.lend.Text(func(b []byte) []byte { return appendStreamText(b, v) })
 	}
 	return r.lend.Text(func(b []byte) []byte { return appendText(b, v) })
 }
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "requestId", "messageId", "leafUuid",
 		"parentSessionId", "parentLastUuid", "continuedInSessionId", "tool_use_id", "toolUseId", "toolUseID", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "agentId",
@@ -54,7 +55,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		"trackedFileBackups":
 		return dst, true
 	case "input":
-		return format.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value), true
 	case "data", "base64":
 		if value.IsBase64() {
 			return dst, true
@@ -65,7 +66,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 
 // hasMoreText reports whether the copy of a result in toolUseResult has text that neither the result's block nor the call's
 // input has. Usually it is the same text again.
-func hasMoreText(toolUseResult, block format.Value) bool {
+func hasMoreText(toolUseResult, block jsontext.Value) bool {
 	if toolUseResult.IsObject() && toolUseResult.Get("file").IsObject() {
 		return false // the output of Read, which the block has with line numbers
 	}
@@ -74,7 +75,7 @@ func hasMoreText(toolUseResult, block format.Value) bool {
 }
 
 // startsWith reports whether a content begins with a text. Usually they are the same, so this avoids a search.
-func startsWith(content format.Value, text []byte) bool {
+func startsWith(content jsontext.Value, text []byte) bool {
 	for item := range content.Items() {
 		content = item.Get("text")
 		break
@@ -83,7 +84,7 @@ func startsWith(content format.Value, text []byte) bool {
 }
 
 // covered compares strings in their encoded form, since one program wrote both.
-func covered(v, block format.Value, written bool) bool {
+func covered(v, block jsontext.Value, written bool) bool {
 	switch v.Type() {
 	case '"':
 		body := v.Body()

@@ -3,7 +3,7 @@ package claudecode
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -32,8 +32,8 @@ func (r *reader) usage(l *line, m message) {
 }
 
 // readUsage fills in what the usage of a request states, and returns its steps.
-func readUsage(u *transcript.Usage, v format.Value) (steps format.Value) {
-	var written format.Value
+func readUsage(u *transcript.Usage, v jsontext.Value) (steps jsontext.Value) {
+	var written jsontext.Value
 	for key, value := range v.Fields() {
 		switch key {
 		case "input_tokens":
@@ -70,7 +70,7 @@ func readUsage(u *transcript.Usage, v format.Value) (steps format.Value) {
 
 // stepUsage yields the tokens of those steps of a response that its sums omit: of each model that the answering one asked
 // for advice, of compactions, and of models that had begun to answer when they were stopped, so that another one answered.
-func (r *reader) stepUsage(l *line, u *transcript.Usage, key, alias string, steps format.Value) {
+func (r *reader) stepUsage(l *line, u *transcript.Usage, key, alias string, steps jsontext.Value) {
 	answering, count := u.Model, map[string]int{}
 	for step := range steps.Items() {
 		model := step.Get("model").Str()
@@ -108,7 +108,7 @@ func (r *reader) stepUsage(l *line, u *transcript.Usage, key, alias string, step
 }
 
 // fellBack reports whether another model answered than was asked.
-func fellBack(steps format.Value) bool {
+func fellBack(steps jsontext.Value) bool {
 	for step := range steps.Items() {
 		if step.Get("type").Is("fallback_message") {
 			return true
@@ -118,7 +118,7 @@ func fellBack(steps format.Value) bool {
 }
 
 // splitCacheWrite splits cache writes by their lifetime if that is stated.
-func splitCacheWrite(u *transcript.Usage, v format.Value) {
+func splitCacheWrite(u *transcript.Usage, v jsontext.Value) {
 	short, long := v.Get("ephemeral_5m_input_tokens").Count(), v.Get("ephemeral_1h_input_tokens").Count()
 	if short.N+long.N != 0 {
 		u.CacheWrite, u.CacheWrite1h = short, long
@@ -129,7 +129,7 @@ func splitCacheWrite(u *transcript.Usage, v format.Value) {
 func (r *reader) emitUsage(l *line, u *transcript.Usage) {
 	total := int64(0)
 	for _, n := range []transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h} {
-		total += max(-format.MaxTokens, min(format.MaxTokens, n.N)) // their sum must not overflow
+		total += max(-jsontext.MaxTokens, min(jsontext.MaxTokens, n.N)) // their sum must not overflow
 	}
 	// Among equals, the file in which the line was first written is preferred.
 	u.Rank = total << 1
@@ -154,7 +154,7 @@ func (r *reader) emitUsage(l *line, u *transcript.Usage) {
 
 // requestKey sets the identity of a request. On a side chain and in a stream, message.id alone identifies it, and a record outside
 // of both with that id takes precedence.
-func (r *reader) requestKey(u *transcript.Usage, l *line, message format.Value) {
+func (r *reader) requestKey(u *transcript.Usage, l *line, message jsontext.Value) {
 	response := idText(message)
 	switch {
 	case response == "" && l.uuid != "":

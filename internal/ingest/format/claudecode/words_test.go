@@ -8,6 +8,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -149,7 +150,7 @@ func TestExtra(t *testing.T) {
 		`{"content":[{"type":"text","text":"not told"}],"agentId":"c0ffee1"}`:      true,
 		`{"filenames":["line one"],"numFiles":1,"truncated":false,"mode":"files"}`: false,
 	} {
-		if got := hasMoreText(format.ParseStart([]byte(in)), format.ParseStart([]byte(block))); got != want {
+		if got := hasMoreText(jsontext.ParseStart([]byte(in)), jsontext.ParseStart([]byte(block))); got != want {
 			t.Errorf("%s: %v", in, got)
 		}
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -12,7 +13,7 @@ import (
 const hintModel = "model"
 
 // modelHint yields a hint that model answers from the time at on; an absent time means from the start.
-func (p *parser) modelHint(at format.Value, model string) {
+func (p *parser) modelHint(at jsontext.Value, model string) {
 	ms, _ := at.Int()
 	if model == "" {
 		return
@@ -40,15 +41,15 @@ func (p *parser) api() {
 }
 
 // apiMessage yields one message of the model's side: a row with a part for each block.
-func (p *parser) apiMessage(v format.Value) {
+func (p *parser) apiMessage(v jsontext.Value) {
 	e := &transcript.Event{
 		Run: p.task, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: v.Get("role").Str(), Type: roleAPI, Origin: p.origin(v),
 	}
 	if ms, ok := v.Get("ts").Int(); ok {
-		e.Time = format.UnixMilli(ms)
+		e.Time = timestamp.UnixMilli(ms)
 	}
-	add := func(b format.Value) {
-		part := format.PartIn(v, b, blockText(b))
+	add := func(b jsontext.Value) {
+		part := jsontext.PartIn(v, b, blockText(b))
 		part.Kind = blockKinds[b.Get("type").Str()]
 		e.Parts = append(e.Parts, part)
 	}
@@ -79,7 +80,7 @@ var blockKinds = map[string]transcript.Kind{
 }
 
 // environment reads model and working directory from the environment details that Roo and Kilo add to a prompt.
-func (p *parser) environment(text string, at format.Value) {
+func (p *parser) environment(text string, at jsontext.Value) {
 	const before = "<environment_details>"
 	_, text, ok := strings.Cut(text, before)
 	if !ok {

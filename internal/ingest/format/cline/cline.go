@@ -19,6 +19,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -96,7 +97,7 @@ type parser struct {
 	openRequests []message                    // requests without an api_req_finished so far (2024)
 	count        int                          // calls without an id so far
 	docOrigin    transcript.Origin            // of doc
-	doc          format.Value                 // the document that all values are parts of
+	doc          jsontext.Value               // the document that all values are parts of
 }
 
 func (p *parser) emit(r transcript.Record) {
@@ -114,8 +115,8 @@ func (p *parser) noMessages(kind string) {
 }
 
 // origin returns the place of a value in the file.
-func (p *parser) origin(v format.Value) transcript.Origin {
-	return format.OriginIn(p.docOrigin, p.doc, v)
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
+	return jsontext.OriginIn(p.docOrigin, p.doc, v)
 }
 
 // document reads the file as one JSON value and reports whether it is one.
@@ -134,7 +135,7 @@ func (p *parser) emitTask(c transcript.Conversation) {
 }
 
 // event returns an uncounted event.
-func (p *parser) event(v format.Value, kind transcript.Kind, role, typ string, at transcript.Time) *transcript.Event {
+func (p *parser) event(v jsontext.Value, kind transcript.Kind, role, typ string, at transcript.Time) *transcript.Event {
 	return &transcript.Event{
 		Conversation: p.task + p.suffix, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Time: at, Origin: p.origin(v),
 	}

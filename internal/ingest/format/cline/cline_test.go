@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -69,7 +70,7 @@ func TestModels(t *testing.T) {
 // TestDeleted rewinds a task: deleted requests count once, by themselves if the archive has them all, else as a sum.
 func TestDeleted(t *testing.T) {
 	request := func(offset, ts, input int64, sum bool) *transcript.Usage {
-		u := &transcript.Usage{Key: fmt.Sprint(ts), Time: format.UnixMilli(ts), Input: transcript.Known(input),
+		u := &transcript.Usage{Key: fmt.Sprint(ts), Time: timestamp.UnixMilli(ts), Input: transcript.Known(input),
 			Origin: transcript.Origin{Offset: offset}}
 		if sum {
 			u.Attributes = transcript.Attributes{deletedMark: true}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -54,7 +55,7 @@ func (cline) Withholds(h format.Head) bool {
 
 func detectSession(h format.Head, dir string) format.Claim {
 	claim := format.Claim{Strength: format.Likely, Role: roleSession, Root: rootOf(dir, "sessions", h.Top())}
-	head := bytes.TrimSpace(format.TrimBOM(h.Bytes))
+	head := bytes.TrimSpace(jsontext.TrimBOM(h.Bytes))
 	switch {
 	case path.Base(claim.Root) == "sessions" && (len(head) == 0 || head[0] == '{' || head[0] == '['):
 		claim.Strength = format.Certain

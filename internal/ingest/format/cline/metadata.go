@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -28,7 +30,7 @@ func (p *parser) metadata() {
 		run.Model = use.Get("model_id").Str()
 		p.modelHint(use.Get("ts"), run.Model)
 		if ms, ok := use.Get("ts").Int(); ok {
-			at = format.UnixMilli(ms)
+			at = timestamp.UnixMilli(ms)
 		}
 	}
 	p.emit(run)
@@ -62,7 +64,7 @@ func (p *parser) history() {
 	}
 	at := transcript.Time{}
 	if ms, ok := v.Get("ts").Int(); ok {
-		at = format.UnixMilli(ms)
+		at = timestamp.UnixMilli(ms)
 	}
 	p.emitNote(at)
 	u := &transcript.Usage{
@@ -103,7 +105,7 @@ func (p *parser) manifest() {
 	if title := v.Get("metadata", "title").Str(); run.Title == "" {
 		run.Title = title
 	}
-	p.modelHint(format.Value{}, run.Model)
+	p.modelHint(jsontext.Value{}, run.Model)
 	fork := v.Get("metadata", "fork")
 	copied := fork.Get("forkedAt").Time()
 	if imported := v.Get("metadata", "importedFrom", "importedAt").Time(); imported.Valid && (!copied.Valid || imported.UnixMicro > copied.UnixMicro) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -81,7 +81,7 @@ func nameModels(f *transcript.Family) {
 		if err != nil || model == "" {
 			continue
 		}
-		models = append(models, modelFrom{format.UnixMilli(ms).UnixMicro, model})
+		models = append(models, modelFrom{timestamp.UnixMilli(ms).UnixMicro, model})
 	}
 	if len(models) == 0 {
 		return

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,14 +41,14 @@ func (p *parser) session() {
 		p.noMessages("not a session")
 		return
 	}
-	prompt := format.Value{}
+	prompt := jsontext.Value{}
 	for n, v := range messages.Numbered() {
 		if !child && isPrompt(v) && !prompt.Exists() {
 			prompt = v
 		}
 		if ms, ok := v.Get("ts").Int(); ok && prompt.Exists() {
 			p.out.Hint(p.task, hintTurn, fmt.Sprintf("%d\t%d", ms, p.origin(prompt).Offset), p.origin(prompt))
-			prompt = format.Value{}
+			prompt = jsontext.Value{}
 		}
 		p.sessionMessage(v, n+1, n < resumed)
 		if p.out.Done() {
@@ -66,7 +68,7 @@ const (
 var resumeWarnings = []string{"[cline-legacy-resume-warning:v1]", "Warning: this is a legacy conversation"}
 
 // resumedAt returns the number of messages before the resume warning, 0 without one.
-func (p *parser) resumedAt(messages format.Value) int {
+func (p *parser) resumedAt(messages jsontext.Value) int {
 	for n, v := range messages.Numbered() {
 		if v.Get("role").Is("user") {
 			for text := range textsOf(v) {
@@ -84,7 +86,7 @@ func (p *parser) resumedAt(messages format.Value) int {
 }
 
 // isPrompt reports whether a message has text of the user.
-func isPrompt(v format.Value) bool {
+func isPrompt(v jsontext.Value) bool {
 	if v.Get("role").Is("user") {
 		for range textsOf(v) {
 			return true
@@ -94,8 +96,8 @@ func isPrompt(v format.Value) bool {
 }
 
 // textsOf yields the text blocks of a message.
-func textsOf(v format.Value) iter.Seq[format.Value] {
-	return func(yield func(format.Value) bool) {
+func textsOf(v jsontext.Value) iter.Seq[jsontext.Value] {
+	return func(yield func(jsontext.Value) bool) {
 		content := v.Get("content")
 		if content.IsString() {
 			yield(content)
@@ -110,10 +112,10 @@ func textsOf(v format.Value) iter.Seq[format.Value] {
 }
 
 // sessionMessage yields the events of one message, one per block, and its usage.
-func (p *parser) sessionMessage(v format.Value, n int, resumed bool) {
+func (p *parser) sessionMessage(v jsontext.Value, n int, resumed bool) {
 	var at transcript.Time
 	if ms, ok := v.Get("ts").Int(); ok {
-		at = format.UnixMilli(ms)
+		at = timestamp.UnixMilli(ms)
 	}
 	role, summary := v.Get("role").Str(), isCompaction(v)
 	model := v.Get("modelInfo").First("id", "modelId").Str()
@@ -121,10 +123,10 @@ func (p *parser) sessionMessage(v format.Value, n int, resumed bool) {
 		p.setModel(model)
 	}
 	emitted := false
-	block := func(b format.Value) {
+	block := func(b jsontext.Value) {
 		e := p.event(v, "", role, b.Get("type").Str(), at)
 		e.Model, emitted = model, true
-		part := format.PartIn(v, b, blockText(b))
+		part := jsontext.PartIn(v, b, blockText(b))
 		p.classify(e, &part, b)
 		if summary && e.Kind == transcript.KindMessage {
 			e.Kind, e.Role = transcript.KindCompaction, "system"
@@ -151,7 +153,7 @@ func (p *parser) sessionMessage(v format.Value, n int, resumed bool) {
 	p.sessionUsage(v, n, at, model, resumed)
 }
 
-func textOf(b format.Value) format.Value {
+func textOf(b jsontext.Value) jsontext.Value {
 	if b.IsObject() {
 		return b.Get("text")
 	}
@@ -161,8 +163,8 @@ func textOf(b format.Value) format.Value {
 // compactionSummary is the kind or type, in the message or its metadata, of a message that replaces those before it.
 const compactionSummary = "compaction_summary"
 
-func isCompaction(v format.Value) bool {
-	for _, holder := range []format.Value{v.Get("metadata"), v} {
+func isCompaction(v jsontext.Value) bool {
+	for _, holder := range []jsontext.Value{v.Get("metadata"), v} {
 		if holder.Get("kind").Is(compactionSummary) || holder.Get("type").Is(compactionSummary) {
 			return true
 		}
@@ -171,12 +173,12 @@ func isCompaction(v format.Value) bool {
 }
 
 // isDisplayOnly reports whether a message is for display only; its metrics repeat a request.
-func isDisplayOnly(v format.Value) bool {
+func isDisplayOnly(v jsontext.Value) bool {
 	return v.Get("metadata", "displayOnly").Bool() == transcript.Yes || v.Get("displayOnly").Bool() == transcript.Yes
 }
 
 // classify sets the kind, role and verdict of the event of a block, and its call or result.
-func (p *parser) classify(e *transcript.Event, part *transcript.Part, b format.Value) {
+func (p *parser) classify(e *transcript.Event, part *transcript.Part, b jsontext.Value) {
 	e.Verdict = transcript.Counted
 	typ := e.Type
 	if b.IsString() {
@@ -213,7 +215,7 @@ func (p *parser) classify(e *transcript.Event, part *transcript.Part, b format.V
 }
 
 // failed reports whether a call failed: its block states so, or one of the commands in it failed.
-func failed(b format.Value) transcript.Truth {
+func failed(b jsontext.Value) transcript.Truth {
 	for item := range b.Get("content").Items() {
 		if item.Get("success").Bool() == transcript.No {
 			return transcript.Yes
@@ -230,7 +232,7 @@ var (
 
 // sessionUsage yields the request of a message. Messages for display only repeat one and are skipped. With sum, the metrics stand for the
 // whole history of a task.
-func (p *parser) sessionUsage(v format.Value, n int, at transcript.Time, model string, sum bool) {
+func (p *parser) sessionUsage(v jsontext.Value, n int, at transcript.Time, model string, sum bool) {
 	m := v.Get("metrics")
 	if !m.IsObject() || isDisplayOnly(v) {
 		return

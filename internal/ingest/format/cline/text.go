@@ -3,12 +3,12 @@ package cline
 import (
 	"bytes"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // uiText returns the text of a message in ui_messages.json: its text (the strings in it where it is JSON), its reasoning
 // and the summary of a condensed context; no images.
-func uiText(v format.Value) string {
+func uiText(v jsontext.Value) string {
 	if !v.IsObject() {
 		return string(appendText(nil, v))
 	}
@@ -16,7 +16,7 @@ func uiText(v format.Value) string {
 	for key, m := range v.Fields() {
 		switch key {
 		case "text":
-			var inside format.Value
+			var inside jsontext.Value
 			if !verbatim[v.Get("ask").Str()] && !verbatim[v.Get("say").Str()] {
 				inside = insideJSON(m)
 			}
@@ -24,7 +24,7 @@ func uiText(v format.Value) string {
 			case inside.Exists() && calls[v.Get("ask").Str()+v.Get("say").Str()]:
 				for key, f := range inside.Fields() {
 					if key != "type" {
-						dst = format.AppendScalars(dst, f)
+						dst = jsontext.AppendScalars(dst, f)
 					}
 				}
 			case inside.Exists():
@@ -40,7 +40,7 @@ func uiText(v format.Value) string {
 }
 
 // mark returns what Cline puts behind the text of a message for its own view: that files have changed, or that a command needs approval.
-func mark(v format.Value) []byte {
+func mark(v jsontext.Value) []byte {
 	switch {
 	case v.Get("say").Is("completion_result"):
 		return []byte("HAS_CHANGES")
@@ -60,7 +60,7 @@ var verbatim = map[string]bool{
 var calls = map[string]bool{"tool": true, "use_mcp_server": true}
 
 // blockText returns the text of a block, a string, or a whole metadata file.
-func blockText(v format.Value) string { return string(appendText(nil, v)) }
+func blockText(v jsontext.Value) string { return string(appendText(nil, v)) }
 
 // maxTextDepth bounds how deep skippedKeys and types are looked at; below it every string counts as text.
 const maxTextDepth = 32
@@ -71,14 +71,14 @@ var skippedKeys = map[string]bool{
 	"childIds": true, "images": true, "apiProtocol": true, "cancelReason": true, "session_id": true, "sessionId": true,
 }
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+func visit(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 	switch {
 	case depth > maxTextDepth:
-		return format.AppendStrings(dst, v), true
+		return jsontext.AppendStrings(dst, v), true
 	case key == "input", key == "arguments": // all of a tool's input, ids included
-		return format.AppendScalars(dst, v), true
+		return jsontext.AppendScalars(dst, v), true
 	case key == "type", depth <= 2 && skippedKeys[key]:
 		return dst, true
 	}

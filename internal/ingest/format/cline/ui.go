@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message is one entry of ui_messages.json.
 type message struct {
-	value, text format.Value
+	value, text jsontext.Value
 	ask         bool
 	name        string // value of say or ask
 	stamp       string // ts, as written
@@ -20,14 +22,14 @@ type message struct {
 	provider    string
 }
 
-func readMessage(v format.Value) message {
+func readMessage(v jsontext.Value) message {
 	m := message{value: v}
 	typ, say, ask := "", "", ""
 	for key, f := range v.Fields() {
 		switch key {
 		case "ts":
 			if n, ok := f.Int(); ok {
-				m.at, m.stamp = format.UnixMilli(n), string(f.Raw())
+				m.at, m.stamp = timestamp.UnixMilli(n), string(f.Raw())
 			}
 		case "type":
 			typ = f.Str()

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -95,7 +95,7 @@ func (p *parser) request(m message, inclusive bool) {
 }
 
 // hasCounts reports whether a request states any tokens or a cost.
-func hasCounts(v format.Value) bool {
+func hasCounts(v jsontext.Value) bool {
 	for _, key := range []string{"tokensIn", "tokensOut", "cacheReads", "cacheWrites"} {
 		if v.Get(key).Count().Known {
 			return true
@@ -123,14 +123,14 @@ func (p *parser) key(m message) string {
 }
 
 // insideJSON returns the JSON object inside a string, or an absent value.
-func insideJSON(text format.Value) format.Value {
+func insideJSON(text jsontext.Value) jsontext.Value {
 	s := strings.TrimSpace(text.Str())
 	if !strings.HasPrefix(s, "{") {
-		return format.Value{}
+		return jsontext.Value{}
 	}
-	v, err := format.ParseJSON([]byte(s))
+	v, err := jsontext.Parse([]byte(s))
 	if err != nil {
-		return format.Value{}
+		return jsontext.Value{}
 	}
 	return v
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 const (
@@ -72,9 +73,9 @@ func (codebuddy) Detect(h format.Head) format.Claim {
 func inspect(head []byte) (known, foreign bool) {
 	typed := false
 	for line := range format.ObjectLines(head) {
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		typ := v.Get("type").Str()
 		if isItem(v, typ) {
@@ -94,7 +95,7 @@ var types = map[string]bool{
 
 // isItem reports whether an object is a line that only these programs write: an item of the Agents SDK in their envelope. The end of the head may
 // have cut it.
-func isItem(v format.Value, typ string) bool {
+func isItem(v jsontext.Value, typ string) bool {
 	if _, ok := v.Get("timestamp").Int(); !ok || !v.Get("id").IsString() {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -49,7 +50,7 @@ func (p *parser) message(l *line) {
 }
 
 // textIn returns the value that has the text of a block.
-func textIn(block format.Value) format.Value {
+func textIn(block jsontext.Value) jsontext.Value {
 	if block.IsString() {
 		return block
 	}
@@ -57,7 +58,7 @@ func textIn(block format.Value) format.Value {
 }
 
 // hasContent reports whether a message has a text that is not blank, or a block of another kind.
-func hasContent(content format.Value) bool {
+func hasContent(content jsontext.Value) bool {
 	if content.IsString() {
 		return !content.IsBlank()
 	}
@@ -71,7 +72,7 @@ func hasContent(content format.Value) bool {
 
 // injected reports whether a message in the user's role has nothing that the user said: there are blocks with text, and the program put all of
 // them there.
-func injected(content format.Value) bool {
+func injected(content jsontext.Value) bool {
 	found := false
 	for block := range content.Items() {
 		text := textIn(block)
@@ -94,7 +95,7 @@ var tags = map[string]bool{
 }
 
 // isInjected reports whether a text begins with such a tag and has no query of the user behind it.
-func isInjected(text format.Value) bool {
+func isInjected(text jsontext.Value) bool {
 	s := strings.TrimSpace(text.Str())
 	if !strings.HasPrefix(s, "<") || strings.Contains(s, queryTag) {
 		return false
@@ -110,11 +111,11 @@ const (
 )
 
 // setTitleFrom sets the title from the first prompt, as long as no line states one.
-func (p *parser) setTitleFrom(content format.Value) {
+func (p *parser) setTitleFrom(content jsontext.Value) {
 	if p.named || p.facts.Title != "" {
 		return
 	}
-	set := func(text format.Value) bool {
+	set := func(text jsontext.Value) bool {
 		if isInjected(text) {
 			return false
 		}
@@ -139,7 +140,7 @@ func (p *parser) setTitleFrom(content format.Value) {
 
 // reasoning yields what the model thought; the text is in rawContent, or there is none.
 func (p *parser) reasoning(l *line) {
-	for _, v := range []format.Value{l.raw, l.content} {
+	for _, v := range []jsontext.Value{l.raw, l.content} {
 		if hasContent(v) {
 			p.Emit(p.event(l, v, transcript.KindReasoning, "assistant"))
 			return
@@ -149,7 +150,7 @@ func (p *parser) reasoning(l *line) {
 }
 
 func (p *parser) call(l *line) {
-	e := p.event(l, format.Value{}, transcript.KindToolCall, "assistant")
+	e := p.event(l, jsontext.Value{}, transcript.KindToolCall, "assistant")
 	c := &transcript.Call{ID: l.call.Str(), Name: l.name.Word(), Input: int64(l.arguments.Len())}
 	input := l.arguments
 	if inside := input.Inside(); inside.Exists() {
@@ -170,7 +171,7 @@ var pathNames = []string{"file_path", "filePath", "path", "notebook_path", "targ
 var failures = map[string]bool{"incomplete": true, "failed": true, "error": true}
 
 func (p *parser) result(l *line) {
-	e := p.event(l, format.Value{}, transcript.KindToolResult, "tool")
+	e := p.event(l, jsontext.Value{}, transcript.KindToolResult, "tool")
 	r := &transcript.Result{Call: l.call.Str(), Name: l.name.Word(), Status: l.status.Word(), Output: int64(l.output.Len())}
 	if r.Name == "" {
 		r.Name = p.names[r.Call]

@@ -5,17 +5,19 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // line is one line of a session with its members, looked up once.
 type line struct {
-	value  format.Value
+	value  jsontext.Value
 	origin transcript.Origin
 	at     transcript.Time
 
 	typ, role, id, session, cwd                         string
-	content, raw, call, name, arguments, output, status format.Value
+	content, raw, call, name, arguments, output, status jsontext.Value
 
 	provider  provider
 	duplicate bool // this file already has the line
@@ -24,11 +26,11 @@ type line struct {
 // provider holds the members of providerData.
 type provider struct {
 	message, model, asked, agent string
-	usage, rawUsage              format.Value
+	usage, rawUsage              jsontext.Value
 	compact, child               bool
 }
 
-func readLine(o format.Object) (l line) {
+func readLine(o jsontext.Object) (l line) {
 	l.value, l.origin = o.Value, o.Origin
 	for key, v := range o.Value.Fields() {
 		switch key {
@@ -41,7 +43,7 @@ func readLine(o format.Object) (l line) {
 		case "timestamp":
 			if l.at = v.Time(); !l.at.Valid {
 				n, _ := v.Int()
-				l.at = format.UnixMilli(n)
+				l.at = timestamp.UnixMilli(n)
 			}
 		case "sessionId":
 			l.session = v.Word()
@@ -55,7 +57,7 @@ func readLine(o format.Object) (l line) {
 }
 
 // setItem sets a member that only items of one type have.
-func (l *line) setItem(key string, v format.Value) {
+func (l *line) setItem(key string, v jsontext.Value) {
 	switch key {
 	case "content":
 		l.content = v
@@ -76,7 +78,7 @@ func (l *line) setItem(key string, v format.Value) {
 	}
 }
 
-func readProvider(v format.Value) (p provider) {
+func readProvider(v jsontext.Value) (p provider) {
 	for key, f := range v.Fields() {
 		switch key {
 		case "messageId":
@@ -124,7 +126,7 @@ func (p *parser) session() {
 		pr.Alone = true
 		p.Problem(p.run, pr)
 	}
-	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", problem)) {
 		p.lend.Reset()
 		l := readLine(o)
 		if p.run == "" {
@@ -223,7 +225,7 @@ func (p *parser) note(l *line) {
 }
 
 // event returns an event for one value of a line, or the whole line. It is valid until the next line.
-func (p *parser) event(l *line, v format.Value, kind transcript.Kind, role string) *transcript.Event {
+func (p *parser) event(l *line, v jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Conversation: p.run, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin})
 	switch {
 	case l.duplicate:
@@ -243,13 +245,13 @@ func (p *parser) isHome(l *line) bool {
 	return l.session == "" || l.session == p.run || p.loc.isAgent()
 }
 
-func (p *parser) part(l *line, v format.Value) transcript.Part {
+func (p *parser) part(l *line, v jsontext.Value) transcript.Part {
 	return p.lend.Part(l.value, v, appendText)
 }
 
 // uncounted yields a row that does not count for a line. Its place is its identity.
 func (p *parser) uncounted(l *line, kind transcript.Kind) {
-	e := p.event(l, format.Value{}, kind, "")
+	e := p.event(l, jsontext.Value{}, kind, "")
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
 	p.Emit(e)
 }

@@ -1,14 +1,14 @@
 package codebuddy
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // textOf returns all strings of a value except ids, types, times and names of models, and what the program keeps beside an item. It does not depend
 // on what surrounds the value. The input of a tool is taken with its numbers, and so is its output if that is JSON.
-var textOf = format.Appended(appendText)
+var textOf = jsontext.Appended(appendText)
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "parentId", "timestamp", "sessionId", "cwd", "role", "status", "callId", "providerData", "snapshot", "blob_id", "blob_path", "mime":
 		return dst, true
@@ -16,7 +16,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		if inside := value.Inside(); inside.Exists() {
 			value = inside
 		}
-		return format.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value), true
 	case "output":
 		return appendOutput(dst, value), true
 	case "message":
@@ -26,7 +26,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 }
 
 // appendOutput appends what a tool returned: a text, a block or several, each of which may have JSON inside.
-func appendOutput(dst []byte, v format.Value) []byte {
+func appendOutput(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.IsDataURL():
 		return dst
@@ -46,5 +46,5 @@ func appendOutput(dst []byte, v format.Value) []byte {
 	if inside := v.Inside(); inside.IsObject() || inside.IsArray() {
 		v = inside
 	}
-	return format.AppendScalars(dst, v)
+	return jsontext.AppendScalars(dst, v)
 }

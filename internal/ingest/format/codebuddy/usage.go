@@ -3,7 +3,7 @@ package codebuddy
 import (
 	"cmp"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -49,7 +49,7 @@ func (p *parser) usage(l *line) {
 }
 
 // largest returns the largest of the numbers that are stated: the same count has several names, and providers fill in only some.
-func largest(values ...format.Value) (most transcript.Count) {
+func largest(values ...jsontext.Value) (most transcript.Count) {
 	for _, v := range values {
 		if n := v.Tokens(); n.Known && (!most.Known || n.N > most.N) {
 			most = n
@@ -59,8 +59,8 @@ func largest(values ...format.Value) (most transcript.Count) {
 }
 
 // detail returns a number of the SDK's details, an object or a list with one.
-func detail(v format.Value, name string) transcript.Count {
-	all := []format.Value{v.Get(name)}
+func detail(v jsontext.Value, name string) transcript.Count {
+	all := []jsontext.Value{v.Get(name)}
 	for item := range v.Items() {
 		all = append(all, item.Get(name))
 	}

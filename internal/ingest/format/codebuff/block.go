@@ -4,17 +4,18 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // blocks yields the events of blocks, and of those that a sub-agent has in its own.
-func (m *message) blocks(all format.Value, place string) {
+func (m *message) blocks(all jsontext.Value, place string) {
 	for n, v := range all.Numbered() {
 		m.block(v, place+"/"+strconv.Itoa(n))
 	}
 }
 
-func (m *message) block(v format.Value, place string) {
+func (m *message) block(v jsontext.Value, place string) {
 	typ := v.Get("type").Word()
 	switch typ {
 	case "text":
@@ -42,7 +43,7 @@ func (m *message) block(v format.Value, place string) {
 	}
 }
 
-func (m *message) text(v format.Value, place string) {
+func (m *message) text(v jsontext.Value, place string) {
 	kind, verdict := transcript.KindMessage, transcript.Counted
 	switch {
 	case v.Get("content").IsBlank():
@@ -59,7 +60,7 @@ var (
 	pathLists = []string{"paths"}
 )
 
-func (m *message) call(v format.Value, id, name string, input format.Value, place string) {
+func (m *message) call(v jsontext.Value, id, name string, input jsontext.Value, place string) {
 	e := m.event(transcript.KindToolCall, v.Get("type").Word(), v)
 	e.Role = "assistant"
 	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Paths: format.Paths(input, pathNames, pathLists)}
@@ -70,7 +71,7 @@ func (m *message) call(v format.Value, id, name string, input format.Value, plac
 }
 
 // result yields the result of a call, if there is one.
-func (m *message) result(v format.Value, id, name, status, place string) {
+func (m *message) result(v jsontext.Value, id, name, status, place string) {
 	if v.IsNull() || v.IsString() && v.IsBlank() {
 		return
 	}

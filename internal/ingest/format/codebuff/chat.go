@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -24,7 +26,7 @@ const conversation = "main"
 
 // chat yields the messages of a chat.
 func (p *parser) chat(r io.Reader) {
-	for o := range p.Each(format.Elements(r, p.SessionProblem)) {
+	for o := range p.Each(jsontext.Elements(r, p.SessionProblem)) {
 		p.Row = o
 		p.Lend.Reset()
 		if !p.Begun {
@@ -60,11 +62,11 @@ type message struct {
 }
 
 // message yields the events of one message.
-func (p *parser) message(v format.Value) {
+func (p *parser) message(v jsontext.Value) {
 	m := &message{parser: p, id: v.Get("id").Text(), at: v.Get("timestamp").Time(), role: "assistant"}
 	if match := stampedID.FindStringSubmatch(m.id); match != nil {
 		ms, _ := strconv.ParseInt(match[1], 10, 64)
-		made := format.UnixMilli(ms)
+		made := timestamp.UnixMilli(ms)
 		m.at, m.isStamped = cmp.Or(m.at, made), true
 		m.home = made.UnixMicro >= startOf(p.Session).UnixMicro // else a chat that went on in another directory has copied it
 	}
@@ -92,7 +94,7 @@ func (p *parser) message(v format.Value) {
 	m.usage(v)
 }
 
-func (m *message) event(kind transcript.Kind, typ string, v format.Value) *transcript.Event {
+func (m *message) event(kind transcript.Kind, typ string, v jsontext.Value) *transcript.Event {
 	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.Row.Origin})
 	e.Parts[0] = m.Part(v)
 	return e
@@ -108,7 +110,7 @@ func (m *message) emit(e *transcript.Event, place string, verdict transcript.Ver
 }
 
 // prompt yields what the user wrote, with a part for each text and file that goes with it.
-func (m *message) prompt(v, content format.Value) {
+func (m *message) prompt(v, content jsontext.Value) {
 	m.role = "user"
 	var parts []transcript.Part
 	if !content.IsBlank() {
@@ -132,7 +134,7 @@ func (m *message) prompt(v, content format.Value) {
 }
 
 // answer yields what an agent said and did: its blocks, or the text of a message without them. A message of the program itself looks the same.
-func (m *message) answer(v, content format.Value) {
+func (m *message) answer(v, content jsontext.Value) {
 	if v.Get("blocks").HasItems() {
 		m.blocks(v.Get("blocks"), "")
 		return
@@ -148,12 +150,12 @@ func (m *message) answer(v, content format.Value) {
 }
 
 // usage yields what an answer cost, in credits.
-func (m *message) usage(v format.Value) {
+func (m *message) usage(v jsontext.Value) {
 	n, ok := v.Get("credits").Float()
 	if !ok || n <= 0 {
 		return
 	}
-	u := &transcript.Usage{Run: m.Session, Conversation: conversation, Time: m.at, Origin: format.OriginIn(m.Row.Origin, m.Row.Value, v.Get("credits"))}
+	u := &transcript.Usage{Run: m.Session, Conversation: conversation, Time: m.at, Origin: jsontext.OriginIn(m.Row.Origin, m.Row.Value, v.Get("credits"))}
 	switch {
 	case m.isStamped:
 		u.Key = m.id

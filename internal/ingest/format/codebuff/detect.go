@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -57,7 +59,7 @@ func (f codebuff) Detect(h format.Head) format.Claim {
 
 // isChat reports whether a file begins with a message.
 func isChat(head []byte) bool {
-	v, _ := format.FirstElement(head)
+	v, _ := jsontext.FirstElement(head)
 	switch v.Get("variant").Word() {
 	case "user", "ai", "agent", "error":
 		return v.Get("id").IsString() && v.Get("content").IsString()
@@ -76,5 +78,5 @@ func startOf(chat string) transcript.Time {
 	if !ok {
 		return transcript.Time{}
 	}
-	return format.Time(day + "T" + strings.ReplaceAll(clock, "-", ":"))
+	return timestamp.Parse(day + "T" + strings.ReplaceAll(clock, "-", ":"))
 }

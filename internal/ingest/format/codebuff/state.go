@@ -3,7 +3,7 @@ package codebuff
 import (
 	"io"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -28,11 +28,11 @@ func (p *parser) state(r io.Reader) {
 		run.Attributes.Set("context_tokens", n)
 	}
 	p.Emit(run)
-	p.Row = format.Object{Origin: at, Value: v}
+	p.Row = jsontext.Object{Origin: at, Value: v}
 	for m := range agent.Get("messageHistory").Items() {
 		if p.Done() {
 			return
 		}
-		p.Within(m, func(m format.Value) { p.Uncounted(transcript.KindNotice, m.Get("role").Word(), transcript.Time{}) })
+		p.Within(m, func(m jsontext.Value) { p.Uncounted(transcript.KindNotice, m.Get("role").Word(), transcript.Time{}) })
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -73,7 +74,7 @@ func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleRollout:
 			p.rollout(in.Reader, "")
 		case rolePacked:
-			p.rollout(format.Zstd(in.Reader), "zstd")
+			p.rollout(layer.Zstd(in.Reader), "zstd")
 		case roleHistory, roleNames:
 			p.history()
 		case roleStream:

@@ -1,7 +1,8 @@
 package codex
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -11,7 +12,7 @@ const nameRank = 2
 // history yields the rows of history.jsonl and session_index.jsonl. Both only name threads, whose files may be gone.
 func (p *parser) history() {
 	yielded := map[string]bool{}
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		e := &transcript.Event{
 			Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: p.in.Role, Origin: o.Origin,
 			Parts: []transcript.Part{{Text: historyText(o.Value)}},
@@ -23,7 +24,7 @@ func (p *parser) history() {
 				e.Run = m.Str()
 			case "ts":
 				if n, ok := m.Int(); ok {
-					e.Time = format.UnixSeconds(n)
+					e.Time = timestamp.UnixSeconds(n)
 				}
 			case "updated_at":
 				e.Time = m.Time()
@@ -47,11 +48,11 @@ func (p *parser) history() {
 }
 
 // historyText returns the prompt, or the name of the thread.
-func historyText(v format.Value) string {
+func historyText(v jsontext.Value) string {
 	var text []byte
 	for key, m := range v.Fields() {
 		if key != "session_id" && key != "id" && key != "updated_at" {
-			text = format.AppendStrings(text, m)
+			text = jsontext.AppendStrings(text, m)
 		}
 	}
 	return string(text)

@@ -5,22 +5,22 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // item holds the members of a model-visible item besides its text.
 type item struct {
 	typ, role                string
-	name, callID, id, status format.Value
-	input, output, result    format.Value
-	outputJSON, inputJSON    format.Value // JSON value in the output and in the input, if there is one
-	content                  format.Value
-	kinds                    format.Value // label of each content block of a message, from 2026-08 on
+	name, callID, id, status jsontext.Value
+	input, output, result    jsontext.Value
+	outputJSON, inputJSON    jsontext.Value // JSON value in the output and in the input, if there is one
+	content                  jsontext.Value
+	kinds                    jsontext.Value // label of each content block of a message, from 2026-08 on
 }
 
 // item fills in the row of a model-visible item. The types named here count, unless they are marked Uncounted.
-func (p *parser) item(e *transcript.Event, v format.Value) {
+func (p *parser) item(e *transcript.Event, v jsontext.Value) {
 	part := &e.Parts[0]
 	text, it := p.itemText(v)
 	part.Text = text
@@ -53,7 +53,7 @@ func (p *parser) item(e *transcript.Event, v format.Value) {
 }
 
 // itemText returns what appendItem appends as text that is valid until the next line.
-func (p *parser) itemText(v format.Value) (text string, it item) {
+func (p *parser) itemText(v jsontext.Value) (text string, it item) {
 	text = p.lend.Text(func(dst []byte) []byte {
 		dst, it = appendItem(dst, v)
 		return dst
@@ -126,7 +126,7 @@ func (it item) first() (text string, typed bool) {
 
 // firstText returns the first text in a message's content, from the n-th block on. It skips images, and the tags that the
 // program writes before and after one.
-func firstText(content format.Value, n int) string {
+func firstText(content jsontext.Value, n int) string {
 	if content.IsString() {
 		return content.Str()
 	}
@@ -170,7 +170,7 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
 
 // pathsOf returns the files that a call names: in a patch, or in arguments by the usual keys.
-func pathsOf(arguments format.Value, text string) (paths []string) {
+func pathsOf(arguments jsontext.Value, text string) (paths []string) {
 	const longest = 4096
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {

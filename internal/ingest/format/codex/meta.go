@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -23,7 +24,7 @@ type sessionMeta struct {
 	baseEnd, ownFrom                       transcript.Count
 }
 
-func readMeta(v format.Value) (m sessionMeta) {
+func readMeta(v jsontext.Value) (m sessionMeta) {
 	for key, f := range v.Fields() {
 		switch key {
 		case "id":
@@ -67,7 +68,7 @@ func readMeta(v format.Value) (m sessionMeta) {
 }
 
 // readSource reads who started the thread: a word, or {"subagent": "review"}, or {"subagent": {"thread_spawn": {...}}}.
-func (m *sessionMeta) readSource(v format.Value) {
+func (m *sessionMeta) readSource(v jsontext.Value) {
 	if m.source = v.Str(); !v.IsObject() {
 		return
 	}
@@ -96,7 +97,7 @@ func (m *sessionMeta) readSource(v format.Value) {
 
 // meta processes a head. The first one is the thread's own, even after other lines, unless the file's name is another
 // thread's. Others came with history that was copied from the threads that they name.
-func (p *parser) meta(e *transcript.Event, v format.Value) {
+func (p *parser) meta(e *transcript.Event, v jsontext.Value) {
 	e.Kind = transcript.KindLifecycle
 	late := p.thread != ""
 	if head := readMeta(v); !p.headRead && (!late || head.id == p.thread || !p.fromFileName) {

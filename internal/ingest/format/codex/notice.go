@@ -1,7 +1,7 @@
 package codex
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -35,7 +35,7 @@ var lifecycleTypes = map[string]bool{
 
 // notice fills in the row of an event_msg: what the screen showed, and the bookkeeping of turns. A token_count that reports
 // a request yields usage and no event: about every other line is one, and it has nothing but numbers.
-func (p *parser) notice(e *transcript.Event, outer, v format.Value) {
+func (p *parser) notice(e *transcript.Event, outer, v jsontext.Value) {
 	if v.Get("type").Is("token_count") {
 		if !p.tokens(e, v.Get("info")) {
 			e.Kind, e.Type = transcript.KindLifecycle, "token_count"
@@ -77,13 +77,13 @@ func (p *parser) notice(e *transcript.Event, outer, v format.Value) {
 	case p.isUnrepeated(it, v) && !v.Get("payload").Exists():
 		// No counted event has this text, so it is indexed with the payload's own bytes.
 		e.Parts[0].Text = text
-		e.Parts[0].Offset, e.Parts[0].Length = format.OffsetIn(outer, v), int64(v.Len())
+		e.Parts[0].Offset, e.Parts[0].Length = jsontext.OffsetIn(outer, v), int64(v.Len())
 	}
 }
 
 // isUnrepeated reports whether a line for the screen repeats no item so far. Items are written first, except for answers
 // and reasoning: every line of those counts as a repetition.
-func (p *parser) isUnrepeated(it item, v format.Value) bool {
+func (p *parser) isUnrepeated(it item, v jsontext.Value) bool {
 	switch it.typ {
 	case "user_message":
 		text := v.Get("message").Str()
@@ -98,13 +98,13 @@ func (p *parser) isUnrepeated(it item, v format.Value) bool {
 }
 
 // failed reports whether a turn ended in an error, which may be stated in no other line.
-func failed(typ string, v format.Value) bool {
+func failed(typ string, v jsontext.Value) bool {
 	return (typ == "task_complete" || typ == "turn_complete") && v.Get("error").IsObject()
 }
 
 // isUnrepeatedStep reports whether a step of a turn repeats no item so far: calls made by code that the model wrote,
 // findings of a review, plans, which are removed from the answers.
-func (p *parser) isUnrepeatedStep(step format.Value) bool {
+func (p *parser) isUnrepeatedStep(step jsontext.Value) bool {
 	switch step.Get("type").Word() {
 	case "", "AgentMessage", "Reasoning", "WebSearch", "ImageGeneration", "ContextCompaction", "SubAgentActivity":
 		return false
@@ -118,7 +118,7 @@ func (p *parser) isUnrepeatedStep(step format.Value) bool {
 
 // linkActivity links a subagent that has started. Later, a thread gets the same notices about its parent and about other
 // children of its parent.
-func (p *parser) linkActivity(e *transcript.Event, v format.Value) {
+func (p *parser) linkActivity(e *transcript.Event, v jsontext.Value) {
 	if kind := v.Get("kind"); !kind.Exists() || kind.Is("started") {
 		p.linkSpawned(e, v.Get("agent_thread_id").Str(), true)
 	}
@@ -126,7 +126,7 @@ func (p *parser) linkActivity(e *transcript.Event, v format.Value) {
 
 // settings records the service tier of the following turns, and of the current one unless the model has already answered in
 // it.
-func (p *parser) settings(v format.Value) {
+func (p *parser) settings(v jsontext.Value) {
 	if !v.IsObject() {
 		return
 	}

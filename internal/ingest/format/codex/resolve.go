@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -37,7 +37,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // add adds an item to the checksum. Of tool outputs it adds only the length, because a retention policy may remove their
 // content.
-func (t *turns) add(typ string, payload format.Value) {
+func (t *turns) add(typ string, payload jsontext.Value) {
 	if strings.HasSuffix(typ, "_output") {
 		t.bytes += int64(payload.Len())
 		return

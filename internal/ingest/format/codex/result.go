@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -28,7 +28,7 @@ func (p *parser) result(e *transcript.Event, it item) *transcript.Result {
 }
 
 // readOutcome reads {"content", "success"} and {"output", "metadata": {"exit_code", "duration_seconds"}}.
-func readOutcome(r *transcript.Result, v format.Value) {
+func readOutcome(r *transcript.Result, v jsontext.Value) {
 	for key, m := range v.Fields() {
 		switch key {
 		case "success":
@@ -58,7 +58,7 @@ func seconds(s float64) transcript.Count {
 
 // readHeader reads the lines that the shell tools put before an output: "Exit code: 1" or "Process exited with code 1",
 // "Wall time: 0.1 seconds", and "Total output lines: 900" if it was cut.
-func readHeader(r *transcript.Result, output format.Value) {
+func readHeader(r *transcript.Result, output jsontext.Value) {
 	const longest = 400
 	body := output.Body()
 	head := beforeOutput(body[:min(len(body), longest)])

@@ -4,7 +4,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -12,13 +13,13 @@ import (
 // absent and the line itself is an item, a header or a state.
 type line struct {
 	typ     string
-	at      format.Value
-	ordinal format.Value
-	payload format.Value
+	at      jsontext.Value
+	ordinal jsontext.Value
+	payload jsontext.Value
 	state   bool // {"record_type":"state"}, of mid-2025
 }
 
-func readLine(v format.Value) (l line) {
+func readLine(v jsontext.Value) (l line) {
 	for key, m := range v.Fields() {
 		switch key {
 		case "type":
@@ -43,8 +44,8 @@ func readLine(v format.Value) (l line) {
 func (p *parser) rollout(r io.Reader, inner string) {
 	p.inner = inner
 	p.calls, p.prompts = map[string]string{}, map[uint64]bool{}
-	for o, err := range format.Objects(r, inner, p.problem) {
-		if format.IsContent(err) {
+	for o, err := range jsontext.Objects(r, inner, p.problem) {
+		if layer.IsContent(err) {
 			p.problem(&transcript.Problem{Kind: "bad zstd", Reason: err.Error(), Origin: transcript.Origin{Inner: inner}})
 			break
 		}
@@ -60,7 +61,7 @@ func (p *parser) rollout(r io.Reader, inner string) {
 }
 
 // line yields the records of one line. Its event comes last, so that the conversation precedes its first event.
-func (p *parser) line(o format.Object) {
+func (p *parser) line(o jsontext.Object) {
 	l := readLine(o.Value)
 	p.lend.Reset()
 	e := p.lend.Event(transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()})
@@ -114,7 +115,7 @@ var bookkeepingTypes = map[string]bool{
 }
 
 // turn records what a turn_context states about the requests that follow.
-func (p *parser) turn(e *transcript.Event, payload format.Value) {
+func (p *parser) turn(e *transcript.Event, payload jsontext.Value) {
 	e.Kind = transcript.KindLifecycle
 	var id, model string
 	for key, m := range payload.Fields() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -30,7 +31,7 @@ type process struct {
 type streamed struct{ title, order bool }
 
 // threadStarted returns the thread in the first line of a process, "" for any other line. In September 2025 it was called a session.
-func threadStarted(line format.Value) string {
+func threadStarted(line jsontext.Value) string {
 	var id string
 	switch typ := line.Get("type"); {
 	case typ.Is("thread.started"):
@@ -54,7 +55,7 @@ func streamThread(head []byte) string {
 		if !format.HasKeys(line, "thread.started") && !(format.HasKeys(line, "session.created") && format.HasKeys(head, "item_type")) {
 			continue
 		}
-		if id := threadStarted(format.ParseStart(line)); id != "" {
+		if id := threadStarted(jsontext.ParseStart(line)); id != "" {
 			return id
 		}
 	}
@@ -71,7 +72,7 @@ func (p *parser) stream() {
 	}
 	p.streams = map[string]*streamed{}
 	p.startProcess(id)
-	for o := range p.Each(format.Objects(r, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(r, "", p.problem)) {
 		p.streamLine(o)
 	}
 }
@@ -95,7 +96,7 @@ func (p *parser) describeStream(title, order string) {
 
 const unordered = "~" // behind all digits
 
-func (p *parser) streamLine(o format.Object) {
+func (p *parser) streamLine(o jsontext.Object) {
 	if thread := threadStarted(o.Value); thread != "" {
 		p.startProcess(thread)
 	}
@@ -120,7 +121,7 @@ func (p *parser) streamLine(o format.Object) {
 }
 
 // streamEvent returns an uncounted event with the text of a line or an item.
-func (p *parser) streamEvent(at transcript.Origin, v format.Value) *transcript.Event {
+func (p *parser) streamEvent(at transcript.Origin, v jsontext.Value) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Conversation: p.conversation, Verdict: transcript.Uncounted, Kind: transcript.KindUnknown, Origin: at})
 	e.Parts[0].Text = p.lend.Text(func(dst []byte) []byte { return appendStream(dst, v) })
 	return e
@@ -128,7 +129,7 @@ func (p *parser) streamEvent(at transcript.Origin, v format.Value) *transcript.E
 
 // streamItem yields the events of a line about an item. Of several lines about one the last counts; all that is known of a call is in each,
 // and only the last one says what it returned.
-func (p *parser) streamItem(e *transcript.Event, o format.Object) {
+func (p *parser) streamItem(e *transcript.Event, o jsontext.Object) {
 	item := o.Value.Get("item")
 	s := readStep(item)
 	ended := e.Type == "item.completed"
@@ -159,7 +160,7 @@ func (p *parser) streamItem(e *transcript.Event, o format.Object) {
 	if !ended || s.typ == "web_search" && !s.output.Exists() { // as in a rollout, a search has no result
 		return
 	}
-	r := p.streamEvent(format.OriginIn(o.Origin, o.Value, item), item)
+	r := p.streamEvent(jsontext.OriginIn(o.Origin, o.Value, item), item)
 	r.ID, r.Type, r.Verdict, r.Kind, r.Role = e.ID+"/result", s.typ, transcript.Counted, transcript.KindToolResult, "tool"
 	r.Parts[0].Result = s.result(call)
 	p.Emit(r)
@@ -194,11 +195,11 @@ func isTool(typ string) bool {
 // step holds the members of an item besides its text.
 type step struct {
 	id, typ, tool, server      string
-	status, input, output      format.Value
-	exitCode, changes, threads format.Value
+	status, input, output      jsontext.Value
+	exitCode, changes, threads jsontext.Value
 }
 
-func readStep(item format.Value) (s step) {
+func readStep(item jsontext.Value) (s step) {
 	for key, m := range item.Fields() {
 		switch key {
 		case "id":
@@ -287,7 +288,7 @@ func (s step) result(call *transcript.Call) *transcript.Result {
 
 // total yields the tokens that a process reports at the end of a turn. They are those of all turns of the thread so far, those of earlier
 // processes included: of all totals of a thread the highest counts.
-func (p *parser) total(e *transcript.Event, v format.Value) {
+func (p *parser) total(e *transcript.Event, v jsontext.Value) {
 	used, ok := readTokens(v)
 	if !ok || used.counts() == [5]int64{} {
 		return
@@ -302,9 +303,9 @@ func (p *parser) total(e *transcript.Event, v format.Value) {
 }
 
 // streamText returns the text of a line, or of an item: that is what the tool returned.
-func streamText(v format.Value) string { return string(appendStream(nil, v)) }
+func streamText(v jsontext.Value) string { return string(appendStream(nil, v)) }
 
-func appendStream(dst []byte, v format.Value) []byte {
+func appendStream(dst []byte, v jsontext.Value) []byte {
 	if isTool(readStep(v).typ) {
 		for key, m := range v.Fields() {
 			if isOutput(key) {
@@ -330,15 +331,15 @@ func appendStream(dst []byte, v format.Value) []byte {
 
 // appendMember appends the text of a member of a line or an item. Ids and words of the format are no text, nor are images; JSON in a string
 // that a tool returned is decoded. Of what goes into a tool all is text.
-func appendMember(dst []byte, key string, m format.Value) []byte {
-	appendText := format.AppendText
+func appendMember(dst []byte, key string, m jsontext.Value) []byte {
+	appendText := jsontext.AppendText
 	switch {
 	case key == "arguments":
-		return format.AppendScalars(dst, m)
+		return jsontext.AppendScalars(dst, m)
 	case isOutput(key):
-		appendText = format.AppendTextAndNumbers
+		appendText = jsontext.AppendTextAndNumbers
 	}
-	return appendText(dst, m, func(dst []byte, depth int, name string, v format.Value) ([]byte, bool) {
+	return appendText(dst, m, func(dst []byte, depth int, name string, v jsontext.Value) ([]byte, bool) {
 		if depth == 0 {
 			name = key
 		}

@@ -1,14 +1,14 @@
 package codex
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // The text of a line is every string in it except ids, types and times, which are facets and columns, and the numbers that go into a tool
 // and come out of it. It excludes encrypted data and images, and is empty if the line only repeats a counted event.
 
 // lineText returns the text of a line, or of an event_msg's payload alone (see notice).
-func lineText(v format.Value) string { return string(appendLine(nil, v, readLine(v))) }
+func lineText(v jsontext.Value) string { return string(appendLine(nil, v, readLine(v))) }
 
-func appendLine(dst []byte, v format.Value, l line) []byte {
+func appendLine(dst []byte, v jsontext.Value, l line) []byte {
 	switch {
 	case !l.payload.Exists():
 		dst, _ = appendItem(dst, v)
@@ -22,18 +22,18 @@ func appendLine(dst []byte, v format.Value, l line) []byte {
 	case l.typ == "compacted":
 		dst = appendCompacted(dst, l.payload)
 	default:
-		dst = format.AppendStrings(dst, l.payload)
+		dst = jsontext.AppendStrings(dst, l.payload)
 	}
 	return dst
 }
 
 // appendCompacted appends the summary. In a replacement history that is the last item; the rest are copies.
-func appendCompacted(dst []byte, v format.Value) []byte {
+func appendCompacted(dst []byte, v jsontext.Value) []byte {
 	start := len(dst)
-	if dst = format.AppendStrings(dst, v.Get("message")); len(dst) > start {
+	if dst = jsontext.AppendStrings(dst, v.Get("message")); len(dst) > start {
 		return dst
 	}
-	var last format.Value
+	var last jsontext.Value
 	for item := range v.Get("replacement_history").Items() {
 		last = item
 	}
@@ -42,9 +42,9 @@ func appendCompacted(dst []byte, v format.Value) []byte {
 }
 
 // appendItem appends the text of an item and returns its other members.
-func appendItem(dst []byte, v format.Value) ([]byte, item) {
+func appendItem(dst []byte, v jsontext.Value) ([]byte, item) {
 	if !v.IsObject() {
-		return format.AppendStrings(dst, v), item{}
+		return jsontext.AppendStrings(dst, v), item{}
 	}
 	var it item
 	start := len(dst)
@@ -54,7 +54,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			dst, _ = appendItem(dst, m)
 		case "name":
 			it.name = m
-			dst = format.AppendStrings(dst, m)
+			dst = jsontext.AppendStrings(dst, m)
 		case "arguments", "input":
 			it.input = m
 			dst, it.inputJSON = appendNested(dst, m)
@@ -64,7 +64,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			}
 			for name, part := range m.Fields() {
 				if name != "type" {
-					dst = format.AppendScalars(dst, part)
+					dst = jsontext.AppendScalars(dst, part)
 				}
 			}
 		case "output", "tools":
@@ -91,7 +91,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 }
 
 // setField sets a member that is not text, and reports whether it is one.
-func (it *item) setField(key string, m format.Value) bool {
+func (it *item) setField(key string, m jsontext.Value) bool {
 	switch key {
 	case "type":
 		it.typ = m.Word()
@@ -117,7 +117,7 @@ func (it *item) setField(key string, m format.Value) bool {
 
 // appendNested appends what went into a tool or came out of it, numbers too. It may be a string with JSON inside: then that JSON is appended, so
 // that escapes do not join words. It returns the JSON inside, or a value that is itself JSON.
-func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
+func appendNested(dst []byte, v jsontext.Value) ([]byte, jsontext.Value) {
 	switch {
 	case v.IsArray():
 		return appendBlocks(dst, v), v
@@ -126,20 +126,20 @@ func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
 			if m.IsArray() {
 				dst = appendBlocks(dst, m)
 			} else if !m.IsDataURL() {
-				dst = format.AppendScalars(dst, m)
+				dst = jsontext.AppendScalars(dst, m)
 			}
 		}
 		return dst, v
 	case v.Len() > 2 && (v.Raw()[1] == '{' || v.Raw()[1] == '['):
 		if inside := v.Inside(); inside.Exists() {
-			return format.AppendScalars(dst, inside), inside
+			return jsontext.AppendScalars(dst, inside), inside
 		}
 	}
-	return format.AppendStrings(dst, v), format.Value{}
+	return jsontext.AppendStrings(dst, v), jsontext.Value{}
 }
 
 // appendBlocks appends the strings of content: a string, or a list of blocks. How closely to look at an image is not text.
-func appendBlocks(dst []byte, v format.Value) []byte {
+func appendBlocks(dst []byte, v jsontext.Value) []byte {
 	if !v.IsArray() {
 		return appendValue(dst, v)
 	}
@@ -164,9 +164,9 @@ func appendBlocks(dst []byte, v format.Value) []byte {
 }
 
 // appendValue is like AppendStrings but omits images.
-func appendValue(dst []byte, v format.Value) []byte {
+func appendValue(dst []byte, v jsontext.Value) []byte {
 	if v.IsDataURL() {
 		return dst
 	}
-	return format.AppendStrings(dst, v)
+	return jsontext.AppendStrings(dst, v)
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"testing"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -127,7 +127,7 @@ func testMeter(t *testing.T, counts []count) {
 	t.Helper()
 	var m meter
 	for i, c := range counts {
-		got, key, ok := m.request(format.ParseStart([]byte(c.in)))
+		got, key, ok := m.request(jsontext.ParseStart([]byte(c.in)))
 		if ok != c.ok || ok && (key != c.key || got.input != c.input) {
 			t.Errorf("%d: %s: %d %q %v, want %+v", i, c.in, got.input, key, ok, c)
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,7 +15,7 @@ type tokens struct {
 	hasWritten, hasReasoning                  bool
 }
 
-func readTokens(v format.Value) (t tokens, ok bool) {
+func readTokens(v jsontext.Value) (t tokens, ok bool) {
 	for key, m := range v.Fields() {
 		switch key {
 		case "input_tokens":
@@ -84,8 +84,8 @@ type record struct {
 
 // request returns what was spent between the previous token_count and this one, and a key that is the same in every copy of
 // the history. ok is false if nothing was spent.
-func (m *meter) request(info format.Value) (used tokens, key string, ok bool) {
-	var totalValue, lastValue format.Value
+func (m *meter) request(info jsontext.Value) (used tokens, key string, ok bool) {
+	var totalValue, lastValue jsontext.Value
 	for name, v := range info.Fields() {
 		switch name {
 		case "total_token_usage":
@@ -147,7 +147,7 @@ func (m *meter) beganAnew(grown, total, last tokens) bool {
 }
 
 // tokens yields the request that a token_count reports, and returns whether it reports one.
-func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
+func (p *parser) tokens(e *transcript.Event, info jsontext.Value) bool {
 	used, key, ok := p.meter.request(info)
 	if !ok {
 		return false
@@ -162,7 +162,7 @@ func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
 
 // record yields the request that a token_usage_record reports. Versions from 0.153 on write one for each response and then
 // a token_count: that one counts, and stands for the record.
-func (p *parser) record(e *transcript.Event, v format.Value) {
+func (p *parser) record(e *transcript.Event, v jsontext.Value) {
 	used, ok := readTokens(v.Get("usage"))
 	if !ok || used.counts() == [5]int64{} {
 		return

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -68,7 +69,7 @@ func (continuedev) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (continuedev) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, format.Appended(appendText))
+	return format.TextOf(role, raw, jsontext.Appended(appendText))
 }
 
 // parser is one parse of one file.
@@ -78,7 +79,7 @@ type parser struct {
 	lend format.Lender
 
 	id       string // of the session
-	doc      format.Value
+	doc      jsontext.Value
 	start    int64           // of the document in the file
 	answered map[string]bool // ids of calls whose result is a message of its own
 	calls    map[string]call // by id

@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -57,13 +58,13 @@ func TestDetect(t *testing.T) {
 func TestTimeOf(t *testing.T) {
 	want := time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC).UnixMicro()
 	for _, text := range []string{`"1790000000000"`, `1790000000000`, `1790000000`, `"1790000000.75"`, `1790000000.5`, `"2026-09-21T14:13:20Z"`} {
-		v, err := format.ParseJSON([]byte(text))
+		v, err := jsontext.Parse([]byte(text))
 		if got := timeOf(v); err != nil || got.UnixMicro != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{`null`, `""`, `"then"`, `-5`, `0`, `{}`} {
-		if v, err := format.ParseJSON([]byte(text)); err != nil || timeOf(v).Valid {
+		if v, err := jsontext.Parse([]byte(text)); err != nil || timeOf(v).Valid {
 			t.Errorf("%s: %+v, %v", text, timeOf(v), err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // What the program writes.
@@ -41,9 +42,9 @@ func (f continuedev) Detect(h format.Head) format.Claim {
 		claim.Strength, claim.Root = format.Certain, dir
 		return claim
 	}
-	switch head := format.TrimBOM(h.Bytes); {
+	switch head := jsontext.TrimBOM(h.Bytes); {
 	case claim.Role == roleList && format.HasKeys(head, "sessionId", "dateCreated", "workspaceDirectory"):
-	case claim.Role == roleSession && format.BeginsObject(head) && isSession(format.ParseStart(head)):
+	case claim.Role == roleSession && jsontext.BeginsObject(head) && isSession(jsontext.ParseStart(head)):
 	default:
 		return format.Claim{}
 	}
@@ -51,7 +52,7 @@ func (f continuedev) Detect(h format.Head) format.Claim {
 }
 
 // isSession reports whether a document begins like a session.
-func isSession(v format.Value) bool {
+func isSession(v jsontext.Value) bool {
 	history := v.Get("history")
 	return v.Get("sessionId").IsString() && v.Get("workspaceDirectory").IsString() && (history.IsArray() || !history.Exists() && v.Get("title").IsString())
 }

@@ -3,7 +3,7 @@ package continuedev
 import (
 	"cmp"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,7 +17,7 @@ func (p *parser) log() {
 		p.Emit(pr)
 	}
 	named := map[string]bool{}
-	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", problem)) {
 		v := o.Value
 		at := timeOf(cmp.Or(v.Get("timestamp"), v.Get("createdAt")))
 		p.id, p.start = cmp.Or(v.Get("sessionId").Text(), logRun), o.Origin.Offset-v.Offset()
@@ -44,7 +44,7 @@ func (p *parser) log() {
 }
 
 // tokens yields a line of generated tokens. It says neither in which session they were generated nor what the provider counted.
-func (p *parser) tokens(v format.Value, origin transcript.Origin, at transcript.Time) {
+func (p *parser) tokens(v jsontext.Value, origin transcript.Origin, at transcript.Time) {
 	p.Emit(&transcript.Usage{
 		Run: p.id, Verdict: transcript.OutsideReceipt, Estimated: true, Origin: origin, Time: at, Requests: transcript.Known(1),
 		Model: v.Get("model").Str(), Provider: v.Get("provider").Str(), Input: count(v.Get("promptTokens")), Output: count(v.Get("generatedTokens")),

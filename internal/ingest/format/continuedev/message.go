@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // item is one message while its events are made.
 type item struct {
 	*parser
-	v     format.Value
+	v     jsontext.Value
 	id    string
 	role  string
 	model string
@@ -19,7 +20,7 @@ type item struct {
 }
 
 // item yields the events of one message with what belongs to it, in the order in which it came about.
-func (p *parser) item(v format.Value, n int) {
+func (p *parser) item(v jsontext.Value, n int) {
 	message := v.Get("message")
 	it := &item{parser: p, v: v, id: strconv.Itoa(n), role: message.Get("role").Word()}
 	content := message.Get("content")
@@ -50,7 +51,7 @@ func (p *parser) item(v format.Value, n int) {
 }
 
 // event returns an event of a value in the message.
-func (it *item) event(v format.Value, suffix string, kind transcript.Kind, role string) *transcript.Event {
+func (it *item) event(v jsontext.Value, suffix string, kind transcript.Kind, role string) *transcript.Event {
 	it.lend.Reset()
 	e := it.lend.Event(transcript.Event{Conversation: conversation, Run: it.parser.id, ID: it.id + suffix, Kind: kind, Role: role, Type: it.role, Origin: it.origin(v)})
 	e.Parts[0].Text = it.lend.Text(func(dst []byte) []byte { return appendText(dst, v) })
@@ -67,7 +68,7 @@ func (it *item) emit(e *transcript.Event, verdict transcript.Verdict) {
 }
 
 // say yields the content of a message.
-func (it *item) say(content format.Value, kind transcript.Kind, role string) {
+func (it *item) say(content jsontext.Value, kind transcript.Kind, role string) {
 	switch {
 	case hasWords(content):
 		it.emit(it.event(content, "", kind, role), transcript.Counted)
@@ -78,7 +79,7 @@ func (it *item) say(content format.Value, kind transcript.Kind, role string) {
 }
 
 // hasWords reports whether the content of a message is more than white space.
-func hasWords(content format.Value) bool {
+func hasWords(content jsontext.Value) bool {
 	if content.IsString() {
 		return !content.IsBlank()
 	}
@@ -91,7 +92,7 @@ func hasWords(content format.Value) bool {
 }
 
 // think yields a message that is reasoning; some of it is only a signature.
-func (it *item) think(message, content format.Value) {
+func (it *item) think(message, content jsontext.Value) {
 	if hasWords(content) {
 		it.emit(it.event(content, "", transcript.KindReasoning, "assistant"), transcript.Counted)
 	} else {
@@ -120,8 +121,8 @@ func (it *item) context() {
 }
 
 // statesOf yields the states of the calls in a message; early versions had one.
-func statesOf(item format.Value) iter.Seq[format.Value] {
-	return func(yield func(format.Value) bool) {
+func statesOf(item jsontext.Value) iter.Seq[jsontext.Value] {
+	return func(yield func(jsontext.Value) bool) {
 		several := item.Get("toolCallStates")
 		if one := item.Get("toolCallState"); one.IsObject() && !several.IsArray() {
 			yield(one)
@@ -136,7 +137,7 @@ func statesOf(item format.Value) iter.Seq[format.Value] {
 }
 
 // toolCalls yields the calls in a message, each with its result if no other message has that. The message repeats the calls that have a state.
-func (it *item) toolCalls(message format.Value) {
+func (it *item) toolCalls(message jsontext.Value) {
 	seen := map[string]bool{}
 	n := 0
 	for state := range statesOf(it.v) {
@@ -157,7 +158,7 @@ func (it *item) toolCalls(message format.Value) {
 }
 
 // call yields one call: v is the call, or state is all there is of it.
-func (it *item) call(v, state format.Value, id string, n int) {
+func (it *item) call(v, state jsontext.Value, id string, n int) {
 	if !v.IsObject() {
 		v = state
 	}
@@ -173,7 +174,7 @@ func (it *item) call(v, state format.Value, id string, n int) {
 // pathNames are the members of a call's input that name files.
 var pathNames = []string{"filepath", "filePath", "file_path", "path", "dirPath"}
 
-func pathsOf(input format.Value) []string {
+func pathsOf(input jsontext.Value) []string {
 	if inner := input.Inside(); inner.Exists() {
 		input = inner
 	}
@@ -181,7 +182,7 @@ func pathsOf(input format.Value) []string {
 }
 
 // result yields the result of a call.
-func (it *item) result(output format.Value, id, suffix string) {
+func (it *item) result(output jsontext.Value, id, suffix string) {
 	if !output.Exists() {
 		output = it.v
 	}

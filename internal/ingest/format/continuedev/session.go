@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -38,7 +40,7 @@ func (p *parser) document() {
 }
 
 // survey notes which calls there are, and which have their result in a message of its own.
-func (p *parser) survey(history format.Value) {
+func (p *parser) survey(history jsontext.Value) {
 	p.answered, p.calls = map[string]bool{}, map[string]call{}
 	for item := range history.Items() {
 		message := item.Get("message")
@@ -56,7 +58,7 @@ func (p *parser) survey(history format.Value) {
 }
 
 // callOf returns the id of the call that a message answers.
-func callOf(message format.Value) string {
+func callOf(message jsontext.Value) string {
 	return cmp.Or(message.Get("toolCallId").Text(), message.Get("tool_call_id").Text())
 }
 
@@ -64,7 +66,7 @@ func callOf(message format.Value) string {
 var newTitles = map[string]bool{"": true, "New Session": true, "Untitled Session": true}
 
 // emitSession yields the run and its conversation. A session without messages does not count.
-func (p *parser) emitSession(history format.Value) {
+func (p *parser) emitSession(history jsontext.Value) {
 	title, model, empty := p.doc.Get("title").Str(), "", true
 	for item := range history.Items() {
 		empty = false
@@ -91,7 +93,7 @@ func (p *parser) emitSession(history format.Value) {
 
 // modelOf returns the model that gave an answer, and its provider, from the last log of a prompt: its options name the model, and before
 // them only its title in the settings does.
-func modelOf(item format.Value) (model, provider string) {
+func modelOf(item jsontext.Value) (model, provider string) {
 	for log := range item.Get("promptLogs").Items() {
 		model = cmp.Or(log.Get("completionOptions", "model").Str(), log.Get("modelTitle").Str())
 		provider = log.Get("modelProvider").Str()
@@ -100,7 +102,7 @@ func modelOf(item format.Value) (model, provider string) {
 }
 
 // firstText returns the first text in the content of a message.
-func firstText(content format.Value) string {
+func firstText(content jsontext.Value) string {
 	if content.IsString() {
 		return content.Str()
 	}
@@ -119,7 +121,7 @@ func (p *parser) list() {
 		pr.Run = unknownRun
 		p.Emit(pr)
 	}
-	for o := range p.Each(format.Elements(p.in.Reader, problem)) {
+	for o := range p.Each(jsontext.Elements(p.in.Reader, problem)) {
 		v := o.Value
 		p.id, p.start = cmp.Or(v.Get("sessionId").Text(), v.Get("session_id").Text()), o.Origin.Offset-v.Offset()
 		if p.id == "" {
@@ -138,13 +140,13 @@ func (p *parser) list() {
 }
 
 // timeOf reads a time: milliseconds or seconds since 1970, as a number or in a string, or as text.
-func timeOf(v format.Value) transcript.Time {
+func timeOf(v jsontext.Value) transcript.Time {
 	number := v
 	if v.IsString() {
 		number = v.Inside()
 	}
 	if n, _, ok := strings.Cut(string(number.Raw()), "."); ok {
-		if inner, err := format.ParseJSON([]byte(n)); err == nil {
+		if inner, err := jsontext.Parse([]byte(n)); err == nil {
 			number = inner // seconds with decimals, of early versions
 		}
 	}
@@ -152,21 +154,21 @@ func timeOf(v format.Value) transcript.Time {
 	case !ok:
 		return v.Time()
 	case n > 1e11:
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	case n > 0:
-		return format.UnixSeconds(n)
+		return timestamp.UnixSeconds(n)
 	}
 	return transcript.Time{}
 }
 
 // uncountedRow yields an uncounted row of the session.
-func (p *parser) uncountedRow(v format.Value, kind transcript.Kind, typ string, at transcript.Time) {
+func (p *parser) uncountedRow(v jsontext.Value, kind transcript.Kind, typ string, at transcript.Time) {
 	p.lend.Reset()
 	e := p.lend.Event(transcript.Event{Run: p.id, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.origin(v)})
 	e.Parts[0].Text = p.lend.Text(func(dst []byte) []byte { return appendText(dst, v) })
 	p.Emit(e)
 }
 
-func (p *parser) origin(v format.Value) transcript.Origin {
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
 	return transcript.Origin{Offset: p.start + v.Offset(), Length: int64(v.Len())}
 }

@@ -1,11 +1,11 @@
 package continuedev
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // appendText appends the text of a value, from its own bytes: of a call the tool and its input, of a log of a request the answer; of
 // everything else all strings except ids, types, images, signatures and what repeats the conversation.
-func appendText(dst []byte, v format.Value) []byte {
-	return format.AppendText(dst, v, func(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
+func appendText(dst []byte, v jsontext.Value) []byte {
+	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
 		switch {
 		case skipped[key] || m.IsDataURL():
 			return dst, true
@@ -13,7 +13,7 @@ func appendText(dst []byte, v format.Value) []byte {
 			if input := m.Inside(); input.IsObject() || input.IsArray() {
 				m = input
 			}
-			return format.AppendScalars(dst, m), true
+			return jsontext.AppendScalars(dst, m), true
 		}
 		return dst, false
 	})

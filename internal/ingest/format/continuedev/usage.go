@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -22,7 +22,7 @@ func (continuedev) Resolve(f *transcript.Family) {
 func (continuedev) ResolvesUsage() {}
 
 // usage yields the sum of a session's requests; without one, the usage of its messages.
-func (p *parser) usage(history format.Value) {
+func (p *parser) usage(history jsontext.Value) {
 	sum := p.doc.Get("usage")
 	u := p.readUsage(sum, true)
 	if cost := sum.Get("totalCost").NanoUSD(); cost.Known && cost.N > 0 {
@@ -39,7 +39,7 @@ func (p *parser) usage(history format.Value) {
 }
 
 // onlyModel returns the model of a session's answers if it is the same in all, and else what the session says is selected.
-func (p *parser) onlyModel(history format.Value) (model, provider string) {
+func (p *parser) onlyModel(history jsontext.Value) (model, provider string) {
 	for item := range history.Items() {
 		m, by := modelOf(item)
 		if m == "" {
@@ -54,7 +54,7 @@ func (p *parser) onlyModel(history format.Value) (model, provider string) {
 }
 
 // messageUsage yields the usage of messages. An edit replaces messages: what they used stays counted, unless it was the same.
-func (p *parser) messageUsage(history format.Value) {
+func (p *parser) messageUsage(history jsontext.Value) {
 	for n, item := range history.Numbered() {
 		v := item.Get("message", "usage")
 		model, provider := modelOf(item)
@@ -69,7 +69,7 @@ func (p *parser) messageUsage(history format.Value) {
 }
 
 // readUsage reads token counts. apart says that the cache is not part of the prompt.
-func (p *parser) readUsage(v format.Value, apart bool) *transcript.Usage {
+func (p *parser) readUsage(v jsontext.Value, apart bool) *transcript.Usage {
 	u := &transcript.Usage{
 		Run: p.id, Conversation: conversation, Input: count(v.Get("promptTokens")), Output: count(v.Get("completionTokens")),
 		CacheRead: count(v.Get("promptTokensDetails", "cachedTokens")), CacheWrite: count(v.Get("promptTokensDetails", "cacheWriteTokens")),
@@ -82,7 +82,7 @@ func (p *parser) readUsage(v format.Value, apart bool) *transcript.Usage {
 }
 
 // count reads a number of tokens, which is unknown if it is negative.
-func count(v format.Value) transcript.Count {
+func count(v jsontext.Value) transcript.Count {
 	if n := v.Count(); n.N >= 0 {
 		return n
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -44,7 +45,7 @@ func TestMessageOutput(t *testing.T) {
 // TestRequests checks that the requests of the database or the totals of shutdowns count, whichever is complete.
 func TestRequests(t *testing.T) {
 	stated := func(mark string, at, input, output int64) *transcript.Usage {
-		return &transcript.Usage{Key: fmt.Sprintf("s%s%d", mark, at), Time: format.UnixSeconds(at), Rank: rankDirectory,
+		return &transcript.Usage{Key: fmt.Sprintf("s%s%d", mark, at), Time: timestamp.UnixSeconds(at), Rank: rankDirectory,
 			Input: transcript.Known(input), Output: transcript.Known(output)}
 	}
 	sum := func(at, input, output int64) *transcript.Usage { return stated(shutdownMark, at, input, output) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -82,7 +83,7 @@ func rootAbove(session string) string {
 // hasObject reports whether any line is JSON and could identify the session. The file may be empty or unreadable so far.
 func hasObject(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
-		_, err := format.ParseJSON(line)
+		_, err := jsontext.Parse(line)
 		return err == nil
 	})
 }

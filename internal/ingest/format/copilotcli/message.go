@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // part returns the part for a value that has its own bytes in a line.
-func part(l line, v format.Value) transcript.Part {
-	return format.PartIn(l.value, v, pieceText(v))
+func part(l line, v jsontext.Value) transcript.Part {
+	return jsontext.PartIn(l.value, v, pieceText(v))
 }
 
 // isBlank reports whether a value has no text. A number is text.
-func isBlank(v format.Value) bool {
+func isBlank(v jsontext.Value) bool {
 	text := v.Text()
 	if v.IsObject() || v.IsArray() {
-		text = format.AllStrings(v)
+		text = jsontext.AllStrings(v)
 	}
 	return strings.TrimSpace(text) == ""
 }
@@ -38,12 +39,12 @@ func (p *parser) user(l line) {
 
 // assistantMessage holds the fields of an assistant.message.
 type assistantMessage struct {
-	content, requests, output format.Value
-	reasoning, blocks         format.Value // mostly the same text; blocks as the provider sent them
-	request, model            string       // request identifies the billed request
+	content, requests, output jsontext.Value
+	reasoning, blocks         jsontext.Value // mostly the same text; blocks as the provider sent them
+	request, model            string         // request identifies the billed request
 }
 
-func readAssistantMessage(data format.Value) (a assistantMessage) {
+func readAssistantMessage(data jsontext.Value) (a assistantMessage) {
 	for key, m := range data.Fields() {
 		switch key {
 		case "content":
@@ -129,7 +130,7 @@ func (p *parser) emptyMessage(l line, model string) {
 	p.Emit(e)
 }
 
-func (p *parser) call(l line, v format.Value) transcript.Part {
+func (p *parser) call(l line, v jsontext.Value) transcript.Part {
 	c := part(l, v)
 	args := v.Get("arguments")
 	c.Call = &transcript.Call{ID: v.Get("toolCallId").Str(), Name: v.Get("name").Str(), Input: int64(args.Len()), Paths: format.Paths(args, pathNames, nil)}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -20,12 +21,12 @@ func isOutput(head []byte) (output, certainly bool) {
 		if !format.MayHave(line, `"data"`, `"exitCode"`) {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
 			if whole {
 				continue
 			}
-			v = format.ParseStart(line) // prompts and lists of tools may be long
+			v = jsontext.ParseStart(line) // prompts and lists of tools may be long
 		}
 		switch typ := v.Get("type").Str(); {
 		case typ == "session.start", typ == "session.resume":
@@ -49,7 +50,7 @@ var printedOnly = map[string]bool{
 }
 
 // isResult reports whether a line is the last of an output, the only one that names the session.
-func isResult(v format.Value) bool {
+func isResult(v jsontext.Value) bool {
 	return v.Get("type").Is("result") && v.Get("sessionId").Str() != "" && v.Get("exitCode").Exists()
 }
 
@@ -63,7 +64,7 @@ func resultsIn(content []byte) (results []result) {
 	at := int64(0)
 	for line := range bytes.Lines(content) {
 		if format.HasKeys(line, "result", "sessionId", "exitCode") {
-			if v, err := format.ParseJSON(bytes.TrimSpace(line)); err == nil && isResult(v) {
+			if v, err := jsontext.Parse(bytes.TrimSpace(line)); err == nil && isResult(v) {
 				results = append(results, result{at, v.Get("sessionId").Str()})
 			}
 		}
@@ -81,7 +82,7 @@ func (p *parser) output() {
 		return
 	}
 	results, orders, open := resultsIn(content), map[string]string{}, false
-	for o := range p.Each(format.Objects(io.MultiReader(bytes.NewReader(content), p.in.Reader), "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(io.MultiReader(bytes.NewReader(content), p.in.Reader), "", p.problem)) {
 		l := readLine(o)
 		if p.session == "" || !open && l.id != "" && l.data.IsObject() {
 			for len(results) > 0 && results[0].at < o.Origin.Offset {

@@ -4,18 +4,20 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // line is the envelope of one line of a session.
 type line struct {
-	value, data    format.Value
+	value, data    jsontext.Value
 	typ, id, agent string
 	at             transcript.Time
 	origin         transcript.Origin
 }
 
-func readLine(o format.Object) line {
+func readLine(o jsontext.Object) line {
 	l := line{value: o.Value, origin: o.Origin}
 	for key, m := range o.Value.Fields() {
 		switch key {
@@ -35,16 +37,16 @@ func readLine(o format.Object) line {
 }
 
 // timeOf reads a time as text or in milliseconds.
-func timeOf(v format.Value) transcript.Time {
+func timeOf(v jsontext.Value) transcript.Time {
 	if n, ok := v.Int(); ok {
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	}
 	return v.Time()
 }
 
 // events yields the records of a session.
 func (p *parser) events() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		l := readLine(o)
 		if p.session == "" {
 			p.begin(l)
@@ -128,7 +130,7 @@ func (p *parser) applyContext(l line) {
 		context = l.data
 	}
 	facts := transcript.Attributes{}
-	for name, v := range map[string]format.Value{
+	for name, v := range map[string]jsontext.Value{
 		"repository": context.Get("repository"), "commit": context.Get("headCommit"), "producer": l.data.Get("producer"),
 	} {
 		if s := v.Str(); s != "" {

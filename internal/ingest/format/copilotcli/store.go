@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -40,7 +41,7 @@ func (copilot) Apart(role string) bool { return role == roleStore || role == rol
 func (p *parser) storedRequests() {
 	p.session = sessionOf(p.in.Path)
 	named := map[string]bool{}
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		session := cmp.Or(o.Value.Get("session_id").Text(), p.session)
 		if !named[session] {
 			named[session] = true
@@ -58,7 +59,7 @@ func (p *parser) storedRequests() {
 
 // storedRequest reads a row; nil if it has no counts. The key includes the row's time, because rows are numbered anew after the
 // database was lost.
-func storedRequest(session string, o format.Object) *transcript.Usage {
+func storedRequest(session string, o jsontext.Object) *transcript.Usage {
 	v := o.Value
 	u := requestOf(v, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 	if u == nil {
@@ -75,7 +76,7 @@ func storedRequest(session string, o format.Object) *transcript.Usage {
 
 // requestOf reads the counts of one request from members with these names; nil if there are none. As in session.shutdown, input
 // includes the cached tokens, and output includes reasoning.
-func requestOf(v format.Value, input, output, read, write, reasoning string) *transcript.Usage {
+func requestOf(v jsontext.Value, input, output, read, write, reasoning string) *transcript.Usage {
 	u := &transcript.Usage{
 		Input: v.Get(input).Count(), Output: v.Get(output).Count(), CacheRead: v.Get(read).Count(), CacheWrite: v.Get(write).Count(),
 		Reasoning: v.Get(reasoning).Count(), Requests: transcript.Known(1),

@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // pieceText returns the text of a line, or of a value in one, from its own bytes: every string except ids, models and
 // encrypted data. Of a prompt it is what the user typed, not what Copilot made of it; of a tool.execution_start nothing,
 // since the request has it, and of a stream's pieces nothing, since the message has them. Images and other encoded data, which
 // can outweigh the text of a session, are left out.
-func pieceText(v format.Value) string {
+func pieceText(v jsontext.Value) string {
 	data, typ := v.Get("data"), v.Get("type")
 	if !data.Exists() || !typ.IsString() {
 		return string(appendText(nil, v))
@@ -30,7 +30,7 @@ func pieceText(v format.Value) string {
 	return string(appendText(nil, data))
 }
 
-func userText(data format.Value) string {
+func userText(data jsontext.Value) string {
 	dst := appendText(nil, data.Get("content"))
 	if len(bytes.TrimSpace(dst)) == 0 {
 		dst = appendText(dst, data.Get("transformedContent"))
@@ -39,7 +39,7 @@ func userText(data format.Value) string {
 }
 
 // resultText returns the result as the model saw it, and as the user saw it where that differs.
-func resultText(data format.Value) string {
+func resultText(data jsontext.Value) string {
 	result := data.Get("result")
 	content := string(appendText(nil, result.Get("content")))
 	if !result.IsObject() {
@@ -70,14 +70,14 @@ var skippedKeys = map[string]bool{
 	"reasoningBlocks": true, "encrypted_content": true, "signature": true, "originatingMessageId": true,
 }
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+func visit(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 	switch {
 	case depth > maxTextDepth:
-		return format.AppendStrings(dst, v), true
+		return jsontext.AppendStrings(dst, v), true
 	case key == "arguments": // all of a tool's input, ids included
-		return format.AppendScalars(dst, v), true
+		return jsontext.AppendScalars(dst, v), true
 	case key == "type", depth <= 2 && skippedKeys[key], (key == "data" || key == "blob") && v.IsString():
 		return dst, true
 	}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,7 +16,7 @@ type modelTotals struct {
 	reasoning, requests        transcript.Count
 }
 
-func readTotals(metric format.Value) (s modelTotals, ok bool) {
+func readTotals(metric jsontext.Value) (s modelTotals, ok bool) {
 	u := metric.Get("usage")
 	return modelTotals{
 		tokenCount(u, "inputTokens"), tokenCount(u, "outputTokens"), tokenCount(u, "cacheReadTokens"), tokenCount(u, "cacheWriteTokens"),
@@ -117,7 +117,7 @@ func (p *parser) emitTotals(l line, mark string) {
 }
 
 // metricsOf reads the totals of a line. If a model occurs twice, the last one counts.
-func metricsOf(data format.Value) (models []string, now map[string]modelTotals) {
+func metricsOf(data jsontext.Value) (models []string, now map[string]modelTotals) {
 	now = map[string]modelTotals{}
 	metrics := data.Get("modelMetrics")
 	if !metrics.Exists() {
@@ -183,14 +183,14 @@ func (p *parser) usageRecord(l line) {
 
 var factNames = map[string]string{"totalNanoAiu": "nano_aiu", "totalPremiumRequests": "premium_requests"}
 
-func tokenCount(v format.Value, name string) int64 {
+func tokenCount(v jsontext.Value, name string) int64 {
 	n, _ := v.Get(name).Int()
 	return max(n, 0)
 }
 
 // messageOutput yields the output tokens that a message states, uncounted: a shutdown includes them, and without a shutdown the prompt's
 // tokens are unknown. The messages of one request repeat its count, so each record has only the growth.
-func (p *parser) messageOutput(l line, request, model string, output format.Value) {
+func (p *parser) messageOutput(l line, request, model string, output jsontext.Value) {
 	n, ok := output.Int()
 	if !ok || n <= 0 {
 		return

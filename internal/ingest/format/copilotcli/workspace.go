@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -14,7 +17,7 @@ const workspaceLimit = 1 << 20
 // workspace yields the fields of workspace.yaml. The file is a flat list of scalars; anything else is skipped.
 func (p *parser) workspace() {
 	content, err := format.ReadAll(p.in.Reader, workspaceLimit)
-	if errors.Is(err, format.ErrTooLarge) {
+	if errors.Is(err, layer.ErrTooLarge) {
 		p.problem(&transcript.Problem{Kind: "too large", Reason: "more than a megabyte"})
 		return
 	}
@@ -43,7 +46,7 @@ func (p *parser) workspace() {
 		case "repository":
 			run.Attributes["repository"] = value
 		case "created_at":
-			run.Started = format.Time(value)
+			run.Started = timestamp.Parse(value)
 		}
 	}
 	if name != "" {
@@ -63,7 +66,7 @@ func scalar(s string) string {
 	case len(s) >= 2 && s[0] == '\'' && s[len(s)-1] == '\'':
 		return strings.ReplaceAll(s[1:len(s)-1], "''", "'")
 	case len(s) >= 2 && s[0] == '"':
-		v, err := format.ParseJSON([]byte(s))
+		v, err := jsontext.Parse([]byte(s))
 		if err != nil {
 			return ""
 		}

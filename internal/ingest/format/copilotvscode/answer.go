@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -24,7 +24,7 @@ const (
 	classText
 )
 
-func classOf(v format.Value) textClass {
+func classOf(v jsontext.Value) textClass {
 	switch v.Get("kind").Str() {
 	case "", "markdownContent", "markdownVuln", "inlineReference":
 		return classText
@@ -35,7 +35,7 @@ func classOf(v format.Value) textClass {
 }
 
 // textRun returns the number of parts, from the first on, that form one text: 0 if the first is not text.
-func textRun(parts []format.Value) (n int) {
+func textRun(parts []jsontext.Value) (n int) {
 	for i, v := range parts {
 		switch classOf(v) {
 		case classText:
@@ -51,7 +51,7 @@ func textRun(parts []format.Value) (n int) {
 }
 
 // answerParts yields the events of the next parts of an answer. They must lie in p.base.
-func (p *parser) answerParts(t *turn, parts []format.Value) {
+func (p *parser) answerParts(t *turn, parts []jsontext.Value) {
 	for len(parts) > 0 {
 		n := textRun(parts)
 		if n > 0 {
@@ -67,7 +67,7 @@ func (p *parser) answerParts(t *turn, parts []format.Value) {
 // textEvent yields the event of a text, identified by the part that begins it. If a later line of a log continues the text, that
 // continuation is an event of its own, since an event has one place. If that line replaces the end of the text, the beginning is not in it,
 // so the first event stays as it was.
-func (p *parser) textEvent(t *turn, parts []format.Value) {
+func (p *parser) textEvent(t *turn, parts []jsontext.Value) {
 	e := p.event(t, "answer/"+strconv.Itoa(len(t.parts)), transcript.KindMessage, "assistant", parts[0].Get("kind").Str())
 	e.Origin, e.Parts = p.textSpan(parts)
 	ids := p.collectIDs(func() { p.emitText(e, &t.hasText) })
@@ -82,10 +82,10 @@ func (p *parser) textEvent(t *turn, parts []format.Value) {
 }
 
 // textSpan returns the place of consecutive parts of an answer and the event parts for their text.
-func (p *parser) textSpan(values []format.Value) (transcript.Origin, []transcript.Part) {
+func (p *parser) textSpan(values []jsontext.Value) (transcript.Origin, []transcript.Part) {
 	last := values[len(values)-1]
-	from := format.OffsetIn(p.base, values[0])
-	at, length := p.baseOrigin, format.OffsetIn(p.base, last)+int64(last.Len())-from
+	from := jsontext.OffsetIn(p.base, values[0])
+	at, length := p.baseOrigin, jsontext.OffsetIn(p.base, last)+int64(last.Len())-from
 	if p.in.Role == roleDocument || p.pushed {
 		at.Offset, at.Length, from = at.Offset+from, length, 0
 	}
@@ -97,7 +97,7 @@ func (p *parser) textSpan(values []format.Value) (transcript.Origin, []transcrip
 }
 
 // partEvents yields the events of a part of an answer that is not text.
-func (p *parser) partEvents(t *turn, v format.Value) {
+func (p *parser) partEvents(t *turn, v jsontext.Value) {
 	if p.pushed {
 		p.pushed = false
 		p.withBase(v, func() { p.partEvents(t, v) })

@@ -28,6 +28,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -94,7 +96,7 @@ func (f vscode) Text(role string, raw []byte, part int) (string, error) {
 		return f.cli.Text(role, raw, part)
 	}
 	if role == roleDebug || role == roleChildLog {
-		return format.TextOf("a line of a debug log", raw, func(v format.Value) string { return debugText(role, v) })
+		return format.TextOf("a line of a debug log", raw, func(v jsontext.Value) string { return debugText(role, v) })
 	}
 	return textOf(raw, part)
 }
@@ -116,7 +118,7 @@ type parser struct {
 	agentNames      map[string]string // names of subagents, by the call that started one
 
 	turns      []*turn           // the current state of a log
-	base       format.Value      // the document, request or change whose bytes values are located in
+	base       jsontext.Value    // the document, request or change whose bytes values are located in
 	baseOrigin transcript.Origin // of base
 	emitted    bool              // the line has an event
 	collected  *[]string         // where ids of events are collected
@@ -154,7 +156,7 @@ func (p *parser) finish() {
 	if hash != "" {
 		p.facts.Set("workspace", hash)
 	}
-	started := format.UnixMilli(p.created)
+	started := timestamp.UnixMilli(p.created)
 	p.Emit(&transcript.Run{
 		ID: p.session, Rank: p.rank, Group: hash, Title: c.Title, Model: c.Model, Project: c.Project, Branch: c.Branch, Started: started,
 		Named: !p.hasConversation, Attributes: p.facts,
@@ -174,28 +176,28 @@ func (p *parser) emitConversation() {
 }
 
 // setBase makes v, which is a part of base, the new base.
-func (p *parser) setBase(v format.Value) { p.baseOrigin, p.base = p.origin(v), v }
+func (p *parser) setBase(v jsontext.Value) { p.baseOrigin, p.base = p.origin(v), v }
 
 // origin returns the place of a value in base.
-func (p *parser) origin(v format.Value) transcript.Origin {
-	return format.OriginIn(p.baseOrigin, p.base, v)
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
+	return jsontext.OriginIn(p.baseOrigin, p.base, v)
 }
 
 // locate returns the place of an event made of some values, and its parts. In a log all events of a change have the place of the change, since
 // they are yielded in another order than the change has them; in a document a single value has its own place.
-func (p *parser) locate(values ...format.Value) (transcript.Origin, []transcript.Part) {
+func (p *parser) locate(values ...jsontext.Value) (transcript.Origin, []transcript.Part) {
 	at, whole := p.baseOrigin, p.base
 	if p.in.Role == roleDocument && len(values) == 1 {
 		at, whole = p.origin(values[0]), values[0]
 	}
 	parts := make([]transcript.Part, 0, len(values))
 	for i, v := range values {
-		parts = append(parts, format.PartIn(whole, v, p.text(v, i)))
+		parts = append(parts, jsontext.PartIn(whole, v, p.text(v, i)))
 	}
 	return at, parts
 }
 
-func (p *parser) text(v format.Value, part int) string {
+func (p *parser) text(v jsontext.Value, part int) string {
 	if p.in.Role == roleDebug || p.in.Role == roleChildLog {
 		return debugText(p.in.Role, v)
 	}
@@ -203,7 +205,7 @@ func (p *parser) text(v format.Value, part int) string {
 }
 
 // sessionRow yields an uncounted row for session data that is not an event. Its place is its identity.
-func (p *parser) sessionRow(kind transcript.Kind, typ string, at transcript.Time, v format.Value) {
+func (p *parser) sessionRow(kind transcript.Kind, typ string, at transcript.Time, v jsontext.Value) {
 	origin, parts := p.locate(v)
 	p.Emit(&transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: origin, Parts: parts})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -28,7 +30,7 @@ func detectDebug(h format.Head) format.Claim {
 		return claim
 	}
 	if format.AnyLine(h.Bytes, func(line []byte) bool {
-		return format.BeginsObject(line) && format.HasKeys(line, "ts", "dur", "sid", "type", "spanId", "status", "attrs")
+		return jsontext.BeginsObject(line) && format.HasKeys(line, "ts", "dur", "sid", "type", "spanId", "status", "attrs")
 	}) {
 		claim.Strength = format.Likely
 		return claim
@@ -43,7 +45,7 @@ func (p *parser) debug() {
 	if path.Base(path.Dir(dir)) != debugDir && !format.IsUUID(session) {
 		session = ""
 	}
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.base, p.baseOrigin = o.Value, o.Origin
 		if session == "" {
 			session = o.Value.Get("sid").Str()
@@ -54,7 +56,7 @@ func (p *parser) debug() {
 			version = v
 		}
 		stamp, _ := o.Value.Get("ts").Int()
-		if at := format.UnixMilli(stamp); typ != "llm_request" || !p.span(o.Value, at, name) {
+		if at := timestamp.UnixMilli(stamp); typ != "llm_request" || !p.span(o.Value, at, name) {
 			p.sessionRow(debugKind(typ), typ, at, o.Value)
 		}
 	}
@@ -76,7 +78,7 @@ func debugKind(typ string) transcript.Kind {
 
 // span yields the usage of one request, and reports whether it states any; failed requests do not. Span ids start again when the editor restarts,
 // so the time is part of the key.
-func (p *parser) span(v format.Value, at transcript.Time, file string) bool {
+func (p *parser) span(v jsontext.Value, at transcript.Time, file string) bool {
 	attrs := v.Get("attrs")
 	input, output, cached := tokenCount(attrs.Get("inputTokens")), tokenCount(attrs.Get("outputTokens")), tokenCount(attrs.Get("cachedTokens"))
 	if !input.Known && !output.Known {
@@ -103,12 +105,12 @@ func (p *parser) span(v format.Value, at transcript.Time, file string) bool {
 
 // debugText returns the text of a line. Turns in a session's own log are skipped, since the session has them and more; prompts and answers of a
 // subagent are nowhere else. Prompts of requests repeat all earlier messages and are skipped, too.
-func debugText(role string, v format.Value) string {
+func debugText(role string, v jsontext.Value) string {
 	typ := v.Get("type").Word()
 	if known := debugKind(typ) != transcript.KindUnknown; known && (typ == "llm_request" || role == roleDebug && typ != "discovery" && typ != "generic" && typ != "error" && typ != "hook") {
 		return ""
 	}
-	return format.Build(func(dst []byte) []byte {
+	return jsontext.Build(func(dst []byte) []byte {
 		for key, m := range v.Get("attrs").Fields() {
 			inner := m.Inside()
 			switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // sessionDirs are the directories of sessions: of an open folder, of windows without one, and of sessions on the way from one window
@@ -52,7 +53,7 @@ func (f vscode) Detect(h format.Head) format.Claim {
 // isDocument reports whether a file begins like a session or an export of one. A session's id comes after its requests, so it may lie beyond the
 // head; an export has no id and no version.
 func isDocument(head []byte, inSessionDir bool) bool {
-	head = bytes.TrimSpace(format.TrimBOM(head))
+	head = bytes.TrimSpace(jsontext.TrimBOM(head))
 	if !bytes.HasPrefix(head, []byte("{")) {
 		return false
 	}
@@ -62,7 +63,7 @@ func isDocument(head []byte, inSessionDir bool) bool {
 	if !format.HasKeys(head, "responderUsername", "requests") {
 		return false
 	}
-	start := format.ParseStart(head)
+	start := jsontext.ParseStart(head)
 	requests := start.Get("requests")
 	switch {
 	case !start.Get("responderUsername").IsString() || !requests.IsArray():
@@ -90,7 +91,7 @@ func isLog(head []byte, inSessionDir bool) bool {
 // damaged.
 func isUnreadable(h format.Head) bool {
 	return format.IsUUID(format.Stem(h.Path)) && !format.AnyLine(h.Bytes, func(line []byte) bool {
-		_, err := format.ParseJSON(line)
+		_, err := jsontext.Parse(line)
 		return err == nil
 	})
 }

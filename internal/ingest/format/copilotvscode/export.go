@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -22,7 +22,7 @@ const hintTurns = "turns"
 const turnsAttribute = "turns"
 
 // detectExport marks the file as an export if it has requests with ids but no session id.
-func (p *parser) detectExport(requests format.Value) {
+func (p *parser) detectExport(requests jsontext.Value) {
 	first := firstOf(requests)
 	id := first.Get("requestId").Str()
 	if id == "" || p.base.Get("sessionId").IsString() || sessionDirs[path.Base(path.Dir(p.in.Path))] {
@@ -37,7 +37,7 @@ func (p *parser) detectExport(requests format.Value) {
 	p.setSession(id)
 }
 
-func firstOf(list format.Value) (first format.Value) {
+func firstOf(list jsontext.Value) (first jsontext.Value) {
 	for v := range list.Items() {
 		return v
 	}
@@ -46,7 +46,7 @@ func firstOf(list format.Value) (first format.Value) {
 
 // markTurns records the requests of turns: an export records where each of them ends, any other file that it has them, except those
 // that it has itself copied. The requests must lie in p.base.
-func (p *parser) markTurns(turns []*turn, requests format.Value) {
+func (p *parser) markTurns(turns []*turn, requests jsontext.Value) {
 	var marks []string
 	for n, v := range requests.Numbered() {
 		if n == len(turns) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -26,7 +27,7 @@ func (p *parser) document() {
 }
 
 // readSession reads the members of a session.
-func (p *parser) readSession(v format.Value) {
+func (p *parser) readSession(v jsontext.Value) {
 	p.setSession(v.Get("sessionId").Str())
 	for key, m := range v.Fields() {
 		p.readMember(key, m)
@@ -34,7 +35,7 @@ func (p *parser) readSession(v format.Value) {
 }
 
 // readMember reads one member of a session.
-func (p *parser) readMember(key string, v format.Value) {
+func (p *parser) readMember(key string, v jsontext.Value) {
 	switch key {
 	case "creationDate":
 		p.created, _ = v.Int()
@@ -59,7 +60,7 @@ func (p *parser) readMember(key string, v format.Value) {
 
 // log yields the records of a session that is a log of changes.
 func (p *parser) log() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.base, p.baseOrigin, p.emitted = o.Value, o.Origin, false
 		c := readChange(o.Value)
 		if c.kind == changeInitial {
@@ -89,7 +90,7 @@ const (
 type change struct {
 	kind  int
 	path  []step
-	value format.Value
+	value jsontext.Value
 	from  int // the array is truncated here before values are pushed; -1 for not at all
 }
 
@@ -99,7 +100,7 @@ type step struct {
 	n   int // -1 for a key
 }
 
-func readChange(v format.Value) change {
+func readChange(v jsontext.Value) change {
 	c := change{kind: changeUnknown, value: v.Get("v"), from: -1}
 	if n, ok := v.Get("kind").Int(); ok && n >= changeInitial && n <= changeDelete {
 		c.kind = int(n)
@@ -218,9 +219,9 @@ func (p *parser) changeResponse(t *turn, c change) {
 }
 
 // replaceRequests replaces the requests from an index on, and retracts those that are gone.
-func (p *parser) replaceRequests(from int, requests format.Value) {
+func (p *parser) replaceRequests(from int, requests jsontext.Value) {
 	if old := p.turns[from:]; len(old) > 0 {
-		replacements := map[string]format.Value{}
+		replacements := map[string]jsontext.Value{}
 		for v := range requests.Items() {
 			replacements[v.Get("requestId").Str()] = v
 		}
@@ -238,7 +239,7 @@ func (p *parser) replaceRequests(from int, requests format.Value) {
 }
 
 // addRequests yields the events of requests.
-func (p *parser) addRequests(requests format.Value) {
+func (p *parser) addRequests(requests jsontext.Value) {
 	for v := range requests.Items() {
 		n := len(p.turns)
 		p.withBase(v, func() { p.turns = append(p.turns, p.request(n, v)) })
@@ -249,7 +250,7 @@ func (p *parser) addRequests(requests format.Value) {
 }
 
 // withBase calls do with v, a part of base, as the base.
-func (p *parser) withBase(v format.Value, do func()) {
+func (p *parser) withBase(v jsontext.Value, do func()) {
 	at, whole := p.baseOrigin, p.base
 	p.setBase(v)
 	do()
@@ -257,7 +258,7 @@ func (p *parser) withBase(v format.Value, do func()) {
 }
 
 // plannedIDs returns the ids of the events that a request will have.
-func (p *parser) plannedIDs(n int, v format.Value) []string {
+func (p *parser) plannedIDs(n int, v jsontext.Value) []string {
 	var t *turn
 	p.dryRunIDs(func() { t = p.request(n, v) })
 	return t.eventIDs()

@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // pieceText returns the text of a value of a session from its own bytes: a prompt, a part of an answer, a call or its result, a
 // change. That is every string but ids, kinds, styling and encoded data.
-var pieceText = format.Appended(appendText)
+var pieceText = jsontext.Appended(appendText)
 
 // textOf returns the text of a part of an event from its own bytes: one value, or the parts of an answer that form one text.
 func textOf(raw []byte, part int) (string, error) {
-	if v, err := format.ParseJSON(raw); err == nil {
+	if v, err := jsontext.Parse(raw); err == nil {
 		return valueText(v, part), nil
 	}
-	all, err := format.ParseJSON(slices.Concat([]byte("["), raw, []byte("]")))
+	all, err := jsontext.Parse(slices.Concat([]byte("["), raw, []byte("]")))
 	if err != nil {
 		return "", fmt.Errorf("read a part of a session: %w", err)
 	}
@@ -32,20 +32,20 @@ func textOf(raw []byte, part int) (string, error) {
 }
 
 // valueText returns the text of a value that is one part of an event. After the first part, a part of an answer has what it states beside its text.
-func valueText(v format.Value, part int) string {
+func valueText(v jsontext.Value, part int) string {
 	if kind := v.Get("kind"); part > 0 && (kind.Is("inlineReference") || kind.Is("markdownVuln")) {
-		return notesText([]format.Value{v})
+		return notesText([]jsontext.Value{v})
 	}
 	return pieceText(v)
 }
 
 // answerText returns the text of some parts of an answer as the editor shows them: one text with the labels of inline references. If two
 // texts follow each other without white space, the second starts a new line: the program has already joined all others.
-func answerText(parts []format.Value) string {
+func answerText(parts []jsontext.Value) string {
 	if len(parts) == 1 {
 		return pieceText(parts[0])
 	}
-	return format.Build(func(dst []byte) []byte {
+	return jsontext.Build(func(dst []byte) []byte {
 		named := true // the last appended string was a label, not text
 		for _, v := range parts {
 			if classOf(v) != classText {
@@ -62,7 +62,7 @@ func answerText(parts []format.Value) string {
 }
 
 // appendMarkdown appends the Markdown of a part of an answer, as written.
-func appendMarkdown(dst []byte, v format.Value) []byte {
+func appendMarkdown(dst []byte, v jsontext.Value) []byte {
 	if v.Get("kind").Is("inlineReference") {
 		return append(dst, label(v)...)
 	}
@@ -86,9 +86,9 @@ func appendMarkdown(dst []byte, v format.Value) []byte {
 }
 
 // label returns what the editor shows for a reference: its name, else the file's, with the lines.
-func label(v format.Value) string {
+func label(v jsontext.Value) string {
 	to := v.Get("inlineReference")
-	for _, name := range []format.Value{v.Get("name"), to.Get("name")} {
+	for _, name := range []jsontext.Value{v.Get("name"), to.Get("name")} {
 		if !name.IsBlank() {
 			return name.Str()
 		}
@@ -113,10 +113,10 @@ func label(v format.Value) string {
 }
 
 // notesText returns what some parts of an answer state beside their text: the files they refer to, and warnings about vulnerabilities.
-func notesText(parts []format.Value) string {
-	return format.Build(func(dst []byte) []byte {
+func notesText(parts []jsontext.Value) string {
+	return jsontext.Build(func(dst []byte) []byte {
 		for _, v := range parts {
-			var value format.Value
+			var value jsontext.Value
 			switch kind := v.Get("kind"); {
 			case kind.Is("inlineReference"):
 				value = v.Get("inlineReference")
@@ -127,7 +127,7 @@ func notesText(parts []format.Value) string {
 			default:
 				continue
 			}
-			for line := range strings.SplitSeq(format.Build(func(b []byte) []byte { return appendStrings(b, value) }), "\n") {
+			for line := range strings.SplitSeq(jsontext.Build(func(b []byte) []byte { return appendStrings(b, value) }), "\n") {
 				if line != label(v) && !bytes.Contains(dst, []byte(line)) {
 					dst = append(append(dst, line...), '\n')
 				}
@@ -137,7 +137,7 @@ func notesText(parts []format.Value) string {
 	})
 }
 
-func appendText(dst []byte, v format.Value) []byte {
+func appendText(dst []byte, v jsontext.Value) []byte {
 	kind := v.Get("kind")
 	switch {
 	case kind.Is("toolInvocationSerialized"), kind.Is("toolInvocation"):
@@ -153,14 +153,14 @@ func appendText(dst []byte, v format.Value) []byte {
 }
 
 // appendCall appends the text of a call as shown, without its result.
-func appendCall(dst []byte, v format.Value) []byte {
+func appendCall(dst []byte, v jsontext.Value) []byte {
 	dst = appendStrings(dst, v.Get("invocationMessage"))
 	var commands []string // the same command as given by the model, as edited, as shown and as confirmed
 	for key, m := range v.Get("toolSpecificData").Fields() {
 		switch {
 		case key == "terminalCommandOutput" || key == "result" || skippedKeys[key]:
 		case key == "rawInput":
-			dst = format.AppendScalars(dst, m)
+			dst = jsontext.AppendScalars(dst, m)
 		case m.IsObject() && (key == "commandLine" || key == "confirmation"):
 			for _, s := range m.Fields() {
 				if command := strings.TrimSpace(s.Str()); !slices.Contains(commands, command) {
@@ -176,24 +176,24 @@ func appendCall(dst []byte, v format.Value) []byte {
 }
 
 // appendArguments appends what is in the arguments of a call, which are JSON in a string.
-func appendArguments(dst []byte, v format.Value) []byte {
+func appendArguments(dst []byte, v jsontext.Value) []byte {
 	if inner := v.Inside(); inner.IsObject() || inner.IsArray() {
-		return format.AppendScalars(dst, inner)
+		return jsontext.AppendScalars(dst, inner)
 	}
-	return format.AppendStrings(dst, v)
+	return jsontext.AppendStrings(dst, v)
 }
 
 // appendStrings appends all strings of a value that are text. Of a URI object it appends the path.
-func appendStrings(dst []byte, v format.Value) []byte {
+func appendStrings(dst []byte, v jsontext.Value) []byte {
 	details := v.Get("output").Exists() && v.Get("input").Exists() // resultDetails, whose input belongs to the call
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	return jsontext.AppendText(dst, v, func(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 		switch {
 		case depth > 0 && skippedKeys[key], details && depth == 1 && key == "input":
 			return dst, true
 		case v.IsString():
 			return dst, v.IsDataURL() || v.Len() > minEncodedLen && v.IsBase64()
 		case v.IsObject() && v.Get("path").IsString() && v.Get("scheme").IsString():
-			return format.AppendStrings(dst, v.Get("path")), true
+			return jsontext.AppendStrings(dst, v.Get("path")), true
 		}
 		return dst, false
 	})

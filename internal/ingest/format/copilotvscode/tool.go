@@ -5,27 +5,29 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // round is a call as the model requested it, with the result that it got.
 type round struct {
-	call, content format.Value
+	call, content jsontext.Value
 	at            transcript.Time
 }
 
 // callID returns the id of a call without the suffix that VS Code adds to make it unique.
-func callID(v format.Value) string {
+func callID(v jsontext.Value) string {
 	id, _, _ := strings.Cut(v.Text(), "__vscode")
 	return id
 }
 
 // readResult reads the rounds of a result. They are valid as long as the result.
-func (t *turn) readResult(v format.Value) {
+func (t *turn) readResult(v jsontext.Value) {
 	t.usage.readResult(v)
 	t.rounds, t.roundIDs = map[string]round{}, nil
 	meta := v.Get("metadata")
-	contents := map[string]format.Value{}
+	contents := map[string]jsontext.Value{}
 	for id, content := range meta.Get("toolCallResults").Fields() {
 		contents[id] = content
 	}
@@ -33,7 +35,7 @@ func (t *turn) readResult(v format.Value) {
 		stamp, _ := r.Get("timestamp").Int()
 		for c := range r.Get("toolCalls").Items() {
 			id := callID(c.Get("id"))
-			t.rounds[id] = round{c, contents[c.Get("id").Text()], format.UnixMilli(stamp)}
+			t.rounds[id] = round{c, contents[c.Get("id").Text()], timestamp.UnixMilli(stamp)}
 			t.roundIDs = append(t.roundIDs, id)
 		}
 	}
@@ -42,7 +44,7 @@ func (t *turn) readResult(v format.Value) {
 // pairCalls pairs the calls shown in an answer with those of the rounds where the program gave them other ids, as it did in 2025: all
 // shown calls were requested, in the same order. If their numbers differ, or a tool has the same name in both and the order differs, none is
 // paired.
-func (t *turn) pairCalls(answer []format.Value) {
+func (t *turn) pairCalls(answer []jsontext.Value) {
 	var ids []string
 	hidden, names := false, map[string]bool{}
 	for _, r := range t.rounds {
@@ -74,7 +76,7 @@ func (t *turn) pairCalls(answer []format.Value) {
 
 // toolInvocation yields a call shown in the answer, and its result. What the model requested and got is in the rounds of the result; if
 // these are in the same value, they are further parts of the events.
-func (p *parser) toolInvocation(t *turn, suffix, kind string, v format.Value) {
+func (p *parser) toolInvocation(t *turn, suffix, kind string, v jsontext.Value) {
 	id := callID(v.Get("toolCallId"))
 	nativeID := id
 	if id == "" {
@@ -97,7 +99,7 @@ func (p *parser) toolInvocation(t *turn, suffix, kind string, v format.Value) {
 	if other := t.paired[id]; !ok && other != "" {
 		requested, t.calls[other] = t.rounds[other], true
 	}
-	call, result := []format.Value{v}, shownResults(v)
+	call, result := []jsontext.Value{v}, shownResults(v)
 	if requested.call.IsObject() {
 		call = append(call, requested.call)
 	}
@@ -109,7 +111,7 @@ func (p *parser) toolInvocation(t *turn, suffix, kind string, v format.Value) {
 	if requested.at.Valid {
 		e.Time = requested.at
 	} else if stamp, ok := data.Get("terminalCommandState", "timestamp").Int(); ok {
-		e.Time = format.UnixMilli(stamp)
+		e.Time = timestamp.UnixMilli(stamp)
 	}
 	name := v.Get("toolId").Str()
 	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(max(requested.call.Get("arguments").Len(), details.Get("input").Len())), Paths: paths(v)}
@@ -131,13 +133,13 @@ func (p *parser) toolInvocation(t *turn, suffix, kind string, v format.Value) {
 }
 
 // isInner reports whether a call was made by a tool of the extension to the editor, which shows it in place of the tool's own: it is not a call of the model.
-func isInner(v format.Value) bool {
+func isInner(v jsontext.Value) bool {
 	id := v.Get("toolId").Str()
 	return strings.HasPrefix(id, "vscode_") && strings.HasSuffix(id, "_internal")
 }
 
 // setSubagent sets the agent of a call that a subagent made.
-func (p *parser) setSubagent(e *transcript.Event, v format.Value) {
+func (p *parser) setSubagent(e *transcript.Event, v jsontext.Value) {
 	if id := callID(v.Get("subAgentInvocationId")); id != "" {
 		e.Attributes.Set("subagent", id)
 		if name := p.agentNames[id]; name != "" {
@@ -147,7 +149,7 @@ func (p *parser) setSubagent(e *transcript.Event, v format.Value) {
 }
 
 // shownResults returns the values of a call that have its result.
-func shownResults(v format.Value) (values []format.Value) {
+func shownResults(v jsontext.Value) (values []jsontext.Value) {
 	for _, path := range [][]string{{"pastTenseMessage"}, {"resultDetails"}, {"toolSpecificData", "terminalCommandOutput"}, {"toolSpecificData", "result"}} {
 		if m := v.Get(path...); m.Exists() && !m.IsNull() {
 			values = append(values, m)
@@ -160,7 +162,7 @@ func shownResults(v format.Value) (values []format.Value) {
 }
 
 // callOutcome returns how a call ended, as far as it states that.
-func callOutcome(v format.Value) (failed transcript.Truth, status string, duration transcript.Count) {
+func callOutcome(v jsontext.Value) (failed transcript.Truth, status string, duration transcript.Count) {
 	state := v.Get("toolSpecificData", "terminalCommandState")
 	if code, ok := state.Get("exitCode").Int(); ok {
 		failed, status = transcript.True(code != 0), "exit "+strconv.FormatInt(code, 10)
@@ -182,7 +184,7 @@ func callOutcome(v format.Value) (failed transcript.Truth, status string, durati
 }
 
 // paths returns the files that the shown message of a call names.
-func paths(v format.Value) (files []string) {
+func paths(v jsontext.Value) (files []string) {
 	for uri := range v.Get("invocationMessage", "uris").Fields() {
 		if file := format.FileURI(uri); file != "" && len(file) < 4096 {
 			files = append(files, file)
@@ -193,7 +195,7 @@ func paths(v format.Value) (files []string) {
 
 // resultEvents yields what the result of a turn has beside the answer: an error, summaries, and what the rounds have but no event. whole says
 // that the whole turn is yielded, with its answer.
-func (p *parser) resultEvents(t *turn, result format.Value, whole bool) {
+func (p *parser) resultEvents(t *turn, result jsontext.Value, whole bool) {
 	t.ownIDs = append(t.ownIDs, p.collectIDs(func() {
 		if details := result.Get("errorDetails"); details.IsObject() {
 			p.uncounted(t, "error", transcript.KindError, "errorDetails", details)
@@ -215,7 +217,7 @@ func (p *parser) resultEvents(t *turn, result format.Value, whole bool) {
 
 // roundEvents yields what one request to the model returned that the answer does not show. If the whole turn is yielded, these are
 // counted events; in a change of a log the answer may still follow.
-func (p *parser) roundEvents(t *turn, n string, r format.Value, whole bool) {
+func (p *parser) roundEvents(t *turn, n string, r jsontext.Value, whole bool) {
 	response, thinking := r.Get("response"), r.Get("thinking")
 	switch {
 	case t.hasText || response.IsBlank():

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -44,11 +46,11 @@ func (t *turn) eventIDsFrom(n int) (ids []string) {
 }
 
 // readMember reads a member of a request that is not content.
-func (t *turn) readMember(key string, v format.Value) {
+func (t *turn) readMember(key string, v jsontext.Value) {
 	switch key {
 	case "timestamp":
 		t.stamp, _ = v.Int()
-		t.at = format.UnixMilli(t.stamp)
+		t.at = timestamp.UnixMilli(t.stamp)
 	case "modelId":
 		t.model = v.Str()
 	case "agent":
@@ -67,7 +69,7 @@ func (t *turn) readMember(key string, v format.Value) {
 }
 
 // request yields the events of a request and its answer. p.base is the request.
-func (p *parser) request(n int, v format.Value) *turn {
+func (p *parser) request(n int, v jsontext.Value) *turn {
 	t := &turn{id: v.Get("requestId").Text(), calls: map[string]bool{}}
 	if t.id == "" {
 		t.id = "#" + strconv.Itoa(n)
@@ -95,7 +97,7 @@ func (p *parser) request(n int, v format.Value) *turn {
 	})
 	response, result := v.Get("response"), v.Get("result")
 	if !response.IsArray() && response.Exists() && !response.IsNull() { // early versions
-		p.answerParts(t, []format.Value{response})
+		p.answerParts(t, []jsontext.Value{response})
 	}
 	parts := slices.Collect(response.Items())
 	t.pairCalls(parts)
@@ -122,7 +124,7 @@ func (p *parser) applyTurn(t *turn) {
 }
 
 // prompt yields a prompt: the text of a message, or, in early versions, the message itself.
-func (p *parser) prompt(t *turn, message format.Value) {
+func (p *parser) prompt(t *turn, message jsontext.Value) {
 	text := message
 	if message.IsObject() {
 		text = message.Get("text")
@@ -146,7 +148,7 @@ func (p *parser) prompt(t *turn, message format.Value) {
 }
 
 // event returns an event of a turn. It counts unless the turn was copied.
-func (p *parser) event(t *turn, suffix string, kind transcript.Kind, role, typ string, values ...format.Value) *transcript.Event {
+func (p *parser) event(t *turn, suffix string, kind transcript.Kind, role, typ string, values ...jsontext.Value) *transcript.Event {
 	at, parts := p.locate(values...)
 	_, model := t.usage.providerModel(t.model)
 	e := &transcript.Event{
@@ -160,7 +162,7 @@ func (p *parser) event(t *turn, suffix string, kind transcript.Kind, role, typ s
 }
 
 // uncounted yields an uncounted event of a turn.
-func (p *parser) uncounted(t *turn, suffix string, kind transcript.Kind, typ string, values ...format.Value) {
+func (p *parser) uncounted(t *turn, suffix string, kind transcript.Kind, typ string, values ...jsontext.Value) {
 	e := p.event(t, suffix, kind, "", typ, values...)
 	e.Verdict, e.Model = transcript.Uncounted, ""
 	p.emit(e)

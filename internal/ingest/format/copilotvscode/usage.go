@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -29,7 +30,7 @@ type modelTotal struct {
 // usageMembers are the members of a request that state tokens.
 var usageMembers = map[string]bool{"promptTokens": true, "completionTokens": true, "modelTotals": true, "copilotCredits": true}
 
-func (k *turnUsage) read(key string, v format.Value) {
+func (k *turnUsage) read(key string, v jsontext.Value) {
 	switch key {
 	case "promptTokens":
 		k.input = tokenCount(v)
@@ -46,16 +47,16 @@ func (k *turnUsage) read(key string, v format.Value) {
 }
 
 // tokenCount reads a number of tokens; negative ones are unknown.
-func tokenCount(v format.Value) transcript.Count {
+func tokenCount(v jsontext.Value) transcript.Count {
 	if n := v.Count(); n.N >= 0 {
 		return n
 	}
 	return transcript.Count{}
 }
 
-func count(v format.Value, name string) int64 { return tokenCount(v.Get(name)).N }
+func count(v jsontext.Value, name string) int64 { return tokenCount(v.Get(name)).N }
 
-func (k *turnUsage) readResult(v format.Value) {
+func (k *turnUsage) readResult(v jsontext.Value) {
 	meta := v.Get("metadata")
 	k.lastInput, k.lastOutput = tokenCount(meta.Get("promptTokens")), tokenCount(meta.Get("outputTokens"))
 	k.resolved, k.message = meta.Get("resolvedModel").Str(), meta.Get("modelMessageId").Str()
@@ -119,7 +120,7 @@ func isGlobalID(request string) bool {
 }
 
 // usage yields the usage of a turn, as far as it is known now.
-func (p *parser) usage(t *turn, v format.Value) {
+func (p *parser) usage(t *turn, v jsontext.Value) {
 	k := &t.usage
 	input, output := k.input, k.output
 	if !input.Known {

@@ -15,6 +15,8 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -82,13 +84,13 @@ func (p *parser) emitConversation() {
 }
 
 // parseTime reads a time in seconds, or in milliseconds if it is too large for seconds.
-func parseTime(v format.Value) transcript.Time {
+func parseTime(v jsontext.Value) transcript.Time {
 	n, ok := v.Int()
 	switch {
 	case !ok || n <= 0:
 		return transcript.Time{}
 	case n > 1e11:
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	}
-	return format.UnixSeconds(n)
+	return timestamp.UnixSeconds(n)
 }

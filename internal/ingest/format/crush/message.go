@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,7 +22,7 @@ type message struct {
 }
 
 // message yields the events of one message: one for each part, except the last one, which says why the message ended.
-func (p *parser) message(v format.Value) {
+func (p *parser) message(v jsontext.Value) {
 	m := &message{parser: p, id: v.Get("id").Text(), role: v.Get("role").Word(), model: v.Get("model").Str(), at: parseTime(v.Get("created_at"))}
 	if n, _ := v.Get("is_summary_message").Int(); n != 0 {
 		m.summary = true
@@ -45,7 +46,7 @@ func (p *parser) message(v format.Value) {
 	}
 }
 
-func (m *message) event(kind transcript.Kind, typ string, v format.Value) *transcript.Event {
+func (m *message) event(kind transcript.Kind, typ string, v jsontext.Value) *transcript.Event {
 	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.Row.Origin})
 	e.Parts[0] = m.Part(v)
 	return e
@@ -73,7 +74,7 @@ func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
 // typeShell is a command that the user ran, with its output.
 const typeShell = "shell_command"
 
-func (m *message) part(v format.Value) {
+func (m *message) part(v jsontext.Value) {
 	typ, data := v.Get("type").Word(), v.Get("data")
 	switch typ {
 	case "text":
@@ -114,7 +115,7 @@ func (m *message) part(v format.Value) {
 // pathNames are the members of a call's input that name files.
 var pathNames = []string{"file_path", "path", "filePath"}
 
-func (m *message) text(typ string, v format.Value) {
+func (m *message) text(typ string, v jsontext.Value) {
 	e := m.event(transcript.KindMessage, typ, v)
 	if v.Get("data", "text").IsBlank() {
 		e.Kind = transcript.KindNotice
@@ -132,7 +133,7 @@ func (m *message) text(typ string, v format.Value) {
 }
 
 // shell yields a command that the user ran as a call with its result.
-func (m *message) shell(v format.Value) {
+func (m *message) shell(v jsontext.Value) {
 	const name = "bash"
 	data, call := v.Get("data"), m.id+"/"+strconv.Itoa(m.number)
 	command, output := data.Get("command"), data.Get("output")
@@ -154,7 +155,7 @@ func (m *message) shell(v format.Value) {
 }
 
 // finish yields why a message ended, if that says more than that it did.
-func (m *message) finish(v format.Value) {
+func (m *message) finish(v jsontext.Value) {
 	kind := transcript.KindNotice
 	switch m.stop {
 	case "error", "content_filter":

@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // row yields the records of one row of a database.
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	table, id, parent := v.Get("table").Word(), v.Get("session_id").Text(), v.Get("parent").Text()
 	if table == tableSession {
 		id, parent = v.Get("id").Text(), v.Get("parent_session_id").Text()
@@ -38,7 +39,7 @@ const (
 )
 
 // sessionRow yields the metadata of a session. It does not by itself make a run that counts: a session is created before its first message.
-func (p *parser) sessionRow(v format.Value, id, parent string) {
+func (p *parser) sessionRow(v jsontext.Value, id, parent string) {
 	title, started := format.Title(v.Get("title").Str()), parseTime(v.Get("created_at"))
 	model, provider := modelOf(v.Get("models"))
 	p.Named = true
@@ -59,7 +60,7 @@ func (p *parser) sessionRow(v format.Value, id, parent string) {
 }
 
 // modelOf returns the model of a session with its provider, if all answers have the same.
-func modelOf(models format.Value) (model, provider string) {
+func modelOf(models jsontext.Value) (model, provider string) {
 	n := 0
 	for item := range models.Items() {
 		provider, model, _ = strings.Cut(item.Str(), "\t")
@@ -72,7 +73,7 @@ func modelOf(models format.Value) (model, provider string) {
 }
 
 // usage yields what a session cost without its children. A cost of 0 is not stated: so are subscriptions and models without a price.
-func (p *parser) usage(v format.Value, model, provider string, at transcript.Time) {
+func (p *parser) usage(v jsontext.Value, model, provider string, at transcript.Time) {
 	cost, children := v.Get("cost").NanoUSD(), v.Get("children_cost").NanoUSD()
 	if !cost.Known || cost.N <= 0 {
 		return

@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Text returns the text of one part of an event.
 func (crush) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, format.Appended(appendValue))
+	return format.TextOf(role, raw, jsontext.Appended(appendValue))
 }
 
 // appendValue appends the text of a line or a part, from its own bytes: of a call the tool and its input, of a result the output, of an
 // attached text the file; of a session its title and tasks; of everything else all strings except ids, types, signatures and images.
-func appendValue(dst []byte, v format.Value) []byte {
+func appendValue(dst []byte, v jsontext.Value) []byte {
 	data := v.Get("data")
 	switch {
 	case v.Get("table").Is(tableSession):
-		return appendStrings(format.AppendStrings(dst, v.Get("title")), v.Get("todos"))
+		return appendStrings(jsontext.AppendStrings(dst, v.Get("title")), v.Get("todos"))
 	case v.Get("table").Is(tableMessage):
 		if parts := v.Get("parts"); parts.IsArray() {
 			for part := range parts.Items() {
@@ -28,26 +29,26 @@ func appendValue(dst []byte, v format.Value) []byte {
 		}
 	case !data.IsObject():
 	case v.Get("type").Is("reasoning"):
-		return format.AppendStrings(dst, data.Get("thinking"))
+		return jsontext.AppendStrings(dst, data.Get("thinking"))
 	case v.Get("type").Is("tool_call"):
-		dst = format.AppendStrings(dst, data.Get("name"))
+		dst = jsontext.AppendStrings(dst, data.Get("name"))
 		if input := data.Get("input").Inside(); input.IsObject() || input.IsArray() {
-			return format.AppendScalars(dst, input)
+			return jsontext.AppendScalars(dst, input)
 		}
-		return format.AppendStrings(dst, data.Get("input"))
+		return jsontext.AppendStrings(dst, data.Get("input"))
 	case v.Get("type").Is("tool_result"):
-		return format.AppendStrings(dst, data.Get("content"))
+		return jsontext.AppendStrings(dst, data.Get("content"))
 	case v.Get("type").Is("binary"):
 		return appendAttachment(dst, data)
 	case v.Get("type").Is("finish"):
-		return format.AppendStrings(format.AppendStrings(dst, data.Get("message")), data.Get("details"))
+		return jsontext.AppendStrings(jsontext.AppendStrings(dst, data.Get("message")), data.Get("details"))
 	}
 	return appendStrings(dst, v)
 }
 
 // appendAttachment appends the path of an attached file and, if it is text, its content.
-func appendAttachment(dst []byte, data format.Value) []byte {
-	dst = format.AppendStrings(dst, data.Get("Path"))
+func appendAttachment(dst []byte, data jsontext.Value) []byte {
+	dst = jsontext.AppendStrings(dst, data.Get("Path"))
 	if !strings.HasPrefix(data.Get("MIMEType").Str(), "text/") {
 		return dst
 	}
@@ -67,8 +68,8 @@ var alwaysSkipped = map[string]bool{
 	"thought_signature": true, "tool_id": true, "mime_type": true, "MIMEType": true, "encrypted_content": true,
 }
 
-func appendStrings(dst []byte, v format.Value) []byte {
-	return format.AppendText(dst, v, func(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
+func appendStrings(dst []byte, v jsontext.Value) []byte {
+	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
 		return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
 	})
 }

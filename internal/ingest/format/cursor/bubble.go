@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,7 +17,7 @@ const (
 )
 
 // bubble yields the records of one row.
-func (p *parser) bubble(row, v format.Value, table string) {
+func (p *parser) bubble(row, v jsontext.Value, table string) {
 	b := &bubble{parser: p, value: v, id: row.Get("bubble").Text(), table: table}
 	if !p.started.Valid {
 		p.started = firstTime(row.Get("started"))
@@ -32,7 +33,7 @@ func (p *parser) bubble(row, v format.Value, table string) {
 }
 
 // inlineBubble yields the records of a message inside its composer.
-func (p *parser) inlineBubble(v format.Value, id string) {
+func (p *parser) inlineBubble(v jsontext.Value, id string) {
 	b := &bubble{parser: p, value: v, id: id, table: tableComposer, at: firstTime(v.Get("createdAt"), v.Get("timingInfo", "clientRpcSendTime"))}
 	b.typ, _ = v.Get("type").Int()
 	b.events()
@@ -41,7 +42,7 @@ func (p *parser) inlineBubble(v format.Value, id string) {
 // bubble is one message of the editor while its events are made: text, reasoning, or a call and its result.
 type bubble struct {
 	*parser
-	value     format.Value
+	value     jsontext.Value
 	id        string
 	table     string
 	typ       int64
@@ -191,7 +192,7 @@ func (b *bubble) tool() {
 }
 
 // insideJSON returns the JSON in a string, or the value itself.
-func insideJSON(v format.Value) format.Value {
+func insideJSON(v jsontext.Value) jsontext.Value {
 	if in := v.Inside(); in.Exists() {
 		return in
 	}

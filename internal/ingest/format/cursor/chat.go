@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -12,14 +14,14 @@ import (
 func (p *parser) chat() {
 	p.session, p.rank, p.shared, p.order = p.loc.session, rankRows, true, orderMessages
 	seen := map[string]int{}
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		p.chatRow(o.Value, seen)
 	}
 }
 
-func (p *parser) chatRow(v format.Value, seen map[string]int) {
+func (p *parser) chatRow(v jsontext.Value, seen map[string]int) {
 	data := v.Get("data")
 	switch table := v.Get("table").Word(); {
 	case table == tableMeta:
@@ -41,7 +43,7 @@ func (p *parser) chatRow(v format.Value, seen map[string]int) {
 	}
 }
 
-func (p *parser) chatMessage(id string, data format.Value, left bool) {
+func (p *parser) chatMessage(id string, data jsontext.Value, left bool) {
 	content := data.Get("content")
 	m := &message{parser: p, role: data.Get("role").Word(), id: id, abandoned: left}
 	if m.role == "user" {
@@ -51,7 +53,7 @@ func (p *parser) chatMessage(id string, data format.Value, left bool) {
 }
 
 // projectFrom sets the project from the environment that Cursor describes before the first prompt.
-func (p *parser) projectFrom(content format.Value) {
+func (p *parser) projectFrom(content jsontext.Value) {
 	const before = "Workspace Path: "
 	if p.conv.Project != "" {
 		return
@@ -70,7 +72,7 @@ func (p *parser) projectFrom(content format.Value) {
 }
 
 // chatMeta reads the metadata of a session.
-func (p *parser) chatMeta(row format.Value) {
+func (p *parser) chatMeta(row jsontext.Value) {
 	v := row.Get("value")
 	p.model = v.Get("lastUsedModel").Str()
 	p.conv = transcript.Conversation{
@@ -89,12 +91,12 @@ func (p *parser) chatMeta(row format.Value) {
 func (p *parser) document() {
 	p.session = p.loc.session
 	content, err := format.ReadAll(p.in.Reader, 1<<20)
-	if err != nil && !format.IsContent(err) {
+	if err != nil && !layer.IsContent(err) {
 		p.Fail(err)
 		return
 	}
 	p.baseOrigin = transcript.Origin{Length: int64(len(content))}
-	v, bad := format.ParseJSON(content)
+	v, bad := jsontext.Parse(content)
 	if err != nil || bad != nil || !v.IsObject() {
 		p.problem(&transcript.Problem{Kind: "bad json", Reason: "no JSON object", Origin: p.baseOrigin})
 		return

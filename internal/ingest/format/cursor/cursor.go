@@ -23,6 +23,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -102,7 +103,7 @@ func (cursor) Text(role string, raw []byte, _ int) (string, error) {
 	case roleStream:
 		return streamText(raw)
 	}
-	return format.TextOf(role, raw, func(v format.Value) string { return string(appendValue(nil, role, v)) })
+	return format.TextOf(role, raw, func(v jsontext.Value) string { return string(appendValue(nil, role, v)) })
 }
 
 // The ranks of originals of a conversation.
@@ -136,7 +137,7 @@ type parser struct {
 	calls             int               // calls and messages without an id so far
 	toolNames         map[string]string // by call id
 	baseOrigin        transcript.Origin // of base
-	base              format.Value      // the line whose bytes values are located in
+	base              jsontext.Value    // the line whose bytes values are located in
 	lend              format.Lender
 }
 

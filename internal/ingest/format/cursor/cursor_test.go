@@ -6,6 +6,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -95,8 +96,8 @@ func TestTime(t *testing.T) {
 		"Friday, Jul 17, 2026, 12:26 AM (UTC+99999)": "",
 		"Friday, Jul 17, 2026, 12:26 AM (UTC+99)":    "",
 	} {
-		if got := readTime(stamp); got != format.Time(want) {
-			t.Errorf("%q: %v, want %v", stamp, got, format.Time(want))
+		if got := readTime(stamp); got != timestamp.Parse(want) {
+			t.Errorf("%q: %v, want %v", stamp, got, timestamp.Parse(want))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -119,7 +120,7 @@ func isTranscript(head []byte) bool {
 
 // isPlain reports whether a text begins with a user's line.
 func isPlain(head []byte) bool {
-	head = format.TrimBOM(head)
+	head = jsontext.TrimBOM(head)
 	return bytes.HasPrefix(head, []byte("user:\n")) || bytes.HasPrefix(head, []byte("user:\r\n"))
 }
 
@@ -133,7 +134,7 @@ func isOutput(head []byte) bool {
 		if !isCandidate(line) {
 			continue
 		}
-		if v, err := format.ParseJSON(line); err == nil && v.IsObject() && v.Get("session_id").IsString() && isOutputLine(v) {
+		if v, err := jsontext.Parse(line); err == nil && v.IsObject() && v.Get("session_id").IsString() && isOutputLine(v) {
 			return true
 		}
 	}
@@ -145,7 +146,7 @@ func isCandidate(line []byte) bool {
 	return format.HasKeys(line, "session_id") && format.MayHave(line, "apiKeySource", "call_id", "thinking", "is_error")
 }
 
-func isOutputLine(v format.Value) bool {
+func isOutputLine(v jsontext.Value) bool {
 	has := func(keys ...string) bool { return v.First(keys...).Exists() }
 	switch v.Get("type").Str() + " " + v.Get("subtype").Str() {
 	case "system init":

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -23,7 +25,7 @@ func (p *parser) plain() {
 	p.session, p.rank = p.loc.session, rankPlain
 	p.begin()
 	content, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
-	if errors.Is(err, format.ErrTooLarge) {
+	if errors.Is(err, layer.ErrTooLarge) {
 		p.problem(&transcript.Problem{Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", format.DocumentLimit)})
 		return
 	}
@@ -62,7 +64,7 @@ type section struct {
 
 // next reports whether a line begins another section, and returns it.
 func (s *section) next(line string) (section, bool) {
-	word := strings.TrimSpace(format.TrimBOM(line))
+	word := strings.TrimSpace(jsontext.TrimBOM(line))
 	switch {
 	case word == userLine:
 		return section{role: "user", isSpeaker: true}, true
@@ -132,7 +134,7 @@ func plainName(raw string) string {
 
 // plainText returns the text of a section without its mark.
 func plainText(raw string) string {
-	text := strings.TrimSpace(format.TrimBOM(raw))
+	text := strings.TrimSpace(jsontext.TrimBOM(raw))
 	for _, m := range []string{thinkingMark, callMark, resultMark} {
 		if after, ok := strings.CutPrefix(text, strings.TrimSpace(m)); ok {
 			return strings.ToValidUTF8(strings.TrimSpace(after), "\uFFFD")

@@ -4,20 +4,22 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // rows yields the records of an original from the editor's database: the metadata of a conversation, or its messages.
 func (p *parser) rows() {
 	p.shared, p.order, p.rank = true, orderMessages, rankRows
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		p.row(o.Value)
 	}
 }
 
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	if table := v.Get("table"); table.Is(tableList) {
 		p.listRow(v)
 		return
@@ -52,7 +54,7 @@ func (p *parser) setSession(id string) {
 }
 
 // uncountedRow yields an uncounted event.
-func (p *parser) uncountedRow(v format.Value, kind transcript.Kind, typ string) {
+func (p *parser) uncountedRow(v jsontext.Value, kind transcript.Kind, typ string) {
 	e := p.event(kind, "", typ)
 	e.Conversation, e.Run = "", p.session
 	e.Parts = []transcript.Part{p.part(v)}
@@ -60,7 +62,7 @@ func (p *parser) uncountedRow(v format.Value, kind transcript.Kind, typ string) 
 }
 
 // composer reads the editor's metadata of a conversation. Composers of early versions contain their messages.
-func (p *parser) composer(row, v format.Value) {
+func (p *parser) composer(row, v jsontext.Value) {
 	facts := transcript.Attributes{}
 	for name, key := range map[string]string{"mode": "unifiedMode", "status": "status"} {
 		if s := v.Get(key).Str(); s != "" {
@@ -95,7 +97,7 @@ func (p *parser) composer(row, v format.Value) {
 }
 
 // applyRecord reads the fields that all records of a conversation share.
-func (p *parser) applyRecord(v format.Value, started transcript.Time) {
+func (p *parser) applyRecord(v jsontext.Value, started transcript.Time) {
 	p.isMetadata = true
 	p.conv = transcript.Conversation{
 		Title: format.Title(v.Get("name").Str()), Model: p.model, Project: workspaceFolder(v), Started: started, Branch: lastBranch(v), Mode: v.Get("unifiedMode").Str(),
@@ -117,7 +119,7 @@ const (
 )
 
 // emitRelatives links a conversation to its parent and to its subagents.
-func (p *parser) emitRelatives(v format.Value) {
+func (p *parser) emitRelatives(v jsontext.Value) {
 	p.link(v.Get("subagentInfo", "parentComposerId").Str(), p.session)
 	for _, key := range []string{"subagentComposerIds", "subComposerIds"} {
 		for id := range v.Get(key).Items() {
@@ -127,7 +129,7 @@ func (p *parser) emitRelatives(v format.Value) {
 }
 
 // headerRow reads the entry of a conversation in the list of all.
-func (p *parser) headerRow(row, v format.Value) {
+func (p *parser) headerRow(row, v jsontext.Value) {
 	p.applyRecord(v, firstTime(row.Get("createdAt")))
 	if n, ok := row.Get("isSubagent").Int(); ok && n != 0 {
 		p.conv.Child = true
@@ -140,7 +142,7 @@ func (p *parser) headerRow(row, v format.Value) {
 }
 
 // listRow reads the list of a workspace's conversations, or of the open ones: their titles and times.
-func (p *parser) listRow(row format.Value) {
+func (p *parser) listRow(row jsontext.Value) {
 	for v := range row.Get("value", "allComposers").Items() {
 		id := v.Get("composerId").Str()
 		if id == "" {
@@ -161,7 +163,7 @@ func (p *parser) listRow(row format.Value) {
 }
 
 // workspaceFolder returns the directory of a conversation.
-func workspaceFolder(v format.Value) string {
+func workspaceFolder(v jsontext.Value) string {
 	if dir := v.Get("workspaceIdentifier", "uri", "fsPath").Str(); dir != "" {
 		return dir
 	}
@@ -175,7 +177,7 @@ func workspaceFolder(v format.Value) string {
 }
 
 // lastBranch returns the branch that was used last.
-func lastBranch(v format.Value) (name string) {
+func lastBranch(v jsontext.Value) (name string) {
 	last := int64(-1)
 	for r := range v.Get("trackedGitRepos").Items() {
 		for b := range r.Get("branches").Items() {
@@ -191,10 +193,10 @@ func lastBranch(v format.Value) (name string) {
 }
 
 // firstTime returns the first valid time, given in milliseconds or as text.
-func firstTime(all ...format.Value) transcript.Time {
+func firstTime(all ...jsontext.Value) transcript.Time {
 	for _, v := range all {
 		if n, ok := v.Int(); ok && n > 1e11 {
-			if t := format.UnixMilli(n); t.Valid {
+			if t := timestamp.UnixMilli(n); t.Valid {
 				return t
 			}
 		} else if t := v.Time(); t.Valid {
@@ -205,7 +207,7 @@ func firstTime(all ...format.Value) transcript.Time {
 }
 
 // usageData yields the cost of a conversation in cents for each model, which early versions state.
-func (p *parser) usageData(v format.Value) {
+func (p *parser) usageData(v jsontext.Value) {
 	for model, m := range v.Fields() {
 		cents, ok := m.Get("costInCents").Float()
 		if !ok || cents <= 0 || cents > 1e9 || strings.TrimSpace(model) == "" {

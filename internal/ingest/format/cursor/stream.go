@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -65,7 +66,7 @@ func (p *parser) stream() {
 	s := &stream{parser: p, left: map[string]known{}}
 	s.identify(head)
 	rest := io.MultiReader(bytes.NewReader(head), p.in.Reader)
-	for o := range p.Each(format.Objects(rest, "", s.problem)) {
+	for o := range p.Each(jsontext.Objects(rest, "", s.problem)) {
 		p.baseOrigin, p.base, p.at = o.Origin, o.Value, firstTime(o.Value.Get("timestamp_ms"))
 		p.lend.Reset()
 		s.objects++
@@ -95,10 +96,10 @@ func (s *stream) identify(head []byte) {
 	end := 0
 	for line := range bytes.Lines(head) {
 		end += len(line)
-		if !format.BeginsObject(format.TrimBOM(line)) || !format.MayHave(line, "session_id") {
+		if !jsontext.BeginsObject(jsontext.TrimBOM(line)) || !format.MayHave(line, "session_id") {
 			continue
 		}
-		v, err := format.ParseJSON(format.TrimBOM(line))
+		v, err := jsontext.Parse(jsontext.TrimBOM(line))
 		if err != nil || !v.IsObject() {
 			continue
 		}
@@ -130,7 +131,7 @@ func (s *stream) problem(pr *transcript.Problem) {
 }
 
 // object yields the records of a line.
-func (s *stream) object(v format.Value) {
+func (s *stream) object(v jsontext.Value) {
 	if id := v.Get("session_id").Str(); id != "" && id != s.session {
 		s.enter(id)
 	}
@@ -177,7 +178,7 @@ func (s *stream) enter(id string) {
 }
 
 // message yields the events of a whole message. A user's begins a turn.
-func (s *stream) message(role string, content format.Value) {
+func (s *stream) message(role string, content jsontext.Value) {
 	if role == "user" {
 		s.spoken, s.last = false, s.at
 	}
@@ -189,7 +190,7 @@ func (s *stream) message(role string, content format.Value) {
 // fragmentOf returns the kind of event of which a line has a fragment, "" if it has none. Thinking comes in fragments only, and its last line has
 // no text. Messages come in fragments if partial output was asked for, and then once more as a whole, which either has no time or
 // names the request.
-func fragmentOf(v format.Value) transcript.Kind {
+func fragmentOf(v jsontext.Value) transcript.Kind {
 	switch typ := v.Get("type"); {
 	case typ.Is("thinking"):
 		return transcript.KindReasoning
@@ -199,7 +200,7 @@ func fragmentOf(v format.Value) transcript.Kind {
 	return ""
 }
 
-func (s *stream) addFragment(kind transcript.Kind, v format.Value) {
+func (s *stream) addFragment(kind transcript.Kind, v jsontext.Value) {
 	f := &s.fragment
 	if f.kind == "" {
 		*f = span{kind: kind, id: s.eventID(), origin: s.baseOrigin, at: s.at, text: f.text[:0]}
@@ -242,7 +243,7 @@ func (s *stream) closeFragment(whole bool) {
 }
 
 // appendFragment appends the text of a fragment.
-func appendFragment(dst []byte, v format.Value) []byte {
+func appendFragment(dst []byte, v jsontext.Value) []byte {
 	dst = append(dst, v.Get("text").Str()...)
 	for b := range v.Get("message", "content").Items() {
 		dst = append(dst, b.Get("text").Str()...)
@@ -258,7 +259,7 @@ func (s *stream) emitAs(verdict transcript.Verdict, id string, e *transcript.Eve
 }
 
 // toolOf returns the name of the tool in a call, its input and the value that has the result.
-func toolOf(call format.Value) (name string, input, tool format.Value) {
+func toolOf(call jsontext.Value) (name string, input, tool jsontext.Value) {
 	for key, v := range call.Fields() {
 		short, ok := strings.CutSuffix(key, "ToolCall")
 		switch {
@@ -271,11 +272,11 @@ func toolOf(call format.Value) (name string, input, tool format.Value) {
 			return v.Get("name").Word(), v.Get("arguments"), v
 		}
 	}
-	return "", format.Value{}, format.Value{}
+	return "", jsontext.Value{}, jsontext.Value{}
 }
 
 // tool yields a call or its result.
-func (s *stream) tool(v format.Value) {
+func (s *stream) tool(v jsontext.Value) {
 	call, id := v.Get("tool_call"), v.Get("call_id").Str()
 	name, input, tool := toolOf(call)
 	result := tool.Get("result")
@@ -303,7 +304,7 @@ func (s *stream) tool(v format.Value) {
 }
 
 // outcomeOf returns how a call ended: the member of the result that has the output. There are many for failures, and few others.
-func outcomeOf(result format.Value) (status string, failed transcript.Truth) {
+func outcomeOf(result jsontext.Value) (status string, failed transcript.Truth) {
 	for key, v := range result.Fields() {
 		if !v.IsObject() {
 			continue
@@ -322,7 +323,7 @@ func outcomeOf(result format.Value) (status string, failed transcript.Truth) {
 
 // result yields the end of a turn and its usage. Its text is that of all messages of the turn: it counts only where there are none, since only
 // the result was asked for.
-func (s *stream) result(v format.Value) {
+func (s *stream) result(v jsontext.Value) {
 	id := s.eventID()
 	if text := v.Get("result"); !s.spoken && !text.IsBlank() && !isFailure(v) {
 		e := s.event(transcript.KindMessage, "assistant", "result")
@@ -336,11 +337,11 @@ func (s *stream) result(v format.Value) {
 }
 
 // isFailure reports whether a result is that of a turn that failed.
-func isFailure(v format.Value) bool { return v.Get("is_error").Bool() == transcript.Yes }
+func isFailure(v jsontext.Value) bool { return v.Get("is_error").Bool() == transcript.Yes }
 
 // usage yields the tokens of a turn, of all its requests together, at the last time that the turn states. Input is without what was read from a
 // cache or written to one.
-func (s *stream) usage(v format.Value, id string) {
+func (s *stream) usage(v jsontext.Value, id string) {
 	u := v.Get("usage")
 	if !u.IsObject() {
 		return
@@ -357,7 +358,7 @@ func (s *stream) usage(v format.Value, id string) {
 }
 
 // note yields an uncounted event for any other line.
-func (s *stream) note(v format.Value, typ string) {
+func (s *stream) note(v jsontext.Value, typ string) {
 	e := s.event(transcript.KindUnknown, "", typ)
 	switch {
 	case typ == "system" && v.Get("subtype").Is("init"):
@@ -383,7 +384,7 @@ func (s *stream) note(v format.Value, typ string) {
 func streamText(raw []byte) (string, error) {
 	var text []byte
 	fragments := false
-	for o, err := range format.Objects(bytes.NewReader(raw), "", func(*transcript.Problem) {}) {
+	for o, err := range jsontext.Objects(bytes.NewReader(raw), "", func(*transcript.Problem) {}) {
 		if err != nil {
 			return "", err
 		}
@@ -395,12 +396,12 @@ func streamText(raw []byte) (string, error) {
 	if fragments {
 		return string(text), nil
 	}
-	return format.TextOf(roleStream, raw, format.Appended(appendStream))
+	return format.TextOf(roleStream, raw, jsontext.Appended(appendStream))
 }
 
 // appendStream appends the text of a line or a part of one: of a call the tool and its input; of a result line nothing, since it
 // repeats the messages, unless the turn failed; of everything else all strings except ids and types.
-func appendStream(dst []byte, v format.Value) []byte {
+func appendStream(dst []byte, v jsontext.Value) []byte {
 	if v.IsString() {
 		return appendText(dst, v)
 	}
@@ -409,16 +410,16 @@ func appendStream(dst []byte, v format.Value) []byte {
 	}
 	if name, input, _ := toolOf(v); name != "" {
 		dst = append(dst, name...)
-		return format.AppendScalars(dst, insideJSON(input))
+		return jsontext.AppendScalars(dst, insideJSON(input))
 	}
 	if v.Get("type").Is("result") && v.Get("session_id").Exists() && !isFailure(v) {
 		return dst
 	}
-	appendText := format.AppendText
+	appendText := jsontext.AppendText
 	if !v.Get("type").IsString() { // what a tool returned
-		appendText = format.AppendTextAndNumbers
+		appendText = jsontext.AppendTextAndNumbers
 	}
-	return appendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	return appendText(dst, v, func(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 		return dst, key == "type" || depth == 1 && streamKeys[key] || v.IsDataURL()
 	})
 }

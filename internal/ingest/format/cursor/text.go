@@ -3,7 +3,7 @@ package cursor
 import (
 	"bytes"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // maxTextDepth bounds how deep skippedKeys are looked at; below it every string counts as text.
@@ -11,7 +11,7 @@ const maxTextDepth = 32
 
 // appendValue appends the text of a line, a row or a part of one, from its own bytes: of a prompt what the user typed; of a call the
 // tool and its input; of everything else all strings except ids, types, encrypted data and images.
-func appendValue(dst []byte, role string, v format.Value) []byte {
+func appendValue(dst []byte, role string, v jsontext.Value) []byte {
 	switch {
 	case role == roleStream:
 		return appendStream(dst, v)
@@ -30,7 +30,7 @@ func appendValue(dst []byte, role string, v format.Value) []byte {
 }
 
 // appendRow appends the text of a whole row of a database.
-func appendRow(dst []byte, v format.Value) []byte {
+func appendRow(dst []byte, v jsontext.Value) []byte {
 	value := v.Get("value")
 	switch table := v.Get("table"); {
 	case table.Is(tableMessage), table.Is(tableLost) && v.Get("data").Exists():
@@ -39,7 +39,7 @@ func appendRow(dst []byte, v format.Value) []byte {
 		return appendBubble(dst, value)
 	case table.Is(tableList):
 		for c := range value.Get("allComposers").Items() {
-			dst = format.AppendStrings(format.AppendStrings(dst, c.Get("name")), c.Get("subtitle"))
+			dst = jsontext.AppendStrings(jsontext.AppendStrings(dst, c.Get("name")), c.Get("subtitle"))
 		}
 		return dst
 	}
@@ -50,26 +50,26 @@ func appendRow(dst []byte, v format.Value) []byte {
 }
 
 // appendBubble appends the text of a message, the code that is shown in it but not part of its text, and the code attached to it.
-func appendBubble(dst []byte, v format.Value) []byte {
+func appendBubble(dst []byte, v jsontext.Value) []byte {
 	before := len(dst)
 	if text := v.Get("text"); text.IsString() {
 		dst = appendText(dst, text)
 	}
 	for block := range v.Get("codeBlocks").Items() {
 		if code := block.Get("content"); !bytes.Contains(dst[before:], []byte(code.Str())) {
-			dst = format.AppendStrings(dst, code)
+			dst = jsontext.AppendStrings(dst, code)
 		}
 	}
 	return appendDeep(dst, v.Get("attachedCodeChunks"), 1)
 }
 
 // appendText appends a string, without the tags around a prompt.
-func appendText(dst []byte, v format.Value) []byte {
+func appendText(dst []byte, v jsontext.Value) []byte {
 	if v.IsDataURL() {
 		return dst
 	}
 	before := len(dst)
-	dst = format.AppendStrings(dst, v)
+	dst = jsontext.AppendStrings(dst, v)
 	text := dst[before:]
 	if len(text) > 0 && text[0] == '\n' && before > 0 {
 		before++
@@ -95,32 +95,32 @@ func mayWrap(head string) bool {
 }
 
 // appendInside appends the strings and numbers of the JSON in a string, as results of tools are written; else the string.
-func appendInside(dst []byte, v format.Value) []byte {
+func appendInside(dst []byte, v jsontext.Value) []byte {
 	if inside := v.Inside(); inside.IsObject() || inside.IsArray() {
-		return format.AppendScalars(dst, inside)
+		return jsontext.AppendScalars(dst, inside)
 	}
 	return appendText(dst, v)
 }
 
 // isTool reports whether a value is a tool call in the editor's database.
-func isTool(v format.Value) bool {
+func isTool(v jsontext.Value) bool {
 	return v.Get("rawArgs").Exists() || v.Get("toolCallId").Exists() && v.Get("name").Exists() || v.Get("params").Exists() && v.Get("name").Exists()
 }
 
 // appendCall appends the name and the input of a call. The result has its own event.
-func appendCall(dst []byte, v format.Value) []byte {
-	dst = format.AppendStrings(dst, v.Get("name"))
-	return format.AppendScalars(dst, insideJSON(inputOf(v)))
+func appendCall(dst []byte, v jsontext.Value) []byte {
+	dst = jsontext.AppendStrings(dst, v.Get("name"))
+	return jsontext.AppendScalars(dst, insideJSON(inputOf(v)))
 }
 
 // inputOf returns the input of a call: as the model wrote it, else as Cursor parsed it.
-func inputOf(v format.Value) format.Value {
+func inputOf(v jsontext.Value) jsontext.Value {
 	for _, key := range []string{"rawArgs", "params"} {
 		if m := v.Get(key); m.Exists() && !m.IsNull() && m.Len() > len(`""`) {
 			return m
 		}
 	}
-	return format.Value{}
+	return jsontext.Value{}
 }
 
 // skippedKeys are members of a line or a part that hold no text to search.
@@ -131,15 +131,15 @@ var skippedKeys = map[string]bool{
 }
 
 // appendDeep appends the text of a line (at 0), or of a part of one (at 1).
-func appendDeep(dst []byte, v format.Value, at int) []byte {
+func appendDeep(dst []byte, v jsontext.Value, at int) []byte {
 	call := at == 0 && (v.Get("type").Is("tool_use") || v.Get("type").Is("tool-call"))
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	return jsontext.AppendText(dst, v, func(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 		depth += at
 		switch {
 		case depth > maxTextDepth:
-			return format.AppendStrings(dst, v), true
+			return jsontext.AppendStrings(dst, v), true
 		case call && depth == 1 && (key == "input" || key == "args"): // all of a tool's input, ids included
-			return format.AppendScalars(dst, v), true
+			return jsontext.AppendScalars(dst, v), true
 		case key == "type", depth <= 2 && skippedKeys[key]:
 			return dst, true
 		case depth == 1 && key == "text" && v.IsString():

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -11,7 +12,7 @@ import (
 func (p *parser) lines() {
 	p.session, p.rank = p.loc.session, rankTranscript
 	p.begin()
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		p.line(o.Value)
@@ -40,7 +41,7 @@ func (p *parser) link(parent, child string) {
 }
 
 // line yields the records of a line: a message, or a line without a role.
-func (p *parser) line(v format.Value) {
+func (p *parser) line(v jsontext.Value) {
 	role := v.Get("role")
 	if !role.IsString() {
 		p.noteLine(v)
@@ -55,7 +56,7 @@ func (p *parser) line(v format.Value) {
 }
 
 // noteLine yields an event for a line without a role, such as turn_ended.
-func (p *parser) noteLine(v format.Value) {
+func (p *parser) noteLine(v jsontext.Value) {
 	typ := v.Get("type").Word()
 	e := p.event(transcript.KindUnknown, "", typ)
 	switch {
@@ -72,7 +73,7 @@ func (p *parser) noteLine(v format.Value) {
 }
 
 // message yields the events of one message: one event for all user content, else one for each block.
-func (p *parser) message(role string, content format.Value) {
+func (p *parser) message(role string, content jsontext.Value) {
 	m := &message{parser: p, role: role}
 	m.events(content)
 }
@@ -91,7 +92,7 @@ type message struct {
 }
 
 // events yields the events of a message. User content has the place of its first block.
-func (m *message) events(content format.Value) {
+func (m *message) events(content jsontext.Value) {
 	if content.IsString() {
 		m.text(content, content)
 	}
@@ -116,7 +117,7 @@ func (m *message) events(content format.Value) {
 }
 
 // isUserContent reports whether a block is content of a user message.
-func (m *message) isUserContent(b format.Value) bool {
+func (m *message) isUserContent(b jsontext.Value) bool {
 	if m.role != "user" {
 		return false
 	}
@@ -128,7 +129,7 @@ func (m *message) isUserContent(b format.Value) bool {
 }
 
 // block reads one block of a message. The editor writes Anthropic's blocks, the command line's database those of the AI SDK.
-func (m *message) block(b format.Value) {
+func (m *message) block(b jsontext.Value) {
 	switch typ := b.Get("type").Word(); {
 	case b.IsString():
 		m.text(b, b)
@@ -136,13 +137,13 @@ func (m *message) block(b format.Value) {
 	case typ == "text":
 		m.text(b, b.Get("text"))
 	case m.isUserContent(b):
-		m.addUser(b, format.Value{})
+		m.addUser(b, jsontext.Value{})
 	default:
 		m.typedBlock(b, typ)
 	}
 }
 
-func (m *message) typedBlock(b format.Value, typ string) {
+func (m *message) typedBlock(b jsontext.Value, typ string) {
 	switch typ {
 	case "thinking", "redacted_thinking", "reasoning", "redacted-reasoning":
 		m.emitBlock(b, transcript.KindReasoning, "assistant", typ)
@@ -156,7 +157,7 @@ func (m *message) typedBlock(b format.Value, typ string) {
 }
 
 // text reads a text, in a block or as the whole message.
-func (m *message) text(b, text format.Value) {
+func (m *message) text(b, text jsontext.Value) {
 	switch {
 	case text.IsBlank():
 	case m.role == "user":
@@ -169,7 +170,7 @@ func (m *message) text(b, text format.Value) {
 }
 
 // addUser adds a block to the user's event.
-func (m *message) addUser(b, text format.Value) {
+func (m *message) addUser(b, text jsontext.Value) {
 	if m.pending == nil {
 		m.pending, m.injected, m.query = m.event(transcript.KindMessage, "user", "user"), true, ""
 		m.pending.Verdict = transcript.Counted
@@ -223,11 +224,11 @@ func (m *message) eventID() string {
 }
 
 // emitBlock yields the event of one block.
-func (m *message) emitBlock(b format.Value, kind transcript.Kind, role, typ string) {
+func (m *message) emitBlock(b jsontext.Value, kind transcript.Kind, role, typ string) {
 	m.emitCounted(m.newEvent(b, kind, role, typ))
 }
 
-func (m *message) newEvent(b format.Value, kind transcript.Kind, role, typ string) *transcript.Event {
+func (m *message) newEvent(b jsontext.Value, kind transcript.Kind, role, typ string) *transcript.Event {
 	e := m.event(kind, role, typ)
 	e.Verdict, e.ID = transcript.Counted, m.eventID()
 	e.Parts = []transcript.Part{m.part(b)}
@@ -246,14 +247,14 @@ func (m *message) emitCounted(e *transcript.Event) {
 }
 
 // uncountedBlock yields an uncounted event for a block of another kind.
-func (m *message) uncountedBlock(b format.Value, typ string) {
+func (m *message) uncountedBlock(b jsontext.Value, typ string) {
 	e := m.event(transcript.KindUnknown, m.role, typ)
 	e.Parts = []transcript.Part{m.part(b)}
 	m.emitted = true
 	m.Emit(e)
 }
 
-func (m *message) call(b format.Value, typ string) {
+func (m *message) call(b jsontext.Value, typ string) {
 	e := m.newEvent(b, transcript.KindToolCall, "assistant", typ)
 	input := firstOf(b, "input", "args")
 	id := firstOf(b, "id", "toolCallId").Str()
@@ -285,7 +286,7 @@ func (p *parser) setProjectFrom(paths []string) {
 	}
 }
 
-func (m *message) result(b format.Value, typ string) {
+func (m *message) result(b jsontext.Value, typ string) {
 	e := m.newEvent(b, transcript.KindToolResult, "tool", typ)
 	r := &transcript.Result{Call: firstOf(b, "tool_use_id", "toolCallId").Str(), Name: b.Get("toolName").Str(), Output: int64(firstOf(b, "content", "result", "output").Len())}
 	if r.Name == "" {
@@ -299,13 +300,13 @@ func (m *message) result(b format.Value, typ string) {
 }
 
 // firstOf returns the first of several members that exists.
-func firstOf(v format.Value, keys ...string) format.Value {
+func firstOf(v jsontext.Value, keys ...string) jsontext.Value {
 	for _, k := range keys {
 		if m := v.Get(k); m.Exists() {
 			return m
 		}
 	}
-	return format.Value{}
+	return jsontext.Value{}
 }
 
 // event returns an uncounted event for a line. Before the first message it belongs to the run alone.
@@ -318,8 +319,8 @@ func (p *parser) event(kind transcript.Kind, role, typ string) *transcript.Event
 }
 
 // part returns the part for a value that has its own bytes in the line.
-func (p *parser) part(v format.Value) transcript.Part {
-	return format.PartIn(p.base, v, p.lend.Text(func(b []byte) []byte { return appendValue(b, p.in.Role, v) }))
+func (p *parser) part(v jsontext.Value) transcript.Part {
+	return jsontext.PartIn(p.base, v, p.lend.Text(func(b []byte) []byte { return appendValue(b, p.in.Role, v) }))
 }
 
 // pathNames are the members of a call's input that name files.

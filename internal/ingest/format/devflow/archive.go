@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -75,8 +76,8 @@ func readMembers(r io.Reader, s *format.Sink) {
 	reported := false // a tear damages both a member and the archive: report it once
 	pairs := &transcriptPairs{Sink: s, hasGzip: map[string]bool{}}
 	defer pairs.flush()
-	for file, err := range format.TarFiles(format.Gunzip(r)) {
-		if err != nil && format.IsContent(err) {
+	for file, err := range layer.TarFiles(layer.Gunzip(r)) {
+		if err != nil && layer.IsContent(err) {
 			if !reported {
 				s.Emit(&transcript.Problem{Kind: contentKind(err), Reason: err.Error()})
 			}
@@ -105,11 +106,11 @@ func readMembers(r io.Reader, s *format.Sink) {
 	}
 }
 
-func (p *parser) member(m member, file format.TarFile) {
+func (p *parser) member(m member, file layer.TarFile) {
 	r := file.Reader
 	if m.role == roleTranscriptGz || m.role == roleArtifactGz {
 		p.inner, p.gzip = "gzip+tar+gzip:"+file.Name, true
-		r = format.Gunzip(r)
+		r = layer.Gunzip(r)
 	}
 	switch m.role {
 	case roleTranscript, roleTranscriptGz:

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,7 +18,7 @@ func (p *parser) artifact(name string, r io.Reader) {
 		return
 	}
 	b, err := io.ReadAll(io.LimitReader(r, format.DocumentLimit))
-	if err != nil && !format.IsContent(err) {
+	if err != nil && !layer.IsContent(err) {
 		p.Fail(err)
 		return
 	}
@@ -37,7 +39,7 @@ func (p *parser) artifact(name string, r io.Reader) {
 		event.Attributes["torn"] = true
 	}
 	// A review states its own tokens. They are in no total of the run and remain an attribute of the review.
-	if v, err := format.ParseJSON(b); err == nil {
+	if v, err := jsontext.Parse(b); err == nil {
 		for _, path := range [][]string{{"metrics", "tokensUsed"}, {"tokensUsed"}} {
 			if n := v.Get(path...).Count(); n.Known {
 				event.Attributes["tokens_used"] = n.N

@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // appendCall appends the part of a call and, if it has output or an error, the part of its result. The bytes of the call's
 // part are its object. Those of the result's are the members "output" and "error" in it, from the first one's key to the
 // last one's value, so that Text can distinguish the two by their first byte.
-func (t *turnReader) appendCall(parts []transcript.Part, turn, call format.Value) []transcript.Part {
+func (t *turnReader) appendCall(parts []transcript.Part, turn, call jsontext.Value) []transcript.Part {
 	t.calls++
 	id := t.callID(call.Get("id").Str())
 	input := call.Get("input")
-	at := format.OffsetIn(turn, call)
+	at := jsontext.OffsetIn(turn, call)
 	parts = append(parts, transcript.Part{
 		Kind: transcript.KindToolCall, Role: "assistant", Text: partText(call.Raw(), len(parts)), Offset: at, Length: int64(call.Len()),
 		Call: &transcript.Call{ID: id, Name: call.Get("name").Str(), Input: int64(input.Len()), Paths: paths(input)},
@@ -46,17 +46,17 @@ func (t *turnReader) callID(native string) string {
 }
 
 // isPresent reports whether output or error of a call says anything: the writer omits empty ones.
-func isPresent(v format.Value) bool { return !v.IsNull() && !v.Is("") }
+func isPresent(v jsontext.Value) bool { return !v.IsNull() && !v.Is("") }
 
 // resultBytes returns the bytes of a call that hold its result, and their offset in it; nil if there is no result.
-func resultBytes(call format.Value) (raw []byte, at int64) {
+func resultBytes(call jsontext.Value) (raw []byte, at int64) {
 	first, last := int64(-1), int64(-1)
 	for _, key := range []string{"output", "error"} {
 		v := call.Get(key)
 		if !isPresent(v) {
 			continue
 		}
-		at := format.OffsetIn(call, v)
+		at := jsontext.OffsetIn(call, v)
 		if start := keyStart(call.Raw()[:at]); first < 0 || start < first {
 			first = start
 		}
@@ -87,9 +87,9 @@ func keyStart(b []byte) int64 {
 }
 
 // paths returns the files that an input names.
-func paths(input format.Value) []string {
+func paths(input jsontext.Value) []string {
 	var found []string
-	add := func(v format.Value) {
+	add := func(v jsontext.Value) {
 		if s := v.Str(); s != "" {
 			found = append(found, s)
 		}

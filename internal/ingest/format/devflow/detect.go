@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -139,7 +141,7 @@ func isTruncated(role string, h format.Head) bool {
 	if int64(len(h.Bytes)) < h.Size || role == roleTranscriptGz {
 		return false
 	}
-	_, err := format.ParseJSON(format.TrimBOM(h.Bytes))
+	_, err := jsontext.Parse(jsontext.TrimBOM(h.Bytes))
 	return err != nil
 }
 
@@ -155,7 +157,7 @@ func isTorn(role string, h format.Head) bool {
 
 // inflate returns the content of the first bytes of a .gz.
 func inflate(b []byte) []byte {
-	out, _ := io.ReadAll(io.LimitReader(format.Gunzip(bytes.NewReader(b)), format.HeadSize))
+	out, _ := io.ReadAll(io.LimitReader(layer.Gunzip(bytes.NewReader(b)), format.HeadSize))
 	return out
 }
 
@@ -186,7 +188,7 @@ func (p place) claimArchive(h format.Head) format.Claim {
 	if p.sure {
 		return c
 	}
-	for file, err := range format.TarFiles(format.Gunzip(bytes.NewReader(h.Bytes))) {
+	for file, err := range layer.TarFiles(layer.Gunzip(bytes.NewReader(h.Bytes))) {
 		if err != nil {
 			break
 		}

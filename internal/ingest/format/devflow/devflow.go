@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -55,7 +57,7 @@ func (devflow) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.transcript(in.Reader)
 		case roleTranscriptGz:
 			p.inner, p.gzip = "gzip", true
-			p.transcript(format.Gunzip(in.Reader))
+			p.transcript(layer.Gunzip(in.Reader))
 		case roleMetadata:
 			p.metadata(in.Reader)
 		case roleArtifact, roleArtifactGz:
@@ -63,7 +65,7 @@ func (devflow) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.dir = at.dir
 			if in.Role == roleArtifactGz {
 				p.inner = "gzip"
-				in.Reader = format.Gunzip(in.Reader)
+				in.Reader = layer.Gunzip(in.Reader)
 			}
 			p.artifact(strings.Join(at.below, "/"), in.Reader)
 		case roleArchive:
@@ -116,6 +118,6 @@ func (p *parser) rankOf(kind int) int {
 }
 
 // origin returns the place of a value that was parsed from the document b.
-func (p *parser) origin(b []byte, v format.Value) transcript.Origin {
+func (p *parser) origin(b []byte, v jsontext.Value) transcript.Origin {
 	return transcript.Origin{Inner: p.inner, Offset: v.OffsetIn(b), Length: int64(v.Len())}
 }

@@ -7,14 +7,16 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // read returns a whole document and the JSON object in it. If it is none, read yields a problem, and the run all the same:
 // what kind of run it is, its other documents say.
-func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
+func (p *parser) read(r io.Reader) (b []byte, doc jsontext.Value, ok bool) {
 	b, err := format.ReadAll(r, format.DocumentLimit)
-	if err != nil && !format.IsContent(err) {
+	if err != nil && !layer.IsContent(err) {
 		p.Fail(err)
 		return nil, doc, false
 	}
@@ -23,7 +25,7 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 		problem.Kind, problem.Reason = contentKind(err), err.Error()
 		problem.Origin.Inner = memberLayer(p.inner)
 	} else {
-		doc, err = format.ParseJSON(format.TrimBOM(b))
+		doc, err = jsontext.Parse(jsontext.TrimBOM(b))
 		problem.Origin = transcript.Origin{Inner: p.inner, Length: int64(len(b))}
 		switch {
 		case err != nil:
@@ -43,23 +45,23 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 
 // contentKind returns the problem kind for an error of a layer.
 func contentKind(err error) string {
-	if c, ok := errors.AsType[*format.ContentError](err); ok {
+	if c, ok := errors.AsType[*layer.ContentError](err); ok {
 		return "bad " + c.Layer
 	}
 	return "too large"
 }
 
 // runID returns the run's id as the document states it, else its directory's name.
-func (p *parser) runID(doc, meta format.Value) string {
+func (p *parser) runID(doc, meta jsontext.Value) string {
 	return cmp.Or(doc.Get("runId").Str(), meta.Get("runId").Str(), p.dir)
 }
 
 // tornID returns the run's id from a document that is not valid JSON but still contains the whole id: its directory may
 // have been renamed. Else it returns the directory's name.
 func (p *parser) tornID(b []byte) string {
-	v := format.ParseStart(format.TrimBOM(b))
-	for _, id := range []format.Value{v.Get("runId"), v.Get("metadata", "runId")} {
-		if _, err := format.ParseJSON(id.Raw()); err == nil && id.Str() != "" {
+	v := jsontext.ParseStart(jsontext.TrimBOM(b))
+	for _, id := range []jsontext.Value{v.Get("runId"), v.Get("metadata", "runId")} {
+		if _, err := jsontext.Parse(id.Raw()); err == nil && id.Str() != "" {
 			return id.Str()
 		}
 	}
@@ -80,7 +82,7 @@ func (p *parser) metadata(r io.Reader) {
 	if !ok {
 		return
 	}
-	id := p.runID(doc, format.Value{})
+	id := p.runID(doc, jsontext.Value{})
 	if id == "" {
 		p.emitNoRun(b)
 		return
@@ -103,7 +105,7 @@ func (p *parser) metadata(r io.Reader) {
 func byOffset(a, b *transcript.Event) int { return cmp.Compare(a.Origin.Offset, b.Origin.Offset) }
 
 // run returns the Run that metadata describe.
-func (p *parser) run(id string, meta format.Value, rank int) *transcript.Run {
+func (p *parser) run(id string, meta jsontext.Value, rank int) *transcript.Run {
 	status := meta.Get("status").Str()
 	run := &transcript.Run{
 		ID: id, Rank: rank, Flow: meta.Get("flowId").Str(), Status: status, Outcome: outcome(status),
@@ -137,7 +139,7 @@ func outcome(status string) transcript.Outcome {
 }
 
 // metadataRows returns rows for the input and the error of a run, so that a ticket in the input is found.
-func (p *parser) metadataRows(b []byte, run string, meta format.Value) []*transcript.Event {
+func (p *parser) metadataRows(b []byte, run string, meta jsontext.Value) []*transcript.Event {
 	var rows []*transcript.Event
 	for _, m := range []struct {
 		key  string
@@ -161,7 +163,7 @@ func (p *parser) metadataRows(b []byte, run string, meta format.Value) []*transc
 
 // totals yields the usage that counts: one per run, from the document with the highest rank. A run that is still running
 // has zeros there, which mean nothing; a cost of zero means that no caller set one.
-func (p *parser) totals(b []byte, meta format.Value, run *transcript.Run) {
+func (p *parser) totals(b []byte, meta jsontext.Value, run *transcript.Run) {
 	u := &transcript.Usage{
 		Run: run.ID, Key: run.ID, Rank: int64(run.Rank), Time: run.Ended, Origin: p.origin(b, meta),
 		Input: meta.Get("totalTokensIn").Count(), Output: meta.Get("totalTokensOut").Count(),

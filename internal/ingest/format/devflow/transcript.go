@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -60,7 +61,7 @@ func (p *parser) transcript(r io.Reader) {
 }
 
 // title returns the first line of the first user turn.
-func title(turns format.Value) string {
+func title(turns jsontext.Value) string {
 	for turn := range turns.Items() {
 		if turn.Get("role").Str() != "user" {
 			continue
@@ -80,7 +81,7 @@ type turnReader struct {
 }
 
 // event returns the event of a turn: a part for the turn itself, and one for each call and each result in it.
-func (t *turnReader) event(turn format.Value) *transcript.Event {
+func (t *turnReader) event(turn jsontext.Value) *transcript.Event {
 	role := turn.Get("role").Str()
 	event := &transcript.Event{
 		Run: t.run, Kind: transcript.KindMessage, Role: role, Type: "turn",
@@ -108,7 +109,7 @@ func (t *turnReader) event(turn format.Value) *transcript.Event {
 
 // turnRecords returns the records of a turn besides its event: its share of the run's tokens, and the step of a node that
 // ended.
-func (t *turnReader) turnRecords(turn format.Value, n int) []transcript.Record {
+func (t *turnReader) turnRecords(turn jsontext.Value, n int) []transcript.Record {
 	var records []transcript.Record
 	in, out := turn.Get("tokensIn").Count(), turn.Get("tokensOut").Count()
 	inTotals, outside := splitTokens(turn.Get("role").Str(), in, out)
@@ -161,7 +162,7 @@ func splitTokens(role string, in, out transcript.Count) (inTotals, outside *tran
 var nodeTurn = lazyregexp.New(`(?s)^Node (\S+) (?:(completed) in (\S+)|(failed): (.*))$`)
 
 // node returns a step for the turn that ended it. m is its match of nodeTurn.
-func (t *turnReader) node(turn format.Value, n int, m []string) *transcript.Step {
+func (t *turnReader) node(turn jsontext.Value, n int, m []string) *transcript.Step {
 	step := &transcript.Step{
 		Run: t.run, Key: fmt.Sprintf("node:%d", n), Name: m[1], Kind: "node", Status: m[2] + m[4], Error: m[5],
 		Outcome: outcome(m[2] + m[4]), Ended: turn.Get("timestamp").Time(),

@@ -15,6 +15,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -71,7 +72,7 @@ func (droid) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 // Text returns the text of one part of an event.
 func (droid) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleOutput {
-		return format.TextOf(role, raw, format.Appended(appendPrinted))
+		return format.TextOf(role, raw, jsontext.Appended(appendPrinted))
 	}
 	return format.TextOf(role, raw, textOf)
 }

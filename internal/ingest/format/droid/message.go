@@ -5,17 +5,18 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message holds the members of a message.
 type message struct {
 	role, model, visibility string
-	content, reasoning      format.Value
+	content, reasoning      jsontext.Value
 	hook, failed            bool
 }
 
-func readMessage(v format.Value) (m message) {
+func readMessage(v jsontext.Value) (m message) {
 	for key, f := range v.Fields() {
 		switch key {
 		case "role":
@@ -74,7 +75,7 @@ func (p *parser) message(l *line) {
 }
 
 // hasThinking reports whether content has a block with reasoning.
-func hasThinking(content format.Value) bool {
+func hasThinking(content jsontext.Value) bool {
 	for v := range content.Items() {
 		if v.Get("type").Is("thinking") && !v.Get("thinking").IsBlank() {
 			return true
@@ -112,14 +113,14 @@ func (w *writer) flush() {
 }
 
 // block yields the event of one block of a message.
-func (w *writer) block(v format.Value) {
+func (w *writer) block(v jsontext.Value) {
 	switch typ := v.Get("type").Word(); typ {
 	case "text":
 		if text := v.Get("text"); !text.IsBlank() {
 			w.text(v, text, typ)
 		}
 	case "image", "document":
-		w.text(v, format.Value{}, typ)
+		w.text(v, jsontext.Value{}, typ)
 	case "thinking", "redacted_thinking":
 		w.emit(w.event(w.l, v, transcript.KindReasoning, "assistant", typ))
 	case "tool_use":
@@ -139,7 +140,7 @@ func (w *writer) block(v format.Value) {
 }
 
 // text yields a text, or an attachment, which has no text of its own. What the user said is one event, with its attachments.
-func (w *writer) text(v, text format.Value, typ string) {
+func (w *writer) text(v, text jsontext.Value, typ string) {
 	kind, role := w.m.author()
 	switch {
 	case kind == transcript.KindMessage && role == "user" && isReminder(text):
@@ -157,11 +158,11 @@ func (w *writer) text(v, text format.Value, typ string) {
 }
 
 // isReminder reports whether a text in the user's role is the program's: older versions marked it only by a tag.
-func isReminder(text format.Value) bool {
+func isReminder(text jsontext.Value) bool {
 	return text.IsString() && bytes.HasPrefix(bytes.TrimLeft(text.Body(), " "), []byte("<system-reminder>"))
 }
 
-func (p *parser) call(v format.Value) *transcript.Call {
+func (p *parser) call(v jsontext.Value) *transcript.Call {
 	input := v.Get("input")
 	c := &transcript.Call{ID: v.Get("id").Str(), Name: v.Get("name").Word(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
 	if c.ID == "" {
@@ -176,7 +177,7 @@ func (p *parser) call(v format.Value) *transcript.Call {
 // pathNames are the members of a call's input that name files.
 var pathNames = []string{"file_path", "path", "filePath"}
 
-func (p *parser) result(v format.Value) *transcript.Result {
+func (p *parser) result(v jsontext.Value) *transcript.Result {
 	content := v.Get("content")
 	res := &transcript.Result{Call: v.Get("tool_use_id").Str(), Output: int64(content.Len()), Failed: v.Get("is_error").Bool()}
 	if res.Failed == transcript.Unstated && content.Exists() {

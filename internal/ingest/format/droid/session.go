@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,17 +18,17 @@ var kinds = map[string]transcript.Kind{
 
 // line is one line of a session with its members, looked up once.
 type line struct {
-	value   format.Value
+	value   jsontext.Value
 	origin  transcript.Origin
 	at      transcript.Time
 	typ, id string
-	message format.Value
-	summary format.Value // of a compaction
+	message jsontext.Value
+	summary jsontext.Value // of a compaction
 
 	duplicate bool // this file already has the line
 }
 
-func readLine(o format.Object) (l line) {
+func readLine(o jsontext.Object) (l line) {
 	l.value, l.origin = o.Value, o.Origin
 	for key, v := range o.Value.Fields() {
 		switch key {
@@ -37,7 +39,7 @@ func readLine(o format.Object) (l line) {
 		case "timestamp":
 			if l.at = v.Time(); !l.at.Valid {
 				n, _ := v.Int()
-				l.at = format.UnixMilli(n)
+				l.at = timestamp.UnixMilli(n)
 			}
 		case "message":
 			l.message = v
@@ -50,7 +52,7 @@ func readLine(o format.Object) (l line) {
 
 // session yields the records of a session.
 func (p *parser) session() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		l := readLine(o)
 		if p.run == "" {
@@ -144,7 +146,7 @@ func (p *parser) note(at transcript.Time) {
 }
 
 // event returns an event for one value of a line, or the whole line. It is valid until the next line.
-func (p *parser) event(l *line, v format.Value, kind transcript.Kind, role, typ string) *transcript.Event {
+func (p *parser) event(l *line, v jsontext.Value, kind transcript.Kind, role, typ string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Conversation: p.run, Kind: kind, Role: role, Type: typ, Time: l.at, Origin: l.origin})
 	switch {
 	case l.duplicate:
@@ -156,7 +158,7 @@ func (p *parser) event(l *line, v format.Value, kind transcript.Kind, role, typ 
 	return e
 }
 
-func (p *parser) part(l *line, v format.Value) transcript.Part {
+func (p *parser) part(l *line, v jsontext.Value) transcript.Part {
 	if p.in.Role == roleOutput {
 		return p.lend.Part(l.value, v, appendPrinted)
 	}
@@ -165,7 +167,7 @@ func (p *parser) part(l *line, v format.Value) transcript.Part {
 
 // uncounted yields a row that does not count for a line. Its place is its identity.
 func (p *parser) uncounted(l *line, kind transcript.Kind, typ string) {
-	e := p.event(l, format.Value{}, kind, "", typ)
+	e := p.event(l, jsontext.Value{}, kind, "", typ)
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
 	p.Emit(e)
 }

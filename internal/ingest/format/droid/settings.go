@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -50,7 +50,7 @@ func (p *parser) settings() {
 }
 
 // modelOf returns the model of a session. A router chooses it if it is "auto".
-func modelOf(doc format.Value) string {
+func modelOf(doc jsontext.Value) string {
 	model := doc.Get("model").Str()
 	if model == "" || model == "auto" {
 		return cmp.Or(doc.Get("effectiveFactoryRouterModel", "modelId").Str(), doc.Get("effectiveFactoryRouterModel").Str(), model)
@@ -59,7 +59,7 @@ func modelOf(doc format.Value) string {
 }
 
 // tagsOf returns the names of the tags, separated by commas.
-func tagsOf(doc format.Value) string {
+func tagsOf(doc jsontext.Value) string {
 	var names []string
 	for v := range doc.Get("tags").Items() {
 		if name := cmp.Or(v.Get("name").Str(), v.Str()); name != "" {
@@ -70,7 +70,7 @@ func tagsOf(doc format.Value) string {
 }
 
 // total yields the tokens of the session so far. Of several states of the settings the highest counts.
-func (p *parser) total(doc format.Value, at transcript.Origin, model string) {
+func (p *parser) total(doc jsontext.Value, at transcript.Origin, model string) {
 	stated := doc.Get("tokenUsage")
 	if !stated.IsObject() && !doc.Get("childInclusiveTokenUsageBySessionId").IsObject() {
 		stated = doc.Get("inclusiveTokenUsage") // without subagents it is the same
@@ -87,7 +87,7 @@ var (
 )
 
 // sessionTotal yields a total of the session, in which u has what else is stated.
-func (p *parser) sessionTotal(stated format.Value, keys tokenKeys, at transcript.Origin, model string, u transcript.Usage) {
+func (p *parser) sessionTotal(stated jsontext.Value, keys tokenKeys, at transcript.Origin, model string, u transcript.Usage) {
 	u.Run, u.Conversation, u.Key, u.Origin, u.Model, u.Attributes = p.run, p.run, sessionKey(p.run), at, model, transcript.Attributes{"of": ofSession}
 	u.Input, u.Output = stated.Get(keys.input).Tokens(), stated.Get(keys.output).Tokens()
 	u.CacheRead, u.CacheWrite = stated.Get(keys.cacheRead).Tokens(), stated.Get(keys.cacheWrite).Tokens()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -18,9 +19,9 @@ func isOutput(head []byte) bool {
 		if !isCandidate(line) {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil && !whole {
-			v = format.ParseStart(line) // a prompt may be long
+			v = jsontext.ParseStart(line) // a prompt may be long
 		}
 		if isOutputLine(v) {
 			return true
@@ -34,7 +35,7 @@ func isCandidate(line []byte) bool {
 	return format.HasKeys(line, "session_id") && format.MayHave(line, "finalText", "toolId", `"text"`, "reasoning_effort")
 }
 
-func isOutputLine(v format.Value) bool {
+func isOutputLine(v jsontext.Value) bool {
 	switch typ := v.Get("type"); {
 	case typ.Is("completion"):
 		return v.Get("session_id").IsString() && v.Get("finalText").IsString()
@@ -76,7 +77,7 @@ type known struct {
 // output yields the records of saved output.
 func (p *parser) output() {
 	w := &printed{parser: p, left: map[string]known{}}
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		l := readLine(o)
 		if id := l.value.Get("session_id").Str(); id != "" && id != p.run {
@@ -148,7 +149,7 @@ func (w *printed) line(l *line) {
 }
 
 // printedEvent returns an event for one value of a line. A call and its result have one id.
-func (w *printed) printedEvent(l *line, v format.Value, kind transcript.Kind, role string) *transcript.Event {
+func (w *printed) printedEvent(l *line, v jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := w.lend.Event(transcript.Event{Conversation: w.run, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin})
 	if l.id != "" {
 		e.ID = l.typ + " " + l.id
@@ -201,13 +202,13 @@ func (w *printed) completion(l *line) {
 
 // appendPrinted appends the text of a line of saved output or a part of one: of a part, which is what went into a tool or came out of it, all strings and
 // numbers, of a line the strings that are not ids, names of tools or the text of the last message.
-func appendPrinted(dst []byte, v format.Value) []byte {
+func appendPrinted(dst []byte, v jsontext.Value) []byte {
 	line := v.Get("session_id").IsString()
-	appendText := format.AppendText
+	appendText := jsontext.AppendText
 	if !line {
-		appendText = format.AppendTextAndNumbers
+		appendText = jsontext.AppendTextAndNumbers
 	}
-	return appendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	return appendText(dst, v, func(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 		if line && depth == 1 {
 			switch key {
 			case "type", "subtype", "id", "session_id", "messageId", "toolId", "tools", "finalText", "role", "reasoning_effort":

@@ -1,14 +1,14 @@
 package droid
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // textOf returns all strings of a value except ids, types, names of models and times, signatures, encrypted or encoded data, and settings. It does
 // not depend on what surrounds the value. The input of a tool is taken as a whole.
-var textOf = format.Appended(appendText)
+var textOf = jsontext.Appended(appendText)
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "parentId", "timestamp", "role", "visibility", "signature", "signatureProvider", "modelId", "routerId", "reasoningEffort", "apiProvider",
 		"openaiMessageId", "openaiPhase", "openaiEncryptedContent", "openaiReasoningId", "openaiReasoningSummary", "geminiThoughtSignature",
@@ -21,7 +21,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		"archivedAt", "enabledToolIds", "disabledToolIds", "effectiveFactoryRouterModel", "metadata":
 		return dst, true
 	case "input":
-		return format.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

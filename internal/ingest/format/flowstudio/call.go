@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -12,7 +13,7 @@ import (
 const sdkLimit = 500
 
 // readCall reads a tool call from a line or a block.
-func readCall(o format.Value) *transcript.Call {
+func readCall(o jsontext.Value) *transcript.Call {
 	input := o.First("input", "args", "tool_input", "arguments", "parameters")
 	return &transcript.Call{
 		ID:    o.First("id", "tool_use_id", "tool_call_id", "call_id", "tool_id").Text(),
@@ -29,7 +30,7 @@ var (
 )
 
 // readResult reads the result of a call from a line or a block.
-func readResult(o format.Value) *transcript.Result {
+func readResult(o jsontext.Value) *transcript.Result {
 	output := o.First("output", "result", "tool_output", "content", "error")
 	r := &transcript.Result{
 		Call:     o.First("tool_use_id", "id", "tool_call_id", "call_id", "tool_id").Text(),
@@ -60,10 +61,10 @@ func readResult(o format.Value) *transcript.Result {
 }
 
 // isSession reports whether the SDK engine's session mode wrote a line.
-func isSession(o format.Value) bool { return o.Get("phase").Str() != "" }
+func isSession(o jsontext.Value) bool { return o.Get("phase").Str() != "" }
 
 // isCut reports whether a string is as long as the SDK modes allow.
-func isCut(v format.Value) bool { return v.IsString() && utf8.RuneCountInString(v.Str()) == sdkLimit }
+func isCut(v jsontext.Value) bool { return v.IsString() && utf8.RuneCountInString(v.Str()) == sdkLimit }
 
 // pairing assigns an id to each call without one, and to each result without an id the call that it answers.
 type pairing struct {

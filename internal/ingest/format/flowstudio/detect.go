@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // maxProduct is the largest product, in bytes, whose text is searchable.
@@ -168,7 +169,7 @@ func hidesTime(h format.Head) bool {
 		if !whole && h.Size > int64(len(h.Bytes)) {
 			return format.HasKeys(line, "type")
 		}
-		if _, err := format.ParseJSON(line); err == nil {
+		if _, err := jsontext.Parse(line); err == nil {
 			return false
 		}
 	}

@@ -9,26 +9,28 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // document reads a whole JSON object. Anything else is a problem, unless quiet is set.
-func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
+func (p *parser) document(quiet bool) (jsontext.Value, transcript.Origin, bool) {
 	raw, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
 	at := transcript.Origin{Length: int64(len(raw))}
 	bad := &transcript.Problem{Origin: at}
 	switch {
-	case errors.Is(err, format.ErrTooLarge):
+	case errors.Is(err, layer.ErrTooLarge):
 		bad.Kind, bad.Reason = "too large", fmt.Sprintf("more than %d bytes", int64(format.DocumentLimit))
 		bad.Origin.Length = p.in.Size
 	case err != nil:
 		p.Fail(err)
-		return format.Value{}, at, false
+		return jsontext.Value{}, at, false
 	}
 	if bad.Kind == "" {
-		b := format.TrimBOM(raw)
-		v, err := format.ParseJSON(b)
-		var syntax *format.SyntaxError
+		b := jsontext.TrimBOM(raw)
+		v, err := jsontext.Parse(b)
+		var syntax *jsontext.SyntaxError
 		switch {
 		case len(bytes.TrimSpace(b)) == 0:
 			bad.Kind, bad.Reason = "empty document", "no JSON value"
@@ -44,7 +46,7 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 	if !quiet {
 		p.problem(bad)
 	}
-	return format.Value{}, at, false
+	return jsontext.Value{}, at, false
 }
 
 // maxAttributes bounds the number of attributes that a hostile document can add to a row.
@@ -52,7 +54,7 @@ const maxAttributes = 64
 
 // flatten copies the scalars of an object into attributes, those of a nested object under "outer.inner", lists of strings
 // joined by commas. It skips the members named in without.
-func flatten(into transcript.Attributes, prefix string, v format.Value, without ...string) {
+func flatten(into transcript.Attributes, prefix string, v jsontext.Value, without ...string) {
 	for key, m := range v.Fields() {
 		if len(into) >= maxAttributes || slices.Contains(without, key) {
 			continue
@@ -76,7 +78,7 @@ func flatten(into transcript.Attributes, prefix string, v format.Value, without 
 }
 
 // scalar returns the attribute value of a scalar, nil for null, empty strings and everything else.
-func scalar(v format.Value) any {
+func scalar(v jsontext.Value) any {
 	switch v.Type() {
 	case '"':
 		if s := v.Str(); s != "" {
@@ -96,7 +98,7 @@ func scalar(v format.Value) any {
 }
 
 // joined returns the strings of a list, separated by commas.
-func joined(v format.Value) string {
+func joined(v jsontext.Value) string {
 	var list []string
 	for m := range v.Items() {
 		if s := m.Str(); s != "" {
@@ -115,7 +117,7 @@ func stamp(t transcript.Time) string {
 }
 
 // millis converts milliseconds to microseconds.
-func millis(v format.Value) transcript.Count {
+func millis(v jsontext.Value) transcript.Count {
 	c := v.Count()
 	const most = 1 << 52
 	if c.N > most || c.N < -most {

@@ -20,6 +20,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -80,7 +81,7 @@ func (flowStudio) Text(role string, raw []byte, part int) (string, error) {
 	case roleProduct, roleLines:
 		return looseText(raw), nil
 	}
-	v, err := format.ParseJSON(format.TrimBOM(raw))
+	v, err := jsontext.Parse(jsontext.TrimBOM(raw))
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", role, err)
 	}

@@ -3,7 +3,7 @@ package flowstudio
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,7 +17,7 @@ type entry struct {
 }
 
 // readEntry reads a line in any of the five dialects. It identifies the dialect line by line, since a file may mix them.
-func readEntry(o format.Value) entry {
+func readEntry(o jsontext.Value) entry {
 	message := o.Get("message")
 	e := entry{typ: o.Get("type").Str(), role: o.Get("role").Str(), model: message.Get("model").Str()}
 	if e.model == "" {
@@ -52,7 +52,7 @@ func readEntry(o format.Value) entry {
 }
 
 // kindOf returns the kind of a line, and the role if the line states none.
-func kindOf(o format.Value, typ, role string) (transcript.Kind, string) {
+func kindOf(o jsontext.Value, typ, role string) (transcript.Kind, string) {
 	switch typ {
 	case "":
 		switch role {
@@ -93,7 +93,7 @@ func kindOf(o format.Value, typ, role string) (transcript.Kind, string) {
 
 // ownParts returns the call or result that the line itself is: none for most lines, both for a role:"tool" line that has an
 // output.
-func ownParts(o format.Value, typ string) []transcript.Part {
+func ownParts(o jsontext.Value, typ string) []transcript.Part {
 	switch {
 	case typ == "tool_use" || typ == "ToolUseEvent":
 		return []transcript.Part{{Kind: transcript.KindToolCall, Call: readCall(o)}}
@@ -104,7 +104,7 @@ func ownParts(o format.Value, typ string) []transcript.Part {
 		if outputs := outputsOf(o); len(outputs) > 0 {
 			var text []byte
 			for _, output := range outputs {
-				text = format.AppendScalars(text, output)
+				text = jsontext.AppendScalars(text, output)
 			}
 			parts = append(parts, transcript.Part{
 				Kind: transcript.KindToolResult, Text: string(text), Result: readResult(o),
@@ -116,8 +116,8 @@ func ownParts(o format.Value, typ string) []transcript.Part {
 }
 
 // outputsOf returns the members of a role:"tool" line that hold the result, in line order.
-func outputsOf(o format.Value) []format.Value {
-	var list []format.Value
+func outputsOf(o jsontext.Value) []jsontext.Value {
+	var list []jsontext.Value
 	for key, m := range o.Fields() {
 		if (key == "tool_output" || key == "content") && !m.IsNull() {
 			list = append(list, m)
@@ -126,8 +126,8 @@ func outputsOf(o format.Value) []format.Value {
 	return list
 }
 
-func blocksOf(content format.Value) []format.Value {
-	var list []format.Value
+func blocksOf(content jsontext.Value) []jsontext.Value {
+	var list []jsontext.Value
 	for b := range content.Items() {
 		list = append(list, b)
 	}
@@ -135,7 +135,7 @@ func blocksOf(content format.Value) []format.Value {
 }
 
 // blockParts returns a part for each content block.
-func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
+func blockParts(line jsontext.Value, blocks []jsontext.Value) []transcript.Part {
 	parts := make([]transcript.Part, len(blocks))
 	for i, b := range blocks {
 		part := &parts[i]
@@ -154,7 +154,7 @@ func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
 			part.Kind = transcript.KindMessage
 		}
 		if !isLine(b) {
-			part.Offset, part.Length = format.OffsetIn(line, b), int64(b.Len())
+			part.Offset, part.Length = jsontext.OffsetIn(line, b), int64(b.Len())
 		}
 	}
 	return parts
@@ -162,4 +162,4 @@ func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
 
 // isLine distinguishes a line with several parts from one of its blocks, so that Text needs only the bytes: such lines have
 // a role or a message, and a block that has either never gets a range of its own.
-func isLine(v format.Value) bool { return v.Get("role").Exists() || v.Get("message").Exists() }
+func isLine(v jsontext.Value) bool { return v.Get("role").Exists() || v.Get("message").Exists() }

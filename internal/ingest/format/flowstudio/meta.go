@@ -1,7 +1,8 @@
 package flowstudio
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -22,7 +23,7 @@ func (p *parser) metadata() {
 	switch p.in.Role {
 	case roleState:
 		when = v.First("timestamp", "updated_at").Time()
-		r = p.run(metaRank[p.in.Role]+format.RankAt(when), "3", transcript.Time{})
+		r = p.run(metaRank[p.in.Role]+timestamp.RankAt(when), "3", transcript.Time{})
 		r.Attributes = transcript.Attributes{}
 		state := transcript.Attributes{}
 		flatten(state, "", v, "run_id", "timestamp", "handoff_envelopes", "artifacts", "injected_node_specs")
@@ -47,9 +48,9 @@ func (p *parser) metadata() {
 }
 
 // meta reads meta.json, or the run.json of older runs, which has some of the same members at the top level.
-func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
+func (p *parser) meta(v jsontext.Value) (*transcript.Run, transcript.Time) {
 	created := v.Get("created_at").Time()
-	r := p.run(metaRank[p.in.Role]+format.RankAt(v.Get("updated_at").Time()), "1", created)
+	r := p.run(metaRank[p.in.Role]+timestamp.RankAt(v.Get("updated_at").Time()), "1", created)
 	r.Title = v.Get("title").Str()
 	r.Status = v.Get("status").Str()
 	r.Outcome = outcome(r.Status)
@@ -73,7 +74,7 @@ func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
 }
 
 // setSpec sets the attributes that say what a run was asked to do.
-func setSpec(r *transcript.Run, spec format.Value) {
+func setSpec(r *transcript.Run, spec jsontext.Value) {
 	for _, key := range []string{"backend", "initiator", "profile_id", "no_human_mid_flow"} {
 		if s := scalar(spec.Get(key)); s != nil {
 			r.Attributes[key] = s

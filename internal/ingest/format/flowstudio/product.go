@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,7 +17,7 @@ import (
 func (p *parser) product() {
 	p.Emit(p.run(0, "3", transcript.Time{}))
 	raw, err := format.ReadAll(p.in.Reader, maxProduct)
-	if errors.Is(err, format.ErrTooLarge) {
+	if errors.Is(err, layer.ErrTooLarge) {
 		return
 	}
 	if err != nil {
@@ -28,7 +30,7 @@ func (p *parser) product() {
 	}
 	row := p.uncounted(transcript.KindNotice, p.productType(), transcript.Origin{Length: int64(len(raw))}, text)
 	row.Step = p.productStep()
-	if v, err := format.ParseJSON(format.TrimBOM(raw)); err == nil {
+	if v, err := jsontext.Parse(jsontext.TrimBOM(raw)); err == nil {
 		row.Time = v.Get("timestamp").Time()
 		if step := v.Get("step_id").Str(); step != "" {
 			row.Step = step
@@ -41,7 +43,7 @@ func (p *parser) product() {
 // products have no problems.
 func (p *parser) productLines() {
 	p.Emit(p.run(0, "3", transcript.Time{}))
-	for line, err := range format.Lines(p.in.Reader, "") {
+	for line, err := range jsontext.Lines(p.in.Reader, "") {
 		if err != nil {
 			p.Fail(err)
 		}
@@ -52,7 +54,7 @@ func (p *parser) productLines() {
 			continue
 		}
 		row := p.uncounted(transcript.KindNotice, p.productType(), line.Origin, looseText(line.Bytes))
-		if v, err := format.ParseJSON(line.Bytes); err == nil {
+		if v, err := jsontext.Parse(line.Bytes); err == nil {
 			row.Time = v.First("timestamp", "ts").Time()
 		}
 		p.Emit(row)
@@ -88,9 +90,9 @@ func (p *parser) productStep() string {
 
 // looseText returns the strings of a JSON document, and any other text unchanged.
 func looseText(raw []byte) string {
-	raw = format.TrimBOM(raw)
-	if v, err := format.ParseJSON(raw); err == nil {
-		return format.AllStrings(v)
+	raw = jsontext.TrimBOM(raw)
+	if v, err := jsontext.Parse(raw); err == nil {
+		return jsontext.AllStrings(v)
 	}
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
 }

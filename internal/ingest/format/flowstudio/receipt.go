@@ -3,7 +3,7 @@ package flowstudio
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -23,7 +23,7 @@ func (p *parser) receipt() {
 }
 
 // promptReceipt yields the hashes of a compiled prompt.
-func (p *parser) promptReceipt(v format.Value, at transcript.Origin) {
+func (p *parser) promptReceipt(v jsontext.Value, at transcript.Origin) {
 	step := v.Get("step_id").Str()
 	if step == "" {
 		step = strings.TrimPrefix(strings.TrimSuffix(p.place.name, ".json"), "prompt_receipt_")
@@ -56,7 +56,7 @@ func receiptKey(dir, step, agent, started string) string {
 func receiptSuffix(step, agent string) string { return "/" + step + "/" + agent + "@" }
 
 // stepReceipt yields a step receipt with its usage, its steps and its text.
-func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
+func (p *parser) stepReceipt(v jsontext.Value, at transcript.Origin) {
 	r := &transcript.Receipt{
 		Run: p.place.run, Kind: "step",
 		Flow: v.Get("flow_key").Str(), Step: v.Get("step_id").Str(), Agent: v.Get("agent_key").Str(),
@@ -103,7 +103,7 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 
 // receiptUsage yields the tokens of the step, which count, and those of the session mode's other phases, which cost extra
 // and are in no total.
-func (p *parser) receiptUsage(v format.Value, r *transcript.Receipt) {
+func (p *parser) receiptUsage(v jsontext.Value, r *transcript.Receipt) {
 	base := transcript.Usage{
 		Run: r.Run, Conversation: r.Conversation, Time: r.Ended, Origin: r.Origin,
 		Provider: r.Provider, Model: r.Model, Agent: r.Agent, Engine: engineWord(r.Engine), Flow: r.Flow, Step: r.Step,

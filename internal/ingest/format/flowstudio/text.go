@@ -1,6 +1,6 @@
 package flowstudio
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // The members whose strings are left out of the text: ids, names and times at the top level of a line, block or document.
 // They are facets and columns, and would drown the words. Inside inputs, outputs and payloads nothing is left out.
@@ -20,18 +20,18 @@ func set(names ...string) map[string]bool {
 }
 
 // textWithout returns the strings of an object except those of the named members.
-func textWithout(v format.Value, names map[string]bool) string {
+func textWithout(v jsontext.Value, names map[string]bool) string {
 	var text []byte
 	for key, m := range v.Fields() {
 		if !names[key] {
-			text = format.AppendStrings(text, m)
+			text = jsontext.AppendStrings(text, m)
 		}
 	}
 	return string(text)
 }
 
 // rowText returns the text of an uncounted row that is JSON.
-func rowText(role string, v format.Value) string {
+func rowText(role string, v jsontext.Value) string {
 	if role == roleTimeline {
 		return textWithout(v, timelineNames)
 	}
@@ -42,42 +42,42 @@ func rowText(role string, v format.Value) string {
 var toolNames = set("input", "args", "tool_input", "arguments", "parameters", "output", "result", "tool_output")
 
 // appendMember appends the text of a member of a line or a block.
-func appendMember(text []byte, key string, m format.Value) []byte {
+func appendMember(text []byte, key string, m jsontext.Value) []byte {
 	if toolNames[key] {
-		return format.AppendScalars(text, m)
+		return jsontext.AppendScalars(text, m)
 	}
-	return format.AppendStrings(text, m)
+	return jsontext.AppendStrings(text, m)
 }
 
 // lineText returns the text of a transcript line except that of the values in skip. These are members of the line itself or items of
 // content, its list of blocks.
-func lineText(line, content format.Value, skip []format.Value) string {
+func lineText(line, content jsontext.Value, skip []jsontext.Value) string {
 	var skipped map[int64]bool
 	if len(skip) > 0 {
 		skipped = make(map[int64]bool, len(skip))
 	}
 	for _, s := range skip {
-		skipped[format.OffsetIn(line, s)] = true
+		skipped[jsontext.OffsetIn(line, s)] = true
 	}
 	var text []byte
 	for key, m := range line.Fields() {
 		switch {
-		case lineNames[key] || skipped[format.OffsetIn(line, m)]:
+		case lineNames[key] || skipped[jsontext.OffsetIn(line, m)]:
 		case key == "message" && m.IsObject():
 			for inner, v := range m.Fields() {
 				switch {
 				case lineNames[inner]:
-				case content.Exists() && format.OffsetIn(v, content) == 0:
+				case content.Exists() && jsontext.OffsetIn(v, content) == 0:
 					for b := range v.Items() {
-						if !skipped[format.OffsetIn(line, b)] {
+						if !skipped[jsontext.OffsetIn(line, b)] {
 							text = appendBlock(text, b, 0)
 						}
 					}
 					if !v.IsArray() {
-						text = format.AppendStrings(text, v)
+						text = jsontext.AppendStrings(text, v)
 					}
 				default:
-					text = format.AppendStrings(text, v)
+					text = jsontext.AppendStrings(text, v)
 				}
 			}
 		default:
@@ -89,9 +89,9 @@ func lineText(line, content format.Value, skip []format.Value) string {
 
 // appendBlock appends the text of a content block. The content of a tool result contains blocks again; no writer nests
 // deeper.
-func appendBlock(text []byte, b format.Value, depth int) []byte {
+func appendBlock(text []byte, b jsontext.Value, depth int) []byte {
 	if !b.IsObject() || depth > 2 {
-		return format.AppendStrings(text, b)
+		return jsontext.AppendStrings(text, b)
 	}
 	for key, m := range b.Fields() {
 		switch {
@@ -107,4 +107,4 @@ func appendBlock(text []byte, b format.Value, depth int) []byte {
 	return text
 }
 
-func blockText(b format.Value) string { return string(appendBlock(nil, b, 0)) }
+func blockText(b jsontext.Value) string { return string(appendBlock(nil, b, 0)) }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,7 +17,7 @@ func (p *parser) timeline() {
 	started := false
 	hinted := map[string]bool{}
 	var ended transcript.Time
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		v := o.Value
 		at := v.Get("ts").Time()
 		kind := v.Get("kind").Str()
@@ -46,7 +46,7 @@ func (p *parser) timeline() {
 }
 
 // created returns what the first line that has a time says about the run.
-func (p *parser) created(v format.Value, at transcript.Time) *transcript.Run {
+func (p *parser) created(v jsontext.Value, at transcript.Time) *transcript.Run {
 	r := p.run(1, "2", at)
 	r.Started = at
 	r.Attributes = transcript.Attributes{}
@@ -73,7 +73,7 @@ func timelineKind(kind string) transcript.Kind {
 }
 
 // timelineStep yields the step that a line starts, ends or times.
-func (p *parser) timelineStep(row *transcript.Event, payload format.Value) {
+func (p *parser) timelineStep(row *transcript.Event, payload jsontext.Value) {
 	switch row.Type {
 	case "step_start", "step_end", "step_timing", "step_error", "step_failed":
 	default:

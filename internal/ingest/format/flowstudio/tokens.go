@@ -3,7 +3,7 @@ package flowstudio
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,7 +16,7 @@ const (
 // usage yields the usage of a line as two records: its cost, which no receipt has and which counts, and its tokens, which
 // the step's receipt states again and which therefore never count. It ignores usage of single messages (message.usage),
 // which the result line includes.
-func (s *session) usage(o format.Value, place transcript.Origin, at transcript.Time) {
+func (s *session) usage(o jsontext.Value, place transcript.Origin, at transcript.Time) {
 	cost := o.Get("total_cost_usd").NanoUSD()
 	tokens, stated := readTokens(o)
 	if !cost.Known && !stated {
@@ -52,7 +52,7 @@ func (s *session) usage(o format.Value, place transcript.Origin, at transcript.T
 }
 
 // readTokens reads the token counts of a line in any of the engines' shapes. It returns false if there are none.
-func readTokens(o format.Value) (transcript.Usage, bool) {
+func readTokens(o jsontext.Value) (transcript.Usage, bool) {
 	var u transcript.Usage
 	if o.First("promptTokenCount", "candidatesTokenCount").Exists() {
 		return geminiTokens(o)
@@ -79,7 +79,7 @@ func readTokens(o format.Value) (transcript.Usage, bool) {
 
 // geminiTokens reads Gemini's own names, as in its API or in the stats that end its stream. The prompt includes cached
 // tokens; candidates exclude thoughts.
-func geminiTokens(t format.Value) (transcript.Usage, bool) {
+func geminiTokens(t jsontext.Value) (transcript.Usage, bool) {
 	u := transcript.Usage{
 		Input:     t.First("promptTokenCount", "input_tokens").Count(),
 		Output:    t.First("candidatesTokenCount", "output_tokens").Count(),

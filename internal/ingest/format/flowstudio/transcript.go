@@ -3,7 +3,8 @@ package flowstudio
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -27,7 +28,7 @@ func (p *parser) transcript() {
 	s := &session{parser: p, id: p.place.conversation(p.place.name), attributes: transcript.Attributes{}}
 	p.Emit(p.run(0, "3", transcript.Time{}))
 	p.Emit(s.conversation())
-	for object := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for object := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		s.line(object)
 	}
 	r := p.run(0, "3", s.started)
@@ -35,7 +36,7 @@ func (p *parser) transcript() {
 	p.Emit(r)
 	c := s.conversation()
 	c.Model, c.Started, c.Ended, c.Project = s.model, s.started, s.ended, s.project
-	c.Rank = format.RankAt(s.started) // an older copy of the run may hold an attempt before a retry
+	c.Rank = timestamp.RankAt(s.started) // an older copy of the run may hold an attempt before a retry
 	for k, v := range s.attributes {
 		c.Attributes[k] = v
 	}
@@ -55,7 +56,7 @@ func (s *session) conversation() *transcript.Conversation {
 	return c
 }
 
-func (s *session) line(line format.Object) {
+func (s *session) line(line jsontext.Object) {
 	o := line.Value
 	e := readEntry(o)
 	at := o.First("timestamp", "ts").Time()
@@ -89,7 +90,7 @@ func (s *session) pair(ev *transcript.Event, blocked bool) {
 }
 
 // note records what a line says about the whole conversation.
-func (s *session) note(o format.Value, e *entry, at transcript.Time) {
+func (s *session) note(o jsontext.Value, e *entry, at transcript.Time) {
 	if at.Valid {
 		if !s.started.Valid {
 			s.started = at
@@ -115,7 +116,7 @@ func (s *session) note(o format.Value, e *entry, at transcript.Time) {
 }
 
 // attributesOf returns the members of a line that only some dialects have.
-func attributesOf(o format.Value) transcript.Attributes {
+func attributesOf(o jsontext.Value) transcript.Attributes {
 	var a transcript.Attributes
 	for _, key := range []string{"phase", "subtype", "blocked", "block_reason", "status", "num_turns", "duration_ms", "parent_tool_use_id"} {
 		a.Set(key, scalar(o.Get(key)))

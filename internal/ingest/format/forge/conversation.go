@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // row yields the records of one row of the database.
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	id, context := v.Get("conversation_id").Text(), v.Get("context")
 	p.Session, p.Begun, p.Named, p.seen = id, false, false, map[string]int{}
 	switch {
@@ -34,7 +35,7 @@ func (p *parser) problem(kind, reason string) {
 }
 
 // context yields a conversation with messages.
-func (p *parser) context(v, context format.Value) {
+func (p *parser) context(v, context jsontext.Value) {
 	p.origin = p.Session
 	if created := v.Get("created_at").Str(); strings.Contains(created, ".") { // to fractions of a second
 		p.origin = created
@@ -52,21 +53,21 @@ func (p *parser) context(v, context format.Value) {
 		if p.Done() {
 			return
 		}
-		p.Within(entry, func(entry format.Value) {
+		p.Within(entry, func(entry jsontext.Value) {
 			hash := p.message(entry)
 			stated = p.usage(entry, hash, at, model) || stated
 		})
 	}
 	if usage := context.Get("usage"); !stated && usage.IsObject() {
-		p.Within(usage, func(v format.Value) { p.lastRequest(v, at, model) })
+		p.Within(usage, func(v jsontext.Value) { p.lastRequest(v, at, model) })
 	}
 	if todos := v.Get("todos"); todos.HasItems() {
-		p.Within(todos, func(format.Value) { p.Uncounted(transcript.KindNotice, "todos", transcript.Time{}) })
+		p.Within(todos, func(jsontext.Value) { p.Uncounted(transcript.KindNotice, "todos", transcript.Time{}) })
 	}
 }
 
 // run yields the run and its conversation. Without messages it does not count.
-func (p *parser) run(v, context format.Value, isEmpty bool) {
+func (p *parser) run(v, context jsontext.Value, isEmpty bool) {
 	run := &transcript.Run{
 		ID: p.Session, Named: isEmpty, Title: format.Title(v.Get("title").Str()), Project: projectOf(context), Model: modelOf(context),
 		Started: createdAt(v), Ended: v.Get("updated_at").Time(),
@@ -83,12 +84,12 @@ func (p *parser) run(v, context format.Value, isEmpty bool) {
 	})
 }
 
-func createdAt(v format.Value) transcript.Time {
+func createdAt(v jsontext.Value) transcript.Time {
 	return cmp.Or(v.Get("created_at").Time(), v.Get("metrics", "started_at").Time())
 }
 
 // modelOf returns the model of a conversation, if all its answers have the same.
-func modelOf(context format.Value) (model string) {
+func modelOf(context jsontext.Value) (model string) {
 	for entry := range context.Get("messages").Items() {
 		text := inner(entry).Get("text")
 		name := text.Get("model").Str()
@@ -104,7 +105,7 @@ func modelOf(context format.Value) (model string) {
 }
 
 // projectOf returns the directory that the first messages name: the row has only a hash of it.
-func projectOf(context format.Value) string {
+func projectOf(context jsontext.Value) string {
 	for n, entry := range context.Get("messages").Numbered() {
 		if n == 4 {
 			break
@@ -118,7 +119,7 @@ func projectOf(context format.Value) string {
 }
 
 // inner returns the message in an entry: early versions wrote it without the member around it.
-func inner(entry format.Value) format.Value {
+func inner(entry jsontext.Value) jsontext.Value {
 	if m := entry.Get("message"); m.IsObject() {
 		return m
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -19,7 +20,7 @@ type message struct {
 }
 
 // message yields the events of an entry of the context, and returns what identifies it apart from equal ones.
-func (p *parser) message(entry format.Value) string {
+func (p *parser) message(entry jsontext.Value) string {
 	v := inner(entry)
 	hash := p.hash(v)
 	m := &message{parser: p, key: p.unique(hash)}
@@ -40,9 +41,9 @@ func (p *parser) message(entry format.Value) string {
 
 // hash returns a key of a message from what it says, without what the program changes later: its model, reasoning that is moved to it when the
 // conversation is shortened, and its usage.
-func (p *parser) hash(v format.Value) string {
+func (p *parser) hash(v jsontext.Value) string {
 	h := fnv.New64a()
-	add := func(v format.Value) {
+	add := func(v jsontext.Value) {
 		h.Write(v.Raw())
 		h.Write([]byte{0})
 	}
@@ -72,7 +73,7 @@ func (p *parser) unique(key string) string {
 	return key
 }
 
-func (m *message) event(kind transcript.Kind, role, typ string, v format.Value) *transcript.Event {
+func (m *message) event(kind transcript.Kind, role, typ string, v jsontext.Value) *transcript.Event {
 	e := m.Lend.Event(transcript.Event{Kind: kind, Role: role, Type: typ, Origin: m.Row.Origin})
 	e.Parts[0] = m.Part(v)
 	return e
@@ -86,7 +87,7 @@ func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
 }
 
 // text yields a prompt, or an answer: its reasoning, what it says, and its calls.
-func (m *message) text(v format.Value, hasUsage bool) {
+func (m *message) text(v jsontext.Value, hasUsage bool) {
 	role := strings.ToLower(v.Get("role").Word())
 	isBlank := v.Get("content").IsBlank() && v.Get("raw_content").IsNull()
 	switch {
@@ -115,7 +116,7 @@ func (m *message) text(v format.Value, hasUsage bool) {
 }
 
 // reasoning yields the reasoning of an answer, if there is more of it than a signature.
-func (m *message) reasoning(v format.Value) {
+func (m *message) reasoning(v jsontext.Value) {
 	for item := range v.Items() {
 		if !item.Get("text").IsBlank() {
 			m.emit(m.event(transcript.KindReasoning, "assistant", "reasoning_details", v), transcript.Counted)
@@ -127,7 +128,7 @@ func (m *message) reasoning(v format.Value) {
 // pathNames are the members of a call's input that name files.
 var pathNames = []string{"path", "file_path"}
 
-func (m *message) call(v format.Value) {
+func (m *message) call(v jsontext.Value) {
 	e := m.event(transcript.KindToolCall, "assistant", "tool_call", v)
 	e.Parts[0].Call = &transcript.Call{
 		ID: v.Get("call_id").Text(), Name: v.Get("name").Str(), Input: int64(v.Get("arguments").Len()), Paths: format.Paths(inputOf(v), pathNames, nil),
@@ -136,7 +137,7 @@ func (m *message) call(v format.Value) {
 }
 
 // result yields the result of a call. That of a sub-agent names its conversation.
-func (m *message) result(v format.Value) {
+func (m *message) result(v jsontext.Value) {
 	e := m.event(transcript.KindToolResult, "tool", "tool", v)
 	output, call := v.Get("output"), v.Get("call_id").Text()
 	e.Parts[0].Result = &transcript.Result{Call: call, Name: v.Get("name").Str(), Failed: output.Get("is_error").Bool(), Output: int64(output.Len())}

@@ -1,20 +1,23 @@
 package forge
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+)
 
 // Text returns the text of one part of an event.
 func (forge) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, format.Appended(appendValue))
+	return format.TextOf(role, raw, jsontext.Appended(appendValue))
 }
 
 // appendValue appends the text of a row or a piece of a message: of a call the tool and its input, of a result the output, of a prompt what the
 // model was told, of everything else all strings except ids, types, signatures and images.
-func appendValue(dst []byte, v format.Value) []byte {
+func appendValue(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.Get("arguments").Exists() && v.Get("name").IsString():
-		return format.AppendScalars(format.AppendStrings(dst, v.Get("name")), inputOf(v))
+		return jsontext.AppendScalars(jsontext.AppendStrings(dst, v.Get("name")), inputOf(v))
 	case v.Get("output").Exists() && v.Get("name").IsString():
-		return format.AppendTextAndNumbers(dst, v.Get("output"), visitOutput)
+		return jsontext.AppendTextAndNumbers(dst, v.Get("output"), visitOutput)
 	case v.Get("role").IsString() && !v.Get("content").IsBlank():
 		return appendStrings(dst, v.Get("content"))
 	}
@@ -22,7 +25,7 @@ func appendValue(dst []byte, v format.Value) []byte {
 }
 
 // inputOf returns the input of a call, which is text if it was no valid JSON when it came.
-func inputOf(call format.Value) format.Value {
+func inputOf(call jsontext.Value) jsontext.Value {
 	input := call.Get("arguments")
 	if inside := input.Inside(); inside.IsObject() || inside.IsArray() {
 		return inside
@@ -31,7 +34,7 @@ func inputOf(call format.Value) format.Value {
 }
 
 // visitOutput leaves out what visit does, and the word that stands for no value.
-func visitOutput(dst []byte, depth int, key string, m format.Value) ([]byte, bool) {
+func visitOutput(dst []byte, depth int, key string, m jsontext.Value) ([]byte, bool) {
 	dst, done := visit(dst, depth, key, m)
 	return dst, done || key == "" && m.Is("empty")
 }
@@ -42,8 +45,8 @@ var alwaysSkipped = map[string]bool{
 	"type_of": true, "mime_type": true, "model": true,
 }
 
-func appendStrings(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendStrings(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
 	return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
 }

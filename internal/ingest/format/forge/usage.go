@@ -3,13 +3,13 @@ package forge
 import (
 	"fmt"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // usage yields the usage of an answer, which is one request, or of a summary, which is the sum of the requests that it replaces. It
 // reports whether there is any.
-func (p *parser) usage(entry format.Value, hash string, at transcript.Time, model string) bool {
+func (p *parser) usage(entry jsontext.Value, hash string, at transcript.Time, model string) bool {
 	v, text := entry.Get("usage"), inner(entry).Get("text")
 	u := p.readUsage(v)
 	if u == nil {
@@ -27,7 +27,7 @@ func (p *parser) usage(entry format.Value, hash string, at transcript.Time, mode
 }
 
 // lastRequest yields the last request of a conversation, of which early versions stated no other.
-func (p *parser) lastRequest(v format.Value, at transcript.Time, model string) {
+func (p *parser) lastRequest(v jsontext.Value, at transcript.Time, model string) {
 	if u := p.readUsage(v); u != nil {
 		u.Key, u.Time, u.Model, u.Requests = p.origin+"/last "+numbers(v), at, model, transcript.Known(1)
 		p.Emit(u)
@@ -38,7 +38,7 @@ func (p *parser) lastRequest(v format.Value, at transcript.Time, model string) {
 const sumMark = "total"
 
 // readUsage reads a statement of tokens, nil if nothing is stated: providers that do not report tokens have zeros.
-func (p *parser) readUsage(v format.Value) *transcript.Usage {
+func (p *parser) readUsage(v jsontext.Value) *transcript.Usage {
 	prompt, estimated := tokens(v.Get("prompt_tokens"))
 	output, estimatedOutput := tokens(v.Get("completion_tokens"))
 	cached, _ := tokens(v.Get("cached_tokens"))
@@ -48,7 +48,7 @@ func (p *parser) readUsage(v format.Value) *transcript.Usage {
 		return nil
 	}
 	u := &transcript.Usage{
-		Run: p.Session, Conversation: conversation, Origin: format.OriginIn(p.Row.Origin, p.Row.Value, v),
+		Run: p.Session, Conversation: conversation, Origin: jsontext.OriginIn(p.Row.Origin, p.Row.Value, v),
 		Input: prompt, Output: output, CacheRead: cached, Estimated: estimated || estimatedOutput, Rank: prompt.N + output.N,
 	}
 	if !hasTokens {
@@ -70,7 +70,7 @@ func (p *parser) readUsage(v format.Value) *transcript.Usage {
 }
 
 // tokens reads a number of tokens: {"actual": n}, or {"approx": n} where it is estimated; in early versions a number.
-func tokens(v format.Value) (n transcript.Count, estimated bool) {
+func tokens(v jsontext.Value) (n transcript.Count, estimated bool) {
 	if v.IsObject() {
 		if n := v.First("actual", "Actual").Tokens(); n.Known {
 			return n, false
@@ -81,7 +81,7 @@ func tokens(v format.Value) (n transcript.Count, estimated bool) {
 }
 
 // numbers are the numbers of a statement that the program does not change later.
-func numbers(v format.Value) string {
+func numbers(v jsontext.Value) string {
 	output, _ := tokens(v.Get("completion_tokens"))
 	total, _ := tokens(v.Get("total_tokens"))
 	return fmt.Sprintf("%d of %d", output.N, total.N)

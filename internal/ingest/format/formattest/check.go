@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -132,13 +134,13 @@ func (c *checker) bytes(what string, o transcript.Origin) []byte {
 	c.tb.Helper()
 	content, seen := c.layers[o.Inner]
 	if !seen {
-		r, err := format.Layer(o.Inner, bytes.NewReader(c.in.Bytes))
+		r, err := layer.Open(o.Inner, bytes.NewReader(c.in.Bytes))
 		if err != nil {
 			c.tb.Fatalf("%s: %s at %+v: %v", c.in.Path, what, o, err)
 		}
 		// A truncated layer still has what precedes the cut.
 		content, err = io.ReadAll(r)
-		if err != nil && !format.IsContent(err) {
+		if err != nil && !layer.IsContent(err) {
 			c.tb.Fatalf("%s: %s at %+v: %v", c.in.Path, what, o, err)
 		}
 		c.layers[o.Inner] = content
@@ -159,7 +161,7 @@ func (c *checker) uncovered() {
 	if !lineBased(c.in.Path) {
 		return
 	}
-	for line, err := range format.Lines(bytes.NewReader(c.in.Bytes), "") {
+	for line, err := range jsontext.Lines(bytes.NewReader(c.in.Bytes), "") {
 		if err != nil {
 			c.tb.Fatal(err)
 		}

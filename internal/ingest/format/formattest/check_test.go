@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -25,7 +26,7 @@ func (w words) Text(_ string, raw []byte, _ int) (string, error) { return w.text
 
 func (w words) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		for line, err := range format.Lines(in.Reader, "") {
+		for line, err := range jsontext.Lines(in.Reader, "") {
 			if err != nil {
 				yield(nil, err)
 				return

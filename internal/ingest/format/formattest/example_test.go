@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -42,7 +43,7 @@ func (Pad) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		out.Emit(&transcript.Run{ID: id})
 		out.Emit(&transcript.Conversation{Run: id})
 		problem := func(p *transcript.Problem) { out.Problem(id, p) }
-		for line := range out.Each(format.Objects(in.Reader, "", problem)) {
+		for line := range out.Each(jsontext.Objects(in.Reader, "", problem)) {
 			out.Emit(event(id, line))
 			if u := usage(id, line); u != nil {
 				out.Emit(u)
@@ -51,7 +52,7 @@ func (Pad) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-func event(run string, line format.Object) *transcript.Event {
+func event(run string, line jsontext.Object) *transcript.Event {
 	v := line.Value
 	e := &transcript.Event{
 		Run: run, ID: v.Get("id").Str(), Kind: transcript.KindUnknown, Role: v.Get("role").Str(),
@@ -65,7 +66,7 @@ func event(run string, line format.Object) *transcript.Event {
 }
 
 // usage is what a line says of tokens, nil when it says nothing.
-func usage(run string, line format.Object) *transcript.Usage {
+func usage(run string, line jsontext.Object) *transcript.Usage {
 	v := line.Value
 	if v.Get("tokens").IsNull() {
 		return nil
@@ -82,13 +83,13 @@ func (Pad) Text(_ string, raw []byte, _ int) (string, error) {
 }
 
 // text is what search finds in a line: every string but id, role, time and model.
-func text(v format.Value) string {
+func text(v jsontext.Value) string {
 	var b []byte
 	for key, value := range v.Fields() {
 		switch key {
 		case "id", "role", "at", "model":
 		default:
-			b = format.AppendStrings(b, value)
+			b = jsontext.AppendStrings(b, value)
 		}
 	}
 	return string(b)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // linear repeats what an original has, as in a long chat whose program numbers nothing, and fails if parsing four times as much allocates much more than
@@ -27,7 +28,7 @@ func linear(tb testing.TB, f format.Format, o *Original, content []byte) {
 
 // repeat returns a log several times, or a document with the elements of its longest array several times; nil if it has none.
 func repeat(content []byte, times int) []byte {
-	v, err := format.ParseJSON(content)
+	v, err := jsontext.Parse(content)
 	if err != nil {
 		return bytes.Repeat(append(bytes.TrimRight(content, "\n"), '\n'), times)
 	}
@@ -41,7 +42,7 @@ func repeat(content []byte, times int) []byte {
 }
 
 // longestArray returns the array in a value with the most elements, an absent value if there is none.
-func longestArray(v format.Value) (longest format.Value) {
+func longestArray(v jsontext.Value) (longest jsontext.Value) {
 	most := 0
 	if v.IsArray() {
 		for range v.Items() {
@@ -49,7 +50,7 @@ func longestArray(v format.Value) (longest format.Value) {
 		}
 		longest = v
 	}
-	take := func(inner format.Value) {
+	take := func(inner jsontext.Value) {
 		n := 0
 		for range inner.Items() {
 			n++

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 var (
@@ -95,12 +96,12 @@ type span struct{ from, to int }
 
 // spans returns where the values of a document, or of the lines of a log, are.
 func spans(b []byte) (all []span) {
-	if v, err := format.ParseJSON(b); err == nil {
+	if v, err := jsontext.Parse(b); err == nil {
 		return appendSpans(nil, v, 0)
 	}
 	at := 0
 	for line := range bytes.Lines(b) {
-		if v, err := format.ParseJSON(line); err == nil {
+		if v, err := jsontext.Parse(line); err == nil {
 			all = appendSpans(all, v, at)
 		}
 		at += len(line)
@@ -108,7 +109,7 @@ func spans(b []byte) (all []span) {
 	return all
 }
 
-func appendSpans(dst []span, v format.Value, base int) []span {
+func appendSpans(dst []span, v jsontext.Value, base int) []span {
 	from := base + int(v.Offset())
 	dst = append(dst, span{from, from + v.Len()})
 	for _, member := range v.Fields() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -81,7 +82,7 @@ func (o *Original) places(content []byte, outputs bool) (all []place) {
 // placeIn finds the object with an input or output by its length: the object itself or, of an input, a string that has it.
 func placeIn(raw []byte, length int64, kind transcript.Kind) place {
 	none := place{at: -1}
-	v, err := format.ParseJSON(raw)
+	v, err := jsontext.Parse(raw)
 	if err != nil || length < int64(len("{}")) {
 		return none
 	}
@@ -104,11 +105,11 @@ func placeAt(raw []byte, from int64, kind transcript.Kind, quote string) place {
 }
 
 // values yields a value and all that are in it, outermost first.
-func values(v format.Value) func(yield func(format.Value) bool) {
-	return func(yield func(format.Value) bool) { eachValue(v, yield) }
+func values(v jsontext.Value) func(yield func(jsontext.Value) bool) {
+	return func(yield func(jsontext.Value) bool) { eachValue(v, yield) }
 }
 
-func eachValue(v format.Value, yield func(format.Value) bool) bool {
+func eachValue(v jsontext.Value, yield func(jsontext.Value) bool) bool {
 	if !yield(v) {
 		return false
 	}

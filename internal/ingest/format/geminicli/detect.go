@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -58,7 +59,7 @@ func (gemini) detect(h format.Head) format.Claim {
 // isSession reports whether the first bytes look like a session: its header, in a line of a log, or its first message, in a
 // document with any order of keys.
 func isSession(head []byte, log bool) bool {
-	start := bytes.TrimSpace(format.TrimBOM(head))
+	start := bytes.TrimSpace(jsontext.TrimBOM(head))
 	object := func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) }
 	if !object(start) && !(log && format.AnyLine(head, object)) {
 		return false
@@ -70,7 +71,7 @@ func isSession(head []byte, log bool) bool {
 // hasHeader reports whether the first object of a log is a header that lacks the project.
 func hasHeader(head []byte) bool {
 	for line := range format.ObjectLines(head) {
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		return err == nil && v.Get("sessionId").IsString() && v.Get("startTime").IsString() && !v.Get("type").Exists()
 	}
 	return false
@@ -93,7 +94,7 @@ func hasLine(head []byte) bool {
 // hasObject reports whether a line in the head is an object.
 func hasObject(head []byte) bool {
 	for line := range format.ObjectLines(head) {
-		if _, err := format.ParseJSON(line); err == nil {
+		if _, err := jsontext.Parse(line); err == nil {
 			return true
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -104,7 +105,7 @@ type parser struct {
 	byKey     map[string]*transcript.Usage
 	out       stream
 	at        transcript.Origin // origin of whole
-	whole     format.Value      // the document or line that values are cut from
+	whole     jsontext.Value    // the document or line that values are cut from
 }
 
 // problem yields a problem of the session.
@@ -114,6 +115,6 @@ func (p *parser) problem(pr *transcript.Problem) {
 }
 
 // origin returns the place of a value in the file.
-func (p *parser) origin(v format.Value) transcript.Origin {
-	return format.OriginIn(p.at, p.whole, v)
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
+	return jsontext.OriginIn(p.at, p.whole, v)
 }

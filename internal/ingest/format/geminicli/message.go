@@ -7,25 +7,26 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message is one version of a message.
 type message struct {
-	value                   format.Value
+	value                   jsontext.Value
 	id, typ                 string
 	at                      transcript.Time
 	origin                  transcript.Origin
-	content, display        format.Value
-	thoughts, calls, tokens format.Value
+	content, display        jsontext.Value
+	thoughts, calls, tokens jsontext.Value
 	model                   string
 	hasEvents               bool     // an event was yielded
 	suffixes                []string // suffixes of the ids of its events
-	idValue                 format.Value
+	idValue                 jsontext.Value
 }
 
 // readMessage reads a message. name is its id if it has none.
-func (p *parser) readMessage(v format.Value, name string) message {
+func (p *parser) readMessage(v jsontext.Value, name string) message {
 	m := message{value: v, id: name, origin: p.origin(v)}
 	for key, f := range v.Fields() {
 		switch key {
@@ -56,7 +57,7 @@ func (p *parser) readMessage(v format.Value, name string) message {
 
 // message yields the events of a message: one for its text, one for each thought, call and result. All lie in the message's
 // bytes; their ids distinguish them from one another and match those of other versions of the message.
-func (p *parser) message(v format.Value, name string) {
+func (p *parser) message(v jsontext.Value, name string) {
 	m := p.readMessage(v, name)
 	p.begin()
 	patched := name == ""
@@ -174,7 +175,7 @@ func (p *parser) answer(m *message) {
 }
 
 // hasMedia reports whether content has a part that is not text, such as an image made by the model.
-func hasMedia(content format.Value) bool {
+func hasMedia(content jsontext.Value) bool {
 	for item := range content.Items() {
 		for key, f := range item.Fields() {
 			if key != "text" && key != "thought" && key != "thoughtSignature" && hasValue(f) {
@@ -186,18 +187,18 @@ func hasMedia(content format.Value) bool {
 }
 
 // part returns a part of a message that has a range of its own.
-func (p *parser) part(m *message, v format.Value) transcript.Part {
-	return format.PartIn(m.value, v, pieceText(v))
+func (p *parser) part(m *message, v jsontext.Value) transcript.Part {
+	return jsontext.PartIn(m.value, v, pieceText(v))
 }
 
 // toolCall is an entry of toolCalls: a call and, later, its result.
 type toolCall struct {
 	id, name, status, agent string
 	at                      transcript.Time
-	args, result, display   format.Value
+	args, result, display   jsontext.Value
 }
 
-func readCall(v format.Value) (c toolCall) {
+func readCall(v jsontext.Value) (c toolCall) {
 	for key, f := range v.Fields() {
 		switch key {
 		case "id":
@@ -222,7 +223,7 @@ func readCall(v format.Value) (c toolCall) {
 }
 
 // call yields a call and its result, if any.
-func (p *parser) call(m *message, v format.Value, index string) {
+func (p *parser) call(m *message, v jsontext.Value, index string) {
 	c := readCall(v)
 	if c.id == "" {
 		c.id = m.id + "/" + index
@@ -243,7 +244,7 @@ func (p *parser) call(m *message, v format.Value, index string) {
 func (p *parser) result(m *message, c toolCall, index string) {
 	shown, also := c.result, c.display
 	if !hasValue(shown) {
-		shown, also = also, format.Value{}
+		shown, also = also, jsontext.Value{}
 	}
 	if !hasValue(shown) {
 		return
@@ -272,7 +273,7 @@ func (p *parser) result(m *message, c toolCall, index string) {
 }
 
 // hasValue reports whether a value is present and not empty.
-func hasValue(v format.Value) bool {
+func hasValue(v jsontext.Value) bool {
 	switch string(v.Raw()) {
 	case "", "null", `""`, "[]", "{}", "false":
 		return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -12,10 +13,10 @@ import (
 type header struct {
 	id, hash, kind, summary, directory string
 	started                            transcript.Time
-	messages                           format.Value
+	messages                           jsontext.Value
 }
 
-func readHeader(v format.Value) (h header) {
+func readHeader(v jsontext.Value) (h header) {
 	for key, m := range v.Fields() {
 		switch key {
 		case "sessionId":
@@ -66,14 +67,14 @@ func (p *parser) document() {
 
 // log yields the records of a session that is written line by line.
 func (p *parser) log() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.line(o.Value)
 	}
 }
 
 // line yields the records of one line of a log.
-func (p *parser) line(v format.Value) {
+func (p *parser) line(v jsontext.Value) {
 	set, patch, id := v.Get("$set"), v.Get("$patch"), v.Get("id")
 	switch {
 	case set.Exists():
@@ -102,7 +103,7 @@ func (p *parser) line(v format.Value) {
 
 // applyChange processes a change of what the session states about itself. It may contain the whole list of messages; a
 // $patch may change one message.
-func (p *parser) applyChange(typ string, v format.Value) {
+func (p *parser) applyChange(typ string, v jsontext.Value) {
 	p.emitUncounted(p.whole, transcript.KindLifecycle, typ)
 	h := readHeader(v)
 	if h.summary != "" {
@@ -118,7 +119,7 @@ func (p *parser) applyChange(typ string, v format.Value) {
 	}
 }
 
-func (p *parser) messages(list format.Value) {
+func (p *parser) messages(list jsontext.Value) {
 	for n, m := range list.Numbered() {
 		if m.IsObject() {
 			p.message(m, fmt.Sprintf("#%d", n+1))
@@ -132,7 +133,7 @@ func (p *parser) messages(list format.Value) {
 }
 
 // emitUncounted yields an uncounted row, identified by its place in the file.
-func (p *parser) emitUncounted(v format.Value, kind transcript.Kind, typ string) {
+func (p *parser) emitUncounted(v jsontext.Value, kind transcript.Kind, typ string) {
 	p.begin()
 	p.Emit(&transcript.Event{
 		Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.origin(v),

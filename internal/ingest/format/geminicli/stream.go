@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -31,11 +33,11 @@ func detectOutput(h format.Head) format.Claim {
 // isOutput reports whether a file is a document of "gemini -o json". Its stats may lie behind a response that is longer than the head.
 func isOutput(h format.Head) bool {
 	const enough = 128
-	head := format.TrimBOM(h.Bytes)
+	head := jsontext.TrimBOM(h.Bytes)
 	if !outputHead.MatchString(string(head[:min(len(head), enough)])) {
 		return false
 	}
-	v := format.ParseStart(head)
+	v := jsontext.ParseStart(head)
 	if v.Get("stats", "models").IsObject() || v.Get("error", "type").IsString() {
 		return true
 	}
@@ -52,9 +54,9 @@ func hasInit(head []byte) bool {
 		if !format.MayHave(line, `"init"`) || qwenModel.MatchString(string(line)) {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		at := v.Get("timestamp").Str()
-		if err != nil || !isInit(v) || !v.Get("model").IsString() || !format.Time(at).Valid || len(at) != len("2006-01-02T15:04:05.000Z") || !strings.HasSuffix(at, "Z") {
+		if err != nil || !isInit(v) || !v.Get("model").IsString() || !timestamp.Parse(at).Valid || len(at) != len("2006-01-02T15:04:05.000Z") || !strings.HasSuffix(at, "Z") {
 			continue
 		}
 		if beginsAsInit(v) && !v.Get("cwd").Exists() && !v.Get("tools").Exists() && !v.Get("data").Exists() {
@@ -65,7 +67,7 @@ func hasInit(head []byte) bool {
 }
 
 // beginsAsInit reports whether a line has no other members before those of an init, as the lines of a log do.
-func beginsAsInit(v format.Value) bool {
+func beginsAsInit(v jsontext.Value) bool {
 	n := 0
 	for key := range v.Fields() {
 		switch key {
@@ -78,7 +80,7 @@ func beginsAsInit(v format.Value) bool {
 	return n >= 4
 }
 
-func isInit(v format.Value) bool {
+func isInit(v jsontext.Value) bool {
 	return v.Get("type").Is("init") && v.Get("session_id").Str() != ""
 }
 
@@ -95,7 +97,7 @@ type stream struct {
 
 // stream yields the records of saved output, of one run of the program or several.
 func (p *parser) stream() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.streamProblem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.streamProblem)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.streamLine(o.Value)
 	}
@@ -112,7 +114,7 @@ func (p *parser) streamProblem(pr *transcript.Problem) {
 }
 
 // streamLine yields the records of a line. Consecutive pieces of a message are one event.
-func (p *parser) streamLine(v format.Value) {
+func (p *parser) streamLine(v jsontext.Value) {
 	typ := v.Get("type").Str()
 	if typ == "message" && p.continues(v) {
 		p.out.open.Origin.Length = p.at.Offset + p.at.Length - p.out.open.Origin.Offset
@@ -154,12 +156,12 @@ func (p *parser) streamLine(v format.Value) {
 }
 
 // continues reports whether a message is the next piece of the open one.
-func (p *parser) continues(v format.Value) bool {
+func (p *parser) continues(v jsontext.Value) bool {
 	return p.out.open != nil && p.out.open.Role == v.Get("role").Str() && v.Get("delta").Bool() == transcript.Yes
 }
 
 // beginStream begins the output of another run of the program, and yields the run and its conversation where the session is another one, too.
-func (p *parser) beginStream(v format.Value) {
+func (p *parser) beginStream(v jsontext.Value) {
 	id, session := v.Get("timestamp").Str(), v.Get("session_id").Str()
 	p.out = stream{id: id, model: v.Get("model").Str(), calls: map[string]string{}}
 	if session == p.session {
@@ -173,7 +175,7 @@ func (p *parser) beginStream(v format.Value) {
 }
 
 // streamEvent returns an uncounted event for a line. Its id is that of the line in any copy of the output.
-func (p *parser) streamEvent(typ string, v format.Value) *transcript.Event {
+func (p *parser) streamEvent(typ string, v jsontext.Value) *transcript.Event {
 	p.out.events++
 	return &transcript.Event{
 		Conversation: p.session, ID: p.out.key(strconv.Itoa(p.out.events)), Verdict: transcript.Uncounted, Kind: transcript.KindUnknown, Type: typ,
@@ -184,7 +186,7 @@ func (p *parser) streamEvent(typ string, v format.Value) *transcript.Event {
 // key returns the key of something in the output, unique in the session.
 func (s *stream) key(of string) string { return "stream " + s.id + "/" + of }
 
-func (p *parser) streamMessage(e *transcript.Event, v format.Value) {
+func (p *parser) streamMessage(e *transcript.Event, v jsontext.Value) {
 	switch e.Role = v.Get("role").Str(); e.Role {
 	case "user":
 		e.Retold = e.Parts[0].Text
@@ -212,14 +214,14 @@ func (p *parser) closeMessage() {
 }
 
 // callID returns the id of a call, or its place in the output.
-func (p *parser) callID(v format.Value) string {
+func (p *parser) callID(v jsontext.Value) string {
 	if id := v.Get("tool_id").Text(); id != "" {
 		return id
 	}
 	return p.out.key(strconv.Itoa(p.out.events))
 }
 
-func (p *parser) streamResult(v format.Value) *transcript.Result {
+func (p *parser) streamResult(v jsontext.Value) *transcript.Result {
 	r := &transcript.Result{Call: p.callID(v), Status: v.Get("status").Str(), Output: int64(v.Get("output").Len())}
 	r.Name = p.out.calls[r.Call]
 	switch r.Status {
@@ -232,7 +234,7 @@ func (p *parser) streamResult(v format.Value) *transcript.Result {
 }
 
 // streamUsage yields the tokens of a run of the program, for each model where it tells these apart.
-func (p *parser) streamUsage(stats format.Value, at transcript.Time) {
+func (p *parser) streamUsage(stats jsontext.Value, at transcript.Time) {
 	some := false
 	for model, m := range stats.Get("models").Fields() {
 		some = true
@@ -245,7 +247,7 @@ func (p *parser) streamUsage(stats format.Value, at transcript.Time) {
 
 // streamTotal yields the tokens of a model. What is in the total and neither input nor output are the thoughts, with what tools added to the
 // prompt, which is rarely any.
-func (p *parser) streamTotal(model string, m format.Value, at transcript.Time) {
+func (p *parser) streamTotal(model string, m jsontext.Value, at transcript.Time) {
 	input, output, total := m.Get("input_tokens").Tokens().N, m.Get("output_tokens").Tokens().N, m.Get("total_tokens").Tokens().N
 	thoughts := max(0, total-input-output)
 	if input+output+thoughts == 0 {
@@ -289,7 +291,7 @@ func (p *parser) output() {
 }
 
 // outputUsage yields the tokens of each model.
-func (p *parser) outputUsage(models format.Value) {
+func (p *parser) outputUsage(models jsontext.Value) {
 	for model, m := range models.Fields() {
 		tokens := m.Get("tokens")
 		count := func(name string) int64 { return tokens.Get(name).Tokens().N }
@@ -310,18 +312,18 @@ func (p *parser) outputUsage(models format.Value) {
 }
 
 // streamText returns the text of a line of output, or of a value in a document.
-func streamText(v format.Value) string {
+func streamText(v jsontext.Value) string {
 	if !v.IsObject() {
-		return format.AllStrings(v)
+		return jsontext.AllStrings(v)
 	}
 	var dst []byte
 	for key, m := range v.Fields() {
 		switch key {
 		case "type", "timestamp", "session_id", "model", "role", "delta", "tool_id", "status", "severity", "stats":
 		case "parameters", "output":
-			dst = format.AppendScalars(dst, m)
+			dst = jsontext.AppendScalars(dst, m)
 		default:
-			dst = format.AppendStrings(dst, m)
+			dst = jsontext.AppendStrings(dst, m)
 		}
 	}
 	return string(dst)
@@ -331,7 +333,7 @@ func streamText(v format.Value) string {
 func linesText(raw []byte) string {
 	var dst []byte
 	for line := range bytes.Lines(raw) {
-		if v, err := format.ParseJSON(bytes.TrimSpace(line)); err == nil && v.IsObject() {
+		if v, err := jsontext.Parse(bytes.TrimSpace(line)); err == nil && v.IsObject() {
 			dst = append(dst, streamText(v)...)
 		}
 	}

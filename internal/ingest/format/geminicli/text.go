@@ -3,13 +3,13 @@ package geminicli
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // pieceText returns the text of a piece of a session from its own bytes: a message, a thought, a call, a result, a record
 // of the log. That is every string except ids, states and times, and never images. Of a message it is only the content, of
 // a call only the arguments, since the rest are pieces of their own.
-func pieceText(v format.Value) string {
+func pieceText(v jsontext.Value) string {
 	if !v.IsObject() {
 		return textOf(v)
 	}
@@ -31,7 +31,7 @@ func pieceText(v format.Value) string {
 		case "id", "timestamp", "status", "agentId", "sessionId", "projectHash", "startTime", "lastUpdated", "kind", "messages",
 			"type", "model", "displayName", "thoughts", "toolCalls", "originalContent", "newContent", "messageId", "$rewindTo":
 		case "args":
-			dst = format.AppendScalars(dst, m)
+			dst = jsontext.AppendScalars(dst, m)
 		case "result", "resultDisplay":
 			if !isCall {
 				dst = appendPiece(dst, m)
@@ -44,9 +44,9 @@ func pieceText(v format.Value) string {
 }
 
 // textOf returns the text of content: a string, a part, or a list of these.
-var textOf = format.Appended(appendPiece)
+var textOf = jsontext.Appended(appendPiece)
 
-func appendPiece(dst []byte, v format.Value) []byte {
+func appendPiece(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.IsArray():
 		for item := range v.Items() {
@@ -56,13 +56,13 @@ func appendPiece(dst []byte, v format.Value) []byte {
 	case v.IsObject():
 		return appendPart(dst, v)
 	}
-	return format.AppendStrings(dst, v)
+	return jsontext.AppendStrings(dst, v)
 }
 
 // appendPart appends the strings of one part of content, and the numbers that go into a tool and come out of it.
-func appendPart(dst []byte, v format.Value) []byte {
+func appendPart(dst []byte, v jsontext.Value) []byte {
 	if !v.IsObject() {
-		return format.AppendStrings(dst, v)
+		return jsontext.AppendStrings(dst, v)
 	}
 	for key, m := range v.Fields() {
 		switch key {
@@ -70,11 +70,11 @@ func appendPart(dst []byte, v format.Value) []byte {
 		case "functionResponse", "functionCall":
 			for inner, f := range m.Fields() {
 				if inner != "id" && inner != "name" && inner != "parts" {
-					dst = format.AppendScalars(dst, f)
+					dst = jsontext.AppendScalars(dst, f)
 				}
 			}
 		default:
-			dst = format.AppendStrings(dst, m)
+			dst = jsontext.AppendStrings(dst, m)
 		}
 	}
 	return dst

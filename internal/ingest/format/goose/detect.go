@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -56,8 +57,8 @@ func isSessionsDir(dir string) bool {
 
 // isSession reports whether a file begins with the metadata line of a session.
 func isSession(head []byte) bool {
-	line, _, _ := bytes.Cut(format.TrimBOM(head), []byte("\n"))
-	return format.BeginsObject(line) && format.HasKeys(line, "description", "message_count") && format.HasKeys(line, "total_tokens")
+	line, _, _ := bytes.Cut(jsontext.TrimBOM(head), []byte("\n"))
+	return jsontext.BeginsObject(line) && format.HasKeys(line, "description", "message_count") && format.HasKeys(line, "total_tokens")
 }
 
 // Withholds leaves out secrets.yaml, which holds the API keys of providers on machines with no better place for them.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -16,7 +17,7 @@ var generatedID = lazyregexp.New(`^msg_(.+)_[0-9]+$`)
 
 // message yields the events of one message: one for each text, call or result, and one for consecutive thinking blocks, of which newer
 // versions keep every streamed piece.
-func (p *parser) message(role string, at transcript.Time, content, metadata format.Value, name string) {
+func (p *parser) message(role string, at transcript.Time, content, metadata jsontext.Value, name string) {
 	m := &message{parser: p, role: role, at: at}
 	m.identify(content, name)
 	if metadata.Get("userVisible").Bool() == transcript.No {
@@ -30,7 +31,7 @@ func (p *parser) message(role string, at transcript.Time, content, metadata form
 		m.emit(m.event(transcript.KindUnknown, "", p.Row.Value), transcript.Uncounted)
 		return
 	}
-	var thinking []format.Value
+	var thinking []jsontext.Value
 	flush := func() {
 		if len(thinking) > 0 {
 			m.reasoning(thinking)
@@ -65,7 +66,7 @@ type message struct {
 
 // identify gives a message its id: the message's own, or else the session's, with the creation time and a hash of the content. A copy of the
 // message in another session has the same id.
-func (m *message) identify(content format.Value, name string) {
+func (m *message) identify(content jsontext.Value, name string) {
 	owner := name
 	if match := generatedID.FindStringSubmatch(name); match != nil {
 		owner = match[1]
@@ -81,7 +82,7 @@ func (m *message) identify(content format.Value, name string) {
 	}
 }
 
-func (m *message) event(kind transcript.Kind, typ string, v format.Value) *transcript.Event {
+func (m *message) event(kind transcript.Kind, typ string, v jsontext.Value) *transcript.Event {
 	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.parser.Row.Origin})
 	e.Parts[0] = m.Part(v)
 	return e
@@ -97,7 +98,7 @@ func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
 	m.Emit(e)
 }
 
-func (m *message) block(v format.Value) {
+func (m *message) block(v jsontext.Value) {
 	typ := v.Get("type").Word()
 	switch typ {
 	case "text":
@@ -131,18 +132,18 @@ func (m *message) block(v format.Value) {
 }
 
 // reasoning yields consecutive thinking blocks as one event.
-func (m *message) reasoning(all []format.Value) {
+func (m *message) reasoning(all []jsontext.Value) {
 	e := m.Lend.Event(transcript.Event{Kind: transcript.KindReasoning, Role: "assistant", Type: "thinking", Origin: m.parser.Row.Origin})
 	first, last := all[0], all[len(all)-1]
-	from := format.OffsetIn(m.Row.Value, first)
+	from := jsontext.OffsetIn(m.Row.Value, first)
 	e.Parts[0] = transcript.Part{
 		Text:   m.Lend.Text(func(dst []byte) []byte { return appendReasoning(dst, all) }),
-		Offset: from, Length: format.OffsetIn(m.Row.Value, last) + int64(last.Len()) - from,
+		Offset: from, Length: jsontext.OffsetIn(m.Row.Value, last) + int64(last.Len()) - from,
 	}
 	m.emit(e, transcript.Counted)
 }
 
-func (m *message) call(typ string, v format.Value) {
+func (m *message) call(typ string, v jsontext.Value) {
 	request := v.Get("toolCall", "value")
 	e := m.event(transcript.KindToolCall, typ, v)
 	e.Role = "assistant"
@@ -154,7 +155,7 @@ func (m *message) call(typ string, v format.Value) {
 // pathNames are the members of a call's input that name files.
 var pathNames = []string{"path", "file_path", "source", "target"}
 
-func (m *message) result(typ string, v format.Value) {
+func (m *message) result(typ string, v jsontext.Value) {
 	result := v.Get("toolResult")
 	e := m.event(transcript.KindToolResult, typ, v)
 	e.Role = "tool"

@@ -2,11 +2,12 @@ package goose
 
 import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // row yields the records of one row of a database.
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	table, id := v.Get("table").Word(), v.Get("session_id").Text()
 	if table == tableSession {
 		id = v.Get("id").Text()
@@ -36,7 +37,7 @@ func (p *parser) row(v format.Value) {
 }
 
 // entry yields the records of a line of a session file: the metadata in the first line, or a message.
-func (p *parser) entry(v format.Value) {
+func (p *parser) entry(v jsontext.Value) {
 	p.nativeID = p.Session
 	switch {
 	case v.Get("role").IsString():
@@ -60,7 +61,7 @@ const (
 
 // sessionRow yields the metadata of a session. In a database it does not by itself make a run that counts: most sessions are created before
 // their first message.
-func (p *parser) sessionRow(v format.Value, rank int) {
+func (p *parser) sessionRow(v jsontext.Value, rank int) {
 	title, model, mode := v.Get("name").Str(), modelOf(v.Get("model_config_json")), v.Get("goose_mode").Str()
 	if title == "" {
 		title = v.Get("description").Str()
@@ -92,7 +93,7 @@ func (p *parser) sessionRow(v format.Value, rank int) {
 }
 
 // modelOf returns the model in a model configuration.
-func modelOf(config format.Value) string {
+func modelOf(config jsontext.Value) string {
 	if name := config.Get("model_name").Str(); name != "" {
 		return name
 	}

@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Text returns the text of one part of an event. Consecutive thinking blocks are one part, which is not valid JSON by itself.
 func (goose) Text(role string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(raw)
+	v, err := jsontext.Parse(raw)
 	if err == nil {
 		return string(appendValue(nil, v)), nil
 	}
-	several, failed := format.ParseJSON(bytes.Join([][]byte{[]byte("["), raw, []byte("]")}, nil))
+	several, failed := jsontext.Parse(bytes.Join([][]byte{[]byte("["), raw, []byte("]")}, nil))
 	if failed != nil {
 		return "", fmt.Errorf("read %s: %w", role, err)
 	}
-	var all []format.Value
+	var all []jsontext.Value
 	for item := range several.Items() {
 		all = append(all, item)
 	}
@@ -25,7 +25,7 @@ func (goose) Text(role string, raw []byte, _ int) (string, error) {
 }
 
 // appendReasoning appends the pieces of reasoning without a separator; a signature ends a block, so the next piece starts a new line.
-func appendReasoning(dst []byte, all []format.Value) []byte {
+func appendReasoning(dst []byte, all []jsontext.Value) []byte {
 	signed := false
 	for _, v := range all {
 		if signed && len(dst) > 0 {
@@ -39,17 +39,17 @@ func appendReasoning(dst []byte, all []format.Value) []byte {
 
 // appendValue appends the text of a line or a block, from its own bytes: of a call the tool and its input, of a result the
 // output; of a session its name and directory; of everything else all strings except ids, types, signatures and images.
-func appendValue(dst []byte, v format.Value) []byte {
+func appendValue(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.Get("thinking").IsString():
-		return appendReasoning(dst, []format.Value{v})
+		return appendReasoning(dst, []jsontext.Value{v})
 	case v.Get("toolCall").Exists():
 		return appendCall(dst, v.Get("toolCall"))
 	case v.Get("toolResult").Exists():
 		return appendResult(dst, v.Get("toolResult"))
 	case v.Get("table").Is(tableSession), v.Get("message_count").Exists() && !v.Get("role").Exists():
 		for _, key := range []string{"name", "description", "working_dir"} {
-			dst = format.AppendStrings(dst, v.Get(key))
+			dst = jsontext.AppendStrings(dst, v.Get(key))
 		}
 		return appendStrings(appendStrings(dst, v.Get("recipe_json")), v.Get("extension_data"))
 	case v.Get("content_json").IsArray():
@@ -62,12 +62,12 @@ func appendValue(dst []byte, v format.Value) []byte {
 }
 
 // appendCall appends the text of a call: all of its input, or what is wrong with it.
-func appendCall(dst []byte, v format.Value) []byte {
+func appendCall(dst []byte, v jsontext.Value) []byte {
 	value := v.Get("value")
 	for key, m := range value.Fields() {
 		switch {
 		case key == "arguments":
-			dst = format.AppendScalars(dst, m)
+			dst = jsontext.AppendScalars(dst, m)
 		case !skippedKeys[key] && !alwaysSkipped[key]:
 			dst = appendStrings(dst, m)
 		}
@@ -80,7 +80,7 @@ func appendCall(dst []byte, v format.Value) []byte {
 
 // appendResult appends the output of a tool: its content, which in older versions was the whole value, or its error. What is there
 // for the model and again for the user is one text.
-func appendResult(dst []byte, v format.Value) []byte {
+func appendResult(dst []byte, v jsontext.Value) []byte {
 	value := v.Get("value")
 	content := value
 	if value.IsObject() {
@@ -110,9 +110,9 @@ var (
 	alwaysSkipped = map[string]bool{"mimeType": true, "annotations": true, "signature": true, "thoughtSignature": true}
 )
 
-func appendStrings(dst []byte, v format.Value) []byte {
+func appendStrings(dst []byte, v jsontext.Value) []byte {
 	binary := v.Get("type").Is("image") || v.Get("type").Is("redactedThinking")
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, m format.Value) ([]byte, bool) {
+	return jsontext.AppendText(dst, v, func(dst []byte, depth int, key string, m jsontext.Value) ([]byte, bool) {
 		return dst, alwaysSkipped[key] || depth == 1 && (skippedKeys[key] || binary && key == "data") || m.IsDataURL()
 	})
 }

@@ -1,7 +1,7 @@
 package goose
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -9,7 +9,7 @@ import (
 const carriedForward = "carried_forward"
 
 // usage yields a row of the ledger, which is one request.
-func (p *parser) usage(v format.Value) {
+func (p *parser) usage(v jsontext.Value) {
 	p.NameRun()
 	source := v.Get("cost_source").Str()
 	u := p.readUsage(v, "", v.Get("cost"))
@@ -31,13 +31,13 @@ func (p *parser) usage(v format.Value) {
 }
 
 // sessionTotal yields the sums of a session without requests in the ledger, or, without sums, the counts of its last request.
-func (p *parser) sessionTotal(v format.Value, model string, at transcript.Time) {
+func (p *parser) sessionTotal(v jsontext.Value, model string, at transcript.Time) {
 	if n, _ := v.Get("calls").Int(); n > 0 {
 		return
 	}
 	u := p.readUsage(v, "accumulated_", v.Get("accumulated_cost"))
 	if !u.Input.Known && !u.Output.Known {
-		u = p.readUsage(v, "", format.Value{})
+		u = p.readUsage(v, "", jsontext.Value{})
 	}
 	if u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
 		return
@@ -49,7 +49,7 @@ func (p *parser) sessionTotal(v format.Value, model string, at transcript.Time) 
 }
 
 // readUsage reads token counts. The input is the whole prompt, including what was read from and written to a cache.
-func (p *parser) readUsage(v format.Value, prefix string, cost format.Value) *transcript.Usage {
+func (p *parser) readUsage(v jsontext.Value, prefix string, cost jsontext.Value) *transcript.Usage {
 	u := &transcript.Usage{
 		Run: p.Session, Conversation: conversation, Origin: p.Row.Origin, Input: v.Get(prefix + "input_tokens").Count(), Output: v.Get(prefix + "output_tokens").Count(),
 		CacheRead: v.Get(prefix + "cache_read_tokens").Count(), CacheWrite: v.Get(prefix + "cache_write_tokens").Count(),

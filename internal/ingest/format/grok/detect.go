@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // sessionOf returns the session that a file's path states: the name of its directory, or of the one that the subagent's directory is in.
@@ -48,10 +49,10 @@ func (grok) Detect(h format.Head) format.Claim {
 		return ifLines(claim, h, own, isUpdate)
 	case "chat_history.jsonl":
 		claim.Role, claim.Log = roleHistory, true
-		return ifLines(claim, h, own, func(v format.Value) bool { return itemOf(v) != "" })
+		return ifLines(claim, h, own, func(v jsontext.Value) bool { return itemOf(v) != "" })
 	case "btw_history.jsonl":
 		claim.Role, claim.Log = roleBeside, true
-		return ifLines(claim, h, own, func(v format.Value) bool { return v.Get("btwSessionId").Exists() })
+		return ifLines(claim, h, own, func(v jsontext.Value) bool { return v.Get("btwSessionId").Exists() })
 	case "summary.json":
 		claim.Role = roleSummary
 		if format.HasKeys(h.Bytes, "info", "session_summary", "current_model_id") {
@@ -72,11 +73,11 @@ func isPassing(name string) bool {
 }
 
 // ifLines returns the claim if the first whole line in the head is of this kind. Without any it goes by the path.
-func ifLines(claim format.Claim, h format.Head, own bool, test func(format.Value) bool) format.Claim {
+func ifLines(claim format.Claim, h format.Head, own bool, test func(jsontext.Value) bool) format.Claim {
 	for line := range format.ObjectLines(h.Bytes) {
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		if test(v) {
 			return claim
@@ -92,4 +93,4 @@ func ifLines(claim format.Claim, h format.Head, own bool, test func(format.Value
 }
 
 // isUpdate reports whether a line is an update.
-func isUpdate(v format.Value) bool { return v.Get("params", "update", "sessionUpdate").IsString() }
+func isUpdate(v jsontext.Value) bool { return v.Get("params", "update", "sessionUpdate").IsString() }

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -77,7 +78,7 @@ func (grok) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleUpdates {
 		return updateText(raw)
 	}
-	return format.TextOf(role, raw, format.Appended(appendText))
+	return format.TextOf(role, raw, jsontext.Appended(appendText))
 }
 
 // parser is one parse of one file.

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // itemOf returns the type of a line of chat_history.jsonl. The first versions wrote messages as the API has them, with a role.
-func itemOf(v format.Value) string {
+func itemOf(v jsontext.Value) string {
 	switch t := v.Get("type").Word(); t {
 	case "system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call":
 		return t
@@ -25,7 +26,7 @@ func itemOf(v format.Value) string {
 
 // history yields the records of a chat_history.jsonl: the same conversation as in updates.jsonl, without times and ids.
 func (p *parser) history() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		if !p.started {
 			p.started = true
 			p.emitRun(transcript.Conversation{})
@@ -36,16 +37,16 @@ func (p *parser) history() {
 }
 
 // itemEvent returns an event for a value of a line. It is valid until the next line.
-func (p *parser) itemEvent(line, v format.Value, at transcript.Origin, kind transcript.Kind, role string) *transcript.Event {
+func (p *parser) itemEvent(line, v jsontext.Value, at transcript.Origin, kind transcript.Kind, role string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Run: p.run, Kind: kind, Role: role, Type: itemOf(line), Origin: at})
 	e.Parts[0] = p.lend.Part(line, v, appendText)
 	return e
 }
 
 // item yields the events of a line.
-func (p *parser) item(v format.Value, at transcript.Origin) {
+func (p *parser) item(v jsontext.Value, at transcript.Origin) {
 	content := v.Get("content")
-	event := func(v2 format.Value, kind transcript.Kind, role string) *transcript.Event {
+	event := func(v2 jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 		return p.itemEvent(v, v2, at, kind, role)
 	}
 	switch itemOf(v) {
@@ -87,9 +88,9 @@ func (p *parser) item(v format.Value, at transcript.Origin) {
 }
 
 // answer yields the reasoning, text and calls of an answer.
-func (p *parser) answer(v format.Value, at transcript.Origin) {
+func (p *parser) answer(v jsontext.Value, at transcript.Origin) {
 	emitted := false
-	emit := func(v2 format.Value, kind transcript.Kind) *transcript.Event {
+	emit := func(v2 jsontext.Value, kind transcript.Kind) *transcript.Event {
 		emitted = true
 		e := p.itemEvent(v, v2, at, kind, "assistant")
 		e.Model = v.Get("model_id").Str()
@@ -135,7 +136,7 @@ func (p *parser) answer(v format.Value, at transcript.Origin) {
 
 // beside yields the questions in passing and their answers: a conversation of its own, which the session's does not know.
 func (p *parser) beside() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		if !p.started {
 			p.started = true
 			p.emitRun(transcript.Conversation{})

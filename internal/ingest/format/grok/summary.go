@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // document returns a file that is one object.
-func (p *parser) document() (format.Value, transcript.Origin, bool) {
+func (p *parser) document() (jsontext.Value, transcript.Origin, bool) {
 	doc, at := p.Document(p.in.Reader, p.problem)
 	if doc.Exists() && !doc.IsObject() {
 		p.problem(&transcript.Problem{Kind: "not a session", Reason: "no object", Origin: at})
@@ -49,7 +50,7 @@ func (p *parser) summary() {
 }
 
 // note yields an uncounted row with the text of a document.
-func (p *parser) note(doc format.Value, at transcript.Origin, typ string) {
+func (p *parser) note(doc jsontext.Value, at transcript.Origin, typ string) {
 	e := p.itemEvent(doc, doc, at, transcript.KindNotice, "")
 	e.Type, e.Verdict = typ, transcript.Uncounted
 	p.Emit(e)

@@ -1,9 +1,9 @@
 package grok
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // appendChunk appends the text of a line that is a part of a message. Parts of a prompt are separate blocks, those of an answer are fragments.
-func appendChunk(dst []byte, line format.Value) []byte {
+func appendChunk(dst []byte, line jsontext.Value) []byte {
 	u := line.Get("params", "update")
 	if u.Get("sessionUpdate").Is("user_message_chunk") {
 		return appendText(dst, u.Get("content"))
@@ -12,7 +12,7 @@ func appendChunk(dst []byte, line format.Value) []byte {
 }
 
 // appendUpdate appends the text of any other line.
-func appendUpdate(dst []byte, line format.Value) []byte {
+func appendUpdate(dst []byte, line jsontext.Value) []byte {
 	u := line.Get("params", "update")
 	switch kind := u.Get("sessionUpdate").Str(); {
 	case !u.IsObject():
@@ -36,17 +36,17 @@ func appendUpdate(dst []byte, line format.Value) []byte {
 
 // appendText appends all strings of a value except ids, names of types and times, encrypted or encoded data, and counts. It does not depend on
 // what surrounds the value. Arguments of tools are taken as a whole.
-func appendText(dst []byte, v format.Value) []byte {
+func appendText(dst []byte, v jsontext.Value) []byte {
 	if v.Get("tool_type").IsString() { // a call of a tool of the service
 		return appendInput(dst, v)
 	}
-	return format.AppendText(dst, v, visit)
+	return jsontext.AppendText(dst, v, visit)
 }
 
 // appendInput appends what goes into a tool: all but ids and states that the program adds.
-func appendInput(dst []byte, v format.Value) []byte {
+func appendInput(dst []byte, v jsontext.Value) []byte {
 	if !v.IsObject() {
-		return format.AppendScalars(dst, v)
+		return jsontext.AppendScalars(dst, v)
 	}
 	service := v.Get("tool_type").IsString()
 	for key, m := range v.Fields() {
@@ -55,16 +55,18 @@ func appendInput(dst []byte, v format.Value) []byte {
 		case service && key == "action":
 			dst = appendData(dst, m)
 		default:
-			dst = format.AppendScalars(dst, m)
+			dst = jsontext.AppendScalars(dst, m)
 		}
 	}
 	return dst
 }
 
 // appendData is appendText for what comes out of a tool, in which numbers are text.
-func appendData(dst []byte, v format.Value) []byte { return format.AppendTextAndNumbers(dst, v, visit) }
+func appendData(dst []byte, v jsontext.Value) []byte {
+	return jsontext.AppendTextAndNumbers(dst, v, visit)
+}
 
-func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "sessionUpdate", "type", "role", "variant", "id", "tool_call_id", "toolCallId", "prompt_id", "stop_reason", "_meta", "priority", "kind", "status",
 		"mimeType", "mime_type", "encrypted_content", "model_id", "model_fingerprint", "synthetic_reason", "usage", "modelUsage", "task_id",
@@ -78,7 +80,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		if inside := value.Inside(); inside.Exists() {
 			value = inside
 		}
-		return format.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

@@ -6,14 +6,16 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // update is one line of updates.jsonl.
 type update struct {
-	value  format.Value // params.update
-	meta   format.Value // params._meta
-	line   format.Value
+	value  jsontext.Value // params.update
+	meta   jsontext.Value // params._meta
+	line   jsontext.Value
 	origin transcript.Origin
 	kind   string // sessionUpdate
 	at     transcript.Time
@@ -21,13 +23,13 @@ type update struct {
 	home   bool   // the line was written in this session, not copied from another
 }
 
-func (p *parser) readUpdate(o format.Object) (u update) {
+func (p *parser) readUpdate(o jsontext.Object) (u update) {
 	params := o.Value.Get("params")
 	u = update{value: params.Get("update"), meta: params.Get("_meta"), line: o.Value, origin: o.Origin}
 	u.kind = u.value.Get("sessionUpdate").Word()
 	ms := u.meta.Get("agentTimestampMs")
 	if n, ok := ms.Int(); ok {
-		u.at = format.UnixMilli(n)
+		u.at = timestamp.UnixMilli(n)
 	} else { // a fork sets this one anew
 		u.at = o.Value.Get("timestamp").UnixTime()
 	}
@@ -59,7 +61,7 @@ type span struct {
 // updates yields the records of an updates.jsonl.
 func (p *parser) updates() {
 	l := &log{parser: p, children: map[string]child{}}
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		if !p.started {
 			p.started = true
 			p.emitRun(transcript.Conversation{})
@@ -159,14 +161,14 @@ func (l *log) chunk(u update) {
 		l.closeSpan()
 		kept := s.text[:0]
 		*s = span{first: u, stream: stream, origin: u.origin, text: kept}
-		s.first.value, s.first.meta, s.first.line = format.Value{}, format.Value{}, format.Value{}
+		s.first.value, s.first.meta, s.first.line = jsontext.Value{}, jsontext.Value{}, jsontext.Value{}
 		l.setModel(u.value.Get("_meta", "modelId"))
 	}
 	s.origin.Length = u.origin.End() - s.origin.Offset
 	s.text = appendChunk(s.text, u.line)
 }
 
-func (l *log) setModel(v format.Value) {
+func (l *log) setModel(v jsontext.Value) {
 	if m := v.Str(); m != "" {
 		l.model = m
 	}
@@ -234,7 +236,7 @@ func (p *parser) nextCall() string {
 }
 
 // nameOf returns the name of a tool.
-func nameOf(v format.Value) string {
+func nameOf(v jsontext.Value) string {
 	if name := v.Get("_meta", "x.ai/tool", "name").Word(); name != "" {
 		return name
 	}
@@ -266,7 +268,7 @@ func (l *log) toolUpdate(u update) {
 }
 
 // isEnd reports whether an update of a call is its result.
-func isEnd(v format.Value) bool { s := v.Get("status"); return s.Is("completed") || s.Is("failed") }
+func isEnd(v jsontext.Value) bool { s := v.Get("status"); return s.Is("completed") || s.Is("failed") }
 
 // other yields a row for a line that is neither said nor done by anyone.
 func (l *log) other(u update) {
@@ -311,7 +313,7 @@ var lifecycle = map[string]bool{
 func updateText(raw []byte) (string, error) {
 	var text []byte
 	first := ""
-	for o, err := range format.Objects(bytes.NewReader(raw), "", func(*transcript.Problem) {}) {
+	for o, err := range jsontext.Objects(bytes.NewReader(raw), "", func(*transcript.Problem) {}) {
 		if err != nil {
 			return "", err
 		}

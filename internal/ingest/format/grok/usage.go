@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,7 +40,7 @@ func (l *log) subagentUpdate(u update) {
 }
 
 // emitChild yields what a session states about its subagent, and the link to it. In a fork it is still that of the first session.
-func (p *parser) emitChild(id string, v format.Value, at transcript.Time, origin transcript.Origin) {
+func (p *parser) emitChild(id string, v jsontext.Value, at transcript.Time, origin transcript.Origin) {
 	p.Emit(&transcript.Run{
 		ID: id, Named: true, Child: true, Rank: rankUpdates, Title: format.Title(v.Get("description").Str()), Agent: v.Get("subagent_type").Str(),
 		Model: v.First("effective_model_id", "model").Str(),
@@ -79,7 +80,7 @@ func (l *log) turn(u update) {
 
 // usage yields the tokens of one model in a turn. Input includes what was read from the cache or written to it. The cost is left out where the
 // program says that it is not all: it removes it itself.
-func (l *log) usage(u update, v, total format.Value, prompt, model string) {
+func (l *log) usage(u update, v, total jsontext.Value, prompt, model string) {
 	read, written := v.Get("cachedReadTokens").Tokens(), v.Get("cacheCreationTokens").Tokens()
 	r := &transcript.Usage{
 		Run: l.run, Time: u.at, Origin: u.origin, Model: model, Input: v.Get("inputTokens").Tokens(), Output: v.Get("outputTokens").Tokens(),
@@ -103,7 +104,7 @@ func (l *log) usage(u update, v, total format.Value, prompt, model string) {
 		r.Rank++
 	}
 	partial := false
-	for _, x := range []format.Value{v, total} {
+	for _, x := range []jsontext.Value{v, total} {
 		partial = partial || x.Get("costIsPartial").Bool() == transcript.Yes || x.Get("usageIsIncomplete").Bool() == transcript.Yes
 	}
 	if ticks, ok := v.Get("costUsdTicks").Int(); ok && ticks > 0 && !partial { // of 10^-10 dollars

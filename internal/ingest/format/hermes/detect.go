@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -108,7 +109,7 @@ func isLogMeta(line []byte) bool {
 	if !begins(line, "role") || !format.HasKeys(line[:min(len(line), 100)], "session_meta") {
 		return false
 	}
-	v := format.ParseStart(line)
+	v := jsontext.ParseStart(line)
 	return v.Get("role").Is("session_meta") && v.Get("tools").Exists()
 }
 
@@ -117,7 +118,7 @@ func isExport(line []byte) bool {
 	if !begins(line, "id") || !format.HasKeys(line, "source", "user_id", "model_config") {
 		return false
 	}
-	v := format.ParseStart(line)
+	v := jsontext.ParseStart(line)
 	return v.Get("id").IsString() && v.Get("source").IsString() && v.Get("user_id").Exists() && v.Get("model_config").Exists()
 }
 

@@ -18,6 +18,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -142,7 +143,7 @@ func (p *parser) runRank() int {
 }
 
 // parseTime reads a time: seconds in the database, text in files, which is local and states no zone.
-func parseTime(v format.Value) transcript.Time {
+func parseTime(v jsontext.Value) transcript.Time {
 	if v.IsString() {
 		return v.Time()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -101,7 +102,7 @@ func TestRelation(t *testing.T) {
 		`{"parent_session_id":"a","model_config":null}`:                                   {"a", "resume", false},
 		`{"parent_session_id":"a","model_config":{"_delegate_from":"a"}}`:                 {"a", "parent", true},
 	} {
-		v, err := format.ParseJSON([]byte(row))
+		v, err := jsontext.Parse([]byte(row))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message is one message while its events are made.
 type message struct {
 	*parser
-	v       format.Value
+	v       jsontext.Value
 	role    string
 	at      transcript.Time
 	id      string
@@ -25,7 +26,7 @@ type message struct {
 }
 
 // message yields the events of one message: the reasoning, the text and each call of an answer, or the one of any other message.
-func (p *parser) message(v format.Value) {
+func (p *parser) message(v jsontext.Value) {
 	m := &message{parser: p, v: v, role: v.Get("role").Word(), at: parseTime(v.Get("timestamp"))}
 	m.summary = m.role != "tool" && isSummary(v)
 	if p.in.Role == roleRows {
@@ -57,7 +58,7 @@ func (p *parser) message(v format.Value) {
 }
 
 // isSet reports whether a flag in the database is set.
-func isSet(v format.Value) bool {
+func isSet(v jsontext.Value) bool {
 	n, ok := v.Int()
 	return ok && n != 0
 }
@@ -102,14 +103,14 @@ func (m *message) identify() {
 // sum is a hash of what a message is, but for its time.
 func (m *message) sum() uint64 {
 	h := fnv.New64a()
-	for _, s := range []string{m.role, m.v.Get("tool_call_id").Str(), m.v.Get("tool_name").Str(), contentText(m.v.Get("content")), format.AllStrings(m.v.Get("tool_calls"))} {
+	for _, s := range []string{m.role, m.v.Get("tool_call_id").Str(), m.v.Get("tool_name").Str(), contentText(m.v.Get("content")), jsontext.AllStrings(m.v.Get("tool_calls"))} {
 		h.Write([]byte(s))
 		h.Write([]byte{0})
 	}
 	return h.Sum64()
 }
 
-func (m *message) event(kind transcript.Kind, role string, v format.Value) *transcript.Event {
+func (m *message) event(kind transcript.Kind, role string, v jsontext.Value) *transcript.Event {
 	e := m.Lend.Event(transcript.Event{Kind: kind, Role: role, Type: m.role, Origin: m.Row.Origin})
 	if !v.Exists() {
 		v = m.Row.Value
@@ -147,7 +148,7 @@ func (m *message) user() {
 }
 
 // titleOf yields a title for sessions that have none: their first prompt.
-func (m *message) titleOf(content format.Value) {
+func (m *message) titleOf(content jsontext.Value) {
 	if m.hasTitle || m.copied {
 		return
 	}
@@ -165,13 +166,13 @@ var (
 )
 
 // firstText returns the first of some members that has a text.
-func (m *message) firstText(keys []string) (format.Value, bool) {
+func (m *message) firstText(keys []string) (jsontext.Value, bool) {
 	for _, key := range keys {
 		if v := m.v.Get(key); !isBlank(v) {
 			return v, true
 		}
 	}
-	return format.Value{}, false
+	return jsontext.Value{}, false
 }
 
 func (m *message) assistant() {
@@ -187,7 +188,7 @@ func (m *message) assistant() {
 	}
 	calls := m.v.Get("tool_calls")
 	if calls.IsString() {
-		calls = format.Value{} // no JSON
+		calls = jsontext.Value{} // no JSON
 	}
 	for call := range calls.Items() {
 		m.call(call)
@@ -200,7 +201,7 @@ func (m *message) assistant() {
 // pathNames are the members of a call's input that name files.
 var pathNames = []string{"path", "file_path"}
 
-func (m *message) call(v format.Value) {
+func (m *message) call(v jsontext.Value) {
 	e := m.event(transcript.KindToolCall, m.role, v)
 	name, input := callOf(v)
 	e.Parts[0].Call = &transcript.Call{ID: v.Get("id").Text(), Name: name, Input: int64(input.Len())}
@@ -213,7 +214,7 @@ func (m *message) call(v format.Value) {
 }
 
 // callOf returns the name and the input of a call.
-func callOf(v format.Value) (name string, input format.Value) {
+func callOf(v jsontext.Value) (name string, input jsontext.Value) {
 	function := v.Get("function")
 	if !function.IsObject() {
 		function = v // of early versions
@@ -234,7 +235,7 @@ func (m *message) result() {
 const maxResult = 1 << 20
 
 // failed reports whether a result says that the tool failed: most tools of the program answer with JSON.
-func failed(content format.Value) transcript.Truth {
+func failed(content jsontext.Value) transcript.Truth {
 	body := content.Body()
 	if len(body) == 0 || len(body) > maxResult || body[0] != '{' {
 		return transcript.Unstated
@@ -253,7 +254,7 @@ func failed(content format.Value) transcript.Truth {
 }
 
 // isSummary reports whether a message is a summary, or begins or ends with one.
-func isSummary(v format.Value) bool {
+func isSummary(v jsontext.Value) bool {
 	if isSet(v.Get("_compressed_summary")) || v.Get("_compressed_summary").Bool() == transcript.Yes {
 		return true
 	}
@@ -263,7 +264,7 @@ func isSummary(v format.Value) bool {
 }
 
 // isProgram reports whether a message in the user's role is one that the program writes. Newer versions mark them.
-func isProgram(content format.Value) bool {
+func isProgram(content jsontext.Value) bool {
 	text := head(content)
 	for _, begin := range []string{
 		"[Your active task list was preserved across context compression]", "[Continuing toward your standing goal]", "[ASYNC DELEGATION", "[IMPORTANT: Background process",
@@ -277,7 +278,7 @@ func isProgram(content format.Value) bool {
 }
 
 // head returns how the text of a message begins.
-func head(content format.Value) string {
+func head(content jsontext.Value) string {
 	if !content.IsString() {
 		return ""
 	}

@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // row yields the records of one row of a database.
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	table, id := v.Get("table").Word(), v.Get("session_id").Text()
 	if table == tableSession {
 		id = v.Get("id").Text()
@@ -39,7 +40,7 @@ func (p *parser) row(v format.Value) {
 }
 
 // logLine yields the records of a line of a transcript: what the session was given, or a message.
-func (p *parser) logLine(v format.Value) {
+func (p *parser) logLine(v jsontext.Value) {
 	switch {
 	case v.Get("role").Is("session_meta"):
 		p.emitConversation()
@@ -64,7 +65,7 @@ func (p *parser) snapshot() {
 	if !doc.Exists() {
 		return
 	}
-	p.Row = format.Object{Origin: at, Value: doc}
+	p.Row = jsontext.Object{Origin: at, Value: doc}
 	messages := doc.Get("messages")
 	if !messages.IsArray() {
 		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no messages", Reason: "the document has no list of messages", Origin: at})
@@ -82,7 +83,7 @@ func (p *parser) snapshot() {
 }
 
 // exported yields the records of a session in an export.
-func (p *parser) exported(v format.Value) {
+func (p *parser) exported(v jsontext.Value) {
 	id := v.Get("id").Text()
 	if id == "" {
 		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the line names no session", Origin: p.Row.Origin})
@@ -99,7 +100,7 @@ func (p *parser) exported(v format.Value) {
 }
 
 // messages yields the records of messages in the current value.
-func (p *parser) messages(all format.Value) {
+func (p *parser) messages(all jsontext.Value) {
 	for item := range all.Items() {
 		if p.Done() {
 			return
@@ -120,7 +121,7 @@ const (
 
 // facts yields what is known of a session. In a database it does not by itself make a run that counts: a session may be created before
 // its first message, and it stays when its messages are deleted.
-func (p *parser) facts(v format.Value) {
+func (p *parser) facts(v jsontext.Value) {
 	of := relationOf(v)
 	run := &transcript.Run{
 		ID: p.Session, Rank: p.rank(), Named: !p.Begun, Title: format.Title(v.Get("title").Str()), Project: v.First("git_repo_root", "cwd").Str(), Branch: v.Get("git_branch").Str(),
@@ -164,7 +165,7 @@ const orphaned = "__orphaned__"
 
 // relationOf tells what a session is to its parent. The program copies a session's configuration to the session that goes on from it, so a
 // marker that names another session than the parent was inherited: what goes on from a sub-agent is one, too.
-func relationOf(v format.Value) relation {
+func relationOf(v jsontext.Value) relation {
 	parent, ended := v.Get("parent_session_id").Str(), v.Get("parent_end_reason").Str()
 	marker := func(name string) string {
 		if s := v.Get(name).Str(); s != "" {

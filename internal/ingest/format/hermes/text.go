@@ -4,28 +4,29 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Text returns the text of one part of an event.
 func (hermes) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, format.Appended(appendValue))
+	return format.TextOf(role, raw, jsontext.Appended(appendValue))
 }
 
 // appendValue appends the text of a row, a line or a piece of a message, from its own bytes: of a call the tool and its input; of a session
 // its title and directory; of everything else all strings except ids, types, signatures and images.
-func appendValue(dst []byte, v format.Value) []byte {
+func appendValue(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.IsString():
 		return appendContent(dst, v)
 	case v.Get("table").Is(tableSession), v.Get("source").IsString() && v.Get("model_config").Exists():
 		for _, key := range []string{"title", "display_name", "cwd"} {
-			dst = format.AppendStrings(dst, v.Get(key))
+			dst = jsontext.AppendStrings(dst, v.Get(key))
 		}
 		return dst
 	case v.Get("table").Is(tablePrompt):
-		return format.AppendStrings(dst, v.Get("prompt"))
+		return jsontext.AppendStrings(dst, v.Get("prompt"))
 	case v.Get("role").Is("session_meta"):
-		return format.AppendStrings(format.AppendStrings(dst, v.Get("model")), v.Get("content"))
+		return jsontext.AppendStrings(jsontext.AppendStrings(dst, v.Get("model")), v.Get("content"))
 	case isCall(v):
 		name, input := callOf(v)
 		dst = appendLine(dst, name)
@@ -38,12 +39,12 @@ func appendValue(dst []byte, v format.Value) []byte {
 }
 
 // appendInput appends the text of a call's input, whose members are the tool's.
-func appendInput(dst []byte, input format.Value) []byte {
-	return format.AppendTextAndNumbers(dst, input, func(dst []byte, _ int, _ string, m format.Value) ([]byte, bool) { return dst, m.IsDataURL() })
+func appendInput(dst []byte, input jsontext.Value) []byte {
+	return jsontext.AppendTextAndNumbers(dst, input, func(dst []byte, _ int, _ string, m jsontext.Value) ([]byte, bool) { return dst, m.IsDataURL() })
 }
 
 // isCall reports whether a value is a call of a tool.
-func isCall(v format.Value) bool {
+func isCall(v jsontext.Value) bool {
 	name, input := callOf(v)
 	return name != "" && input.Exists() && !v.Get("role").Exists()
 }
@@ -56,25 +57,25 @@ func appendLine(dst []byte, s string) []byte {
 }
 
 // contentText returns the text of a message.
-var contentText = format.Appended(appendContent)
+var contentText = jsontext.Appended(appendContent)
 
 // jsonMark begins a text that has JSON behind it: the parts of a message with images.
 const jsonMark = "\x00json:"
 
 // appendContent appends the text of a message's content.
-func appendContent(dst []byte, content format.Value) []byte {
+func appendContent(dst []byte, content jsontext.Value) []byte {
 	if !content.IsString() {
 		return appendStrings(dst, content)
 	}
 	if body := content.Body(); len(body) == 0 || body[0] != '\\' {
-		return format.AppendStrings(dst, content)
+		return jsontext.AppendStrings(dst, content)
 	}
 	text := content.Str()
 	parts, marked := strings.CutPrefix(text, jsonMark)
 	if !marked {
-		return format.AppendStrings(dst, content)
+		return jsontext.AppendStrings(dst, content)
 	}
-	v, err := format.ParseJSON([]byte(parts))
+	v, err := jsontext.Parse([]byte(parts))
 	if err != nil {
 		return appendLine(dst, parts)
 	}
@@ -82,7 +83,7 @@ func appendContent(dst []byte, content format.Value) []byte {
 }
 
 // isBlank reports whether a piece of a message has no text.
-func isBlank(v format.Value) bool {
+func isBlank(v jsontext.Value) bool {
 	if v.IsString() && (len(v.Body()) == 0 || v.Body()[0] != '\\') {
 		return v.IsBlank()
 	}
@@ -96,8 +97,8 @@ var alwaysSkipped = map[string]bool{
 	"timestamp": true,
 }
 
-func appendStrings(dst []byte, v format.Value) []byte {
-	return format.AppendText(dst, v, func(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
+func appendStrings(dst []byte, v jsontext.Value) []byte {
+	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
 		return dst, alwaysSkipped[key] || m.IsDataURL() || key == "data" && m.IsBase64()
 	})
 }

@@ -3,13 +3,13 @@ package hermes
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // modelUsage yields what one model was used for in a session, which is a sum of requests. The sums of a session that were archived before
 // there were any of models are the same requests.
-func (p *parser) modelUsage(v format.Value) {
+func (p *parser) modelUsage(v jsontext.Value) {
 	u := p.sums(v, "")
 	if u.Rank = weight(u); u.Rank == 0 && !u.Cost.Known {
 		return
@@ -34,7 +34,7 @@ func totalKey(session string) string { return "session " + session }
 // sessionTotal yields the sums of a session. Where there are sums of its models, they are a derived total, and what counts is how much more
 // they are: the program has no sums of models for what it has imported, and it overwrites those of a session with what an agent has used
 // since it was started.
-func (p *parser) sessionTotal(v format.Value) {
+func (p *parser) sessionTotal(v jsontext.Value) {
 	total, main := p.sums(v, ""), p.sums(v, "main_")
 	total.Key, total.Rank = totalKey(p.Session), weight(total)
 	total.Model, total.Provider, total.Time = v.Get("model").Str(), v.Get("billing_provider").Str(), parseTime(v.Get("started_at"))
@@ -64,7 +64,7 @@ func (p *parser) sessionTotal(v format.Value) {
 
 // sums reads sums of tokens, requests and cost. The input is without what was read from or written to a cache, the output with reasoning. A
 // cost of 0 is not stated: so are subscriptions, and models whose price the program does not know.
-func (p *parser) sums(v format.Value, prefix string) *transcript.Usage {
+func (p *parser) sums(v jsontext.Value, prefix string) *transcript.Usage {
 	u := &transcript.Usage{
 		Run: p.Session, Conversation: conversation, Origin: p.Row.Origin, Input: v.Get(prefix + "input_tokens").Tokens(), Output: v.Get(prefix + "output_tokens").Tokens(),
 		CacheRead: v.Get(prefix + "cache_read_tokens").Tokens(), CacheWrite: v.Get(prefix + "cache_write_tokens").Tokens(),
@@ -90,7 +90,7 @@ func weight(u *transcript.Usage) int64 {
 }
 
 // emitSums yields usage that is a sum.
-func (p *parser) emitSums(u *transcript.Usage, v format.Value) {
+func (p *parser) emitSums(u *transcript.Usage, v jsontext.Value) {
 	u.Attributes.Set("total", true)
 	for _, name := range []string{"cost_status", "cost_source", "billing_mode"} {
 		u.Attributes.Set(name, v.Get(name).Str())

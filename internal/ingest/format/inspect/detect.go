@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -22,7 +23,7 @@ func (inspect) Detect(h format.Head) format.Claim {
 			return format.Claim{Strength: format.Certain, Role: roleEval}
 		}
 	case ".json":
-		v, alone := format.FirstElement(h.Bytes)
+		v, alone := jsontext.FirstElement(h.Bytes)
 		if !alone || !isLog(v) {
 			break
 		}
@@ -46,7 +47,7 @@ func firstInZip(head []byte) string {
 }
 
 // isLog reports whether a document begins as a log does.
-func isLog(v format.Value) bool {
+func isLog(v jsontext.Value) bool {
 	eval := v.Get("eval")
 	if _, ok := v.Get("version").Int(); !ok || !v.Get("status").IsString() || !eval.IsObject() {
 		return false

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -11,7 +12,7 @@ import (
 const maxNested = 50
 
 // index remembers what events state about messages and results.
-func (s *sample) index(events format.Value, depth int) {
+func (s *sample) index(events jsontext.Value, depth int) {
 	for e := range events.Items() {
 		at, done := e.Get("timestamp").Time(), e.Get("completed").Time()
 		switch e.Get("event").Word() {
@@ -35,7 +36,7 @@ func (s *sample) index(events format.Value, depth int) {
 }
 
 // walk yields what events have besides the messages.
-func (s *sample) walk(events format.Value, depth int) {
+func (s *sample) walk(events jsontext.Value, depth int) {
 	for e := range events.Items() {
 		if s.Done() {
 			return
@@ -48,7 +49,7 @@ func (s *sample) walk(events format.Value, depth int) {
 }
 
 // event yields what one event has besides the messages.
-func (s *sample) event(e format.Value) {
+func (s *sample) event(e jsontext.Value) {
 	at, typ := e.Get("timestamp").Time(), e.Get("event").Word()
 	switch typ {
 	case "sample_init", "state": // the sample and its messages have all of it
@@ -77,7 +78,7 @@ func (s *sample) event(e format.Value) {
 }
 
 // fault yields an error.
-func (s *sample) fault(v format.Value, typ string, at transcript.Time) {
+func (s *sample) fault(v jsontext.Value, typ string, at transcript.Time) {
 	e := s.begin(v, transcript.KindError, "system", typ)
 	e.Time = at
 	s.Emit(e)
@@ -98,7 +99,7 @@ func (s *sample) errors() {
 
 // model yields what a request spent, and what it was sent and answered that no message has: the requests of other models and agents, and what was
 // taken out of the messages later.
-func (s *sample) model(e format.Value, at transcript.Time) {
+func (s *sample) model(e jsontext.Value, at transcript.Time) {
 	s.request(e)
 	from := cmp.Or(e.Get("role").Str(), "events")
 	for m := range e.Get("input").Items() {
@@ -119,7 +120,7 @@ func (s *sample) model(e format.Value, at transcript.Time) {
 }
 
 // poolRange yields what is new of the messages of the pool from the first number to before the second.
-func (s *sample) poolRange(r format.Value, from string, at transcript.Time) {
+func (s *sample) poolRange(r jsontext.Value, from string, at transcript.Time) {
 	var bounds [2]int64
 	for n, v := range r.Numbered() {
 		if n < len(bounds) {
@@ -143,7 +144,7 @@ func (s *sample) unpooled(i int64) int64 {
 }
 
 // lacking yields a message to a model that was not yielded before.
-func (s *sample) lacking(m format.Value, from string, at transcript.Time) {
+func (s *sample) lacking(m jsontext.Value, from string, at transcript.Time) {
 	if !m.IsObject() || s.ids[m.Get("id").Str()] || s.contents[s.contentOf(m)] {
 		return
 	}
@@ -154,7 +155,7 @@ func (s *sample) lacking(m format.Value, from string, at transcript.Time) {
 }
 
 // tool yields a call and its result, as far as no message has them.
-func (s *sample) tool(e format.Value, at transcript.Time) {
+func (s *sample) tool(e jsontext.Value, at transcript.Time) {
 	id := e.Get("id").Str()
 	name := e.Get("function").Str()
 	if !s.calls[id] {

@@ -19,6 +19,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -54,7 +55,7 @@ func (inspect) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (inspect) Text(_ string, raw []byte, _ int) (string, error) {
-	return format.TextOf("a part of a sample", format.WithoutNaN(raw), format.Appended(appendText))
+	return format.TextOf("a part of a sample", jsontext.WithoutNaN(raw), jsontext.Appended(appendText))
 }
 
 // parser parses one log.
@@ -74,7 +75,7 @@ type parser struct {
 	overflow bool // there were more
 }
 
-func (p *parser) origin(v format.Value) transcript.Origin {
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
 	return transcript.Origin{Inner: p.inner, Offset: p.base + v.Offset(), Length: int64(v.Len())}
 }
 

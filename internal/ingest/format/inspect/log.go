@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -26,9 +28,9 @@ const maxHeld = 10_000
 func (p *parser) zip(r io.Reader) {
 	p.eval.run.Status, p.eval.run.Outcome = "started", transcript.Running // the file that says more is written last
 	torn := false                                                         // the last file could not be read: where the zip ends in it, that is known
-	for file, err := range format.ZipFiles(r) {
+	for file, err := range layer.ZipFiles(r) {
 		if err != nil {
-			if !torn || !format.IsContent(err) {
+			if !torn || !layer.IsContent(err) {
 				p.unreadable("", err)
 			}
 			return
@@ -54,12 +56,12 @@ func (p *parser) zip(r io.Reader) {
 
 // unreadable reports a zip, or a file in it, that cannot be read. Its layer may be what is broken: the place is the zip.
 func (p *parser) unreadable(file string, err error) {
-	if !format.IsContent(err) {
+	if !layer.IsContent(err) {
 		p.Fail(err)
 		return
 	}
 	kind, reason := "bad zip", err.Error()
-	if errors.Is(err, format.ErrTooLarge) {
+	if errors.Is(err, layer.ErrTooLarge) {
 		kind = "too large"
 	}
 	if file != "" {
@@ -71,7 +73,7 @@ func (p *parser) unreadable(file string, err error) {
 
 // member reads one document of a .eval.
 func (p *parser) member(place string, b []byte) {
-	v, err := format.ParseNaN(b)
+	v, err := jsontext.ParseNaN(b)
 	switch {
 	case err != nil:
 		p.problem("bad json", err.Error(), transcript.Origin{Length: int64(len(b))})
@@ -90,7 +92,7 @@ func (p *parser) document(r io.Reader) {
 		p.problem(pr.Kind, pr.Reason, pr.Origin)
 		p.spent = true // by samples that are not there yet
 	}
-	for m, err := range format.Members(r, "samples", cut) {
+	for m, err := range jsontext.Members(r, "samples", cut) {
 		if err != nil {
 			p.Fail(err)
 			return
@@ -98,9 +100,9 @@ func (p *parser) document(r io.Reader) {
 		p.base = 0
 		switch {
 		case m.Bytes == nil:
-			p.problem("element too long", fmt.Sprintf("%d bytes, more than %d", m.Origin.Length, format.MaxLine), m.Origin)
+			p.problem("element too long", fmt.Sprintf("%d bytes, more than %d", m.Origin.Length, jsontext.MaxLine), m.Origin)
 		case m.Item, isFact(m.Key):
-			v, err := format.ParseNaN(m.Bytes)
+			v, err := jsontext.ParseNaN(m.Bytes)
 			p.base = m.Origin.Offset
 			switch {
 			case err != nil:
@@ -123,7 +125,7 @@ func isFact(key string) bool {
 }
 
 // fact reads one member of the log's header.
-func (p *parser) fact(key string, v format.Value) {
+func (p *parser) fact(key string, v jsontext.Value) {
 	run := &p.eval.run
 	switch key {
 	case "status":
@@ -147,8 +149,8 @@ func (p *parser) fact(key string, v format.Value) {
 }
 
 // failure keeps the error that ended the evaluation.
-func (p *parser) failure(v format.Value) {
-	if text := format.Build(func(b []byte) []byte { return appendText(b, v) }); text != "" {
+func (p *parser) failure(v jsontext.Value) {
+	if text := jsontext.Build(func(b []byte) []byte { return appendText(b, v) }); text != "" {
 		p.eval.failure = &transcript.Event{
 			Verdict: transcript.Uncounted, Kind: transcript.KindError, Role: "system", Type: "error", Origin: p.origin(v), Parts: []transcript.Part{{Text: text}},
 		}
@@ -182,7 +184,7 @@ func outcomeOf(status string) transcript.Outcome {
 }
 
 // spec reads what was asked for: task, model and the ids.
-func (p *parser) spec(v format.Value) {
+func (p *parser) spec(v jsontext.Value) {
 	e := &p.eval
 	e.id = idIn(v.Get("eval_id"))
 	if run := idIn(v.Get("run_id")); e.id == "" && run != "" {
@@ -202,14 +204,14 @@ func (p *parser) spec(v format.Value) {
 }
 
 // metrics holds the receipts of the results.
-func (p *parser) metrics(v format.Value) {
+func (p *parser) metrics(v jsontext.Value) {
 	for score := range v.Get("scores").Items() {
 		p.metricsOf(score.Get("name").Str(), score.Get("reducer").Str(), score.Get("metrics"))
 	}
 	p.metricsOf(v.Get("scorer", "name").Str(), "", v.Get("metrics")) // 2024
 }
 
-func (p *parser) metricsOf(name, reducer string, metrics format.Value) {
+func (p *parser) metricsOf(name, reducer string, metrics jsontext.Value) {
 	if len(name)+len(reducer) > maxID {
 		return
 	}

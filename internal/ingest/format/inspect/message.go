@@ -5,12 +5,13 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message yields the events of a message. from says where it was found if it is none of the sample's messages: the role of a model, "events" or "input".
 // at is when it was sent, as far as nothing says so more exactly.
-func (s *sample) message(m format.Value, from string, at transcript.Time) {
+func (s *sample) message(m jsontext.Value, from string, at transcript.Time) {
 	if !m.IsObject() {
 		s.problem("not a message", "a JSON value of another type", s.origin(m))
 		return
@@ -37,7 +38,7 @@ func (s *sample) message(m format.Value, from string, at transcript.Time) {
 // writer yields the events of one message.
 type writer struct {
 	*sample
-	m      format.Value
+	m      jsontext.Value
 	id     string
 	from   string
 	at     transcript.Time
@@ -87,7 +88,7 @@ func (w *writer) said() {
 // answer yields the blocks and the calls of an answer.
 func (w *writer) answer() {
 	model := w.m.Get("model").Str()
-	say := func(v format.Value, kind transcript.Kind, typ string) {
+	say := func(v jsontext.Value, kind transcript.Kind, typ string) {
 		e := w.begin(v, kind, "assistant", typ)
 		_, e.Model = modelOf(model)
 		w.emit(e)
@@ -130,7 +131,7 @@ func (w *writer) answer() {
 }
 
 // call yields a call of a tool.
-func (w *writer) call(c format.Value) {
+func (w *writer) call(c jsontext.Value) {
 	if !c.IsObject() {
 		return
 	}
@@ -144,7 +145,7 @@ func (w *writer) call(c format.Value) {
 }
 
 // callID returns the id of a call, or one by its place if it has none.
-func (w *writer) callID(c format.Value) string {
+func (w *writer) callID(c jsontext.Value) string {
 	id := c.Get("id").Str()
 	if id == "" {
 		return "#" + w.id + "/" + strconv.Itoa(w.blocks)
@@ -157,7 +158,7 @@ func (w *writer) callID(c format.Value) string {
 var pathNames = []string{"file", "path", "file_path", "filename"}
 
 // serverCall yields a call that the provider made and answered: the call and its result.
-func (w *writer) serverCall(b format.Value) {
+func (w *writer) serverCall(b jsontext.Value) {
 	id, name := w.callID(b), cmp.Or(b.Get("name").Str(), b.Get("tool_type").Str())
 	e := w.begin(b, transcript.KindToolCall, "assistant", "tool_use")
 	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(b.Get("arguments").Len())}

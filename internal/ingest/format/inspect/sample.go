@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // sample is one sample in one epoch.
 type sample struct {
 	*parser
-	v     format.Value
+	v     jsontext.Value
 	run   string
 	ended transcript.Time
 
@@ -29,11 +30,11 @@ type sample struct {
 	calls       map[string]bool   // ids of calls
 	results     map[string]bool   // ids of calls with a result
 	facts       map[string]fact   // by id of a message or call
-	attachments map[string]format.Value
-	sums        map[format.Value][32]byte // of long texts
-	resolvable  int                       // bytes of attachments that may still be resolved
-	pool        []format.Value            // messages to which model events refer
-	pooled      []int64                   // for each of them its number, or a later one if it was met; and one more, for the end
+	attachments map[string]jsontext.Value
+	sums        map[jsontext.Value][32]byte // of long texts
+	resolvable  int                         // bytes of attachments that may still be resolved
+	pool        []jsontext.Value            // messages to which model events refer
+	pooled      []int64                     // for each of them its number, or a later one if it was met; and one more, for the end
 }
 
 // fact is what an event states about a message or about the result of a call.
@@ -44,7 +45,7 @@ type fact struct {
 }
 
 // sample yields the records of a sample: what was said, then what only its events have.
-func (p *parser) sample(v format.Value) {
+func (p *parser) sample(v jsontext.Value) {
 	p.samples++
 	if !v.IsObject() {
 		p.problem("not a sample", "a JSON value of another type", p.origin(v))
@@ -61,11 +62,11 @@ func (p *parser) sample(v format.Value) {
 	}
 	s := &sample{
 		parser: p, v: v, run: run, ids: map[string]bool{}, contents: map[[32]byte]bool{}, strings: map[[32]byte]bool{},
-		calls: map[string]bool{}, results: map[string]bool{}, facts: map[string]fact{}, attachments: map[string]format.Value{},
-		sums: map[format.Value][32]byte{}, resolvable: format.DocumentLimit,
+		calls: map[string]bool{}, results: map[string]bool{}, facts: map[string]fact{}, attachments: map[string]jsontext.Value{},
+		sums: map[jsontext.Value][32]byte{}, resolvable: format.DocumentLimit,
 	}
 	s.index(s.events(), 0)
-	stores := []format.Value{v.Get("attachments"), v.Get("transcript", "content")} // the latter of 2024
+	stores := []jsontext.Value{v.Get("attachments"), v.Get("transcript", "content")} // the latter of 2024
 	for _, store := range stores {
 		for key, a := range store.Fields() {
 			s.attachments[key] = a
@@ -96,7 +97,7 @@ func (p *parser) sample(v format.Value) {
 }
 
 // events returns the events of the sample.
-func (s *sample) events() format.Value {
+func (s *sample) events() jsontext.Value {
 	if events := s.v.Get("events"); events.Exists() {
 		return events
 	}
@@ -159,14 +160,14 @@ func (s *sample) title() string {
 			if content.IsString() {
 				return format.Title(s.attachment(content).Str())
 			}
-			return format.Title(format.Build(func(b []byte) []byte { return appendText(b, content) }))
+			return format.Title(jsontext.Build(func(b []byte) []byte { return appendText(b, content) }))
 		}
 	}
 	return ""
 }
 
 // resolved returns the text that a string refers to, else the string.
-func (s *sample) resolved(v format.Value) format.Value {
+func (s *sample) resolved(v jsontext.Value) jsontext.Value {
 	if text, ok := s.referred(v); ok {
 		return text
 	}
@@ -175,7 +176,7 @@ func (s *sample) resolved(v format.Value) format.Value {
 
 // referred returns the text that a string refers to, if it does. A small log may refer to a large text any number of times: beyond a limit the text
 // is only found as what it is, an attachment.
-func (s *sample) referred(v format.Value) (text format.Value, ok bool) {
+func (s *sample) referred(v jsontext.Value) (text jsontext.Value, ok bool) {
 	text = s.attachment(v)
 	if text == v || text.Len() > s.resolvable {
 		return text, false
@@ -185,7 +186,7 @@ func (s *sample) referred(v format.Value) (text format.Value, ok bool) {
 }
 
 // attachment returns the text that a string refers to, else the string. "tc://" is of 2024.
-func (s *sample) attachment(v format.Value) format.Value {
+func (s *sample) attachment(v jsontext.Value) jsontext.Value {
 	if !isReference(v) {
 		return v
 	}
@@ -197,10 +198,10 @@ func (s *sample) attachment(v format.Value) format.Value {
 }
 
 // contentOf returns a hash of what a message has besides its id: messages of early versions have none.
-func (s *sample) contentOf(m format.Value) [32]byte {
+func (s *sample) contentOf(m jsontext.Value) [32]byte {
 	b := append([]byte(m.Get("role").Word()), 0)
 	for _, key := range []string{"tool_call_id", "content", "tool_calls", "error"} {
-		b = format.AppendText(append(b, 0), m.Get(key), func(b []byte, _ int, _ string, v format.Value) ([]byte, bool) {
+		b = jsontext.AppendText(append(b, 0), m.Get(key), func(b []byte, _ int, _ string, v jsontext.Value) ([]byte, bool) {
 			if !isReference(v) && (v.Len() < maxShort || !v.IsString()) {
 				return b, false
 			}
@@ -214,10 +215,10 @@ func (s *sample) contentOf(m format.Value) [32]byte {
 const maxShort = 1 << 10
 
 // appendLong appends a string, or the text that it refers to, or a hash of it if it is long: each request has all messages before it.
-func (s *sample) appendLong(b []byte, v format.Value) []byte {
+func (s *sample) appendLong(b []byte, v jsontext.Value) []byte {
 	a := s.attachment(v)
 	if a.Len() < maxShort {
-		return format.AppendStrings(b, a)
+		return jsontext.AppendStrings(b, a)
 	}
 	sum, ok := s.sums[a]
 	if !ok {
@@ -228,8 +229,8 @@ func (s *sample) appendLong(b []byte, v format.Value) []byte {
 }
 
 // note remembers the strings of a value whose text search finds.
-func (s *sample) note(v format.Value) {
-	format.AppendText(nil, v, func(b []byte, _ int, _ string, v format.Value) ([]byte, bool) {
+func (s *sample) note(v jsontext.Value) {
+	jsontext.AppendText(nil, v, func(b []byte, _ int, _ string, v jsontext.Value) ([]byte, bool) {
 		if v.IsString() {
 			s.strings[hashOf(v)] = true
 		}
@@ -237,21 +238,21 @@ func (s *sample) note(v format.Value) {
 	})
 }
 
-func hashOf(v format.Value) [32]byte { return sha256.Sum256(format.AppendStrings(nil, v)) }
+func hashOf(v jsontext.Value) [32]byte { return sha256.Sum256(jsontext.AppendStrings(nil, v)) }
 
 // begin returns an event with one part, whose place and text are v.
-func (s *sample) begin(v format.Value, kind transcript.Kind, role, typ string) *transcript.Event {
+func (s *sample) begin(v jsontext.Value, kind transcript.Kind, role, typ string) *transcript.Event {
 	s.lend.Reset()
 	if v.IsString() {
 		s.strings[hashOf(v)] = true
 	}
 	e := s.lend.Event(transcript.Event{Conversation: s.run, Kind: kind, Role: role, Type: typ, Origin: s.origin(v)})
-	e.Parts[0] = s.lend.Part(v, format.Value{}, appendText)
+	e.Parts[0] = s.lend.Part(v, jsontext.Value{}, appendText)
 	return e
 }
 
 // uncounted yields a row for search, if there is anything to find.
-func (s *sample) uncounted(v format.Value, kind transcript.Kind, typ string, at transcript.Time) {
+func (s *sample) uncounted(v jsontext.Value, kind transcript.Kind, typ string, at transcript.Time) {
 	if kind != transcript.KindUnknown && !hasText(v) {
 		return
 	}
@@ -272,7 +273,7 @@ func (s *sample) scores() {
 	}
 }
 
-func (s *sample) score(name string, v format.Value) {
+func (s *sample) score(name string, v jsontext.Value) {
 	value := v.Get("value")
 	r := &transcript.Receipt{Run: s.run, Conversation: s.run, Key: "score/" + name, Kind: "score", Step: name, Ended: s.ended, Origin: s.origin(v)}
 	if value.IsString() || value.Type() == '0' || value.Bool() != transcript.Unstated {
@@ -291,7 +292,7 @@ func (s *sample) score(name string, v format.Value) {
 }
 
 // rest yields a member of the sample for search, unless a message has its text.
-func (s *sample) rest(key string, v format.Value) {
+func (s *sample) rest(key string, v jsontext.Value) {
 	switch {
 	case key == "input" && v.IsArray():
 		for m := range v.Items() {
@@ -305,7 +306,7 @@ func (s *sample) rest(key string, v format.Value) {
 }
 
 // attached yields a text to which only parts of events refer.
-func (s *sample) attached(key string, v format.Value) {
+func (s *sample) attached(key string, v jsontext.Value) {
 	if v.IsString() && !s.strings[hashOf(v)] && hasText(v) {
 		e := s.begin(v, transcript.KindNotice, "", "attachment")
 		e.ID, e.Verdict = "attachment/"+key, transcript.Uncounted
@@ -314,7 +315,7 @@ func (s *sample) attached(key string, v format.Value) {
 }
 
 // idOf returns the id of a message, or its number if it has none or is there twice.
-func (s *sample) idOf(m format.Value) string {
+func (s *sample) idOf(m jsontext.Value) string {
 	s.messages++
 	if id := idIn(m.Get("id")); id != "" && !s.ids[id] {
 		s.ids[id] = true
@@ -326,7 +327,7 @@ func (s *sample) idOf(m format.Value) string {
 // maxID is the length of the longest id that is accepted, in bytes: many names begin with one.
 const maxID = 200
 
-func idIn(v format.Value) string {
+func idIn(v jsontext.Value) string {
 	if v.Len() > maxID {
 		return ""
 	}

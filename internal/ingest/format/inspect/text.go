@@ -3,22 +3,22 @@ package inspect
 import (
 	"bytes"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // The text of an event is what was said, the arguments of tools and their results, errors, and what scorers, tools and programs noted; not ids, times,
 // media, signatures, or references to texts that are elsewhere in the sample.
 
 // isReference reports whether v refers to a text among the attachments.
-func isReference(v format.Value) bool {
+func isReference(v jsontext.Value) bool {
 	body := v.Body()
 	return bytes.HasPrefix(body, []byte("attachment://")) || bytes.HasPrefix(body, []byte("tc://"))
 }
 
-func hasText(v format.Value) bool { return len(appendText(nil, v)) > 0 }
+func hasText(v jsontext.Value) bool { return len(appendText(nil, v)) > 0 }
 
 // appendText appends the text of an event or of a part of it, which it knows by its members.
-func appendText(dst []byte, v format.Value) []byte {
+func appendText(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case !v.IsObject():
 		return appendLeaves(dst, v)
@@ -27,7 +27,7 @@ func appendText(dst []byte, v format.Value) []byte {
 	case v.Get("role").IsString() && !v.Get("arguments").Exists():
 		return appendMembers(dst, v, "content", "error")
 	case v.Get("function").IsString() && v.Get("arguments").Exists():
-		return format.AppendScalars(dst, v.Get("arguments"))
+		return jsontext.AppendScalars(dst, v.Get("arguments"))
 	}
 	switch v.Get("type").Word() {
 	case "text":
@@ -35,7 +35,7 @@ func appendText(dst []byte, v format.Value) []byte {
 	case "reasoning":
 		return appendMembers(dst, v, "summary", "reasoning")
 	case "tool_use":
-		return format.AppendScalars(dst, v.Get("arguments"))
+		return jsontext.AppendScalars(dst, v.Get("arguments"))
 	case "image", "audio", "video", "document":
 		return appendMembers(dst, v, "filename")
 	}
@@ -43,9 +43,9 @@ func appendText(dst []byte, v format.Value) []byte {
 }
 
 // appendEvent appends the text of an event that is none of a message.
-func appendEvent(dst []byte, v format.Value) []byte {
+func appendEvent(dst []byte, v jsontext.Value) []byte {
 	if v.Get("event").Is("tool") {
-		return format.AppendScalars(dst, v.Get("arguments"))
+		return jsontext.AppendScalars(dst, v.Get("arguments"))
 	}
 	for key, f := range v.Fields() {
 		switch key {
@@ -57,7 +57,7 @@ func appendEvent(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-func appendMembers(dst []byte, v format.Value, keys ...string) []byte {
+func appendMembers(dst []byte, v jsontext.Value, keys ...string) []byte {
 	for _, key := range keys {
 		dst = appendLeaves(dst, v.Get(key))
 	}
@@ -65,8 +65,8 @@ func appendMembers(dst []byte, v format.Value, keys ...string) []byte {
 }
 
 // appendLeaves appends the strings of a value that are words.
-func appendLeaves(dst []byte, v format.Value) []byte {
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+func appendLeaves(dst []byte, v jsontext.Value) []byte {
+	return jsontext.AppendText(dst, v, func(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 		switch {
 		case v.IsObject() && depth > 0 && v.Get("type").IsString() && (v.Get("text").Exists() || v.Get("reasoning").Exists() || v.Get("image").Exists()):
 			return appendText(dst, v), true

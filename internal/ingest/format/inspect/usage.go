@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,7 +21,7 @@ func modelOf(name string) (provider, model string) {
 //
 // What input and output have depends on version and provider. total_tokens is the sum of what is disjoint: if it is input and output alone, the input
 // has what was read from and written to the cache, unless that is more than it.
-func (p *parser) tokens(v format.Value, run, name string, at transcript.Time, key string) *transcript.Usage {
+func (p *parser) tokens(v jsontext.Value, run, name string, at transcript.Time, key string) *transcript.Usage {
 	if !v.IsObject() {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (p *parser) tokens(v format.Value, run, name string, at transcript.Time, ke
 }
 
 // request yields what a model event spent. What the program read from its own cache was spent before.
-func (s *sample) request(e format.Value) {
+func (s *sample) request(e jsontext.Value) {
 	s.requests++
 	key := e.Get("uuid").Str()
 	if key == "" {

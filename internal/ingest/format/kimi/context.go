@@ -3,14 +3,14 @@ package kimi
 import (
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // context yields the records of context.jsonl, the messages that Kimi CLI sends to the model. It has no times and no tokens, and is rewritten
 // on compaction: it counts only where there is no wire, as in the first versions.
 func (p *parser) context() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		if p.run == "" {
 			p.begin(line{origin: o.Origin})
@@ -27,7 +27,7 @@ func (p *parser) context() {
 func (p *parser) contextMessage(l line) {
 	content := l.value.Get("content")
 	emitted := false
-	event := func(v format.Value, kind transcript.Kind, role string) *transcript.Event {
+	event := func(v jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 		emitted = true
 		return p.event(l, v, kind, role)
 	}
@@ -52,7 +52,7 @@ func (p *parser) contextMessage(l line) {
 		}
 	case "tool":
 		e := event(l.value, transcript.KindToolResult, "tool")
-		e.Parts[0].Result = p.result(l.value.Get("tool_call_id"), format.Value{}, content)
+		e.Parts[0].Result = p.result(l.value.Get("tool_call_id"), jsontext.Value{}, content)
 		p.Emit(e)
 	}
 	if !emitted {

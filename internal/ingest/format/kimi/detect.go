@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -104,9 +105,9 @@ func (kimi) Detect(h format.Head) format.Claim {
 // isContext reports whether the first object in the head is a message of a context.
 func isContext(h format.Head) bool {
 	for line := range format.ObjectLines(h.Bytes) {
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		return v.Get("role").IsString() && !v.Get("type").Exists() && !v.Get("message").Exists()
 	}
@@ -148,14 +149,14 @@ var wireMarks = []string{`"protocol_version"`, `"turn.`, `"context.append_`, `"u
 // inspect reads the lines in the head until one is a wire's. foreign says that there are whole objects and none is a wire's.
 func inspect(h format.Head) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
-		v, err := format.Value{}, error(nil)
+		v, err := jsontext.Value{}, error(nil)
 		if !format.MayHave(line, wireMarks...) {
-			_, err = format.ParseJSON(line)
+			_, err = jsontext.Parse(line)
 			foreign = foreign || err == nil
 			continue
 		}
-		if v, err = format.ParseJSON(line); err != nil {
-			v = format.ParseStart(line)
+		if v, err = jsontext.Parse(line); err != nil {
+			v = jsontext.ParseStart(line)
 		}
 		if isWireLine(v) {
 			return true, false
@@ -166,7 +167,7 @@ func inspect(h format.Head) (known, foreign bool) {
 }
 
 // isWireLine reports whether an object is a line of a wire.
-func isWireLine(v format.Value) bool {
+func isWireLine(v jsontext.Value) bool {
 	switch v.Get("type").Str() {
 	case "metadata":
 		return v.Get("protocol_version").Exists()

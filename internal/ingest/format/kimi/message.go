@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -26,13 +27,13 @@ var uncountedMessages = map[string]transcript.Kind{
 // message is a wire message of Kimi CLI: a type and a payload. A subagent's may be inside its parent's.
 type message struct {
 	typ     string
-	payload format.Value
-	raw     format.Value // the whole message, whose bytes identify it
-	task    string       // the parent's call that started the subagent, "" for the session itself
-	agent   string       // id of a subagent that has its own file
+	payload jsontext.Value
+	raw     jsontext.Value // the whole message, whose bytes identify it
+	task    string         // the parent's call that started the subagent, "" for the session itself
+	agent   string         // id of a subagent that has its own file
 }
 
-func wireMessage(v format.Value) message {
+func wireMessage(v jsontext.Value) message {
 	return message{typ: v.Get("type").Word(), payload: v.Get("payload"), raw: v}
 }
 
@@ -105,7 +106,7 @@ func (p *parser) setGlobalID(l line, e *transcript.Event, m message) {
 	e.ID, e.Global = string(l.clock.Raw())+" "+strconv.FormatUint(h.Sum64(), 16), true
 }
 
-func (p *parser) call(l line, body format.Value) *transcript.Event {
+func (p *parser) call(l line, body jsontext.Value) *transcript.Event {
 	function := body.Get("function")
 	args := function.Get("arguments")
 	c := &transcript.Call{ID: body.Get("id").Text(), Name: function.Get("name").Str(), Input: int64(args.Len())}
@@ -126,7 +127,7 @@ func (p *parser) call(l line, body format.Value) *transcript.Event {
 
 // subagent yields a message of a subagent in its parent's file. Newer versions also give the subagent a file of its own: then only its tokens
 // are taken from here, in case that file is missing.
-func (p *parser) subagent(l line, body format.Value) bool {
+func (p *parser) subagent(l line, body jsontext.Value) bool {
 	inner := wireMessage(body.Get("event"))
 	if inner.typ == "" {
 		return false

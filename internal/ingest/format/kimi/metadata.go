@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ const (
 )
 
 // document reads state.json or meta.json: one JSON object.
-func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
+func (p *parser) document(read func(doc jsontext.Value, at transcript.Origin)) {
 	p.identify(line{})
 	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if !doc.Exists() {
@@ -32,7 +33,7 @@ func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
 var placeholderTitles = []string{"", "New Session", "Untitled", "Imported session"}
 
 // state reads state.json, the metadata of a session.
-func (p *parser) state(doc format.Value, at transcript.Origin) {
+func (p *parser) state(doc jsontext.Value, at transcript.Origin) {
 	title := doc.Get("title").Str()
 	if !doc.Get("isCustomTitle").Exists() {
 		if custom := doc.Get("customTitle").Str(); custom != "" {
@@ -46,7 +47,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 		title = ""
 	}
 	project := doc.Get("workDir").Str()
-	for _, v := range []format.Value{doc.Get("cwd"), doc.Get("custom", "cwd"), doc.Get("worktree_path")} {
+	for _, v := range []jsontext.Value{doc.Get("cwd"), doc.Get("custom", "cwd"), doc.Get("worktree_path")} {
 		if project == "" {
 			project = v.Str()
 		}
@@ -86,7 +87,7 @@ func (p *parser) emitFork(key, from, to string, at transcript.Origin, uncounted 
 }
 
 // meta reads meta.json, which Kimi CLI writes for a subagent.
-func (p *parser) meta(doc format.Value, at transcript.Origin) {
+func (p *parser) meta(doc jsontext.Value, at transcript.Origin) {
 	status := doc.Get("status").Str()
 	r := &transcript.Run{
 		ID: p.run, Rank: rankMetadata, Named: true, Child: true, Group: p.loc.bucket, Title: format.Title(doc.Get("description").Str()),

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -136,7 +137,7 @@ func (p *parser) sent(l line) (emitted bool) {
 }
 
 // partKind is the kind of a part of an answer.
-func partKind(part format.Value) transcript.Kind {
+func partKind(part jsontext.Value) transcript.Kind {
 	if part.Get("type").Is("think") {
 		return transcript.KindReasoning
 	}
@@ -144,7 +145,7 @@ func partKind(part format.Value) transcript.Kind {
 }
 
 // firstText returns the first text of a prompt, which is a string or an array of parts.
-func firstText(prompt format.Value) string {
+func firstText(prompt jsontext.Value) string {
 	if prompt.IsString() {
 		return prompt.Str()
 	}
@@ -201,7 +202,7 @@ func (p *parser) emitAssistant(e *transcript.Event) {
 	p.Emit(e)
 }
 
-func (p *parser) result(call, failed, output format.Value) *transcript.Result {
+func (p *parser) result(call, failed, output jsontext.Value) *transcript.Result {
 	r := &transcript.Result{Call: call.Text(), Output: int64(output.Len()), Failed: failed.Bool()}
 	r.Name = p.toolNames[r.Call]
 	return r

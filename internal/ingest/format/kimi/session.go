@@ -7,22 +7,24 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // line is one line of a wire with its members, looked up once.
 type line struct {
-	value                                      format.Value
+	value                                      jsontext.Value
 	origin                                     transcript.Origin
 	at                                         transcript.Time
-	clock                                      format.Value // the time, as written
+	clock                                      jsontext.Value // the time, as written
 	typ                                        string
-	event, message, model, usage, input        format.Value
-	alias, profile, cwd, version, promptOrigin format.Value
-	content, disclosure                        format.Value
+	event, message, model, usage, input        jsontext.Value
+	alias, profile, cwd, version, promptOrigin jsontext.Value
+	content, disclosure                        jsontext.Value
 }
 
-func readLine(o format.Object) (l line) {
+func readLine(o jsontext.Object) (l line) {
 	l.value, l.origin = o.Value, o.Origin
 	for key, v := range o.Value.Fields() {
 		switch key {
@@ -62,7 +64,7 @@ func readLine(o format.Object) (l line) {
 }
 
 // parseTime reads a time in milliseconds, in seconds with a fraction, or as text.
-func parseTime(v format.Value) transcript.Time {
+func parseTime(v jsontext.Value) transcript.Time {
 	if v.IsString() {
 		return v.Time()
 	}
@@ -71,13 +73,13 @@ func parseTime(v format.Value) transcript.Time {
 	case !ok || f <= 0 || f >= 1e15:
 		return transcript.Time{}
 	case f < 1e11:
-		return format.UnixNano(int64(math.Round(f*1e6)) * 1000)
+		return timestamp.UnixNano(int64(math.Round(f*1e6)) * 1000)
 	}
-	return format.UnixMilli(int64(f))
+	return timestamp.UnixMilli(int64(f))
 }
 
 // isPrecise reports whether a time has microseconds, so that no two lines share it by chance.
-func isPrecise(clock format.Value) bool {
+func isPrecise(clock jsontext.Value) bool {
 	if clock.Type() != '0' {
 		return false
 	}
@@ -87,7 +89,7 @@ func isPrecise(clock format.Value) bool {
 
 // wire yields the records of a wire.jsonl.
 func (p *parser) wire() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.line(readLine(o))
 	}
 	if p.run == "" && p.pending != nil {
@@ -161,7 +163,7 @@ type facts struct {
 func (p *parser) applyFacts(l *line) {
 	var c transcript.Conversation
 	changed := false
-	update := func(old *string, v format.Value, to *string) {
+	update := func(old *string, v jsontext.Value, to *string) {
 		if v.IsString() && v.Len() > len(`""`) && !v.Is(*old) {
 			if s := v.Str(); s != *old {
 				*old, *to, changed = s, s, true
@@ -229,13 +231,13 @@ func (p *parser) markOwn(l *line) {
 }
 
 // event returns an event for one value of a line. It is valid until the next line.
-func (p *parser) event(l line, v format.Value, kind transcript.Kind, role string) *transcript.Event {
+func (p *parser) event(l line, v jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{
 		Conversation: p.conversation, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin, Verdict: transcript.Counted,
 	})
 	part := &e.Parts[0]
 	part.Text = p.lend.Text(func(b []byte) []byte { return appendText(b, v) })
-	if at := format.OffsetIn(l.value, v); at > 0 {
+	if at := jsontext.OffsetIn(l.value, v); at > 0 {
 		part.Offset, part.Length = at, int64(v.Len())
 	}
 	return e

@@ -3,7 +3,7 @@ package kimi
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 // readUsage reads the tokens of a request; nil if there are none.
-func (p *parser) readUsage(l line, v format.Value, of tokenNames, mark string) *transcript.Usage {
+func (p *parser) readUsage(l line, v jsontext.Value, of tokenNames, mark string) *transcript.Usage {
 	u := &transcript.Usage{Run: p.run, Conversation: p.conversation, Time: l.at, Origin: l.origin, Requests: transcript.Known(1)}
 	for key, f := range v.Fields() {
 		n := f.Tokens()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -38,7 +39,7 @@ func (f kiro) Detect(h format.Head) format.Claim {
 	case ext == ".jsonl":
 		return detectLog(h)
 	case ext == ".chat":
-		return claimIf(inEditor(h.Path), format.HasKeys(h.Bytes, "executionId") && format.BeginsObject(format.TrimBOM(h.Bytes)), format.Claim{Role: roleChat})
+		return claimIf(inEditor(h.Path), format.HasKeys(h.Bytes, "executionId") && jsontext.BeginsObject(jsontext.TrimBOM(h.Bytes)), format.Claim{Role: roleChat})
 	case ext == "":
 		if name, dir := path.Base(h.Path), path.Base(path.Dir(h.Path)); executions.MatchString(name) && executions.MatchString(dir) && isExecution(h.Bytes) {
 			return claimIf(inEditor(h.Path), true, format.Claim{Role: roleExecution})
@@ -156,7 +157,7 @@ func isLog(head []byte) bool {
 		if !bytes.HasPrefix(line, []byte(`{"version":"v1","kind":"`)) {
 			return false
 		}
-		v := format.ParseStart(line)
+		v := jsontext.ParseStart(line)
 		switch v.Get("kind").Word() {
 		case "Prompt", "AssistantMessage", "ToolResults", "Compaction":
 			return v.Get("data").IsObject()
@@ -169,7 +170,7 @@ func isLog(head []byte) bool {
 // isMessages reports whether the first line is one of a session of later versions.
 func isMessages(head []byte) bool {
 	for line := range format.ObjectLines(head) {
-		v := format.ParseStart(line)
+		v := jsontext.ParseStart(line)
 		return v.Get("payload", "type").IsString()
 	}
 	return false
@@ -197,22 +198,22 @@ func detectDocument(h format.Head) format.Claim {
 		return claimIf(c.Root != "" && (shown || inHome(h.Path)), shown, c)
 	}
 	root := commandRoot(h.Path)
-	shown := format.BeginsObject(format.TrimBOM(h.Bytes)) && format.HasKeys(h.Bytes, "session_id", "session_state", "cwd")
+	shown := jsontext.BeginsObject(jsontext.TrimBOM(h.Bytes)) && format.HasKeys(h.Bytes, "session_id", "session_state", "cwd")
 	return claimIf(root != "" && (shown || inHome(h.Path)), shown, format.Claim{Role: roleSession, Root: root})
 }
 
 // isExecution reports whether a document begins like an execution.
 func isExecution(head []byte) bool {
-	return format.BeginsObject(head) && format.ParseStart(head).Get("executionId").IsString()
+	return jsontext.BeginsObject(head) && jsontext.ParseStart(head).Get("executionId").IsString()
 }
 
 // isSaved reports whether a document begins like a saved conversation. Users choose its name.
 func isSaved(head []byte) bool {
-	head = format.TrimBOM(head)
-	if !format.BeginsObject(head) || !format.HasKeys(head, "conversation_id", "next_message", "history") {
+	head = jsontext.TrimBOM(head)
+	if !jsontext.BeginsObject(head) || !format.HasKeys(head, "conversation_id", "next_message", "history") {
 		return false
 	}
-	v := format.ParseStart(head)
+	v := jsontext.ParseStart(head)
 	next := v.Get("next_message")
 	if !v.Get("conversation_id").IsString() || !next.IsNull() && !next.IsObject() || !next.Exists() {
 		return false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ import (
 const placeholder = "On it."
 
 // editorDoc reads a document of the editor.
-func (p *parser) editorDoc() (doc format.Value) {
+func (p *parser) editorDoc() (doc jsontext.Value) {
 	p.run = format.Stem(p.in.Path)
 	doc, at := p.Document(p.in.Reader, p.problem)
 	if doc.Exists() {
@@ -42,7 +43,7 @@ func (p *parser) workspace() {
 		p.aside(transcript.KindLifecycle, roleSession, transcript.Time{}, doc.Get("title"), nil)
 		return
 	}
-	var items []format.Value
+	var items []jsontext.Value
 	for item := range history.Items() {
 		items = append(items, item)
 	}
@@ -61,7 +62,7 @@ func (p *parser) workspace() {
 }
 
 // told yields the event of one message of a session.
-func (p *parser) told(item format.Value, execution string) {
+func (p *parser) told(item jsontext.Value, execution string) {
 	message := item.Get("message")
 	role, content := message.Get("role").Word(), message.Get("content")
 	id := cmp.Or(message.Get("id").Str(), execution)
@@ -100,7 +101,7 @@ const (
 // list yields the records of the list of sessions in a directory.
 func (p *parser) list() {
 	p.run = "kiro"
-	for o := range p.Each(format.Elements(p.in.Reader, p.problem)) {
+	for o := range p.Each(jsontext.Elements(p.in.Reader, p.problem)) {
 		v := o.Value
 		p.lend.Reset()
 		p.base, p.origin = v, o.Origin
@@ -152,7 +153,7 @@ func (p *parser) execution() {
 }
 
 // promptOf returns the prompt of an execution: the last of what the user said in the session.
-func promptOf(data format.Value) (prompt format.Value) {
+func promptOf(data jsontext.Value) (prompt jsontext.Value) {
 	for message := range data.Get("messages").Items() {
 		if role := message.Get("role"); role.Is("user") || !role.Exists() {
 			prompt = message.Get("content")
@@ -162,7 +163,7 @@ func promptOf(data format.Value) (prompt format.Value) {
 }
 
 // action yields the events of one action.
-func (p *parser) action(v format.Value, execution string) {
+func (p *parser) action(v jsontext.Value, execution string) {
 	typ, id, at := v.Get("actionType").Word(), v.Get("actionId").Str(), milliTime(v.Get("emittedAt"))
 	input, output, state := v.Get("input"), v.Get("output"), v.Get("actionState").Word()
 	if id != "" {
@@ -256,9 +257,9 @@ const requestRun = "dev_data"
 func (p *parser) requests() {
 	p.begin(requestRun, "")
 	p.nameRun()
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		p.base, p.origin = o.Value, o.Origin
-		p.aside(transcript.KindNotice, o.Value.Get("eventName").Word(), o.Value.Get("timestamp").Time(), format.Value{}, nil)
+		p.aside(transcript.KindNotice, o.Value.Get("eventName").Word(), o.Value.Get("timestamp").Time(), jsontext.Value{}, nil)
 	}
 }

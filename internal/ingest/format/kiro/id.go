@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -13,21 +14,21 @@ import (
 // stay, as do the ids of answers and calls.
 
 // promptID identifies a prompt by its second and its text, "" if it has no time.
-func promptID(at transcript.Time, text format.Value) string {
+func promptID(at transcript.Time, text jsontext.Value) string {
 	if !at.Valid {
 		return ""
 	}
 	return "prompt " + strconv.FormatInt(at.UnixMicro/1e6, 10) + " " + hashOf(text)
 }
 
-func hashOf(v format.Value) string {
+func hashOf(v jsontext.Value) string {
 	h := fnv.New64a()
 	h.Write([]byte(v.Str()))
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // textID identifies something without an id by its text, and by how often the text was there before.
-func (p *parser) textID(text format.Value) string {
+func (p *parser) textID(text jsontext.Value) string {
 	id := textPrefix + hashOf(text)
 	p.said[id]++
 	if n := p.said[id]; n > 1 {
@@ -65,7 +66,7 @@ var (
 )
 
 // pathsOf returns the files that the input of a call names.
-func pathsOf(input format.Value) []string {
+func pathsOf(input jsontext.Value) []string {
 	all := format.Paths(input, pathNames, pathLists)
 	for operation := range input.Get("operations").Items() {
 		all = append(all, format.Paths(operation, pathNames, pathLists)...)
@@ -74,7 +75,7 @@ func pathsOf(input format.Value) []string {
 }
 
 // credits returns the sum of amounts of credits: number is the member that has the number.
-func credits(all format.Value, number string) (sum float64) {
+func credits(all jsontext.Value, number string) (sum float64) {
 	for v := range all.Items() {
 		if n, ok := v.Get(number).Float(); ok && n > 0 && v.Get("unit").Is("credit") {
 			sum += n

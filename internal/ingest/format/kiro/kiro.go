@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -142,7 +143,7 @@ type parser struct {
 	named bool // the run was emitted, as named
 	file  int64
 
-	base   format.Value // line, or element of a document, whose bytes values are located in
+	base   jsontext.Value // line, or element of a document, whose bytes values are located in
 	origin transcript.Origin
 	tools  map[string]string // names, by call
 	seen   map[string]bool   // ids of events
@@ -165,7 +166,7 @@ func (p *parser) begin(run, order string) {
 }
 
 // at makes an element of a document the base.
-func (p *parser) at(v format.Value) {
+func (p *parser) at(v jsontext.Value) {
 	p.lend.Reset()
 	p.base, p.origin = v, transcript.Origin{Offset: p.file + v.Offset(), Length: int64(v.Len())}
 }
@@ -200,14 +201,14 @@ func (p *parser) nameRun() {
 }
 
 // event returns an event of the conversation for a value in the base, "" for all of it.
-func (p *parser) event(kind transcript.Kind, role, typ, id string, v format.Value) *transcript.Event {
+func (p *parser) event(kind transcript.Kind, role, typ, id string, v jsontext.Value) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Conversation: p.main, Run: p.run, ID: id, Kind: kind, Role: role, Type: typ, Origin: p.origin})
 	e.Parts[0] = p.part(v)
 	return e
 }
 
-func (p *parser) part(v format.Value) transcript.Part {
-	return p.lend.Part(p.base, v, func(dst []byte, v format.Value) []byte { return appendText(dst, p.in.Role, v) })
+func (p *parser) part(v jsontext.Value) transcript.Part {
+	return p.lend.Part(p.base, v, func(dst []byte, v jsontext.Value) []byte { return appendText(dst, p.in.Role, v) })
 }
 
 // say emits an event of the conversation, which counts once in this original.
@@ -233,7 +234,7 @@ func (p *parser) say(e *transcript.Event) {
 }
 
 // aside emits a row that does not count: of the conversation if that has events in this original, else of the run.
-func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Time, v format.Value, attributes transcript.Attributes) {
+func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Time, v jsontext.Value, attributes transcript.Attributes) {
 	e := p.event(kind, "", typ, "", v)
 	e.Verdict, e.Time, e.Attributes = transcript.Uncounted, at, attributes
 	if p.open {
@@ -252,7 +253,7 @@ func (p *parser) child(parent string) {
 }
 
 // titled sets the title of the conversation to that of its first prompt.
-func (p *parser) titled(prompt format.Value) {
+func (p *parser) titled(prompt jsontext.Value) {
 	if p.conv.Title == "" {
 		p.conv.Title = strings.Clone(format.Title(prompt.Str()))
 	}

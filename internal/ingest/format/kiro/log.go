@@ -4,13 +4,15 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // log yields the records of a session's log of the command line.
 func (p *parser) log() {
 	p.begin(format.Stem(p.in.Path), orderLog)
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		p.base, p.origin = o.Value, o.Origin
 		p.logged(o.Value)
@@ -19,11 +21,11 @@ func (p *parser) log() {
 }
 
 // logged yields the events of one line.
-func (p *parser) logged(v format.Value) {
+func (p *parser) logged(v jsontext.Value) {
 	kind, data := v.Get("kind").Word(), v.Get("data")
 	b := &blocks{parser: p, kind: kind, id: data.Get("message_id").Str(), at: v.Get("timestamp").Time()}
 	if n, ok := data.Get("meta", "timestamp").Int(); ok && n > 0 {
-		b.at = format.UnixSeconds(n)
+		b.at = timestamp.UnixSeconds(n)
 	}
 	switch kind {
 	case "Prompt":
@@ -64,7 +66,7 @@ func (b *blocks) emit(e *transcript.Event) {
 }
 
 // prompt yields a prompt, which is one event with all its texts and images, and what hooks added to it.
-func (b *blocks) prompt(data format.Value) {
+func (b *blocks) prompt(data jsontext.Value) {
 	if added := data.Get("meta", "additionalContext"); added.IsString() && !added.IsBlank() {
 		b.emit(b.event(transcript.KindSystem, "system", "additionalContext", b.numbered("context"), added))
 	}
@@ -108,7 +110,7 @@ func (b *blocks) numbered(suffix string) string {
 }
 
 // block yields the event of one block of an answer, or of the results of tools.
-func (b *blocks) block(v format.Value) {
+func (b *blocks) block(v jsontext.Value) {
 	data := v.Get("data")
 	switch typ := v.Get("kind").Word(); typ {
 	case "text":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,7 +18,7 @@ func (p *parser) messages() {
 	}
 	p.begin(path.Base(dir), orderMessages)
 	p.conv.Child = p.main != conversation
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		p.base, p.origin = o.Value, o.Origin
 		p.message(o.Value)
@@ -32,7 +33,7 @@ var lifecycle = map[string]bool{
 }
 
 // message yields the event of one line.
-func (p *parser) message(v format.Value) {
+func (p *parser) message(v jsontext.Value) {
 	m, id, at := v.Get("payload"), v.Get("id").Str(), v.Get("timestamp").Time()
 	if !at.Valid {
 		at = milliTime(v.Get("timestamp"))
@@ -94,7 +95,7 @@ func (p *parser) message(v format.Value) {
 }
 
 // answered returns the event of what the model said or thought. The program leaves out the text of thoughts.
-func (p *parser) answered(m, content format.Value, id string) *transcript.Event {
+func (p *parser) answered(m, content jsontext.Value, id string) *transcript.Event {
 	operation, kind := m.Get("operationType").Word(), transcript.KindMessage
 	if operation == "Reasoning" {
 		kind = transcript.KindReasoning
@@ -110,7 +111,7 @@ func (p *parser) answered(m, content format.Value, id string) *transcript.Event 
 }
 
 // summarised yields what a turn cost.
-func (p *parser) summarised(m format.Value, typ string, at transcript.Time) {
+func (p *parser) summarised(m jsontext.Value, typ string, at transcript.Time) {
 	var a transcript.Attributes
 	setCredits(&a, credits(m.Get("promptTurnSummaries"), "usage"))
 	a.Set("status", m.Get("status").Str())
@@ -121,10 +122,10 @@ func (p *parser) summarised(m format.Value, typ string, at transcript.Time) {
 }
 
 // hasWords reports whether content, a string or blocks, is more than white space.
-func hasWords(content format.Value) bool { return firstText(content).Exists() }
+func hasWords(content jsontext.Value) bool { return firstText(content).Exists() }
 
 // firstText returns the first text in content.
-func firstText(content format.Value) format.Value {
+func firstText(content jsontext.Value) jsontext.Value {
 	if content.IsString() && !content.IsBlank() {
 		return content
 	}
@@ -136,7 +137,7 @@ func firstText(content format.Value) format.Value {
 			return text
 		}
 	}
-	return format.Value{}
+	return jsontext.Value{}
 }
 
 // subDir has the logs of a session's subagents.

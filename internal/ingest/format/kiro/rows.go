@@ -5,13 +5,14 @@ import (
 	"path"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // rows yields the records of an original from a database.
 func (p *parser) rows() {
 	p.run = path.Base(path.Dir(p.in.Path))
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		p.base, p.origin = o.Value, o.Origin
 		p.row(o.Value)
@@ -19,7 +20,7 @@ func (p *parser) rows() {
 	p.end()
 }
 
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	id := v.Get("conversation_id").Text()
 	if id == "" {
 		p.Emit(&transcript.Problem{Run: p.run, Kind: "no conversation", Reason: "the row names no conversation", Origin: p.origin})
@@ -47,7 +48,7 @@ func (p *parser) row(v format.Value) {
 }
 
 // summary yields the summary of a compaction: it stands for what the history no longer has. With it is what the request for it stated.
-func (p *parser) summary(v format.Value) {
+func (p *parser) summary(v jsontext.Value) {
 	text, meta := readSummary(v)
 	if text.IsBlank() {
 		p.aside(transcript.KindUnknown, "summary", transcript.Time{}, v, nil)
@@ -59,7 +60,7 @@ func (p *parser) summary(v format.Value) {
 }
 
 // readSummary returns the text of a summary, which is no string if it has none, and what the request for it stated.
-func readSummary(v format.Value) (text, meta format.Value) {
+func readSummary(v jsontext.Value) (text, meta jsontext.Value) {
 	text = v
 	for item := range v.Items() {
 		if item.IsString() {
@@ -72,7 +73,7 @@ func readSummary(v format.Value) (text, meta format.Value) {
 }
 
 // state yields the rest of a conversation's row.
-func (p *parser) state(v format.Value) {
+func (p *parser) state(v jsontext.Value) {
 	state := v.Get("state")
 	run := &transcript.Run{
 		ID: p.run, Named: true, Rank: rankSession, Project: p.conv.Project, Model: chosen(modelOf(state)), Started: milliTime(v.Get("created_at")), Ended: milliTime(v.Get("updated_at")),
@@ -89,7 +90,7 @@ func (p *parser) state(v format.Value) {
 }
 
 // modelOf returns the model of a conversation's state.
-func modelOf(state format.Value) string {
+func modelOf(state jsontext.Value) string {
 	return cmp.Or(state.Get("model_info", "model_id").Str(), state.Get("model").Str())
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -48,7 +49,7 @@ func (p *parser) session() {
 }
 
 // turn yields what a turn cost, if the service has told: credits, rarely tokens.
-func (p *parser) turn(v format.Value, n int, model string) {
+func (p *parser) turn(v jsontext.Value, n int, model string) {
 	at := v.Get("end_timestamp").Time()
 	if !at.Valid {
 		at = v.Get("end_timestamp").UnixTime()

@@ -4,38 +4,39 @@ import (
 	"bytes"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Text returns the text of one part of an event.
 func (kiro) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, func(v format.Value) string {
-		return format.Build(func(dst []byte) []byte { return appendText(dst, role, v) })
+	return format.TextOf(role, raw, func(v jsontext.Value) string {
+		return jsontext.Build(func(dst []byte) []byte { return appendText(dst, role, v) })
 	})
 }
 
 // appendText appends the text of a value, from its own bytes: all strings except ids, types, names of models, signatures, encoded data, and
 // what is repeated from elsewhere. The input of a tool, and a result that is JSON, are taken as a whole.
-func appendText(dst []byte, role string, v format.Value) []byte {
+func appendText(dst []byte, role string, v jsontext.Value) []byte {
 	if role == roleExecution {
 		if v.Get("actionType").Exists() { // a whole action, with its times
-			return format.AppendStrings(dst, v)
+			return jsontext.AppendStrings(dst, v)
 		}
-		return format.AppendScalars(dst, v)
+		return jsontext.AppendScalars(dst, v)
 	}
-	return format.AppendText(dst, v, visit)
+	return jsontext.AppendText(dst, v, visit)
 }
 
-func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+func visit(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "args", "input", "Json":
-		return format.AppendScalars(dst, v), true
+		return jsontext.AppendScalars(dst, v), true
 	case "data":
 		// A result that is JSON: anything but a call, a result or a thought.
 		if v.IsObject() && !v.Get("toolUseId").Exists() && !v.Get("signature").Exists() && !v.Get("message_id").Exists() && !v.Get("modelId").Exists() {
 			if depth == 1 { // of a line
-				return format.AppendStrings(dst, v), true
+				return jsontext.AppendStrings(dst, v), true
 			}
-			return format.AppendScalars(dst, v), true
+			return jsontext.AppendScalars(dst, v), true
 		}
 	}
 	if original := v.Get("orig_name"); original.Exists() { // a call: the program replaces what was wrong with it
@@ -43,7 +44,7 @@ func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		if name.Is(dummyTool) {
 			name, args = original, v.Get("orig_args")
 		}
-		return format.AppendScalars(format.AppendStrings(dst, name), args), true
+		return jsontext.AppendScalars(jsontext.AppendStrings(dst, name), args), true
 	}
 	return dst, depth > 0 && skipped[key] || v.IsDataURL() || v.IsBase64()
 }
@@ -68,7 +69,7 @@ var instructions = [][]byte{
 }
 
 // isInstruction reports whether a message in the user's name is the editor's.
-func isInstruction(text format.Value) bool {
+func isInstruction(text jsontext.Value) bool {
 	if !text.IsString() {
 		return false
 	}

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -18,10 +19,10 @@ type turn struct {
 }
 
 // entry yields the events of one entry. The first versions wrote a pair.
-func (p *parser) entry(v format.Value) {
+func (p *parser) entry(v jsontext.Value) {
 	user, answer, meta := v.Get("user"), v.Get("assistant"), v.Get("request_metadata")
 	if v.IsArray() {
-		pair := [2]format.Value{}
+		pair := [2]jsontext.Value{}
 		for n, item := range v.Numbered() {
 			if n < len(pair) {
 				pair[n] = item
@@ -29,7 +30,7 @@ func (p *parser) entry(v format.Value) {
 		}
 		user, answer = pair[0], pair[1]
 	}
-	form, body := "", format.Value{}
+	form, body := "", jsontext.Value{}
 	for key, value := range answer.Fields() {
 		form, body = key, value
 	}
@@ -58,12 +59,12 @@ func (p *parser) entry(v format.Value) {
 // requestKey identifies a request by the id of its answer.
 func requestKey(message string) string { return "request " + message }
 
-func milliTime(v format.Value) transcript.Time {
+func milliTime(v jsontext.Value) transcript.Time {
 	n, _ := v.Int()
 	if n <= 0 {
 		return transcript.Time{}
 	}
-	return format.UnixMilli(n)
+	return timestamp.UnixMilli(n)
 }
 
 // emit yields an event of the entry.
@@ -74,7 +75,7 @@ func (t *turn) emit(e *transcript.Event, at transcript.Time) {
 }
 
 // beside returns an id for what came with the answer.
-func (t *turn) beside(suffix string, v format.Value) string {
+func (t *turn) beside(suffix string, v jsontext.Value) string {
 	if t.id == "" {
 		return t.textID(v)
 	}
@@ -82,7 +83,7 @@ func (t *turn) beside(suffix string, v format.Value) string {
 }
 
 // user yields what came before the answer: a prompt with what hooks added to it, or results of tools.
-func (t *turn) user(v format.Value, sent transcript.Time) {
+func (t *turn) user(v jsontext.Value, sent transcript.Time) {
 	at := t.asked
 	if !at.Valid {
 		at = sent
@@ -111,14 +112,14 @@ func (t *turn) user(v format.Value, sent transcript.Time) {
 	}
 }
 
-func count(list format.Value) (n int) {
+func count(list jsontext.Value) (n int) {
 	for range list.Items() {
 		n++
 	}
 	return n
 }
 
-func (t *turn) result(v format.Value, form string, at transcript.Time) {
+func (t *turn) result(v jsontext.Value, form string, at transcript.Time) {
 	call := v.Get("tool_use_id").Str()
 	e := t.event(transcript.KindToolResult, "tool", form, resultID(call), v)
 	e.Parts[0].Result = &transcript.Result{Call: call, Name: t.tools[call], Output: int64(v.Get("content").Len()), Failed: failedOf(v.Get("status"))}
@@ -133,7 +134,7 @@ func resultID(call string) string {
 	return call + "/result"
 }
 
-func failedOf(status format.Value) transcript.Truth {
+func failedOf(status jsontext.Value) transcript.Truth {
 	if !status.IsString() {
 		return transcript.Unstated
 	}
@@ -141,7 +142,7 @@ func failedOf(status format.Value) transcript.Truth {
 }
 
 // answer yields what the model said.
-func (t *turn) answer(form string, v format.Value) {
+func (t *turn) answer(form string, v jsontext.Value) {
 	if thought := v.Get("thinking", "text"); thought.IsString() && !thought.IsBlank() {
 		e := t.event(transcript.KindReasoning, "assistant", "thinking", t.beside("/thinking", thought), thought)
 		e.Model = t.model
@@ -176,7 +177,7 @@ func callEvent(message, call string) string {
 const dummyTool = "dummy"
 
 // tokens returns the usage that a statement has under four names, nil if none is more than 0: most versions write only zeros or nothing.
-func tokens(v format.Value, input, output, read, written string) *transcript.Usage {
+func tokens(v jsontext.Value, input, output, read, written string) *transcript.Usage {
 	u := &transcript.Usage{
 		Input: v.Get(input).Tokens(), Output: v.Get(output).Tokens(), CacheRead: v.Get(read).Tokens(), CacheWrite: v.Get(written).Tokens(),
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Detect recognises Leslie's files by their place below .leslie, or below a directory with the same layout, and a
@@ -128,7 +129,7 @@ func detectStray(h format.Head) format.Claim {
 
 // hasHeader reports whether text starts like a transcript: with the thread, and "---" within the first KiB.
 func hasHeader(b []byte) bool {
-	b = format.TrimBOM(b)
+	b = jsontext.TrimBOM(b)
 	if !bytes.HasPrefix(b, []byte("Thread ID: ")) {
 		return false
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -52,8 +54,8 @@ func row(run, kind string, when transcript.Time, at transcript.Origin, text stri
 }
 
 // document returns b as a JSON object, or a problem if it is none. An empty document is a problem too.
-func document(b []byte) (format.Value, *transcript.Problem) {
-	v, err := format.ParseJSON(format.TrimBOM(b))
+func document(b []byte) (jsontext.Value, *transcript.Problem) {
+	v, err := jsontext.Parse(jsontext.TrimBOM(b))
 	whole := transcript.Origin{Length: int64(len(b))}
 	switch {
 	case err != nil:
@@ -65,12 +67,12 @@ func document(b []byte) (format.Value, *transcript.Problem) {
 }
 
 // origin returns the place of a value that was parsed from the file's bytes.
-func origin(b []byte, v format.Value) transcript.Origin {
+func origin(b []byte, v jsontext.Value) transcript.Origin {
 	return transcript.Origin{Offset: v.OffsetIn(b), Length: int64(v.Len())}
 }
 
 // scalars returns the members that are strings, numbers or booleans as attributes.
-func scalars(v format.Value, keys ...string) transcript.Attributes {
+func scalars(v jsontext.Value, keys ...string) transcript.Attributes {
 	a := transcript.Attributes{}
 	for _, key := range keys {
 		member := v.Get(key)
@@ -116,7 +118,7 @@ func parseObjectives(in format.Input, b []byte, s *format.Sink) {
 		run := namedRun(objectiveRun(id))
 		run.Title, run.Status = o.Get("title").Str(), o.Get("status").Str()
 		run.Outcome, run.Started = threadOutcome(run.Status), o.Get("created_at").Time()
-		run.Rank = format.RankAt(o.Get("updated_at").Time())
+		run.Rank = timestamp.RankAt(o.Get("updated_at").Time())
 		if in.Role == roleObjectives {
 			run.Rank++
 		}

@@ -16,6 +16,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -72,7 +73,7 @@ func (leslie) Text(role string, raw []byte, _ int) (string, error) {
 func parseWhole(in format.Input, s *format.Sink) {
 	text, err := format.ReadText(in.Reader, format.DocumentLimit)
 	switch {
-	case err != nil && format.IsContent(err):
+	case err != nil && layer.IsContent(err):
 		s.Emit(&transcript.Problem{Kind: "too large", Reason: err.Error()})
 	case err != nil:
 		s.Fail(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -39,7 +40,7 @@ func TestPaths(t *testing.T) {
 		}
 		var want []string
 		for _, m := range pattern.FindAllStringSubmatch(input, -1) {
-			if p := format.Unquote(m[1]); p != "" && !slices.Contains(want, p) {
+			if p := jsontext.Unquote(m[1]); p != "" && !slices.Contains(want, p) {
 				want = append(want, p)
 			}
 		}

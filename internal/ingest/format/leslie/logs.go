@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -14,7 +16,7 @@ import (
 func parseWorker(in format.Input, s *format.Sink) {
 	w := worker{Sink: s, file: owner(in), seen: map[string]bool{}, occurrences: map[string]int{}}
 	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.Emit(p) }
-	for line := range s.Each(format.Objects(in.Reader, "", problem)) {
+	for line := range s.Each(jsontext.Objects(in.Reader, "", problem)) {
 		w.line(line)
 	}
 }
@@ -28,7 +30,7 @@ type worker struct {
 	step        *transcript.Step // the attempt that has not ended yet
 }
 
-func (w *worker) line(line format.Object) {
+func (w *worker) line(line jsontext.Object) {
 	v := line.Value
 	run := w.file
 	thread := v.Get("thread_id").Str()
@@ -64,7 +66,7 @@ func (w *worker) line(line format.Object) {
 }
 
 // workerOutcome returns the outcome that a line states for the attempt, "" if it states none.
-func workerOutcome(kind string, v format.Value) transcript.Outcome {
+func workerOutcome(kind string, v jsontext.Value) transcript.Outcome {
 	switch {
 	case kind == "worker_failed", kind == "worker_finished" && v.Get("success").Bool() == transcript.No:
 		return transcript.Failed
@@ -77,7 +79,7 @@ func workerOutcome(kind string, v format.Value) transcript.Outcome {
 }
 
 // advance returns the step that a line starts or ends. An end without a start is an attempt too.
-func (w *worker) advance(run, kind string, ended transcript.Outcome, when transcript.Time, line format.Object) *transcript.Step {
+func (w *worker) advance(run, kind string, ended transcript.Outcome, when transcript.Time, line jsontext.Object) *transcript.Step {
 	if w.step == nil || ended == transcript.Running || w.step.Run != run {
 		w.attempts++
 		w.step = &transcript.Step{
@@ -106,7 +108,7 @@ func (w *worker) advance(run, kind string, ended transcript.Outcome, when transc
 func parseLog(in format.Input, s *format.Sink) {
 	run := owner(in)
 	emitted := false
-	for line, err := range format.Lines(in.Reader, "") {
+	for line, err := range jsontext.Lines(in.Reader, "") {
 		if err != nil {
 			s.Fail(err)
 			return
@@ -125,15 +127,15 @@ func parseLog(in format.Input, s *format.Sink) {
 }
 
 // isComplete reports whether a line without a line end is already complete.
-func isComplete(role string, line format.Line) bool {
+func isComplete(role string, line jsontext.Line) bool {
 	if role != roleSDK {
 		return false
 	}
-	v, err := format.ParseJSON(line.Bytes)
+	v, err := jsontext.Parse(line.Bytes)
 	return err == nil && v.IsObject()
 }
 
-func logLine(role, run string, line format.Line) transcript.Record {
+func logLine(role, run string, line jsontext.Line) transcript.Record {
 	if line.Long {
 		return &transcript.Problem{Run: run, Kind: "line too long", Reason: fmt.Sprint(line.Origin.Length, " bytes"), Origin: line.Origin}
 	}
@@ -144,13 +146,13 @@ func logLine(role, run string, line format.Line) transcript.Record {
 	if _, after, found := strings.Cut(string(line.Bytes), " time="); found {
 		when, _, _ = strings.Cut(after, " ")
 	}
-	return row(run, "log", format.Time(when), line.Origin, format.LooseText(line.Bytes))
+	return row(run, "log", timestamp.Parse(when), line.Origin, format.LooseText(line.Bytes))
 }
 
 // sdkLine returns a row for a message of an agent SDK. Its tokens and cost are also in the worker's log, and count there.
-func sdkLine(run string, line format.Line) *transcript.Event {
+func sdkLine(run string, line jsontext.Line) *transcript.Event {
 	event := row(run, "sdk", transcript.Time{}, line.Origin, format.LooseText(line.Bytes))
-	v, err := format.ParseJSON(line.Bytes)
+	v, err := jsontext.Parse(line.Bytes)
 	if err != nil {
 		return event
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -97,7 +98,7 @@ func paths(input string) []string {
 			at++
 			continue
 		}
-		if p := format.Unquote(value); p != "" && !slices.Contains(found, p) {
+		if p := jsontext.Unquote(value); p != "" && !slices.Contains(found, p) {
 			found = append(found, p)
 		}
 		at = end

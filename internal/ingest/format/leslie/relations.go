@@ -2,6 +2,8 @@ package leslie
 
 import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -9,10 +11,10 @@ import (
 type relations struct {
 	*format.Sink
 	b        []byte
-	doc      format.Value
+	doc      jsontext.Value
 	rank     int
-	emitted  map[edge]bool         // links that were yielded
-	requests map[edge]format.Value // the last operation that requested a reference
+	emitted  map[edge]bool           // links that were yielded
+	requests map[edge]jsontext.Value // the last operation that requested a reference
 }
 
 // edge identifies a link. from is the parent, or the thread that is referenced.
@@ -30,7 +32,7 @@ func parseRelations(in format.Input, b []byte, s *format.Sink) {
 		}
 		return
 	}
-	r := relations{Sink: s, b: b, doc: doc, emitted: map[edge]bool{}, requests: map[edge]format.Value{}}
+	r := relations{Sink: s, b: b, doc: doc, emitted: map[edge]bool{}, requests: map[edge]jsontext.Value{}}
 	if in.Role == roleRelations {
 		r.rank = 1
 	}
@@ -58,14 +60,14 @@ func parseRelations(in format.Input, b []byte, s *format.Sink) {
 }
 
 // threads yields each thread as a named run with a row of its own, and the link to its parent.
-func (r *relations) threads(all format.Value) {
+func (r *relations) threads(all jsontext.Value) {
 	for id, t := range all.Fields() {
 		if !t.IsObject() {
 			continue
 		}
 		status := t.Get("status").Str()
 		run := namedRun(threadRun(id))
-		run.Rank = r.rank + format.RankAt(t.Get("updated_at").Time())
+		run.Rank = r.rank + timestamp.RankAt(t.Get("updated_at").Time())
 		run.Title, run.Agent, run.Status = t.Get("title").Str(), t.Get("executor").Str(), status
 		run.Outcome, run.Started = threadOutcome(status), t.Get("created_at").Time()
 		switch run.Outcome {
@@ -73,7 +75,7 @@ func (r *relations) threads(all format.Value) {
 			run.Ended = t.Get("updated_at").Time()
 		}
 		run.Attributes = scalars(t, "objective", "session_id", "storage_path", "parent_id")
-		run.Attributes.Set("tags", format.AllStrings(t.Get("tags")))
+		run.Attributes.Set("tags", jsontext.AllStrings(t.Get("tags")))
 		if !r.Emit(run) || !r.Emit(row(run.ID, "thread", run.Started, origin(r.b, t), format.LooseText(t.Raw()))) {
 			return
 		}
@@ -113,7 +115,7 @@ func (r *relations) uncountedLinks() {
 }
 
 // operations yields a row for each operation.
-func (r *relations) operations(all format.Value) {
+func (r *relations) operations(all jsontext.Value) {
 	for op := range all.Items() {
 		run := ownerOf(op)
 		kind, when := "operation "+op.Get("command").Str(), op.Get("timestamp").Time()
@@ -136,14 +138,14 @@ func (r *relations) link(e edge, at transcript.Origin, counted bool, when transc
 	if op, ok := r.requests[e]; ok {
 		l.Time = op.Get("timestamp").Time()
 		l.Attributes = scalars(op.Get("params"), "ref_id", "binding")
-		l.Attributes.Set("scope", format.AllStrings(op.Get("params", "scope")))
+		l.Attributes.Set("scope", jsontext.AllStrings(op.Get("params", "scope")))
 	}
 	r.Emit(l)
 }
 
 // referenceOf returns the link that a reference operation requests: from the referenced thread to the one that references
 // it.
-func referenceOf(op format.Value) (edge, bool) {
+func referenceOf(op jsontext.Value) (edge, bool) {
 	if op.Get("command").Str() != "reference" {
 		return edge{}, false
 	}
@@ -153,7 +155,7 @@ func referenceOf(op format.Value) (edge, bool) {
 
 // ownerOf returns the run that an operation's row belongs to: the first thread that its parameters name, else the
 // objective, else the workspace.
-func ownerOf(op format.Value) *transcript.Run {
+func ownerOf(op jsontext.Value) *transcript.Run {
 	for _, key := range []string{"thread_id", "from_id", "source_id", "target_id"} {
 		if id := op.Get("params", key).Str(); id != "" {
 			return namedRun(threadRun(id))

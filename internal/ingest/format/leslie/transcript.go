@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -26,7 +28,7 @@ func (h header) id() string { return h.thread + "/" + h.chat + "/" + h.span }
 // such line or no thread before it. Of a duplicate key the first one counts: the writer's own keys come before anything
 // that a value could have smuggled in.
 func readHeader(text string) (h header, size, lines int, ok bool) {
-	rest := format.TrimBOM(text)
+	rest := jsontext.TrimBOM(text)
 	var values [len(headerKeys)]string
 	var found [len(headerKeys)]bool
 	for len(rest) > 0 {
@@ -53,7 +55,7 @@ func readHeader(text string) (h header, size, lines int, ok bool) {
 func parseTranscript(in format.Input, text string, s *format.Sink) {
 	h, size, lines, ok := readHeader(text)
 	if !ok {
-		if strings.TrimSpace(format.TrimBOM(text)) != "" {
+		if strings.TrimSpace(jsontext.TrimBOM(text)) != "" {
 			s.Emit(&transcript.Problem{
 				Kind: "no header", Reason: `no "Thread ID" before a line "---"`,
 				Origin: transcript.Origin{Length: int64(len(text))},
@@ -71,7 +73,7 @@ func parseTranscript(in format.Input, text string, s *format.Sink) {
 	start, end, _ := strings.Cut(h.span, " ~ ")
 	run := &transcript.Run{
 		ID: id, Rank: rank, Group: h.thread, Title: title(entries), Status: h.stop, Outcome: outcome(h.stop),
-		Started: format.Time(start), Ended: format.Time(end), Attributes: attrs,
+		Started: timestamp.Parse(start), Ended: timestamp.Parse(end), Attributes: attrs,
 	}
 	conversation := &transcript.Conversation{
 		Run: id, Rank: rank, Title: run.Title, Mode: h.mode, Status: h.stop,

@@ -17,6 +17,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -66,7 +67,7 @@ func (llmlogs) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (llmlogs) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, format.Appended(appendValue))
+	return format.TextOf(role, raw, jsontext.Appended(appendValue))
 }
 
 // parser is one parse of one file.
@@ -80,7 +81,7 @@ type parser struct {
 	logsRun   string              // run of the rows of the table logs
 }
 
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	switch v.Get("table").Word() {
 	case tableResponse:
 		p.response(v)
@@ -120,7 +121,7 @@ func (p *parser) emitRun(session, order string, conv transcript.Conversation) {
 }
 
 // idOf returns the first id that a row has, else that in the original's path.
-func (p *parser) idOf(v format.Value, keys ...string) string {
+func (p *parser) idOf(v jsontext.Value, keys ...string) string {
 	for _, key := range keys {
 		if s := v.Get(key).Text(); s != "" {
 			return s
@@ -130,14 +131,14 @@ func (p *parser) idOf(v format.Value, keys ...string) string {
 }
 
 // event returns a counted event of the conversation emitted last.
-func (p *parser) event(kind transcript.Kind, role, id string, v format.Value) *transcript.Event {
+func (p *parser) event(kind transcript.Kind, role, id string, v jsontext.Value) *transcript.Event {
 	e := p.Lend.Event(transcript.Event{Conversation: conversation, Run: p.Session, ID: id, Verdict: transcript.Counted, Kind: kind, Role: role, Origin: p.Row.Origin})
 	e.Parts[0] = p.Part(v)
 	return e
 }
 
 // uncountedRow yields an uncounted row of a run.
-func (p *parser) uncountedRow(session string, kind transcript.Kind, v format.Value) *transcript.Event {
+func (p *parser) uncountedRow(session string, kind transcript.Kind, v jsontext.Value) *transcript.Event {
 	if p.Session != session {
 		p.Emit(&transcript.Run{ID: session, Named: true})
 	}
@@ -147,6 +148,6 @@ func (p *parser) uncountedRow(session string, kind transcript.Kind, v format.Val
 }
 
 // attachment yields a fragment of a prompt, or an attachment. Search finds it by its text, its path or its URL.
-func (p *parser) attachment(v format.Value) {
+func (p *parser) attachment(v jsontext.Value) {
 	p.uncountedRow(sessionOf(p.in.Path), transcript.KindNotice, v)
 }

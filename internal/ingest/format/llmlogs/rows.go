@@ -5,11 +5,12 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // response yields the prompt and the answer of one call of a model.
-func (p *parser) response(v format.Value) {
+func (p *parser) response(v jsontext.Value) {
 	id, at := v.Get("id").Text(), v.Get("datetime_utc").Time()
 	model := modelOf(v)
 	p.emitRun(p.idOf(v, "conversation_id", "id"), orderResponses, transcript.Conversation{Title: v.Get("conversation_name").Str(), Model: model, Started: at})
@@ -31,7 +32,7 @@ func (p *parser) response(v format.Value) {
 }
 
 // modelOf returns the model that answered, by the provider's name for it if known.
-func modelOf(v format.Value) string {
+func modelOf(v jsontext.Value) string {
 	if s := v.Get("resolved_model").Str(); s != "" {
 		return s
 	}
@@ -68,7 +69,7 @@ func (s *messageEvents) emit(e *transcript.Event, verdict transcript.Verdict) {
 }
 
 // text yields a text that is not blank.
-func (s *messageEvents) text(kind transcript.Kind, role string, v format.Value) {
+func (s *messageEvents) text(kind transcript.Kind, role string, v jsontext.Value) {
 	if !v.IsBlank() {
 		e := s.event(kind, role, s.id+"/"+string(kind)+"/"+role, v)
 		s.emit(e, transcript.Counted)
@@ -76,7 +77,7 @@ func (s *messageEvents) text(kind transcript.Kind, role string, v format.Value) 
 }
 
 // call yields a tool call: v is the call, piece the value with its bytes.
-func (s *messageEvents) call(id string, piece, v format.Value) {
+func (s *messageEvents) call(id string, piece, v jsontext.Value) {
 	e := s.event(transcript.KindToolCall, "assistant", id, piece)
 	input, call, name := v.Get("arguments"), v.Get("tool_call_id").Text(), toolName(piece, v)
 	if call == "" {
@@ -91,7 +92,7 @@ func (s *messageEvents) call(id string, piece, v format.Value) {
 	s.emit(e, transcript.Counted)
 }
 
-func (s *messageEvents) result(id string, piece, v format.Value) {
+func (s *messageEvents) result(id string, piece, v jsontext.Value) {
 	e := s.event(transcript.KindToolResult, "tool", id, piece)
 	call, name := v.Get("tool_call_id").Text(), toolName(piece, v)
 	if first := s.openCalls[name]; call == "" && len(first) > 0 {
@@ -106,7 +107,7 @@ func (s *messageEvents) result(id string, piece, v format.Value) {
 }
 
 // toolName returns the name of the tool of a call or result v. That of a part is in a column, too.
-func toolName(piece, v format.Value) string {
+func toolName(piece, v jsontext.Value) string {
 	return cmp.Or(v.Get("name").Str(), piece.Get("tool_name").Str())
 }
 
@@ -114,7 +115,7 @@ func toolName(piece, v format.Value) string {
 var pathNames = []string{"path", "file_path", "filename", "file"}
 
 // thread yields the metadata of a thread, and the link to the one it was forked from.
-func (p *parser) thread(v format.Value) {
+func (p *parser) thread(v jsontext.Value) {
 	id := p.idOf(v, "id")
 	p.emitRun(id, orderThread, transcript.Conversation{Title: v.Get("name").Str(), Started: v.Get("datetime_utc").Time()})
 	if origin := v.Get("forked_from").Str(); origin != "" && origin != id {
@@ -125,7 +126,7 @@ func (p *parser) thread(v format.Value) {
 }
 
 // message yields the parts of a message, and the usage of the turns that ended in it.
-func (p *parser) message(v format.Value) {
+func (p *parser) message(v jsontext.Value) {
 	p.emitRun(p.idOf(v, "thread"), orderThread, transcript.Conversation{})
 	own, _ := v.Get("own").Int()
 	copied, _ := v.Get("copied").Int()
@@ -158,7 +159,7 @@ func (p *parser) message(v format.Value) {
 }
 
 // messagePart yields one part of a message.
-func (s *messageEvents) messagePart(role, id string, v format.Value) {
+func (s *messageEvents) messagePart(role, id string, v jsontext.Value) {
 	payload, typ := v.Get("payload"), v.Get("type").Word()
 	switch typ {
 	case "tool_call":
@@ -189,7 +190,7 @@ func (s *messageEvents) messagePart(role, id string, v format.Value) {
 }
 
 // turn yields a turn that ended in no message, and its usage.
-func (p *parser) turn(v format.Value) {
+func (p *parser) turn(v jsontext.Value) {
 	p.emitRun(p.idOf(v, "thread"), orderThread, transcript.Conversation{Model: modelOf(v)})
 	e := p.uncountedRow(p.Session, transcript.KindLifecycle, v)
 	s := messageEvents{parser: p, id: v.Get("id").Text(), at: v.Get("datetime_utc").Time(), model: modelOf(v)}
@@ -198,7 +199,7 @@ func (p *parser) turn(v format.Value) {
 }
 
 // log yields a row of the table logs, from before there were conversations. Its ids start again in each database, so the run includes a time.
-func (p *parser) log(v format.Value) {
+func (p *parser) log(v jsontext.Value) {
 	id, at := v.Get("id").Text(), v.Get("datetime_utc").Time()
 	if p.logsRun == "" {
 		p.logsRun = "logs " + v.Get("datetime_utc").Str() + " " + id

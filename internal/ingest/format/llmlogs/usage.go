@@ -1,13 +1,13 @@
 package llmlogs
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // usage yields the usage of a response or turn, keyed by its id. Cached tokens are in token_details, in the provider's
 // terms: for OpenAI and Gemini they are included in the input, for Anthropic they are not.
-func (s *messageEvents) usage(v format.Value) {
+func (s *messageEvents) usage(v jsontext.Value) {
 	input, output, details := v.Get("input_tokens").Count(), v.Get("output_tokens").Count(), v.Get("token_details")
 	if !input.Known && !output.Known {
 		return
@@ -38,7 +38,7 @@ func (s *messageEvents) usage(v format.Value) {
 }
 
 // firstCount returns the first count that is known.
-func firstCount(all ...format.Value) transcript.Count {
+func firstCount(all ...jsontext.Value) transcript.Count {
 	for _, v := range all {
 		if n := v.Count(); n.Known {
 			return n

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,7 +22,7 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 		v, at := out.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 		var all []chat
 		for key, c := range v.Fields() {
-			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(), format.OriginIn(at, v, c)})
+			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(), jsontext.OriginIn(at, v, c)})
 		}
 		emitChats(&out, all)
 	}
@@ -32,7 +33,7 @@ func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := format.Sink{Yield: yield}
 		var all []chat
-		for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
+		for o := range out.Each(jsontext.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 			v := o.Value
 			if v.Get("session_id").Str() == "" {
 				out.Emit(&transcript.Problem{Kind: "no session", Reason: "the chat names no session", Origin: o.Origin})

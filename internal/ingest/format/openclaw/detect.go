@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -97,6 +98,6 @@ func mentionsOpenClaw(head []byte) bool {
 
 // isChats reports whether a document lists sessions.
 func isChats(head []byte) bool {
-	start := bytes.TrimSpace(format.TrimBOM(head))
+	start := bytes.TrimSpace(jsontext.TrimBOM(head))
 	return bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"sessionId"`)) && bytes.Contains(head, []byte(`"updatedAt"`))
 }

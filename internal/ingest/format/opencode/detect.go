@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -94,7 +95,7 @@ var recordName = lazyregexp.New(`^(ses|msg|prt)_[0-9A-Za-z]+\.json$`)
 
 // isTorn reports whether the head is the whole file and not JSON.
 func isTorn(h format.Head) bool {
-	_, err := format.ParseJSON(format.TrimBOM(h.Bytes))
+	_, err := jsontext.Parse(jsontext.TrimBOM(h.Bytes))
 	return err != nil && int64(len(h.Bytes)) == h.Size
 }
 

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -11,7 +12,7 @@ var exportHead = lazyregexp.New(`^\s*\{\s*"info"\s*:\s*\{[^{}]*"id"\s*:\s*"ses_`
 
 func isExport(head []byte) bool {
 	const enough = 512
-	first := format.TrimBOM(head)
+	first := jsontext.TrimBOM(head)
 	first = first[:min(len(first), enough)]
 	return format.HasKeys(first, "info", "id") && exportHead.MatchString(string(first)) && (format.HasKeys(head, "directory") || format.HasKeys(head, "projectID") || format.HasKeys(head, "version"))
 }
@@ -20,8 +21,8 @@ func isExport(head []byte) bool {
 // as in the tree.
 func (p *parser) export() {
 	root, whole := p.base, p.baseOrigin
-	begin := func(v format.Value) {
-		p.base, p.baseOrigin = v, transcript.Origin{Offset: whole.Offset + format.OffsetIn(root, v), Length: int64(v.Len())}
+	begin := func(v jsontext.Value) {
+		p.base, p.baseOrigin = v, transcript.Origin{Offset: whole.Offset + jsontext.OffsetIn(root, v), Length: int64(v.Len())}
 	}
 	info := root.Get("info")
 	if info.IsObject() {
@@ -36,7 +37,7 @@ func (p *parser) export() {
 }
 
 // exported yields the records of one message and its parts.
-func (p *parser) exported(item, info format.Value) {
+func (p *parser) exported(item, info jsontext.Value) {
 	m := readMessage(item.Get("info"))
 	if !m.value.IsObject() {
 		p.Emit(&transcript.Problem{Run: info.Get("id").Text(), Kind: "not an object", Reason: "a message without info", Origin: p.baseOrigin})
@@ -73,7 +74,7 @@ func (p *parser) exported(item, info format.Value) {
 }
 
 // isFork reports whether a session began as a copy of another's messages.
-func isFork(session format.Value) bool {
+func isFork(session jsontext.Value) bool {
 	return session.Get("fork_session_id").Str() != "" || forkedTitle.MatchString(session.Get("title").Str())
 }
 

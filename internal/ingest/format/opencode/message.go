@@ -3,24 +3,24 @@ package opencode
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message is a message record, which its parts refer to.
 type message struct {
-	value              format.Value
+	value              jsontext.Value
 	id, session        string
 	role, agent        string
 	model, provider    string
 	project            string
 	created, completed transcript.Time
-	tokens, cost       format.Value
+	tokens, cost       jsontext.Value
 	failed             bool
 	origin             transcript.Origin
 }
 
-func readMessage(v format.Value) message {
+func readMessage(v jsontext.Value) message {
 	m := message{value: v}
 	for key, f := range v.Fields() {
 		switch key {
@@ -140,7 +140,7 @@ const (
 )
 
 // readUsage reads tokens; nil if there are none.
-func (p *parser) readUsage(tokens, cost format.Value, session, msg string) *transcript.Usage {
+func (p *parser) readUsage(tokens, cost jsontext.Value, session, msg string) *transcript.Usage {
 	if !tokens.IsObject() {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -118,5 +119,5 @@ type parser struct {
 	streams    map[string]*stream
 	streamed   string            // the session of the line before, in saved output
 	baseOrigin transcript.Origin // of base
-	base       format.Value      // the document or line whose bytes values are located in
+	base       jsontext.Value    // the document or line whose bytes values are located in
 }

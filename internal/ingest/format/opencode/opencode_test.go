@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -161,10 +162,10 @@ func TestIDTime(t *testing.T) {
 	} {
 		var near transcript.Time
 		if c.near != "" {
-			near = format.Time(c.near)
+			near = timestamp.Parse(c.near)
 		}
 		got := idTime(c.id, near)
-		if c.want == "" && got.Valid || c.want != "" && format.Time(c.want).UnixMicro/3600e6 != got.UnixMicro/3600e6 {
+		if c.want == "" && got.Valid || c.want != "" && timestamp.Parse(c.want).UnixMicro/3600e6 != got.UnixMicro/3600e6 {
 			t.Errorf("%s near %q: %s, want %s", c.id, c.near, time.UnixMicro(got.UnixMicro).UTC(), c.want)
 		}
 	}

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // part is one part record of a message.
 type part struct {
-	value            format.Value
+	value            jsontext.Value
 	id, msg, session string
 	typ              string
 	at               transcript.Time
@@ -20,7 +22,7 @@ type part struct {
 	message          *message // its message, if at hand
 }
 
-func readPart(v format.Value) part {
+func readPart(v jsontext.Value) part {
 	t := part{value: v}
 	for key, f := range v.Fields() {
 		switch key {
@@ -79,7 +81,7 @@ func idTime(id string, near transcript.Time) transcript.Time {
 	if near.Valid {
 		earliest = near.UnixMicro/1000 - cycle/2
 	}
-	return format.UnixMilli(earliest + (n>>12-earliest)&(cycle-1))
+	return timestamp.UnixMilli(earliest + (n>>12-earliest)&(cycle-1))
 }
 
 // role returns the role of a text part, and the alternative role. A file of the tree does not state it, its message does (see Resolve).
@@ -101,7 +103,7 @@ func (p *parser) part(t part) {
 	if t.message != nil && t.message.role == "assistant" {
 		e.Agent, e.Model = t.message.agent, t.message.model
 	}
-	e.Parts = []transcript.Part{format.PartIn(p.base, t.value, pieceText(t.value))}
+	e.Parts = []transcript.Part{jsontext.PartIn(p.base, t.value, pieceText(t.value))}
 	switch t.typ {
 	case "text":
 		e.Verdict, e.Kind = transcript.Counted, transcript.KindMessage
@@ -194,9 +196,9 @@ func (p *parser) retractResult(call *transcript.Event, t part) {
 }
 
 // output returns the output of a tool, and its metadata if they add anything.
-func (p *parser) output(state format.Value, status string) []transcript.Part {
-	valuePart := func(v format.Value) transcript.Part {
-		return format.PartIn(p.base, v, pieceText(v))
+func (p *parser) output(state jsontext.Value, status string) []transcript.Part {
+	valuePart := func(v jsontext.Value) transcript.Part {
+		return jsontext.PartIn(p.base, v, pieceText(v))
 	}
 	output := state.Get("output")
 	if status == "error" || output.IsNull() {
@@ -206,7 +208,7 @@ func (p *parser) output(state format.Value, status string) []transcript.Part {
 	}
 	metadata := state.Get("metadata")
 	if output.IsNull() {
-		output, metadata = metadata, format.Value{}
+		output, metadata = metadata, jsontext.Value{}
 		if output.IsNull() {
 			output = state.Get("status")
 		}

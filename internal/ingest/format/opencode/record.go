@@ -1,7 +1,8 @@
 package opencode
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ func (p *parser) problem(pr *transcript.Problem) { p.Emit(pr) }
 
 // rows yields the records of exported rows: a session, or a message and its parts.
 func (p *parser) rows() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.baseOrigin, p.base = o.Origin, o.Value
 		p.row(o.Value)
 	}
@@ -28,7 +29,7 @@ func (p *parser) rows() {
 }
 
 // row yields the records of one row of a database.
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	data := v.Get("data")
 	table := v.Get("table").Str()
 	switch {
@@ -42,7 +43,7 @@ func (p *parser) row(v format.Value) {
 		m.id, m.session, m.created = v.Get("id").Text(), v.Get("session_id").Text(), timeOr(m.created, v.Get("time_created"))
 		m.origin = p.baseOrigin
 		current := m // a copy that outlives the row
-		current.value, current.tokens, current.cost = format.Value{}, m.tokens.Clone(), m.cost.Clone()
+		current.value, current.tokens, current.cost = jsontext.Value{}, m.tokens.Clone(), m.cost.Clone()
 		p.current = &current
 		p.hasSteps = false
 		p.message(m)
@@ -72,9 +73,9 @@ func (p *parser) finishMessage() {
 	p.current = nil
 }
 
-func timeOr(t transcript.Time, ms format.Value) transcript.Time {
+func timeOr(t transcript.Time, ms jsontext.Value) transcript.Time {
 	if n, ok := ms.Int(); ok && !t.Valid {
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	}
 	return t
 }

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -26,7 +27,7 @@ const (
 var forkedTitle = lazyregexp.New(`\(fork #[0-9]+\)$`)
 
 // session yields the records of a session record: a file of the tree, or a row.
-func (p *parser) session(v format.Value) {
+func (p *parser) session(v jsontext.Value) {
 	id := cmp.Or(v.Get("id").Text(), p.loc.id)
 	first := func(names ...string) string {
 		for _, name := range names {
@@ -82,10 +83,10 @@ func (p *parser) link(kind, from, to string) {
 }
 
 // firstTime returns the first valid one of several times in milliseconds.
-func firstTime(all ...format.Value) transcript.Time {
+func firstTime(all ...jsontext.Value) transcript.Time {
 	for _, v := range all {
 		if n, ok := v.Int(); ok {
-			if t := format.UnixMilli(n); t.Valid {
+			if t := timestamp.UnixMilli(n); t.Valid {
 				return t
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -19,7 +20,7 @@ func isStream(head []byte) bool {
 		if !format.MayHave(line, `"ses_`) {
 			continue
 		}
-		v := format.ParseStart(line) // an output may be longer than the head
+		v := jsontext.ParseStart(line) // an output may be longer than the head
 		_, stamped := v.Get("timestamp").Int()
 		if !stamped || !strings.HasPrefix(v.Get("sessionID").Str(), "ses_") {
 			continue
@@ -42,7 +43,7 @@ func isStream(head []byte) bool {
 // have been written to one file.
 func (p *parser) stream() {
 	p.streams, p.runNamed = map[string]*stream{}, map[string]bool{}
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.streamProblem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.streamProblem)) {
 		p.base, p.baseOrigin = o.Value, o.Origin
 		p.streamLine(o.Value)
 	}
@@ -59,7 +60,7 @@ type stream struct {
 func (p *parser) streamProblem(pr *transcript.Problem) { p.Problem(p.streamed, pr) }
 
 // streamLine yields the records of a line: of the part in it, or an uncounted row.
-func (p *parser) streamLine(v format.Value) {
+func (p *parser) streamLine(v jsontext.Value) {
 	t := readPart(v.Get("part"))
 	t.session = cmp.Or(v.Get("sessionID").Str(), t.session, p.streamed)
 	if t.session == "" {

@@ -3,13 +3,13 @@ package opencode
 import (
 	"bytes"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // pieceText returns the text of a record, or of a value in one, from its own bytes: of a call the tool, its title and its
 // input, since the output has its own event; of a session its title and directory; of everything else all strings
 // except ids, models and states; no images, and no file contents before and after a change.
-func pieceText(v format.Value) string {
+func pieceText(v jsontext.Value) string {
 	switch {
 	case !v.IsObject():
 		return stringsOf(v)
@@ -23,12 +23,12 @@ func pieceText(v format.Value) string {
 	return stringsOf(v)
 }
 
-func callText(v format.Value) string {
+func callText(v jsontext.Value) string {
 	state := v.Get("state")
-	dst := format.AppendStrings(format.AppendStrings(nil, v.Get("tool")), v.Get("name"))
-	dst = format.AppendScalars(format.AppendScalars(dst, state.Get("input")), state.Get("raw"))
+	dst := jsontext.AppendStrings(jsontext.AppendStrings(nil, v.Get("tool")), v.Get("name"))
+	dst = jsontext.AppendScalars(jsontext.AppendScalars(dst, state.Get("input")), state.Get("raw"))
 	if title := state.Get("title"); !bytes.Contains(dst, []byte(title.Str())) {
-		dst = format.AppendStrings(dst, title)
+		dst = jsontext.AppendStrings(dst, title)
 	}
 	return string(dst)
 }
@@ -49,16 +49,16 @@ var skippedKeys = map[string]bool{
 var fileContents = map[string]bool{"diffs": true, "before": true, "after": true, "summary_diffs": true, "filediff": true}
 
 // isRecord tells records from values that tools write.
-func isRecord(v format.Value) bool {
+func isRecord(v jsontext.Value) bool {
 	return v.Get("table").Exists() || v.Get("type").IsString() || v.Get("role").IsString() || v.Get("id").Exists() && v.Get("time").Exists()
 }
 
-func stringsOf(v format.Value) string {
+func stringsOf(v jsontext.Value) string {
 	record := isRecord(v)
-	return string(format.AppendText(nil, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	return string(jsontext.AppendText(nil, v, func(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 		switch {
 		case depth > maxTextDepth:
-			return format.AppendStrings(dst, v), true
+			return jsontext.AppendStrings(dst, v), true
 		case record && depth == 1 && skippedKeys[key], fileContents[key]:
 			return dst, true
 		}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,7 +18,7 @@ const (
 )
 
 // messageV2 yields the events of a message of version 2, and its request.
-func (p *parser) messageV2(v format.Value) {
+func (p *parser) messageV2(v jsontext.Value) {
 	data := v.Get("data")
 	m := message{
 		value: data, id: v.Get("id").Text(), session: v.Get("session_id").Text(), origin: p.baseOrigin,
@@ -57,7 +58,7 @@ func (p *parser) emitTimeHint(key string, m message) {
 }
 
 // textPart returns the part for a member of an item, or for the whole item without that member.
-func (p *parser) textPart(item format.Value, name string) transcript.Part {
+func (p *parser) textPart(item jsontext.Value, name string) transcript.Part {
 	if text := item.Get(name); text.Exists() {
 		return p.valuePart(text)
 	}
@@ -65,8 +66,8 @@ func (p *parser) textPart(item format.Value, name string) transcript.Part {
 }
 
 // valuePart returns the part for a value that has its own bytes in the row.
-func (p *parser) valuePart(v format.Value) transcript.Part {
-	return format.PartIn(p.base, v, pieceText(v))
+func (p *parser) valuePart(v jsontext.Value) transcript.Part {
+	return jsontext.PartIn(p.base, v, pieceText(v))
 }
 
 // answerV2 yields the texts, reasoning and calls of an answer. e is the row of the message itself.
@@ -100,7 +101,7 @@ func (p *parser) answerV2(m message, e *transcript.Event) {
 }
 
 // toolV2 yields a call and, once it has ended, its result.
-func (p *parser) toolV2(m message, e *transcript.Event, item format.Value) {
+func (p *parser) toolV2(m message, e *transcript.Event, item jsontext.Value) {
 	state, name, id := item.Get("state"), item.Get("name").Str(), item.Get("id").Text()
 	if id == "" {
 		id = e.ID
@@ -124,13 +125,13 @@ func (p *parser) toolV2(m message, e *transcript.Event, item format.Value) {
 }
 
 // outputV2 returns the output of a tool: its texts, or its error.
-func (p *parser) outputV2(state format.Value) (parts []transcript.Part) {
+func (p *parser) outputV2(state jsontext.Value) (parts []transcript.Part) {
 	for item := range state.Get("content").Items() {
 		if text := item.Get("text"); text.Exists() {
 			parts = append(parts, p.valuePart(text))
 		}
 	}
-	for _, other := range []format.Value{state.Get("error", "message"), state.Get("error"), state.Get("content"), state.Get("status")} {
+	for _, other := range []jsontext.Value{state.Get("error", "message"), state.Get("error"), state.Get("content"), state.Get("status")} {
 		if len(parts) == 0 && !other.IsNull() {
 			parts = append(parts, p.valuePart(other))
 		}

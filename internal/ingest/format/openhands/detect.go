@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -141,7 +142,7 @@ func (openhands) Detect(h format.Head) format.Claim {
 	}
 	at := locate(h.Path)
 	claim := format.Claim{Strength: format.Certain, Role: at.role, Root: at.root()}
-	switch head := format.TrimBOM(h.Bytes); {
+	switch head := jsontext.TrimBOM(h.Bytes); {
 	case at.role == "":
 		return detectTrajectory(h)
 	case !at.fits(head):
@@ -161,7 +162,7 @@ func (at *location) fits(head []byte) bool {
 	case len(head) == 0:
 		return at.role == roleEvent && at.root() != ""
 	}
-	v := format.ParseStart(head)
+	v := jsontext.ParseStart(head)
 	switch at.role {
 	case roleState:
 		return v.Get("id").IsString() && v.Get("agent").IsObject()
@@ -173,7 +174,7 @@ func (at *location) fits(head []byte) bool {
 }
 
 // isFirst reports whether an object begins like an event of version 0. A long message may hide what comes after it.
-func isFirst(v format.Value) bool {
+func isFirst(v jsontext.Value) bool {
 	return v.Get("timestamp").Time().Valid && isSource(v.Get("source").Word()) &&
 		(v.Get("action").IsString() || v.Get("observation").IsString() || v.Get("message").IsString())
 }
@@ -181,9 +182,9 @@ func isFirst(v format.Value) bool {
 // isMeta reports whether an object is what the programs keep of a conversation. What a server of agents keeps begins with the agent: the id may come
 // after more than the first bytes.
 func (at *location) isMeta(head []byte) bool {
-	v := format.ParseStart(head)
+	v := jsontext.ParseStart(head)
 	id := v.Get("id")
-	named := func(id format.Value) bool { return id.IsString() && runID(id.Str()) == at.run }
+	named := func(id jsontext.Value) bool { return id.IsString() && runID(id.Str()) == at.run }
 	switch {
 	case v.Get("conversation_id").Exists():
 		return v.Get("selected_repository").Exists() ||
@@ -197,14 +198,14 @@ func (at *location) isMeta(head []byte) bool {
 }
 
 // isStored reports whether the agent or the workspace of an object are those of a conversation. Their kinds are their last members.
-func isStored(agent, workspace format.Value) bool {
+func isStored(agent, workspace jsontext.Value) bool {
 	return agent.Get("kind").IsString() || agent.Get("llm").IsObject() || agent.Get("acp_command").Exists() ||
 		workspace.Get("kind").IsString() || workspace.Get("working_dir").IsString()
 }
 
 // detectTrajectory recognises an array by its first event.
 func detectTrajectory(h format.Head) format.Claim {
-	v, alone := format.FirstElement(h.Bytes)
+	v, alone := jsontext.FirstElement(h.Bytes)
 	if alone || !v.IsObject() || path.Base(path.Dir(h.Path)) == "event_cache" {
 		return format.Claim{}
 	}

@@ -4,36 +4,37 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // entry is one event of either version with its members, looked up once.
 type entry struct {
-	value  format.Value
+	value  jsontext.Value
 	origin transcript.Origin
 
 	id     string // by which copies of the event are recognised; "" if it has none
 	number int64  // of version 0, -1 if it has none
-	stamp  format.Value
+	stamp  jsontext.Value
 	at     transcript.Time
 	source string
 	kind   string // of version 1
 	says   bool   // it is what the user said
 
 	// of version 1
-	message, thought, reasoning, thinking, item format.Value
-	action, observation                         format.Value // in version 0 the names of both
+	message, thought, reasoning, thinking, item jsontext.Value
+	action, observation                         jsontext.Value // in version 0 the names of both
 	tool, call, response                        string
-	toolCall, summary, extended                 format.Value
+	toolCall, summary, extended                 jsontext.Value
 
 	// of version 0
-	args, content, extras, metadata, metrics format.Value
+	args, content, extras, metadata, metrics jsontext.Value
 	model                                    string
 }
 
-func readEntry(v format.Value, at transcript.Origin) (e entry) {
+func readEntry(v jsontext.Value, at transcript.Origin) (e entry) {
 	e.value, e.origin, e.number = v, at, -1
-	var id format.Value
+	var id jsontext.Value
 	for key, f := range v.Fields() {
 		switch key {
 		case "id":
@@ -88,7 +89,7 @@ func readEntry(v format.Value, at transcript.Origin) (e entry) {
 
 // identify reads what identifies an event, and who says it. Events of version 0 are numbered in their conversation, so that the number and the time
 // together identify one.
-func (e *entry) identify(id format.Value) {
+func (e *entry) identify(id jsontext.Value) {
 	if e.isFirst() {
 		e.tool, e.call = e.metadata.Get("function_name").Word(), e.metadata.Get("tool_call_id").Str()
 		response := e.metadata.Get("model_response")
@@ -132,7 +133,7 @@ func (p *parser) entry(e *entry) {
 }
 
 // event returns an event for values of an entry, or for the whole. It is valid until the next entry. ending tells several events of one entry apart.
-func (p *parser) event(e *entry, ending string, kind transcript.Kind, role, typ string, values ...format.Value) *transcript.Event {
+func (p *parser) event(e *entry, ending string, kind transcript.Kind, role, typ string, values ...jsontext.Value) *transcript.Event {
 	ev := p.lend.Event(transcript.Event{Conversation: p.run, Kind: kind, Role: role, Type: typ, Time: e.at, Origin: e.origin})
 	if e.id != "" {
 		ev.ID, ev.Global, ev.Home = e.id+ending, true, p.home()
@@ -161,19 +162,19 @@ func (p *parser) home() bool {
 }
 
 // part returns the part for a value of an entry, or for the whole entry if the value is absent.
-func (p *parser) part(e *entry, v format.Value) transcript.Part {
+func (p *parser) part(e *entry, v jsontext.Value) transcript.Part {
 	return p.lend.Part(e.value, v, appendText)
 }
 
 // uncounted yields a row for an entry that does not count.
-func (p *parser) uncounted(e *entry, kind transcript.Kind, typ string, values ...format.Value) {
+func (p *parser) uncounted(e *entry, kind transcript.Kind, typ string, values ...jsontext.Value) {
 	ev := p.event(e, "", kind, "", typ, values...)
 	ev.Verdict = transcript.Uncounted
 	p.Emit(ev)
 }
 
 // isEmpty reports whether a value is absent, null, blank, or a list or object without members.
-func isEmpty(v format.Value) bool {
+func isEmpty(v jsontext.Value) bool {
 	switch {
 	case v.IsString():
 		return v.IsBlank()

@@ -1,7 +1,7 @@
 package openhands
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -72,14 +72,14 @@ func (p *parser) actionOf(e *entry) {
 }
 
 // written returns what a call writes to a file if the action does not have it: then it is only in the response.
-func (e *entry) written() (arguments format.Value) {
+func (e *entry) written() (arguments jsontext.Value) {
 	for _, key := range []string{"content", "file_text", "new_str", "translated_ipython_code"} {
 		if !isEmpty(e.args.Get(key)) {
-			return format.Value{}
+			return jsontext.Value{}
 		}
 	}
 	if !e.action.Is("edit") && !e.action.Is("write") {
-		return format.Value{}
+		return jsontext.Value{}
 	}
 	for choice := range e.metadata.Get("model_response", "choices").Items() {
 		for call := range choice.Get("message", "tool_calls").Items() {
@@ -92,10 +92,10 @@ func (e *entry) written() (arguments format.Value) {
 }
 
 // firstReasoning yields the reasoning in a response. Each call of the response repeats it.
-func (p *parser) firstReasoning(e *entry, response format.Value) {
+func (p *parser) firstReasoning(e *entry, response jsontext.Value) {
 	for choice := range response.Get("choices").Items() {
 		m := choice.Get("message")
-		for _, v := range []format.Value{m.Get("reasoning_content"), m.Get("thinking_blocks")} {
+		for _, v := range []jsontext.Value{m.Get("reasoning_content"), m.Get("thinking_blocks")} {
 			if isEmpty(v) {
 				continue
 			}
@@ -147,7 +147,7 @@ func (e *entry) failed() transcript.Truth {
 	case transcript.No:
 		return transcript.Yes
 	}
-	for _, v := range []format.Value{e.extras.Get("metadata", "exit_code"), e.extras.Get("exit_code")} {
+	for _, v := range []jsontext.Value{e.extras.Get("metadata", "exit_code"), e.extras.Get("exit_code")} {
 		if n, ok := v.Int(); ok && n > 0 {
 			return transcript.Yes
 		}

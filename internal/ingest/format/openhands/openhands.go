@@ -17,6 +17,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -148,7 +149,7 @@ func precedence(run string) int {
 func (p *parser) trajectory() {
 	p.run = ""
 	var r transcript.Run
-	for o := range p.Each(format.Elements(p.in.Reader, p.problem)) {
+	for o := range p.Each(jsontext.Elements(p.in.Reader, p.problem)) {
 		p.lend.Reset()
 		e := readEntry(o.Value, o.Origin)
 		if p.run == "" {

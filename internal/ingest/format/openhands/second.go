@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -88,7 +89,7 @@ func (p *parser) message(e *entry) {
 }
 
 // reason yields the reasoning before an answer or a call, which may be there in several forms.
-func (p *parser) reason(e *entry, forms ...format.Value) {
+func (p *parser) reason(e *entry, forms ...jsontext.Value) {
 	for _, v := range forms {
 		if !isEmpty(v) {
 			p.Emit(p.event(e, "/reasoning", transcript.KindReasoning, "assistant", "reasoning", v))
@@ -98,8 +99,8 @@ func (p *parser) reason(e *entry, forms ...format.Value) {
 }
 
 // call yields a call.
-func (p *parser) call(e *entry, input format.Value, more ...format.Value) {
-	ev := p.event(e, "", transcript.KindToolCall, "assistant", e.typ(), append([]format.Value{input}, more...)...)
+func (p *parser) call(e *entry, input jsontext.Value, more ...jsontext.Value) {
+	ev := p.event(e, "", transcript.KindToolCall, "assistant", e.typ(), append([]jsontext.Value{input}, more...)...)
 	if e.source == "user" {
 		ev.Role = "user"
 	}
@@ -156,8 +157,8 @@ func (e *entry) callID() string {
 }
 
 // result yields a result. status is the producer's word for how it ended.
-func (p *parser) result(e *entry, output format.Value, failed transcript.Truth, status string, more ...format.Value) {
-	ev := p.event(e, "", transcript.KindToolResult, "tool", e.typ(), append([]format.Value{output}, more...)...)
+func (p *parser) result(e *entry, output jsontext.Value, failed transcript.Truth, status string, more ...jsontext.Value) {
+	ev := p.event(e, "", transcript.KindToolResult, "tool", e.typ(), append([]jsontext.Value{output}, more...)...)
 	if failed == transcript.Unstated && output.Exists() {
 		failed = transcript.No // it is stated only of errors
 	}

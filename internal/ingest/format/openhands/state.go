@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ var outcomes = map[string]transcript.Outcome{
 }
 
 // state yields the records of base_state.json.
-func (p *parser) state(doc format.Value, at transcript.Origin) {
+func (p *parser) state(doc jsontext.Value, at transcript.Origin) {
 	agent := doc.Get("agent")
 	status := cmp.Or(doc.Get("execution_status").Word(), doc.Get("agent_status").Word())
 	r := &transcript.Run{
@@ -63,14 +64,14 @@ func (p *parser) use(l *ledger) {
 }
 
 // about yields an uncounted row for a file about a conversation.
-func (p *parser) about(doc format.Value, at transcript.Origin, typ string) {
+func (p *parser) about(doc jsontext.Value, at transcript.Origin, typ string) {
 	p.Emit(&transcript.Event{
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: typ, Origin: at, Parts: []transcript.Part{{Text: aboutText(doc)}},
 	})
 }
 
 // meta yields the records of the metadata that servers keep of a conversation.
-func (p *parser) meta(doc format.Value, at transcript.Origin) {
+func (p *parser) meta(doc jsontext.Value, at transcript.Origin) {
 	parent := runID(doc.Get("parent_conversation_id").Str())
 	r := &transcript.Run{
 		ID: p.run, Rank: rankState, Named: true, Title: format.Title(doc.Get("title").Str()), Branch: doc.Get("selected_branch").Str(),

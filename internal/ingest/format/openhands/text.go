@@ -1,19 +1,19 @@
 package openhands
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // textOf returns all strings of a value except ids, types, times, names of models, encoded data, settings, and whole files before and after a
 // change; of what goes into a tool and comes out of it numbers, too. It does not depend on what surrounds the value.
-var textOf = format.Appended(appendText)
+var textOf = jsontext.Appended(appendText)
 
-func appendText(dst []byte, v format.Value) []byte {
+func appendText(dst []byte, v jsontext.Value) []byte {
 	whole := v.Get("timestamp").IsString() && v.Get("source").IsString()
 	named, reasoned := v.Get("kind").IsString(), v.Get("summary").IsArray()
-	appendText := format.AppendText
+	appendText := jsontext.AppendText
 	if v.IsObject() && !whole { // what goes into a tool or comes out of it
-		appendText = format.AppendTextAndNumbers
+		appendText = jsontext.AppendTextAndNumbers
 	}
-	return appendText(dst, v, func(dst []byte, depth int, key string, f format.Value) ([]byte, bool) {
+	return appendText(dst, v, func(dst []byte, depth int, key string, f jsontext.Value) ([]byte, bool) {
 		switch {
 		case depth == 1 && whole && ofEvent[key], depth == 1 && ofTool[key], depth == 1 && key == "thought" && !named,
 			depth == 1 && named && key == "metadata", depth == 1 && reasoned && (key == "id" || key == "status"):
@@ -21,9 +21,9 @@ func appendText(dst []byte, v format.Value) []byte {
 		case key == "data" && f.IsBase64(), key == "signature", key == "encrypted_content", f.IsDataURL():
 			return dst, true
 		case f.IsObject() && f.Get("type").Is("text") && f.Get("text").IsString():
-			return format.AppendStrings(dst, f.Get("text")), true
+			return jsontext.AppendStrings(dst, f.Get("text")), true
 		case f.IsObject() && f.Get("type").Is("thinking"):
-			return format.AppendStrings(dst, f.Get("thinking")), true
+			return jsontext.AppendStrings(dst, f.Get("thinking")), true
 		case f.IsObject() && (f.Get("type").Is("image") || f.Get("type").Is("redacted_thinking")):
 			return dst, true
 		}
@@ -33,10 +33,10 @@ func appendText(dst []byte, v format.Value) []byte {
 
 // aboutText returns the text of a file about a conversation: its title, tags, directory and repository. Everything else is configuration, or
 // in the events.
-func aboutText(v format.Value) string {
-	return format.Build(func(b []byte) []byte {
-		for _, f := range []format.Value{v.Get("title"), v.Get("tags"), v.Get("workspace", "working_dir"), v.Get("selected_repository"), v.Get("selected_branch")} {
-			b = format.AppendStrings(b, f)
+func aboutText(v jsontext.Value) string {
+	return jsontext.Build(func(b []byte) []byte {
+		for _, f := range []jsontext.Value{v.Get("title"), v.Get("tags"), v.Get("workspace", "working_dir"), v.Get("selected_repository"), v.Get("selected_branch")} {
+			b = jsontext.AppendStrings(b, f)
 		}
 		return b
 	})

@@ -3,7 +3,7 @@ package openhands
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -41,7 +41,7 @@ func (t tokens) usage(apart bool) *transcript.Usage {
 }
 
 // recorded reads the tokens that the program has recorded.
-func recorded(v format.Value) tokens {
+func recorded(v jsontext.Value) tokens {
 	return tokens{
 		prompt: v.Get("prompt_tokens").Tokens(), output: v.Get("completion_tokens").Tokens(), read: v.Get("cache_read_tokens").Tokens(),
 		write: v.Get("cache_write_tokens").Tokens(), reasoning: v.Get("reasoning_tokens").Tokens(),
@@ -49,7 +49,7 @@ func recorded(v format.Value) tokens {
 }
 
 // responded reads the tokens in a response.
-func responded(v format.Value) tokens {
+func responded(v jsontext.Value) tokens {
 	first := func(paths ...[]string) (n transcript.Count) {
 		for _, at := range paths {
 			if c := v.Get(at...).Tokens(); c.N > n.N || !n.Known {
@@ -68,8 +68,8 @@ func responded(v format.Value) tokens {
 
 // ledger is what the program has recorded of the requests to one model for one use.
 type ledger struct {
-	value  format.Value
-	base   format.Value // in which places are stated
+	value  jsontext.Value
+	base   jsontext.Value // in which places are stated
 	origin transcript.Origin
 	use    string // what the model is used for
 	apart  bool   // see usage
@@ -77,9 +77,9 @@ type ledger struct {
 }
 
 // place returns where a value of the ledger is.
-func (l *ledger) place(v format.Value) transcript.Origin {
+func (l *ledger) place(v jsontext.Value) transcript.Origin {
 	at := l.origin
-	if off := format.OffsetIn(l.base, v); off >= 0 {
+	if off := jsontext.OffsetIn(l.base, v); off >= 0 {
 		at.Offset, at.Length = at.Offset+off, int64(v.Len())
 	}
 	return at
@@ -124,7 +124,7 @@ func (p *parser) ledger(l *ledger) (n int, priced bool) {
 func requestKey(response string) string { return "request " + response }
 
 // costs returns the costs of the requests, nil if they cannot be told apart.
-func (l *ledger) costs() (all []format.Value) {
+func (l *ledger) costs() (all []jsontext.Value) {
 	for v := range l.value.Get("costs").Items() {
 		all = append(all, v)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -88,9 +89,9 @@ func Inspect(head []byte) (known, foreign bool) {
 			foreign = foreign || whole && len(line) > 2 && bytes.HasSuffix(bytes.TrimSpace(line), []byte("}"))
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		if v.Get("type").Is("session_start") { // of Droid, whose messages look the same
 			return false, true
@@ -104,7 +105,7 @@ func Inspect(head []byte) (known, foreign bool) {
 }
 
 // isEntry reports whether a line is a session header, or a message or change in the form that only these programs write.
-func isEntry(v format.Value) bool {
+func isEntry(v jsontext.Value) bool {
 	has := func(keys ...string) bool {
 		for _, key := range keys {
 			if !v.Get(key).IsString() {

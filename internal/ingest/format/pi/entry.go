@@ -5,19 +5,20 @@ import (
 	"hash/fnv"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // entry is one line of a session with its members, looked up once.
 type entry struct {
-	value  format.Value
+	value  jsontext.Value
 	origin transcript.Origin
 	at     transcript.Time
 
 	typ, id                        string
 	kind                           string // in version 4: header, entry, record, lane, fact
-	message, parent, usage, custom format.Value
+	message, parent, usage, custom jsontext.Value
 
 	key       string // identity of the entry, the same in copies; "" if only its place identifies it
 	eventKey  string // key plus a hash of the content, since two entries may share a key: only equal content is a copy
@@ -25,7 +26,7 @@ type entry struct {
 	duplicate bool   // this file already has the entry
 }
 
-func (e *entry) read(o format.Object) {
+func (e *entry) read(o jsontext.Object) {
 	*e = entry{value: o.Value, origin: o.Origin}
 	for key, v := range o.Value.Fields() {
 		switch key {
@@ -60,9 +61,9 @@ func (e *entry) read(o format.Object) {
 func (e *entry) isHeader() bool { return e.typ == "session" || e.typ == "header" }
 
 // parseTime reads a time as text or in milliseconds.
-func parseTime(v format.Value) transcript.Time {
+func parseTime(v jsontext.Value) transcript.Time {
 	if n, ok := v.Int(); ok {
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	}
 	return v.Time()
 }
@@ -70,14 +71,14 @@ func parseTime(v format.Value) transcript.Time {
 // message holds the members of a message.
 type message struct {
 	role, provider, model              string
-	content, usage, stop, errorMessage format.Value
-	call, tool, isError                format.Value
-	command, output, exit, details     format.Value
-	response, timestamp                format.Value
+	content, usage, stop, errorMessage jsontext.Value
+	call, tool, isError                jsontext.Value
+	command, output, exit, details     jsontext.Value
+	response, timestamp                jsontext.Value
 	cancelled, truncated, outputSaved  transcript.Truth
 }
 
-func readMessage(v format.Value) (m message) {
+func readMessage(v jsontext.Value) (m message) {
 	for key, f := range v.Fields() {
 		switch key {
 		case "role":
@@ -114,7 +115,7 @@ func readMessage(v format.Value) (m message) {
 }
 
 // shell reads the members of a command that the user ran.
-func (m *message) shell(key string, f format.Value) {
+func (m *message) shell(key string, f jsontext.Value) {
 	switch key {
 	case "command":
 		m.command = f
@@ -144,7 +145,7 @@ func (r *reader) identify(e *entry, m *message) {
 	switch {
 	case ok && (r.s.Rewritten || e.id == ""):
 		e.key, e.global = messageKey(sent, m), true
-		if at := format.UnixMilli(sent); at.Valid {
+		if at := timestamp.UnixMilli(sent); at.Valid {
 			e.at = at // the line's own time may be that of the rewrite
 		}
 	case e.id != "":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -74,7 +75,7 @@ func (r *reader) entry(e *entry, m *message) {
 func (r *reader) system(e *entry, kind transcript.Kind, custom string) {
 	ev := r.event(e, kind, "system", e.typ)
 	ev.Attributes.Set("custom_type", custom)
-	ev.Parts[0] = r.part(e, format.Value{})
+	ev.Parts[0] = r.part(e, jsontext.Value{})
 	r.Emit(ev)
 }
 
@@ -96,13 +97,13 @@ func (r *reader) message(e *entry, m *message) {
 	default:
 		ev := r.event(e, transcript.KindSystem, "system", m.role)
 		ev.Attributes.Set("custom_type", e.message.Get("customType").Str())
-		ev.Parts[0] = r.part(e, format.Value{})
+		ev.Parts[0] = r.part(e, jsontext.Value{})
 		r.Emit(ev)
 	}
 }
 
 // setPrompt sets the title from the first prompt.
-func (r *reader) setPrompt(content format.Value) {
+func (r *reader) setPrompt(content jsontext.Value) {
 	if r.prompt != "" {
 		return
 	}
@@ -131,7 +132,7 @@ func (r *reader) setModel(model string) {
 
 // changeModel records the model that the user, or the program, chose. Oh My Pi puts the provider's name before the model's, and also
 // chooses models for other purposes than the conversation.
-func (r *reader) changeModel(change format.Value) {
+func (r *reader) changeModel(change jsontext.Value) {
 	if model := change.Get("modelId").Str(); model != "" {
 		r.setModel(model)
 		return
@@ -152,7 +153,7 @@ func (r *reader) assistant(e *entry, m *message) {
 		m.model = ""
 	}
 	emitted := false
-	newEvent := func(v format.Value, kind transcript.Kind, typ string) *transcript.Event {
+	newEvent := func(v jsontext.Value, kind transcript.Kind, typ string) *transcript.Event {
 		ev := r.event(e, kind, "assistant", typ)
 		ev.Model, emitted = m.model, true
 		if stop := m.stop.Word(); stop != "" {
@@ -188,7 +189,7 @@ func (r *reader) assistant(e *entry, m *message) {
 		r.Emit(ev)
 	}
 	if !emitted {
-		ev := newEvent(format.Value{}, transcript.KindNotice, m.role)
+		ev := newEvent(jsontext.Value{}, transcript.KindNotice, m.role)
 		r.uncount(ev)
 		r.Emit(ev)
 	}
@@ -196,7 +197,7 @@ func (r *reader) assistant(e *entry, m *message) {
 	r.answerUsage(e, m)
 }
 
-func (r *reader) call(e *entry, v format.Value) *transcript.Call {
+func (r *reader) call(e *entry, v jsontext.Value) *transcript.Call {
 	args := v.Get("arguments")
 	if !args.Exists() {
 		args = v.Get("input")

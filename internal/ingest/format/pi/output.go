@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -14,9 +15,9 @@ func isOutput(head []byte) bool {
 		if !format.MayHave(line, `"session"`, `"agent_start"`, `"turn_start"`, `"message_start"`, `"message_end"`) {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		switch v.Get("type").Str() {
 		case "session":
@@ -40,7 +41,7 @@ var printedKinds = map[string]transcript.Kind{
 }
 
 // repeats reports whether a line repeats messages that other lines have, or pieces of them.
-func repeats(line format.Value) bool {
+func repeats(line jsontext.Value) bool {
 	switch typ := line.Get("type"); {
 	case typ.Is("message_start"), typ.Is("message_update"):
 		return line.Get("message").Exists() || line.Get("assistantMessageEvent").Exists()

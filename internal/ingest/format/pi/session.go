@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,10 +41,10 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 			seen: map[string]bool{}, lines: map[uint64]int{}, toolNames: map[string]string{}, usageEmitted: map[string]bool{}, left: map[string]begun{},
 		}
 		if s.Inner == "zstd" {
-			in = format.Zstd(in)
+			in = layer.Zstd(in)
 		}
-		for o, err := range format.Objects(in, s.Inner, r.problem) {
-			if format.IsContent(err) {
+		for o, err := range jsontext.Objects(in, s.Inner, r.problem) {
+			if layer.IsContent(err) {
 				r.problem(&transcript.Problem{Kind: "bad " + s.Inner, Reason: err.Error(), Origin: transcript.Origin{Inner: s.Inner}})
 				break
 			}
@@ -59,10 +61,10 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 }
 
 // entry takes the entry out of a database row.
-func (s *Session) entry(row format.Object) format.Object {
+func (s *Session) entry(row jsontext.Object) jsontext.Object {
 	for _, column := range s.Columns {
 		if v := row.Value.Get(column); v.IsObject() {
-			row.Origin, row.Value = format.OriginIn(row.Origin, row.Value, v), v
+			row.Origin, row.Value = jsontext.OriginIn(row.Origin, row.Value, v), v
 			break
 		}
 	}
@@ -105,7 +107,7 @@ func (r *reader) problem(p *transcript.Problem) {
 	r.Problem(r.run, p)
 }
 
-func (r *reader) line(o format.Object) {
+func (r *reader) line(o jsontext.Object) {
 	r.lend.Reset()
 	e := &r.current
 	e.read(o)
@@ -123,7 +125,7 @@ func (r *reader) line(o format.Object) {
 	}
 	if r.run == "" {
 		if e.typ == "title" && !r.slot.value.Exists() {
-			r.slot.read(format.Object{Origin: o.Origin, Value: o.Value.Clone()})
+			r.slot.read(jsontext.Object{Origin: o.Origin, Value: o.Value.Clone()})
 			r.slotTitle = format.Title(r.slot.value.Get("title").Str())
 			return
 		}
@@ -246,7 +248,7 @@ func (r *reader) uncountedRow(e *entry, kind transcript.Kind) {
 	ev := r.event(e, kind, "", e.typ)
 	r.uncount(ev)
 	ev.Attributes.Set("custom_type", e.custom.Str())
-	ev.Parts[0] = r.part(e, format.Value{})
+	ev.Parts[0] = r.part(e, jsontext.Value{})
 	r.Emit(ev)
 }
 
@@ -255,6 +257,6 @@ func (r *reader) uncount(ev *transcript.Event) {
 }
 
 // part returns the part for a value that has its own bytes in an entry, or for the whole entry if v is absent.
-func (r *reader) part(e *entry, v format.Value) transcript.Part {
+func (r *reader) part(e *entry, v jsontext.Value) transcript.Part {
 	return r.lend.Part(e.value, v, appendText)
 }

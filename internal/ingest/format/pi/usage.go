@@ -3,15 +3,15 @@ package pi
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // readUsage reads the usage of a request; nil if it has none. Input excludes cached tokens, output includes reasoning.
-func (r *reader) readUsage(e *entry, v format.Value) *transcript.Usage {
+func (r *reader) readUsage(e *entry, v jsontext.Value) *transcript.Usage {
 	u := &transcript.Usage{Run: r.run, Conversation: r.run, Time: e.at, Origin: e.origin, Requests: transcript.Known(1)}
 	sum := int64(0)
-	count := func(f format.Value) transcript.Count {
+	count := func(f jsontext.Value) transcript.Count {
 		n := f.Tokens()
 		sum += n.N
 		return n
@@ -90,7 +90,7 @@ func (r *reader) toolUsage(e *entry, m *message) {
 }
 
 // namesSession reports whether a tool ran in sessions of its own, which have files.
-func namesSession(details format.Value) bool {
+func namesSession(details jsontext.Value) bool {
 	if details.Get("sessionFile").IsString() {
 		return true
 	}
@@ -103,7 +103,7 @@ func namesSession(details format.Value) bool {
 }
 
 // entryUsage yields the usage of an entry that is not an answer.
-func (r *reader) entryUsage(e *entry, v format.Value, provider, model, of string) {
+func (r *reader) entryUsage(e *entry, v jsontext.Value, provider, model, of string) {
 	if u := r.readUsage(e, v); u != nil {
 		u.Provider, u.Model = provider, model
 		u.Attributes.Set("of", of)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -124,13 +125,13 @@ func (q qwen) legacy(h format.Head) format.Claim {
 func inspect(h format.Head, placed bool) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
 		if !format.MayHave(line, `"sessionId"`) || !format.MayHave(line, `"parts"`, `"systemPayload"`) {
-			_, err := format.ParseJSON(line)
+			_, err := jsontext.Parse(line)
 			foreign = foreign || err == nil
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		if (placed || v.Get("uuid").IsString()) && isLine(v) {
 			return true, false
@@ -141,7 +142,7 @@ func inspect(h format.Head, placed bool) (known, foreign bool) {
 }
 
 // isLine reports whether an object is a line of a transcript: the envelope with message parts or a system payload.
-func isLine(v format.Value) bool {
+func isLine(v jsontext.Value) bool {
 	if !v.Get("sessionId").IsString() {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,16 +17,16 @@ type lineEvents struct {
 }
 
 // newEvent returns an event for one value of the line.
-func (m *lineEvents) newEvent(v format.Value, kind transcript.Kind, role string) *transcript.Event {
+func (m *lineEvents) newEvent(v jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := m.event(m.line, kind, role, m.duplicate)
 	e.Parts[0] = m.part(v)
 	m.emitted = true
 	return e
 }
 
-func (m *lineEvents) part(v format.Value) transcript.Part {
+func (m *lineEvents) part(v jsontext.Value) transcript.Part {
 	part := transcript.Part{Text: m.lend.Text(func(b []byte) []byte { return appendText(b, v) })}
-	if at := format.OffsetIn(m.line.value, v); at > 0 {
+	if at := jsontext.OffsetIn(m.line.value, v); at > 0 {
 		part.Offset, part.Length = at, int64(v.Len())
 	}
 	return part
@@ -78,11 +79,11 @@ func (m *lineEvents) system() {
 
 // messagePart is one part of a message.
 type messagePart struct {
-	value, text, call, response format.Value
+	value, text, call, response jsontext.Value
 	thought                     bool
 }
 
-func readPart(v format.Value) (c messagePart) {
+func readPart(v jsontext.Value) (c messagePart) {
 	c.value = v
 	for key, f := range v.Fields() {
 		switch key {
@@ -146,7 +147,7 @@ func (m *lineEvents) result() {
 	}
 	e := m.newEvent(content, transcript.KindToolResult, "tool")
 	r := &transcript.Result{}
-	var response format.Value
+	var response jsontext.Value
 	for v := range m.line.message.Get("parts").Items() {
 		if c := readPart(v); c.response.Exists() {
 			response = c.response.Get("response")
@@ -154,7 +155,7 @@ func (m *lineEvents) result() {
 			break
 		}
 	}
-	var display format.Value
+	var display jsontext.Value
 	for key, f := range m.line.result.Fields() {
 		switch key {
 		case "callId":

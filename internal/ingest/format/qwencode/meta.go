@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,7 +40,7 @@ func (p *parser) meta() {
 }
 
 // modelOf returns the model of a subagent: its own, or the session's as given on the command line.
-func modelOf(doc format.Value) string {
+func modelOf(doc jsontext.Value) string {
 	return cmp.Or(doc.Get("model").Str(), doc.Get("persistedCliFlags", "model").Str())
 }
 

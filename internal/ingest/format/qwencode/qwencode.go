@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -89,7 +90,7 @@ func (q qwen) Text(role string, raw []byte, part int) (string, error) {
 		return q.gemini.Text(legacy, raw, part)
 	}
 	if role == roleStream || role == roleArray {
-		return format.TextOf(role, raw, format.Appended(appendPrinted))
+		return format.TextOf(role, raw, jsontext.Appended(appendPrinted))
 	}
 	return format.TextOf(role, raw, textOf)
 }

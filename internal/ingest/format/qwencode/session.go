@@ -5,26 +5,27 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // line is one line of a transcript with its members, looked up once.
 type line struct {
-	value                                       format.Value
+	value                                       jsontext.Value
 	origin                                      transcript.Origin
 	at                                          transcript.Time
 	typ, subtype, uuid, session                 string
-	parent, agent, agentName, cwd, branch       format.Value
-	version, model, message, usage, result, sys format.Value
-	forkedFrom                                  format.Value
+	parent, agent, agentName, cwd, branch       jsontext.Value
+	version, model, message, usage, result, sys jsontext.Value
+	forkedFrom                                  jsontext.Value
 
 	key string // uuid and time: what a copy of the line has as well. "" without a uuid
 }
 
 // readLine looks up the members of a line. last is the session of the file, which is mostly the line's, too.
-func readLine(o format.Object, last string) (l line) {
+func readLine(o jsontext.Object, last string) (l line) {
 	l.value, l.origin = o.Value, o.Origin
-	var stamp format.Value
+	var stamp jsontext.Value
 	for key, v := range o.Value.Fields() {
 		switch key {
 		case "uuid":
@@ -73,7 +74,7 @@ func readLine(o format.Object, last string) (l line) {
 
 // log yields the records of a transcript.
 func (p *parser) log() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		p.line(readLine(o, p.session))
 	}
 	if p.run == "" { // no line could be read: no session, but the file's name still identifies the run
@@ -143,7 +144,7 @@ func (p *parser) applyFacts(l *line) {
 	f := &p.facts
 	changed := !f.emitted
 	f.emitted = true
-	update := func(old *string, v format.Value, to *string) {
+	update := func(old *string, v jsontext.Value, to *string) {
 		if v.IsString() && v.Len() > len(`""`) && !v.Is(*old) {
 			if s := v.Str(); s != *old {
 				*old, *to, changed = s, s, true

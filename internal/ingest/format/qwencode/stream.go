@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,8 +22,8 @@ func outputRole(head []byte) string {
 	if !isCandidate(head) {
 		return ""
 	}
-	if array := bytes.TrimLeft(format.TrimBOM(head), " \t\r\n"); bytes.HasPrefix(array, []byte("[")) {
-		for v := range format.ParseStart(array).Items() {
+	if array := bytes.TrimLeft(jsontext.TrimBOM(head), " \t\r\n"); bytes.HasPrefix(array, []byte("[")) {
+		for v := range jsontext.ParseStart(array).Items() {
 			if isOutputLine(v) {
 				return roleArray
 			}
@@ -33,9 +34,9 @@ func outputRole(head []byte) string {
 		if !isCandidate(line) {
 			continue
 		}
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil && !whole {
-			v = format.ParseStart(line) // the list of tools may be long
+			v = jsontext.ParseStart(line) // the list of tools may be long
 		}
 		if isOutputLine(v) {
 			return roleStream
@@ -49,7 +50,7 @@ func isCandidate(line []byte) bool {
 	return format.HasKeys(line, "session_id") && format.MayHave(line, `"uuid"`, "qwen_code_version")
 }
 
-func isOutputLine(v format.Value) bool {
+func isOutputLine(v jsontext.Value) bool {
 	id := v.Get("uuid")
 	switch typ := v.Get("type"); {
 	case !v.Get("session_id").IsString():
@@ -63,16 +64,16 @@ func isOutputLine(v format.Value) bool {
 	return false
 }
 
-func same(a, b format.Value) bool {
+func same(a, b jsontext.Value) bool {
 	return a.IsString() && b.IsString() && a.Len() > len(`""`) && bytes.Equal(a.Raw(), b.Raw())
 }
 
 // output yields the records of saved output. It has neither prompts nor times. Programs that run Qwen Code may append the output of many
 // sessions to one file.
 func (p *parser) output() {
-	objects := format.Objects(p.in.Reader, "", p.problem)
+	objects := jsontext.Objects(p.in.Reader, "", p.problem)
 	if p.in.Role == roleArray {
-		objects = format.Elements(p.in.Reader, p.problem)
+		objects = jsontext.Elements(p.in.Reader, p.problem)
 	}
 	for o := range p.Each(objects) {
 		p.lend.Reset()
@@ -81,7 +82,7 @@ func (p *parser) output() {
 	p.Settle(p.run)
 }
 
-func (p *parser) outputLine(o format.Object) {
+func (p *parser) outputLine(o jsontext.Object) {
 	v := o.Value
 	if id := v.Get("session_id").Str(); id != "" && id != p.run {
 		p.session, p.run = id, id
@@ -120,7 +121,7 @@ func (p *parser) emitOutput(c transcript.Conversation) {
 // printed is one line of saved output while its events are made.
 type printed struct {
 	*parser
-	value   format.Value
+	value   jsontext.Value
 	origin  transcript.Origin
 	typ, id string
 	blocks  int
@@ -128,7 +129,7 @@ type printed struct {
 }
 
 // event returns an event for one value of the line. A line of a subagent names the call that started it; its own session has no name here.
-func (w *printed) event(kind transcript.Kind, role string, v format.Value) *transcript.Event {
+func (w *printed) event(kind transcript.Kind, role string, v jsontext.Value) *transcript.Event {
 	e := w.lend.Event(transcript.Event{Conversation: w.session, Kind: kind, Role: role, Type: w.typ, Origin: w.origin, Verdict: transcript.Counted})
 	if w.id != "" {
 		e.ID = fmt.Sprintf("%s/%d", w.id, w.blocks)
@@ -140,7 +141,7 @@ func (w *printed) event(kind transcript.Kind, role string, v format.Value) *tran
 	return e
 }
 
-func (w *printed) uncounted(kind transcript.Kind, v format.Value) {
+func (w *printed) uncounted(kind transcript.Kind, v jsontext.Value) {
 	e := w.event(kind, "", v)
 	e.Verdict, e.ID = transcript.Uncounted, ""
 	e.Attributes.Set("subtype", w.value.Get("subtype").Str())
@@ -148,7 +149,7 @@ func (w *printed) uncounted(kind transcript.Kind, v format.Value) {
 }
 
 // message yields the events of a message, which are Anthropic's blocks, and its usage.
-func (w *printed) message(m format.Value) {
+func (w *printed) message(m jsontext.Value) {
 	content := m.Get("content")
 	if !content.IsBlank() {
 		w.Emit(w.event(transcript.KindMessage, w.typ, content))
@@ -164,7 +165,7 @@ func (w *printed) message(m format.Value) {
 	}
 }
 
-func (w *printed) block(b, model format.Value) {
+func (w *printed) block(b, model jsontext.Value) {
 	kind, role := transcript.KindMessage, w.typ
 	var call *transcript.Call
 	var result *transcript.Result
@@ -204,7 +205,7 @@ func (w *printed) result() {
 }
 
 // usage yields the tokens of a request, or a total. Of the messages of one answer only the last has any.
-func (w *printed) usage(v format.Value, of, model string) {
+func (w *printed) usage(v jsontext.Value, of, model string) {
 	prompt, cached, output := v.Get("input_tokens").Tokens(), v.Get("cache_read_input_tokens").Tokens(), v.Get("output_tokens").Tokens()
 	if prompt.N+cached.N+output.N == 0 {
 		return
@@ -223,18 +224,18 @@ func (w *printed) usage(v format.Value, of, model string) {
 
 // appendPrinted appends the text of a line of saved output or a part of one: all strings of a block except ids, and of what was said to a tool.
 // Of other lines only the message of an error and data that a notice has.
-func appendPrinted(dst []byte, v format.Value) []byte {
+func appendPrinted(dst []byte, v jsontext.Value) []byte {
 	switch typ := v.Get("type"); {
 	case v.IsString():
-		return format.AppendStrings(dst, v)
+		return jsontext.AppendStrings(dst, v)
 	case typ.Is("tool_use"):
-		return format.AppendScalars(dst, v.Get("input"))
+		return jsontext.AppendScalars(dst, v.Get("input"))
 	case typ.Is("stream_event"):
 		return dst
 	case typ.Is("result"), typ.Is("system"):
-		return format.AppendStrings(format.AppendStrings(dst, v.Get("error")), v.Get("data"))
+		return jsontext.AppendStrings(jsontext.AppendStrings(dst, v.Get("error")), v.Get("data"))
 	}
-	return format.AppendText(dst, v, func(dst []byte, _ int, key string, v format.Value) ([]byte, bool) {
+	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, v jsontext.Value) ([]byte, bool) {
 		switch key {
 		case "type", "subtype", "id", "uuid", "session_id", "parent_tool_use_id", "tool_use_id", "request_id", "signature", "role", "model", "stop_reason":
 			return dst, true

@@ -1,15 +1,15 @@
 package qwencode
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // textOf returns all strings of a value except ids, names of types and places, encoded data, and file contents before and
 // after a change, since the change itself is there. It does not depend on what surrounds the value. Arguments and outputs of
 // tools are taken as a whole.
-var textOf = format.Appended(appendText)
+var textOf = jsontext.Appended(appendText)
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd", "version", "gitBranch", "model", "provenance", "promptId",
 		"daemonPromptId", "agentId", "agentName", "agentColor", "agentRunId", "externalInputKind", "role", "forkedFrom", "usageMetadata", "goalContext",
@@ -24,7 +24,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 			case "parts":
 				dst = appendText(dst, f)
 			default:
-				dst = format.AppendScalars(dst, f)
+				dst = jsontext.AppendScalars(dst, f)
 			}
 		}
 		return dst, true

@@ -3,7 +3,7 @@ package qwencode
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -54,7 +54,7 @@ func (m *lineEvents) usage() {
 }
 
 // thoughtsOutside reports whether the total counts the thoughts beside the candidates.
-func thoughtsOutside(usage format.Value, prompt, output, thoughts int64) bool {
+func thoughtsOutside(usage jsontext.Value, prompt, output, thoughts int64) bool {
 	total, ok := usage.Get("totalTokenCount").Int()
 	return ok && thoughts > 0 && total >= prompt+output+thoughts
 }

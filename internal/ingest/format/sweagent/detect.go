@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -37,7 +38,7 @@ func isAttempt(name string) bool { return attemptDir.MatchString(path.Base(path.
 // Detect claims trajectories by how they begin. What else the programs write into their directories is kept.
 func (sweagent) Detect(h format.Head) format.Claim {
 	base := path.Base(h.Path)
-	head := format.TrimBOM(h.Bytes)
+	head := jsontext.TrimBOM(h.Bytes)
 	mini, full := strings.HasSuffix(base, miniSuffix), path.Ext(base) == fullSuffix
 	switch {
 	case !mini && !full && path.Ext(base) != ".json":
@@ -48,7 +49,7 @@ func (sweagent) Detect(h format.Head) format.Claim {
 		return beside(base, head)
 	}
 	claim := format.Claim{Strength: format.Likely}
-	switch v := format.ParseStart(head); {
+	switch v := jsontext.ParseStart(head); {
 	case isMini(v, mini):
 		if claim.Role = roleMini; mini {
 			claim.Strength, claim.Root = format.Certain, instanceDir(h.Path)
@@ -65,7 +66,7 @@ func (sweagent) Detect(h format.Head) format.Claim {
 
 // isMini reports whether a document begins like one of mini's. Its first member is as a rule info, which may be longer than what is seen here. named says
 // that the file is called like one.
-func isMini(v format.Value, named bool) bool {
+func isMini(v jsontext.Value, named bool) bool {
 	info := v.Get("info")
 	stats := info.Get("model_stats")
 	switch {
@@ -81,7 +82,7 @@ func isMini(v format.Value, named bool) bool {
 }
 
 // isMessage reports whether an array begins with a message.
-func isMessage(list format.Value) bool {
+func isMessage(list jsontext.Value) bool {
 	for m := range list.Items() {
 		return m.Get("role").IsString() && m.Get("content").Exists()
 	}
@@ -89,7 +90,7 @@ func isMessage(list format.Value) bool {
 }
 
 // isFull reports whether a document begins like one of SWE-agent's.
-func isFull(v format.Value, named bool) bool {
+func isFull(v jsontext.Value, named bool) bool {
 	for _, key := range []string{"trajectory", "history"} {
 		for first := range v.Get(key).Items() {
 			step := first.Get("action").IsString() && (named || first.Get("response").IsString() && first.Get("observation").IsString())
@@ -107,7 +108,7 @@ func isFull(v format.Value, named bool) bool {
 	return named && (isEmpty(v.Get("attempts")) || isEmpty(steps) && said.Exists() || isEmpty(said) && (steps.Exists() || v.Get("info").IsObject()))
 }
 
-func isEmpty(list format.Value) bool { return list.IsArray() && !list.HasItems() }
+func isEmpty(list jsontext.Value) bool { return list.IsArray() && !list.HasItems() }
 
 // beside claims what the programs write for many instances at once: it is kept, and found by name.
 func beside(base string, head []byte) format.Claim {

@@ -4,12 +4,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // full yields the records of a trajectory of SWE-agent. What a retry agent writes at its top is a copy of the attempt that it chose.
-func (p *parser) full(doc format.Value) {
+func (p *parser) full(doc jsontext.Value) {
 	if doc.Get("attempts").IsArray() {
 		p.retried(doc)
 		return
@@ -28,7 +28,7 @@ func (p *parser) full(doc format.Value) {
 }
 
 // retried yields the attempts of a retry agent, and what it states of all, in the order of the file.
-func (p *parser) retried(doc format.Value) {
+func (p *parser) retried(doc jsontext.Value) {
 	var attempts []attempt
 	for v := range doc.Get("attempts").Items() {
 		attempts = append(attempts, readAttempt(v))
@@ -52,7 +52,7 @@ func (p *parser) retried(doc format.Value) {
 }
 
 // emitRun yields the run, which is named by its first attempt.
-func (p *parser) emitRun(doc format.Value, name string, first *attempt) {
+func (p *parser) emitRun(doc jsontext.Value, name string, first *attempt) {
 	run := runOf(doc, doc.Get("info"))
 	run.ID, run.Local, run.Anchor, run.Anchored = name, true, first.anchor, first.anchor != ""
 	if first.value.Exists() {
@@ -65,7 +65,7 @@ func (p *parser) emitRun(doc format.Value, name string, first *attempt) {
 }
 
 // nothing yields a document in which nothing was said: the run failed before that, or has not begun.
-func (p *parser) nothing(doc, info format.Value) {
+func (p *parser) nothing(doc, info jsontext.Value) {
 	run := runOf(doc, info)
 	run.ID, run.Local, run.Named = p.run, true, true
 	p.Emit(run)
@@ -73,7 +73,7 @@ func (p *parser) nothing(doc, info format.Value) {
 }
 
 // readAttempt reads the parts of an attempt and how it began.
-func readAttempt(v format.Value) attempt {
+func readAttempt(v jsontext.Value) attempt {
 	a := attempt{value: v, history: v.Get("history"), trajectory: v.Get("trajectory"), info: v.Get("info")}
 	began := newAnchor()
 	for item := range a.history.Items() {
@@ -91,10 +91,10 @@ func readAttempt(v format.Value) attempt {
 	return a
 }
 
-func isDemo(item format.Value) bool { return item.Get("is_demo").Bool() == transcript.Yes }
+func isDemo(item jsontext.Value) bool { return item.Get("is_demo").Bool() == transcript.Yes }
 
 // isAnswer reports whether an entry of a history is what the model said.
-func isAnswer(item format.Value) bool { return item.Get("role").Is("assistant") && !isDemo(item) }
+func isAnswer(item jsontext.Value) bool { return item.Get("role").Is("assistant") && !isDemo(item) }
 
 // attempt yields the conversation of one attempt with its tokens. n is its number, negative if there is only one.
 func (p *parser) attempt(a *attempt, n int) {
@@ -121,7 +121,7 @@ func (p *parser) attempt(a *attempt, n int) {
 }
 
 // about yields what a retry agent states of all attempts: the review of them and its tokens. The total repeats those of the attempts.
-func (p *parser) about(info format.Value, anchor string) {
+func (p *parser) about(info jsontext.Value, anchor string) {
 	p.conversation, p.model = "", ""
 	p.row(info, "info", transcript.KindLifecycle)
 	p.total(info.Get("rloop_model_stats"), anchor+" review", "reviewer", true, transcript.Counted)
@@ -131,26 +131,26 @@ func (p *parser) about(info format.Value, anchor string) {
 // history yields the events of an attempt, and what its trajectory has besides.
 func (p *parser) history(a *attempt) {
 	steps := newSteps(a.trajectory)
-	var last format.Value // the step of the answer before
+	var last jsontext.Value // the step of the answer before
 	for n, item := range a.history.Numbered() {
 		if p.Done() {
 			return
 		}
 		p.unsaid(last, item, steps.at)
-		last = format.Value{}
+		last = jsontext.Value{}
 		if isAnswer(item) {
 			last = p.until(steps, item)
 		}
 		p.item(item, strconv.Itoa(n))
 	}
-	p.unsaid(last, format.Value{}, steps.at)
+	p.unsaid(last, jsontext.Value{}, steps.at)
 	for len(steps.left) > 0 {
 		p.rejected(steps)
 	}
 }
 
 // item yields the events of one entry of the history.
-func (p *parser) item(v format.Value, id string) {
+func (p *parser) item(v jsontext.Value, id string) {
 	content := v.Get("content")
 	switch role := v.Get("role").Word(); {
 	case isDemo(v):
@@ -178,7 +178,7 @@ func (p *parser) item(v format.Value, id string) {
 }
 
 // callOf returns the id of the call that an entry answers: there is never more than one.
-func callOf(v format.Value) string {
+func callOf(v jsontext.Value) string {
 	for id := range v.Get("tool_call_ids").Items() {
 		return id.Str()
 	}
@@ -186,7 +186,7 @@ func callOf(v format.Value) string {
 }
 
 // answer yields an answer of the model: reasoning, what it says, its call. The program itself writes the last one if it stops the attempt.
-func (p *parser) answer(v format.Value, id string) {
+func (p *parser) answer(v jsontext.Value, id string) {
 	p.answered, p.open = true, ""
 	content, action := v.Get("content"), v.Get("action")
 	if isExit(content, action) {
@@ -209,7 +209,7 @@ func (p *parser) answer(v format.Value, id string) {
 }
 
 // isExit reports whether an answer is what the program writes for a reason to stop.
-func isExit(content, action format.Value) bool {
+func isExit(content, action jsontext.Value) bool {
 	text := content.Str()
 	return (action.IsBlank() || strings.HasPrefix(action.Str(), "exit_")) &&
 		(strings.HasPrefix(text, "Exit due to ") || strings.HasPrefix(text, "Exiting due to ") || strings.HasPrefix(text, "exit due to "))
@@ -222,7 +222,7 @@ var tools = map[string]bool{
 }
 
 // action yields an action that is text.
-func (p *parser) action(v format.Value, id string) {
+func (p *parser) action(v jsontext.Value, id string) {
 	name, _, _ := strings.Cut(strings.TrimSpace(v.Str()), " ")
 	if name, _, _ = strings.Cut(name, "\n"); !tools[name] {
 		name = shell
@@ -231,19 +231,19 @@ func (p *parser) action(v format.Value, id string) {
 }
 
 // isEstimated reports whether the tokens of an attempt are what the program has counted itself: the versions that also write their configuration do.
-func isEstimated(v format.Value) bool {
+func isEstimated(v jsontext.Value) bool {
 	return v.Get("replay_config").Exists() || v.Get("info", "swe_agent_version").Exists()
 }
 
 // patch yields what was submitted, unless the end of the conversation has it.
 func (p *parser) patch(a *attempt) {
 	patch := a.info.Get("submission")
-	for _, list := range []format.Value{a.history, a.trajectory} {
-		var before, last format.Value
+	for _, list := range []jsontext.Value{a.history, a.trajectory} {
+		var before, last jsontext.Value
 		for v := range list.Items() {
 			before, last = last, v
 		}
-		for _, v := range []format.Value{before, last} {
+		for _, v := range []jsontext.Value{before, last} {
 			if has(v.Get("content"), patch) || has(v.Get("observation"), patch) {
 				return
 			}

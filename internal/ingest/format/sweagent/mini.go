@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -12,7 +12,7 @@ import (
 const only = "main"
 
 // mini yields the records of a trajectory of mini. The oldest are only the list of its messages.
-func (p *parser) mini(doc format.Value) {
+func (p *parser) mini(doc jsontext.Value) {
 	messages, info := doc.Get("messages"), doc.Get("info")
 	if doc.IsArray() {
 		messages = doc
@@ -45,7 +45,7 @@ func (p *parser) mini(doc format.Value) {
 
 // beganWith returns the anchor of a run: its prompts and the message after them, which the first content of the file has already. In version 1 nothing
 // but text may tell one answer from another, so there the output of its command is included: it was written with it.
-func beganWith(messages format.Value) string {
+func beganWith(messages jsontext.Value) string {
 	began := newAnchor()
 	for n, m := range messages.Numbered() {
 		began.add(m.Get("role"), m.Get("content"), m.Get("output"), m.Get("extra", "timestamp"), m.Get("extra", "response", "id"))
@@ -57,7 +57,7 @@ func beganWith(messages format.Value) string {
 }
 
 // messages yields the events of messages and the tokens of responses, and reports whether any are stated.
-func (p *parser) messages(messages format.Value, anchor string) (stated bool) {
+func (p *parser) messages(messages jsontext.Value, anchor string) (stated bool) {
 	for n, m := range messages.Numbered() {
 		if p.Done() {
 			return stated
@@ -73,7 +73,7 @@ func (p *parser) messages(messages format.Value, anchor string) (stated bool) {
 }
 
 // timeOf returns when a message came, which version 1 states only in responses.
-func timeOf(m format.Value) transcript.Time {
+func timeOf(m jsontext.Value) transcript.Time {
 	if at := m.Get("extra", "timestamp").UnixTime(); at.Valid {
 		return at
 	}
@@ -81,7 +81,7 @@ func timeOf(m format.Value) transcript.Time {
 }
 
 // message yields the events of one message: of the completions API, of the responses API, or the program's own.
-func (p *parser) message(m format.Value, id string) {
+func (p *parser) message(m jsontext.Value, id string) {
 	content := m.Get("content")
 	switch role := m.Get("role").Word(); {
 	case m.Get("object").Is("response"):
@@ -109,7 +109,7 @@ func (p *parser) message(m format.Value, id string) {
 
 // interrupt yields what the user said between steps, or the program's complaint about an answer. Since 2.0 that answer is no message: some versions
 // keep the response beside the complaint.
-func (p *parser) interrupt(m format.Value, id string) {
+func (p *parser) interrupt(m jsontext.Value, id string) {
 	kind, role := transcript.KindMessage, "user"
 	switch m.Get("extra", "interrupt_type").Str() {
 	case "UserInterruption", "UserNewTask", "UserRejection":
@@ -131,7 +131,7 @@ func (p *parser) interrupt(m format.Value, id string) {
 }
 
 // said yields an answer: reasoning, what it says, and its calls, which are commands in its text if the model was not given tools.
-func (p *parser) said(m format.Value, id string) {
+func (p *parser) said(m jsontext.Value, id string) {
 	p.answered, p.open = true, ""
 	content, calls := m.Get("content"), m.Get("tool_calls")
 	actions, human := m.Get("extra", "actions"), m.Get("extra", "action")
@@ -154,7 +154,7 @@ func (p *parser) said(m format.Value, id string) {
 }
 
 // outputs yields the items of a response of the responses API.
-func (p *parser) outputs(response format.Value, id string) {
+func (p *parser) outputs(response jsontext.Value, id string) {
 	p.answered, p.open = true, ""
 	for n, item := range response.Get("output").Numbered() {
 		id := id + "/" + strconv.Itoa(n)
@@ -175,7 +175,7 @@ func (p *parser) outputs(response format.Value, id string) {
 }
 
 // command yields a command that the program found in an answer: a string, or an object with it.
-func (p *parser) command(v format.Value, id string) {
+func (p *parser) command(v jsontext.Value, id string) {
 	if command := v.Get("command"); command.IsString() {
 		v = command
 	}
@@ -183,7 +183,7 @@ func (p *parser) command(v format.Value, id string) {
 }
 
 // quotedCommand yields the command in an answer's text that nothing else states, as in version 1. Its bytes begin with the line break before it.
-func (p *parser) quotedCommand(content format.Value, id string) {
+func (p *parser) quotedCommand(content jsontext.Value, id string) {
 	from, length := commandIn(content.Body())
 	if length == 0 {
 		return

@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // runOf returns what both programs state of a run in the same way.
-func runOf(doc, info format.Value) *transcript.Run {
+func runOf(doc, info jsontext.Value) *transcript.Run {
 	status := info.Get("exit_status").Text()
 	run := &transcript.Run{Status: status, Error: format.Title(info.Get("exception_str").Str())}
 	if info.IsObject() || doc.Get("attempts").IsArray() {
@@ -36,7 +37,7 @@ func outcomeOf(status string) transcript.Outcome {
 }
 
 // fill sets what SWE-agent states of a run, most of it in its configuration.
-func fill(run *transcript.Run, doc format.Value) {
+func fill(run *transcript.Run, doc jsontext.Value) {
 	replay := doc.Get("replay_config")
 	if replay.IsString() {
 		replay = replay.Inside()
@@ -79,7 +80,7 @@ func taskIn(prompt string) string {
 }
 
 // fillMini sets what mini states of a run.
-func (p *parser) fillMini(run *transcript.Run, messages, info format.Value) {
+func (p *parser) fillMini(run *transcript.Run, messages, info jsontext.Value) {
 	config := info.Get("config")
 	run.Agent, run.Version = "mini-SWE-agent", info.Get("mini_version").Str()
 	run.Model = config.Get("model", "model_name").Str()
@@ -111,6 +112,6 @@ func rendered(template, prompt string) string {
 }
 
 // textOf returns the text of the content of a message.
-func textOf(content format.Value) string {
-	return format.Build(func(dst []byte) []byte { return appendText(dst, content) })
+func textOf(content jsontext.Value) string {
+	return jsontext.Build(func(dst []byte) []byte { return appendText(dst, content) })
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -19,11 +19,11 @@ type steps struct {
 
 // step is one step, with the strings by which its answer is found, as they are written.
 type step struct {
-	format.Value
+	jsontext.Value
 	response, action []byte
 }
 
-func newSteps(trajectory format.Value) *steps {
+func newSteps(trajectory jsontext.Value) *steps {
 	s := &steps{at: -1}
 	for v := range trajectory.Items() {
 		s.left = append(s.left, step{v, v.Get("response").Body(), v.Get("action").Body()})
@@ -32,7 +32,7 @@ func newSteps(trajectory format.Value) *steps {
 }
 
 // take takes a step. After a rejected answer its query ends with what the model was told about that.
-func (p *parser) take(s *steps) format.Value {
+func (p *parser) take(s *steps) jsontext.Value {
 	v := s.left[0].Value
 	s.left = s.left[1:]
 	if s.at++; s.told {
@@ -48,7 +48,7 @@ func stepID(n int) string { return "step/" + strconv.Itoa(n) }
 const mostRejected = 16
 
 // find returns how many steps come before that of an answer, -1 if it is not there.
-func (s *steps) find(item format.Value) int {
+func (s *steps) find(item jsontext.Value) int {
 	content, action := item.Get("content").Body(), item.Get("action").Body()
 	return slices.IndexFunc(s.left[:min(len(s.left), mostRejected)], func(one step) bool {
 		return bytes.Equal(one.response, content) && (len(action) == 0 || bytes.Equal(one.action, action))
@@ -56,10 +56,10 @@ func (s *steps) find(item format.Value) int {
 }
 
 // until yields the steps before that of an answer in the history, which are answers that were rejected, and returns the answer's own.
-func (p *parser) until(s *steps, item format.Value) format.Value {
+func (p *parser) until(s *steps, item jsontext.Value) jsontext.Value {
 	n := s.find(item)
 	if n < 0 {
-		return format.Value{}
+		return jsontext.Value{}
 	}
 	for range n {
 		p.rejected(s)
@@ -67,7 +67,7 @@ func (p *parser) until(s *steps, item format.Value) format.Value {
 	return p.take(s)
 }
 
-func lastOf(list format.Value) (last format.Value) {
+func lastOf(list jsontext.Value) (last jsontext.Value) {
 	for v := range list.Items() {
 		last = v
 	}
@@ -81,7 +81,7 @@ func (p *parser) rejected(s *steps) {
 }
 
 // unsaid yields the words of an answer's step that the history does not have. next is the entry after the answer, with the output as the model was sent it.
-func (p *parser) unsaid(step, next format.Value, n int) {
+func (p *parser) unsaid(step, next jsontext.Value, n int) {
 	id := stepID(n)
 	if !step.Get("reasoning_content").IsBlank() {
 		p.row(step.Get("reasoning_content"), id+"/reasoning", transcript.KindReasoning)
@@ -107,14 +107,14 @@ func (p *parser) steps(a *attempt) {
 }
 
 // prompts yields what the model was sent with its first step.
-func (p *parser) prompts(query format.Value) {
+func (p *parser) prompts(query jsontext.Value) {
 	for n, item := range query.Numbered() {
 		p.item(item, "query/"+strconv.Itoa(n))
 	}
 }
 
 // step yields the events of one step: an answer, and what came out of it.
-func (p *parser) step(step format.Value, id string) {
+func (p *parser) step(step jsontext.Value, id string) {
 	p.answered, p.open = true, ""
 	response, action := step.Get("response"), step.Get("action")
 	if response.IsBlank() {

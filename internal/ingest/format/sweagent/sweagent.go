@@ -22,6 +22,7 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -73,7 +74,7 @@ func (sweagent) Text(role string, raw []byte, _ int) (string, error) {
 	if len(raw) > 0 && raw[0] == '\\' { // no JSON value: a command within a string
 		return commandText(raw), nil
 	}
-	return format.TextOf(role, raw, format.Appended(appendText))
+	return format.TextOf(role, raw, jsontext.Appended(appendText))
 }
 
 // unread reports a file that is no document: its run is not known, only what it is called.
@@ -100,17 +101,17 @@ type parser struct {
 
 // attempt is what a document, or an element of attempts, states of one try at the task.
 type attempt struct {
-	value, history, trajectory, info format.Value
+	value, history, trajectory, info jsontext.Value
 	anchor                           string
 }
 
 // origin returns the place of a value.
-func (p *parser) origin(v format.Value) transcript.Origin {
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
 	return transcript.Origin{Offset: p.start + v.Offset(), Length: int64(v.Len())}
 }
 
 // event returns an event for a value. It is valid until the next one.
-func (p *parser) event(v format.Value, id string, kind transcript.Kind, role string) *transcript.Event {
+func (p *parser) event(v jsontext.Value, id string, kind transcript.Kind, role string) *transcript.Event {
 	p.lend.Reset()
 	e := p.lend.Event(transcript.Event{Conversation: p.conversation, Run: p.run, ID: id, Kind: kind, Role: role, Time: p.at, Origin: p.origin(v)})
 	e.Parts[0] = p.lend.Part(v, v, appendText)
@@ -118,7 +119,7 @@ func (p *parser) event(v format.Value, id string, kind transcript.Kind, role str
 }
 
 // row yields a value that does not count, unless it has no words.
-func (p *parser) row(v format.Value, id string, kind transcript.Kind) {
+func (p *parser) row(v jsontext.Value, id string, kind transcript.Kind) {
 	if !v.Exists() {
 		return
 	}
@@ -129,7 +130,7 @@ func (p *parser) row(v format.Value, id string, kind transcript.Kind) {
 }
 
 // emptyRow is row for a message without words, which keeps its place in the conversation.
-func (p *parser) emptyRow(v format.Value, id string, kind transcript.Kind) {
+func (p *parser) emptyRow(v jsontext.Value, id string, kind transcript.Kind) {
 	e := p.event(v, id, kind, "")
 	e.Verdict = transcript.Uncounted
 	p.Emit(e)
@@ -148,9 +149,9 @@ type anchor struct{ hash.Hash }
 func newAnchor() anchor { return anchor{sha256.New()} }
 
 // add adds the texts and numbers of values, which do not depend on how the document is written.
-func (a anchor) add(values ...format.Value) {
+func (a anchor) add(values ...jsontext.Value) {
 	for _, v := range values {
-		a.Write([]byte(format.AllScalars(v)))
+		a.Write([]byte(jsontext.AllScalars(v)))
 		a.Write([]byte{0})
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // appendText appends the text of a value, from its own bytes: of a call the tool and its input, of a message what was said and what came out of a
 // command beyond what the model was sent of it, of a step what it does not state twice.
-func appendText(dst []byte, v format.Value) []byte {
+func appendText(dst []byte, v jsontext.Value) []byte {
 	content, response := v.First("content", "output"), v.Get("response")
 	output, thought, action := v.Get("extra", "raw_output"), v.Get("thought"), v.Get("action")
-	said := map[format.Value]bool{output: has(content, output), thought: has(response, thought), action: has(response, action)}
-	return format.AppendText(dst, v, func(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
+	said := map[jsontext.Value]bool{output: has(content, output), thought: has(response, thought), action: has(response, action)}
+	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
 		switch {
 		case skipped[key] || said[m] || m.IsDataURL():
 			return dst, true
@@ -26,14 +26,14 @@ func appendText(dst []byte, v format.Value) []byte {
 			if input := m.Inside(); input.IsObject() || input.IsArray() {
 				m = input
 			}
-			return format.AppendScalars(dst, m), true
+			return jsontext.AppendScalars(dst, m), true
 		}
 		return dst, false
 	})
 }
 
 // has reports whether a string has another in it, but for the space around that.
-func has(whole, part format.Value) bool {
+func has(whole, part jsontext.Value) bool {
 	return whole.IsString() && part.IsString() && strings.Contains(whole.Str(), strings.TrimSpace(part.Str()))
 }
 
@@ -65,7 +65,7 @@ func commandIn(body []byte) (from, length int) {
 
 // commandText returns the text of a part of the body of a string.
 func commandText(body []byte) string {
-	v, err := format.ParseJSON(slices.Concat([]byte(`"`), body, []byte(`"`)))
+	v, err := jsontext.Parse(slices.Concat([]byte(`"`), body, []byte(`"`)))
 	if err != nil {
 		return ""
 	}
@@ -73,7 +73,7 @@ func commandText(body []byte) string {
 }
 
 // failed tells whether a command failed, which only mini states: as a number, or in version 1 at the beginning of what the model was sent.
-func failed(v format.Value) transcript.Truth {
+func failed(v jsontext.Value) transcript.Truth {
 	code, ok := v.Get("extra", "returncode").Int()
 	if !ok {
 		rest, tagged := strings.CutPrefix(v.Get("content").Str(), "<returncode>")

@@ -3,12 +3,12 @@ package sweagent
 import (
 	"cmp"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // total yields the sum of an attempt's requests. total_cost, which early versions of SWE-agent also state, is that of a whole batch.
-func (p *parser) total(stats format.Value, key, agent string, estimated bool, verdict transcript.Verdict) {
+func (p *parser) total(stats jsontext.Value, key, agent string, estimated bool, verdict transcript.Verdict) {
 	u := &transcript.Usage{
 		Run: p.run, Conversation: p.conversation, Key: key, Verdict: verdict, Model: p.model, Agent: agent,
 		Input: stats.Get("tokens_sent").Tokens(), Output: stats.Get("tokens_received").Tokens(), Requests: stats.Get("api_calls").Tokens(),
@@ -24,7 +24,7 @@ func (p *parser) total(stats format.Value, key, agent string, estimated bool, ve
 }
 
 // costOf returns a cost and where it comes from. The programs write 0 for a cost that they do not know.
-func costOf(v format.Value, source string) (transcript.Count, string) {
+func costOf(v jsontext.Value, source string) (transcript.Count, string) {
 	if cost := v.NanoUSD(); cost.N > 0 {
 		return cost, source
 	}
@@ -32,7 +32,7 @@ func costOf(v format.Value, source string) (transcript.Count, string) {
 }
 
 // response yields the tokens that a message states of its response, and reports whether it states any.
-func (p *parser) response(m format.Value, key string) bool {
+func (p *parser) response(m jsontext.Value, key string) bool {
 	extra := m.Get("extra")
 	response := extra.Get("response")
 	if !response.Get("usage").IsObject() && m.Get("object").Is("response") {
@@ -55,7 +55,7 @@ func (p *parser) response(m format.Value, key string) bool {
 
 // readTokens reads the tokens of a response of the completions or the responses API, as LiteLLM has them: the prompt includes what was read from
 // and written to a cache. If that is more than the prompt, it cannot.
-func readTokens(usage format.Value) *transcript.Usage {
+func readTokens(usage jsontext.Value) *transcript.Usage {
 	in, out := usage.First("prompt_tokens_details", "input_tokens_details"), usage.First("completion_tokens_details", "output_tokens_details")
 	read := largest(in.Get("cached_tokens"), usage.Get("cache_read_input_tokens"), usage.Get("prompt_cache_hit_tokens"))
 	written := largest(in.Get("cache_creation_tokens"), in.Get("cache_write_tokens"), usage.Get("cache_creation_input_tokens"))
@@ -76,7 +76,7 @@ func readTokens(usage format.Value) *transcript.Usage {
 }
 
 // largest returns the largest of the numbers that are stated.
-func largest(values ...format.Value) (n transcript.Count) {
+func largest(values ...jsontext.Value) (n transcript.Count) {
 	for _, v := range values {
 		if c := v.Tokens(); c.N > n.N || !n.Known {
 			n = c

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
@@ -116,9 +117,9 @@ func isPassing(file string) bool {
 // inspect reads the lines in the head until one is a message. foreign says that there are whole objects and none is a message.
 func inspect(head []byte) (known, foreign bool) {
 	for line := range format.ObjectLines(head) {
-		v, err := format.ParseJSON(line)
+		v, err := jsontext.Parse(line)
 		if err != nil {
-			v = format.ParseStart(line)
+			v = jsontext.ParseStart(line)
 		}
 		switch v.Get("role").Str() {
 		case "user", "assistant", "tool", "system":

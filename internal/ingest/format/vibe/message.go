@@ -6,25 +6,27 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message is one message with its members, looked up once.
 type message struct {
-	value  format.Value
+	value  jsontext.Value
 	origin transcript.Origin
 	at     transcript.Time
 
 	role, id                                     string
-	content, reasoning, calls, call, name        format.Value
-	injected, boundary, shell, result, resources format.Value
-	images, typed, model, usage, cost            format.Value
+	content, reasoning, calls, call, name        jsontext.Value
+	injected, boundary, shell, result, resources jsontext.Value
+	images, typed, model, usage, cost            jsontext.Value
 
 	key       string // identity, the same in a fork; "" if only the place identifies the message
 	duplicate bool   // this file already has the message
 }
 
-func readMessage(v format.Value, at transcript.Origin) (m message) {
+func readMessage(v jsontext.Value, at transcript.Origin) (m message) {
 	m.value, m.origin = v, at
 	for key, f := range v.Fields() {
 		switch key {
@@ -54,7 +56,7 @@ func readMessage(v format.Value, at transcript.Origin) (m message) {
 }
 
 // later reads members that only newer versions write.
-func (m *message) later(key string, f format.Value) {
+func (m *message) later(key string, f jsontext.Value) {
 	switch key {
 	case "manual_shell":
 		m.shell = f
@@ -81,11 +83,11 @@ func (m *message) later(key string, f format.Value) {
 }
 
 // parseTime reads a time as text, in milliseconds or in seconds.
-func parseTime(v format.Value) transcript.Time {
+func parseTime(v jsontext.Value) transcript.Time {
 	if n, ok := v.Int(); ok && n > 1e11 {
-		return format.UnixMilli(n)
+		return timestamp.UnixMilli(n)
 	} else if ok && n > 0 {
-		return format.UnixSeconds(n)
+		return timestamp.UnixSeconds(n)
 	}
 	return v.Time()
 }
@@ -128,7 +130,7 @@ func (p *parser) identify(m *message) {
 }
 
 // event returns an event for one value of a message. It is valid until the next message.
-func (p *parser) event(m *message, v format.Value, kind transcript.Kind, role string) *transcript.Event {
+func (p *parser) event(m *message, v jsontext.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Conversation: p.loc.name, Kind: kind, Role: role, Type: m.role, Time: m.at, Origin: m.origin})
 	switch {
 	case m.duplicate:
@@ -141,7 +143,7 @@ func (p *parser) event(m *message, v format.Value, kind transcript.Kind, role st
 }
 
 // part returns the part for a value, or for the whole message if the value is absent.
-func (p *parser) part(m *message, v format.Value) transcript.Part {
+func (p *parser) part(m *message, v jsontext.Value) transcript.Part {
 	return p.lend.Part(m.value, v, appendText)
 }
 
@@ -163,7 +165,7 @@ func (p *parser) user(m *message) {
 		p.Emit(p.event(m, m.content, transcript.KindSystem, "system"))
 	default:
 		e := p.event(m, m.content, transcript.KindMessage, "user")
-		for _, more := range []format.Value{m.resources, m.images} {
+		for _, more := range []jsontext.Value{m.resources, m.images} {
 			if !more.IsArray() {
 				continue
 			}
@@ -179,7 +181,7 @@ func (p *parser) user(m *message) {
 }
 
 // isTagged reports whether a string begins with a tag.
-func isTagged(v format.Value, tag string) bool {
+func isTagged(v jsontext.Value, tag string) bool {
 	return v.IsString() && bytes.HasPrefix(bytes.TrimLeft(v.Body(), " "), []byte(tag))
 }
 
@@ -271,7 +273,7 @@ func (p *parser) assistant(m *message) {
 	p.answerUsage(m)
 }
 
-func (p *parser) call(v format.Value) *transcript.Call {
+func (p *parser) call(v jsontext.Value) *transcript.Call {
 	args := v.Get("function", "arguments")
 	input := args
 	if inside := args.Inside(); inside.Exists() {

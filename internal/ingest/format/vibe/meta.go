@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -31,7 +32,7 @@ func (p *parser) meta() {
 }
 
 // metadata yields what the program states about a session.
-func (p *parser) metadata(doc format.Value, at transcript.Origin) {
+func (p *parser) metadata(doc jsontext.Value, at transcript.Origin) {
 	r := &transcript.Run{
 		ID: p.run, Rank: rankMeta, Named: p.in.Role == roleMeta, Child: p.loc.parent != "", Title: format.Title(doc.Get("title").Str()),
 		Agent: doc.Get("agent_profile", "name").Str(), Branch: doc.Get("git_branch").Str(),
@@ -55,7 +56,7 @@ func (p *parser) metadata(doc format.Value, at transcript.Origin) {
 }
 
 // links yields links to the session that this one was forked from or continues, and to its subagents.
-func (p *parser) links(doc format.Value, at transcript.Origin) {
+func (p *parser) links(doc jsontext.Value, at transcript.Origin) {
 	if parent := runOf(doc.Get("parent_session_id").Str()); parent != "" && parent != p.run && p.loc.parent == "" {
 		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.run), Origin: at})
 		p.Hint(p.run, hintParent, parent, at)
@@ -73,7 +74,7 @@ func (p *parser) links(doc format.Value, at transcript.Origin) {
 
 // modelOf returns the model that a session uses, with its alias and its provider. The configuration names it by an alias; its list of models is an array or, in
 // newer versions, an object by alias.
-func modelOf(doc format.Value) (alias, model, provider string) {
+func modelOf(doc jsontext.Value) (alias, model, provider string) {
 	config := doc.Get("config")
 	if !config.IsObject() {
 		config = doc.Get("agent_config")
@@ -99,7 +100,7 @@ const (
 )
 
 // setCounts sets the tokens of a request or a total. The prompt includes what was read from the cache.
-func setCounts(u *transcript.Usage, prompt, completion, cached format.Value) bool {
+func setCounts(u *transcript.Usage, prompt, completion, cached jsontext.Value) bool {
 	u.Input, u.Output, u.CacheRead = prompt.Tokens(), completion.Tokens(), cached.Tokens()
 	u.CacheRead.N = min(u.CacheRead.N, u.Input.N)
 	u.Input.N -= u.CacheRead.N
@@ -107,7 +108,7 @@ func setCounts(u *transcript.Usage, prompt, completion, cached format.Value) boo
 }
 
 // sessionUsage yields the totals of the session, twice: Resolve decides which of the two counts, if any.
-func (p *parser) sessionUsage(doc format.Value, at transcript.Origin, r *transcript.Run, provider string) {
+func (p *parser) sessionUsage(doc jsontext.Value, at transcript.Origin, r *transcript.Run, provider string) {
 	stats := doc.Get("stats")
 	u := transcript.Usage{Run: p.run, Conversation: p.loc.name, Time: r.Ended, Origin: at, Model: r.Model, Provider: provider}
 	if !setCounts(&u, stats.Get("session_prompt_tokens"), stats.Get("session_completion_tokens"), stats.Get("session_cached_tokens")) {

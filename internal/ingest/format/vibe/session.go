@@ -1,14 +1,14 @@
 package vibe
 
 import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // log yields the records of a messages.jsonl.
 func (p *parser) log() {
 	first := true
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+	for o := range p.Each(jsontext.Objects(p.in.Reader, "", p.problem)) {
 		if first {
 			first = false
 			p.emitRun(transcript.Conversation{})
@@ -31,10 +31,10 @@ func (p *parser) document() {
 	}
 	p.emitRun(transcript.Conversation{})
 	if v := doc.Get("metadata"); v.IsObject() {
-		p.metadata(v, format.OriginIn(at, doc, v))
+		p.metadata(v, jsontext.OriginIn(at, doc, v))
 	}
 	for v := range messages.Items() {
-		origin := format.OriginIn(at, doc, v)
+		origin := jsontext.OriginIn(at, doc, v)
 		if p.Done() {
 			return
 		}

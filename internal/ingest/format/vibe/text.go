@@ -1,15 +1,15 @@
 package vibe
 
-import "github.com/txarchive/txarchive/internal/ingest/format"
+import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 // textOf returns all strings of a value except ids, names of types and times, encrypted or encoded data, the configuration and
 // descriptions of tools in meta.json, and what only the interface displays. It does not depend on what surrounds the value. Arguments of tools
 // are taken as a whole.
-var textOf = format.Appended(appendText)
+var textOf = jsontext.Appended(appendText)
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "role", "type", "kind", "id", "index", "name", "tool_call_id", "message_id", "reasoning_message_id", "reasoning_signature", "reasoning_state",
 		"reasoning_payloads", "presentation", "user_display_content", "input_text", "tool_result", "context_boundary", "operation_id", "mime_type",
@@ -21,7 +21,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 		if inside := value.Inside(); inside.Exists() {
 			value = inside
 		}
-		return format.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -84,7 +85,7 @@ func TestTotals(t *testing.T) {
 		for _, s := range c.states {
 			for _, of := range []string{ofSession, ofLineage} {
 				f.Usage = append(f.Usage, &transcript.Usage{
-					Key: of, Time: format.UnixSeconds(60 * s.minute), Input: transcript.Known(s.prompt), Output: transcript.Known(s.output),
+					Key: of, Time: timestamp.UnixSeconds(60 * s.minute), Input: transcript.Known(s.prompt), Output: transcript.Known(s.output),
 					Attributes: transcript.Attributes{"of": of},
 				})
 			}

@@ -3,13 +3,13 @@ package zed
 import (
 	"strconv"
 
-	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // early yields the events of a message of payloads up to 0.2.0: {id, role, segments, tool_uses, tool_results, context, is_hidden}, and
 // before them with text instead of segments. In 0.1.0 the results of tool calls are in a message of the user, which says nothing else.
-func (p *parser) early(m format.Value) {
+func (p *parser) early(m jsontext.Value) {
 	role := m.Get("role").Word()
 	p.prompt, p.steps = p.unique("m"+m.Get("id").Text()), 0
 	any := role != "assistant"
@@ -55,7 +55,7 @@ func (p *parser) early(m format.Value) {
 }
 
 // earlyPrompt yields the texts of a message that is no answer, as one event.
-func (p *parser) earlyPrompt(m format.Value, role string) {
+func (p *parser) earlyPrompt(m jsontext.Value, role string) {
 	p.parts = p.parts[:0]
 	if text := m.Get("text"); !text.IsBlank() {
 		p.parts = append(p.parts, p.part(m, text))
@@ -84,7 +84,7 @@ func (p *parser) earlyPrompt(m format.Value, role string) {
 }
 
 // segment yields one piece of an answer.
-func (p *parser) segment(v format.Value, id string) {
+func (p *parser) segment(v jsontext.Value, id string) {
 	typ := v.Get("type").Word()
 	kind, verdict := transcript.KindUnknown, transcript.Uncounted
 	isBlank := v.Get("text").IsBlank()

@@ -5,11 +5,12 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // message yields the events of one message: an object whose only key is its type, or that type alone; of early payloads an object with a role.
-func (p *parser) message(v format.Value) {
+func (p *parser) message(v jsontext.Value) {
 	if v.Get("role").IsString() {
 		p.early(v)
 		return
@@ -47,7 +48,7 @@ func (p *parser) message(v format.Value) {
 }
 
 // event returns an event that is one value.
-func (p *parser) event(kind transcript.Kind, role, typ string, v format.Value) *transcript.Event {
+func (p *parser) event(kind transcript.Kind, role, typ string, v jsontext.Value) *transcript.Event {
 	e := p.lend.Event(transcript.Event{Kind: kind, Role: role, Type: typ, Origin: p.origin(v)})
 	e.Parts[0] = p.part(v, v)
 	return e
@@ -73,7 +74,7 @@ func (p *parser) unique(id string) string {
 func (p *parser) after(suffix string) string { return p.prompt + "+" + strconv.Itoa(p.steps) + suffix }
 
 // user yields a prompt, with a part for each text, mention and image.
-func (p *parser) user(m format.Value) {
+func (p *parser) user(m jsontext.Value) {
 	p.prompt, p.steps = p.unique(cmp.Or(m.Get("id").Text(), "user")), 0
 	content := m.Get("content")
 	p.parts = p.parts[:0]
@@ -95,7 +96,7 @@ func (p *parser) user(m format.Value) {
 }
 
 // agent yields the events of an answer: one for each piece, and one for the result of each tool call in it.
-func (p *parser) agent(m format.Value) {
+func (p *parser) agent(m jsontext.Value) {
 	any := false
 	for key, member := range m.Fields() {
 		n := 0
@@ -124,9 +125,9 @@ func (p *parser) agent(m format.Value) {
 }
 
 // piece yields one piece of an answer.
-func (p *parser) piece(v format.Value, id string) {
+func (p *parser) piece(v jsontext.Value, id string) {
 	var typ string
-	var member format.Value
+	var member jsontext.Value
 	for typ, member = range v.Fields() {
 		break
 	}
@@ -155,7 +156,7 @@ func (p *parser) piece(v format.Value, id string) {
 var pathNames = []string{"path", "source_path", "destination_path"}
 
 // call yields a tool call.
-func (p *parser) call(v format.Value, typ, id string) {
+func (p *parser) call(v jsontext.Value, typ, id string) {
 	e := p.event(transcript.KindToolCall, "assistant", typ, v)
 	input := inputOf(v.Get("input"))
 	c := &transcript.Call{ID: v.Get("id").Text(), Name: v.Get("name").Str(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
@@ -168,7 +169,7 @@ func (p *parser) call(v format.Value, typ, id string) {
 }
 
 // inputOf returns the input of a call, which newer versions wrap to tell JSON and text apart.
-func inputOf(v format.Value) format.Value {
+func inputOf(v jsontext.Value) jsontext.Value {
 	if inner := v.Get("value"); inner.Exists() && (v.Get("type").Is("json") || v.Get("type").Is("text")) {
 		for key := range v.Fields() {
 			if key != "type" && key != "value" {
@@ -181,7 +182,7 @@ func inputOf(v format.Value) format.Value {
 }
 
 // result yields the result of a tool call. The result of a sub-agent names its thread.
-func (p *parser) result(v format.Value, call, id string) {
+func (p *parser) result(v jsontext.Value, call, id string) {
 	call = cmp.Or(v.Get("tool_use_id").Text(), call)
 	e := p.event(transcript.KindToolResult, "tool", "tool_result", v)
 	e.Parts[0].Result = &transcript.Result{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 // Text returns the text of one part of an event.
@@ -11,15 +12,15 @@ func (zed) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleText {
 		return unquote(raw), nil
 	}
-	return format.TextOf("a thread", raw, format.Appended(appendValue))
+	return format.TextOf("a thread", raw, jsontext.Appended(appendValue))
 }
 
 // appendValue appends the text of a row or a piece of a message: of a call the tool and its input, of a result the output, of everything else
 // all strings except ids, types, signatures and images.
-func appendValue(dst []byte, v format.Value) []byte {
+func appendValue(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.Get("input").Exists() && v.Get("name").IsString():
-		return format.AppendScalars(format.AppendStrings(dst, v.Get("name")), inputOf(v.Get("input")))
+		return jsontext.AppendScalars(jsontext.AppendStrings(dst, v.Get("name")), inputOf(v.Get("input")))
 	case v.Get("is_error").Exists() && v.Get("content").Exists():
 		return appendResult(dst, v.Get("content"), v.Get("output"))
 	case v.Get("type").Is("RedactedThinking"):
@@ -29,14 +30,14 @@ func appendValue(dst []byte, v format.Value) []byte {
 }
 
 // appendResult appends the output of a tool as the model has seen it, and as the tool made it if that is not the same text.
-func appendResult(dst []byte, content, output format.Value) []byte {
+func appendResult(dst []byte, content, output jsontext.Value) []byte {
 	dst = appendStrings(dst, content)
-	for _, shown := range []format.Value{content, content.Get("Text"), content.Get("text")} {
+	for _, shown := range []jsontext.Value{content, content.Get("Text"), content.Get("text")} {
 		if output.IsString() && bytes.Equal(output.Raw(), shown.Raw()) {
 			return dst
 		}
 	}
-	return format.AppendTextAndNumbers(dst, output, visit)
+	return jsontext.AppendTextAndNumbers(dst, output, visit)
 }
 
 // alwaysSkipped are members that hold no text to search.
@@ -45,10 +46,10 @@ var alwaysSkipped = map[string]bool{
 	"source": true, "RedactedThinking": true, "encrypted_content": true, "mimeType": true, "parent_id": true, "folder_paths_order": true, "icon_path": true,
 }
 
-func appendStrings(dst []byte, v format.Value) []byte {
-	return format.AppendText(dst, v, visit)
+func appendStrings(dst []byte, v jsontext.Value) []byte {
+	return jsontext.AppendText(dst, v, visit)
 }
 
-func visit(dst []byte, _ int, key string, m format.Value) ([]byte, bool) {
+func visit(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
 	return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
 }

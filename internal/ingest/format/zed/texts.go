@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // detectText claims a text thread by its place, or by its first members.
 func detectText(h format.Head) format.Claim {
-	v := format.ParseStart(format.TrimBOM(h.Bytes))
+	v := jsontext.ParseStart(jsontext.TrimBOM(h.Bytes))
 	switch {
 	case path.Base(path.Dir(h.Path)) == textThreadsDir:
 		return format.Claim{Strength: format.Certain, Role: roleText}
@@ -53,13 +54,13 @@ func (p *parser) textThread(in format.Input) {
 		return
 	}
 	p.Emit(&transcript.Conversation{ID: conversation, Run: p.thread, Title: title})
-	stated := map[string]format.Value{} // what earlier versions state of messages, by their ids
+	stated := map[string]jsontext.Value{} // what earlier versions state of messages, by their ids
 	for id, v := range doc.Get("message_metadata").Fields() {
 		stated[id] = v
 	}
 	body := text.Body()
 	c := cutter{body: body}
-	last := format.Value{}
+	last := jsontext.Value{}
 	for m := range messages.Items() {
 		start, _ := m.Get("start").Int()
 		if from, to := c.cut(start); last.Exists() {
@@ -111,10 +112,10 @@ func character(body []byte) (size, width int) {
 }
 
 // unquote returns the text of a piece of the body of a JSON string.
-func unquote(body []byte) string { return format.Unquote(`"` + string(body) + `"`) }
+func unquote(body []byte) string { return jsontext.Unquote(`"` + string(body) + `"`) }
 
 // textMessage yields one message, which is a piece of the text. Zed ends a text thread with an empty message.
-func (p *parser) textMessage(stated map[string]format.Value, m, text format.Value, from, to int) {
+func (p *parser) textMessage(stated map[string]jsontext.Value, m, text jsontext.Value, from, to int) {
 	body := text.Body()[from:to]
 	content := unquote(body)
 	if strings.TrimSpace(content) == "" {

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // row yields the records of one row of the database.
-func (p *parser) row(v format.Value) {
+func (p *parser) row(v jsontext.Value) {
 	p.lend.Reset()
 	p.thread, p.prompt, p.steps = v.Get("id").Text(), "", 0
 	clear(p.seen)
@@ -35,14 +36,14 @@ func (p *parser) unreadable(typ string) {
 }
 
 // uncounted yields a row of the thread that is not counted.
-func (p *parser) uncounted(kind transcript.Kind, typ string, v format.Value) {
+func (p *parser) uncounted(kind transcript.Kind, typ string, v jsontext.Value) {
 	e := p.lend.Event(transcript.Event{Run: p.thread, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.origin(v)})
 	e.Parts[0] = p.part(v, v)
 	p.Emit(e)
 }
 
 // threadRow yields the records of a thread.
-func (p *parser) threadRow(v, data format.Value) {
+func (p *parser) threadRow(v, data jsontext.Value) {
 	started := p.run(v, data)
 	p.parent(cmp.Or(v.Get("parent_id").Str(), data.Get("subagent_context", "parent_thread_id").Str()), data.Get("subagent_context", "tool_use_id").Str())
 	p.usage(data, started)
@@ -69,7 +70,7 @@ func (p *parser) threadRow(v, data format.Value) {
 }
 
 // run yields the thread and its conversation, and returns when it began. A thread without a message does not count.
-func (p *parser) run(v, data format.Value) transcript.Time {
+func (p *parser) run(v, data jsontext.Value) transcript.Time {
 	title := format.Title(cmp.Or(v.Get("summary").Str(), data.Get("title").Str(), data.Get("summary").Str()))
 	folder, branch := firstTree(data)
 	folders := strings.Split(v.Get("folder_paths").Str(), "\n")
@@ -101,12 +102,12 @@ func (p *parser) run(v, data format.Value) transcript.Time {
 
 // startOf returns when a thread began: Zed looks at the project then. The time in its row is that of the first save; in rows older than that
 // column, that of the last one.
-func startOf(v, data format.Value) transcript.Time {
+func startOf(v, data jsontext.Value) transcript.Time {
 	return cmp.Or(data.Get("initial_project_snapshot", "timestamp").Time(), v.Get("created_at").Time())
 }
 
 // firstTree returns the first directory that Zed saw when a thread began, and its branch.
-func firstTree(data format.Value) (dir, branch string) {
+func firstTree(data jsontext.Value) (dir, branch string) {
 	for tree := range data.Get("initial_project_snapshot", "worktree_snapshots").Items() {
 		return tree.Get("worktree_path").Str(), tree.Get("git_state", "current_branch").Str()
 	}
@@ -121,7 +122,7 @@ func (p *parser) parent(of, call string) {
 	}
 }
 
-func (p *parser) link(from, to, call string, v format.Value) {
+func (p *parser) link(from, to, call string, v jsontext.Value) {
 	l := &transcript.Link{Kind: "parent", From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.origin(v)}
 	l.Attributes.Set("call", call)
 	p.Emit(l)

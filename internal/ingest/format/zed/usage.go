@@ -2,13 +2,15 @@ package zed
 
 import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // tokens are the token classes of a request or of a sum. Zed leaves out those that are 0.
 type tokens struct{ input, output, cacheRead, cacheWrite int64 }
 
-func readTokens(v format.Value) tokens {
+func readTokens(v jsontext.Value) tokens {
 	n := func(key string) int64 { return v.Get(key).Tokens().N }
 	return tokens{n("input_tokens"), n("output_tokens"), n("cache_read_input_tokens"), n("cache_creation_input_tokens")}
 }
@@ -24,12 +26,12 @@ func (t tokens) minus(other tokens) (left tokens, ok bool) {
 // request is the last request that a prompt caused.
 type request struct {
 	prompt string
-	v      format.Value
+	v      jsontext.Value
 	tokens
 }
 
 // usage yields the sum of a thread's requests, and the last request of each prompt, which counts for itself if the sum cannot include it.
-func (p *parser) usage(data format.Value, at transcript.Time) {
+func (p *parser) usage(data jsontext.Value, at transcript.Time) {
 	v := data.Get("cumulative_token_usage")
 	sum := readTokens(v)
 	if sum.total() > 0 {
@@ -54,7 +56,7 @@ func (p *parser) usage(data format.Value, at transcript.Time) {
 }
 
 // stoppedAdding is a time from which on no version of Zed was in use that still added up tokens, before one did so again.
-var stoppedAdding = format.Time("2025-12-01T00:00:00Z")
+var stoppedAdding = timestamp.Parse("2025-12-01T00:00:00Z")
 
 // included returns which requests the sum may include: those from one on, and for a thread that may have begun before Zed stopped adding, those up
 // to another. That is as many as fit into it.
@@ -78,12 +80,12 @@ func included(all []request, sum tokens, started transcript.Time) (from, to int)
 
 // lastRequests returns the last request of each prompt, in the order of the prompts. Early payloads have a list with an entry for each message
 // instead: it has copies of requests, which all are in the sum.
-func lastRequests(data format.Value) (all []request) {
+func lastRequests(data jsontext.Value) (all []request) {
 	stated := data.Get("request_token_usage")
 	if !stated.IsObject() {
 		return nil
 	}
-	byPrompt := map[string]format.Value{}
+	byPrompt := map[string]jsontext.Value{}
 	for prompt, v := range stated.Fields() {
 		byPrompt[prompt] = v
 	}
@@ -100,7 +102,7 @@ func lastRequests(data format.Value) (all []request) {
 }
 
 // newUsage returns what a statement of tokens says.
-func (p *parser) newUsage(data, v format.Value, t tokens, key string, at transcript.Time) *transcript.Usage {
+func (p *parser) newUsage(data, v jsontext.Value, t tokens, key string, at transcript.Time) *transcript.Usage {
 	return &transcript.Usage{
 		Run: p.thread, Conversation: conversation, Key: key, Time: at, Origin: p.origin(v),
 		Model: data.Get("model", "model").Str(), Provider: data.Get("model", "provider").Str(), Speed: data.Get("speed").Str(),

@@ -17,6 +17,7 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -76,7 +77,7 @@ func (zed) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			pr.Run = p.thread
 			p.Emit(pr)
 		}
-		for o := range p.Each(format.Objects(in.Reader, "", problem)) {
+		for o := range p.Each(jsontext.Objects(in.Reader, "", problem)) {
 			p.at, p.base = o.Origin, o.Value
 			p.row(o.Value)
 		}
@@ -90,7 +91,7 @@ type parser struct {
 	parts []transcript.Part
 
 	at     transcript.Origin // of base
-	base   format.Value      // the line
+	base   jsontext.Value    // the line
 	thread string            // id of the line's thread
 	prompt string            // key of the last prompt
 	steps  int               // messages since then
@@ -102,12 +103,12 @@ type parser struct {
 const conversation = "main"
 
 // origin returns the place of a value in the line.
-func (p *parser) origin(v format.Value) transcript.Origin {
-	return format.OriginIn(p.at, p.base, v)
+func (p *parser) origin(v jsontext.Value) transcript.Origin {
+	return jsontext.OriginIn(p.at, p.base, v)
 }
 
 // part returns the part for a value that has its own bytes in an event.
-func (p *parser) part(event, v format.Value) transcript.Part {
+func (p *parser) part(event, v jsontext.Value) transcript.Part {
 	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
-	return format.PartIn(event, v, text)
+	return jsontext.PartIn(event, v, text)
 }

@@ -1,0 +1,38 @@
+package format
+
+import (
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// IsUUID reports whether s is a UUID: 32 hexadecimal digits of either case, with dashes.
+func IsUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c-'0' > 9 && (c|0x20 < 'a' || c|0x20 > 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+// TimeOfUUID returns when a UUID of version 7 was made: it begins with the milliseconds since 1970 (RFC 9562). Of any other text it is invalid.
+func TimeOfUUID(id string) transcript.Time {
+	if !IsUUID(id) || id[14] != '7' {
+		return transcript.Time{}
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	if err != nil {
+		return transcript.Time{}
+	}
+	return timestamp.UnixMilli(ms)
+}

@@ -1,0 +1,6 @@
+//go:build poison
+
+package poison
+
+// On reports whether buffers are overwritten.
+const On = true
