@@ -18,10 +18,7 @@ func TestDetect(t *testing.T) {
 	claim := func(s format.Strength, role string) format.Claim {
 		return format.Claim{Strength: s, Role: role, Log: true}
 	}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"a/.aider.chat.history.md", "", claim(format.Certain, roleChat)},
 		{"a/.aider.input.history", "", claim(format.Certain, roleInput)},
 		{"a/.aider.llm.history", "", claim(format.Certain, roleModel)},
@@ -32,11 +29,7 @@ func TestDetect(t *testing.T) {
 		{"a/llm.history.md", "TO LLM 2026-05-06T10:11:41\n", claim(format.Likely, roleModel)},
 		{"a/notes.md", "TO LLM 2026-05-06T10:11:41\n", format.Claim{}},
 		{"a/.aider.conf.yml", begins, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestNumber(t *testing.T) {

@@ -27,10 +27,7 @@ func TestDetect(t *testing.T) {
 	claim := format.Claim{Strength: format.Certain, Role: roleShort, Root: ".gemini/antigravity/brain", Log: true}
 	full, overview, copied := claim, claim, claim
 	full.Role, overview.Role, copied.Root = roleFull, roleOverview, ""
-	for _, c := range []struct {
-		path, content string
-		want          format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{short, step, claim},
 		{short, "", claim},
 		{short, other, format.Claim{}},
@@ -41,11 +38,7 @@ func TestDetect(t *testing.T) {
 		{"x/id/.system_generated/logs/transcript.jsonl", step, copied},
 		{"x/id/.system_generated/logs/transcript.jsonl", "", format.Claim{}},
 		{"x/logs/transcript.jsonl", step, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
-			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
-		}
-	}
+	})
 }
 
 // TestModelIn reads the model that a prompt says was chosen.

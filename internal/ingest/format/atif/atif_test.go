@@ -45,10 +45,7 @@ func TestDetect(t *testing.T) {
 	document := format.Claim{Strength: format.Certain, Role: roleTrajectory}
 	printed := format.Claim{Strength: format.Likely, Role: roleVerifier}
 	kept := format.Claim{Strength: format.Likely, Role: format.Other}
-	for _, c := range []struct {
-		path, content string
-		want          format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"x/trajectory.json", said, document},
 		{"x/any name", "\xef\xbb\xbf " + said, document},
 		{"x/openhands.trajectory.json", said, document},
@@ -77,11 +74,7 @@ func TestDetect(t *testing.T) {
 		{trial + "agent/reward.txt", "1", format.Claim{}},
 		{"jobs/j/harbour/verifier/reward.txt", "1", format.Claim{}},
 		{"jobs/j/exception.txt", "x", format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
-			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
-		}
-	}
+	})
 }
 
 // TestPlace has directories that are called like a trial, but do not have what one has.

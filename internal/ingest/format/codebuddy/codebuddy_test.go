@@ -34,10 +34,7 @@ func TestDetect(t *testing.T) {
 	sub, moved, loose := file, file, file
 	sub.Role = roleAgent
 	moved.Root, loose.Root, loose.Strength = "", "", format.Likely
-	for _, c := range []struct {
-		path, content string
-		want          format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{session, said, file},
 		{session, "", file},
 		{session, titled, file},
@@ -51,9 +48,5 @@ func TestDetect(t *testing.T) {
 		{"x/chat.jsonl", pi, format.Claim{}},
 		{"x/chat.json", said, format.Claim{}},
 		{".codebuddy/history.jsonl", `{"display":"x","timestamp":1}`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
-			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
-		}
-	}
+	})
 }

@@ -17,10 +17,7 @@ func FuzzState(f *testing.F) { formattest.Fuzz(f, New(), roleState, testDir+"run
 func TestDetect(t *testing.T) {
 	const message = `[{"id":"user-1","variant":"user","content":"mend"`
 	const root = ".config/manicode/projects"
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{testDir + "chat-messages.json", "", format.Claim{Strength: format.Certain, Role: roleChat, Root: root}},
 		{testDir + "run-state.json", "{}", format.Claim{Strength: format.Certain, Role: roleState, Root: root}},
 		{testDir + "chat-meta.json", "{}", format.Claim{}},
@@ -33,9 +30,5 @@ func TestDetect(t *testing.T) {
 		{"chat-messages.json", message, format.Claim{}},
 		{".config/manicode/credentials.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
 		{"shop/credentials.json", "{}", format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }

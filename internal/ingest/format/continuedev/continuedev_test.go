@@ -28,10 +28,7 @@ func TestDetect(t *testing.T) {
 	const list = `[{"sessionId":"s","title":"t","dateCreated":"1790000000000","workspaceDirectory":""}]`
 	skip := format.Claim{Strength: format.Certain, Skip: true}
 	log := format.Claim{Strength: format.Certain, Role: roleLog, Log: true}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"home/.continue/sessions/s.json", "", format.Claim{Strength: format.Certain, Role: roleSession, Root: "home/.continue/sessions"}},
 		{"home/.continue/sessions/sessions.json", "[]", format.Claim{Strength: format.Certain, Role: roleList, Root: "home/.continue/sessions"}},
 		{"s.json", session, format.Claim{Strength: format.Likely, Role: roleSession}},
@@ -48,11 +45,7 @@ func TestDetect(t *testing.T) {
 		{".continue/config.yaml", "models:", skip},
 		{".continue/auth.json", session, skip},
 		{"config.yaml", "models:", format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestTimeOf(t *testing.T) {

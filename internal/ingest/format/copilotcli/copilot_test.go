@@ -114,10 +114,7 @@ func TestLayouts(t *testing.T) {
 // TestSecrets checks that files with credentials beside the sessions are left out, and that the database is claimed.
 func TestSecrets(t *testing.T) {
 	skip := format.Claim{Strength: format.Certain, Skip: true}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"config.json", `{"copilot_tokens":{"a":"b"}}`, skip},
 		{"config.json", `{"trusted_folders":[]}`, format.Claim{}},
 		{"mcp-config.json", `{"mcpServers":{}}`, skip},
@@ -125,11 +122,7 @@ func TestSecrets(t *testing.T) {
 		{"session-store.db", "SQLite format 3\x00", format.Claim{Strength: format.Certain, Role: roleStore, Database: true}},
 		{"session-store.db", "{}", format.Claim{}},
 		{"session-state/x/session.db", "SQLite format 3\x00", format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 // TestContinues checks that a shutdown includes the totals before it only if the output of the messages suggests so.

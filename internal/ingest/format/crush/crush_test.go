@@ -22,10 +22,7 @@ func TestDetectDatabase(t *testing.T) {
 	likely := database
 	likely.Strength = format.Likely
 	skip := format.Claim{Strength: format.Certain, Skip: true}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"shop/.crush/crush.db", head, database},
 		{".crush/crush.db", string(other), database},
 		{"crush.db", string(long), likely},
@@ -43,11 +40,7 @@ func TestDetectDatabase(t *testing.T) {
 		{".local/share/crush/crush.json", "{}", skip},
 		{"shop/crush.json", "{}", format.Claim{}},
 		{"crush.db/x/messages.ndjson", `{"table":"message"}`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestSessionID(t *testing.T) {

@@ -44,10 +44,7 @@ func TestDetect(t *testing.T) {
 	global := format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
 	output := format.Claim{Strength: format.Likely, Role: roleStream, Log: true}
 	chat := format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"User/globalStorage/state.vscdb", state, global},
 		{"Cursor/User/globalStorage/state.vscdb", head, global},
 		{"Code/User/globalStorage/state.vscdb", head, global},
@@ -80,11 +77,7 @@ func TestDetect(t *testing.T) {
 		{"other.jsonl", `{"type":"result","subtype":"success","session_id":"s","duration_ms":5,"request_id":"r"}`, format.Claim{}},
 		{"other.jsonl", `{"type":"tool_call","subtype":"started","session_id":"s","call_id":"c","name":"read","input":{}}`, format.Claim{}},
 		{"x/subagents/y.jsonl", `{"role":"user","message":{"content":"hi"}}`, format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestTime(t *testing.T) {

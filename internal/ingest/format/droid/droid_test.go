@@ -36,10 +36,7 @@ func TestDetect(t *testing.T) {
 	placed.Root = ".factory/sessions"
 	settings = set
 	settings.Root = placed.Root
-	for _, c := range []struct {
-		path, content string
-		want          format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{session, start, placed},
 		{session, "", placed},
 		{session, said, placed},
@@ -56,11 +53,7 @@ func TestDetect(t *testing.T) {
 		{other + ".settings.json", `{"model":"x"}`, format.Claim{}},
 		{other + ".settings.json.bak", "{}", format.Claim{}},
 		{".factory/settings.json", `{"assistantActiveTimeMs":1}`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
-			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
-		}
-	}
+	})
 }
 
 // TestInherited decides whether the total of a session includes that of its parent.

@@ -21,10 +21,7 @@ func TestDetectDatabase(t *testing.T) {
 	likely := database
 	likely.Strength = format.Likely
 	skip := format.Claim{Strength: format.Certain, Skip: true}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{".forge/.forge.db", head, database},
 		{"forge/.forge.db", string(other), database},
 		{"settings/.forge.db", string(long), likely},
@@ -40,9 +37,5 @@ func TestDetectDatabase(t *testing.T) {
 		{".forge/.mcp.json", "{}", format.Claim{}},
 		{"x/.forge.db/x.ndjson", `{"table":"forge conversation"`, format.Claim{Strength: format.Certain, Role: roleRows}},
 		{"x/.forge.db/x.ndjson", `{"table":"conversation"`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }

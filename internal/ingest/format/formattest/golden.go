@@ -156,6 +156,22 @@ func Detect(f format.Format, path string, content []byte) format.Claim {
 	return f.Detect(format.Head{Path: path, Size: int64(len(content)), Bytes: head})
 }
 
+// Claims are files, with what a format should claim of each.
+type Claims = []struct {
+	Path, Content string
+	Want          format.Claim
+}
+
+// CheckClaims compares what a format claims with what it should.
+func CheckClaims(t *testing.T, f format.Format, files Claims) {
+	t.Helper()
+	for _, file := range files {
+		if got := Detect(f, file.Path, []byte(file.Content)); got != file.Want {
+			t.Errorf("%s of %.60q:\n got %+v\nwant %+v", file.Path, file.Content, got, file.Want)
+		}
+	}
+}
+
 // Content returns the bytes that Parse reads. It returns false if there is nothing to parse.
 func (o *Original) Content() ([]byte, bool) {
 	switch {

@@ -24,10 +24,7 @@ func TestDetectDatabase(t *testing.T) {
 	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 	likely := database
 	likely.Strength = format.Likely
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{".local/share/goose/sessions/sessions.db", head, database},
 		{"root/data/sessions/sessions.db", string(long), likely},
 		{"Block/goose/data/sessions/sessions.db", head, database},
@@ -42,11 +39,7 @@ func TestDetectDatabase(t *testing.T) {
 		{"mine/secrets.yaml", "", format.Claim{}},
 		{"mine/x.jsonl", `{"role":"user"}`, format.Claim{}},
 		{"sessions.db/x/messages.ndjson", `{"table":"message"}`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestSessionID(t *testing.T) {

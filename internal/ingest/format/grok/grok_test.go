@@ -36,10 +36,7 @@ func TestDetect(t *testing.T) {
 		other   = "x/019f9000-0000-7000-8000-000000000001/"
 	)
 	skip := format.Claim{Strength: format.Certain, Skip: true}
-	for _, c := range []struct {
-		path, content string
-		want          format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{session + "updates.jsonl", said, format.Claim{Strength: format.Certain, Role: roleUpdates, Root: ".grok/sessions", Log: true}},
 		{session + "updates.jsonl", "", format.Claim{Strength: format.Certain, Role: roleUpdates, Root: ".grok/sessions", Log: true}},
 		{session + "updates.jsonl", `{"type":"user"}`, format.Claim{}},
@@ -56,9 +53,5 @@ func TestDetect(t *testing.T) {
 		{other + "subagents/b/meta.json", meta, format.Claim{Strength: format.Certain, Role: roleSubagent, Root: "x/019f9000-0000-7000-8000-000000000001"}},
 		{other + "summary.json.lock", "", format.Claim{}},
 		{"x/run/updates.jsonl", said, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
-			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
-		}
-	}
+	})
 }

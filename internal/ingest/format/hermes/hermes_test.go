@@ -39,10 +39,7 @@ func TestDetect(t *testing.T) {
 		c.Strength = format.Likely
 		return c
 	}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"home/.hermes/state.db", head, database},
 		{".hermes/profiles/coder/state.db", string(long), database},
 		{"Users/ada/AppData/Local/hermes/state.db", string(other), database},
@@ -75,11 +72,7 @@ func TestDetect(t *testing.T) {
 		{".hermes/config.yaml", "", skip},
 		{"mine/config.yaml", "", format.Claim{}},
 		{"state.db/x/messages.ndjson", `{"table":"message"}`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 // TestRelation checks what a session is to its parent.

@@ -50,10 +50,7 @@ func TestDetect(t *testing.T) {
 	likely := database
 	likely.Strength = format.Likely
 	skip := format.Claim{Strength: format.Certain, Skip: true}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{".local/share/kiro-cli/data.sqlite3", head, database},
 		{"Library/Application Support/amazon-q/data.sqlite3", head, database},
 		{"copy/data.sqlite3", tables, database},
@@ -103,9 +100,5 @@ func TestDetect(t *testing.T) {
 		{"basket.json", `{"conversation_id":"c","next_message":null,"history":[{"role":"user"}]}`, format.Claim{}},
 		{"basket.json", `{"conversation_id":"c","history":[],"next_message":null}`, format.Claim{}},
 		{"basket.json", `{"conversation_id":"c","history":[],"next_message":null,"valid_history_range":[0,0]}`, claim(format.Likely, roleSaved, "", false)},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s of %.40s:\n got %+v\nwant %+v", c.path, c.bytes, got, c.want)
-		}
-	}
+	})
 }

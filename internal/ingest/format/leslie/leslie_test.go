@@ -51,27 +51,19 @@ func TestPaths(t *testing.T) {
 }
 
 func TestDetect(t *testing.T) {
-	header := []byte("Thread ID: thread-1\r\nChat ID: 1\r\n---\r\n")
-	far := []byte("Thread ID: thread-1\n" + strings.Repeat("x", 1024) + "\n---\n")
-	for _, c := range []struct {
-		path string
-		b    []byte
-		want format.Claim
-	}{
+	const header = "Thread ID: thread-1\r\nChat ID: 1\r\n---\r\n"
+	far := "Thread ID: thread-1\n" + strings.Repeat("x", 1024) + "\n---\n"
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"a.txt", header, format.Claim{Strength: format.Likely, Role: roleTranscript}},
 		{"a.txt", far, format.Claim{}},
-		{"a/.leslie/threads/t/.meta/transcripts/a.txt", nil, format.Claim{Strength: format.Certain, Role: roleTranscript, Root: "a/.leslie"}},
-		{"a/.leslie/threads/t/.meta/transcripts/a.md", []byte("x"), format.Claim{Strength: format.Weak, Role: roleDocument, Root: "a/.leslie"}},
-		{".leslie/threads/t/plan/", nil, format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
-		{".leslie/threads/t/plan.md", nil, format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
-		{".leslie/threads/t/blob", []byte{0}, format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
-		{".leslie", []byte("x"), format.Claim{}},
-		{"objectives.json", []byte(`{"goals":[]}`), format.Claim{}},
-		{"objectives.json", []byte(`{"objectives":{"o":{"thread_ids":[]}}}`), format.Claim{Strength: format.Likely, Role: roleObjectives, Root: "."}},
-		{"threads/thread-0000000g/plan.md", []byte("x"), format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, c.b); got != c.want {
-			t.Errorf("%s: got %+v, want %+v", c.path, got, c.want)
-		}
-	}
+		{"a/.leslie/threads/t/.meta/transcripts/a.txt", "", format.Claim{Strength: format.Certain, Role: roleTranscript, Root: "a/.leslie"}},
+		{"a/.leslie/threads/t/.meta/transcripts/a.md", "x", format.Claim{Strength: format.Weak, Role: roleDocument, Root: "a/.leslie"}},
+		{".leslie/threads/t/plan/", "", format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
+		{".leslie/threads/t/plan.md", "", format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
+		{".leslie/threads/t/blob", "\x00", format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
+		{".leslie", "x", format.Claim{}},
+		{"objectives.json", `{"goals":[]}`, format.Claim{}},
+		{"objectives.json", `{"objectives":{"o":{"thread_ids":[]}}}`, format.Claim{Strength: format.Likely, Role: roleObjectives, Root: "."}},
+		{"threads/thread-0000000g/plan.md", "x", format.Claim{}},
+	})
 }

@@ -22,10 +22,7 @@ func TestDetectDatabase(t *testing.T) {
 	}
 	likely := database
 	likely.Strength = format.Likely
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{".config/io.datasette.llm/logs.db", head, database},
 		{"backup.db", head + "m010_create_new_log_tables", database},
 		{"mine/logs.db", head + "CREATE TABLE [conversations] (CREATE TABLE [responses] (", likely},
@@ -43,11 +40,7 @@ func TestDetectDatabase(t *testing.T) {
 		{".config/io.datasette.llm/keys.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
 		{"mine/keys.json", "{}", format.Claim{}},
 		{"logs.db/c1/responses.ndjson", `{"table":"response"}`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestSessionOf(t *testing.T) {

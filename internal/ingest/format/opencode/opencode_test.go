@@ -111,10 +111,7 @@ func TestCopies(t *testing.T) {
 func TestDetectDatabase(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	const schema = head + "CREATE TABLE `session` (CREATE TABLE `message` (`session_id` CREATE TABLE `part` (`message_id`"
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"opencode/opencode.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
 		{"opencode/opencode-dev.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
 		{"kilo/kilo.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
@@ -124,27 +121,16 @@ func TestDetectDatabase(t *testing.T) {
 		{"mine.sqlite", head, format.Claim{}},
 		{"opencode/opencode.db", "no database", format.Claim{}},
 		{"opencode/opencode.db-wal", "", format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestDetectExport(t *testing.T) {
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"work/.opencode/sessions/fix.json", "{\n  \"info\": {\n    \"id\": \"ses_1\",\n    \"version\": \"1.1\"", format.Claim{Strength: format.Likely, Role: roleExport}},
 		{"docs/session/p/a.json", `{"info":{"id":"ses_1","directory":"/w","time":{"created":1}},"messages":[]}`, format.Claim{Strength: format.Likely, Role: roleExport}},
 		{"a.json", `{"info":{"title":"an API","version":"1"},"paths":{}}`, format.Claim{}},
 		{"a.json", `{"name":"x","info":{"id":"ses_1","version":"1.1"}}`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
 
 func TestIDTime(t *testing.T) {

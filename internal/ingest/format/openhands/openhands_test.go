@@ -44,10 +44,7 @@ func TestDetect(t *testing.T) {
 		return format.Claim{Strength: format.Certain, Role: role, Root: root}
 	}
 	own := dir[:len(dir)-1]
-	for _, c := range []struct {
-		path, content string
-		want          format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{event, said, claim(roleEvent, own)},
 		{event, "", claim(roleEvent, own)},
 		{event, `{"kin`, claim(roleEvent, own)},
@@ -97,11 +94,7 @@ func TestDetect(t *testing.T) {
 		{"x/t.json", `[{"id":1,"timestamp":"2025-05-01T08:00:00","source":"user","action":"login"}]`, format.Claim{}},
 		{"x/t.json", `[{"timestamp":"2025-05-01T08:00:00","source":"user","kind":"ClickEvent"}]`, format.Claim{}},
 		{"x/t.json", `[{"id":1,"timestamp":"today","source":"agent","message":""}]`, format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
-			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
-		}
-	}
+	})
 }
 
 // TestJudge decides between requests and totals, which are given as the output tokens of each.

@@ -38,10 +38,7 @@ func TestDetect(t *testing.T) {
 		return format.Claim{Strength: format.Certain, Role: roleMini, Root: root}
 	}
 	other := format.Claim{Strength: format.Likely, Role: format.Other}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{"w/trajectories/ada/run/shop-1.traj", first, full("w/trajectories/ada/run")},
 		{"w/trajectories/ada/run/shop-1/shop-1.traj", later, full("w/trajectories/ada/run")},
 		{"w/trajectories/ada/run/shop-1/attempt_0/shop-1.traj", later, full("w/trajectories/ada/run")},
@@ -73,11 +70,7 @@ func TestDetect(t *testing.T) {
 		{"out/preds.json", `{}`, format.Claim{}},
 		{"out/exit_statuses_1790000000.5.yaml", "instances_by_exit_status:\n", other},
 		{"out/exit_statuses_1790000000.5.yaml", "x: y", format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %.60s:\n got %+v\nwant %+v", c.path, c.bytes, got, c.want)
-		}
-	}
+	})
 }
 
 func TestCommandIn(t *testing.T) {

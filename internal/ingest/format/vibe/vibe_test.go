@@ -29,10 +29,7 @@ func FuzzDocument(f *testing.F) {
 func TestDetect(t *testing.T) {
 	const said, metadata = `{"role":"user","content":"x"}`, `{"session_id":"1a2b3c4d-","start_time":"2026-09-01T08:00:00"}`
 	const agent = session + "agents/explore_20260901_080102_5e6f7a8b/"
-	for _, c := range []struct {
-		path, content string
-		want          format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{session + "messages.jsonl", said, format.Claim{Strength: format.Certain, Role: roleMessages, Root: ".vibe/logs/session", Log: true}},
 		{session + "messages.jsonl", "", format.Claim{Strength: format.Likely, Role: roleMessages, Root: ".vibe/logs/session", Log: true}},
 		{session + "messages.jsonl", `{"type":"user","role":"user"}`, format.Claim{}},
@@ -49,11 +46,7 @@ func TestDetect(t *testing.T) {
 		{".vibe/logs/session/.session_index.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
 		{session + "a.jsonl.tmp", said, format.Claim{Strength: format.Certain, Skip: true}},
 		{"x/active/x.lock", "", format.Claim{}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.content)); got != c.want {
-			t.Errorf("%s of %s:\n got %+v\nwant %+v", c.path, c.content, got, c.want)
-		}
-	}
+	})
 }
 
 // TestTotals decides which totals of a session count.

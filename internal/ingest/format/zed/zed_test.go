@@ -41,10 +41,7 @@ func TestDetectDatabase(t *testing.T) {
 	likely := database
 	likely.Strength = format.Likely
 	text := format.Claim{Strength: format.Certain, Role: roleText}
-	for _, c := range []struct {
-		path, bytes string
-		want        format.Claim
-	}{
+	formattest.CheckClaims(t, New(), formattest.Claims{
 		{".local/share/zed/threads/threads.db", head, database},
 		{"Library/Application Support/Zed/threads/threads.db", string(other), database},
 		{"AppData/Local/Zed/threads/threads.db", string(long), database},
@@ -61,9 +58,5 @@ func TestDetectDatabase(t *testing.T) {
 		{"Baskets - 1.zed.json", `{"id":"x","zed":"context","version":"0.4.0","text":"cut o`, format.Claim{Strength: format.Likely, Role: roleText}},
 		{"themes/night.zed.json", `{"name":"night"}`, format.Claim{}},
 		{"zed/threads/threads.db/x.ndjson", `{"table":"zed thread"`, format.Claim{Strength: format.Certain, Role: roleRows}},
-	} {
-		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
-		}
-	}
+	})
 }
