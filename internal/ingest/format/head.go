@@ -80,6 +80,16 @@ func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
 	}
 }
 
+// LineStart returns the value of a line from [ObjectLines]: of one that is not whole as far as it goes, and an absent value if it is whole but
+// no JSON.
+func LineStart(line []byte, whole bool) jsontext.Value {
+	if !whole {
+		return jsontext.ParseStart(line)
+	}
+	v, _ := jsontext.Parse(line)
+	return v
+}
+
 // IsText reports whether the first HeadSize bytes of content are UTF-8 without NUL. It is false for empty content.
 func IsText(b []byte) bool {
 	if len(b) >= HeadSize {

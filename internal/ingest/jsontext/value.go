@@ -37,22 +37,38 @@ func (e *SyntaxError) Error() string {
 // returns it. The error is a *SyntaxError. Like encoding/json it accepts invalid UTF-8 in strings and unpaired escaped
 // surrogates; Str replaces both with U+FFFD.
 func Parse(b []byte) (Value, error) {
-	d := &document{singleUse: true, nodes: make([]node, 0, min(4+len(b)/32, 1024))}
+	d := newDocument(b)
 	if at, reason := d.parse(b); reason != "" {
 		return Value{}, &SyntaxError{Offset: int64(at), Reason: reason}
 	}
 	return Value{doc: d}, nil
 }
 
-// ParseStart is Parse for a truncated document: it returns the value as far as b is valid JSON.
+// ParseStart is Parse for a document that may be truncated: it returns the value as far as b is valid JSON.
 // The value is absent if b does not begin with one.
 func ParseStart(b []byte) Value {
-	d := &document{singleUse: true}
-	if d.parse(b); len(d.nodes) == 0 {
-		return Value{}
+	v, _ := ParsePrefix(b)
+	return v
+}
+
+// ParsePrefix is ParseStart with the error of Parse.
+func ParsePrefix(b []byte) (Value, error) {
+	d := newDocument(b)
+	at, reason := d.parse(b)
+	if reason == "" {
+		return Value{doc: d}, nil
+	}
+	err := &SyntaxError{Offset: int64(at), Reason: reason}
+	if len(d.nodes) == 0 {
+		return Value{}, err
 	}
 	d.closeOpenNodes()
-	return Value{doc: d}
+	return Value{doc: d}, err
+}
+
+// newDocument returns a document for b alone.
+func newDocument(b []byte) *document {
+	return &document{singleUse: true, nodes: make([]node, 0, min(4+len(b)/32, 1024))}
 }
 
 func (v Value) node() *node { return &v.doc.nodes[v.at] }

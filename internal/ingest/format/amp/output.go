@@ -31,10 +31,7 @@ func isOutput(head []byte) bool {
 		if !format.HasKeys(line, "session_id") {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil && !whole {
-			v = jsontext.ParseStart(line) // the list of tools may be long
-		}
+		v := format.LineStart(line, whole) // the list of tools may be long
 		if isPrinted(v) {
 			return true
 		}

@@ -51,10 +51,7 @@ func (antigravity) Detect(h format.Head) format.Claim {
 // inspect reads the objects in the head until one is a step. foreign says that there are whole objects, and none is.
 func inspect(head []byte) (known, foreign bool) {
 	for line := range format.ObjectLines(head) {
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		if v.Get("type").IsString() && (v.Get("step_index").Count().Known || v.Get("source").IsString()) {
 			return true, false
 		}

@@ -92,11 +92,7 @@ var sources = map[string]bool{"user": true, "agent": true, "system": true}
 
 func firstLine(head []byte) jsontext.Value {
 	for line, whole := range format.ObjectLines(head) {
-		v, err := jsontext.Parse(line)
-		if err != nil && !whole {
-			v = jsontext.ParseStart(line)
-		}
-		return v
+		return format.LineStart(line, whole)
 	}
 	return jsontext.Value{}
 }

@@ -89,12 +89,9 @@ func detectLines(h format.Head) format.Claim {
 		if !likelyName && !format.MayHave(line, "run_id", "execution_id") {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			if whole || int64(len(h.Bytes)) == h.Size {
-				continue
-			}
-			v = jsontext.ParseStart(line) // cut off by the end of the head
+		v := format.LineStart(line, whole || int64(len(h.Bytes)) == h.Size)
+		if !v.Exists() {
+			continue
 		}
 		objects = true
 		switch {

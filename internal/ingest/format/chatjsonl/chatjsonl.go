@@ -53,12 +53,9 @@ func (chats) Detect(h format.Head) format.Claim {
 			later = true
 			continue
 		}
-		var v jsontext.Value
-		if v = jsontext.ParseStart(line); whole {
-			var err error
-			if v, err = jsontext.Parse(line); err != nil {
-				continue
-			}
+		v := format.LineStart(line, whole)
+		if !v.Exists() {
+			continue
 		}
 		if hasForeignMembers(h.Path, v) {
 			break

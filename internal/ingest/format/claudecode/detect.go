@@ -87,10 +87,7 @@ func inspectHead(h format.Head, all bool) (found lines) {
 		if !all && !format.MayHave(line, "sessionId", "parentUuid", "leafUuid", "snapshot") {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		if v.Len() == len("{}") {
 			continue
 		}

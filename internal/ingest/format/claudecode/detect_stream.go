@@ -29,10 +29,7 @@ func detectStream(h format.Head) format.Claim {
 		if !format.MayHave(line, "session_id") {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		switch matchPrinted(v) {
 		case fullMatch:
 			claim := format.Claim{Strength: format.Likely, Role: roleStream, Log: true}

@@ -73,10 +73,7 @@ func (codebuddy) Detect(h format.Head) format.Claim {
 func inspect(head []byte) (known, foreign bool) {
 	typed := false
 	for line := range format.ObjectLines(head) {
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		typ := v.Get("type").Str()
 		if isItem(v, typ) {
 			return true, false

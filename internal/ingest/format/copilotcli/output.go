@@ -21,13 +21,7 @@ func isOutput(head []byte) (output, certainly bool) {
 		if !format.MayHave(line, `"data"`, `"exitCode"`) {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			if whole {
-				continue
-			}
-			v = jsontext.ParseStart(line) // prompts and lists of tools may be long
-		}
+		v := format.LineStart(line, whole) // prompts and lists of tools may be long
 		switch typ := v.Get("type").Str(); {
 		case typ == "session.start", typ == "session.resume":
 			return false, false

@@ -71,10 +71,7 @@ func isSettings(head []byte) bool {
 // something else.
 func inspect(head []byte) (known, foreign bool) {
 	for line := range format.ObjectLines(head) {
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		switch typ := v.Get("type").Str(); {
 		case typ == "session_start":
 			for _, key := range []string{"cwd", "owner", "title", "version", "hostId"} {

@@ -19,10 +19,7 @@ func isOutput(head []byte) bool {
 		if !isCandidate(line) {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil && !whole {
-			v = jsontext.ParseStart(line) // a prompt may be long
-		}
+		v := format.LineStart(line, whole) // a prompt may be long
 		if isOutputLine(v) {
 			return true
 		}

@@ -75,10 +75,7 @@ func isPassing(name string) bool {
 // ifLines returns the claim if the first whole line in the head is of this kind. Without any it goes by the path.
 func ifLines(claim format.Claim, h format.Head, own bool, test func(jsontext.Value) bool) format.Claim {
 	for line := range format.ObjectLines(h.Bytes) {
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		if test(v) {
 			return claim
 		}

@@ -105,10 +105,7 @@ func (kimi) Detect(h format.Head) format.Claim {
 // isContext reports whether the first object in the head is a message of a context.
 func isContext(h format.Head) bool {
 	for line := range format.ObjectLines(h.Bytes) {
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v := jsontext.ParseStart(line)
 		return v.Get("role").IsString() && !v.Get("type").Exists() && !v.Get("message").Exists()
 	}
 	return false
@@ -149,16 +146,8 @@ var wireMarks = []string{`"protocol_version"`, `"turn.`, `"context.append_`, `"u
 // inspect reads the lines in the head until one is a wire's. foreign says that there are whole objects and none is a wire's.
 func inspect(h format.Head) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
-		v, err := jsontext.Value{}, error(nil)
-		if !format.MayHave(line, wireMarks...) {
-			_, err = jsontext.Parse(line)
-			foreign = foreign || err == nil
-			continue
-		}
-		if v, err = jsontext.Parse(line); err != nil {
-			v = jsontext.ParseStart(line)
-		}
-		if isWireLine(v) {
+		v, err := jsontext.ParsePrefix(line)
+		if format.MayHave(line, wireMarks...) && isWireLine(v) {
 			return true, false
 		}
 		foreign = foreign || err == nil

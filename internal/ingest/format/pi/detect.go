@@ -89,10 +89,7 @@ func Inspect(head []byte) (known, foreign bool) {
 			foreign = foreign || whole && len(line) > 2 && bytes.HasSuffix(bytes.TrimSpace(line), []byte("}"))
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		if v.Get("type").Is("session_start") { // of Droid, whose messages look the same
 			return false, true
 		}

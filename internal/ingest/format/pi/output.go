@@ -15,10 +15,7 @@ func isOutput(head []byte) bool {
 		if !format.MayHave(line, `"session"`, `"agent_start"`, `"turn_start"`, `"message_start"`, `"message_end"`) {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v := jsontext.ParseStart(line)
 		switch v.Get("type").Str() {
 		case "session":
 			header = header || isEntry(v)

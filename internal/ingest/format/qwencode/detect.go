@@ -124,16 +124,9 @@ func (q qwen) legacy(h format.Head) format.Claim {
 // a transcript's. In the place of a transcript, its lines may lack their ids, as when they were shortened by hand.
 func inspect(h format.Head, placed bool) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
-		if !format.MayHave(line, `"sessionId"`) || !format.MayHave(line, `"parts"`, `"systemPayload"`) {
-			_, err := jsontext.Parse(line)
-			foreign = foreign || err == nil
-			continue
-		}
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
-		if (placed || v.Get("uuid").IsString()) && isLine(v) {
+		v, err := jsontext.ParsePrefix(line)
+		marked := format.MayHave(line, `"sessionId"`) && format.MayHave(line, `"parts"`, `"systemPayload"`)
+		if marked && (placed || v.Get("uuid").IsString()) && isLine(v) {
 			return true, false
 		}
 		foreign = foreign || err == nil

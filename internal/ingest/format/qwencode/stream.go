@@ -34,10 +34,7 @@ func outputRole(head []byte) string {
 		if !isCandidate(line) {
 			continue
 		}
-		v, err := jsontext.Parse(line)
-		if err != nil && !whole {
-			v = jsontext.ParseStart(line) // the list of tools may be long
-		}
+		v := format.LineStart(line, whole) // the list of tools may be long
 		if isOutputLine(v) {
 			return roleStream
 		}

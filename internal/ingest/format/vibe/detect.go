@@ -117,10 +117,7 @@ func isPassing(file string) bool {
 // inspect reads the lines in the head until one is a message. foreign says that there are whole objects and none is a message.
 func inspect(head []byte) (known, foreign bool) {
 	for line := range format.ObjectLines(head) {
-		v, err := jsontext.Parse(line)
-		if err != nil {
-			v = jsontext.ParseStart(line)
-		}
+		v, err := jsontext.ParsePrefix(line)
 		switch v.Get("role").Str() {
 		case "user", "assistant", "tool", "system":
 			if !v.Get("type").Exists() && !v.Get("message").Exists() {
