@@ -148,16 +148,3 @@ func TestFirstElement(t *testing.T) {
 		}
 	}
 }
-
-func TestUnixTime(t *testing.T) {
-	for in, want := range map[string]int64{"1760000003.2": 1760000003200000, "1760000000": 1760000000000000, "1.76e9": 1760000000000000,
-		"1760000000.1234567": 1760000000123456, "0": 0, "-1.5": 0, `"1760000000"`: 0, "null": 0, "1e300": 0} {
-		v, err := Parse([]byte(in))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := v.UnixTime(); got.UnixMicro != want || got.Valid != (want > 0) {
-			t.Errorf("%s: %+v, want %d", in, got, want)
-		}
-	}
-}

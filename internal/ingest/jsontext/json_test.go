@@ -456,16 +456,24 @@ func TestTooManyValues(t *testing.T) {
 }
 
 func TestInside(t *testing.T) {
-	v, err := Parse([]byte(`["{\"a\":\"b\\n\"}","[1","{\"c\":2}",{"d":3}]`))
+	v, err := Parse([]byte(`["{\"a\":\"b\\n\"}","[1","{\"c\":2}",{"d":3},"5"]`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
+	var inside, unwrapped, containers []string
 	for item := range v.Items() {
-		all = append(all, string(item.Inside().Raw()))
+		inside = append(inside, string(item.Inside().Raw()))
+		unwrapped = append(unwrapped, string(item.Unwrap().Raw()))
+		containers = append(containers, string(item.UnwrapContainer().Raw()))
 	}
-	if want := []string{`{"a":"b\n"}`, "", `{"c":2}`, ""}; !reflect.DeepEqual(all, want) {
-		t.Errorf("%q, want %q", all, want)
+	for _, c := range [][2][]string{
+		{inside, {`{"a":"b\n"}`, "", `{"c":2}`, "", "5"}},
+		{unwrapped, {`{"a":"b\n"}`, `"[1"`, `{"c":2}`, `{"d":3}`, "5"}},
+		{containers, {`{"a":"b\n"}`, `"[1"`, `{"c":2}`, `{"d":3}`, `"5"`}},
+	} {
+		if !reflect.DeepEqual(c[0], c[1]) {
+			t.Errorf("%q, want %q", c[0], c[1])
+		}
 	}
 	if own := v.Clone(); string(own.Raw()) != string(v.Raw()) || own.Offset() != 0 || (Value{}).Clone().Exists() {
 		t.Error("Clone")

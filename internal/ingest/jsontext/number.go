@@ -9,6 +9,28 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
+// TimeOrUnix returns a string as Time does, and anything else as UnixTime does.
+func (v Value) TimeOrUnix() transcript.Time {
+	if v.IsString() {
+		return v.Time()
+	}
+	return v.UnixTime()
+}
+
+// MilliTime returns an integer of milliseconds since 1970 as a time; see timestamp.UnixMilli.
+func (v Value) MilliTime() transcript.Time {
+	n, _ := v.Int()
+	return timestamp.UnixMilli(n)
+}
+
+// TimeOrMilli returns a string as Time does, and anything else as MilliTime does.
+func (v Value) TimeOrMilli() transcript.Time {
+	if v.IsString() {
+		return v.Time()
+	}
+	return v.MilliTime()
+}
+
 // UnixTime returns a number of seconds since 1970, with or without decimals, as a time; see timestamp.UnixSeconds.
 func (v Value) UnixTime() transcript.Time {
 	n, _, _ := v.scaled(9)

@@ -298,6 +298,22 @@ func (v Value) Inside() Value {
 	return Value{doc: d}
 }
 
+// Unwrap returns the JSON value in a string, and v itself if that is none: programs write the input of tools either way. See Inside.
+func (v Value) Unwrap() Value {
+	if inside := v.Inside(); inside.Exists() {
+		return inside
+	}
+	return v
+}
+
+// UnwrapContainer is Unwrap for objects and arrays: a number or a word in a string is text.
+func (v Value) UnwrapContainer() Value {
+	if inside := v.Inside(); inside.IsObject() || inside.IsArray() {
+		return inside
+	}
+	return v
+}
+
 // Time parses a string as timestamp.Parse does.
 func (v Value) Time() transcript.Time {
 	if !v.IsString() || v.node().nextAndFlags&isEscaped != 0 {

@@ -54,6 +54,14 @@ func UnixNano(n int64) transcript.Time {
 	return t
 }
 
+// Epoch converts seconds or milliseconds since 1970: a number above 1e11, which would be a second after the year 5000, is one of milliseconds.
+func Epoch(n int64) transcript.Time {
+	if n > 1e11 {
+		return UnixMilli(n)
+	}
+	return UnixSeconds(n)
+}
+
 func unix(n, perSecond, scale int64) transcript.Time {
 	if n <= 0 || n/perSecond >= maxUnixSeconds {
 		return transcript.Time{}

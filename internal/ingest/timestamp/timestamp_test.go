@@ -51,6 +51,7 @@ func TestUnix(t *testing.T) {
 	const micro = 1795218674419054
 	for name, got := range map[string]int64{
 		"seconds": UnixSeconds(1795218674).UnixMicro - 1795218674000000,
+		"either":  Epoch(1795218674).UnixMicro - 1795218674000000 + Epoch(1795218674419).UnixMicro - 1795218674419000,
 		"milli":   UnixMilli(1795218674419).UnixMicro - 1795218674419000,
 		"nano":    UnixNano(1795218674419054201).UnixMicro - micro,
 	} {
@@ -59,7 +60,7 @@ func TestUnix(t *testing.T) {
 		}
 	}
 	for _, n := range []int64{0, -1, -6795364578871345152} {
-		if UnixSeconds(n).Valid || UnixMilli(n).Valid || UnixNano(n).Valid {
+		if UnixSeconds(n).Valid || UnixMilli(n).Valid || UnixNano(n).Valid || Epoch(n).Valid {
 			t.Errorf("%d is a time", n)
 		}
 	}

@@ -110,7 +110,6 @@ func (p *parser) forkedFrom() (origin string, copied int) {
 // emitRun yields the run and its conversation.
 func (p *parser) emitRun() {
 	first := p.doc.Get("env", "initial")
-	created, _ := p.doc.Get("created").Int()
 	tree := jsontext.Value{}
 	for tree = range first.Get("trees").Items() {
 		break
@@ -118,7 +117,7 @@ func (p *parser) emitRun() {
 	run := transcript.Run{
 		ID: p.id, Rank: rankThread, Title: p.doc.Get("title").Str(), Project: pathOf(tree.Get("uri"), tree.Get("displayName").Str()),
 		Branch: strings.TrimPrefix(tree.Get("repository", "ref").Str(), "refs/heads/"), Version: first.Get("platform", "clientVersion").Str(),
-		Started: timestamp.UnixMilli(created), Child: p.isSubagent,
+		Started: p.doc.Get("created").MilliTime(), Child: p.isSubagent,
 	}
 	for i := range p.messages {
 		m := &p.messages[i]

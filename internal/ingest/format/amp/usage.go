@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -80,8 +79,7 @@ func (l *ledger) covers(m *message) bool {
 
 // emitAllUsage yields the usage of ledger entries, of messages that the ledger does not cover, and of the requests of tools.
 func (p *parser) emitAllUsage() {
-	created, _ := p.doc.Get("created").Int()
-	now := timestamp.UnixMilli(created)
+	now := p.doc.Get("created").MilliTime()
 	for i := range p.messages {
 		m := &p.messages[i]
 		if m.at.Valid {

@@ -14,10 +14,7 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 		return dst, true
 	case "args":
 		for _, m := range value.Fields() {
-			if inside := m.Inside(); inside.Exists() {
-				m = inside
-			}
-			dst = jsontext.AppendScalars(dst, m)
+			dst = jsontext.AppendScalars(dst, m.Unwrap())
 		}
 		return dst, true
 	}

@@ -122,10 +122,7 @@ func (p *parser) call(s *step, v jsontext.Value) {
 	if _, twice := s.names[c.ID]; !twice {
 		s.names[c.ID] = c.Name
 	}
-	if input.IsString() {
-		input = input.Inside()
-	}
-	c.Paths = format.Paths(input, pathNames, nil)
+	c.Paths = format.Paths(input.Unwrap(), pathNames, nil)
 	s.calls++
 	e := p.piece(s, transcript.KindToolCall, "assistant", "call "+strconv.Itoa(s.calls), v)
 	e.Parts[0].Call = c

@@ -179,11 +179,8 @@ func blockResult(block jsontext.Value) *transcript.Result {
 
 // paths returns the files that an input names. Some agents write the input as a string of JSON.
 func paths(input jsontext.Value) []string {
-	if input.IsString() {
-		input = input.Inside()
-	}
 	var all []string
-	for key, value := range input.Fields() {
+	for key, value := range input.Unwrap().Fields() {
 		switch key {
 		case "file_path", "path", "notebook_path", "filename", "file":
 			if s := value.Str(); s != "" {

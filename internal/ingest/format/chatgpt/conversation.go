@@ -28,9 +28,9 @@ func readHeader(v jsontext.Value) header {
 		case "title":
 			h.title = f.Str()
 		case "create_time":
-			h.created = timeOf(f)
+			h.created = f.TimeOrUnix()
 		case "update_time":
-			h.updated = timeOf(f)
+			h.updated = f.TimeOrUnix()
 		case "mapping":
 			h.mapping = f
 		case "current_node":
@@ -50,14 +50,6 @@ func readHeader(v jsontext.Value) header {
 	h.id = cmp.Or(h.id, other)
 	h.attributes.Set("gizmo", h.gizmo)
 	return h
-}
-
-// timeOf reads a time: seconds, and in files that are not the producer's own export also RFC 3339.
-func timeOf(v jsontext.Value) transcript.Time {
-	if v.IsString() {
-		return v.Time()
-	}
-	return v.UnixTime()
 }
 
 // maxID is the length of the longest id that is accepted, in bytes. The producer's are UUIDs.

@@ -44,7 +44,7 @@ func (p *parser) tree(h header) {
 	for key, v := range h.mapping.Fields() {
 		n := node{key: key, message: v.Get("message"), parent: v.Get("parent").Str(), up: -1, first: -1, last: -1, next: -1}
 		if n.message.IsObject() {
-			n.at = timeOf(n.message.Get("create_time"))
+			n.at = n.message.Get("create_time").TimeOrUnix()
 			n.kind, n.role = classify(n.message)
 		}
 		if at, twice := p.indexOf[key]; twice { // of duplicate keys the last counts, as for most readers

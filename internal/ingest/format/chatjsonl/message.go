@@ -211,13 +211,11 @@ func (p *parser) emit(s *messageState, base jsontext.Value, kind transcript.Kind
 	p.Emit(&p.event)
 }
 
-// call returns a call in any of its spellings.
+// call returns a call in any of its spellings. ShareGPT has it as JSON in a string.
 func (p *parser) call(s *messageState, v jsontext.Value) *transcript.Call {
-	at, id := v, cmp.Or(v.Get("call_id").Str(), v.Get("id").Str(), v.Get("toolCallId").Str())
+	at, id := v.Unwrap(), cmp.Or(v.Get("call_id").Str(), v.Get("id").Str(), v.Get("toolCallId").Str())
 	if f := v.Get("function"); f.IsObject() {
 		at = f
-	} else if v.IsString() { // ShareGPT's
-		at = v.Inside()
 	}
 	c := &transcript.Call{ID: id, Name: cmp.Or(at.Get("name").Str(), at.Get("toolName").Str(), v.Get("type").Str())}
 	for _, key := range []string{"arguments", "input", "args", "action"} {

@@ -45,8 +45,5 @@ func appendOutput(dst []byte, v jsontext.Value) []byte {
 
 // appendInput appends a tool's arguments, which are often JSON in a string. Their keys are the tool's own.
 func appendInput(dst []byte, v jsontext.Value) []byte {
-	if in := v.Inside(); in.IsObject() || in.IsArray() {
-		return jsontext.AppendScalars(dst, in)
-	}
-	return jsontext.AppendScalars(dst, v)
+	return jsontext.AppendScalars(dst, v.UnwrapContainer())
 }

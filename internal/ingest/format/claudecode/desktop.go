@@ -34,7 +34,7 @@ func parseDesktop(in format.Input, out *format.Sink) {
 	out.Hint(id, hintTitle, run.Title, at)
 	out.Hint(id, hintProject, run.Project, at)
 	out.Emit(&transcript.Event{
-		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleDesktop, Time: timeOf(doc.Get("createdAt")), Origin: at,
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleDesktop, Time: doc.Get("createdAt").TimeOrMilli(), Origin: at,
 		Parts: []transcript.Part{{Text: desktopText(doc)}},
 	})
 }

@@ -54,7 +54,7 @@ func parseHistory(in format.Input, out *format.Sink) {
 		}
 		out.Emit(&transcript.Event{
 			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user", Type: roleHistory, Retold: withPastes(prompt, o.Value),
-			Time: timeOf(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: historyText(o.Value)}},
+			Time: o.Value.Get("timestamp").TimeOrMilli(), Origin: o.Origin, Parts: []transcript.Part{{Text: historyText(o.Value)}},
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -37,7 +36,7 @@ func (l *line) read(o jsontext.Object, last string) {
 		case "sessionId":
 			l.session = reuse(last, value)
 		case "timestamp":
-			l.now = timeOf(value)
+			l.now = value.TimeOrMilli()
 		case "parentUuid":
 			l.parent = value
 		case "logicalParentUuid":
@@ -122,14 +121,6 @@ func idText(v jsontext.Value) string {
 		return ""
 	}
 	return v.Text()
-}
-
-func timeOf(v jsontext.Value) transcript.Time {
-	if v.Type() == '0' {
-		n, _ := v.Int()
-		return timestamp.UnixMilli(n)
-	}
-	return v.Time()
 }
 
 // startsConversation reports whether a line needs a conversation: it is a message, or an event of the program.

@@ -27,7 +27,7 @@ func parseList(in format.Input, out *format.Sink) {
 		if id == "" {
 			continue
 		}
-		created := timeOf(entry.Get("created"))
+		created := entry.Get("created").TimeOrMilli()
 		out.Emit(&transcript.Run{
 			ID: id, Rank: transcript.RankHistory, Named: true, Project: entry.Get("projectPath").Str(), Branch: entry.Get("gitBranch").Str(), Started: created,
 			Title: shorten(cmp.Or(entry.Get("customTitle").Str(), entry.Get("summary").Str(), entry.Get("firstPrompt").Str())),

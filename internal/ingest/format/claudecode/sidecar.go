@@ -59,7 +59,7 @@ func parseJournal(in format.Input, out *format.Sink) {
 		}
 		out.Emit(&transcript.Event{
 			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: "journal",
-			Time: timeOf(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: textOf(o.Value)}},
+			Time: o.Value.Get("timestamp").TimeOrMilli(), Origin: o.Origin, Parts: []transcript.Part{{Text: textOf(o.Value)}},
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -44,9 +43,7 @@ func (p *parser) api() {
 func (p *parser) apiMessage(v jsontext.Value) {
 	e := &transcript.Event{
 		Run: p.task, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: v.Get("role").Str(), Type: roleAPI, Origin: p.origin(v),
-	}
-	if ms, ok := v.Get("ts").Int(); ok {
-		e.Time = timestamp.UnixMilli(ms)
+		Time: v.Get("ts").MilliTime(),
 	}
 	add := func(b jsontext.Value) {
 		part := jsontext.PartIn(v, b, blockText(b))

@@ -62,10 +62,7 @@ func (p *parser) history() {
 			p.link(p.task, id)
 		}
 	}
-	at := transcript.Time{}
-	if ms, ok := v.Get("ts").Int(); ok {
-		at = timestamp.UnixMilli(ms)
-	}
+	at := v.Get("ts").MilliTime()
 	p.emitNote(at)
 	u := &transcript.Usage{
 		Run: p.task, Conversation: p.task, Key: p.task + ":total", Verdict: transcript.DerivedTotal, Time: at, Origin: p.docOrigin,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -113,10 +112,7 @@ func textsOf(v jsontext.Value) iter.Seq[jsontext.Value] {
 
 // sessionMessage yields the events of one message, one per block, and its usage.
 func (p *parser) sessionMessage(v jsontext.Value, n int, resumed bool) {
-	var at transcript.Time
-	if ms, ok := v.Get("ts").Int(); ok {
-		at = timestamp.UnixMilli(ms)
-	}
+	at := v.Get("ts").MilliTime()
 	role, summary := v.Get("role").Str(), isCompaction(v)
 	model := v.Get("modelInfo").First("id", "modelId").Str()
 	if model != "" {

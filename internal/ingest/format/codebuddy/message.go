@@ -153,10 +153,7 @@ func (p *parser) call(l *line) {
 	e := p.event(l, jsontext.Value{}, transcript.KindToolCall, "assistant")
 	c := &transcript.Call{ID: l.call.Str(), Name: l.name.Word(), Input: int64(l.arguments.Len())}
 	input := l.arguments
-	if inside := input.Inside(); inside.Exists() {
-		input = inside
-	}
-	c.Paths = format.Paths(input, pathNames, nil)
+	c.Paths = format.Paths(input.Unwrap(), pathNames, nil)
 	if c.ID != "" {
 		p.names[c.ID] = c.Name
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -41,10 +40,7 @@ func readLine(o jsontext.Object) (l line) {
 		case "id":
 			l.id = v.Str()
 		case "timestamp":
-			if l.at = v.Time(); !l.at.Valid {
-				n, _ := v.Int()
-				l.at = timestamp.UnixMilli(n)
-			}
+			l.at = v.TimeOrMilli()
 		case "sessionId":
 			l.session = v.Word()
 		case "cwd":

@@ -13,10 +13,7 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	case "type", "id", "parentId", "timestamp", "sessionId", "cwd", "role", "status", "callId", "providerData", "snapshot", "blob_id", "blob_path", "mime":
 		return dst, true
 	case "arguments":
-		if inside := value.Inside(); inside.Exists() {
-			value = inside
-		}
-		return jsontext.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value.Unwrap()), true
 	case "output":
 		return appendOutput(dst, value), true
 	case "message":
@@ -43,8 +40,5 @@ func appendOutput(dst []byte, v jsontext.Value) []byte {
 		}
 		return dst
 	}
-	if inside := v.Inside(); inside.IsObject() || inside.IsArray() {
-		v = inside
-	}
-	return jsontext.AppendScalars(dst, v)
+	return jsontext.AppendScalars(dst, v.UnwrapContainer())
 }

@@ -175,10 +175,7 @@ func (it *item) call(v, state jsontext.Value, id string, n int) {
 var pathNames = []string{"filepath", "filePath", "file_path", "path", "dirPath"}
 
 func pathsOf(input jsontext.Value) []string {
-	if inner := input.Inside(); inner.Exists() {
-		input = inner
-	}
-	return format.Paths(input, pathNames, nil)
+	return format.Paths(input.Unwrap(), pathNames, nil)
 }
 
 // result yields the result of a call.

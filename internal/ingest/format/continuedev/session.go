@@ -150,15 +150,10 @@ func timeOf(v jsontext.Value) transcript.Time {
 			number = inner // seconds with decimals, of early versions
 		}
 	}
-	switch n, ok := number.Int(); {
-	case !ok:
-		return v.Time()
-	case n > 1e11:
-		return timestamp.UnixMilli(n)
-	case n > 0:
-		return timestamp.UnixSeconds(n)
+	if n, ok := number.Int(); ok {
+		return timestamp.Epoch(n)
 	}
-	return transcript.Time{}
+	return v.Time()
 }
 
 // uncountedRow yields an uncounted row of the session.

@@ -10,10 +10,7 @@ func appendText(dst []byte, v jsontext.Value) []byte {
 		case skipped[key] || m.IsDataURL():
 			return dst, true
 		case key == "arguments":
-			if input := m.Inside(); input.IsObject() || input.IsArray() {
-				m = input
-			}
-			return jsontext.AppendScalars(dst, m), true
+			return jsontext.AppendScalars(dst, m.UnwrapContainer()), true
 		}
 		return dst, false
 	})

@@ -5,7 +5,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -30,18 +29,10 @@ func readLine(o jsontext.Object) line {
 		case "agentId":
 			l.agent = m.Str()
 		case "timestamp":
-			l.at = timeOf(m)
+			l.at = m.TimeOrMilli()
 		}
 	}
 	return l
-}
-
-// timeOf reads a time as text or in milliseconds.
-func timeOf(v jsontext.Value) transcript.Time {
-	if n, ok := v.Int(); ok {
-		return timestamp.UnixMilli(n)
-	}
-	return v.Time()
 }
 
 // events yields the records of a session.
@@ -142,7 +133,7 @@ func (p *parser) applyContext(l line) {
 	}
 	p.emitSession(transcript.Conversation{
 		Version: p.version, Project: context.Get("cwd").Str(), Branch: context.Get("branch").Str(),
-		Started: timeOf(l.data.Get("startTime")),
+		Started: l.data.Get("startTime").TimeOrMilli(),
 	}, facts)
 	p.setModel(l.data.Get("selectedModel").Str())
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -55,8 +54,7 @@ func (p *parser) debug() {
 		if v := o.Value.Get("attrs", "copilotVersion").Str(); v != "" {
 			version = v
 		}
-		stamp, _ := o.Value.Get("ts").Int()
-		if at := timestamp.UnixMilli(stamp); typ != "llm_request" || !p.span(o.Value, at, name) {
+		if at := o.Value.Get("ts").MilliTime(); typ != "llm_request" || !p.span(o.Value, at, name) {
 			p.sessionRow(debugKind(typ), typ, at, o.Value)
 		}
 	}

@@ -32,10 +32,10 @@ func (t *turn) readResult(v jsontext.Value) {
 		contents[id] = content
 	}
 	for r := range meta.Get("toolCallRounds").Items() {
-		stamp, _ := r.Get("timestamp").Int()
+		at := r.Get("timestamp").MilliTime()
 		for c := range r.Get("toolCalls").Items() {
 			id := callID(c.Get("id"))
-			t.rounds[id] = round{c, contents[c.Get("id").Text()], timestamp.UnixMilli(stamp)}
+			t.rounds[id] = round{c, contents[c.Get("id").Text()], at}
 			t.roundIDs = append(t.roundIDs, id)
 		}
 	}

@@ -85,12 +85,6 @@ func (p *parser) emitConversation() {
 
 // parseTime reads a time in seconds, or in milliseconds if it is too large for seconds.
 func parseTime(v jsontext.Value) transcript.Time {
-	n, ok := v.Int()
-	switch {
-	case !ok || n <= 0:
-		return transcript.Time{}
-	case n > 1e11:
-		return timestamp.UnixMilli(n)
-	}
-	return timestamp.UnixSeconds(n)
+	n, _ := v.Int()
+	return timestamp.Epoch(n)
 }

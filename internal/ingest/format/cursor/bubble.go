@@ -156,7 +156,7 @@ func (b *bubble) tool() {
 	input := inputOf(v)
 	e := b.event(transcript.KindToolCall, "assistant", "tool")
 	e.ID = b.id + "/call"
-	call := &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(insideJSON(input), pathNames, nil)}
+	call := &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(input.Unwrap(), pathNames, nil)}
 	e.Parts = []transcript.Part{b.part(v)}
 	e.Parts[0].Call = call
 	if s := v.Get("userDecision").Str(); s != "" {
@@ -189,14 +189,6 @@ func (b *bubble) tool() {
 	r.Parts = []transcript.Part{b.part(output)}
 	r.Parts[0].Result = result
 	b.emitEvent(r, transcript.Counted)
-}
-
-// insideJSON returns the JSON in a string, or the value itself.
-func insideJSON(v jsontext.Value) jsontext.Value {
-	if in := v.Inside(); in.Exists() {
-		return in
-	}
-	return v
 }
 
 // usage yields the request of a message that states its tokens.

@@ -286,7 +286,7 @@ func (s *stream) tool(v jsontext.Value) {
 	case subtype.Is("started"):
 		e := s.event(transcript.KindToolCall, "assistant", "tool_call")
 		e.Parts = []transcript.Part{s.part(call)}
-		e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(insideJSON(input), pathNames, nil)}
+		e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(input.Unwrap(), pathNames, nil)}
 		s.emitAs(transcript.Counted, s.eventID(), e)
 	case subtype.Is("completed"):
 		if !result.Exists() {
@@ -410,7 +410,7 @@ func appendStream(dst []byte, v jsontext.Value) []byte {
 	}
 	if name, input, _ := toolOf(v); name != "" {
 		dst = append(dst, name...)
-		return jsontext.AppendScalars(dst, insideJSON(input))
+		return jsontext.AppendScalars(dst, input.Unwrap())
 	}
 	if v.Get("type").Is("result") && v.Get("session_id").Exists() && !isFailure(v) {
 		return dst

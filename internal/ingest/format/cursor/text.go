@@ -110,7 +110,7 @@ func isTool(v jsontext.Value) bool {
 // appendCall appends the name and the input of a call. The result has its own event.
 func appendCall(dst []byte, v jsontext.Value) []byte {
 	dst = jsontext.AppendStrings(dst, v.Get("name"))
-	return jsontext.AppendScalars(dst, insideJSON(inputOf(v)))
+	return jsontext.AppendScalars(dst, inputOf(v).Unwrap())
 }
 
 // inputOf returns the input of a call: as the model wrote it, else as Cursor parsed it.

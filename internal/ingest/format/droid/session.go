@@ -6,7 +6,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -37,10 +36,7 @@ func readLine(o jsontext.Object) (l line) {
 		case "id":
 			l.id = v.Str()
 		case "timestamp":
-			if l.at = v.Time(); !l.at.Valid {
-				n, _ := v.Int()
-				l.at = timestamp.UnixMilli(n)
-			}
+			l.at = v.TimeOrMilli()
 		case "message":
 			l.message = v
 		case "summaryText":

@@ -27,10 +27,7 @@ func appendValue(dst []byte, v jsontext.Value) []byte {
 // inputOf returns the input of a call, which is text if it was no valid JSON when it came.
 func inputOf(call jsontext.Value) jsontext.Value {
 	input := call.Get("arguments")
-	if inside := input.Inside(); inside.IsObject() || inside.IsArray() {
-		return inside
-	}
-	return input
+	return input.UnwrapContainer()
 }
 
 // visitOutput leaves out what visit does, and the word that stands for no value.

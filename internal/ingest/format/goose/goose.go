@@ -101,12 +101,6 @@ func (p *parser) emitConversation(rank int) {
 
 // parseTime reads a time in seconds, or in milliseconds if it is too large for seconds.
 func parseTime(v jsontext.Value) transcript.Time {
-	n, ok := v.Int()
-	switch {
-	case !ok:
-		return transcript.Time{}
-	case n > 1e11:
-		return timestamp.UnixMilli(n)
-	}
-	return timestamp.UnixSeconds(n)
+	n, _ := v.Int()
+	return timestamp.Epoch(n)
 }

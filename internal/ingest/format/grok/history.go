@@ -111,13 +111,9 @@ func (p *parser) answer(v jsontext.Value, at transcript.Origin) {
 		if !input.Exists() {
 			input = c.Get("function", "arguments")
 		}
-		inside := input
-		if j := input.Inside(); j.Exists() {
-			inside = j
-		}
 		call := &transcript.Call{
 			ID: c.Get("id").Str(), Name: cmp.Or(c.Get("name").Word(), c.Get("function", "name").Word()), Input: int64(input.Len()),
-			Paths: format.Paths(inside, pathNames, nil),
+			Paths: format.Paths(input.Unwrap(), pathNames, nil),
 		}
 		if call.ID == "" {
 			call.ID = p.nextCall()

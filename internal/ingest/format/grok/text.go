@@ -77,10 +77,7 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 		"sandbox_profile", "capability_mode", "model", "effective_model_id", "btwSessionId", "parentSessionId", "askedAt":
 		return dst, true
 	case "arguments", "input":
-		if inside := value.Inside(); inside.Exists() {
-			value = inside
-		}
-		return jsontext.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value.Unwrap()), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true

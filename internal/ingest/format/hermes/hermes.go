@@ -18,7 +18,6 @@ import (
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
-	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -140,12 +139,4 @@ func (p *parser) runRank() int {
 		return rankPrompt
 	}
 	return p.rank()
-}
-
-// parseTime reads a time: seconds in the database, text in files, which is local and states no zone.
-func parseTime(v jsontext.Value) transcript.Time {
-	if v.IsString() {
-		return v.Time()
-	}
-	return v.UnixTime()
 }

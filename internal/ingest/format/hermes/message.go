@@ -27,7 +27,7 @@ type message struct {
 
 // message yields the events of one message: the reasoning, the text and each call of an answer, or the one of any other message.
 func (p *parser) message(v jsontext.Value) {
-	m := &message{parser: p, v: v, role: v.Get("role").Word(), at: parseTime(v.Get("timestamp"))}
+	m := &message{parser: p, v: v, role: v.Get("role").Word(), at: v.Get("timestamp").TimeOrUnix()}
 	m.summary = m.role != "tool" && isSummary(v)
 	if p.in.Role == roleRows {
 		m.identify()
@@ -69,7 +69,7 @@ func isSet(v jsontext.Value) bool {
 func (m *message) identify() {
 	sum := m.sum()
 	m.id = fmt.Sprintf("%d/%s/%016x", m.at.UnixMicro, m.role, sum)
-	began := parseTime(m.v.Get("began"))
+	began := m.v.Get("began").TimeOrUnix()
 	m.isHome = !began.Valid || m.at.UnixMicro >= began.UnixMicro-1e6
 	if m.isContinuing {
 		m.copied = isSet(m.v.Get("carried"))
@@ -204,11 +204,8 @@ var pathNames = []string{"path", "file_path"}
 func (m *message) call(v jsontext.Value) {
 	e := m.event(transcript.KindToolCall, m.role, v)
 	name, input := callOf(v)
-	e.Parts[0].Call = &transcript.Call{ID: v.Get("id").Text(), Name: name, Input: int64(input.Len())}
-	if input.IsString() {
-		e.Parts[0].Call.Paths = format.Paths(input.Inside(), pathNames, nil)
-	} else {
-		e.Parts[0].Call.Paths = format.Paths(input, pathNames, nil)
+	e.Parts[0].Call = &transcript.Call{
+		ID: v.Get("id").Text(), Name: name, Input: int64(input.Len()), Paths: format.Paths(input.Unwrap(), pathNames, nil),
 	}
 	m.emit(e, transcript.Counted)
 }

@@ -22,14 +22,14 @@ func (p *parser) row(v jsontext.Value) {
 	switch table {
 	case tableSession:
 		p.facts(v)
-		p.Uncounted(transcript.KindLifecycle, "session", parseTime(v.Get("started_at")))
+		p.Uncounted(transcript.KindLifecycle, "session", v.Get("started_at").TimeOrUnix())
 		p.sessionTotal(v)
 	case tableUsage:
 		p.NameRun()
 		p.modelUsage(v)
 	case tablePrompt:
 		p.NameRun()
-		p.Uncounted(transcript.KindSystem, "system prompt", parseTime(v.Get("started_at")))
+		p.Uncounted(transcript.KindSystem, "system prompt", v.Get("started_at").TimeOrUnix())
 	case tableMessage:
 		p.emitConversation()
 		p.message(v)
@@ -44,7 +44,7 @@ func (p *parser) logLine(v jsontext.Value) {
 	switch {
 	case v.Get("role").Is("session_meta"):
 		p.emitConversation()
-		run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: v.Get("model").Str(), Started: parseTime(v.Get("timestamp"))}
+		run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: v.Get("model").Str(), Started: v.Get("timestamp").TimeOrUnix()}
 		run.Attributes.Set("source", v.Get("platform").Str())
 		p.Emit(run)
 		p.Hint(p.Session, hintModel, run.Model, p.Row.Origin)
@@ -75,7 +75,7 @@ func (p *parser) snapshot() {
 		p.enter(id)
 	}
 	p.emitConversation()
-	run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: doc.Get("model").Str(), Started: parseTime(doc.Get("session_start")), Ended: parseTime(doc.Get("last_updated"))}
+	run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: doc.Get("model").Str(), Started: doc.Get("session_start").TimeOrUnix(), Ended: doc.Get("last_updated").TimeOrUnix()}
 	run.Attributes.Set("source", doc.Get("platform").Str())
 	p.Emit(run)
 	p.Hint(p.Session, hintModel, run.Model, at)
@@ -94,7 +94,7 @@ func (p *parser) exported(v jsontext.Value) {
 		p.emitConversation()
 	}
 	p.facts(v)
-	p.Uncounted(transcript.KindLifecycle, "session", parseTime(v.Get("started_at")))
+	p.Uncounted(transcript.KindLifecycle, "session", v.Get("started_at").TimeOrUnix())
 	p.sessionTotal(v)
 	p.messages(v.Get("messages"))
 }
@@ -125,7 +125,7 @@ func (p *parser) facts(v jsontext.Value) {
 	of := relationOf(v)
 	run := &transcript.Run{
 		ID: p.Session, Rank: p.rank(), Named: !p.Begun, Title: format.Title(v.Get("title").Str()), Project: v.First("git_repo_root", "cwd").Str(), Branch: v.Get("git_branch").Str(),
-		Group: v.Get("session_key").Str(), Model: v.Get("model").Str(), Status: v.Get("end_reason").Str(), Started: parseTime(v.Get("started_at")), Ended: parseTime(v.Get("ended_at")), Child: of.child,
+		Group: v.Get("session_key").Str(), Model: v.Get("model").Str(), Status: v.Get("end_reason").Str(), Started: v.Get("started_at").TimeOrUnix(), Ended: v.Get("ended_at").TimeOrUnix(), Child: of.child,
 	}
 	for name, key := range map[string]string{"source": "source", "profile": "profile_name", "chat_type": "chat_type", "chat": "display_name"} {
 		run.Attributes.Set(name, v.Get(key).Str())
@@ -171,11 +171,7 @@ func relationOf(v jsontext.Value) relation {
 		if s := v.Get(name).Str(); s != "" {
 			return s
 		}
-		config := v.Get("model_config") // in exports
-		if config.IsString() {
-			config = config.Inside()
-		}
-		return config.Get("_" + name).Str()
+		return v.Get("model_config").Unwrap().Get("_" + name).Str() // in exports
 	}
 	delegate, branch, reset := marker("delegate_from"), marker("branched_from"), marker("reset_from")
 	r := relation{session: parent, kind: "parent", child: delegate != "" || v.Get("source").Is("subagent")}

@@ -30,10 +30,7 @@ func appendValue(dst []byte, v jsontext.Value) []byte {
 	case isCall(v):
 		name, input := callOf(v)
 		dst = appendLine(dst, name)
-		if inside := input.Inside(); inside.IsObject() || inside.IsArray() {
-			input = inside
-		}
-		return appendInput(dst, input)
+		return appendInput(dst, input.UnwrapContainer())
 	}
 	return appendStrings(dst, v)
 }

@@ -22,7 +22,7 @@ func (p *parser) modelUsage(v jsontext.Value) {
 	if model != "unknown" {
 		u.Model = model
 	}
-	u.Provider, u.Step, u.Time = provider, task, parseTime(v.Get("first_seen"))
+	u.Provider, u.Step, u.Time = provider, task, v.Get("first_seen").TimeOrUnix()
 	p.emitSums(u, v)
 }
 
@@ -37,7 +37,7 @@ func totalKey(session string) string { return "session " + session }
 func (p *parser) sessionTotal(v jsontext.Value) {
 	total, main := p.sums(v, ""), p.sums(v, "main_")
 	total.Key, total.Rank = totalKey(p.Session), weight(total)
-	total.Model, total.Provider, total.Time = v.Get("model").Str(), v.Get("billing_provider").Str(), parseTime(v.Get("started_at"))
+	total.Model, total.Provider, total.Time = v.Get("model").Str(), v.Get("billing_provider").Str(), v.Get("started_at").TimeOrUnix()
 	if weight(total) == 0 && !total.Cost.Known {
 		return
 	}

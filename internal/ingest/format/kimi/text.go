@@ -21,10 +21,7 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 		}
 		return jsontext.AppendScalars(dst, value), true
 	case "arguments":
-		if inside := value.Inside(); inside.Exists() {
-			value = inside
-		}
-		return jsontext.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value.Unwrap()), true
 	}
 	return dst, value.IsDataURL()
 }

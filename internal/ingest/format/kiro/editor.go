@@ -111,8 +111,7 @@ func (p *parser) list() {
 			continue
 		}
 		p.begin(id, "")
-		created := v.Get("dateCreated").Inside()
-		at := milliTime(cmp.Or(created, v.Get("dateCreated")))
+		at := v.Get("dateCreated").Unwrap().MilliTime()
 		p.Emit(&transcript.Run{ID: id, Named: true, Rank: rankSession, Title: format.Title(v.Get("title").Str()), Project: v.Get("workspaceDirectory").Str(), Started: at})
 		p.named = true
 		p.aside(transcript.KindLifecycle, roleSession, at, v.Get("title"), nil)
@@ -125,7 +124,7 @@ func (p *parser) execution() {
 	if !doc.Exists() {
 		return
 	}
-	id, start := cmp.Or(doc.Get("executionId").Str(), p.run), milliTime(doc.Get("startTime"))
+	id, start := cmp.Or(doc.Get("executionId").Str(), p.run), doc.Get("startTime").MilliTime()
 	p.begin(cmp.Or(doc.Get("chatSessionId").Str(), id), fmt.Sprintf("%s %016d %s", orderExecution, max(start.UnixMicro, 0), id))
 	p.conv.Rank = rankExecution
 	// The row of the execution itself: it takes back the answer that a session may have.
@@ -164,7 +163,7 @@ func promptOf(data jsontext.Value) (prompt jsontext.Value) {
 
 // action yields the events of one action.
 func (p *parser) action(v jsontext.Value, execution string) {
-	typ, id, at := v.Get("actionType").Word(), v.Get("actionId").Str(), milliTime(v.Get("emittedAt"))
+	typ, id, at := v.Get("actionType").Word(), v.Get("actionId").Str(), v.Get("emittedAt").MilliTime()
 	input, output, state := v.Get("input"), v.Get("output"), v.Get("actionState").Word()
 	if id != "" {
 		id = execution + "/" + id
@@ -208,7 +207,7 @@ func (p *parser) chat() {
 	p.begin(cmp.Or(doc.Get("executionId").Str(), p.run), "")
 	meta := doc.Get("metadata")
 	c := &p.conv
-	c.Model, c.Started, c.Ended = meta.Get("modelId").Str(), milliTime(meta.Get("startTime")), milliTime(meta.Get("endTime"))
+	c.Model, c.Started, c.Ended = meta.Get("modelId").Str(), meta.Get("startTime").MilliTime(), meta.Get("endTime").MilliTime()
 	c.Attributes.Set("workflow", meta.Get("workflow").Str())
 	p.aside(transcript.KindLifecycle, roleChat, c.Started, doc.Get("executionId"), nil)
 	for message := range doc.Get("chat").Items() {

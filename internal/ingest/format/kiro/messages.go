@@ -36,7 +36,7 @@ var lifecycle = map[string]bool{
 func (p *parser) message(v jsontext.Value) {
 	m, id, at := v.Get("payload"), v.Get("id").Str(), v.Get("timestamp").Time()
 	if !at.Valid {
-		at = milliTime(v.Get("timestamp"))
+		at = v.Get("timestamp").MilliTime()
 	}
 	typ, content := m.Get("type").Word(), m.Get("content")
 	var e *transcript.Event

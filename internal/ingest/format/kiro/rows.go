@@ -55,7 +55,7 @@ func (p *parser) summary(v jsontext.Value) {
 		return
 	}
 	e := p.event(transcript.KindCompaction, "system", "summary", "summary "+hashOf(text), text)
-	e.Time, e.Model = milliTime(meta.Get("stream_end_timestamp_ms")), meta.Get("model_id").Str()
+	e.Time, e.Model = meta.Get("stream_end_timestamp_ms").MilliTime(), meta.Get("model_id").Str()
 	p.say(e)
 }
 
@@ -76,7 +76,7 @@ func readSummary(v jsontext.Value) (text, meta jsontext.Value) {
 func (p *parser) state(v jsontext.Value) {
 	state := v.Get("state")
 	run := &transcript.Run{
-		ID: p.run, Named: true, Rank: rankSession, Project: p.conv.Project, Model: chosen(modelOf(state)), Started: milliTime(v.Get("created_at")), Ended: milliTime(v.Get("updated_at")),
+		ID: p.run, Named: true, Rank: rankSession, Project: p.conv.Project, Model: chosen(modelOf(state)), Started: v.Get("created_at").MilliTime(), Ended: v.Get("updated_at").MilliTime(),
 	}
 	p.named = true
 	p.Emit(run)

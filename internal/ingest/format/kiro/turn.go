@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -36,7 +35,7 @@ func (p *parser) entry(v jsontext.Value) {
 	}
 	t := &turn{
 		parser: p, id: cmp.Or(body.Get("message_id").Str(), meta.Get("message_id").Str()), model: meta.Get("model_id").Str(),
-		asked: user.Get("timestamp").Time(), done: milliTime(meta.Get("stream_end_timestamp_ms")),
+		asked: user.Get("timestamp").Time(), done: meta.Get("stream_end_timestamp_ms").MilliTime(),
 	}
 	if t.model != "" {
 		p.conv.Model = t.model
@@ -44,7 +43,7 @@ func (p *parser) entry(v jsontext.Value) {
 	if dir := user.Get("env_context", "env_state", "current_working_directory").Str(); dir != "" && p.conv.Project == "" {
 		p.conv.Project = dir
 	}
-	t.user(user, milliTime(meta.Get("request_start_timestamp_ms")))
+	t.user(user, meta.Get("request_start_timestamp_ms").MilliTime())
 	t.answer(form, body)
 	if u := tokens(meta, "uncached_input_tokens", "output_tokens", "cache_read_input_tokens", "cache_write_input_tokens"); u != nil && t.id != "" {
 		u.Run, u.Conversation, u.Key, u.Origin, u.Time, u.Model, u.Requests = p.run, p.main, requestKey(t.id), p.origin, t.done, t.model, transcript.Known(1)
@@ -58,14 +57,6 @@ func (p *parser) entry(v jsontext.Value) {
 
 // requestKey identifies a request by the id of its answer.
 func requestKey(message string) string { return "request " + message }
-
-func milliTime(v jsontext.Value) transcript.Time {
-	n, _ := v.Int()
-	if n <= 0 {
-		return transcript.Time{}
-	}
-	return timestamp.UnixMilli(n)
-}
 
 // emit yields an event of the entry.
 func (t *turn) emit(e *transcript.Event, at transcript.Time) {

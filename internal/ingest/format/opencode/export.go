@@ -48,7 +48,7 @@ func (p *parser) exported(item, info jsontext.Value) {
 	}
 	m.origin = p.baseOrigin
 	p.current, p.hasSteps = &m, false
-	p.copied = isFork(info) && m.created.Valid && m.created.UnixMicro < firstTime(info.Get("time", "created")).UnixMicro
+	p.copied = isFork(info) && m.created.Valid && m.created.UnixMicro < info.Get("time", "created").MilliTime().UnixMicro
 	p.message(m)
 	for v := range item.Get("parts").Items() {
 		t := readPart(v)

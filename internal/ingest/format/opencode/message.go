@@ -39,7 +39,7 @@ func readMessage(v jsontext.Value) message {
 		case "path":
 			m.project = f.Get("cwd").Str()
 		case "time":
-			m.created, m.completed = firstTime(f.Get("created")), firstTime(f.Get("completed"))
+			m.created, m.completed = f.Get("created").MilliTime(), f.Get("completed").MilliTime()
 		case "tokens":
 			m.tokens = f
 		case "cost":

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -37,7 +38,7 @@ func readPart(v jsontext.Value) part {
 		case "synthetic":
 			t.synthetic = f.Bool() == transcript.Yes
 		case "time":
-			t.at, t.timed = firstTime(f.Get("start"), f.Get("created")), f.Get("start").Exists()
+			t.at, t.timed = cmp.Or(f.Get("start").MilliTime(), f.Get("created").MilliTime()), f.Get("start").Exists()
 			t.ended = f.Get("end").Exists()
 		}
 	}
@@ -150,7 +151,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	if id == "" {
 		id = t.id
 	}
-	start, end := firstTime(state.Get("time", "start")), firstTime(state.Get("time", "end"))
+	start, end := state.Get("time", "start").MilliTime(), state.Get("time", "end").MilliTime()
 	if start.Valid {
 		e.Time = start
 	}

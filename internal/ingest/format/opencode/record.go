@@ -1,8 +1,9 @@
 package opencode
 
 import (
+	"cmp"
+
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -40,7 +41,7 @@ func (p *parser) row(v jsontext.Value) {
 	case table == roleMessage:
 		p.finishMessage()
 		m := readMessage(data)
-		m.id, m.session, m.created = v.Get("id").Text(), v.Get("session_id").Text(), timeOr(m.created, v.Get("time_created"))
+		m.id, m.session, m.created = v.Get("id").Text(), v.Get("session_id").Text(), cmp.Or(m.created, v.Get("time_created").MilliTime())
 		m.origin = p.baseOrigin
 		current := m // a copy that outlives the row
 		current.value, current.tokens, current.cost = jsontext.Value{}, m.tokens.Clone(), m.cost.Clone()
@@ -50,7 +51,7 @@ func (p *parser) row(v jsontext.Value) {
 	case table == rolePart:
 		t := readPart(data)
 		t.id, t.msg, t.session = v.Get("id").Text(), v.Get("message_id").Text(), v.Get("session_id").Text()
-		t.at = timeOr(t.at, v.Get("time_created"))
+		t.at = cmp.Or(t.at, v.Get("time_created").MilliTime())
 		if p.current != nil && p.current.id == t.msg {
 			t.message = p.current
 		}
@@ -71,13 +72,6 @@ func (p *parser) finishMessage() {
 		p.messageUsage(*p.current)
 	}
 	p.current = nil
-}
-
-func timeOr(t transcript.Time, ms jsontext.Value) transcript.Time {
-	if n, ok := ms.Int(); ok && !t.Valid {
-		return timestamp.UnixMilli(n)
-	}
-	return t
 }
 
 // runID returns the id by which a record refers to its run: the session's, or the message's for parts that do not name their

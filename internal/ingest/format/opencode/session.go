@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -42,7 +41,7 @@ func (p *parser) session(v jsontext.Value) {
 		parent = ""
 	}
 	p.runNamed = map[string]bool{id: true}
-	started := firstTime(v.Get("time", "created"), v.Get("time_created"))
+	started := cmp.Or(v.Get("time", "created").MilliTime(), v.Get("time_created").MilliTime())
 	title, project, version := v.Get("title").Str(), v.Get("directory").Str(), v.Get("version").Str()
 	p.Emit(&transcript.Run{
 		ID: id, Local: true, Anchor: id, Anchored: true, Rank: 1 + p.rank, Group: first("projectID", "project_id"), Project: project,
@@ -80,16 +79,4 @@ func (p *parser) link(kind, from, to string) {
 			p.Emit(&transcript.Run{ID: id, Local: true, Anchor: id, Anchored: true, Named: true})
 		}
 	}
-}
-
-// firstTime returns the first valid one of several times in milliseconds.
-func firstTime(all ...jsontext.Value) transcript.Time {
-	for _, v := range all {
-		if n, ok := v.Int(); ok {
-			if t := timestamp.UnixMilli(n); t.Valid {
-				return t
-			}
-		}
-	}
-	return transcript.Time{}
 }

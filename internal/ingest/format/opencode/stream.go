@@ -68,7 +68,7 @@ func (p *parser) streamLine(v jsontext.Value) {
 		return
 	}
 	p.beginStream(t.session, t.msg)
-	at := firstTime(v.Get("timestamp"))
+	at := v.Get("timestamp").MilliTime()
 	if t.id != "" && t.msg != "" {
 		if !t.at.Valid {
 			t.at = at

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -23,7 +24,7 @@ func (p *parser) messageV2(v jsontext.Value) {
 	m := message{
 		value: data, id: v.Get("id").Text(), session: v.Get("session_id").Text(), origin: p.baseOrigin,
 		agent: data.Get("agent").Str(), model: data.Get("model", "id").Str(), provider: data.Get("model", "providerID").Str(),
-		created: timeOr(firstTime(data.Get("time", "created")), v.Get("time_created")), completed: firstTime(data.Get("time", "completed")),
+		created: cmp.Or(data.Get("time", "created").MilliTime(), v.Get("time_created").MilliTime()), completed: data.Get("time", "completed").MilliTime(),
 	}
 	typ := v.Get("type").Str()
 	p.emitTimeHint(hintV2, m)
@@ -106,7 +107,7 @@ func (p *parser) toolV2(m message, e *transcript.Event, item jsontext.Value) {
 	if id == "" {
 		id = e.ID
 	}
-	start, end := firstTime(item.Get("time", "ran"), item.Get("time", "created")), firstTime(item.Get("time", "completed"))
+	start, end := cmp.Or(item.Get("time", "ran").MilliTime(), item.Get("time", "created").MilliTime()), item.Get("time", "completed").MilliTime()
 	if start.Valid {
 		e.Time = start
 	}

@@ -38,10 +38,10 @@ func (e *entry) read(o jsontext.Object) {
 			e.kind = v.Word()
 		case "createdAt": // of a header
 			if !e.at.Valid {
-				e.at = parseTime(v)
+				e.at = v.TimeOrMilli()
 			}
 		case "timestamp":
-			e.at = parseTime(v)
+			e.at = v.TimeOrMilli()
 		case "message":
 			e.message = v
 		case "parentId":
@@ -59,14 +59,6 @@ func (e *entry) read(o jsontext.Object) {
 
 // isHeader reports whether the line is a session header.
 func (e *entry) isHeader() bool { return e.typ == "session" || e.typ == "header" }
-
-// parseTime reads a time as text or in milliseconds.
-func parseTime(v jsontext.Value) transcript.Time {
-	if n, ok := v.Int(); ok {
-		return timestamp.UnixMilli(n)
-	}
-	return v.Time()
-}
 
 // message holds the members of a message.
 type message struct {

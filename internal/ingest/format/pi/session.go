@@ -113,7 +113,7 @@ func (r *reader) line(o jsontext.Object) {
 	e.read(o)
 	m := readMessage(e.message)
 	if !e.at.Valid {
-		e.at = parseTime(m.timestamp)
+		e.at = m.timestamp.TimeOrMilli()
 	}
 	if r.s.printed {
 		if !r.enter(e) {

@@ -82,10 +82,7 @@ func (p *parser) call(v jsontext.Value, id string) {
 		call.ID = p.nextCall()
 	}
 	p.names[call.ID] = call.Name
-	if inside := input.Inside(); inside.Exists() {
-		input = inside
-	}
-	call.Paths = format.Paths(input, pathNames, nil)
+	call.Paths = format.Paths(input.Unwrap(), pathNames, nil)
 	e.Parts[0].Call = call
 	p.Emit(e)
 }

@@ -38,10 +38,7 @@ func outcomeOf(status string) transcript.Outcome {
 
 // fill sets what SWE-agent states of a run, most of it in its configuration.
 func fill(run *transcript.Run, doc jsontext.Value) {
-	replay := doc.Get("replay_config")
-	if replay.IsString() {
-		replay = replay.Inside()
-	}
+	replay := doc.Get("replay_config").Unwrap()
 	run.Agent = "SWE-agent"
 	run.Version = doc.Get("info", "swe_agent_version").Str()
 	agent := replay.Get("agent")

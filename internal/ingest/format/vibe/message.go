@@ -84,10 +84,8 @@ func (m *message) later(key string, f jsontext.Value) {
 
 // parseTime reads a time as text, in milliseconds or in seconds.
 func parseTime(v jsontext.Value) transcript.Time {
-	if n, ok := v.Int(); ok && n > 1e11 {
-		return timestamp.UnixMilli(n)
-	} else if ok && n > 0 {
-		return timestamp.UnixSeconds(n)
+	if n, ok := v.Int(); ok {
+		return timestamp.Epoch(n)
 	}
 	return v.Time()
 }
@@ -275,12 +273,8 @@ func (p *parser) assistant(m *message) {
 
 func (p *parser) call(v jsontext.Value) *transcript.Call {
 	args := v.Get("function", "arguments")
-	input := args
-	if inside := args.Inside(); inside.Exists() {
-		input = inside
-	}
 	c := &transcript.Call{
-		ID: v.Get("id").Str(), Name: v.Get("function", "name").Word(), Input: int64(args.Len()), Paths: format.Paths(input, pathNames, nil),
+		ID: v.Get("id").Str(), Name: v.Get("function", "name").Word(), Input: int64(args.Len()), Paths: format.Paths(args.Unwrap(), pathNames, nil),
 	}
 	if c.ID == "" {
 		c.ID = p.nextCall()

@@ -18,10 +18,7 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 		"created_at", "pinned_at", "bumped_at":
 		return dst, true
 	case "arguments":
-		if inside := value.Inside(); inside.Exists() {
-			value = inside
-		}
-		return jsontext.AppendScalars(dst, value), true
+		return jsontext.AppendScalars(dst, value.Unwrap()), true
 	case "data":
 		if value.IsBase64() {
 			return dst, true
