@@ -44,6 +44,11 @@ func (r *Rows) SessionProblem(p *transcript.Problem) {
 	r.Emit(p)
 }
 
+// NoSession yields a problem of a row that names no session.
+func (r *Rows) NoSession() {
+	r.SessionProblem(&transcript.Problem{Kind: "no session", Reason: "the row names no session", Origin: r.Row.Origin})
+}
+
 // Begin makes a session the current one, and reports whether another one was.
 func (r *Rows) Begin(session string) bool {
 	if session == r.Session {
@@ -66,9 +71,16 @@ func (r *Rows) Part(v jsontext.Value) transcript.Part {
 	return jsontext.PartIn(r.Row.Value, v, r.Lend.Text(func(dst []byte) []byte { return r.AppendText(dst, v) }))
 }
 
+// Event returns an event for a value that has its own bytes in the row. It is valid until the next row.
+func (r *Rows) Event(kind transcript.Kind, role, typ string, v jsontext.Value) *transcript.Event {
+	e := r.Lend.Event(transcript.Event{Kind: kind, Role: role, Type: typ, Origin: r.Row.Origin})
+	e.Parts[0] = r.Part(v)
+	return e
+}
+
 // Uncounted yields the row as an event that does not count.
 func (r *Rows) Uncounted(kind transcript.Kind, typ string, at transcript.Time) {
-	e := r.Lend.Event(transcript.Event{Run: r.Session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: r.Row.Origin})
-	e.Parts[0] = r.Part(r.Row.Value)
+	e := r.Event(kind, "", typ, r.Row.Value)
+	e.Run, e.Verdict, e.Time = r.Session, transcript.Uncounted, at
 	r.Emit(e)
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -50,8 +51,8 @@ func (p *parser) emitUsage(s closedBlock) {
 		Run: t.id, Conversation: conversation, Key: t.id + "/" + strconv.Itoa(t.counts["usage"]), Time: t.at, Origin: s.at, Model: s.model,
 		Input: parseCount(input), Output: parseCount(output), CacheWrite: parseCount(written), CacheRead: parseCount(read), Requests: transcript.Known(1), Estimated: rounded,
 	}
-	if u.Input.Known { // "sent" includes the cached part
-		u.Input.N = max(0, u.Input.N-u.CacheRead.N-u.CacheWrite.N)
+	if u.Input.Known && !format.ExcludeCache(u) { // "sent" includes the cached part
+		u.Input.N = 0
 	}
 	if v, err := jsontext.Parse([]byte(strings.TrimRight(strings.ReplaceAll(cost, ",", ""), "."))); err == nil {
 		if n := v.NanoUSD(); n.Known {

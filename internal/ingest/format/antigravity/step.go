@@ -88,7 +88,7 @@ func (p *parser) transcript() {
 			p.emitConversation()
 		}
 		s := readStep(o)
-		p.note(s.at)
+		format.Extend(&p.facts.Started, &p.facts.Ended, s.at)
 		p.step(&s)
 	}
 	if p.started && !p.Done() {
@@ -102,18 +102,6 @@ func (p *parser) emitConversation() {
 	c.ID, c.Run, c.Rank = p.run, p.run, ranks[p.in.Role]
 	p.Emit(&transcript.Run{ID: p.run, Rank: c.Rank, Title: c.Title, Model: c.Model, Started: c.Started, Ended: c.Ended})
 	p.Emit(&c)
-}
-
-// note extends the time of the conversation by that of a step.
-func (p *parser) note(at transcript.Time) {
-	c := &p.facts
-	switch {
-	case !at.Valid:
-	case !c.Started.Valid:
-		c.Started, c.Ended = at, at
-	case at.UnixMicro > c.Ended.UnixMicro:
-		c.Ended = at
-	}
 }
 
 // step yields the events of a step. The type decides what it is, and for types that are not known who made it: each action of the model is a step

@@ -69,9 +69,7 @@ func (p *parser) history() {
 		Input: v.Get("tokensIn").Count(), Output: v.Get("tokensOut").Count(), CacheRead: v.Get("cacheReads").Count(),
 		CacheWrite: v.Get("cacheWrites").Count(), Cost: v.Get("totalCost").NanoUSD(),
 	}
-	if cached := u.CacheRead.N + u.CacheWrite.N; u.Input.N >= cached {
-		u.Input.N -= cached
-	}
+	format.ExcludeCache(u)
 	if u.Cost.Known {
 		u.CostSource = "totalCost"
 	}

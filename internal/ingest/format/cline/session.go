@@ -250,8 +250,8 @@ func (p *parser) sessionUsage(v jsontext.Value, n int, at transcript.Time, model
 		// A teammate has a file for each task, and a later file repeats the messages of earlier ones.
 		u.Key = fmt.Sprintf("%s/%s:%s@%d", path.Dir(p.task), agent, id, at.UnixMicro)
 	}
-	if u.Input.Known {
-		u.Input.N = max(u.Input.N-u.CacheRead.N-u.CacheWrite.N, 0)
+	if u.Input.Known && !format.ExcludeCache(u) {
+		u.Input.N = 0
 	}
 	if u.Cost.Known {
 		u.CostSource = "metrics.cost"

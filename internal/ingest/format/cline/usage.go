@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -75,8 +76,8 @@ func (p *parser) request(m message, inclusive bool) {
 	if !hasCounts(counts) {
 		return // the request has only begun
 	}
-	if cached := u.CacheRead.N + u.CacheWrite.N; inclusive && u.Input.N >= cached {
-		u.Input.N -= cached
+	if inclusive {
+		format.ExcludeCache(u)
 	}
 	if u.Cost.Known {
 		u.CostSource = "cost"

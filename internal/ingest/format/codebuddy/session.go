@@ -211,13 +211,7 @@ func (p *parser) note(l *line) {
 	if agent := l.provider.agent; p.child && agent != "" && !l.provider.compact {
 		c.Agent = cmp.Or(c.Agent, agent)
 	}
-	switch {
-	case !l.at.Valid:
-	case !c.Started.Valid:
-		c.Started, c.Ended = l.at, l.at
-	case l.at.UnixMicro > c.Ended.UnixMicro:
-		c.Ended = l.at
-	}
+	format.Extend(&c.Started, &c.Ended, l.at)
 }
 
 // event returns an event for one value of a line, or the whole line. It is valid until the next line.

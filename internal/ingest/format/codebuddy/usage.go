@@ -3,6 +3,7 @@ package codebuddy
 import (
 	"cmp"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -39,9 +40,7 @@ func (p *parser) usage(l *line) {
 	if u.Rank = 2 * (u.Input.N + u.Output.N); p.isHome(l) { // of equals, not the one that another session replays
 		u.Rank++
 	}
-	if cached := u.CacheRead.N + u.CacheWrite.N; u.Input.Known && cached <= u.Input.N { // else the prompt does not include them
-		u.Input.N -= cached
-	}
+	format.ExcludeCache(u)
 	if u.Output.Known {
 		u.Reasoning.N = min(u.Reasoning.N, u.Output.N)
 	}

@@ -21,7 +21,7 @@ func (m *message) block(v jsontext.Value, place string) {
 	case "text":
 		m.text(v, place)
 	case "plan":
-		m.emit(m.event(transcript.KindMessage, typ, v), place, transcript.Counted)
+		m.emit(m.Event(transcript.KindMessage, m.role, typ, v), place, transcript.Counted)
 	case "tool":
 		m.call(v, v.Get("toolCallId").Text(), v.Get("toolName").Str(), v.Get("input"), place)
 		m.result(v.First("output", "outputRaw"), v.Get("toolCallId").Text(), v.Get("toolName").Str(), "", place)
@@ -37,9 +37,9 @@ func (m *message) block(v jsontext.Value, place string) {
 		m.agent = outer
 		m.result(v.Get("content"), id, name, v.Get("status").Word(), place)
 	case "image", "mode-divider", "agent-list", "gate-state":
-		m.emit(m.event(transcript.KindNotice, typ, v), place, transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, m.role, typ, v), place, transcript.Uncounted)
 	default:
-		m.emit(m.event(transcript.KindUnknown, typ, v), place, transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, typ, v), place, transcript.Uncounted)
 	}
 }
 
@@ -51,7 +51,7 @@ func (m *message) text(v jsontext.Value, place string) {
 	case v.Get("textType").Is("reasoning"):
 		kind = transcript.KindReasoning
 	}
-	m.emit(m.event(kind, "text", v), place, verdict)
+	m.emit(m.Event(kind, m.role, "text", v), place, verdict)
 }
 
 // pathNames and pathLists are the members of a call's input that name files.
@@ -61,7 +61,7 @@ var (
 )
 
 func (m *message) call(v jsontext.Value, id, name string, input jsontext.Value, place string) {
-	e := m.event(transcript.KindToolCall, v.Get("type").Word(), v)
+	e := m.Event(transcript.KindToolCall, m.role, v.Get("type").Word(), v)
 	e.Role = "assistant"
 	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Paths: format.Paths(input, pathNames, pathLists)}
 	if input.Exists() {
@@ -75,7 +75,7 @@ func (m *message) result(v jsontext.Value, id, name, status, place string) {
 	if v.IsNull() || v.IsString() && v.IsBlank() {
 		return
 	}
-	e := m.event(transcript.KindToolResult, "output", v)
+	e := m.Event(transcript.KindToolResult, m.role, "output", v)
 	e.Role = "tool"
 	res := &transcript.Result{Call: id, Name: name, Status: status, Output: int64(v.Len())}
 	if status != "" {

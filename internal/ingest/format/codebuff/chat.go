@@ -81,23 +81,17 @@ func (p *parser) message(v jsontext.Value) {
 		m.agent = v.Get("agent", "agentType").Str()
 		m.answer(v, content)
 	case "error":
-		m.emit(m.event(transcript.KindError, "error", content), "", transcript.Uncounted)
+		m.emit(m.Event(transcript.KindError, m.role, "error", content), "", transcript.Uncounted)
 	default:
-		m.emit(m.event(transcript.KindUnknown, v.Get("variant").Word(), v), "", transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, v.Get("variant").Word(), v), "", transcript.Uncounted)
 	}
 	if said := v.Get("userError"); !said.IsBlank() {
-		m.emit(m.event(transcript.KindError, "userError", said), "/error", transcript.Uncounted)
+		m.emit(m.Event(transcript.KindError, m.role, "userError", said), "/error", transcript.Uncounted)
 	}
 	if m.n == 0 {
-		m.emit(m.event(transcript.KindNotice, "message", v), "", transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, m.role, "message", v), "", transcript.Uncounted)
 	}
 	m.usage(v)
-}
-
-func (m *message) event(kind transcript.Kind, typ string, v jsontext.Value) *transcript.Event {
-	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.Row.Origin})
-	e.Parts[0] = m.Part(v)
-	return e
 }
 
 func (m *message) emit(e *transcript.Event, place string, verdict transcript.Verdict) {
@@ -146,7 +140,7 @@ func (m *message) answer(v, content jsontext.Value) {
 	if strings.HasPrefix(m.id, "sys-") {
 		kind, verdict = transcript.KindNotice, transcript.Uncounted
 	}
-	m.emit(m.event(kind, "text", content), "", verdict)
+	m.emit(m.Event(kind, m.role, "text", content), "", verdict)
 }
 
 // usage yields what an answer cost, in credits.

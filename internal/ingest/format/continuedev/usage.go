@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -75,8 +76,8 @@ func (p *parser) readUsage(v jsontext.Value, apart bool) *transcript.Usage {
 		CacheRead: count(v.Get("promptTokensDetails", "cachedTokens")), CacheWrite: count(v.Get("promptTokensDetails", "cacheWriteTokens")),
 		Reasoning: count(v.Get("completionTokensDetails", "reasoningTokens")),
 	}
-	if cached := u.CacheRead.N + u.CacheWrite.N; !apart && u.Input.N >= cached {
-		u.Input.N -= cached
+	if !apart {
+		format.ExcludeCache(u)
 	}
 	return u
 }

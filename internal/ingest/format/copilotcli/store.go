@@ -84,8 +84,8 @@ func requestOf(v jsontext.Value, input, output, read, write, reasoning string) *
 	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known {
 		return nil
 	}
-	if u.Input.Known {
-		u.Input.N = max(u.Input.N-u.CacheRead.N-u.CacheWrite.N, 0)
+	if u.Input.Known && !format.ExcludeCache(u) {
+		u.Input.N = 0
 	}
 	return u
 }

@@ -29,7 +29,7 @@ func (p *parser) message(v jsontext.Value) {
 	}
 	parts := v.Get("parts")
 	if !parts.IsArray() {
-		m.emit(m.event(transcript.KindUnknown, "", p.Row.Value), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, "", p.Row.Value), transcript.Uncounted)
 		return
 	}
 	for part := range parts.Items() {
@@ -42,14 +42,8 @@ func (p *parser) message(v jsontext.Value) {
 		m.number++
 	}
 	if m.n == 0 {
-		m.emit(m.event(transcript.KindNotice, "", p.Row.Value), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, m.role, "", p.Row.Value), transcript.Uncounted)
 	}
-}
-
-func (m *message) event(kind transcript.Kind, typ string, v jsontext.Value) *transcript.Event {
-	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.Row.Origin})
-	e.Parts[0] = m.Part(v)
-	return e
 }
 
 func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
@@ -80,7 +74,7 @@ func (m *message) part(v jsontext.Value) {
 	case "text":
 		m.text(typ, v)
 	case "reasoning":
-		e := m.event(transcript.KindReasoning, typ, v)
+		e := m.Event(transcript.KindReasoning, m.role, typ, v)
 		e.Role = "assistant"
 		if data.Get("thinking").IsBlank() { // only a signature
 			e.Kind = transcript.KindNotice
@@ -89,13 +83,13 @@ func (m *message) part(v jsontext.Value) {
 		}
 		m.emit(e, transcript.Counted)
 	case "tool_call":
-		e := m.event(transcript.KindToolCall, typ, v)
+		e := m.Event(transcript.KindToolCall, m.role, typ, v)
 		e.Role = "assistant"
 		input := data.Get("input")
 		e.Parts[0].Call = &transcript.Call{ID: data.Get("id").Text(), Name: data.Get("name").Str(), Input: int64(input.Len()), Paths: format.Paths(input.Inside(), pathNames, nil)}
 		m.emit(e, transcript.Counted)
 	case "tool_result":
-		e := m.event(transcript.KindToolResult, typ, v)
+		e := m.Event(transcript.KindToolResult, m.role, typ, v)
 		e.Role = "tool"
 		e.Parts[0].Result = &transcript.Result{
 			Call: data.Get("tool_call_id").Text(), Name: data.Get("name").Str(), Failed: data.Get("is_error").Bool(), Output: int64(data.Get("content").Len()),
@@ -106,9 +100,9 @@ func (m *message) part(v jsontext.Value) {
 	case "finish":
 		m.finish(v)
 	case "image_url", "binary":
-		m.emit(m.event(transcript.KindNotice, typ, v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, m.role, typ, v), transcript.Uncounted)
 	default:
-		m.emit(m.event(transcript.KindUnknown, typ, v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, typ, v), transcript.Uncounted)
 	}
 }
 
@@ -116,7 +110,7 @@ func (m *message) part(v jsontext.Value) {
 var pathNames = []string{"file_path", "path", "filePath"}
 
 func (m *message) text(typ string, v jsontext.Value) {
-	e := m.event(transcript.KindMessage, typ, v)
+	e := m.Event(transcript.KindMessage, m.role, typ, v)
 	if v.Get("data", "text").IsBlank() {
 		e.Kind = transcript.KindNotice
 		m.emit(e, transcript.Uncounted)
@@ -138,13 +132,13 @@ func (m *message) shell(v jsontext.Value) {
 	data, call := v.Get("data"), m.id+"/"+strconv.Itoa(m.number)
 	command, output := data.Get("command"), data.Get("output")
 	if !command.Exists() || !output.Exists() {
-		m.emit(m.event(transcript.KindUnknown, typeShell, v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, typeShell, v), transcript.Uncounted)
 		return
 	}
-	e := m.event(transcript.KindToolCall, typeShell, command)
+	e := m.Event(transcript.KindToolCall, m.role, typeShell, command)
 	e.Parts[0].Call = &transcript.Call{ID: call, Name: name, Input: int64(command.Len())}
 	m.emit(e, transcript.Counted)
-	e = m.event(transcript.KindToolResult, typeShell, output)
+	e = m.Event(transcript.KindToolResult, m.role, typeShell, output)
 	e.Role = "tool"
 	res := &transcript.Result{Call: call, Name: name, Output: int64(output.Len())}
 	if n, ok := data.Get("exit_code").Int(); ok {
@@ -166,5 +160,5 @@ func (m *message) finish(v jsontext.Value) {
 			return
 		}
 	}
-	m.emit(m.event(kind, "finish", v), transcript.Uncounted)
+	m.emit(m.Event(kind, m.role, "finish", v), transcript.Uncounted)
 }

@@ -15,7 +15,7 @@ func (p *parser) row(v jsontext.Value) {
 		id, parent = v.Get("id").Text(), v.Get("parent_session_id").Text()
 	}
 	if id == "" {
-		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the row names no session", Origin: p.Row.Origin})
+		p.NoSession()
 		return
 	}
 	p.Begin(sessionID(id, parent))

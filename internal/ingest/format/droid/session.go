@@ -111,7 +111,7 @@ func (p *parser) line(l *line) {
 		l.duplicate = p.seen[l.id]
 		p.seen[l.id] = true
 	}
-	p.note(l.at)
+	format.Extend(&p.facts.Started, &p.facts.Ended, l.at)
 	switch {
 	case l.typ == "message" && l.message.IsObject():
 		p.message(l)
@@ -126,18 +126,6 @@ func (p *parser) line(l *line) {
 		p.uncounted(l, transcript.KindLifecycle, l.typ)
 	default:
 		p.uncounted(l, transcript.KindUnknown, l.typ)
-	}
-}
-
-// note extends the time of the session by that of a line.
-func (p *parser) note(at transcript.Time) {
-	c := &p.facts
-	switch {
-	case !at.Valid:
-	case !c.Started.Valid:
-		c.Started, c.Ended = at, at
-	case at.UnixMicro > c.Ended.UnixMicro:
-		c.Ended = at
 	}
 }
 

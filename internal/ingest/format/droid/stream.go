@@ -108,7 +108,7 @@ func (w *printed) enter(id string) {
 }
 
 func (w *printed) line(l *line) {
-	w.note(l.at)
+	format.Extend(&w.facts.Started, &w.facts.Ended, l.at)
 	text := l.value.Get("text")
 	switch l.typ {
 	case "message":

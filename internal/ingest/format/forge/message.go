@@ -32,9 +32,9 @@ func (p *parser) message(entry jsontext.Value) string {
 	case tool.IsObject():
 		m.result(tool)
 	case v.Get("image").Exists():
-		m.emit(m.event(transcript.KindNotice, "user", "image", v.Get("image")), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, "user", "image", v.Get("image")), transcript.Uncounted)
 	default:
-		m.emit(m.event(transcript.KindUnknown, "", "", entry), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, "", "", entry), transcript.Uncounted)
 	}
 	return hash
 }
@@ -73,12 +73,6 @@ func (p *parser) unique(key string) string {
 	return key
 }
 
-func (m *message) event(kind transcript.Kind, role, typ string, v jsontext.Value) *transcript.Event {
-	e := m.Lend.Event(transcript.Event{Kind: kind, Role: role, Type: typ, Origin: m.Row.Origin})
-	e.Parts[0] = m.Part(v)
-	return e
-}
-
 func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
 	e.Conversation, e.Run, e.Verdict, e.Model = conversation, m.Session, verdict, m.model
 	e.ID, e.Global, e.Home = m.key+"/"+strconv.Itoa(m.n), m.origin != m.Session, m.home
@@ -94,24 +88,24 @@ func (m *message) text(v jsontext.Value, hasUsage bool) {
 	case role == "assistant":
 		m.reasoning(v.Get("reasoning_details"))
 		if said := v.Get("content"); !said.IsBlank() {
-			m.emit(m.event(transcript.KindMessage, role, "text", said), transcript.Counted)
+			m.emit(m.Event(transcript.KindMessage, role, "text", said), transcript.Counted)
 		}
 		for call := range v.Get("tool_calls").Items() {
 			m.call(call)
 		}
 		if m.n == 0 {
-			m.emit(m.event(transcript.KindNotice, role, "text", v), transcript.Uncounted)
+			m.emit(m.Event(transcript.KindNotice, role, "text", v), transcript.Uncounted)
 		}
 	case isBlank, v.Get("droppable").Bool() == transcript.Yes: // what a prompt has brought along
-		m.emit(m.event(transcript.KindNotice, role, "text", v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, role, "text", v), transcript.Uncounted)
 	case role == "system":
-		m.emit(m.event(transcript.KindSystem, role, "text", v), transcript.Counted)
+		m.emit(m.Event(transcript.KindSystem, role, "text", v), transcript.Counted)
 	case hasUsage: // a summary of what was here
-		m.emit(m.event(transcript.KindCompaction, "system", "text", v), transcript.Counted)
+		m.emit(m.Event(transcript.KindCompaction, "system", "text", v), transcript.Counted)
 	case role == "user":
-		m.emit(m.event(transcript.KindMessage, role, "text", v), transcript.Counted)
+		m.emit(m.Event(transcript.KindMessage, role, "text", v), transcript.Counted)
 	default:
-		m.emit(m.event(transcript.KindUnknown, role, "text", v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, role, "text", v), transcript.Uncounted)
 	}
 }
 
@@ -119,7 +113,7 @@ func (m *message) text(v jsontext.Value, hasUsage bool) {
 func (m *message) reasoning(v jsontext.Value) {
 	for item := range v.Items() {
 		if !item.Get("text").IsBlank() {
-			m.emit(m.event(transcript.KindReasoning, "assistant", "reasoning_details", v), transcript.Counted)
+			m.emit(m.Event(transcript.KindReasoning, "assistant", "reasoning_details", v), transcript.Counted)
 			return
 		}
 	}
@@ -129,7 +123,7 @@ func (m *message) reasoning(v jsontext.Value) {
 var pathNames = []string{"path", "file_path"}
 
 func (m *message) call(v jsontext.Value) {
-	e := m.event(transcript.KindToolCall, "assistant", "tool_call", v)
+	e := m.Event(transcript.KindToolCall, "assistant", "tool_call", v)
 	e.Parts[0].Call = &transcript.Call{
 		ID: v.Get("call_id").Text(), Name: v.Get("name").Str(), Input: int64(v.Get("arguments").Len()), Paths: format.Paths(inputOf(v), pathNames, nil),
 	}
@@ -138,7 +132,7 @@ func (m *message) call(v jsontext.Value) {
 
 // result yields the result of a call. That of a sub-agent names its conversation.
 func (m *message) result(v jsontext.Value) {
-	e := m.event(transcript.KindToolResult, "tool", "tool", v)
+	e := m.Event(transcript.KindToolResult, "tool", "tool", v)
 	output, call := v.Get("output"), v.Get("call_id").Text()
 	e.Parts[0].Result = &transcript.Result{Call: call, Name: v.Get("name").Str(), Failed: output.Get("is_error").Bool(), Output: int64(output.Len())}
 	m.emit(e, transcript.Counted)

@@ -28,7 +28,7 @@ func (p *parser) message(role string, at transcript.Time, content, metadata json
 		m.facts.Set("compacted", true)
 	}
 	if !content.IsArray() {
-		m.emit(m.event(transcript.KindUnknown, "", p.Row.Value), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, "", p.Row.Value), transcript.Uncounted)
 		return
 	}
 	var thinking []jsontext.Value
@@ -48,7 +48,7 @@ func (p *parser) message(role string, at transcript.Time, content, metadata json
 	}
 	flush()
 	if m.n == 0 {
-		m.emit(m.event(transcript.KindNotice, "", p.Row.Value), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, m.role, "", p.Row.Value), transcript.Uncounted)
 	}
 }
 
@@ -82,12 +82,6 @@ func (m *message) identify(content jsontext.Value, name string) {
 	}
 }
 
-func (m *message) event(kind transcript.Kind, typ string, v jsontext.Value) *transcript.Event {
-	e := m.Lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.parser.Row.Origin})
-	e.Parts[0] = m.Part(v)
-	return e
-}
-
 func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
 	e.Conversation, e.Run, e.Verdict, e.Time, e.Attributes = conversation, m.Session, verdict, m.at, m.facts
 	e.ID, e.Global, e.Home = m.id+"/"+strconv.Itoa(m.n), true, m.home
@@ -102,7 +96,7 @@ func (m *message) block(v jsontext.Value) {
 	typ := v.Get("type").Word()
 	switch typ {
 	case "text":
-		e := m.event(transcript.KindMessage, typ, v)
+		e := m.Event(transcript.KindMessage, m.role, typ, v)
 		if m.hidden || m.role != "user" && m.role != "assistant" {
 			e.Kind, e.Role = transcript.KindSystem, "system"
 		}
@@ -113,7 +107,7 @@ func (m *message) block(v jsontext.Value) {
 		}
 		m.emit(e, transcript.Counted)
 	case "redactedThinking", "reasoning":
-		e := m.event(transcript.KindReasoning, typ, v)
+		e := m.Event(transcript.KindReasoning, m.role, typ, v)
 		e.Role = "assistant"
 		m.emit(e, transcript.Counted)
 	case "toolRequest", "frontendToolRequest":
@@ -121,13 +115,13 @@ func (m *message) block(v jsontext.Value) {
 	case "toolResponse":
 		m.result(typ, v)
 	case "image", "toolConfirmationRequest", "actionRequired", "systemNotification":
-		m.emit(m.event(transcript.KindNotice, typ, v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, m.role, typ, v), transcript.Uncounted)
 	case "conversationCompacted", "contextLengthExceeded", "summarizationRequested":
-		m.emit(m.event(transcript.KindCompaction, typ, v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindCompaction, m.role, typ, v), transcript.Uncounted)
 	case "error":
-		m.emit(m.event(transcript.KindError, typ, v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindError, m.role, typ, v), transcript.Uncounted)
 	default:
-		m.emit(m.event(transcript.KindUnknown, typ, v), transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, typ, v), transcript.Uncounted)
 	}
 }
 
@@ -145,7 +139,7 @@ func (m *message) reasoning(all []jsontext.Value) {
 
 func (m *message) call(typ string, v jsontext.Value) {
 	request := v.Get("toolCall", "value")
-	e := m.event(transcript.KindToolCall, typ, v)
+	e := m.Event(transcript.KindToolCall, m.role, typ, v)
 	e.Role = "assistant"
 	input := request.Get("arguments")
 	e.Parts[0].Call = &transcript.Call{ID: v.Get("id").Text(), Name: request.Get("name").Str(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
@@ -157,7 +151,7 @@ var pathNames = []string{"path", "file_path", "source", "target"}
 
 func (m *message) result(typ string, v jsontext.Value) {
 	result := v.Get("toolResult")
-	e := m.event(transcript.KindToolResult, typ, v)
+	e := m.Event(transcript.KindToolResult, m.role, typ, v)
 	e.Role = "tool"
 	output := result.Get("value")
 	if failure := result.Get("error"); !failure.IsNull() {

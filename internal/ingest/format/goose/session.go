@@ -13,7 +13,7 @@ func (p *parser) row(v jsontext.Value) {
 		id = v.Get("id").Text()
 	}
 	if id == "" {
-		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the row names no session", Origin: p.Row.Origin})
+		p.NoSession()
 		return
 	}
 	if p.Begin(sessionID(id, v.Get("began").Str())) {

@@ -1,6 +1,7 @@
 package goose
 
 import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -54,8 +55,8 @@ func (p *parser) readUsage(v jsontext.Value, prefix string, cost jsontext.Value)
 		Run: p.Session, Conversation: conversation, Origin: p.Row.Origin, Input: v.Get(prefix + "input_tokens").Count(), Output: v.Get(prefix + "output_tokens").Count(),
 		CacheRead: v.Get(prefix + "cache_read_tokens").Count(), CacheWrite: v.Get(prefix + "cache_write_tokens").Count(),
 	}
-	if u.Input.Known {
-		u.Input.N = max(0, u.Input.N-u.CacheRead.N-u.CacheWrite.N)
+	if u.Input.Known && !format.ExcludeCache(u) {
+		u.Input.N = 0
 	}
 	if n := cost.NanoUSD(); n.Known && n.N >= 0 {
 		u.Cost, u.CostSource = n, "accumulated_cost"

@@ -111,12 +111,10 @@ func (m *message) sum() uint64 {
 }
 
 func (m *message) event(kind transcript.Kind, role string, v jsontext.Value) *transcript.Event {
-	e := m.Lend.Event(transcript.Event{Kind: kind, Role: role, Type: m.role, Origin: m.Row.Origin})
 	if !v.Exists() {
 		v = m.Row.Value
 	}
-	e.Parts[0] = m.Part(v)
-	return e
+	return m.Event(kind, role, m.role, v)
 }
 
 func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {

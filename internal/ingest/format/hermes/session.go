@@ -15,7 +15,7 @@ func (p *parser) row(v jsontext.Value) {
 		id = v.Get("id").Text()
 	}
 	if id == "" {
-		p.Emit(&transcript.Problem{Run: p.Session, Kind: "no session", Reason: "the row names no session", Origin: p.Row.Origin})
+		p.NoSession()
 		return
 	}
 	p.enter(id)

@@ -223,13 +223,7 @@ func (p *parser) say(e *transcript.Event) {
 	default:
 		p.seen[e.ID] = true
 	}
-	if at := e.Time; at.Valid {
-		if c := &p.conv; !c.Started.Valid {
-			c.Started, c.Ended = at, at
-		} else if at.UnixMicro > c.Ended.UnixMicro {
-			c.Ended = at
-		}
-	}
+	format.Extend(&p.conv.Started, &p.conv.Ended, e.Time)
 	p.Emit(e)
 }
 

@@ -3,6 +3,7 @@ package openhands
 import (
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -31,8 +32,8 @@ func (t tokens) usage(apart bool) *transcript.Usage {
 		return nil
 	}
 	u := &transcript.Usage{Input: t.prompt, Output: t.output, CacheRead: t.read, CacheWrite: t.write}
-	if cached := t.read.N + t.write.N; !apart && cached <= t.prompt.N {
-		u.Input.N -= cached
+	if !apart {
+		format.ExcludeCache(u)
 	}
 	if t.reasoning.N <= t.output.N {
 		u.Reasoning = t.reasoning

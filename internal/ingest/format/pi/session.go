@@ -136,14 +136,7 @@ func (r *reader) line(o jsontext.Object) {
 		return
 	}
 	r.identify(e, &m)
-	if e.at.Valid {
-		if !r.first.Valid {
-			r.first = e.at
-		}
-		if !r.last.Valid || e.at.UnixMicro > r.last.UnixMicro {
-			r.last = e.at
-		}
-	}
+	format.Extend(&r.first, &r.last, e.at)
 	r.entry(e, &m)
 	if e.id != "" && e.kind != "record" {
 		r.prevID = e.id

@@ -3,6 +3,7 @@ package sweagent
 import (
 	"cmp"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -63,9 +64,7 @@ func readTokens(usage jsontext.Value) *transcript.Usage {
 		Input: largest(usage.Get("prompt_tokens"), usage.Get("input_tokens")), Output: largest(usage.Get("completion_tokens"), usage.Get("output_tokens")),
 		CacheRead: read, CacheWrite: written, Reasoning: out.Get("reasoning_tokens").Tokens(),
 	}
-	if cached := read.N + written.N; cached <= u.Input.N {
-		u.Input.N -= cached
-	}
+	format.ExcludeCache(u)
 	if hour := in.Get("cache_creation_token_details", "ephemeral_1h_input_tokens").Tokens(); hour.N > 0 && hour.N <= written.N {
 		u.CacheWrite.N, u.CacheWrite1h = written.N-hour.N, hour
 	}

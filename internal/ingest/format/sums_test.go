@@ -1,0 +1,29 @@
+package format
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+func TestExcludeCache(t *testing.T) {
+	for _, c := range []struct{ input, read, written, want int64 }{{100, 60, 30, 10}, {100, 100, 0, 0}, {100, 0, 0, 100}, {100, 60, 41, 100}} {
+		u := transcript.Usage{Input: transcript.Known(c.input), CacheRead: transcript.Known(c.read), CacheWrite: transcript.Known(c.written)}
+		if ok := ExcludeCache(&u); u.Input != transcript.Known(c.want) || ok != (c.want < c.input || c.read+c.written == 0) {
+			t.Errorf("%+v: %+v, %v", c, u.Input, ok)
+		}
+	}
+	if u := (transcript.Usage{CacheRead: transcript.Known(1)}); ExcludeCache(&u) || u.Input.Known {
+		t.Error("an unknown input has become known")
+	}
+}
+
+func TestExtend(t *testing.T) {
+	var started, ended transcript.Time
+	for _, n := range []int64{0, 5, 3, 9, 7, 0} {
+		Extend(&started, &ended, transcript.Time{UnixMicro: n, Valid: n > 0})
+	}
+	if started.UnixMicro != 5 || ended.UnixMicro != 9 {
+		t.Errorf("from %d to %d, want 5 to 9", started.UnixMicro, ended.UnixMicro)
+	}
+}
