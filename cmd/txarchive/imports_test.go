@@ -72,8 +72,12 @@ var doors = map[string][]string{
 	"archive": {"lru", "disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
-	"ingest":                    {"ingest/format", "ingest/jsontext", "ingest/layer", "ingest/dbcopy", "ingest/payload", "ingest/sourcefs", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},
+	"ingest":                    {"ingest/adopt", "ingest/cleaning", "ingest/damaged", "ingest/dbcopy", "ingest/format", "ingest/jsontext", "ingest/layer", "ingest/listing", "ingest/payload", "ingest/sourcefs", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},
+	"ingest/adopt":              {"blob", "blob/pack", "index"},
+	"ingest/cleaning":           {"ingest/format", "ingest/jsontext"},
+	"ingest/damaged":            {"blob", "transcript"},
 	"ingest/dbcopy":             {"disk"},
+	"ingest/listing":            {},
 	"ingest/payload":            {"ingest/format", "ingest/layer", "index", "blob", "transcript"},
 	"ingest/sourcefs":           {"blob"},
 	"ingest/zipped":             {},

@@ -254,13 +254,13 @@ func (g *Ingester) commit(ctx context.Context, c *batch) error {
 	for i, f := range c.facts {
 		facts[i] = index.FactRow{Fact: f, Pack: c.pack.Name}
 	}
-	in := index.Batch{Pack: c.pack, Facts: facts, Resolvers: g.resolverOf, Prices: g.book}
+	in := index.Batch{Pack: c.pack, Facts: facts}
 	for _, p := range c.pieces {
 		if p.rows != nil {
 			in.Parsed = append(in.Parsed, p.rows)
 		}
 	}
-	if err := g.Index.Commit(ctx, in); err != nil {
+	if err := g.commitRows(ctx, in); err != nil {
 		return fmt.Errorf("pack %s is stored and not indexed: %w", c.pack.Name, err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/listing"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 	"github.com/txarchive/txarchive/internal/ingest/zipped"
 )
@@ -29,10 +30,22 @@ var credentials = map[string]bool{
 	"secrets.json": true, // Cline
 }
 
+// file is a regular file of a source.
+type file struct {
+	path  string // below the source's root, with slashes
+	size  int64
+	mtime int64 // nanoseconds
+}
+
 // claimed is a file with its class.
 type claimed struct {
 	*file
 	*class
+}
+
+// claimed returns a file from the queue.
+func (s *scan) claimed(f listing.File) *claimed {
+	return &claimed{&file{f.Path, f.Size, f.ModTime}, s.classes.get(f.Class)}
 }
 
 // class is the format and the claim of a file. A classTable interns it, so that a million files with few classes take little memory.
@@ -84,9 +97,9 @@ func (c *claimed) formatName() string {
 const notOpened = math.MaxUint32
 
 // detect classifies the files that match, on all cores, and returns the numbers of those that could be opened.
-func (s *scan) detect(ctx context.Context, match func(uint32, *entry) bool) ([]uint32, error) {
+func (s *scan) detect(ctx context.Context, match func(uint32, *listing.Entry) bool) ([]uint32, error) {
 	var todo []uint32
-	for i, e := range s.files.all {
+	for i, e := range s.files.All {
 		if match(i, e) {
 			todo = append(todo, i)
 		}
@@ -104,9 +117,10 @@ func (s *scan) detect(ctx context.Context, match func(uint32, *entry) bool) ([]u
 				if i >= len(todo) || ctx.Err() != nil {
 					return
 				}
-				e, f := s.files.at(todo[i]), s.files.file(todo[i])
+				e := s.files.At(todo[i])
+				f := &file{s.files.Path(todo[i]), e.Size, e.ModTime}
 				cl, err := s.classify(&files, f, head)
-				e.class = s.classes.intern(cl)
+				e.Class = s.classes.intern(cl)
 				if err != nil {
 					stage := "detect"
 					if !cl.failed {
@@ -239,16 +253,16 @@ type ignored struct {
 // selectFiles returns the files to store: those of a format, those below a root (with the role Other), and with All the rest. It settles their classes.
 func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 	return slices.DeleteFunc(files, func(i uint32) bool {
-		e := s.files.at(i)
-		cl := *s.classes.get(e.class)
+		e := s.files.At(i)
+		cl := *s.classes.get(e.Class)
 		if cl.claim.Skip {
 			s.report.LeftOut++
-			if p := s.files.path(i); strings.HasSuffix(p, "-wal") { // else its database would be read at each scan: see recheckDatabases
+			if p := s.files.Path(i); strings.HasSuffix(p, "-wal") { // else its database would be read at each scan: see recheckDatabases
 				s.recordIgnored(p, e)
 			}
 			return true
 		}
-		p := s.files.path(i)
+		p := s.files.Path(i)
 		below := deepestRoot(p, roots)
 		switch {
 		case cl.format != nil:
@@ -267,14 +281,14 @@ func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 			}
 			return true
 		}
-		e.class = s.classes.intern(cl)
+		e.Class = s.classes.intern(cl)
 		return false
 	})
 }
 
 // recordIgnored records the metadata of a file that is not stored, so that the next scan does not open it again.
-func (s *scan) recordIgnored(p string, e *entry) {
-	s.ignored = append(s.ignored, ignored{pathHash(p), index.Stat{Size: e.size, ModTime: e.mtime, Inode: e.inode, Ignored: true}})
+func (s *scan) recordIgnored(p string, e *listing.Entry) {
+	s.ignored = append(s.ignored, ignored{pathHash(p), index.Stat{Size: e.Size, ModTime: e.ModTime, Inode: e.Inode, Ignored: true}})
 }
 
 // underRoot reports whether a path lies below a root of a format. Only there does a file that cannot be archived matter.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/ingest/cleaning"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -140,7 +141,8 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	var paths []string
 	shared := memberships{}
 	formats := map[string]string{}
-	for c := range work.drain {
+	for f := range work.Drain {
+		c := s.claimed(f)
 		root := clampRoot(c.root)
 		if c.format != nil && root != "" {
 			formats[root] = c.formatName()
@@ -154,7 +156,7 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	}
 	if cleaner, ok := g.formatNamed(found.Format).(format.Cleaner); ok {
 		for _, c := range cleaner.Cleanings() {
-			found.Days = max(found.Days, retentionDays(c, root.Dir))
+			found.Days = max(found.Days, cleaning.Days(c, root.Dir))
 		}
 	}
 	var o Outlook

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/listing"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
@@ -43,7 +44,7 @@ func (g *Ingester) FindBelow(ctx context.Context, dir, except string) ([]Holder,
 	if err := s.listCandidates(ctx, at.path, except); err != nil {
 		return nil, err
 	}
-	if _, err := s.detect(ctx, func(uint32, *entry) bool { return true }); err != nil {
+	if _, err := s.detect(ctx, func(uint32, *listing.Entry) bool { return true }); err != nil {
 		return nil, err
 	}
 	formats := map[string][]string{}

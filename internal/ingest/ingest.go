@@ -4,9 +4,9 @@
 // Its promises: a file is in the index only when its bytes are durable in a pack; a batch is one pack and one
 // transaction; ingesting twice writes nothing; sources are only read; one bad file never stops the rest.
 //
-// A scan runs in stages: walk.go lists the files, claim.go asks the formats about them, list.go queues those to be read; workers (store.go,
+// A scan runs in stages: walk.go lists the files, claim.go asks the formats about them, source.go queues those to be read; workers (store.go,
 // large.go) read, hash, compress and parse them; pipeline.go and batch.go pack and commit the results. adopt.go indexes packs that are there
-// already.
+// already, and stored.go parses what they hold.
 package ingest
 
 import (

@@ -3,12 +3,15 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/cleaning"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -70,14 +73,14 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 		o.add(f)
 		if withCleaner[cmp.Or(formats[f.root], f.format)] {
 			if files == nil {
-				files = make([]surveyed, 0, s.files.count)
+				files = make([]surveyed, 0, s.files.Count())
 			}
 			files = append(files, *f)
 		}
 	}); err != nil {
 		return o, err
 	}
-	g.predictDeletions(&o, root, files, s.files.path, formats, until)
+	g.predictDeletions(&o, root, files, s.files.Path, formats, until)
 	return o, nil
 }
 
@@ -174,21 +177,21 @@ func (s *scan) surveyFiles(ctx context.Context, known []string, formats map[stri
 	for _, r := range known {
 		roots[r] = true
 	}
-	for i, e := range s.files.all {
-		if e.known && !e.ignored {
+	for i, e := range s.files.All {
+		if e.Known && !e.Ignored {
 			continue
 		}
 		var root string
-		if e.pathFormat, root = s.classifyByPath(s.files.path(i)); root != "" {
+		if e.PathFormat, root = s.classifyByPath(s.files.Path(i)); root != "" {
 			roots[root] = true
 		}
 	}
 	shared := memberships{}
-	for i, e := range s.files.all {
-		if e.pathFormat == skippedByPath {
+	for i, e := range s.files.All {
+		if e.PathFormat == skippedByPath {
 			continue
 		}
-		f, to, p := surveyed{number: i, size: e.size, mtime: e.mtime}, membership{}, s.files.path(i)
+		f, to, p := surveyed{number: i, size: e.Size, mtime: e.ModTime}, membership{}, s.files.Path(i)
 		for dir := path.Dir(p); ; dir = path.Dir(dir) {
 			if roots[dir] {
 				to.root = dir
@@ -197,19 +200,19 @@ func (s *scan) surveyFiles(ctx context.Context, known []string, formats map[stri
 				break
 			}
 		}
-		if e.known && !e.ignored && formats[to.root] == "" {
-			e.pathFormat, _ = s.classifyByPath(p)
+		if e.Known && !e.Ignored && formats[to.root] == "" {
+			e.PathFormat, _ = s.classifyByPath(p)
 		}
-		if e.pathFormat > 0 && e.pathFormat != skippedByPath {
-			to.format = s.g.Formats[e.pathFormat-1].Name()
+		if e.PathFormat > 0 && e.PathFormat != skippedByPath {
+			to.format = s.g.Formats[e.PathFormat-1].Name()
 		}
 		f.membership = shared.intern(to)
-		if !e.known {
+		if !e.Known {
 			if err := s.compareWithIndex(ctx, &f, p); err != nil {
 				return err
 			}
 		}
-		if e.ignored || f.state == isNew && f.root == "" && f.format == "" {
+		if e.Ignored || f.state == isNew && f.root == "" && f.format == "" {
 			f.state = isUnknown
 		}
 		each(&f)
@@ -217,10 +220,10 @@ func (s *scan) surveyFiles(ctx context.Context, known []string, formats map[stri
 	return nil
 }
 
-// skippedByPath is the entry.pathFormat of a file that is never archived. Other values are the position of a format, counted from 1, or 0 for none.
+// skippedByPath is the Entry.PathFormat of a file that is never archived. Other values are the position of a format, counted from 1, or 0 for none.
 const skippedByPath = 255
 
-// classifyByPath returns the format that claims a path, as in entry.pathFormat, and the root that it states.
+// classifyByPath returns the format that claims a path, as in Entry.PathFormat, and the root that it states.
 func (s *scan) classifyByPath(p string) (pathFormat byte, root string) {
 	if credentials[path.Base(p)] {
 		return skippedByPath, ""
@@ -257,4 +260,64 @@ func (s *scan) compareWithIndex(ctx context.Context, f *surveyed, p string) erro
 		}
 	}
 	return nil
+}
+
+// rootFormats returns the formats that own directories of this source, by directory.
+func (s *scan) rootFormats(ctx context.Context) (map[string]string, error) {
+	formats := map[string]string{}
+	for f, err := range s.g.Index.Facts(ctx, FactRoot) {
+		if err != nil {
+			return nil, err
+		}
+		var v struct {
+			Format string `json:"format"`
+		}
+		below, ok := strings.CutPrefix(f.Key+"/", s.root.Source+"/")
+		if !ok || json.Unmarshal(f.Value, &v) != nil {
+			continue
+		}
+		formats[cmp.Or(strings.TrimSuffix(below, "/"), ".")] = v.Format
+	}
+	return formats, nil
+}
+
+// predictDeletions adds to o the files that programs will delete before until. formats has the format of each root.
+func (g *Ingester) predictDeletions(o *Outlook, root Root, files []surveyed, path func(number uint32) string, formats map[string]string, until time.Time) {
+	for _, f := range g.Formats {
+		cleaner, ok := f.(format.Cleaner)
+		if !ok {
+			continue
+		}
+		for _, c := range cleaner.Cleanings() {
+			all := cleaning.Files{Count: len(files), Changed: func(i int) int64 { return files[i].mtime }, Unit: func(i int) (group, name string) {
+				one := &files[i]
+				if cmp.Or(formats[one.root], one.format) != f.Name() || one.state == isUnknown {
+					return "", ""
+				}
+				return c.Unit(path(one.number), one.root)
+			}}
+			cleaning.Due(c, root.Dir, all, until, func(i int, at time.Time) {
+				files[i].dueForDeletion, files[i].deletedAt = true, at.UnixNano()
+			})
+		}
+	}
+	for i := range files {
+		if f := &files[i]; f.dueForDeletion {
+			o.addDeletion(f)
+		}
+	}
+}
+
+// addDeletion counts a file that will be deleted.
+func (o *Outlook) addDeletion(f *surveyed) {
+	o.Doomed++
+	o.DoomedBytes += f.size
+	if f.state == isArchived {
+		return
+	}
+	o.AtRisk++
+	o.AtRiskBytes += f.missing
+	if at := time.Unix(0, f.deletedAt); o.First.IsZero() || at.Before(o.First) {
+		o.First = at
+	}
 }

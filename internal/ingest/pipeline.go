@@ -12,13 +12,14 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/listing"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
 func workers() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 // storeAll runs the files through workers, packs and commits, then writes the facts and the metadata of the scan.
-func (s *scan) storeAll(ctx context.Context, work *queue, facts []blob.Fact) error {
+func (s *scan) storeAll(ctx context.Context, work *listing.Queue, facts []blob.Fact) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.rowBudget, s.documentBudget = newRowBudget(), newDocumentBudget()
@@ -45,7 +46,7 @@ func (s *scan) storeAll(ctx context.Context, work *queue, facts []blob.Fact) err
 }
 
 // runWorkers runs the workers until the queue is empty, and collects problems of files.
-func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery, fail func(error)) {
+func (s *scan) runWorkers(ctx context.Context, work *listing.Queue, out chan<- delivery, fail func(error)) {
 	var files, bytes atomic.Int64
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -54,7 +55,8 @@ func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery,
 		wait.Go(func() {
 			w := &worker{s: s, ctx: ctx, deliveries: out, files: sourcefs.Opener{Root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: s.g.newCollector(&lexicon)}
 			defer w.files.Close()
-			for c := range work.drain {
+			for f := range work.Drain {
+				c := s.claimed(f)
 				if ctx.Err() != nil {
 					break
 				}
@@ -66,7 +68,7 @@ func (s *scan) runWorkers(ctx context.Context, work *queue, out chan<- delivery,
 						mu.Unlock()
 					}
 				}
-				s.g.progress(Progress{Stage: "store", Path: c.path, Files: files.Add(1), TotalFiles: work.count, Bytes: bytes.Add(c.size), TotalBytes: work.bytes})
+				s.g.progress(Progress{Stage: "store", Path: c.path, Files: files.Add(1), TotalFiles: work.Count, Bytes: bytes.Add(c.size), TotalBytes: work.Bytes})
 			}
 			if err := w.flush(); err != nil {
 				fail(err)

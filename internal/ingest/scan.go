@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/listing"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
@@ -22,7 +23,7 @@ type scan struct {
 	sources             []Named // of the archive, and those scanned now
 	statCache           *index.StatCache
 	seen                []bool // which entries of statCache the walk found
-	files               listing
+	files               listing.List
 	total               int64
 	report              *Report
 	classes             classTable
@@ -76,14 +77,14 @@ func (s *scan) visit(rel string, info sourcefs.Info) {
 		return
 	}
 	s.total++
-	f := s.files.add(rel)
-	f.size, f.mtime, f.inode = info.Size, info.ModTime, info.Inode
+	f := s.files.Add(rel)
+	f.Size, f.ModTime, f.Inode = info.Size, info.ModTime, info.Inode
 	last, at, ok := s.statCache.Find(pathHash(rel))
 	if ok {
 		s.seen[at] = true
 	}
-	if ok && !(last.Ignored && s.formatsChanged) && last.Size == f.size && last.ModTime == f.mtime && last.Inode == f.inode {
-		f.known, f.ignored = !s.g.Pruned || last.Ignored, last.Ignored
+	if ok && !(last.Ignored && s.formatsChanged) && last.Size == f.Size && last.ModTime == f.ModTime && last.Inode == f.Inode {
+		f.Known, f.Ignored = !s.g.Pruned || last.Ignored, last.Ignored
 	}
 	if s.total%1000 == 0 {
 		s.g.progress(Progress{Stage: "scan", Path: rel, TotalFiles: s.total})

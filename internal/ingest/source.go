@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/listing"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
@@ -104,7 +105,7 @@ func (g *Ingester) scanSource(ctx context.Context, root Root, sources []Named, r
 		return s.countWork(ctx, work)
 	}
 	if s.emptyIndex {
-		if err := g.build(ctx, work.bytes); err != nil {
+		if err := g.build(ctx, work.Bytes); err != nil {
 			return err
 		}
 	}
@@ -223,22 +224,22 @@ func (g *Ingester) newFormats(ctx context.Context, source string) (bool, error) 
 }
 
 // chooseWork returns the files to read, and the new facts about the source.
-func (s *scan) chooseWork(ctx context.Context) (*queue, []blob.Fact, error) {
+func (s *scan) chooseWork(ctx context.Context) (*listing.Queue, []blob.Fact, error) {
 	known, err := s.knownRoots(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.recheckDatabases()
-	files, err := s.detect(ctx, func(i uint32, e *entry) bool {
-		return !e.known || len(s.unclaimed) > 0 && s.unclaimed[pathHash(s.files.path(i))]
+	files, err := s.detect(ctx, func(i uint32, e *listing.Entry) bool {
+		return !e.Known || len(s.unclaimed) > 0 && s.unclaimed[pathHash(s.files.Path(i))]
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	files = slices.DeleteFunc(files, func(i uint32) bool { // still without a format: nothing to read again
-		e := s.files.at(i)
-		e.known = e.known && s.classes.get(e.class).format == nil
-		return e.known
+		e := s.files.At(i)
+		e.Known = e.Known && s.classes.get(e.Class).format == nil
+		return e.Known
 	})
 	owners := s.ownedRoots()
 	roots, fresh := mergeRoots(known, owners)
@@ -246,9 +247,9 @@ func (s *scan) chooseWork(ctx context.Context) (*queue, []blob.Fact, error) {
 	if err := s.loadPendingRoots(ctx, fresh); err != nil {
 		return nil, nil, err
 	}
-	reclassified, err := s.detect(ctx, func(i uint32, e *entry) bool {
-		return e.known && (e.ignored && (s.g.All || underRoot(s.files.path(i), roots)) ||
-			len(s.pendingRoots) > 0 && slices.ContainsFunc(s.pendingRoots, func(r string) bool { return within(s.files.path(i), r) }))
+	reclassified, err := s.detect(ctx, func(i uint32, e *listing.Entry) bool {
+		return e.Known && (e.Ignored && (s.g.All || underRoot(s.files.Path(i), roots)) ||
+			len(s.pendingRoots) > 0 && slices.ContainsFunc(s.pendingRoots, func(r string) bool { return within(s.files.Path(i), r) }))
 	})
 	if err != nil {
 		return nil, nil, err
@@ -263,9 +264,9 @@ func (s *scan) chooseWork(ctx context.Context) (*queue, []blob.Fact, error) {
 	s.skipped = slices.DeleteFunc(s.skipped, func(e FileError) bool { return !underRoot(e.Path, roots) && !s.g.All && e.Err == nil })
 	s.reportLinks(roots)
 	slices.SortStableFunc(s.skipped, func(a, b FileError) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(files, s.files.compare)
-	work := s.files.queue(files, &s.classes)
-	s.files = listing{} // the queue has all that is to be read
+	slices.SortFunc(files, s.files.Compare)
+	work := s.files.Queue(files)
+	s.files = listing.List{} // the queue has all that is to be read
 	return work, facts, nil
 }
 
@@ -339,8 +340,9 @@ func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
 }
 
 // countWork counts what an ingest would do, as far as sizes tell.
-func (s *scan) countWork(ctx context.Context, work *queue) error {
-	for c := range work.drain {
+func (s *scan) countWork(ctx context.Context, work *listing.Queue) error {
+	for f := range work.Drain {
+		c := s.claimed(f)
 		if splits := splitsOf(c); splits != nil {
 			if err := s.countParts(ctx, c, splits); err != nil {
 				s.problem(c.path, "open", err)

@@ -299,23 +299,23 @@ func partPath(database, name string) string {
 // recheckDatabases marks databases as changed whose write-ahead log has changed: it has rows that the database file lacks. If the root of the
 // scan is the database itself, the walk does not find the log; then any log counts as changed.
 func (s *scan) recheckDatabases() {
-	if s.files.count == 1 && s.files.path(0) == s.root.Below {
+	if s.files.Count() == 1 && s.files.Path(0) == s.root.Below {
 		if info, err := s.dir.Stat(s.root.Below + "-wal"); err == nil && info.Size() > 0 {
-			s.files.at(0).known = false
+			s.files.At(0).Known = false
 		}
 	}
 	changed := map[string]bool{}
-	for i, e := range s.files.all {
-		if !e.known && bytes.HasSuffix(s.files.name(i), []byte("-wal")) {
-			changed[strings.TrimSuffix(s.files.path(i), "-wal")] = true
+	for i, e := range s.files.All {
+		if !e.Known && bytes.HasSuffix(s.files.Name(i), []byte("-wal")) {
+			changed[strings.TrimSuffix(s.files.Path(i), "-wal")] = true
 		}
 	}
 	if len(changed) == 0 {
 		return
 	}
-	for i, e := range s.files.all {
-		if changed[s.files.path(i)] {
-			e.known = false
+	for i, e := range s.files.All {
+		if changed[s.files.Path(i)] {
+			e.Known = false
 		}
 	}
 }

@@ -3,14 +3,10 @@ package ingest
 import (
 	"context"
 	"errors"
-	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
@@ -44,43 +40,42 @@ func (s *scan) walk(ctx context.Context) error {
 		s.visit(s.root.Below, sourcefs.InfoOf(info))
 		return nil
 	}
-	w := walker{scan: s, todo: []string{path.Clean(s.root.Below)}, archiveDir: s.archivePath()}
-	w.more.L = &w.mu
-	var all sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() { w.work(ctx) })
+	var excluded atomic.Int64
+	exclude, archiveDir := excludePatterns(s.root.Exclude), s.archivePath()
+	found := foundFiles{scan: s}
+	w := sourcefs.Walker{
+		Root: s.root.Dir,
+		Skip: func(name string, isDir bool) bool {
+			if exclude.matchOne(name, isDir) != "" {
+				excluded.Add(1)
+				return true
+			}
+			return isDir && name == archiveDir
+		},
+		Files:   found.add,
+		Problem: func(dir string, err error) { s.problem(dir, "scan", err) },
 	}
-	all.Wait()
+	w.Walk(ctx, path.Clean(s.root.Below))
+	s.report.Excluded += excluded.Load()
 	if err := s.waitLoaded(); err != nil {
 		return err
 	}
-	w.give()
+	found.give()
 	return ctx.Err()
 }
 
-// walker reads directories on all cores. It stats every file, which is nearly all the work of a scan that finds nothing new.
-type walker struct {
-	scan       *scan
-	mu         sync.Mutex // guards the fields below, and the scan's files and problems
-	more       sync.Cond
-	todo       []string      // directories, a stack
-	busy       int           // directories being read
-	archiveDir string        // see archivePath
-	pending    []visitedFile // files not given to the scan yet, see deliver
-}
-
-// visitedFile is a file with its metadata, or the error of reading that.
-type visitedFile struct {
-	name string
-	meta sourcefs.Info
-	err  error
+// foundFiles are files that the walk has found and the scan does not have yet: it takes them once its data from the index is loaded.
+type foundFiles struct {
+	scan    *scan
+	pending []sourcefs.Found
 }
 
 // maxPendingFiles is how many files are listed before the scan's data from the index is loaded: a pending file takes more memory than one in a listing.
 const maxPendingFiles = 1 << 16
 
-// deliver gives the pending files to the scan if the scan's data is loaded, or waits for that if too many are pending. It needs w.mu.
-func (w *walker) deliver() {
+// add takes files, and gives all that are pending to the scan if its data is loaded; it waits for that if too many are pending.
+func (w *foundFiles) add(files []sourcefs.Found) {
+	w.pending = append(w.pending, files...)
 	if w.scan.loaded != nil && len(w.pending) < maxPendingFiles {
 		select {
 		case <-w.scan.loaded:
@@ -92,15 +87,15 @@ func (w *walker) deliver() {
 }
 
 // give gives the pending files to the scan once its data is loaded.
-func (w *walker) give() {
+func (w *foundFiles) give() {
 	failed := w.scan.waitLoaded() != nil // then there is nothing to compare with; walk returns the error
 	for _, f := range w.pending {
 		switch {
 		case failed:
-		case f.err != nil:
-			w.scan.problem(f.name, "scan", f.err)
+		case f.Err != nil:
+			w.scan.problem(f.Name, "scan", f.Err)
 		default:
-			w.scan.visit(f.name, f.meta)
+			w.scan.visit(f.Name, f.Info)
 		}
 	}
 	clear(w.pending)
@@ -121,88 +116,4 @@ func (s *scan) archivePath() string {
 		return ""
 	}
 	return filepath.ToSlash(rel)
-}
-
-// readDirBatch is how many entries are read of a directory at a time. A directory may have a million.
-const readDirBatch = 1024
-
-// work reads directories until none is left. All goroutines of the walk run it.
-func (w *walker) work(ctx context.Context) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for {
-		for len(w.todo) == 0 && w.busy > 0 {
-			w.more.Wait()
-		}
-		if len(w.todo) == 0 || ctx.Err() != nil {
-			return
-		}
-		last := len(w.todo) - 1
-		dir := w.todo[last]
-		w.todo = w.todo[:last]
-		w.busy++
-		w.mu.Unlock()
-		below, err := w.readDir(dir)
-		w.mu.Lock()
-		w.busy--
-		if err != nil {
-			w.scan.problem(dir, "scan", err)
-		}
-		slices.Reverse(below)
-		w.todo = append(w.todo, below...)
-		if len(below) > 1 || len(w.todo) == 0 && w.busy == 0 || ctx.Err() != nil {
-			w.more.Broadcast()
-		}
-	}
-}
-
-// readDir delivers the files of a directory and returns the directories in it. With an error it may have done part of both.
-func (w *walker) readDir(rel string) (below []string, err error) {
-	dir, err := sourcefs.OpenDir(filepath.Join(w.scan.root.Dir, filepath.FromSlash(rel)))
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	for {
-		entries, err := dir.ReadDir(readDirBatch) // in no particular order
-		below = w.visitEntries(dir, rel, entries, below)
-		if errors.Is(err, io.EOF) {
-			return below, nil
-		}
-		if err != nil {
-			return below, err
-		}
-	}
-}
-
-// visitEntries delivers the files among the entries of a directory, and appends the directories to below.
-func (w *walker) visitEntries(dir *os.File, rel string, entries []fs.DirEntry, below []string) []string {
-	files := make([]visitedFile, 0, len(entries))
-	exclude, excluded := excludePatterns(w.scan.root.Exclude), int64(0)
-	for _, e := range entries {
-		name := e.Name()
-		if rel != "." {
-			name = rel + "/" + name
-		}
-		if exclude.matchOne(name, e.IsDir()) != "" {
-			excluded++
-			continue
-		}
-		if e.IsDir() {
-			if name != w.archiveDir {
-				below = append(below, name)
-			}
-			continue
-		}
-		info, err := sourcefs.Stat(dir, e)
-		if !errors.Is(err, fs.ErrNotExist) { // else it was removed after it was listed: nothing to archive
-			files = append(files, visitedFile{name, info, err})
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.scan.report.Excluded += excluded
-	w.pending = append(w.pending, files...)
-	w.deliver()
-	return below
 }

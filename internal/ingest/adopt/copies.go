@@ -1,4 +1,4 @@
-package ingest
+package adopt
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type copyTargets struct {
 }
 
 // findCopyTargets finds where content is stored that copies expect in packs which are gone.
-func (g *Ingester) findCopyTargets(ctx context.Context, packs []scannedPack) (*copyTargets, error) {
+func (a *Adopter) findCopyTargets(ctx context.Context, packs []scannedPack) (*copyTargets, error) {
 	p := &copyTargets{map[string]int{}, map[blob.Ref]blob.Copy{}}
 	for i, t := range packs {
 		p.index[t.Name] = i
@@ -40,7 +40,7 @@ func (g *Ingester) findCopyTargets(ctx context.Context, packs []scannedPack) (*c
 		if p.hasAll(t.names) {
 			continue
 		}
-		if _, err := g.manifest(ctx, t.Name, func(v *blob.Version) bool {
+		if _, err := a.manifest(ctx, t.Name, func(v *blob.Version) bool {
 			for i := range v.Extents {
 				if other := v.Extents[i].Place("").Pack; other != "" && !p.has(other) {
 					wanted[v.Extents[i].SHA256] = true
@@ -55,7 +55,7 @@ func (g *Ingester) findCopyTargets(ctx context.Context, packs []scannedPack) (*c
 		if len(wanted) == 0 {
 			break
 		}
-		if _, err := g.manifest(ctx, t.Name, func(v *blob.Version) bool {
+		if _, err := a.manifest(ctx, t.Name, func(v *blob.Version) bool {
 			for i := range v.Extents {
 				if e := &v.Extents[i]; e.CopyOf == nil && wanted[e.SHA256] {
 					p.stored[e.SHA256] = blob.Copy{Pack: t.Name, Raw: e.Raw}

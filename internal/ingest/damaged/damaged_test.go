@@ -1,4 +1,4 @@
-package ingest
+package damaged
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ import (
 )
 
 // remainsOf returns a text whose bytes in [from, to) are lost.
-func remainsOf(text string, from, to int64) *damagedOriginal {
-	r := &damagedOriginal{size: int64(len(text)), holes: []*hole{{from: from, to: to}}}
+func remainsOf(text string, from, to int64) *Original {
+	r := &Original{size: int64(len(text)), holes: []*hole{{from: from, to: to}}}
 	part := func(from, to int64) io.Reader {
 		return &edgeScanner{r: iotest.OneByteReader(strings.NewReader(text[from:to])), at: from, holes: &r.holes}
 	}
-	r.reader = io.MultiReader(part(0, from), &filler{size: to - from}, part(to, r.size))
+	r.Reader = io.MultiReader(part(0, from), &filler{size: to - from}, part(to, r.size))
 	return r
 }
 
@@ -28,7 +28,7 @@ func TestRemains(t *testing.T) {
 		for from := range int64(len(text)) {
 			for to := from + 1; to <= int64(len(text)); to++ {
 				r := remainsOf(text, from, to)
-				got, err := io.ReadAll(r.reader)
+				got, err := io.ReadAll(r.Reader)
 				if err != nil || int64(len(got)) != r.size || string(got[:from]) != text[:from] || string(got[to:]) != text[to:] {
 					t.Fatalf("%q without %d to %d is read as %q: %v", text, from, to, got, err)
 				}
@@ -42,7 +42,7 @@ func TestRemains(t *testing.T) {
 }
 
 // check checks every line that a parser would see.
-func check(t *testing.T, r *damagedOriginal, text string, got []byte) {
+func check(t *testing.T, r *Original, text string, got []byte) {
 	h, at := r.holes[0], int64(0)
 	for line := range bytes.Lines(got) {
 		n := int64(len(bytes.TrimSuffix(line, []byte("\n"))))

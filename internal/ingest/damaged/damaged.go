@@ -1,36 +1,23 @@
-package ingest
+// Package damaged reads what damage of the archive has left of an original.
+package damaged
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// losses returns the bytes that repairs have recorded as lost.
-func (g *Ingester) losses(ctx context.Context) (*blob.Losses, error) {
-	var all blob.Losses
-	for f, err := range g.Index.Facts(ctx, blob.FactLost) {
-		if err != nil {
-			return nil, err
-		}
-		all.Add(f, "")
-	}
-	return &all, nil
-}
-
-// damagedOriginal is an original with lost bytes. A parser reads line feeds and NULs in their place, which no text
+// Original is an original with lost bytes. A parser reads line feeds and NULs in their place, which no text
 // and no JSON contains, so it recovers at the next line; records of lines that are incomplete are dropped. An original with a
 // layer (gzip, a database) ends at its first lost byte.
-type damagedOriginal struct {
+type Original struct {
+	Reader  io.Reader // of as many bytes as the original had, or of those before the first lost one if it has a layer
 	size    int64
 	holes   []*hole
-	reader  io.Reader
 	layered bool
 }
 
@@ -54,9 +41,10 @@ var layerMagics = []struct {
 	magic string
 }{{0, "\x1f\x8b"}, {0, "\x28\xb5\x2f\xfd"}, {0, "SQLite format 3\x00"}, {257, "ustar"}}
 
-// openDamaged opens an original with lost bytes. It returns nil if bytes are missing that no repair has recorded as lost.
-func (g *Ingester) openDamaged(ctx context.Context, s *index.State, losses []blob.Loss) *damagedOriginal {
-	r := &damagedOriginal{size: s.Size}
+// Open opens an original of the given size, of which the archive still has the extents, which read reads. It returns nil if bytes are missing
+// that no repair has recorded as lost.
+func Open(size int64, extents []blob.Extent, losses []blob.Loss, read func([]blob.Extent) io.Reader) *Original {
+	r := &Original{size: size}
 	var readers []io.Reader
 	at := int64(0)
 	gap := func(to int64) bool {
@@ -65,28 +53,28 @@ func (g *Ingester) openDamaged(ctx context.Context, s *index.State, losses []blo
 		readers = append(readers, &filler{size: to - at})
 		return blob.Covers(losses, at, to-at)
 	}
-	for _, e := range s.Extents {
+	for _, e := range extents {
 		if e.Offset > at && !gap(e.Offset) {
 			return nil
 		}
-		readers = append(readers, &edgeScanner{r: g.Originals.Reader(ctx, []blob.Extent{e}), at: e.Offset, holes: &r.holes})
+		readers = append(readers, &edgeScanner{r: read([]blob.Extent{e}), at: e.Offset, holes: &r.holes})
 		at = e.Offset + e.Size
 	}
-	if at < s.Size && !gap(s.Size) {
+	if at < size && !gap(size) {
 		return nil
 	}
-	r.layered = len(r.holes) > 0 && r.holes[0].from > 0 && g.isLayered(ctx, s)
+	r.layered = len(r.holes) > 0 && r.holes[0].from > 0 && isLayered(read(extents[:1]))
 	if r.layered {
-		readers = []io.Reader{io.LimitReader(g.Originals.Reader(ctx, s.Extents), r.holes[0].from)}
+		readers = []io.Reader{io.LimitReader(read(extents), r.holes[0].from)}
 	}
-	r.reader = io.MultiReader(readers...)
+	r.Reader = io.MultiReader(readers...)
 	return r
 }
 
 // isLayered reports whether the text of an original is inside a layer, by its first bytes.
-func (g *Ingester) isLayered(ctx context.Context, s *index.State) bool {
+func isLayered(r io.Reader) bool {
 	head := make([]byte, 512)
-	n, _ := io.ReadFull(g.Originals.Reader(ctx, s.Extents[:1]), head)
+	n, _ := io.ReadFull(r, head)
 	for _, l := range layerMagics {
 		if bytes.HasPrefix(head[min(l.at, n):n], []byte(l.magic)) {
 			return true
@@ -161,7 +149,7 @@ func (h *hole) scanBefore(at int64, b []byte) {
 
 // affects reports whether a record's bytes include lost ones, or may be part of a line that does. Lines that begin as a JSON object need no
 // such care: no proper part of a line with one object is an object, so the parser rejects it.
-func (r *damagedOriginal) affects(o transcript.Origin) bool {
+func (r *Original) affects(o transcript.Origin) bool {
 	if r.layered || o.Inner != "" {
 		return false
 	}
@@ -180,8 +168,8 @@ func (r *damagedOriginal) affects(o transcript.Origin) bool {
 	return false
 }
 
-// filter drops the records that lost bytes affect, and appends a problem for each hole.
-func (r *damagedOriginal) filter(records iter.Seq2[transcript.Record, error]) iter.Seq2[transcript.Record, error] {
+// Filter drops the records that lost bytes affect, and appends a problem for each hole.
+func (r *Original) Filter(records iter.Seq2[transcript.Record, error]) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		for record, err := range records {
 			o := transcript.OriginOf(record)
@@ -192,7 +180,7 @@ func (r *damagedOriginal) filter(records iter.Seq2[transcript.Record, error]) it
 				return
 			}
 		}
-		for _, p := range r.problems() {
+		for _, p := range r.Problems() {
 			if !yield(p, nil) {
 				return
 			}
@@ -200,7 +188,8 @@ func (r *damagedOriginal) filter(records iter.Seq2[transcript.Record, error]) it
 	}
 }
 
-func (r *damagedOriginal) problems() (all []*transcript.Problem) {
+// Problems returns a problem for each hole.
+func (r *Original) Problems() (all []*transcript.Problem) {
 	for _, h := range r.holes {
 		all = append(all, &transcript.Problem{
 			Kind: "lost", Reason: fmt.Sprintf("%d bytes are lost to damage of the archive", h.to-h.from),

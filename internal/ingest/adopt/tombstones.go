@@ -1,4 +1,4 @@
-package ingest
+package adopt
 
 import (
 	"context"
@@ -10,22 +10,22 @@ import (
 
 // commitTombstones commits the tombstones of packs before any of their versions: of two originals of one name and number the index has the
 // one without a tombstone, and could not bring it in once it had the other.
-func (g *Ingester) commitTombstones(ctx context.Context, packs []scannedPack) error {
+func (a *Adopter) commitTombstones(ctx context.Context, packs []scannedPack) error {
 	for _, t := range packs {
 		if !t.tombstones {
 			continue
 		}
-		m, err := g.manifest(ctx, t.Name, func(*blob.Version) bool { return false })
+		m, err := a.manifest(ctx, t.Name, func(*blob.Version) bool { return false })
 		if err != nil {
 			return err
 		}
-		batch := index.Batch{Resolvers: g.resolverOf, Prices: g.book}
+		var batch index.Batch
 		for _, f := range m.Facts {
 			if isTombstone(f) {
 				batch.Facts = append(batch.Facts, index.FactRow{Fact: f, Pack: m.Pack})
 			}
 		}
-		if err := g.Index.Commit(ctx, batch); err != nil {
+		if err := a.Commit(ctx, batch); err != nil {
 			return fmt.Errorf("adopt pack %s: %w", t.Name, err)
 		}
 	}
