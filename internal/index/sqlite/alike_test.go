@@ -6,6 +6,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -42,9 +43,9 @@ func TestAlikeHashes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		same(t, fmt.Sprint("verdicts in the order ", order), dump(t, db.r, "SELECT r.native_id || ' ' || e.verdict || ' ' || count(*) FROM v_events e JOIN v_runs r USING (run_id) GROUP BY r.native_id, e.verdict ORDER BY 1"),
-			dump(t, db.r, "SELECT column1 || '' FROM (VALUES ('first counted 2'), ('fork copied history 4'), ('fork counted 2'), ('second counted 2'))"))
-		same(t, "forks", dump(t, db.r, "SELECT count(*) FROM v_links WHERE kind = 'fork'"), dump(t, db.r, "SELECT 2"))
+		writetest.Same(t, fmt.Sprint("verdicts in the order ", order), writetest.Dump(t, db.r, "SELECT r.native_id || ' ' || e.verdict || ' ' || count(*) FROM v_events e JOIN v_runs r USING (run_id) GROUP BY r.native_id, e.verdict ORDER BY 1"),
+			writetest.Dump(t, db.r, "SELECT column1 || '' FROM (VALUES ('first counted 2'), ('fork copied history 4'), ('fork counted 2'), ('second counted 2'))"))
+		writetest.Same(t, "forks", writetest.Dump(t, db.r, "SELECT count(*) FROM v_links WHERE kind = 'fork'"), writetest.Dump(t, db.r, "SELECT 2"))
 	}
 }
 
@@ -71,7 +72,7 @@ func TestJoinedRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		same(t, fmt.Sprint("verdicts in the order ", order), dump(t, db.r, "SELECT path || ' ' || verdict FROM v_events ORDER BY 1"),
-			dump(t, db.r, "SELECT column1 FROM (VALUES ('part duplicate'), ('session counted'))"))
+		writetest.Same(t, fmt.Sprint("verdicts in the order ", order), writetest.Dump(t, db.r, "SELECT path || ' ' || verdict FROM v_events ORDER BY 1"),
+			writetest.Dump(t, db.r, "SELECT column1 FROM (VALUES ('part duplicate'), ('session counted'))"))
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -41,12 +43,12 @@ func TestMet(t *testing.T) {
 	if rows, err := one.Differences(t.Context(), other, func(problem string) { t.Error(problem) }); err != nil || rows == 0 {
 		t.Error(rows, err)
 	}
-	twice := dump(t, one.r, "SELECT (SELECT count(*) FROM events WHERE verdict = 2) > 0, (SELECT count(*) FROM usage WHERE verdict = 1) > 0")
-	same(t, "told twice", twice, []string{"[1 1]"})
+	twice := writetest.Dump(t, one.r, "SELECT (SELECT count(*) FROM events WHERE verdict = 2) > 0, (SELECT count(*) FROM usage WHERE verdict = 1) > 0")
+	writetest.Same(t, "told twice", twice, []string{"[1 1]"})
 	knows := func(db *DB) (known bool) {
-		inTx(t, db, func(x *tx) error {
-			m, err := x.loadFilters()
-			known = err == nil && m.events != nil && m.usage != nil
+		inTx(t, db, func(x *write.Tx) error {
+			m, err := x.Seen()
+			known = err == nil && m.Events != nil && m.Usage != nil
 			return err
 		})
 		return known

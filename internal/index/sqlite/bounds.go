@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -102,8 +103,8 @@ type callHalf struct {
 }
 
 // called adds a call.
-func (all halves) called(b *bounds, r *pendingRow, call int64) {
-	key := halfKey{r.transcript, call}
+func (all halves) called(b *bounds, r *write.Row, call int64) {
+	key := halfKey{r.Transcript, call}
 	h := all[key]
 	alone := h.called != h.ended
 	if h.called = true; r.Time.Valid {
@@ -116,12 +117,12 @@ func (all halves) called(b *bounds, r *pendingRow, call int64) {
 		b.of[durationBound].add(0)
 	}
 	all[key] = h
-	b.single += int(flag(h.called != h.ended) - flag(alone))
+	b.single += int(write.Flag(h.called != h.ended) - write.Flag(alone))
 }
 
 // ended adds a result.
-func (all halves) ended(b *bounds, r *pendingRow, call int64) {
-	key := halfKey{r.transcript, call}
+func (all halves) ended(b *bounds, r *write.Row, call int64) {
+	key := halfKey{r.Transcript, call}
 	h := all[key]
 	alone := h.called != h.ended
 	if h.ended = true; r.Result.Duration.Known {
@@ -131,7 +132,7 @@ func (all halves) ended(b *bounds, r *pendingRow, call int64) {
 		b.of[durationBound].add(r.Near - h.last)
 	}
 	all[key] = h
-	b.single += int(flag(h.called != h.ended) - flag(alone))
+	b.single += int(write.Flag(h.called != h.ended) - write.Flag(alone))
 }
 
 // pairsSQL selects the calls and results of some calls in one transcript.
@@ -144,7 +145,7 @@ func (c *commit) writeBounds() error {
 	if len(c.bounds) == 0 {
 		return nil
 	}
-	versions := sorted(c.bounds)
+	versions := write.Sorted(c.bounds)
 	before, err := c.boundsBefore(versions)
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (c *commit) writeBounds() error {
 	if err := c.pairBefore(before); err != nil {
 		return err
 	}
-	rows := inserter{t: c.tx, into: "OR REPLACE INTO bounds", columns: columnList(boundColumns)}
+	rows := c.Inserter("OR REPLACE INTO bounds", boundColumns)
 	for _, version := range versions {
 		b, old := c.bounds[version], before[version]
 		if old != nil && !old.widen(b) {
@@ -161,16 +162,16 @@ func (c *commit) writeBounds() error {
 		if old != nil {
 			b = old
 		}
-		values := []any{version, flag(b.single > 0)}
+		values := []any{version, write.Flag(b.single > 0)}
 		for _, of := range b.of {
 			most, least := of.columns()
 			values = append(values, most, least)
 		}
-		if err := rows.add(values...); err != nil {
+		if err := rows.Add(values...); err != nil {
 			return err
 		}
 	}
-	return rows.flush()
+	return rows.Flush()
 }
 
 // widen merges other bounds and reports whether any changed.
@@ -192,10 +193,10 @@ func (b *bounds) widen(o *bounds) (wider bool) {
 func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
 	before := map[int64]*bounds{}
 	var last int64
-	if _, err := c.getDirect("SELECT coalesce(max(version), 0) FROM bounds", nil, &last); err != nil || versions[0] > last {
+	if _, err := c.GetDirect("SELECT coalesce(max(version), 0) FROM bounds", nil, &last); err != nil || versions[0] > last {
 		return before, err
 	}
-	return before, c.eachDirect(c.unending, "SELECT b.* FROM json_each(?) j CROSS JOIN bounds b ON b.version = j.value", func(r *sql.Rows) error {
+	return before, c.EachDirect("SELECT b.* FROM json_each(?) j CROSS JOIN bounds b ON b.version = j.value", func(r *sql.Rows) error {
 		var version int64
 		var of [2 * boundNumbers]sql.NullInt64
 		b := &bounds{}
@@ -215,7 +216,7 @@ func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
 		}
 		before[version] = b
 		return nil
-	}, []any{numbers(versions)})
+	}, numbers(versions))
 }
 
 // pairBefore looks for the counterparts of calls and results in versions that had some before. Where a producer gives very many
@@ -235,7 +236,7 @@ func (c *commit) pairBefore(before map[int64]*bounds) error {
 		return nil
 	}
 	most, n := 64+4*len(calls), 0
-	if err := c.eachBrief(pairsSQL, func(r *sql.Rows) error {
+	if err := c.EachBrief(pairsSQL, func(r *sql.Rows) error {
 		var version int64
 		var took sql.NullInt64
 		if err := r.Scan(&version, &took); err != nil {

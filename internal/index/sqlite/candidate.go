@@ -71,7 +71,7 @@ func (c *commit) loadCandidates() (map[int64][]*candidate, error) {
 	if c.unread == 0 {
 		return all, nil
 	}
-	err = c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
+	err = c.Each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
 		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.parser <> 0, s.name, f.path, t.stated,
 		n.native_id, i.key, i.anchor, (SELECT name FROM names WHERE id = i.format)
 		FROM temp.unread_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -36,7 +37,7 @@ func (c *commit) cacheCandidate(o *owner, id, name int64, native, stated string,
 	if h == nil {
 		return
 	}
-	t := &candidate{id: id, runName: name, version: o.version, file: c.fileOf(o), number: int64(o.Number), native: native, judgement: judgement{indexed: int(flag(indexed))},
+	t := &candidate{id: id, runName: name, version: o.version, file: c.fileOf(o), number: int64(o.Number), native: native, judgement: judgement{indexed: int(write.Flag(indexed))},
 		shared: v.Shared, aside: v.Uncounted, order: v.Order, rank: int64(v.Rank), lastSeq: v.LastSeq, rows: v.TotalRows,
 		sha: o.SHA256[:], parsed: o.Last, source: o.Source, path: o.Path, Conversation: v.Conversation}
 	t.Started, t.Ended = roundTripTime(v.Started), roundTripTime(v.Ended)

@@ -8,6 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 var _ index.Writer = (*DB)(nil)
@@ -15,13 +16,13 @@ var _ index.Writer = (*DB)(nil)
 // Commit adds a batch in one transaction: what the pack stores, what its originals state, and then what follows from both for
 // the runs that were touched.
 func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
-	t, err := db.begin(ctx)
+	t, err := db.w.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.Rollback()
 	c := newCommit(db, t, batch)
-	if c.seen, err = t.loadFilters(); err != nil {
+	if c.seen, err = t.Seen(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	if err := c.run(); err != nil {
@@ -30,7 +31,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	db.words.put(c.indexing)
+	c.indexing.keep()
 	if !c.bulk {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 
 // commit is the state of one Commit. Maps from names to ids hold what was looked up or added so far.
 type commit struct {
-	*tx
+	*write.Tx
 	batch index.Batch
 	sites index.Sites // of all sources
 
@@ -54,9 +55,9 @@ type commit struct {
 	eids    map[int64]bool
 	deleted bool // statements were deleted: names may belong to no run any more
 
-	seen        *seenFilters
-	usages      *inserter
-	usageBefore int64 // the last row id of usage before this commit; below 0 if unknown
+	seen        *write.Seen
+	usages      *write.Inserter // flushed before anything reads the table
+	usageBefore int64           // the last row id of usage before this commit; below 0 if unknown
 
 	stored     map[blob.Ref]packPlace // content in packs of this commit, if any of them replace others
 	replaced   map[string]bool        // packs that any of this commit replace; of several that gc writes, the last one names them
@@ -70,7 +71,6 @@ type commit struct {
 	addedRuns     map[int64]*touchedName
 	addedVersions map[index.VersionKey]int64 // without statements so far, and without a tombstone
 	begun         map[int64]bool             // versions of which a stretch was written
-	runRows       *pendingRows               // of addedRuns
 
 	namesOf    map[int64][]int64 // touched names by run
 	groups     map[int64]bool    // names of runs that describe their group
@@ -85,7 +85,7 @@ type commit struct {
 	knownIn    []int64              // transcripts whose events' ids are in temp.known_ids
 	unread     int                  // how many other runs are touched
 
-	rows       []pendingRow
+	rows       []write.Row
 	bounds     map[int64]*bounds // by version
 	callHalves halves            // of calls in rows
 	runNames   map[int64]runName
@@ -96,9 +96,8 @@ type commit struct {
 
 	bulkRows int
 	slots    int64
-	bulk     bool                      // the words of the rows became segments
-	indexed  map[*index.Words][]uint64 // words in the table of terms before this commit: see indexedWords
-	indexing map[*index.Words][]uint64 // and after it
+	bulk     bool // the words of the rows became segments
+	indexing *indexing
 
 	lossy         map[index.VersionKey]bool // versions of which bytes are lost; nil: not looked up
 	noTombstones  *bool                     // nil: not looked up, as nothingPruned
@@ -106,22 +105,21 @@ type commit struct {
 	rootsNamed    map[uint64]bool // by tombstones: see tombstonedRoots
 }
 
-func newCommit(db *DB, t *tx, batch index.Batch) *commit {
-	t.buffer = newWriteBuffer(t)
+func newCommit(db *DB, t *write.Tx, batch index.Batch) *commit {
+	t.BufferRows()
 	return &commit{
-		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots,
+		Tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots,
 		touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{},
-		usages: usageRows(t), usageBefore: -1,
+		usages: t.Inserter("OR FAIL INTO usage", usageFields), usageBefore: -1,
 		sources: map[string]int64{}, formats: map[int64]string{}, files: map[fileKey]int64{}, knownNames: map[runName]int64{},
 		runs: map[string]int64{}, identified: map[int64]int64{},
 		addedRuns: map[int64]*touchedName{}, addedVersions: map[index.VersionKey]int64{}, begun: map[int64]bool{},
-		runRows: &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}},
 		namesOf: map[int64][]int64{}, groups: map[int64]bool{}, hearsay: map[int64]bool{},
 		claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{},
 		changed: map[int64]*candidate{}, successors: map[int64]int64{}, wasNewest: map[int64]bool{},
 		bounds: map[int64]*bounds{}, callHalves: halves{},
 		brief: map[int64]bool{}, runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, truncated: map[int64]bool{},
-		indexed: db.words.take(), indexing: map[*index.Words][]uint64{},
+		indexing: db.words.begin(),
 	}
 }
 
@@ -142,8 +140,8 @@ func (c *commit) run() error {
 		return err
 	}
 	for i, p := range c.batch.Parsed {
-		if i%lookupBatch == 0 {
-			if err := c.lookUpNames(c.batch.Parsed[i:min(i+lookupBatch, len(c.batch.Parsed))]); err != nil {
+		if i%write.Lot == 0 {
+			if err := c.lookUpNames(c.batch.Parsed[i:min(i+write.Lot, len(c.batch.Parsed))]); err != nil {
 				return err
 			}
 		}
@@ -151,7 +149,7 @@ func (c *commit) run() error {
 			return fmt.Errorf("%s/%s: %w", p.Source, p.Path, err)
 		}
 	}
-	if err := c.usages.flush(); err != nil {
+	if err := c.usages.Flush(); err != nil {
 		return fmt.Errorf("usage: %w", err)
 	}
 	if err := c.identifyNew(); err != nil {
@@ -169,7 +167,7 @@ func (c *commit) run() error {
 	if err := c.resolve(); err != nil {
 		return fmt.Errorf("resolve: %w", err)
 	}
-	return c.flushBuffer()
+	return c.Flush()
 }
 
 // facts applies either the sources, tombstones and losses of the batch (first), or all other facts. Sources come first because
@@ -193,7 +191,7 @@ func (c *commit) facts(first bool) error {
 	}
 	if first {
 		var err error
-		if c.sites, err = ask.Sites(c.unending, c.tx); err != nil {
+		if c.sites, err = ask.Sites(c.Queryer()); err != nil {
 			return fmt.Errorf("sites: %w", err)
 		}
 	}
@@ -206,7 +204,7 @@ func (c *commit) facts(first bool) error {
 // unknown returns the packs of the batch that the index does not have.
 func (c *commit) unknown() (fresh []*index.PackRow, err error) {
 	for _, p := range c.batch.All() {
-		known, err := c.exists("SELECT 1 FROM packs WHERE name = ?", p.Name)
+		known, err := c.Exists("SELECT 1 FROM packs WHERE name = ?", p.Name)
 		if err != nil {
 			return nil, err
 		}

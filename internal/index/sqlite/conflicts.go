@@ -24,7 +24,7 @@ func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, 
 		return false, err
 	}
 	if !rivalBuried {
-		if err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", catalog.RivalsKey); err != nil {
+		if err := c.Exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", catalog.RivalsKey); err != nil {
 			return false, err
 		}
 	}
@@ -42,7 +42,7 @@ func (c *commit) hasTombstone(v *blob.Version) (bool, error) {
 	if named, err := c.tombstonedRoots(); err != nil || !named[rootStart(v.Root)] {
 		return false, err
 	}
-	return c.exists(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
+	return c.Exists(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
 		AND value ->> '$.size' >= ?`, v.Root.String(), v.Number, v.Size)
 }
 
@@ -54,7 +54,7 @@ func (c *commit) tombstonedRoots() (map[uint64]bool, error) {
 		return c.rootsNamed, nil
 	}
 	c.rootsNamed = map[uint64]bool{}
-	return c.rootsNamed, c.each(`SELECT value ->> '$.root' FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' IS NOT NULL`,
+	return c.rootsNamed, c.Each(`SELECT value ->> '$.root' FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' IS NOT NULL`,
 		func(r *sql.Rows) error {
 			var text string
 			if err := r.Scan(&text); err != nil {
@@ -75,21 +75,21 @@ func (c *commit) replaceVersion(id, chain int64, p *index.PackRow, v *blob.Versi
 	if err := c.deleteStatements(id); err != nil {
 		return err
 	}
-	if err := c.exec("DELETE FROM extents WHERE chain = ?", chain); err != nil {
+	if err := c.Exec("DELETE FROM extents WHERE chain = ?", chain); err != nil {
 		return err
 	}
-	if err := c.exec("UPDATE chains SET root = ?, size = ?, sha256 = ?, apart = 0 WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
+	if err := c.Exec("UPDATE chains SET root = ?, size = ?, sha256 = ?, apart = 0 WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
 		return err
 	}
-	format, err := c.name(v.Format)
+	format, err := c.Name(v.Format)
 	if err != nil {
 		return err
 	}
-	role, err := c.name(v.Role)
+	role, err := c.Name(v.Role)
 	if err != nil {
 		return err
 	}
-	return c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
+	return c.Exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
 		root_dir = ?, archived = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, archivedAt(p, v), id)
 }
 
@@ -101,11 +101,11 @@ func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) erro
 	}
 	delete(c.addedVersions, index.KeyOf(v))
 	if known {
-		open, err := c.exists("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", id, v.SHA256[:])
+		open, err := c.Exists("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", id, v.SHA256[:])
 		if err != nil || !open {
 			return err // it is hidden already, or has grown beyond the tombstone
 		}
 		return c.hideVersion(id, key)
 	}
-	return c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain)
+	return c.Exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain)
 }

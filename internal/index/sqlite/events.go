@@ -2,23 +2,14 @@ package sqlite
 
 import (
 	"cmp"
-	"database/sql"
 	"slices"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
-
-// pendingRow is an event row with its transcript, its terms and, once rows are sorted, its id.
-type pendingRow struct {
-	*index.Row
-	words      *index.Words
-	transcript int64
-	id         int64
-}
 
 // writeRows assigns row ids in the order of time and writes the rows: events before words, because the full-text table would
 // accept a row id twice.
@@ -26,11 +17,11 @@ func (c *commit) writeRows() error {
 	if len(c.rows) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(c.rows, func(a, b pendingRow) int { return cmp.Compare(a.Near, b.Near) })
+	slices.SortStableFunc(c.rows, func(a, b write.Row) int { return cmp.Compare(a.Near, b.Near) })
 	if err := c.assignRowIDs(); err != nil {
 		return err
 	}
-	words := startBulk(c.rows)
+	words := startWords(c.rows)
 	defer words.close()
 	if err := c.writeEvents(); err != nil {
 		return err
@@ -41,31 +32,9 @@ func (c *commit) writeRows() error {
 	if err := c.countRows(); err != nil {
 		return err
 	}
-	c.bulk = isBulk(c.rows, c.bulkRows)
-	err := words.each(func(some *fts5.Builder) error {
-		if err := c.terms(some); err != nil || !c.bulk {
-			return err
-		}
-		return c.addSegment(some)
-	})
-	if err != nil || c.bulk {
-		return err
-	}
-	return c.writeWords()
-}
-
-// writeWords has FTS5 index the rows.
-func (c *commit) writeWords() error {
-	// One row per statement: a statement of several rows opens a savepoint, and FTS5 writes a segment at every savepoint.
-	var b []byte
-	for i := range c.rows {
-		r := &c.rows[i]
-		b = r.words.Append(b[:0], r.T)
-		if err := c.execDirect("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
-			return err
-		}
-	}
-	return nil
+	var err error
+	c.bulk, err = words.write(c.Tx, c.indexing, c.bulkRows)
+	return err
 }
 
 const (
@@ -76,15 +45,15 @@ const (
 )
 
 func (c *commit) writeEvents() error {
-	b := inserter{t: c.tx, into: "OR FAIL INTO events", columns: columnList(eventColumns)}
-	prompts := inserter{t: c.tx, into: "OR FAIL INTO prompts", columns: columnList("event, text")}
+	b := c.Inserter("OR FAIL INTO events", eventColumns)
+	prompts := c.Inserter("OR FAIL INTO prompts", "event, text")
 	for i := range c.rows {
 		r := &c.rows[i]
-		scene, err := c.scene(r.Row)
+		scene, err := c.Scene(r.Row)
 		if err != nil {
 			return err
 		}
-		inner, err := c.name(r.Inner)
+		inner, err := c.Name(r.Inner)
 		if err != nil {
 			return err
 		}
@@ -93,42 +62,42 @@ func (c *commit) writeEvents() error {
 			eid = r.EID
 			c.seeEvent(i)
 		}
-		if err := b.add(r.id, r.transcript, r.Seq, schema.EncodePart(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict],
-			schema.EncodeTime(r.id, r.Near), nullZone(r.Time), inner, r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
+		if err := b.Add(r.ID, r.Transcript, r.Seq, schema.EncodePart(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict],
+			schema.EncodeTime(r.ID, r.Near), write.NullZone(r.Time), inner, r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, write.NullNative(&r.Native), write.Null(r.Attributes)); err != nil {
 			return err
 		}
 		if r.Prompt != 0 {
-			if err := prompts.add(r.id, r.Prompt); err != nil {
+			if err := prompts.Add(r.ID, r.Prompt); err != nil {
 				return err
 			}
 		}
 	}
-	return cmp.Or(b.flush(), prompts.flush())
+	return cmp.Or(b.Flush(), prompts.Flush())
 }
 
 func (c *commit) writeCalls() error {
 	scopes := c.callScopes()
-	calls := inserter{t: c.tx, into: "OR FAIL INTO calls", columns: columnList(callColumns)}
+	calls := c.Inserter("OR FAIL INTO calls", callColumns)
 	c.paths = map[int64][]string{}
-	results := inserter{t: c.tx, into: "OR FAIL INTO results", columns: columnList(resultColumns)}
+	results := c.Inserter("OR FAIL INTO results", resultColumns)
 	for i := range c.rows {
 		r := &c.rows[i]
-		s := scopes[r.transcript]
+		s := scopes[r.Transcript]
 		if r.Call != nil {
-			if err := c.writeCall(&calls, r, s); err != nil {
+			if err := c.writeCall(calls, r, s); err != nil {
 				return err
 			}
 		}
 		if r.Result != nil {
-			if err := c.writeResult(&results, r, s); err != nil {
+			if err := c.writeResult(results, r, s); err != nil {
 				return err
 			}
 		}
 	}
-	if err := calls.flush(); err != nil {
+	if err := calls.Flush(); err != nil {
 		return err
 	}
-	if err := results.flush(); err != nil {
+	if err := results.Flush(); err != nil {
 		return err
 	}
 	return c.writePaths()
@@ -136,23 +105,23 @@ func (c *commit) writeCalls() error {
 
 // writePaths writes the lists of paths that calls of the batch have and no earlier call had.
 func (c *commit) writePaths() error {
-	lists := inserter{t: c.tx, into: "OR IGNORE INTO call_paths", columns: columnList("id, paths")}
+	lists := c.Inserter("OR IGNORE INTO call_paths", "id, paths")
 	var b []byte
-	for _, id := range sorted(c.paths) {
+	for _, id := range write.Sorted(c.paths) {
 		b = b[:0]
 		for _, path := range c.paths[id] {
 			b = index.AppendString(append(b, ','), path)
 		}
 		b[0] = '['
-		if err := lists.add(id, string(append(b, ']'))); err != nil {
+		if err := lists.Add(id, string(append(b, ']'))); err != nil {
 			return err
 		}
 	}
-	return lists.flush()
+	return lists.Flush()
 }
 
-func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
-	name, err := c.nameID(r.Call.Name)
+func (c *commit) writeCall(to *write.Inserter, r *write.Row, s callScope) error {
+	name, err := c.NameID(r.Call.Name)
 	if err != nil {
 		return err
 	}
@@ -166,22 +135,22 @@ func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
 	}
 	call := s.call(r.Call.ID)
 	c.callHalves.called(s.bounds, r, call)
-	return to.add(r.id, r.transcript, call, r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
+	return to.Add(r.ID, r.Transcript, call, r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
 }
 
-func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
-	name, err := c.name(r.Result.Name)
+func (c *commit) writeResult(to *write.Inserter, r *write.Row, s callScope) error {
+	name, err := c.Name(r.Result.Name)
 	if err != nil {
 		return err
 	}
 	var failed any
 	if r.Result.Failed != transcript.Unstated {
-		failed = flag(r.Result.Failed == transcript.Yes)
+		failed = write.Flag(r.Result.Failed == transcript.Yes)
 	}
 	call := s.call(r.Result.Call)
 	c.callHalves.ended(s.bounds, r, call)
-	return to.add(r.id, r.transcript, call, name, failed, null(r.Result.Status),
-		nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut))
+	return to.Add(r.ID, r.Transcript, call, name, failed, write.Null(r.Result.Status),
+		write.NullCount(r.Result.Duration), r.Result.Output, write.Flag(r.Result.Cut))
 }
 
 // callScope is where call ids are unique: the conversation when pairing calls with results, the run for keys.
@@ -205,13 +174,13 @@ func (c *commit) callScopes() map[int64]callScope {
 		if r.Call == nil && r.Result == nil {
 			continue
 		}
-		if _, ok := scopes[r.transcript]; ok {
+		if _, ok := scopes[r.Transcript]; ok {
 			continue
 		}
-		t := c.held[r.transcript]
+		t := c.held[r.Transcript]
 		s := scopeOf(t, c.runNames[t.name])
 		s.bounds = c.boundsOf(t.version)
-		scopes[r.transcript] = s
+		scopes[r.Transcript] = s
 	}
 	return scopes
 }
@@ -236,22 +205,22 @@ func (c *commit) countRows() error {
 	all := map[int64]*counts{}
 	for i := range c.rows {
 		r := &c.rows[i]
-		n := all[r.transcript]
+		n := all[r.Transcript]
 		if n == nil {
-			n = &counts{from: r.id}
-			all[r.transcript] = n
+			n = &counts{from: r.ID}
+			all[r.Transcript] = n
 		}
-		n.from, n.to = min(n.from, r.id), max(n.to, r.id)
+		n.from, n.to = min(n.from, r.ID), max(n.to, r.ID)
 		if r.Verdict != transcript.Counted {
 			continue
 		}
-		n.events += flag(r.Part == 0)
+		n.events += write.Flag(r.Part == 0)
 		if r.Kind == transcript.KindMessage && n.message != r.Seq {
 			n.messages++
 			n.message = r.Seq
 		}
-		n.calls += flag(r.Call != nil)
-		n.results += flag(r.Result != nil)
+		n.calls += write.Flag(r.Call != nil)
+		n.results += write.Flag(r.Result != nil)
 		if t := &r.Time.UnixMicro; r.Time.Valid {
 			if n.first == nil || *t < *n.first {
 				n.first = t
@@ -263,13 +232,13 @@ func (c *commit) countRows() error {
 	}
 	for id, n := range all {
 		if t := c.candidates[id]; t != nil {
-			t.first, t.last = nullable(n.first), nullable(n.last)
+			t.first, t.last = write.NullInt(n.first), write.NullInt(n.last)
 		}
-		if row := c.buffer.transcripts.row(id); row != nil { // nothing was counted before
-			copy(row[transcriptEvents:], []any{n.events, n.messages, n.calls, n.results, orNil(n.first), orNil(n.last), n.from, n.to})
+		if row := c.Buffer.Transcripts.Row(id); row != nil { // nothing was counted before
+			copy(row[write.TranscriptEvents:], []any{n.events, n.messages, n.calls, n.results, write.OrNil(n.first), write.OrNil(n.last), n.from, n.to})
 			continue
 		}
-		if err := c.exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
+		if err := c.Exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
 			first_time = min(coalesce(first_time, ?6), coalesce(?6, first_time)), last_time = max(coalesce(last_time, ?7), coalesce(?7, last_time)),
 			first_row = min(coalesce(first_row, ?8), ?8), last_row = max(coalesce(last_row, ?9), ?9)
 			WHERE id = ?1`, id, n.events, n.messages, n.calls, n.results, n.first, n.last, n.from, n.to); err != nil {
@@ -277,18 +246,4 @@ func (c *commit) countRows() error {
 		}
 	}
 	return nil
-}
-
-func nullable(t *int64) (n sql.NullInt64) {
-	if t != nil {
-		n = sql.NullInt64{Int64: *t, Valid: true}
-	}
-	return n
-}
-
-func orNil(t *int64) any {
-	if t == nil {
-		return nil
-	}
-	return *t
 }

@@ -26,7 +26,7 @@ func (c *commit) extents(pack, chain int64, v *blob.Version, known, wasApart boo
 			continue // verify names what is lost
 		}
 		if alone {
-			return false, c.buffer.extents.add(chain, e.Offset, e.Size, in, raw, e.SHA256[:])
+			return false, c.Buffer.Extents.Add(chain, e.Offset, e.Size, in, raw, e.SHA256[:])
 		}
 		overlaps, err := c.extent(chain, e, in, raw, wasApart)
 		if err != nil {
@@ -52,10 +52,10 @@ func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, wasApart bo
 		case x.Offset == e.Offset && x.Size == e.Size && x.SHA256 == e.SHA256:
 			return false, c.putExtent(chain, e, pack, raw)
 		case c.replaced[x.CopyOf.Pack] && !(wasApart && c.isRestated(x)):
-			err = c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", chain, x.Offset)
+			err = c.Exec("DELETE FROM extents WHERE chain = ? AND offset = ?", chain, x.Offset)
 		case e.Outranks(x):
 			apart = true
-			err = c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", chain, x.Offset)
+			err = c.Exec("DELETE FROM extents WHERE chain = ? AND offset = ?", chain, x.Offset)
 		default:
 			apart, within = true, within || x.Outranks(&e)
 		}
@@ -72,7 +72,7 @@ func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, wasApart bo
 // overlapping returns the extents of a chain that overlap with e, by offset. CopyOf names their packs. Of those that begin before e it is
 // only the last: no other ends later.
 func (c *commit) overlapping(chain int64, e *blob.Extent) (all []blob.Extent, err error) {
-	err = c.eachBrief(`SELECT x.offset, x.size, x.sha256, (SELECT name FROM packs WHERE id = x.pack), x.raw FROM extents x
+	err = c.EachBrief(`SELECT x.offset, x.size, x.sha256, (SELECT name FROM packs WHERE id = x.pack), x.raw FROM extents x
 		WHERE x.chain = ?1 AND x.offset >= (SELECT coalesce(max(offset), 0) FROM extents WHERE chain = ?1 AND offset <= ?2)
 		AND x.offset < ?3 AND x.offset + x.size > ?2 ORDER BY x.offset`, func(r *sql.Rows) error {
 		x := blob.Extent{CopyOf: &blob.Copy{}}
@@ -86,7 +86,7 @@ func (c *commit) overlapping(chain int64, e *blob.Extent) (all []blob.Extent, er
 }
 
 func (c *commit) putExtent(chain int64, e blob.Extent, pack, raw int64) error {
-	return c.exec(`INSERT INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)
+	return c.Exec(`INSERT INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chain, offset) DO UPDATE SET size = excluded.size, pack = excluded.pack, raw = excluded.raw, sha256 = excluded.sha256
 		WHERE excluded.size > size OR excluded.size = size
 			AND (SELECT name FROM packs WHERE id = excluded.pack) > (SELECT name FROM packs WHERE id = extents.pack)`,
@@ -110,13 +110,13 @@ func (c *commit) restart(version int64) error {
 	if err := c.deleteStatements(version); err != nil {
 		return err
 	}
-	return c.exec("UPDATE versions SET parser = 0, parsed = 0 WHERE id = ?", version)
+	return c.Exec("UPDATE versions SET parser = 0, parsed = 0 WHERE id = ?", version)
 }
 
 // isWithin reports whether other extents of a chain cover bytes of it that begin at an extent.
 func (c *commit) isWithin(chain, offset, size int64) (bool, error) {
 	at := offset
-	err := c.each("SELECT x.offset, x.offset + x.size FROM extents x WHERE x.chain = ? AND x.offset < ? AND x.offset <> ? ORDER BY x.offset", func(r *sql.Rows) error {
+	err := c.Each("SELECT x.offset, x.offset + x.size FROM extents x WHERE x.chain = ? AND x.offset < ? AND x.offset <> ? ORDER BY x.offset", func(r *sql.Rows) error {
 		var from, to int64
 		err := r.Scan(&from, &to)
 		if from <= at {
@@ -130,10 +130,10 @@ func (c *commit) isWithin(chain, offset, size int64) (bool, error) {
 // placeOf returns where a copy is: in the pack that it names or, when gc has replaced that, where the same bytes are now. It is
 // nowhere when the pack is lost, or when the version that needs it has a tombstone.
 func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
-	ok, err = c.get("SELECT id FROM packs WHERE name = ?", []any{e.CopyOf.Pack}, &pack)
+	ok, err = c.Get("SELECT id FROM packs WHERE name = ?", []any{e.CopyOf.Pack}, &pack)
 	if err != nil || ok {
 		return pack, e.CopyOf.Raw, ok, err
 	}
-	ok, err = c.get("SELECT pack, raw FROM extents WHERE sha256 = ? AND size = ? LIMIT 1", []any{e.SHA256[:], e.Size}, &pack, &raw)
+	ok, err = c.Get("SELECT pack, raw FROM extents WHERE sha256 = ? AND size = ? LIMIT 1", []any{e.SHA256[:], e.Size}, &pack, &raw)
 	return pack, raw, ok, err
 }

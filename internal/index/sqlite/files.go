@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // source returns the row of a source.
@@ -13,10 +14,10 @@ func (c *commit) source(name string) (id int64, err error) {
 	if id, ok := c.sources[name]; ok {
 		return id, nil
 	}
-	ok, err := c.getDirect("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
+	ok, err := c.GetDirect("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
 	if err == nil && !ok {
-		if id, err = c.id("sources"); err == nil {
-			err = c.execDirect("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
+		if id, err = c.NextID("sources"); err == nil {
+			err = c.ExecDirect("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
 		}
 	}
 	if err != nil {
@@ -34,19 +35,19 @@ func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
 	}
 	key := fileKey{src, path}
 	id, known := c.files[key]
-	if !known && addKey(c.seen.files, key) {
-		if _, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id); err != nil {
+	if !known && write.AddKey(c.seen.Files, key) {
+		if _, err := c.Get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id); err != nil {
 			return 0, false, err
 		}
 	}
 	if id != 0 {
 		return id, false, nil
 	}
-	if id, err = c.id("files"); err != nil {
+	if id, err = c.NextID("files"); err != nil {
 		return 0, false, err
 	}
 	c.files[key] = id
-	return id, true, c.buffer.files.add(id, src, path)
+	return id, true, c.Buffer.Files.Add(id, src, path)
 }
 
 // fileKey identifies a file.
@@ -54,9 +55,6 @@ type fileKey struct {
 	source int64
 	path   string
 }
-
-// lookupBatch is how many keys one statement looks up.
-const lookupBatch = 64
 
 // lookUpFiles looks up the rows of the files of some versions.
 func (c *commit) lookUpFiles(versions []blob.Version) error {
@@ -69,7 +67,7 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 		key := fileKey{src, versions[i].Path}
 		if _, known := c.files[key]; !known {
 			c.files[key] = 0
-			if addKey(c.seen.files, key) {
+			if write.AddKey(c.seen.Files, key) {
 				missing = append(missing, key)
 			}
 		}
@@ -77,20 +75,20 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	args := make([]any, 2*lookupBatch)
+	args := make([]any, 2*write.Lot)
 	for i, key := range missing {
 		args[2*i], args[2*i+1] = key.source, key.path
 	}
-	return c.eachDirect(c.unending, lookUpFiles(), func(r *sql.Rows) error {
+	return c.EachDirect(lookUpFiles(), func(r *sql.Rows) error {
 		var key fileKey
 		var id int64
 		err := r.Scan(&id, &key.source, &key.path)
 		c.files[key] = id
 		return err
-	}, args)
+	}, args...)
 }
 
 var lookUpFiles = sync.OnceValue(func() string {
-	return "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookupBatch-1) + `)
+	return "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", write.Lot-1) + `)
 	SELECT f.id, f.source, f.path FROM k CROSS JOIN files f ON f.path = k.path AND f.source = k.source`
 })

@@ -5,36 +5,49 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // indexedWords keeps which words of the last lists are in the table of terms, one bit per number. It holds only what is
-// committed: a commit takes it, and puts it back when it is done.
+// committed: a commit takes it (begin), and puts it back when it is done (keep).
 type indexedWords struct {
 	mu    sync.Mutex
 	lists map[*index.Words][]uint64
 }
 
-func (t *indexedWords) take() map[*index.Words][]uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lists := t.lists
-	t.lists = nil
-	return lists
+func (k *indexedWords) begin() *indexing {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	lists := k.lists
+	k.lists = nil
+	return &indexing{of: k, before: lists, after: map[*index.Words][]uint64{}}
 }
 
-func (t *indexedWords) put(lists map[*index.Words][]uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lists = lists
+// forget has all words told again: some may have been deleted from the table.
+func (k *indexedWords) forget() { k.put(nil) }
+
+func (k *indexedWords) put(lists map[*index.Words][]uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lists = lists
 }
+
+// indexing is what one commit adds to indexedWords. Lists of which it has no rows are forgotten.
+type indexing struct {
+	of            *indexedWords
+	before, after map[*index.Words][]uint64
+}
+
+// keep remembers the words, once they are committed.
+func (x *indexing) keep() { x.of.put(x.after) }
 
 // terms adds the words of some rows that are not in the table of terms yet, as a run.
-func (c *commit) terms(rows *fts5.Builder) error {
+func (x *indexing) terms(t *write.Tx, rows *fts5.Builder) error {
 	var lists [][]uint64
 	for _, list := range rows.Lists() {
-		lists = append(lists, c.indexedBits(list.(*index.Words)))
+		lists = append(lists, x.bits(list.(*index.Words)))
 	}
-	run := runWriter{t: c.tx}
+	run := runWriter{t: t}
 	err := rows.Terms(func(list int, n uint32, term []byte) error {
 		if bits := &lists[list][n/64]; *bits&(1<<(n%64)) == 0 && index.IsWord(term) {
 			*bits |= 1 << (n % 64)
@@ -48,15 +61,15 @@ func (c *commit) terms(rows *fts5.Builder) error {
 	return run.flush()
 }
 
-// indexedBits returns the bits of a list. Lists of which a commit has no rows are forgotten.
-func (c *commit) indexedBits(words *index.Words) []uint64 {
-	bits := c.indexing[words]
+// bits returns the bits of a list.
+func (x *indexing) bits(words *index.Words) []uint64 {
+	bits := x.after[words]
 	if bits == nil {
-		bits = c.indexed[words]
+		bits = x.before[words]
 	}
 	if more := words.Len()/64 + 1 - len(bits); more > 0 {
 		bits = append(bits, make([]uint64, more)...)
 	}
-	c.indexing[words] = bits
+	x.after[words] = bits
 	return bits
 }

@@ -5,35 +5,37 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 )
 
 // TestToldOnce: of each list a word is told once, and parts and facets never.
 func TestToldOnce(t *testing.T) {
 	numbering := index.NewInterner(&index.Lexicon{})
 	numbering.Start()
-	row := func(t, x string) pendingRow {
-		return pendingRow{Row: &index.Row{T: numbering.Append(numbering.Append(nil, []byte(x)), []byte(t))}, words: numbering.Words()}
+	row := func(t, x string) write.Row {
+		return write.Row{Row: &index.Row{T: numbering.Append(numbering.Append(nil, []byte(x)), []byte(t))}, Words: numbering.Words()}
 	}
 	db := newDB(t)
-	var told map[*index.Words][]uint64
+	var told indexedWords
 	var all []string
 	for _, step := range []struct {
-		rows []pendingRow
+		rows []write.Row
 		want []string
 	}{
-		{[]pendingRow{row("parseconfig\x01<parse\x01>config of config", ":tool:bash"), row("of all", ":tool:bash")}, []string{"all", "config", "of", "parseconfig"}},
-		{[]pendingRow{row("all of that", ":tool:bash")}, []string{"that"}},
-		{[]pendingRow{row("yet of", ":tool:sh"), newCorpus(1, 3).row(2, "all and\x01>and", ":tool:sh")}, []string{"all", "and", "yet"}},
+		{[]write.Row{row("parseconfig\x01<parse\x01>config of config", ":tool:bash"), row("of all", ":tool:bash")}, []string{"all", "config", "of", "parseconfig"}},
+		{[]write.Row{row("all of that", ":tool:bash")}, []string{"that"}},
+		{[]write.Row{row("yet of", ":tool:sh"), newCorpus(1, 3).row(2, "all and\x01>and", ":tool:sh")}, []string{"all", "and", "yet"}},
 	} {
 		for i := range step.rows {
-			step.rows[i].id = int64(i + 1)
+			step.rows[i].ID = int64(i + 1)
 		}
-		inTx(t, db, func(x *tx) error {
-			c := &commit{tx: x, indexed: told, indexing: map[*index.Words][]uint64{}}
-			words := startBulk(step.rows)
+		inTx(t, db, func(x *write.Tx) error {
+			words, telling := startWords(step.rows), told.begin()
 			defer words.close()
-			told = c.indexing
-			return words.each(c.terms)
+			defer telling.keep()
+			return words.each(func(some *fts5.Builder) error { return telling.terms(x, some) })
 		})
 		all = append(all, step.want...)
 		slices.Sort(all)
@@ -42,10 +44,10 @@ func TestToldOnce(t *testing.T) {
 			t.Errorf("told %q, want %q", got, all)
 		}
 	}
-	if n := len(dump(t, db.w, "SELECT DISTINCT id >> 20 FROM terms")); n != 3 {
+	if n := len(writetest.Dump(t, db.w.DB, "SELECT DISTINCT id >> 20 FROM terms")); n != 3 {
 		t.Errorf("%d runs, want 3", n)
 	}
-	if n := len(told); n != 2 {
+	if n := len(told.lists); n != 2 {
 		t.Errorf("%d lists remembered, want the two of the last rows", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -24,7 +25,7 @@ func (c *commit) ledger(f blob.Fact) error {
 		return err
 	}
 	var key sql.NullString
-	if _, err := c.get("SELECT grave FROM versions WHERE id = ?", []any{version}, &key); err != nil {
+	if _, err := c.Get("SELECT grave FROM versions WHERE id = ?", []any{version}, &key); err != nil {
 		return err
 	}
 	o := &owner{Parsed: &index.Parsed{Subject: index.Subject{
@@ -60,14 +61,14 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ok, err := c.get("SELECT id FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id)
+	ok, err := c.Get("SELECT id FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id)
 	if err != nil || ok {
 		return id, err
 	}
 	if id, _, err = c.addVersion(file, v, 0); err != nil || !l.Tombstoned {
 		return id, err
 	}
-	err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)
+	err = c.Exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)
 	return id, err
 }
 
@@ -79,7 +80,7 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 		native        string
 	}
 	var parts []part
-	if err := c.each(`SELECT g.version, g.run_name, n.native_id FROM graves g JOIN run_names n ON n.id = g.run_name JOIN versions v ON v.id = g.version
+	if err := c.Each(`SELECT g.version, g.run_name, n.native_id FROM graves g JOIN run_names n ON n.id = g.run_name JOIN versions v ON v.id = g.version
 		WHERE g.fact = ? AND v.grave IS NULL`, func(r *sql.Rows) error {
 		var p part
 		err := r.Scan(&p.version, &p.name, &p.native)
@@ -90,21 +91,21 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 	}
 	for _, p := range parts {
 		c.touched[p.name] = true
-		if err := c.each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", c.toJudge, p.version, p.name); err != nil {
+		if err := c.Each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", c.toJudge, p.version, p.name); err != nil {
 			return err
 		}
 		for _, query := range []string{
 			"DELETE FROM usage WHERE version = ? AND run_name = ? AND ledger = 1",
 			"DELETE FROM graves WHERE version = ? AND run_name = ?",
 		} {
-			if err := c.exec(query, p.version, p.name); err != nil {
+			if err := c.Exec(query, p.version, p.name); err != nil {
 				return err
 			}
 		}
 		if next.Has(p.native) {
 			continue
 		}
-		if err := c.exec("UPDATE versions SET parser = -1 WHERE id = ?", p.version); err != nil {
+		if err := c.Exec("UPDATE versions SET parser = -1 WHERE id = ?", p.version); err != nil {
 			return err
 		}
 	}
@@ -123,7 +124,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 	}
 	o.names[r.NativeID] = name
 	c.touched[name] = true
-	if err := c.exec(`INSERT OR REPLACE INTO graves (version, run_name, fact, until, action, tier, over, plan, rule, reason, time)
+	if err := c.Exec(`INSERT OR REPLACE INTO graves (version, run_name, fact, until, action, tier, over, plan, rule, reason, time)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, f.Key, r.Until, r.Action, r.Tier, r.Over, r.Plan, r.Rule, r.Reason, f.Time.UnixMicro()); err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 		if err := c.dropRun(o.version, name, &prunedRun{r.Until, r.Action, r.Tier}); err != nil {
 			return err
 		}
-		if err := c.exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.version, r.Until, r.Until); err != nil {
+		if err := c.Exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.version, r.Until, r.Until); err != nil {
 			return err
 		}
 	}
@@ -140,7 +141,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 		if err != nil {
 			return err
 		}
-		if err := c.exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
+		if err := c.Exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
 			name, o.version, r.Claim.Rank, stated, onlyNames(r.Claim)); err != nil {
 			return err
 		}
@@ -150,11 +151,11 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 			return err
 		}
 	}
-	if err := c.usages.flush(); err != nil {
+	if err := c.usages.Flush(); err != nil {
 		return err
 	}
 	for _, h := range r.Hints {
-		if err := c.exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.version); err != nil {
+		if err := c.Exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.version); err != nil {
 			return err
 		}
 	}
@@ -163,7 +164,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 
 // dropRun deletes what a version that stays states of a run, or only its words.
 func (c *commit) dropRun(version, name int64, g *prunedRun) error {
-	transcripts, err := c.ids("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", version, name)
+	transcripts, err := c.IDs("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", version, name)
 	if err != nil {
 		return err
 	}
@@ -177,18 +178,18 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 		if err := c.deleteRows(id); err != nil {
 			return err
 		}
-		if err := c.exec("DELETE FROM transcripts WHERE id = ?", id); err != nil {
+		if err := c.Exec("DELETE FROM transcripts WHERE id = ?", id); err != nil {
 			return err
 		}
 	}
 	if !g.drops() {
 		return nil
 	}
-	if err := c.each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ?", c.toJudge, version, name); err != nil {
+	if err := c.Each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ?", c.toJudge, version, name); err != nil {
 		return err
 	}
 	for _, table := range []string{"run_claims", "usage", "receipts", "steps", "problems"} {
-		if err := c.exec("DELETE FROM "+table+" WHERE version = ? AND run_name = ?", version, name); err != nil {
+		if err := c.Exec("DELETE FROM "+table+" WHERE version = ? AND run_name = ?", version, name); err != nil {
 			return err
 		}
 	}
@@ -197,15 +198,15 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 
 // dropWords makes the rows of a transcript unsearchable: each keeps a full-text entry without words.
 func (c *commit) dropWords(transcript, until int64) error {
-	ids, err := c.ids("SELECT id FROM events WHERE transcript = ?1 AND (?2 = 0 OR inner IS NOT NULL OR offset < ?2)", transcript, until)
+	ids, err := c.IDs("SELECT id FROM events WHERE transcript = ?1 AND (?2 = 0 OR inner IS NOT NULL OR offset < ?2)", transcript, until)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if err := c.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
+		if err := c.Exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
 			return err
 		}
-		if err := c.exec("INSERT INTO fts (rowid, t) VALUES (?, '')", id); err != nil {
+		if err := c.Exec("INSERT INTO fts (rowid, t) VALUES (?, '')", id); err != nil {
 			return err
 		}
 	}
@@ -223,7 +224,7 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 		return err
 	}
 	c.keys[key] = true
-	c.seen.usage.Add(key)
+	c.seen.Usage.Add(key)
 	var alias any
 	if u.Alias != "" {
 		other, err := usageKey(u.Alias)
@@ -231,13 +232,13 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 			return err
 		}
 		alias, c.keys[other] = other, true
-		c.seen.usage.Add(other)
+		c.seen.Usage.Add(other)
 	}
 	return c.insertUsage(o.version, name, &u.Usage, u.ID, alias, nil, true)
 }
 
 func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
-	format, err := c.nameID(o.Format)
+	format, err := c.NameID(o.Format)
 	if err != nil {
 		return err
 	}
@@ -255,8 +256,8 @@ func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
 		}
 		event, native := eventOf(o.Format, l.Event)
 		args := []any{o.version, l.Edge, l.Kind, l.From.Type, scope(l.FromLocal), l.From.ID, l.From.Conversation,
-			l.To.Type, scope(l.ToLocal), l.To.ID, l.To.Conversation, format, l.Statement, flag(l.Uncounted), event, native, flag(l.Derived), nullTime(l.Time), nullZone(l.Time)}
-		if err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
+			l.To.Type, scope(l.ToLocal), l.To.ID, l.To.Conversation, format, l.Statement, write.Flag(l.Uncounted), event, native, write.Flag(l.Derived), write.NullTime(l.Time), write.NullZone(l.Time)}
+		if err := c.Exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
 			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, derived, time, tz, line, offset, length, inner)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
 			return err
@@ -321,8 +322,8 @@ func except[T any](all []*T, back map[string]bool, pruned func(*T) (string, bool
 
 // countPartial recounts the rows of transcripts whose beginning was pruned: the counts that their versions state include it.
 func (c *commit) countPartial() error {
-	for _, id := range sorted(c.truncated) {
-		if err := c.exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {
+	for _, id := range write.Sorted(c.truncated) {
+		if err := c.Exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 var (
@@ -26,23 +27,23 @@ func (db *DB) SaveStats(ctx context.Context, source string, stats map[uint64]ind
 	if len(stats) == 0 && len(gone) == 0 {
 		return nil
 	}
-	t, err := db.begin(ctx)
+	t, err := db.w.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.Rollback()
-	b := inserter{t: t, into: "OR REPLACE INTO local_scan", columns: columnList("source, path, size, mtime, inode, ignored")}
+	b := t.Inserter("OR REPLACE INTO local_scan", "source, path, size, mtime, inode, ignored")
 	for _, path := range slices.Sorted(maps.Keys(stats)) { // in the order of keys, which makes inserts appends
 		s := stats[path]
-		if err := b.add(source, int64(path), s.Size, s.ModTime, int64(s.Inode), flag(s.Ignored)); err != nil {
+		if err := b.Add(source, int64(path), s.Size, s.ModTime, int64(s.Inode), write.Flag(s.Ignored)); err != nil {
 			return err
 		}
 	}
-	if err := b.flush(); err != nil {
+	if err := b.Flush(); err != nil {
 		return err
 	}
 	for _, path := range gone {
-		if err := t.exec("DELETE FROM local_scan WHERE source = ? AND path = ?", source, int64(path)); err != nil {
+		if err := t.Exec("DELETE FROM local_scan WHERE source = ? AND path = ?", source, int64(path)); err != nil {
 			return err
 		}
 	}
@@ -68,13 +69,13 @@ func (db *DB) SaveLocal(ctx context.Context, notes map[string]string) error {
 	if len(notes) == 0 {
 		return nil
 	}
-	t, err := db.begin(ctx)
+	t, err := db.w.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.Rollback()
 	for key, value := range notes {
-		if err := t.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value); err != nil {
+		if err := t.Exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value); err != nil {
 			return fmt.Errorf("note %s: %w", key, err)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
 	driver "modernc.org/sqlite"
@@ -30,6 +29,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/stats"
 	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // The other readers are embedded under names of their own.
@@ -48,16 +48,15 @@ type DB struct {
 	*statsReader
 	*usageReader
 
-	w       *sqlx.DB // one connection; nil when opened to read
+	w       *write.Writer // nil when opened to read
 	r       *sqlx.DB
 	path    string
 	options Options
 
-	immutable bool        // nothing can be written beside the file, so nothing will change
-	torn      atomic.Bool // a transaction was given up
+	immutable bool // nothing can be written beside the file, so nothing will change
 	console   *console.Console
 
-	bulkRows int   // batches of as many rows become segments
+	bulkRows int   // batches of as many rows become segments; 0 for the usual
 	slots    int64 // rows that one hour takes
 	words    indexedWords
 }
@@ -75,7 +74,7 @@ type Options struct {
 }
 
 // Torn reports whether an Unlogged index holds part of a transaction and must be dropped.
-func (db *DB) Torn() bool { return db.options.Unlogged && db.torn.Load() }
+func (db *DB) Torn() bool { return db.w != nil && db.w.Torn() }
 
 // Open opens the index at path, creates it when there is none, and brings an older schema up to date.
 //
@@ -86,7 +85,7 @@ func Open(ctx context.Context, path string, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, options: options, bulkRows: bulkRows, slots: 1 << schema.SlotBits}
+	db := &DB{path: path, options: options, slots: 1 << schema.SlotBits}
 	db.console = console.New(db.dsn, options.Text)
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", path, engine.Damage(err)), db.Close())
@@ -109,35 +108,12 @@ func (db *DB) open(ctx context.Context) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	pragmas := writerPragmas
-	if db.options.Unlogged {
-		pragmas = unloggedPragmas
-	}
-	if info.Size() == 0 {
-		pragmas = append(pragmas, returnsPages)
-	}
-	db.w = writer(db.dsn(pragmas, url.Values{"_txlock": {"immediate"}}))
+	db.w = write.Open(db.path, info.Size() == 0, db.options.Unlogged)
 	if info.Size() == 0 {
 		db.read() // who reads first connects: to see that it can would be to parse the schema once more
-		return db.create(ctx)
+		return db.w.Create(ctx)
 	}
 	return db.openBoth(ctx)
-}
-
-// create applies the schema to an empty file. goose tries a migration again that found the disk full, so it must be possible to
-// undo one even in an Unlogged index: the second attempt would report the file as damaged.
-func (db *DB) create(ctx context.Context) error {
-	if !db.options.Unlogged {
-		return migrate(ctx, db.w.DB)
-	}
-	if _, err := db.w.ExecContext(ctx, "PRAGMA journal_mode = MEMORY"); err != nil {
-		return err
-	}
-	if err := migrate(ctx, db.w.DB); err != nil {
-		return err
-	}
-	_, err := db.w.ExecContext(ctx, "PRAGMA journal_mode = OFF")
-	return err
 }
 
 // openBoth opens the writing connection and a reading one concurrently, because nearly all of the time goes into each of them
@@ -147,8 +123,8 @@ func (db *DB) openBoth(ctx context.Context) error {
 	db.read()
 	var reader error
 	var beside sync.WaitGroup
-	beside.Go(func() { reader = current(ctx, db.r.DB) })
-	err := migrate(ctx, db.w.DB)
+	beside.Go(func() { reader = write.Current(ctx, db.r.DB) })
+	err := db.w.Migrate(ctx)
 	if beside.Wait(); err != nil || reader == nil {
 		return err
 	}
@@ -157,7 +133,7 @@ func (db *DB) openBoth(ctx context.Context) error {
 
 func (db *DB) openReader(ctx context.Context) error {
 	db.read()
-	err := current(ctx, db.r.DB)
+	err := write.Current(ctx, db.r.DB)
 	if err == nil || !engine.CannotOpen(err) {
 		return err
 	}
@@ -174,7 +150,7 @@ func (db *DB) openReader(ctx context.Context) error {
 	closing := db.r.Close()
 	db.immutable = true
 	db.read()
-	return errors.Join(current(ctx, db.r.DB), closing)
+	return errors.Join(write.Current(ctx, db.r.DB), closing)
 }
 
 // read opens the pool of connections that only read.
@@ -207,7 +183,7 @@ func (db *DB) Close() error {
 	}
 	if db.w != nil {
 		errs = append(errs, db.w.Close())
-		spare.Store(nil)
+		dropSpare()
 	}
 	return errors.Join(errs...)
 }
@@ -217,7 +193,7 @@ func (db *DB) Close() error {
 // would otherwise go to another index in the process.
 func (db *DB) Rest(ctx context.Context) error {
 	_, err := db.w.ExecContext(ctx, "PRAGMA cache_size = -1024; PRAGMA shrink_memory")
-	spare.Store(nil)
+	dropSpare()
 	debug.FreeOSMemory()
 	return engine.Damage(err)
 }
@@ -233,18 +209,7 @@ func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string
 // Path returns the path of the index file.
 func (db *DB) Path() string { return db.path }
 
-// Pragmas are in the DSN, so that every connection of a pool has them. A larger writer cache has not made large ingests faster;
-// with a smaller one of 16 MB an ingest of 500 MB writes 8 % more pages and reads 40 % more.
 var (
-	writerPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-40960)",
-		"temp_store(MEMORY)", "wal_autocheckpoint(8000)", "foreign_keys(0)", "secure_delete(FAST)"}
-	// returnsPages is for new files: it lets them shrink without VACUUM (giveBack). On an existing file, each connection would
-	// write it to the file again.
-	returnsPages = "auto_vacuum(INCREMENTAL)"
-	// unloggedPragmas are for an index that is built. Without a log its readers wait for a transaction to be written, and the
-	// writer waits for readers.
-	unloggedPragmas = []string{"busy_timeout(600000)", "journal_mode(OFF)", "synchronous(OFF)", "cache_size(-40960)",
-		"temp_store(MEMORY)", "foreign_keys(0)", "secure_delete(FAST)"}
 	// Readers map no memory and keep small caches: the operating system caches the file, and the memory of one process stays
 	// bounded.
 	readerPragmas         = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
@@ -252,28 +217,14 @@ var (
 )
 
 func (db *DB) dsn(pragmas []string, values url.Values) string {
-	values["_pragma"] = pragmas
 	if db.immutable {
 		values.Set("immutable", "1")
 	}
-	values.Set("_dqs", "0")
-	values.Set("_error_rc", "1")
-	return disk.URI(db.path, values.Encode())
+	return write.DSN(db.path, pragmas, values)
 }
 
-// Prepared statements that each connection keeps. Preparing one takes 0.1 to 0.5 ms, more than most of them take to run. A
-// commit has some 180.
-const (
-	readStatements  = 96
-	writeStatements = 256
-)
-
-// writer returns a pool of one connection.
-func writer(dsn string) *sqlx.DB {
-	db := engine.Pool(engine.TableConnector(new(driver.Driver), dsn), writeStatements)
-	db.SetMaxOpenConns(1)
-	return db
-}
+// readStatements is how many prepared statements each reading connection keeps.
+const readStatements = 96
 
 func readers(dsn string) *sqlx.DB {
 	db := engine.Pool(engine.Connector(new(driver.Driver), dsn), readStatements)

@@ -6,49 +6,43 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 )
-
-// emptyIndex is the file of an empty index, which is made once, as in package sqlitetest, which this one cannot import.
-var emptyIndex = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "txarchive-empty")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "index.db")
-	db, err := Open(context.Background(), file, Options{})
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
-})
 
 // newDB opens an empty index in a directory whose name needs quoting.
 func newDB(t testing.TB) *DB {
 	t.Helper()
-	empty, err := emptyIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return copyDB(t, empty)
+	file := quotedPath(t)
+	writetest.Create(t, file)
+	return openUntilEnd(t, file)
 }
 
 // copyDB opens a copy of the file of an index.
 func copyDB(t testing.TB, content []byte) *DB {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "a #?% b")
-	file := filepath.Join(dir, "index.db")
-	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(file, content, 0o600)); err != nil {
+	file := quotedPath(t)
+	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return openUntilEnd(t, file)
+}
+
+func quotedPath(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a #?% b")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "index.db")
+}
+
+func openUntilEnd(t testing.TB, file string) *DB {
+	t.Helper()
 	db, err := Open(t.Context(), file, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -260,4 +254,17 @@ func TestOpenWhereNothingCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.Close()
+}
+
+// inTx runs f in a committed transaction.
+func inTx(t testing.TB, db *DB, f func(*write.Tx) error) {
+	t.Helper()
+	writetest.In(t, db.w, f)
+}
+
+func mustExec(t testing.TB, db *DB, query string, args ...any) {
+	t.Helper()
+	if _, err := db.w.Exec(query, args...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/catalog"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // packs adds packs that are new: first the rows of all, because their versions may lie in each other, then what their manifests
@@ -31,8 +32,8 @@ func (c *commit) packs(all []*index.PackRow) error {
 	}
 	for i, p := range all {
 		for j := range p.Versions {
-			if j%lookupBatch == 0 {
-				if err := c.lookUpFiles(p.Versions[j:min(j+lookupBatch, len(p.Versions))]); err != nil {
+			if j%write.Lot == 0 {
+				if err := c.lookUpFiles(p.Versions[j:min(j+write.Lot, len(p.Versions))]); err != nil {
 					return fmt.Errorf("pack %s: %w", p.Name, err)
 				}
 			}
@@ -61,21 +62,21 @@ func storedIn(all []*index.PackRow, ids []int64) map[blob.Ref]packPlace {
 
 // pack adds the row of a pack and its members.
 func (c *commit) pack(p *index.PackRow) (int64, error) {
-	id, err := c.id("packs")
+	id, err := c.NextID("packs")
 	if err != nil {
 		return 0, err
 	}
-	if err := c.exec("INSERT INTO packs (id, name, size, created, writer) VALUES (?, ?, ?, ?, ?)",
+	if err := c.Exec("INSERT INTO packs (id, name, size, created, writer) VALUES (?, ?, ?, ?, ?)",
 		id, p.Name, p.Size, p.Created.UnixMicro(), p.Writer); err != nil {
 		return 0, err
 	}
-	members := inserter{t: c.tx, into: "OR FAIL INTO members", columns: columnList("pack, raw, raw_size, offset, size")}
+	members := c.Inserter("OR FAIL INTO members", "pack, raw, raw_size, offset, size")
 	for _, m := range p.Members {
-		if err := members.add(id, m.Raw, m.RawSize, m.Offset, m.Size); err != nil {
+		if err := members.Add(id, m.Raw, m.RawSize, m.Offset, m.Size); err != nil {
 			return 0, err
 		}
 	}
-	return id, members.flush()
+	return id, members.Flush()
 }
 
 // version adds a version, or extends one, with the extents that the pack holds.
@@ -123,7 +124,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		return err
 	}
 	if overlaps {
-		if err := c.exec("UPDATE chains SET apart = 1 WHERE id = ?", chain); err != nil {
+		if err := c.Exec("UPDATE chains SET apart = 1 WHERE id = ?", chain); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ type knownVersion struct {
 // knownVersion returns the version of a file with a number, if there is one.
 func (c *commit) knownVersion(file int64, number int) (v knownVersion, ok bool, err error) {
 	var root, sum []byte
-	ok, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root, v.sha256, c.apart FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
+	ok, err = c.Get("SELECT v.id, v.chain, v.size, v.grave, c.root, v.sha256, c.apart FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
 		[]any{file, number}, &v.id, &v.chain, &v.size, &v.tombstone, &root, &sum, &v.apart)
 	copy(v.root[:], root)
 	copy(v.sum[:], sum)
@@ -161,23 +162,23 @@ func (k *knownVersion) isBehind(v *blob.Version) bool {
 }
 
 func (c *commit) grow(id, chain int64, p *index.PackRow, v *blob.Version) error {
-	format, err := c.name(v.Format)
+	format, err := c.Name(v.Format)
 	if err != nil {
 		return err
 	}
-	role, err := c.name(v.Role)
+	role, err := c.Name(v.Role)
 	if err != nil {
 		return err
 	}
 	// A version that has grown, or that another format claims now, must be parsed: parser 0 until its rows follow.
 	const moved = "(mtime <> ?2 AND " + catalog.AtFile + " OR format IS NOT ?5 OR role IS NOT ?6 OR root_dir <> ?7)"
-	if err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
+	if err := c.Exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
 		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?3, mode = ?4,
 		format = ?5, role = ?6, root_dir = ?7, archived = ?9 WHERE id = ?8 AND (size < ?1 OR size = ?1 AND (sha256, archived) <= (?3, ?9))`,
 		v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id, archivedAt(p, v)); err != nil {
 		return err
 	}
-	return c.exec("UPDATE chains SET size = ?1, sha256 = ?2 WHERE id = ?3 AND (size < ?1 OR size = ?1 AND sha256 <= ?2)", v.Size, v.SHA256[:], chain)
+	return c.Exec("UPDATE chains SET size = ?1, sha256 = ?2 WHERE id = ?3 AND (size < ?1 OR size = ?1 AND sha256 <= ?2)", v.Size, v.SHA256[:], chain)
 }
 
 // archivedAt is when the state of a version that a pack states was archived.
@@ -186,24 +187,24 @@ func archivedAt(p *index.PackRow, v *blob.Version) int64 {
 }
 
 func (c *commit) addVersion(file int64, v *blob.Version, archived int64) (id, chain int64, err error) {
-	if chain, err = c.id("chains"); err != nil {
+	if chain, err = c.NextID("chains"); err != nil {
 		return 0, 0, err
 	}
-	if err := c.buffer.chains.add(chain, v.Root[:], v.Size, v.SHA256[:]); err != nil {
+	if err := c.Buffer.Chains.Add(chain, v.Root[:], v.Size, v.SHA256[:]); err != nil {
 		return 0, 0, err
 	}
-	if id, err = c.id("versions"); err != nil {
+	if id, err = c.NextID("versions"); err != nil {
 		return 0, 0, err
 	}
-	format, err := c.name(v.Format)
+	format, err := c.Name(v.Format)
 	if err != nil {
 		return 0, 0, err
 	}
-	role, err := c.name(v.Role)
+	role, err := c.Name(v.Role)
 	if err != nil {
 		return 0, 0, err
 	}
-	err = c.buffer.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], blob.Nano(v.ModTime), int64(v.Mode), format, role, v.Claim, int64(0), int64(0), archived)
+	err = c.Buffer.Versions.Add(id, file, v.Number, chain, v.Size, v.SHA256[:], blob.Nano(v.ModTime), int64(v.Mode), format, role, v.Claim, int64(0), int64(0), archived)
 	if err == nil && v.Number > 1 {
 		err = c.supersede(file, v.Number)
 	}
@@ -213,7 +214,7 @@ func (c *commit) addVersion(file int64, v *blob.Version, archived int64) (id, ch
 // supersede has the statements of the version that was the newest of a file judged again, and drops those of empty versions
 // (filled). Versions before it are what they were.
 func (c *commit) supersede(file int64, number int) error {
-	empty, err := c.ids(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
+	empty, err := c.IDs(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
 		AND NOT EXISTS (SELECT 1 FROM graves g WHERE g.version = v.id)`, file, number, nothing[:])
 	if err != nil {
 		return err
@@ -224,16 +225,16 @@ func (c *commit) supersede(file int64, number int) error {
 		}
 	}
 	var before int64
-	if ok, err := c.get("SELECT id FROM versions WHERE file = ? AND number < ? ORDER BY number DESC LIMIT 1", []any{file, number}, &before); err != nil || !ok {
+	if ok, err := c.Get("SELECT id FROM versions WHERE file = ? AND number < ? ORDER BY number DESC LIMIT 1", []any{file, number}, &before); err != nil || !ok {
 		return err
 	}
 	c.wasNewest[before] = true
 	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
 		UNION SELECT run_name FROM usage WHERE version = ?1`
-	if err := c.each(names, intoSet(c.touched), before); err != nil {
+	if err := c.Each(names, write.IntoSet(c.touched), before); err != nil {
 		return err
 	}
-	return c.each("SELECT DISTINCT usage_id FROM usage WHERE version = ?", func(r *sql.Rows) error {
+	return c.Each("SELECT DISTINCT usage_id FROM usage WHERE version = ?", func(r *sql.Rows) error {
 		var key int64
 		err := r.Scan(usageIDScanner{&key})
 		if _, met := c.keys[key]; !met {
@@ -260,11 +261,11 @@ func (c *commit) fact(f index.FactRow) (news bool, err error) {
 		value = string(f.Value)
 	}
 	var last int64
-	known, err := c.getDirect("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
+	known, err := c.GetDirect("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
 	if err != nil {
 		return false, err
 	}
-	err = c.execDirect(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
+	err = c.ExecDirect(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
 		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
 	// A tombstone that is known already is applied to what has come since.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -63,22 +65,22 @@ func (c *commit) parsed(p *index.Parsed) error {
 	if !p.Last { // if the rest never comes, all of it is parsed again
 		parser, until = 0, 0
 	}
-	if row := c.buffer.versions.row(o.version); row != nil {
-		row[versionParser], row[versionParsed] = parser, until
+	if row := c.Buffer.Versions.Row(o.version); row != nil {
+		row[write.VersionParser], row[write.VersionParsed] = parser, until
 		return nil
 	}
-	return c.execDirect("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.version)
+	return c.ExecDirect("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.version)
 }
 
 // lookUpVersion finds the version of a parse, and whether it is new: a reindex has written all versions before it parses any.
 func (c *commit) lookUpVersion(o *owner) (tombstoned bool, err error) {
-	if err := flushAll(c.buffer.files, c.buffer.versions); err != nil {
+	if err := cmp.Or(c.Buffer.Files.Flush(), c.Buffer.Versions.Flush()); err != nil {
 		return false, err
 	}
 	var source, file int64
 	var tombstone sql.NullString
 	var stated bool
-	ok, err := c.getDirect(selectVersion, []any{o.Source, o.Path, o.Number}, &o.version, &source, &file, &tombstone, &stated)
+	ok, err := c.GetDirect(selectVersion, []any{o.Source, o.Path, o.Number}, &o.version, &source, &file, &tombstone, &stated)
 	if err == nil && !ok {
 		err = fmt.Errorf("version %d: %w", o.Number, index.ErrNotFound)
 	}
@@ -108,7 +110,7 @@ func (c *commit) filled(o *owner) (bool, error) {
 	if o.SHA256 != nothing {
 		return false, nil
 	}
-	return c.exists("SELECT 1 FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1", o.version)
+	return c.Exists("SELECT 1 FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1", o.version)
 }
 
 // retract deletes what a parse replaces. A parse from the beginning replaces everything, also for an original that has grown:
@@ -116,19 +118,19 @@ func (c *commit) filled(o *owner) (bool, error) {
 // that it reads again, and the count of problems that were left out.
 func (c *commit) retract(o *owner) error {
 	if o.From == 0 { // before its problems go: they alone may name a run
-		if err := c.usages.flush(); err != nil {
+		if err := c.usages.Flush(); err != nil {
 			return err
 		}
 		if err := c.touchVersion(o.version); err != nil {
 			return err
 		}
 	}
-	err := c.exec("DELETE FROM problems WHERE version = ? AND (offset >= ? OR kind = ?)", o.version, o.From, index.MoreProblems)
+	err := c.Exec("DELETE FROM problems WHERE version = ? AND (offset >= ? OR kind = ?)", o.version, o.From, index.MoreProblems)
 	if err != nil || o.From > 0 {
 		return err
 	}
 	var ids []int64
-	if err := c.each("SELECT id, native_id, indexed FROM transcripts WHERE version = ?", func(r *sql.Rows) error {
+	if err := c.Each("SELECT id, native_id, indexed FROM transcripts WHERE version = ?", func(r *sql.Rows) error {
 		var id int64
 		var native string
 		var indexed int
@@ -149,11 +151,11 @@ func (c *commit) retract(o *owner) error {
 		if table == "usage" || table == "run_claims" {
 			query += " AND ledger = 0"
 		}
-		if err := c.exec(query, o.version); err != nil {
+		if err := c.Exec(query, o.version); err != nil {
 			return err
 		}
 	}
-	return c.exec("DELETE FROM bounds WHERE version = ?1 AND NOT EXISTS (SELECT 1 FROM usage WHERE version = ?1)", o.version)
+	return c.Exec("DELETE FROM bounds WHERE version = ?1 AND NOT EXISTS (SELECT 1 FROM usage WHERE version = ?1)", o.version)
 }
 
 // deleteRows deletes the event rows of a transcript and their words.
@@ -169,7 +171,7 @@ func (c *commit) deleteRows(transcript int64) error {
 		"DELETE FROM events WHERE transcript = ?",
 		"UPDATE transcripts SET events = 0, messages = 0, calls = 0, results = 0, indexed = 0 WHERE id = ?",
 	} {
-		if err := c.exec(query, transcript); err != nil {
+		if err := c.Exec(query, transcript); err != nil {
 			return err
 		}
 	}
@@ -196,12 +198,12 @@ func (c *commit) claims(o *owner) error {
 		}
 		if o.isNew {
 			c.cacheClaim(o, name, r, stated)
-			if err := c.buffer.claims.add(name, o.version, r.Rank, stated, flag(onlyNames(r))); err != nil {
+			if err := c.Buffer.Claims.Add(name, o.version, r.Rank, stated, write.Flag(onlyNames(r))); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
+		if err := c.Exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named, ledger = 0`,
 			name, o.version, r.Rank, stated, onlyNames(r)); err != nil {
 			return err
@@ -213,7 +215,7 @@ func (c *commit) claims(o *owner) error {
 // completeRun merges what earlier stretches of the parse have stated of a run into what this one states.
 func (c *commit) completeRun(o *owner, name int64, r *transcript.Run) (*transcript.Run, error) {
 	all, stated, rank := &transcript.Run{}, []byte(nil), 0
-	known, err := c.get(`SELECT `+schema.StatedRun+`, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name LEFT JOIN runs r ON r.id = n.run
+	known, err := c.Get(`SELECT `+schema.StatedRun+`, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name LEFT JOIN runs r ON r.id = n.run
 		WHERE k.run_name = ? AND k.version = ?`, []any{name, o.version}, &stated, &rank)
 	if known {
 		all, err = schema.UnmarshalRun(stated, r.ID, rank)
@@ -262,7 +264,7 @@ func (c *commit) transcripts(o *owner) error {
 	}
 	for i := range o.Rows {
 		if id := ids[o.Rows[i].Conversation]; id != 0 {
-			c.rows = append(c.rows, pendingRow{Row: &o.Rows[i], words: o.Words, transcript: id})
+			c.rows = append(c.rows, write.Row{Row: &o.Rows[i], Words: o.Words, Transcript: id})
 		}
 	}
 	return nil
@@ -297,7 +299,7 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 	var order string
 	known := !o.isNew
 	if known {
-		if known, err = c.get("SELECT id, indexed, ord, rank FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
+		if known, err = c.Get("SELECT id, indexed, ord, rank FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
 			[]any{o.version, name, native, v.Uncounted}, &id, &rows, &order, &rank); err != nil {
 			return 0, false, err
 		}
@@ -310,7 +312,7 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 		}
 		indexed = rows == 1 // a wanted transcript is made again as a whole
 		c.held[id] = heldTranscript{name, o.version, native, v.Shared}
-		err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
+		err = c.Exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
 			v.LastSeq, v.TotalRows, stated, v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
 	}
@@ -318,14 +320,14 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 	if err != nil {
 		return 0, false, err
 	}
-	if id, err = c.id("transcripts"); err != nil {
+	if id, err = c.NextID("transcripts"); err != nil {
 		return 0, false, err
 	}
 	c.held[id] = heldTranscript{name, o.version, native, v.Shared}
 	c.cacheCandidate(o, id, name, native, stated, v, !same)
 	none := int64(0)
-	err = c.buffer.transcripts.add(id, none, none, none, none, nil, nil, nil, nil,
-		nil, none, none, flag(!same), none, v.TotalRows, o.version, name, native, flag(v.Shared), flag(v.Uncounted), v.Order, v.Rank, stated, v.LastSeq)
+	err = c.Buffer.Transcripts.Add(id, none, none, none, none, nil, nil, nil, nil,
+		nil, none, none, write.Flag(!same), none, v.TotalRows, o.version, name, native, write.Flag(v.Shared), write.Flag(v.Uncounted), v.Order, v.Rank, stated, v.LastSeq)
 	return id, !same, err
 }
 
@@ -333,7 +335,7 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 func (c *commit) completeConversation(o *owner, name int64, native string, v *index.Transcript) error {
 	var stated []byte
 	all := transcript.Conversation{ID: v.ID, Run: v.Run}
-	known, err := c.get(`SELECT `+schema.StatedConversation+`, t.ord, t.rank, t.shared FROM transcripts t JOIN run_names n ON n.id = t.run_name LEFT JOIN runs r ON r.id = n.run
+	known, err := c.Get(`SELECT `+schema.StatedConversation+`, t.ord, t.rank, t.shared FROM transcripts t JOIN run_names n ON n.id = t.run_name LEFT JOIN runs r ON r.id = n.run
 		WHERE t.version = ? AND t.run_name = ? AND t.native_id = ? AND t.aside = ?`,
 		[]any{o.version, name, native, v.Uncounted}, &stated, &all.Order, &all.Rank, &all.Shared)
 	if err != nil || !known {
@@ -358,7 +360,7 @@ func (c *commit) hasIdenticalCopy(o *owner, name int64, native string, aside boo
 	}
 	same := false
 	// Few versions have the same bytes, but thousands may have the same conversation. Of many copies the first has the rows.
-	err = c.eachBrief(`SELECT s.name, f.path, v.number FROM versions mine CROSS JOIN versions v INDEXED BY versions_sha256 ON v.sha256 = mine.sha256 AND v.size = mine.size
+	err = c.EachBrief(`SELECT s.name, f.path, v.number FROM versions mine CROSS JOIN versions v INDEXED BY versions_sha256 ON v.sha256 = mine.sha256 AND v.size = mine.size
 		CROSS JOIN transcripts t ON t.version = v.id AND t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE mine.id = ? LIMIT ?`, func(r *sql.Rows) error {
 		var key index.VersionKey
@@ -375,7 +377,7 @@ func (c *commit) hints(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if err := c.execDirect("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
+		if err := c.ExecDirect("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
 			name, h.Key, h.Value, o.version); err != nil {
 			return err
 		}
@@ -383,17 +385,8 @@ func (c *commit) hints(o *owner) error {
 	return nil
 }
 
-func jsonOrNil(a transcript.Attributes) (any, error) {
-	if len(a) == 0 {
-		return nil, nil
-	}
-	var room [256]byte
-	b, err := index.AppendAttributes(room[:0], a)
-	return string(b), err
-}
-
 // place returns the columns line, offset, length and inner of a record.
 func (c *commit) place(o transcript.Origin) ([]any, error) {
-	inner, err := c.name(o.Inner)
+	inner, err := c.Name(o.Inner)
 	return []any{o.Line, o.Offset, o.Length, inner}, err
 }

@@ -3,11 +3,10 @@ package sqlite
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
-	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -80,70 +79,42 @@ func (k usageIDScanner) Scan(v any) (err error) {
 
 func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID string, alias, stated any, ledger bool) error {
 	if c.usageBefore < 0 {
-		if _, err := c.getDirect("SELECT coalesce(max(id), 0) FROM usage", nil, &c.usageBefore); err != nil {
+		if _, err := c.GetDirect("SELECT coalesce(max(id), 0) FROM usage", nil, &c.usageBefore); err != nil {
 			return err
 		}
 	}
-	inner, err := c.name(u.Origin.Inner)
+	inner, err := c.Name(u.Origin.Inner)
 	if err != nil {
 		return err
 	}
-	attributes, err := jsonOrNil(u.Attributes)
+	attributes, err := write.Attributes(u.Attributes)
 	if err != nil {
 		return err
 	}
-	calculated, texts, err := c.priced(u)
+	calculated, texts, err := c.Priced(c.batch.Prices, u)
 	if err != nil {
 		return err
 	}
 	c.boundsOf(version).spent(u, calculated)
 	verdict := schema.VerdictNumber[u.Verdict]
 	if verdict == schema.Counted {
-		c.addPendingSum(name, version, texts, u, calculated)
+		c.AddPendingSum(name, version, texts, u, calculated)
 	}
 	conversation := any(u.Conversation)
 	if u.Conversation == u.Run {
 		conversation = nil
 	}
-	return c.usages.add(usageID, alias, version, name, conversation, texts, verdict, verdict, u.Rank,
-		nullTime(u.Time), nullZone(u.Time), null(u.RequestID),
-		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
-		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), flag(u.Estimated), calculated, null(u.Receipt), stated, attributes, flag(ledger),
+	return c.usages.Add(usageID, alias, version, name, conversation, texts, verdict, verdict, u.Rank,
+		write.NullTime(u.Time), write.NullZone(u.Time), write.Null(u.RequestID),
+		write.NullCount(u.Input), write.NullCount(u.Output), write.NullCount(u.CacheRead), write.NullCount(u.CacheWrite), write.NullCount(u.CacheWrite1h),
+		write.NullCount(u.Reasoning), write.NullCount(u.Requests), write.NullCount(u.Cost), write.Flag(u.Estimated), calculated, write.Null(u.Receipt), stated, attributes, write.Flag(ledger),
 		u.Origin.Line, u.Origin.Offset, u.Origin.Length, inner)
-}
-
-// usageRows returns the inserter of usage, which is flushed before anything reads the table.
-func usageRows(t *tx) *inserter {
-	return &inserter{t: t, into: "OR FAIL INTO usage", columns: columnList(usageFields)}
 }
 
 // SQLite assigns the ids: rows with given ids may fail one by one, for which it would keep a copy of each page.
 const usageFields = `usage_id, alias, version, run_name, native_conversation, texts, stated_verdict=0, verdict=0, rank,
 	time, tz, request_id, input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, estimated=0,
 	calculated, receipt, stated, attributes, ledger=0, line, offset, length, inner`
-
-// priced returns the columns calculated and texts.
-func (c *commit) priced(u *transcript.Usage) (calculated any, texts int64, err error) {
-	said := textsOf(u)
-	if c.batch.Prices != nil {
-		calculated = said.price(c.batch.Prices, u)
-	}
-	texts, err = c.textsID(said)
-	return calculated, texts, err
-}
-
-// price sets the texts that say how a record was priced, and returns the price.
-func (s *usageTexts) price(book *price.Book, u *transcript.Usage) (calculated any) {
-	r := book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
-		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning,
-		Requests: u.Requests})
-	note := r.Reason
-	if note == "" {
-		note = strings.Join(r.Flags, "; ")
-	}
-	s[priceModel], s[priceTable], s[priceNote] = r.Match.Key, r.Match.TableDate, note
-	return nullCount(r.NanoUSD)
-}
 
 func (c *commit) receipts(o *owner) error {
 	for _, r := range o.Receipts {
@@ -155,7 +126,7 @@ func (c *commit) receipts(o *owner) error {
 		if err != nil {
 			return err
 		}
-		attributes, err := jsonOrNil(r.Attributes)
+		attributes, err := write.Attributes(r.Attributes)
 		if err != nil {
 			return err
 		}
@@ -163,11 +134,11 @@ func (c *commit) receipts(o *owner) error {
 		if err != nil {
 			return err
 		}
-		args := []any{o.version, name, r.Key, r.Conversation, null(r.Kind), null(r.Flow), null(r.Step), null(r.Agent), null(r.Engine),
-			null(r.Provider), null(r.Model), null(r.Mode), null(r.Status), null(string(r.Outcome)), null(r.Error),
-			nullTime(r.Started), nullTime(r.Ended), nullCount(r.Duration), null(r.Transcript), nullCount(r.ToolCalls), flag(r.Stub),
+		args := []any{o.version, name, r.Key, r.Conversation, write.Null(r.Kind), write.Null(r.Flow), write.Null(r.Step), write.Null(r.Agent), write.Null(r.Engine),
+			write.Null(r.Provider), write.Null(r.Model), write.Null(r.Mode), write.Null(r.Status), write.Null(string(r.Outcome)), write.Null(r.Error),
+			write.NullTime(r.Started), write.NullTime(r.Ended), write.NullCount(r.Duration), write.Null(r.Transcript), write.NullCount(r.ToolCalls), write.Flag(r.Stub),
 			string(stated), attributes}
-		if err := c.execDirect(`INSERT INTO receipts (version, run_name, key, native_conversation, kind, flow, step, agent, engine,
+		if err := c.ExecDirect(`INSERT INTO receipts (version, run_name, key, native_conversation, kind, flow, step, agent, engine,
 			provider, model, mode, status, outcome, error, started, ended, duration, transcript, tool_calls, stub, stated, attributes,
 			line, offset, length, inner, verdict)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`, append(args, place...)...); err != nil {
@@ -187,7 +158,7 @@ func (c *commit) steps(o *owner) error {
 		if err != nil {
 			return err
 		}
-		attributes, err := jsonOrNil(s.Attributes)
+		attributes, err := write.Attributes(s.Attributes)
 		if err != nil {
 			return err
 		}
@@ -199,10 +170,10 @@ func (c *commit) steps(o *owner) error {
 			}
 			stated = string(b)
 		}
-		args := []any{o.version, name, s.Key, s.Rank, s.Conversation, null(s.Parent), null(s.Name), null(s.Kind), null(s.Path), null(s.Flow),
-			null(s.Agent), null(s.Engine), null(s.Model), nullCount(s.Iteration), nullCount(s.Attempt), null(s.Status), null(string(s.Outcome)),
-			null(s.Error), nullTime(s.Started), nullTime(s.Ended), nullCount(s.Duration), null(s.ChildRun), stated, attributes}
-		if err := c.execDirect(insertStep, append(args, place...)...); err != nil {
+		args := []any{o.version, name, s.Key, s.Rank, s.Conversation, write.Null(s.Parent), write.Null(s.Name), write.Null(s.Kind), write.Null(s.Path), write.Null(s.Flow),
+			write.Null(s.Agent), write.Null(s.Engine), write.Null(s.Model), write.NullCount(s.Iteration), write.NullCount(s.Attempt), write.Null(s.Status), write.Null(string(s.Outcome)),
+			write.Null(s.Error), write.NullTime(s.Started), write.NullTime(s.Ended), write.NullCount(s.Duration), write.Null(s.ChildRun), stated, attributes}
+		if err := c.ExecDirect(insertStep, append(args, place...)...); err != nil {
 			return err
 		}
 	}
@@ -220,7 +191,7 @@ const insertStep = `INSERT INTO steps (version, run_name, key, rank, native_conv
 	IS NOT (status, outcome, error, ended, duration, child_run, attributes)`
 
 func (c *commit) links(o *owner) error {
-	format, err := c.nameID(o.Format)
+	format, err := c.NameID(o.Format)
 	if err != nil {
 		return err
 	}
@@ -233,7 +204,7 @@ func (c *commit) links(o *owner) error {
 		if err != nil {
 			return err
 		}
-		attributes, err := jsonOrNil(l.Attributes)
+		attributes, err := write.Attributes(l.Attributes)
 		if err != nil {
 			return err
 		}
@@ -251,14 +222,23 @@ func (c *commit) links(o *owner) error {
 			c.eids[event.(int64)] = true // its rows may be those of a copy of this original
 		}
 		args := []any{o.version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,
-			flag(l.Uncounted), event, native, nullTime(l.Time), nullZone(l.Time), attributes}
-		if err := c.execDirect(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
+			write.Flag(l.Uncounted), event, native, write.NullTime(l.Time), write.NullZone(l.Time), attributes}
+		if err := c.ExecDirect(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
 			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, time, tz, attributes, line, offset, length, inner)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// eventOf returns how a link refers to the event that states it: the hash and the native id of its rows, nils for "".
+func eventOf(format, id string) (event, native any) {
+	if id == "" {
+		return nil, nil
+	}
+	n := index.ParseNativeID(id)
+	return index.EventHash(format, id), write.NullNative(&n)
 }
 
 // end returns type, scope, id and conversation of one end of a link. An end that is named where run ids are local means the run

@@ -20,7 +20,7 @@ func (c *commit) problems(o *owner) error {
 			}
 			name = id
 		}
-		inner, err := c.name(p.Origin.Inner)
+		inner, err := c.Name(p.Origin.Inner)
 		if err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (c *commit) problems(o *owner) error {
 		if p.Alone {
 			sum = p.Sum
 		}
-		if err := c.exec(`INSERT INTO problems (version, run_name, identity, sum, kind, reason, line, offset, length, inner)
+		if err := c.Exec(`INSERT INTO problems (version, run_name, identity, sum, kind, reason, line, offset, length, inner)
 			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, sum, p.Kind, p.Reason,
 			p.Origin.Line, p.Origin.Offset, p.Origin.Length, inner); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (c *commit) identifyProblems(o *owner) error {
 		kind, run, inner string
 	}
 	var all []problem
-	if err := c.each(`SELECT p.id, p.offset, p.sum, p.kind, coalesce(n.native_id, ''), coalesce(i.name, '') FROM problems p
+	if err := c.Each(`SELECT p.id, p.offset, p.sum, p.kind, coalesce(n.native_id, ''), coalesce(i.name, '') FROM problems p
 		LEFT JOIN run_names n ON n.id = p.run_name LEFT JOIN names i ON i.id = p.inner WHERE p.version = ? AND (p.identity = 0 OR p.sum = 0 OR p.offset < ?)`, func(r *sql.Rows) error {
 		var p problem
 		err := r.Scan(&p.id, &p.offset, &p.sum, &p.kind, &p.run, &p.inner)
@@ -75,7 +75,7 @@ func (c *commit) identifyProblems(o *owner) error {
 			content = []string{fmt.Sprint(p.sum)}
 		}
 		identity := index.Hash(append(content, "problem", o.Format, p.run, fmt.Sprint(p.offset), p.kind)...)
-		if err := c.exec("UPDATE problems SET identity = ? WHERE id = ? AND identity <> ?1", identity, p.id); err != nil {
+		if err := c.Exec("UPDATE problems SET identity = ? WHERE id = ? AND identity <> ?1", identity, p.id); err != nil {
 			return err
 		}
 	}

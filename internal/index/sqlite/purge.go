@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+	driver "modernc.org/sqlite"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
-	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
-	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 var _ index.Cleaner = (*DB)(nil)
@@ -73,8 +72,8 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 		if err := db.rewriteSegments(ctx, p); err != nil {
 			return err
 		}
-		db.words.put(nil)
-		if err := db.dropTerms(ctx); err != nil {
+		db.words.forget()
+		if err := db.inTx(ctx, dropTerms); err != nil {
 			return err
 		}
 		if err := db.dropNames(ctx); err != nil {
@@ -112,101 +111,6 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 	return nil
 }
 
-// rewriteSegments rewrites the segments that have deleted rows.
-func (db *DB) rewriteSegments(ctx context.Context, p *index.Purged) error {
-	for {
-		t, err := db.begin(ctx)
-		if err != nil {
-			return err
-		}
-		again, err := t.rewriteSegment()
-		if err == nil {
-			err = t.Commit()
-		}
-		t.Rollback()
-		if err != nil || !again {
-			return err
-		}
-		p.Segments++
-	}
-}
-
-func (t *tx) rewriteSegment() (bool, error) {
-	s, err := t.structure()
-	if err != nil {
-		return false, err
-	}
-	if s.Merging() {
-		return true, t.continueMerge()
-	}
-	run := fragmented(s.All())
-	if run == nil {
-		return false, nil
-	}
-	return true, t.mergeSegments(s, run)
-}
-
-// fragmented returns the first neighbours that have deleted rows: since each must be rewritten, they may as well become one.
-func fragmented(all []fts5.Segment) (run []fts5.Segment) {
-	pages := 0
-	for i, g := range all {
-		pages += g.Pages()
-		switch {
-		case len(run) > 0 && (g.TombstoneRows == 0 || len(run) == mergeRun || pages > mergePages):
-			return run
-		case g.TombstoneRows == 0:
-			pages = 0
-		default:
-			run = all[i-len(run) : i+1]
-		}
-	}
-	return run
-}
-
-// dropTerms deletes the words that no row has any more.
-func (db *DB) dropTerms(ctx context.Context) error {
-	t, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.Rollback()
-	if err := t.dropTerms(); err != nil {
-		return err
-	}
-	return t.Commit()
-}
-
-// dropTerms writes one run of the words that the full-text index has. Its segments must not have deleted rows.
-func (t *tx) dropTerms() error {
-	runs, err := t.runs()
-	if err != nil {
-		return err
-	}
-	to := runWriter{t: t}
-	s, err := t.structure()
-	if err != nil {
-		return err
-	}
-	living, err := fts5.NewTerms(s.All(), segmentSource{t})
-	if err != nil {
-		return err
-	}
-	next := living.Next()
-	err = schema.MergeRuns(t.nextBlock, runs, schema.AllWords, func(word []byte) error {
-		for next != nil && bytes.Compare(next, word) < 0 {
-			next = living.Next()
-		}
-		if !bytes.Equal(next, word) {
-			return living.Err()
-		}
-		return to.add(word)
-	})
-	if err := errors.Join(err, living.Err(), to.flush()); err != nil {
-		return err
-	}
-	return t.dropRuns(runs)
-}
-
 // free reports whether at least a share of the file is free, and at least 1 MB.
 func (db *DB) free(ctx context.Context, share float64) (bool, error) {
 	var pages, free int64
@@ -242,7 +146,7 @@ func (db *DB) giveBack(ctx context.Context) error {
 			ctx = context.WithoutCancel(ctx)
 		}
 		if _, err = db.w.ExecContext(ctx, "PRAGMA incremental_vacuum"); err != nil {
-			db.torn.Store(true)
+			db.w.Tear()
 		}
 	}
 	if err != nil {
@@ -253,7 +157,7 @@ func (db *DB) giveBack(ctx context.Context) error {
 
 // vacuumPragmas replace the writer's pragmas instead of adding to them: the driver sorts them, so of two values of one pragma
 // the alphabetically last would hold. A page is read once and written once, so a larger cache has not made it faster.
-var vacuumPragmas = []string{returnsPages, "busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-8192)", "temp_store(FILE)", "wal_autocheckpoint(8000)",
+var vacuumPragmas = []string{write.ReturnsPages, "busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-8192)", "temp_store(FILE)", "wal_autocheckpoint(8000)",
 	"foreign_keys(0)", "secure_delete(FAST)"}
 
 // vacuum rewrites the file, with its copy on disk: an index may be larger than the memory.
@@ -275,7 +179,7 @@ func (db *DB) vacuum(ctx context.Context) error {
 // vacuumer opens a connection for that. Its temporary files are beside the index and unnamed: nobody else can read them, and
 // nothing is left of them if the program is killed.
 func (db *DB) vacuumer(ctx context.Context) (*sqlx.DB, error) {
-	w := writer(db.dsn(vacuumPragmas, url.Values{}))
+	w := write.Pool(engine.TableConnector(new(driver.Driver), db.dsn(vacuumPragmas, url.Values{})))
 	_, err := w.ExecContext(ctx, "PRAGMA temp_store_directory = '"+strings.ReplaceAll(filepath.Dir(db.path), "'", "''")+"'")
 	return w, err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,16 +22,16 @@ func TestPurgeForgetsWhatRowsShared(t *testing.T) {
 	}
 	addUsage(t, db, at("kept", "heron"))
 	addUsage(t, db, at("gone", "quokka"))
-	inTx(t, db, func(x *tx) error {
-		c := &commit{tx: x, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}}
+	inTx(t, db, func(x *write.Tx) error {
+		c := &commit{Tx: x, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}}
 		var version int64
-		if _, err := x.get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = 'gone'", nil, &version); err != nil {
+		if _, err := x.Get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = 'gone'", nil, &version); err != nil {
 			return err
 		}
 		if err := c.deleteStatements(version); err != nil {
 			return err
 		}
-		return x.exec("DELETE FROM conversations WHERE run IN (SELECT id FROM runs WHERE native_id = 'gone')")
+		return x.Exec("DELETE FROM conversations WHERE run IN (SELECT id FROM runs WHERE native_id = 'gone')")
 	})
 	if _, err := db.Purge(t.Context(), true); err != nil {
 		t.Fatal(err)

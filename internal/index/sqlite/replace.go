@@ -43,7 +43,7 @@ func (c *commit) replace(all []*index.PackRow) error {
 // another version; if these places brought a version back, it would be in the index alone.
 func (c *commit) deleteDeadExtents(dead []index.VersionKey) error {
 	for _, k := range dead {
-		if err := c.exec(`DELETE FROM extents WHERE chain IN (SELECT v.chain FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?
+		if err := c.Exec(`DELETE FROM extents WHERE chain IN (SELECT v.chain FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?
 			CROSS JOIN versions v ON v.file = f.id AND v.number = ? WHERE s.name = ? AND v.grave IS NOT NULL)`, k.Path, k.Number, k.Source); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 		for len(args) <= movedPacks {
 			args = append(args, nil)
 		}
-		if err := c.exec("UPDATE OR FAIL facts SET pack = ? WHERE pack IN (?"+strings.Repeat(", ?", movedPacks-1)+")", args...); err != nil {
+		if err := c.Exec("UPDATE OR FAIL facts SET pack = ? WHERE pack IN (?"+strings.Repeat(", ?", movedPacks-1)+")", args...); err != nil {
 			return err
 		}
 	}
@@ -76,11 +76,11 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 const movedPacks = 64
 
 func (c *commit) replaceOne(name string) error {
-	if err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
+	if err := c.Exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
 		return err
 	}
 	var old int64
-	known, err := c.get("SELECT id FROM packs WHERE name = ?", []any{name}, &old)
+	known, err := c.Get("SELECT id FROM packs WHERE name = ?", []any{name}, &old)
 	if err != nil || !known {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *commit) replaceOne(name string) error {
 		return err
 	}
 	for _, query := range []string{"DELETE FROM members WHERE pack = ?", "DELETE FROM packs WHERE id = ?"} {
-		if err := c.exec(query, old); err != nil {
+		if err := c.Exec(query, old); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ type (
 // repoint finds other places for what is in a pack.
 func (c *commit) repoint(old int64) error {
 	var rows []chainExtent
-	if err := c.each("SELECT chain, offset, size, sha256 FROM extents WHERE pack = ?", func(r *sql.Rows) error {
+	if err := c.Each("SELECT chain, offset, size, sha256 FROM extents WHERE pack = ?", func(r *sql.Rows) error {
 		var x chainExtent
 		var sum []byte
 		err := r.Scan(&x.chain, &x.offset, &x.size, &sum)
@@ -130,7 +130,7 @@ func (c *commit) repoint(old int64) error {
 				return err
 			}
 			if unneeded {
-				if err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
+				if err := c.Exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
 					return err
 				}
 				continue
@@ -139,7 +139,7 @@ func (c *commit) repoint(old int64) error {
 		if !ok || at.size != x.size {
 			return fmt.Errorf("%d bytes at %d of chain %d are nowhere else: %w", x.size, x.offset, x.chain, index.ErrDamaged)
 		}
-		if err := c.exec("UPDATE extents SET pack = ?, raw = ? WHERE chain = ? AND offset = ?", at.pack, at.raw, x.chain, x.offset); err != nil {
+		if err := c.Exec("UPDATE extents SET pack = ?, raw = ? WHERE chain = ? AND offset = ?", at.pack, at.raw, x.chain, x.offset); err != nil {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func (c *commit) findElsewhere(old int64, rows []chainExtent, places map[blob.Re
 	if err != nil {
 		return err
 	}
-	return c.each(`SELECT sha256, pack, raw, size FROM extents NOT INDEXED WHERE sha256 IN (SELECT unhex(value) FROM json_each(?)) AND pack <> ?
+	return c.Each(`SELECT sha256, pack, raw, size FROM extents NOT INDEXED WHERE sha256 IN (SELECT unhex(value) FROM json_each(?)) AND pack <> ?
 		AND pack IN (SELECT id FROM packs)`, func(r *sql.Rows) error {
 		var sum []byte
 		var key blob.Ref
@@ -191,7 +191,7 @@ func (c *commit) isUnneeded(x *chainExtent) (bool, error) {
 // allTombstoned reports whether all versions of a chain have tombstones.
 func (c *commit) allTombstoned(chain int64) (bool, error) {
 	var all []blob.Version
-	if err := c.each(`SELECT s.name, f.path, v.sha256, v.number FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+	if err := c.Each(`SELECT s.name, f.path, v.sha256, v.number FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
 		WHERE v.chain = ?`, func(r *sql.Rows) error {
 		var v blob.Version
 		var sum []byte

@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -16,7 +17,7 @@ const repriceRows = 2000
 
 func selectPriced() string {
 	return `SELECT u.id, u.time, u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.calculated, ` +
-		textList("x") + ` FROM usage u ` + schema.JoinUsageTexts + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
+		write.TextList("x") + ` FROM usage u ` + schema.JoinUsageTexts + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
 }
 
 const updatePriced = "UPDATE usage SET calculated = ?, texts = ? WHERE id = ?"
@@ -26,33 +27,33 @@ type repriced struct {
 	id         int64
 	u          transcript.Usage
 	calculated any
-	texts      usageTexts
+	texts      write.UsageTexts
 }
 
 // Reprice walks all records, counted or not, and updates those whose price by the book differs. It returns how many.
 func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err error) {
-	t, err := db.begin(ctx)
+	t, err := db.w.Begin(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("reprice: %w", err)
 	}
 	defer t.Rollback()
 	for last := int64(0); ; {
-		batch, err := t.priced(last)
+		batch, err := nextPriced(t, last)
 		if err != nil {
 			return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 		}
 		for _, row := range batch {
 			last = row.id
 			texts := row.texts
-			calculated := texts.price(book, &row.u)
+			calculated := texts.Price(book, &row.u)
 			if calculated == row.calculated && texts == row.texts {
 				continue
 			}
-			id, err := t.textsID(texts)
+			id, err := t.TextsID(texts)
 			if err != nil {
 				return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 			}
-			if err := t.exec(updatePriced, calculated, id, row.id); err != nil {
+			if err := t.Exec(updatePriced, calculated, id, row.id); err != nil {
 				return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 			}
 			changed++
@@ -67,14 +68,14 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 	return changed, nil
 }
 
-// priced reads the next records after an id.
-func (t *tx) priced(last int64) (batch []repriced, err error) {
-	err = t.each(selectPriced(), func(rows *sql.Rows) error {
+// nextPriced reads the next records after an id.
+func nextPriced(t *write.Tx, last int64) (batch []repriced, err error) {
+	err = t.Each(selectPriced(), func(rows *sql.Rows) error {
 		var r repriced
 		var calculated sql.NullInt64
 		u, s := &r.u, &r.texts
 		if err := rows.Scan(append([]any{&r.id, engine.Time(&u.Time), engine.Count(&u.Input), engine.Count(&u.Output), engine.Count(&u.CacheRead), engine.Count(&u.CacheWrite),
-			engine.Count(&u.CacheWrite1h), engine.Count(&u.Reasoning), engine.Count(&u.Requests), &calculated}, s.dest()...)...); err != nil {
+			engine.Count(&u.CacheWrite1h), engine.Count(&u.Reasoning), engine.Count(&u.Requests), &calculated}, s.Dest()...)...); err != nil {
 			return err
 		}
 		u.Model, u.Provider, u.Tier, u.Speed, u.Geo = s[0], s[1], s[2], s[3], s[4]

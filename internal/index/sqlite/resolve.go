@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // resolve derives everything that follows from more than one original: which run a name means, what is known of a run, which of
@@ -22,7 +23,7 @@ func (c *commit) resolve() error {
 	}
 	unread := c.splitCached(runs)
 	if c.unread = len(unread); c.unread > 0 {
-		if err := c.fillTemp("unread_runs", unread); err != nil {
+		if err := c.FillTemp("unread_runs", unread); err != nil {
 			return err
 		}
 		if err := c.spellOut(); err != nil {
@@ -50,7 +51,7 @@ func (c *commit) resolve() error {
 	if err != nil {
 		return err
 	}
-	if err := c.fillTemp("moved", sorted(moved)); err != nil { // also of runs that are not touched
+	if err := c.FillTemp("moved", write.Sorted(moved)); err != nil { // also of runs that are not touched
 		return err
 	}
 	if err := c.judgeHearsay(len(moved) > 0); err != nil {

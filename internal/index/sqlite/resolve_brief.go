@@ -4,6 +4,7 @@ import (
 	"database/sql"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -24,20 +25,20 @@ func (c *commit) abridge(id int64, claims []claim, run *transcript.Run) (bool, e
 		return false, nil
 	}
 	t := h.candidates[0]
-	claimed, transcribed := c.buffer.claims.row(names[0]), c.buffer.transcripts.row(t.id)
+	claimed, transcribed := c.Buffer.Claims.Row(names[0]), c.Buffer.Transcripts.Row(t.id)
 	if t.file != claims[0].file || t.number != claims[0].number || t.shared || t.aside || claimed == nil || transcribed == nil {
 		return false, nil
 	}
 	ofRun, ofConversation, ok, err := schema.MarshalBrief(run, &t.Conversation)
 	if ok {
-		claimed[claimStated], transcribed[transcriptStated], c.brief[id] = ofRun, ofConversation, true
+		claimed[write.ClaimStated], transcribed[write.TranscriptStated], c.brief[id] = ofRun, ofConversation, true
 	}
 	return ok, err
 }
 
 // spellOut undoes abridge for the runs of temp.unread_runs: their rows are to be made again, perhaps of what others state as well.
 func (c *commit) spellOut() error {
-	runs, err := c.ids("SELECT r.id FROM temp.unread_runs u CROSS JOIN runs r ON r.id = u.id WHERE r.brief = 1")
+	runs, err := c.IDs("SELECT r.id FROM temp.unread_runs u CROSS JOIN runs r ON r.id = u.id WHERE r.brief = 1")
 	if err != nil {
 		return err
 	}
@@ -48,10 +49,10 @@ func (c *commit) spellOut() error {
 		if err := c.spellOutTranscripts(run); err != nil {
 			return err
 		}
-		if err := c.exec("UPDATE conversations SET title = r.title, attributes = r.attributes FROM runs r WHERE r.id = ?1 AND conversations.run = ?1", run); err != nil {
+		if err := c.Exec("UPDATE conversations SET title = r.title, attributes = r.attributes FROM runs r WHERE r.id = ?1 AND conversations.run = ?1", run); err != nil {
 			return err
 		}
-		if err := c.exec("UPDATE runs SET brief = 0 WHERE id = ?", run); err != nil {
+		if err := c.Exec("UPDATE runs SET brief = 0 WHERE id = ?", run); err != nil {
 			return err
 		}
 	}
@@ -65,7 +66,7 @@ func (c *commit) spellOutClaims(run int64) error {
 		stated        string
 	}
 	var rows []row
-	if err := c.each("SELECT k.run_name, k.version, "+schema.StatedRun+` FROM runs r CROSS JOIN run_names n ON n.run = r.id
+	if err := c.Each("SELECT k.run_name, k.version, "+schema.StatedRun+` FROM runs r CROSS JOIN run_names n ON n.run = r.id
 		CROSS JOIN run_claims k ON k.run_name = n.id WHERE r.id = ?`, func(r *sql.Rows) error {
 		var k row
 		var stated []byte
@@ -83,7 +84,7 @@ func (c *commit) spellOutClaims(run int64) error {
 		return err
 	}
 	for _, k := range rows {
-		if err := c.exec("UPDATE run_claims SET stated = ? WHERE run_name = ? AND version = ?", k.stated, k.name, k.version); err != nil {
+		if err := c.Exec("UPDATE run_claims SET stated = ? WHERE run_name = ? AND version = ?", k.stated, k.name, k.version); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,7 @@ func (c *commit) spellOutClaims(run int64) error {
 // spellOutTranscripts writes what transcripts state in full.
 func (c *commit) spellOutTranscripts(run int64) error {
 	stated := map[int64]string{}
-	if err := c.each("SELECT t.id, t.aside, "+schema.StatedConversation+` FROM runs r CROSS JOIN run_names n ON n.run = r.id
+	if err := c.Each("SELECT t.id, t.aside, "+schema.StatedConversation+` FROM runs r CROSS JOIN run_names n ON n.run = r.id
 		CROSS JOIN transcripts t ON t.run_name = n.id WHERE r.id = ?`, func(r *sql.Rows) error {
 		var id int64
 		var aside bool
@@ -111,7 +112,7 @@ func (c *commit) spellOutTranscripts(run int64) error {
 		return err
 	}
 	for id, text := range stated {
-		if err := c.exec("UPDATE transcripts SET stated = ? WHERE id = ?", text, id); err != nil {
+		if err := c.Exec("UPDATE transcripts SET stated = ? WHERE id = ?", text, id); err != nil {
 			return err
 		}
 	}

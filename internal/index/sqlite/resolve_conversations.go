@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // elect decides for every conversation of the touched runs which of its transcripts counts, places each of them, and moves rows
@@ -135,7 +136,7 @@ func byMerit(a, b *candidate) int {
 		cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(b.number, a.number))
 }
 
-func compareBool(a, b bool) int { return cmp.Compare(flag(a), flag(b)) }
+func compareBool(a, b bool) int { return cmp.Compare(write.Flag(a), write.Flag(b)) }
 
 // electOne makes the first transcript count. The others are earlier versions or copies of it, each a conversation of its own;
 // of those with the same bytes only the first has rows. A copy that was continued independently counts as well: what it shares
@@ -212,7 +213,7 @@ func (c *commit) ownEvent(t *candidate, count, group []*candidate) (first string
 	if err := c.fillKnown(count); err != nil {
 		return "", err
 	}
-	_, err = c.get(`SELECT CAST(hex(e.native) AS TEXT) FROM events e WHERE e.transcript = ? AND e.global > 0
+	_, err = c.Get(`SELECT CAST(hex(e.native) AS TEXT) FROM events e WHERE e.transcript = ? AND e.global > 0
 		AND NOT EXISTS (SELECT 1 FROM temp.known_ids k WHERE k.native = e.native) ORDER BY e.seq LIMIT 1`, []any{t.id}, &first)
 	return first, err
 }
@@ -221,16 +222,16 @@ func (c *commit) ownEvent(t *candidate, count, group []*candidate) (first string
 // would meet all other copies of it: a hundred daily backups of a conversation have each event a hundred times.
 func (c *commit) fillKnown(transcripts []*candidate) error {
 	if n := len(c.knownIn); n > len(transcripts) || n == 0 || c.knownIn[0] != transcripts[0].id {
-		if err := c.execDirect("CREATE TEMP TABLE IF NOT EXISTS known_ids (native PRIMARY KEY) WITHOUT ROWID"); err != nil {
+		if err := c.ExecDirect("CREATE TEMP TABLE IF NOT EXISTS known_ids (native PRIMARY KEY) WITHOUT ROWID"); err != nil {
 			return err
 		}
-		if err := c.execDirect("DELETE FROM temp.known_ids"); err != nil {
+		if err := c.ExecDirect("DELETE FROM temp.known_ids"); err != nil {
 			return err
 		}
 		c.knownIn = nil
 	}
 	for _, t := range transcripts[len(c.knownIn):] {
-		if err := c.exec("INSERT OR IGNORE INTO temp.known_ids SELECT native FROM events WHERE transcript = ? AND eid IS NOT NULL", t.id); err != nil {
+		if err := c.Exec("INSERT OR IGNORE INTO temp.known_ids SELECT native FROM events WHERE transcript = ? AND eid IS NOT NULL", t.id); err != nil {
 			return err
 		}
 		c.knownIn = append(c.knownIn, t.id)
@@ -326,13 +327,13 @@ func (c *commit) rejudge(t *candidate, group []*candidate) error {
 		return c.rejudgeAll(t.id)
 	}
 	c.successors[t.id] = next.id
-	return c.each(`SELECT DISTINCT eid FROM (SELECT eid, native, global, verdict FROM events WHERE transcript = ? AND eid IS NOT NULL
-		EXCEPT SELECT eid, native, global, 0 FROM events WHERE transcript = ? AND eid IS NOT NULL AND verdict = 0)`, intoSet(c.eids), t.id, next.id)
+	return c.Each(`SELECT DISTINCT eid FROM (SELECT eid, native, global, verdict FROM events WHERE transcript = ? AND eid IS NOT NULL
+		EXCEPT SELECT eid, native, global, 0 FROM events WHERE transcript = ? AND eid IS NOT NULL AND verdict = 0)`, write.IntoSet(c.eids), t.id, next.id)
 }
 
 // rejudgeAll has all events of a transcript judged again.
 func (c *commit) rejudgeAll(transcript int64) error {
-	return c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), transcript)
+	return c.Each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", write.IntoSet(c.eids), transcript)
 }
 
 // successor returns the new transcript that states the conversation in the place of t, which has been the newest version of its
@@ -367,22 +368,22 @@ func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
 	if t.was.conversation != t.conversation || t.was.verdict != t.verdict {
 		c.changed[t.id] = t
 	}
-	if row := c.buffer.transcripts.row(t.id); row != nil {
-		copy(row[transcriptJudged:], []any{t.conversation.Int64, int64(t.verdict), int64(t.judged), int64(t.indexed), t.seqBase})
+	if row := c.Buffer.Transcripts.Row(t.id); row != nil {
+		copy(row[write.TranscriptJudged:], []any{t.conversation.Int64, int64(t.verdict), int64(t.judged), int64(t.indexed), t.seqBase})
 		return nil
 	}
 	moved := t.was
 	if moved.conversation = t.conversation; moved == t.judgement {
-		return c.execDirect("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
+		return c.ExecDirect("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
 	}
-	return c.execDirect("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
+	return c.ExecDirect("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
 		t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.id)
 }
 
 // conversation writes the row of a conversation and returns its id.
 func (c *commit) conversation(run int64, public string, t *candidate, of *int64) (sql.NullInt64, error) {
-	title := null(t.Title)
-	attributes, err := jsonOrNil(t.Attributes)
+	title := write.Null(t.Title)
+	attributes, err := write.Attributes(t.Attributes)
 	if err != nil {
 		return sql.NullInt64{}, err
 	}
@@ -393,28 +394,28 @@ func (c *commit) conversation(run int64, public string, t *candidate, of *int64)
 	if (t.aside || t.Silent) && verdict == schema.Counted {
 		verdict = schema.Uncounted
 	}
-	started, ended := nullTime(t.Started), nullTime(t.Ended)
+	started, ended := write.NullTime(t.Started), write.NullTime(t.Ended)
 	if started == nil && t.first.Valid {
 		started = t.first.Int64
 	}
 	if ended == nil && t.last.Valid {
 		ended = t.last.Int64
 	}
-	said := []any{run, verdict, orNil(of), title, null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
-		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes}
+	said := []any{run, verdict, write.OrNil(of), title, write.Null(t.Agent), write.Null(t.Engine), write.Null(t.Model), write.Null(t.Flow), write.Null(t.Step), write.Null(t.Mode),
+		write.Null(t.Status), write.Null(t.Version), write.Null(t.Project), write.Null(t.Branch), started, ended, write.Flag(t.Child), attributes}
 	var id int64
 	known := c.addedRuns[run] == nil
 	if known {
-		known, err = c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
+		known, err = c.Get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
 	}
 	switch {
 	case err != nil:
 	case known:
-		err = c.exec(`UPDATE conversations SET run = ?, verdict = ?, of = ?, title = ?, agent = ?, engine = ?, model = ?, flow = ?, step = ?, mode = ?,
+		err = c.Exec(`UPDATE conversations SET run = ?, verdict = ?, of = ?, title = ?, agent = ?, engine = ?, model = ?, flow = ?, step = ?, mode = ?,
 			status = ?, version = ?, project = ?, branch = ?, started = ?, ended = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...)
 	default:
-		if id, err = c.id("conversations"); err == nil {
-			err = c.buffer.conversations.add(append(said, id, public, t.native)...)
+		if id, err = c.NextID("conversations"); err == nil {
+			err = c.Buffer.Conversations.Add(append(said, id, public, t.native)...)
 		}
 	}
 	return sql.NullInt64{Int64: id, Valid: true}, err

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"database/sql"
 	"maps"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // What follows for links from events that were found to be copied. Where very many are at the same place they are scanned once,
@@ -12,7 +14,7 @@ import (
 // of the link's own run, because the rows of an original may be those of another with the same bytes. What a ledger says of a
 // link holds.
 func (c *commit) judgeLinks() error {
-	return c.exec(`WITH stating AS MATERIALIZED (SELECT DISTINCT l.event AS eid, l.event_native AS native FROM (SELECT DISTINCT eid FROM temp.twice) x CROSS JOIN links l ON l.event = x.eid),
+	return c.Exec(`WITH stating AS MATERIALIZED (SELECT DISTINCT l.event AS eid, l.event_native AS native FROM (SELECT DISTINCT eid FROM temp.twice) x CROSS JOIN links l ON l.event = x.eid),
 		spoken AS MATERIALIZED (SELECT s.eid, s.native, t.run_name, min(e.verdict) = 2 AS copied FROM stating s CROSS JOIN events e ON e.eid = s.eid AND e.native = s.native
 			CROSS JOIN transcripts t ON t.id = e.transcript WHERE e.verdict IN (0, 2) GROUP BY s.eid, s.native, t.run_name)
 		UPDATE links SET uncounted = (uncounted & 2) | coalesce((SELECT min(k.copied) FROM transcripts t CROSS JOIN spoken k ON k.eid = links.event AND k.native = links.event_native AND k.run_name = t.run_name
@@ -33,7 +35,7 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 	if len(transcripts) == 0 {
 		return nil
 	}
-	all, err := c.copiedIn(sorted(transcripts))
+	all, err := c.copiedIn(write.Sorted(transcripts))
 	if err != nil {
 		return err
 	}
@@ -43,11 +45,11 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 	}
 	if len(others) > 0 {
 		maps.Copy(others, transcripts)
-		if all, err = c.copiedIn(sorted(others)); err != nil {
+		if all, err = c.copiedIn(write.Sorted(others)); err != nil {
 			return err
 		}
 	}
-	if err := c.exec("DELETE FROM links WHERE id IN (SELECT l.id " + derivedLinks + ")"); err != nil {
+	if err := c.Exec("DELETE FROM links WHERE id IN (SELECT l.id " + derivedLinks + ")"); err != nil {
 		return err
 	}
 	mutual, err := c.mutual(all)
@@ -60,7 +62,7 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 		}
 		edge := edgeOf(k.name, "fork", []string{"run", k.fromScope, k.from, ""}, []string{"run", k.toScope, k.to, ""})
 		// A run that many are copied from has as many links, so those of the other end are scanned.
-		if err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
+		if err := c.Exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
 			to_conversation, format, statement, uncounted, derived, line, offset, length) SELECT ?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0
 			WHERE NOT EXISTS (SELECT 1 FROM links l WHERE l.to_id = ?6 AND +l.from_id = ?4 AND l.derived = 0 AND l.uncounted = 0 AND l.format = ?7)
 			AND NOT EXISTS (SELECT 1 FROM links l WHERE l.from_id = ?6 AND +l.to_id = ?4 AND l.derived = 0 AND l.uncounted = 0 AND l.format = ?7)`,
@@ -83,7 +85,7 @@ func (c *commit) otherEnds(all []copied) (transcripts map[int64]bool, err error)
 		pairs[[2]int64{k.fromRun, k.toRun}] = true
 	}
 	runs := map[int64]bool{}
-	if err := c.each("SELECT DISTINCT o.run, n.run "+derivedLinks+" CROSS JOIN run_names o ON o.format = n.format AND o.native_id = l.from_id AND o.scope = l.from_scope", func(r *sql.Rows) error {
+	if err := c.Each("SELECT DISTINCT o.run, n.run "+derivedLinks+" CROSS JOIN run_names o ON o.format = n.format AND o.native_id = l.from_id AND o.scope = l.from_scope", func(r *sql.Rows) error {
 		var pair [2]int64
 		err := r.Scan(&pair[0], &pair[1])
 		if !pairs[pair] {
@@ -105,10 +107,10 @@ func (c *commit) transcriptsOf(runs map[int64]bool) (transcripts map[int64]bool,
 	if len(runs) == 0 {
 		return transcripts, nil
 	}
-	if err := c.fillTemp("copying_runs", sorted(runs)); err != nil {
+	if err := c.FillTemp("copying_runs", write.Sorted(runs)); err != nil {
 		return nil, err
 	}
-	return transcripts, c.each("SELECT t.id FROM temp.copying_runs x CROSS JOIN run_names n ON n.run = x.id CROSS JOIN transcripts t ON t.run_name = n.id", intoSet(transcripts))
+	return transcripts, c.Each("SELECT t.id FROM temp.copying_runs x CROSS JOIN run_names n ON n.run = x.id CROSS JOIN transcripts t ON t.run_name = n.id", write.IntoSet(transcripts))
 }
 
 // mutual returns the pairs of runs, from and to, that may have events of each other.
@@ -124,7 +126,7 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 	if err != nil || len(transcripts) == 0 {
 		return pairs, err
 	}
-	back, err := c.copiedIn(sorted(transcripts))
+	back, err := c.copiedIn(write.Sorted(transcripts))
 	for _, k := range back {
 		pairs[[2]int64{k.fromRun, k.toRun}] = true
 	}
@@ -133,10 +135,10 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 
 // copiedIn returns the runs that the copied events of transcripts come from.
 func (c *commit) copiedIn(transcripts []int64) (all []copied, err error) {
-	if err := c.fillTemp("copying", transcripts); err != nil {
+	if err := c.FillTemp("copying", transcripts); err != nil {
 		return nil, err
 	}
-	err = c.each(`WITH ids AS MATERIALIZED (SELECT DISTINCT e.eid, e.native FROM temp.copying x CROSS JOIN events e ON e.transcript = x.id AND e.verdict = 2 AND e.global > 0),
+	err = c.Each(`WITH ids AS MATERIALIZED (SELECT DISTINCT e.eid, e.native FROM temp.copying x CROSS JOIN events e ON e.transcript = x.id AND e.verdict = 2 AND e.global > 0),
 		first AS MATERIALIZED (SELECT DISTINCT w.eid, w.native, o.scope, o.native_id, o.run, o.id FROM ids i CROSS JOIN events w ON w.eid = i.eid AND w.native = i.native AND w.verdict = 0
 			CROSS JOIN transcripts x ON x.id = w.transcript CROSS JOIN run_names o ON o.id = x.run_name)
 		SELECT t.version, n.format, f.name, o.scope, o.native_id, n.scope, n.native_id, min(e.offset), o.run, n.run

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // What is stated twice: events with one id in a shared conversation, calls with one key in a run, requests with one key
@@ -59,7 +60,7 @@ func groups(rows []duplicate, judge func([]duplicate) error) error {
 		last[said{j.group, j.file}] = max(last[said{j.group, j.file}], j.number)
 	}
 	for i, j := range rows {
-		rows[i].prefer = append(j.prefer, flag(j.number == last[said{j.group, j.file}]))
+		rows[i].prefer = append(j.prefer, write.Flag(j.number == last[said{j.group, j.file}]))
 	}
 	slices.SortFunc(rows, func(a, b duplicate) int {
 		if n := cmp.Compare(a.group, b.group); n != 0 {
@@ -84,7 +85,7 @@ func groups(rows []duplicate, judge func([]duplicate) error) error {
 // have moved. Most keys have one call, which is left alone if it counts.
 func (c *commit) judgeCalls() error {
 	var rows []duplicate
-	err := c.each(`WITH calling AS MATERIALIZED (SELECT id FROM temp.touched_runs
+	err := c.Each(`WITH calling AS MATERIALIZED (SELECT id FROM temp.touched_runs
 			UNION SELECT n.run FROM temp.moved x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name)
 		SELECT c.event, c.key, c.transcript, c.verdict, t.verdict = 0 AND e.verdict = 0, c.rank, v.conversation_id, t.seq_base + e.seq, e.part
 		FROM calling r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
@@ -115,7 +116,7 @@ func (c *commit) judgeCalls() error {
 				continue
 			}
 			changed[j.transcript] = true
-			if err := c.exec("UPDATE calls SET verdict = ? WHERE event = ?", verdict, j.id); err != nil {
+			if err := c.Exec("UPDATE calls SET verdict = ? WHERE event = ?", verdict, j.id); err != nil {
 				return err
 			}
 		}
@@ -134,7 +135,7 @@ func (c *commit) judgeReceipts() error {
 	const unresolved = ", native_conversation = CASE WHEN ?1 = 0 OR stated IS NULL THEN native_conversation ELSE coalesce(stated ->> 'Conversation', '') END"
 	for _, table := range []struct{ name, rank, also string }{{"receipts", "0", unresolved}, {"steps", "x.rank", ""}} {
 		var rows []duplicate
-		err := c.eachBeside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+		err := c.EachBeside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
 			x.ended IS NOT NULL, v.number, f.id, s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
 			CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 			var j duplicate
@@ -164,7 +165,7 @@ func (c *commit) judgeReceipts() error {
 				if verdict == j.was {
 					continue
 				}
-				if err := c.exec("UPDATE "+table.name+" SET verdict = ?1"+table.also+" WHERE id = ?2", verdict, j.id); err != nil {
+				if err := c.Exec("UPDATE "+table.name+" SET verdict = ?1"+table.also+" WHERE id = ?2", verdict, j.id); err != nil {
 					return err
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // judgeEvents makes one of several events with one native id count: inside a conversation, or in the whole format where the id
@@ -30,11 +31,11 @@ func (c *commit) judgeEvents() (moved map[int64]bool, err error) {
 	if len(all) == 0 && len(again) == 0 {
 		return nil, nil
 	}
-	if err := c.execDirect(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, others INTEGER,
+	if err := c.ExecDirect(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, others INTEGER,
 		PRIMARY KEY (eid, native, conversation)) WITHOUT ROWID`); err != nil {
 		return nil, err
 	}
-	if err := c.execDirect("DELETE FROM temp.twice"); err != nil {
+	if err := c.ExecDirect("DELETE FROM temp.twice"); err != nil {
 		return nil, err
 	}
 	moved = map[int64]bool{}
@@ -75,13 +76,13 @@ func (c *commit) statedAgain() (again, rows map[int64]bool) {
 		if whole, met := c.eids[r.EID]; !met || whole {
 			continue
 		}
-		rows[r.id] = true
-		t := c.changed[r.transcript]
+		rows[r.ID] = true
+		t := c.changed[r.Transcript]
 		if r.Global > 0 || t == nil || t.was.conversation.Valid || t.shared {
 			again[r.EID] = true
 			continue
 		}
-		k := statement{r.transcript, r.EID}
+		k := statement{r.Transcript, r.EID}
 		if seq, met := lines[k]; met && seq != r.Seq {
 			again[r.EID] = true
 		}
@@ -138,15 +139,15 @@ func (c *commit) judgeRows(ids map[int64]bool, which string, judge func(rows []d
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := c.fillTemp("several_eids", sorted(ids)); err != nil {
+	if err := c.FillTemp("several_eids", write.Sorted(ids)); err != nil {
 		return err
 	}
 	if which == counting {
-		several, err := c.ids(`SELECT x.id FROM temp.several_eids x WHERE (SELECT count(*) FROM (SELECT 1 FROM events e INDEXED BY events_eid WHERE e.eid = x.id LIMIT 2)) > 1`)
+		several, err := c.IDs(`SELECT x.id FROM temp.several_eids x WHERE (SELECT count(*) FROM (SELECT 1 FROM events e INDEXED BY events_eid WHERE e.eid = x.id LIMIT 2)) > 1`)
 		if err != nil || len(several) == 0 {
 			return err
 		}
-		if err := c.fillTemp("several_eids", several); err != nil {
+		if err := c.FillTemp("several_eids", several); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func (c *commit) judgeRows(ids map[int64]bool, which string, judge func(rows []d
 		return err
 	}
 	for _, lot := range lots {
-		if err := c.fillTemp("judged_eids", lot); err != nil {
+		if err := c.FillTemp("judged_eids", lot); err != nil {
 			return err
 		}
 		rows, err := c.loadTwice(which)
@@ -176,13 +177,13 @@ func (c *commit) findTwice(which string) (lots [][]int64, err error) {
 	if which == counting {
 		having = "others OR min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq)"
 	}
-	if err := c.exec(`INSERT OR REPLACE INTO temp.twice SELECT x.id, e.native, ` + idScope + ` AS meant, count(*), EXISTS (SELECT 1 FROM events o WHERE o.eid = x.id AND o.verdict > 0) AS others
+	if err := c.Exec(`INSERT OR REPLACE INTO temp.twice SELECT x.id, e.native, ` + idScope + ` AS meant, count(*), EXISTS (SELECT 1 FROM events o WHERE o.eid = x.id AND o.verdict > 0) AS others
 		FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id` + which + ` CROSS JOIN transcripts t ON t.id = e.transcript GROUP BY x.id, e.native, meant
 		HAVING ` + having); err != nil {
 		return nil, err
 	}
 	left := int64(0)
-	err = c.each("SELECT d.eid, sum(d.rows) FROM temp.several_eids x CROSS JOIN temp.twice d ON d.eid = x.id GROUP BY d.eid", func(r *sql.Rows) error {
+	err = c.Each("SELECT d.eid, sum(d.rows) FROM temp.several_eids x CROSS JOIN temp.twice d ON d.eid = x.id GROUP BY d.eid", func(r *sql.Rows) error {
 		var eid, rows int64
 		err := r.Scan(&eid, &rows)
 		if left < rows {
@@ -201,7 +202,7 @@ const idScope = "CASE e.global WHEN 0 THEN t.conversation ELSE 0 END"
 // loadTwice reads the events of a lot.
 func (c *commit) loadTwice(which string) ([]duplicate, error) {
 	var rows []duplicate
-	err := c.each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict, d.others,
+	err := c.Each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict, d.others,
 		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, f.id, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
 		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id`+which+` CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN temp.twice d ON d.eid = x.id AND d.native = e.native AND d.conversation = `+idScope+`
@@ -219,7 +220,7 @@ func (c *commit) loadTwice(which string) ([]duplicate, error) {
 			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
 		}
 		j.event, j.global, j.first = seq, global > 0, global == 1
-		j.prefer = []int64{flag(verdict == schema.Counted), flag(j.first), flag(j.newest), rank}
+		j.prefer = []int64{write.Flag(verdict == schema.Counted), write.Flag(j.first), write.Flag(j.newest), rank}
 		j.place = []any{public, ord, path, -seq, part}
 		if j.global {
 			j.place = []any{path, ord, public, -seq, part}
@@ -249,7 +250,7 @@ func (c *commit) countFirst(group []duplicate, moved, copies map[int64]bool) err
 			continue
 		}
 		moved[j.transcript], some = true, true
-		if err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
+		if err := c.Exec("UPDATE events SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
 			return err
 		}
 	}
@@ -262,7 +263,7 @@ func (c *commit) countFirst(group []duplicate, moved, copies map[int64]bool) err
 }
 
 func (c *commit) recountAll(transcripts map[int64]bool) error {
-	for _, id := range sorted(transcripts) {
+	for _, id := range write.Sorted(transcripts) {
 		if err := c.recount(id); err != nil {
 			return err
 		}
@@ -272,7 +273,7 @@ func (c *commit) recountAll(transcripts map[int64]bool) error {
 
 // recount recomputes the counters of a transcript.
 func (c *commit) recount(transcript int64) error {
-	return c.exec(`UPDATE transcripts SET
+	return c.Exec(`UPDATE transcripts SET
 		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
 		messages = (SELECT count(DISTINCT e.seq) FROM events e WHERE transcript = ?1 AND verdict = 0 AND scene IN (SELECT s.id FROM names k CROSS JOIN scenes s ON s.kind = k.id WHERE k.name = 'message')),
 		calls = (SELECT count(*) FROM events e CROSS JOIN calls c ON c.event = e.id WHERE e.transcript = ?1 AND c.verdict = 0 AND e.verdict = 0),

@@ -10,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -47,7 +48,7 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 	if c.batch.Resolvers == nil {
 		return all, nil
 	}
-	err := c.eachBeside(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
+	err := c.EachBeside(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
 		func(r *sql.Rows) error {
 			var id int64
 			var format string
@@ -95,7 +96,7 @@ func statedRows(table, join, where string) string {
 
 // loadStated reads the stated records of one table for families.
 func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
-	return c.eachBeside("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
+	return c.EachBeside("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
 		var run, id int64
 		var stated []byte
 		if err := r.Scan(&run, &id, &stated); err != nil {
@@ -116,7 +117,7 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 
 // loadUsage reads the usage that the originals of families state, and what the rows have now.
 func (c *commit) loadUsage(all map[int64]*family) error {
-	return c.eachBeside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
+	return c.EachBeside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
 		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, ''), x.time, x.tz`+
 		statedRows("usage", "CROSS JOIN usage_texts w ON w.id = x.texts", ""), func(r *sql.Rows) error {
 		var run int64
@@ -145,7 +146,7 @@ func (c *commit) loadUsage(all map[int64]*family) error {
 }
 
 func (c *commit) loadHints(all map[int64]*family) error {
-	return c.eachBeside(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	return c.EachBeside(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN hints h ON h.run_name = n.id ORDER BY 1, 3, 4`, func(r *sql.Rows) error {
 		var run int64
 		h := &transcript.Hint{}
@@ -163,7 +164,7 @@ func (c *commit) loadHints(all map[int64]*family) error {
 // remains a copy when that run is pruned: its ledger has the hints, and its usage counts there.
 func (c *commit) loadRelated(all map[int64]*family) error {
 	// Of many copies of two originals each states the link, and each the hints: each relation is taken once.
-	return c.eachBeside(`WITH related AS MATERIALIZED (SELECT DISTINCT t.id AS run, p.id AS name, p.native_id AS native FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	return c.EachBeside(`WITH related AS MATERIALIZED (SELECT DISTINCT t.id AS run, p.id AS name, p.native_id AS native FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN links l ON l.to_id = n.native_id AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names p ON p.native_id = l.from_id AND p.format = l.format AND p.scope = l.from_scope AND p.run <> n.run
 		CROSS JOIN runs r ON r.id = p.run AND (r.counted = 1 OR `+hasGrave+`))
@@ -193,7 +194,7 @@ func (c *commit) loadRelated(all map[int64]*family) error {
 // relatives fills temp.touched_runs with the touched runs and those that depend on what is now known of them: the members of a
 // group, and children and forks, whose copied events it may decide. It returns all of them.
 func (c *commit) relatives(runs []int64) ([]int64, error) {
-	if err := c.fillTemp("touched_runs", runs); err != nil {
+	if err := c.FillTemp("touched_runs", runs); err != nil {
 		return runs, err
 	}
 	all := map[int64]bool{}
@@ -206,8 +207,8 @@ func (c *commit) relatives(runs []int64) ([]int64, error) {
 	if err := c.addChildren(all); err != nil || len(all) == len(runs) {
 		return runs, err
 	}
-	runs = sorted(all)
-	return runs, c.fillTemp("touched_runs", runs)
+	runs = write.Sorted(all)
+	return runs, c.FillTemp("touched_runs", runs)
 }
 
 // addChildren adds the children and forks of touched runs whose format resolves them.
@@ -215,7 +216,7 @@ func (c *commit) addChildren(all map[int64]bool) error {
 	if c.batch.Resolvers == nil {
 		return nil
 	}
-	return c.eachBeside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
+	return c.EachBeside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
 		CROSS JOIN links l ON l.from_id = p.native_id AND l.format = p.format AND l.from_scope = p.scope AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names n ON n.native_id = l.to_id AND n.format = l.format AND n.scope = l.to_scope JOIN names f ON f.id = n.format
 		WHERE n.run IS NOT NULL`, func(r *sql.Rows) error {
@@ -282,21 +283,21 @@ func (c *commit) copied(t *candidate) error {
 	// count. All are judged after this.
 	const before = " WHERE transcript = ?1 AND offset < ?2 AND verdict IN (0, 1) AND global = 0"
 	const behind = " WHERE transcript = ?1 AND offset >= ?2 AND verdict = 2 AND global = 0"
-	if err := c.each("SELECT eid FROM events"+before+" AND eid IS NOT NULL UNION SELECT eid FROM events"+behind+" AND eid IS NOT NULL",
-		intoSet(c.eids), t.id, t.copiedUntil); err != nil {
+	if err := c.Each("SELECT eid FROM events"+before+" AND eid IS NOT NULL UNION SELECT eid FROM events"+behind+" AND eid IS NOT NULL",
+		write.IntoSet(c.eids), t.id, t.copiedUntil); err != nil {
 		return err
 	}
 	for _, query := range []string{"UPDATE events SET verdict = 2" + before, "UPDATE events SET verdict = 0" + behind} {
-		if err := c.exec(query, t.id, t.copiedUntil); err != nil {
+		if err := c.Exec(query, t.id, t.copiedUntil); err != nil {
 			return err
 		}
 	}
-	if err := c.exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
+	if err := c.Exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
 		return err
 	}
 	// What a copied line states of this run, the original did. What does not count for another reason as well is told apart by
 	// its bit.
-	if err := c.exec(`UPDATE links SET uncounted = (uncounted & 1) | 2 * (offset < ?2) WHERE version = ?1
+	if err := c.Exec(`UPDATE links SET uncounted = (uncounted & 1) | 2 * (offset < ?2) WHERE version = ?1
 		AND from_id = (SELECT native_id FROM run_names WHERE id = ?3)`, t.version, t.copiedUntil, t.runName); err != nil {
 		return err
 	}
@@ -311,11 +312,11 @@ func (c *commit) copiedUsage(t *candidate) error {
 	const conversation = "coalesce(native_conversation, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)) = ?3"
 	const before = " WHERE version = ?1 AND offset < ?2 AND stated_verdict = 0 AND " + conversation
 	const behind = " WHERE version = ?1 AND offset >= ?2 AND stated_verdict = 2 AND " + conversation
-	if err := c.each("SELECT usage_id FROM usage"+before+" UNION ALL SELECT usage_id FROM usage"+behind, c.toJudge, t.version, t.copiedUntil, t.native); err != nil {
+	if err := c.Each("SELECT usage_id FROM usage"+before+" UNION ALL SELECT usage_id FROM usage"+behind, c.toJudge, t.version, t.copiedUntil, t.native); err != nil {
 		return err
 	}
 	for _, query := range []string{"UPDATE usage SET stated_verdict = 2" + before, "UPDATE usage SET stated_verdict = 0" + behind} {
-		if err := c.exec(query, t.version, t.copiedUntil, t.native); err != nil {
+		if err := c.Exec(query, t.version, t.copiedUntil, t.native); err != nil {
 			return err
 		}
 	}
@@ -332,22 +333,22 @@ func (c *commit) writeFamily(f *family) error {
 		if u.Alias != "" { // the rows that it speaks for count if it does not
 			c.keys[index.IDNumber("usage", f.format, u.Alias)] = true
 		}
-		calculated, texts, err := c.priced(u)
+		calculated, texts, err := c.Priced(c.batch.Prices, u)
 		if err != nil {
 			return err
 		}
-		if err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = nullif(?, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)),
-			texts = ?, calculated = ?, time = ?, tz = ? WHERE id = ?`, said.verdict, said.conversation, texts, calculated, nullTime(u.Time), nullZone(u.Time), row.id); err != nil {
+		if err := c.Exec(`UPDATE usage SET stated_verdict = ?, native_conversation = nullif(?, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)),
+			texts = ?, calculated = ?, time = ?, tz = ? WHERE id = ?`, said.verdict, said.conversation, texts, calculated, write.NullTime(u.Time), write.NullZone(u.Time), row.id); err != nil {
 			return err
 		}
 	}
 	for i, r := range f.Receipts {
-		if err := c.exec("UPDATE receipts SET native_conversation = ? WHERE id = ?", r.Conversation, f.receipts[i]); err != nil {
+		if err := c.Exec("UPDATE receipts SET native_conversation = ? WHERE id = ?", r.Conversation, f.receipts[i]); err != nil {
 			return err
 		}
 	}
 	for i, s := range f.Steps {
-		if err := c.exec("UPDATE steps SET native_conversation = ? WHERE id = ?", s.Conversation, f.steps[i]); err != nil {
+		if err := c.Exec("UPDATE steps SET native_conversation = ? WHERE id = ?", s.Conversation, f.steps[i]); err != nil {
 			return err
 		}
 	}
@@ -360,7 +361,7 @@ func (c *commit) writeRoles(f *family) error {
 		return nil
 	}
 	changed := map[int64]string{}
-	if err := c.each(`SELECT e.id, (SELECT native_id FROM stated_events WHERE id = e.id), coalesce(r.name, '') FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id
+	if err := c.Each(`SELECT e.id, (SELECT native_id FROM stated_events WHERE id = e.id), coalesce(r.name, '') FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN events e ON e.transcript = t.id CROSS JOIN scenes s ON s.id = e.scene CROSS JOIN names k ON k.id = s.kind LEFT JOIN names r ON r.id = s.role
 		WHERE n.run = ? AND k.name = 'message' AND e.eid IS NOT NULL`, func(rows *sql.Rows) error {
 		var event int64
@@ -375,7 +376,7 @@ func (c *commit) writeRoles(f *family) error {
 	}, f.run); err != nil {
 		return err
 	}
-	for _, event := range sorted(changed) {
+	for _, event := range write.Sorted(changed) {
 		if err := c.writeRole(event, changed[event]); err != nil {
 			return err
 		}
@@ -384,19 +385,19 @@ func (c *commit) writeRoles(f *family) error {
 }
 
 func (c *commit) writeRole(event int64, said string) error {
-	role, err := c.nameID(said)
+	role, err := c.NameID(said)
 	if err != nil {
 		return err
 	}
 	var kind, typ, tool int64
 	var agent, model, flow, step string
-	if _, err := c.get("SELECT s.kind, s.type, s.tool, s.agent, s.model, s.flow, s.step FROM events e CROSS JOIN scenes s ON s.id = e.scene WHERE e.id = ?", []any{event},
+	if _, err := c.Get("SELECT s.kind, s.type, s.tool, s.agent, s.model, s.flow, s.step FROM events e CROSS JOIN scenes s ON s.id = e.scene WHERE e.id = ?", []any{event},
 		&kind, &typ, &tool, &agent, &model, &flow, &step); err != nil {
 		return err
 	}
-	scene, err := c.sceneOf(kind, role, typ, tool, agent, model, flow, step)
+	scene, err := c.SceneOf(kind, role, typ, tool, agent, model, flow, step)
 	if err != nil {
 		return err
 	}
-	return c.exec("UPDATE events SET scene = ? WHERE id = ?", scene, event)
+	return c.Exec("UPDATE events SET scene = ? WHERE id = ?", scene, event)
 }

@@ -4,22 +4,23 @@ import (
 	"database/sql"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // judgeHearsay finds the uncounted prompts of secondary accounts (transcript.RankHistory) that a conversation of their run has as
 // well: they are copies. moved says that events of transcripts in temp.moved count that did not, or the other way round.
 func (c *commit) judgeHearsay(moved bool) error {
 	if moved {
-		if err := c.each(`WITH r AS MATERIALIZED (SELECT DISTINCT n.run FROM temp.moved x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name)
+		if err := c.Each(`WITH r AS MATERIALIZED (SELECT DISTINCT n.run FROM temp.moved x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name)
 			SELECT run FROM r WHERE EXISTS (SELECT 1 FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.run AND t.aside = 1 AND t.rank < 0)`,
-			intoSet(c.hearsay)); err != nil {
+			write.IntoSet(c.hearsay)); err != nil {
 			return err
 		}
 	}
 	if len(c.hearsay) == 0 {
 		return nil
 	}
-	if err := c.fillTemp("hearsay_runs", sorted(c.hearsay)); err != nil {
+	if err := c.FillTemp("hearsay_runs", write.Sorted(c.hearsay)); err != nil {
 		return err
 	}
 	type text struct{ run, hash int64 }
@@ -29,7 +30,7 @@ func (c *commit) judgeHearsay(moved bool) error {
 		verdict int
 	}
 	prompts := func(which string, take func(*prompt)) error {
-		return c.each(`SELECT x.id, p.text, e.id, e.verdict FROM temp.hearsay_runs x CROSS JOIN run_names n ON n.run = x.id
+		return c.Each(`SELECT x.id, p.text, e.id, e.verdict FROM temp.hearsay_runs x CROSS JOIN run_names n ON n.run = x.id
 			CROSS JOIN transcripts t ON t.run_name = n.id CROSS JOIN events e ON e.transcript = t.id CROSS JOIN prompts p ON p.event = e.id
 			WHERE `+which, func(r *sql.Rows) error {
 			var p prompt
@@ -54,8 +55,8 @@ func (c *commit) judgeHearsay(moved bool) error {
 	}); err != nil {
 		return err
 	}
-	for _, event := range sorted(changed) {
-		if err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", changed[event], event); err != nil {
+	for _, event := range write.Sorted(changed) {
+		if err := c.Exec("UPDATE events SET verdict = ? WHERE id = ?", changed[event], event); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ func edgeOf(format, kind string, from, to []string) int64 {
 func (c *commit) canonical(format string, end []string) (canonical []string, known bool, err error) {
 	typ, scope, id, conversation := end[0], end[1], end[2], end[3]
 	if scope != "" {
-		known, err = c.get(`SELECT m.scope, m.native_id FROM run_names n CROSS JOIN run_names m ON m.run = n.run
+		known, err = c.Get(`SELECT m.scope, m.native_id FROM run_names n CROSS JOIN run_names m ON m.run = n.run
 			WHERE n.format = (SELECT id FROM names WHERE name = ?) AND n.native_id = ? AND n.scope = ? ORDER BY m.native_id, m.scope LIMIT 1`,
 			[]any{format, id, scope}, &scope, &id)
 	}
@@ -58,7 +58,7 @@ func (c *commit) joinEdges() error {
 	var all []link
 	const side = `SELECT l.id, l.edge, f.name, l.kind, l.from_type, l.from_scope, l.from_id, l.from_conversation, l.to_type, l.to_scope, l.to_id, l.to_conversation
 		FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id AND n.scope <> '' CROSS JOIN links l ON `
-	err := c.eachBeside(side+`l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format
+	err := c.EachBeside(side+`l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format
 		UNION `+side+`l.to_id = n.native_id AND l.to_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format`, func(r *sql.Rows) error {
 		l := link{from: make([]string, 4), to: make([]string, 4)}
 		err := r.Scan(&l.id, &l.was, &l.format, &l.kind, &l.from[0], &l.from[1], &l.from[2], &l.from[3], &l.to[0], &l.to[1], &l.to[2], &l.to[3])
@@ -76,7 +76,7 @@ func (c *commit) joinEdges() error {
 		if edge == l.was {
 			continue
 		}
-		if err := c.exec("UPDATE links SET edge = ? WHERE id = ?", edge, l.id); err != nil {
+		if err := c.Exec("UPDATE links SET edge = ? WHERE id = ?", edge, l.id); err != nil {
 			return err
 		}
 	}
@@ -89,10 +89,10 @@ func (c *commit) statedLinks() error {
 	if len(c.linking) == 0 {
 		return nil
 	}
-	if err := c.fillTemp("stating_versions", c.linking); err != nil {
+	if err := c.FillTemp("stating_versions", c.linking); err != nil {
 		return err
 	}
-	return c.exec(`DELETE FROM links WHERE id IN (
+	return c.Exec(`DELETE FROM links WHERE id IN (
 		SELECT d.id FROM (SELECT l.format, l.from_id AS id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id
 			UNION SELECT l.format, l.to_id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id) e
 		CROSS JOIN links d ON d.from_id = e.id AND d.format = e.format AND d.derived = 1 AND EXISTS (

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // touchedName is the name of a touched run, with the run that it meant before, and the key and anchor of the one that it means
@@ -22,13 +23,13 @@ type touchedName struct {
 // identifyNew finds the runs of names that are still buffered, where those mean the same run everywhere.
 func (c *commit) identifyNew() error {
 	var fresh []touchedName
-	for _, id := range sorted(c.touched) {
-		if n := c.runNames[id]; n.scope == "" && c.buffer.names.row(id) != nil {
+	for _, id := range write.Sorted(c.touched) {
+		if n := c.runNames[id]; n.scope == "" && c.Buffer.Names.Row(id) != nil {
 			fresh = append(fresh, touchedName{id: id, runName: n, key: n.native})
 		}
 	}
 	return c.eachRun(fresh, func(n *touchedName, run int64) error {
-		c.identified[n.id], c.buffer.names.row(n.id)[nameRun] = run, run
+		c.identified[n.id], c.Buffer.Names.Row(n.id)[write.NameRun] = run, run
 		return nil
 	})
 }
@@ -38,7 +39,7 @@ func (c *commit) identifyNew() error {
 func (c *commit) identify() ([]int64, error) {
 	runs := map[int64]bool{}
 	var rest []int64
-	for _, id := range sorted(c.touched) {
+	for _, id := range write.Sorted(c.touched) {
 		if run, known := c.identified[id]; known {
 			runs[run] = true
 			c.namesOf[run] = append(c.namesOf[run], id)
@@ -59,9 +60,9 @@ func (c *commit) identify() ([]int64, error) {
 		if n.run.Valid {
 			runs[n.run.Int64] = true
 		}
-		return c.execDirect("UPDATE run_names SET run = ? WHERE id = ?", run, n.id)
+		return c.ExecDirect("UPDATE run_names SET run = ? WHERE id = ?", run, n.id)
 	})
-	return sorted(runs), err
+	return write.Sorted(runs), err
 }
 
 // touchedNames reads names that are written, with the anchors that their originals state.
@@ -69,14 +70,14 @@ func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if err := c.fillTemp("touched", ids); err != nil {
+	if err := c.FillTemp("touched", ids); err != nil {
 		return nil, err
 	}
 	anchors, anchored, err := c.anchors()
 	if err != nil {
 		return nil, err
 	}
-	err = c.each(`SELECT n.id, n.format, n.native_id, n.scope, n.run FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id`,
+	err = c.Each(`SELECT n.id, n.format, n.native_id, n.scope, n.run FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id`,
 		func(r *sql.Rows) error {
 			var n touchedName
 			err := r.Scan(&n.id, &n.format, &n.native, &n.scope, &n.run)
@@ -98,7 +99,7 @@ func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, err error) {
 	smallest, anchored = map[int64]string{}, map[int64]bool{}
 	only := map[int64]bool{} // anchors so far are only mentioned
-	err = c.each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0), coalesce(k.stated ->> 'Named', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
+	err = c.Each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0), coalesce(k.stated ->> 'Named', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
 		CROSS JOIN run_claims k ON k.run_name = n.id WHERE n.scope <> '' AND k.stated ->> 'Anchor' <> ''`, func(r *sql.Rows) error {
 		var id int64
 		var anchor string
@@ -123,9 +124,9 @@ func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, 
 // eachRun finds the runs of names, and adds those that are missing to runRows, where they wait until what is stated of them is
 // known (mergeRuns).
 func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int64) error) error {
-	for lot := range slices.Chunk(names, lookupBatch) {
-		var public [lookupBatch]string
-		args, asked := make([]any, lookupBatch), 0
+	for lot := range slices.Chunk(names, write.Lot) {
+		var public [write.Lot]string
+		args, asked := make([]any, write.Lot), 0
 		for i := range lot {
 			format, err := c.formatName(lot[i].format)
 			if err != nil {
@@ -133,7 +134,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 			}
 			number := index.IDNumber("run", format, lot[i].key, lot[i].anchor)
 			public[i] = index.FormatID("r", number)
-			if c.seen.runs.Add(number) {
+			if c.seen.Runs.Add(number) {
 				args[asked] = public[i]
 				asked++
 			}
@@ -144,12 +145,12 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 		for i := range lot {
 			n := &lot[i]
 			if _, known := c.runs[public[i]]; !known {
-				id, err := c.id("runs")
+				id, err := c.NextID("runs")
 				if err != nil {
 					return err
 				}
 				c.runs[public[i]], c.addedRuns[id] = id, n
-				if err := c.runRows.add(id, public[i], n.format, flag(n.key == ""), n.anchor, n.native, int64(0)); err != nil {
+				if err := c.Buffer.Runs.Add(id, public[i], n.format, write.Flag(n.key == ""), n.anchor, n.native, int64(0)); err != nil {
 					return err
 				}
 			}
@@ -166,23 +167,23 @@ func (c *commit) lookUpRuns(public []any, asked int) error {
 	if asked == 0 {
 		return nil
 	}
-	return c.eachDirect(c.unending, runsByID(), func(r *sql.Rows) error {
+	return c.EachDirect(runsByID(), func(r *sql.Rows) error {
 		var id int64
 		var public string
 		err := r.Scan(&id, &public)
 		c.runs[public] = id
 		return err
-	}, public)
+	}, public...)
 }
 
 var runsByID = sync.OnceValue(func() string {
-	return "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", lookupBatch-1) + ")"
+	return "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", write.Lot-1) + ")"
 })
 
 func (c *commit) formatName(id int64) (name string, err error) {
 	name, ok := c.formats[id]
 	if !ok {
-		_, err = c.getDirect("SELECT name FROM names WHERE id = ?", []any{id}, &name)
+		_, err = c.GetDirect("SELECT name FROM names WHERE id = ?", []any{id}, &name)
 		c.formats[id] = name
 	}
 	return name, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -52,7 +53,7 @@ func (c *commit) loadClaims() (map[int64][]claim, error) {
 
 // addUnclaimed adds the touched runs on which nothing has claims any more: what was said of them does not hold.
 func (c *commit) addUnclaimed(all map[int64][]claim) error {
-	return c.each("SELECT id FROM temp.touched_runs", func(r *sql.Rows) error {
+	return c.Each("SELECT id FROM temp.touched_runs", func(r *sql.Rows) error {
 		var run int64
 		err := r.Scan(&run)
 		if _, claimed := all[run]; !claimed {
@@ -63,7 +64,7 @@ func (c *commit) addUnclaimed(all map[int64][]claim) error {
 }
 
 func (c *commit) readClaims(all map[int64][]claim) error {
-	return c.each(`SELECT n.run, n.id, n.native_id, v.file, v.number, k.rank, k.stated FROM temp.unread_runs t CROSS JOIN run_names n ON n.run = t.id
+	return c.Each(`SELECT n.run, n.id, n.native_id, v.file, v.number, k.rank, k.stated FROM temp.unread_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN run_claims k ON k.run_name = n.id CROSS JOIN versions v ON v.id = k.version`, func(r *sql.Rows) error {
 		var k claim
 		var run int64
@@ -91,29 +92,29 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 	for id, k := range claims {
 		run := mergeClaims(k)
 		all[id] = run
-		attributes, err := jsonOrNil(run.Attributes)
+		attributes, err := write.Attributes(run.Attributes)
 		if err != nil {
 			return nil, err
 		}
 		counted := slices.ContainsFunc(k, func(k claim) bool { return !k.Named })
-		said := []any{flag(counted), null(run.Group), null(run.Project), null(run.Branch), null(run.Flow), null(run.Title), null(run.Agent), null(run.Model),
-			null(run.Host), null(run.Version), null(run.Status), null(string(run.Outcome)), null(run.Error), nullTime(run.Started), nullTime(run.Ended),
-			flag(run.Stub), flag(run.Child), attributes}
-		if row := c.runRows.row(id); row != nil {
+		said := []any{write.Flag(counted), write.Null(run.Group), write.Null(run.Project), write.Null(run.Branch), write.Null(run.Flow), write.Null(run.Title), write.Null(run.Agent), write.Null(run.Model),
+			write.Null(run.Host), write.Null(run.Version), write.Null(run.Status), write.Null(string(run.Outcome)), write.Null(run.Error), write.NullTime(run.Started), write.NullTime(run.Ended),
+			write.Flag(run.Stub), write.Flag(run.Child), attributes}
+		if row := c.Buffer.Runs.Row(id); row != nil {
 			brief, err := c.abridge(id, k, run)
 			if err != nil {
 				return nil, err
 			}
-			copy(row[runStatedFrom:], said)
-			row[runBrief] = flag(brief)
+			copy(row[write.RunStatedFrom:], said)
+			row[write.RunBrief] = write.Flag(brief)
 			continue
 		}
-		if err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
+		if err := c.Exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
 			host = ?, version = ?, status = ?, outcome = ?, error = ?, started = ?, ended = ?, stub = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...); err != nil {
 			return nil, err
 		}
 	}
-	return all, c.runRows.flush()
+	return all, c.Buffer.Runs.Flush()
 }
 
 // mergeClaims merges claims field by field: the highest rank that states a field wins; among equal ranks the earliest start,
@@ -202,7 +203,7 @@ const hasGrave = `EXISTS (SELECT 1 FROM run_names n CROSS JOIN graves g ON g.run
 // was.
 func (c *commit) finishRuns() error {
 	if c.deleted {
-		if err := c.exec(forgetNames); err != nil {
+		if err := c.Exec(forgetNames); err != nil {
 			return err
 		}
 	}
@@ -225,7 +226,7 @@ func (c *commit) finishRuns() error {
 			`UPDATE OR FAIL runs AS r SET pruned = counted = 0 AND `+hasGrave+` WHERE id IN temp.unread_runs`)
 	}
 	for _, query := range queries {
-		if err := c.exec(query); err != nil {
+		if err := c.Exec(query); err != nil {
 			return err
 		}
 	}

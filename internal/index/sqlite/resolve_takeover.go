@@ -4,6 +4,7 @@ import (
 	"database/sql"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/catalog"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // rowsDiffer asks whether a version w with the same bytes as v would have other rows than v has: those of v are at the time of
@@ -17,7 +18,7 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 		if o.indexed != 1 || o.bytes() != t.bytes() {
 			continue
 		}
-		if others, err := c.exists(rowsDiffer, o.version, t.version); err != nil {
+		if others, err := c.Exists(rowsDiffer, o.version, t.version); err != nil {
 			return err
 		} else if others {
 			break
@@ -27,11 +28,11 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 			"UPDATE results SET transcript = ?1 WHERE event IN (SELECT id FROM events WHERE transcript = ?2)",
 			"UPDATE events SET transcript = ?1 WHERE transcript = ?2",
 		} {
-			if err := c.exec(query, t.id, o.id); err != nil {
+			if err := c.Exec(query, t.id, o.id); err != nil {
 				return err
 			}
 		}
-		if err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time, first_row, last_row) =
+		if err := c.Exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time, first_row, last_row) =
 			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time, o.first_row, o.last_row FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
 			return err
 		}
@@ -39,10 +40,10 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 			return err
 		}
 		// They are elsewhere now, and of several copies of an event the place decides.
-		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
+		if err := c.Each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", write.IntoSet(c.eids), t.id); err != nil {
 			return err
 		}
-		if err := c.exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
+		if err := c.Exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
 			return err
 		}
 		t.indexed, t.first, t.last = 1, o.first, o.last
@@ -60,7 +61,7 @@ func (c *commit) release(t *candidate) error {
 		return nil
 	}
 	t.indexed = 0
-	if err := c.exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
+	if err := c.Exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
 		return err
 	}
 	return c.deleteRows(t.id)
@@ -76,13 +77,13 @@ const widenBounds = `INSERT INTO bounds (version, astray, duration_most, duratio
 // ownCalls makes the calls and results that t has taken over from o its own: in its bounds, and in their identity, by which
 // calls that its file will grow by are paired with them.
 func (c *commit) ownCalls(t, o *candidate) error {
-	if err := c.exec(widenBounds, t.version, o.version); err != nil {
+	if err := c.Exec(widenBounds, t.version, o.version); err != nil {
 		return err
 	}
 	var scopes [2]callScope
 	for i, x := range []*candidate{o, t} {
 		var n runName
-		if _, err := c.get("SELECT format, native_id, scope FROM run_names WHERE id = ?", []any{x.runName}, &n.format, &n.native, &n.scope); err != nil {
+		if _, err := c.Get("SELECT format, native_id, scope FROM run_names WHERE id = ?", []any{x.runName}, &n.format, &n.native, &n.scope); err != nil {
 			return err
 		}
 		scopes[i] = scopeOf(heldTranscript{x.runName, x.version, x.native, x.shared}, n)
@@ -91,7 +92,7 @@ func (c *commit) ownCalls(t, o *candidate) error {
 		return nil
 	}
 	var ids []string
-	if err := c.each("SELECT DISTINCT k.call_id FROM events e CROSS JOIN calls k ON k.event = e.id WHERE e.transcript = ?", func(r *sql.Rows) error {
+	if err := c.Each("SELECT DISTINCT k.call_id FROM events e CROSS JOIN calls k ON k.event = e.id WHERE e.transcript = ?", func(r *sql.Rows) error {
 		var id string
 		err := r.Scan(&id)
 		ids = append(ids, id)
@@ -101,7 +102,7 @@ func (c *commit) ownCalls(t, o *candidate) error {
 	}
 	for _, id := range ids {
 		for _, table := range []string{"calls", "results"} {
-			if err := c.exec("UPDATE "+table+" SET call = ?1 WHERE call = ?2 AND transcript = ?3", scopes[1].call(id), scopes[0].call(id), t.id); err != nil {
+			if err := c.Exec("UPDATE "+table+" SET call = ?1 WHERE call = ?2 AND transcript = ?3", scopes[1].call(id), scopes[0].call(id), t.id); err != nil {
 				return err
 			}
 		}

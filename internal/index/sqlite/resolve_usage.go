@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // toJudge marks the usage_id of a row to be judged, whether other rows have it or not.
@@ -16,19 +17,16 @@ func (c *commit) toJudge(r *sql.Rows) error {
 	return err
 }
 
-// usageBatch is how many keys one statement looks up.
-const usageBatch = 64
-
 // inLots runs a query that begins with a table k of keys: usage_id and its number.
 func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) error {
-	query = "WITH k (id, number) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", usageBatch-1) + ") " + query
-	args := make([]any, 2*usageBatch)
-	for lot := range slices.Chunk(keys, usageBatch) {
+	query = "WITH k (id, number) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", write.Lot-1) + ") " + query
+	args := make([]any, 2*write.Lot)
+	for lot := range slices.Chunk(keys, write.Lot) {
 		clear(args)
 		for i, key := range lot {
 			args[2*i], args[2*i+1] = usageID(key), key
 		}
-		if err := c.eachBrief(query, row, args...); err != nil {
+		if err := c.EachBrief(query, row, args...); err != nil {
 			return err
 		}
 	}
@@ -39,7 +37,7 @@ func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) e
 // states itself: only the others are looked at more closely. As with events, what counts is first compared only with what is new.
 func (c *commit) judgeUsage() error {
 	var again, known []int64
-	for _, key := range sorted(c.keys) {
+	for _, key := range write.Sorted(c.keys) {
 		if c.keys[key] {
 			known = append(known, key)
 		} else {
@@ -48,7 +46,7 @@ func (c *commit) judgeUsage() error {
 	}
 	several, whole, there := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
 	if err := c.inLots(`SELECT k.number FROM k WHERE (SELECT count(*) FROM (SELECT 1 FROM usage u INDEXED BY usage_public WHERE u.usage_id = k.id LIMIT 2)) > 1`,
-		again, intoSet(several)); err != nil {
+		again, write.IntoSet(several)); err != nil {
 		return err
 	}
 	if err := c.inLots("SELECT k.number, u.verdict <> u.stated_verdict OR u.of IS NOT NULL FROM k CROSS JOIN usage u ON u.usage_id = k.id", known, func(r *sql.Rows) error {
@@ -63,7 +61,7 @@ func (c *commit) judgeUsage() error {
 	}); err != nil {
 		return err
 	}
-	rows, stated, err := c.loadJudgedUsage(sorted(several), " AND u.verdict = 0")
+	rows, stated, err := c.loadJudgedUsage(write.Sorted(several), " AND u.verdict = 0")
 	if err != nil {
 		return err
 	}
@@ -76,13 +74,13 @@ func (c *commit) judgeUsage() error {
 	}); err != nil {
 		return err
 	}
-	if rows, stated, err = c.loadJudgedUsage(sorted(whole), ""); err != nil {
+	if rows, stated, err = c.loadJudgedUsage(write.Sorted(whole), ""); err != nil {
 		return err
 	}
 	if err := groups(rows, func(group []duplicate) error { return c.countUsage(group, stated) }); err != nil {
 		return err
 	}
-	return c.judgeAliases(append(again, sorted(there)...))
+	return c.judgeAliases(append(again, write.Sorted(there)...))
 }
 
 // settledUsage is settled of usage.
@@ -118,7 +116,7 @@ func (c *commit) countUsage(group []duplicate, stated map[int64]statedUsage) err
 		if verdict == j.was && !stated[j.id].of.Valid {
 			continue
 		}
-		if err := c.exec("UPDATE usage SET verdict = ?, of = NULL WHERE id = ?", verdict, j.id); err != nil {
+		if err := c.Exec("UPDATE usage SET verdict = ?, of = NULL WHERE id = ?", verdict, j.id); err != nil {
 			return err
 		}
 	}
@@ -138,8 +136,8 @@ func (c *commit) judgeAliases(keys []int64) error {
 	}); err != nil {
 		return err
 	}
-	for _, key := range sorted(by) {
-		if err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE usage_id = ? AND verdict = ?", schema.Duplicate, by[key], usageID(key), schema.Counted); err != nil {
+	for _, key := range write.Sorted(by) {
+		if err := c.Exec("UPDATE usage SET verdict = ?, of = ? WHERE usage_id = ? AND verdict = ?", schema.Duplicate, by[key], usageID(key), schema.Counted); err != nil {
 			return err
 		}
 	}
@@ -171,7 +169,7 @@ func (c *commit) loadJudgedUsage(keys []int64, which string) (rows []duplicate, 
 		// Where a run's id is unique only in its place, so are its request ids.
 		j.group = said.key ^ run<<20
 		stated[j.id] = said
-		j.prefer = []int64{flag(said.verdict == schema.Counted), said.rank, flag(j.newest)}
+		j.prefer = []int64{write.Flag(said.verdict == schema.Counted), said.rank, write.Flag(j.newest)}
 		j.place = []any{time, path, offset}
 		rows = append(rows, j)
 		return nil

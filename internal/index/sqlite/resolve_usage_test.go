@@ -8,6 +8,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -34,13 +36,13 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 		files = append(files, usageFile(fmt.Sprintf("file-%02d", i), usage...))
 	}
 	first := judgedIn(t, files, r)
-	same(t, "another order", dump(t, judgedIn(t, files, r).r, verdictsSQL), dump(t, first.r, verdictsSQL))
+	writetest.Same(t, "another order", writetest.Dump(t, judgedIn(t, files, r).r, verdictsSQL), writetest.Dump(t, first.r, verdictsSQL))
 	for len(files) > 0 {
 		gone := r.IntN(len(files))
-		inTx(t, first, func(x *tx) error {
-			c := &commit{tx: x, seen: &seenFilters{}, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}, usageBefore: -1}
+		inTx(t, first, func(x *write.Tx) error {
+			c := &commit{Tx: x, seen: &write.Seen{}, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}, usageBefore: -1}
 			var version int64
-			if _, err := x.get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = ?", []any{files[gone].Path}, &version); err != nil {
+			if _, err := x.Get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = ?", []any{files[gone].Path}, &version); err != nil {
 				return err
 			}
 			if err := c.deleteStatements(version); err != nil {
@@ -49,7 +51,7 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 			return c.judgeUsage()
 		})
 		files = append(files[:gone:gone], files[gone+1:]...)
-		same(t, "after one has gone", dump(t, first.r, verdictsSQL), dump(t, judgedIn(t, files, r).r, verdictsSQL))
+		writetest.Same(t, "after one has gone", writetest.Dump(t, first.r, verdictsSQL), writetest.Dump(t, judgedIn(t, files, r).r, verdictsSQL))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // next hour that has any when it is full.
 func (c *commit) assignRowIDs() error {
 	f := hourFill{hour: -1}
-	if _, err := c.getDirect("SELECT max(coalesce((SELECT max(id) FROM events) >> ?, -1), coalesce((SELECT max(hour) FROM spilled), -1))",
+	if _, err := c.GetDirect("SELECT max(coalesce((SELECT max(id) FROM events) >> ?, -1), coalesce((SELECT max(hour) FROM spilled), -1))",
 		[]any{schema.SlotBits}, &f.known); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (c *commit) assignRowIDs() error {
 				return err
 			}
 		}
-		r.id = f.next
+		r.ID = f.next
 		f.next++
 		f.first, f.last = min(f.first, r.Near), max(f.last, r.Near)
 		f.spilled, f.changed = f.spilled || own < f.hour, true
@@ -56,7 +56,7 @@ func (c *commit) startHour(f *hourFill, hour int64) error {
 		return nil
 	}
 	var first, last *int64
-	if _, err := c.getDirect(`SELECT coalesce((SELECT max(id) FROM events WHERE id >= ?1 AND id < ?2), ?1 - 1) + 1,
+	if _, err := c.GetDirect(`SELECT coalesce((SELECT max(id) FROM events WHERE id >= ?1 AND id < ?2), ?1 - 1) + 1,
 		(SELECT first FROM spilled WHERE hour = ?3), (SELECT last FROM spilled WHERE hour = ?3)`,
 		[]any{begin, begin + 1<<schema.SlotBits, hour}, &f.next, &first, &last); err != nil {
 		return err
@@ -75,5 +75,5 @@ func (c *commit) note(f *hourFill) error {
 	if !f.spilled || !f.changed {
 		return nil
 	}
-	return c.execDirect("INSERT OR REPLACE INTO spilled (hour, first, last) VALUES (?, ?, ?)", f.hour, f.first, f.last)
+	return c.ExecDirect("INSERT OR REPLACE INTO spilled (hour, first, last) VALUES (?, ?, ?)", f.hour, f.first, f.last)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -85,12 +86,12 @@ func narrow(t *testing.T, db *DB, rows int) {
 		t.Fatalf("%d rows, want %d", n, rows)
 	}
 	for _, limit := range []int{0, 1, 7} {
-		same(t, fmt.Sprint("pages of ", limit), hits(t, db, "word", limit), ids("1"))
+		writetest.Same(t, fmt.Sprint("pages of ", limit), hits(t, db, "word", limit), ids("1"))
 	}
 	for hour := range int64(12) {
 		at := indextest.Epoch.Add(time.Duration(hour) * time.Hour)
 		until := "before:" + at.Format(time.RFC3339)
-		same(t, until, hits(t, db, until, 3), ids("time_us < ?", at.UnixMicro()))
+		writetest.Same(t, until, hits(t, db, until, 3), ids("time_us < ?", at.UnixMicro()))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // runName identifies a name of a run.
@@ -17,23 +18,23 @@ type runName struct {
 
 // namedRun returns the row of a name.
 func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh bool, err error) {
-	format, err := c.nameID(formatName)
+	format, err := c.NameID(formatName)
 	if err != nil {
 		return 0, false, err
 	}
 	key := runName{format, native, scope}
 	id, looked := c.knownNames[key]
-	if !looked && addKey(c.seen.names, key) {
-		if _, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
+	if !looked && write.AddKey(c.seen.Names, key) {
+		if _, err := c.Get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
 			return 0, false, err
 		}
 	}
 	fresh = id == 0
 	if fresh {
-		if id, err = c.id("run_names"); err != nil {
+		if id, err = c.NextID("run_names"); err != nil {
 			return 0, false, err
 		}
-		if err := c.buffer.names.add(id, format, native, scope, nil); err != nil {
+		if err := c.Buffer.Names.Add(id, format, native, scope, nil); err != nil {
 			return 0, false, err
 		}
 	}
@@ -83,7 +84,7 @@ func (o *owner) localRuns() map[string]bool {
 func (c *commit) lookUpNames(originals []*index.Parsed) error {
 	var missing []runName
 	for _, p := range originals {
-		format, err := c.nameID(p.Format)
+		format, err := c.NameID(p.Format)
 		if err != nil {
 			return err
 		}
@@ -94,25 +95,25 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 			}
 			if _, known := c.knownNames[key]; !known {
 				c.knownNames[key] = 0
-				if addKey(c.seen.names, key) {
+				if write.AddKey(c.seen.Names, key) {
 					missing = append(missing, key)
 				}
 			}
 		}
 	}
-	args := make([]any, 3*lookupBatch)
-	for lot := range slices.Chunk(missing, lookupBatch) {
+	args := make([]any, 3*write.Lot)
+	for lot := range slices.Chunk(missing, write.Lot) {
 		clear(args)
 		for i, key := range lot {
 			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
 		}
-		if err := c.eachDirect(c.unending, lookUpNames(), func(r *sql.Rows) error {
+		if err := c.EachDirect(lookUpNames(), func(r *sql.Rows) error {
 			var key runName
 			var id int64
 			err := r.Scan(&id, &key.format, &key.native, &key.scope)
 			c.knownNames[key] = id
 			return err
-		}, args); err != nil {
+		}, args...); err != nil {
 			return err
 		}
 	}
@@ -120,6 +121,6 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 }
 
 var lookUpNames = sync.OnceValue(func() string {
-	return "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookupBatch-1) + `)
+	return "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", write.Lot-1) + `)
 	SELECT n.id, n.format, n.native_id, n.scope FROM k CROSS JOIN run_names n ON n.format = k.format AND n.native_id = k.native AND n.scope = k.scope`
 })

@@ -2,107 +2,19 @@ package sqlite
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"sync/atomic"
 
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
-// From this size on, the words of a batch become a segment of the full-text index in Go, at half the cost of FTS5 (DESIGN.md).
-// Below it, the cost of one more segment outweighs that.
-const (
-	bulkRows  = 256
-	bulkTerms = 40_000
-)
+// segments writes the tables of the full-text index. Rows that are buffered have no words, so nothing need be flushed before.
+type segments struct{ *write.Tx }
 
-// bulkMemory bounds the memory of one builder. A larger batch becomes several segments.
-const bulkMemory = 96 << 20
-
-const ftsColumns = 1
-
-// isBulk reports whether rows are worth a segment, or need one: FTS5 itself cannot be told that two terms are at the same
-// position.
-func isBulk(rows []pendingRow, from int) bool {
-	n := 0
-	for i := range rows {
-		if slices.ContainsFunc(rows[i].T, func(n uint32) bool { return n&index.Same != 0 }) {
-			return true
-		}
-		n += len(rows[i].T)
-	}
-	return len(rows) >= from || n >= bulkTerms
-}
-
-// bulk builds segments of rows. The first one is built concurrently with the writing of events.
-type bulk struct {
-	builder *fts5.Builder
-	rows    []pendingRow // not in builder
-	memory  int
-	filled  chan struct{}
-	err     error
-}
-
-// startBulk starts to build a segment of rows, which have their ids and are in the order of those.
-func startBulk(rows []pendingRow) *bulk {
-	b := &bulk{builder: spare.Swap(nil), rows: rows, memory: bulkMemory, filled: make(chan struct{})}
-	if b.builder == nil {
-		b.builder = fts5.NewBuilder(ftsColumns)
-	}
-	go func() {
-		defer close(b.filled)
-		b.fill()
-	}()
-	return b
-}
-
-// spare is the builder of the last batch, kept for its memory while anything writes. A sync.Pool lost it to the collector
-// before the next batch, and then every third page that an ingest touched for the first time was one of a builder.
-var spare atomic.Pointer[fts5.Builder]
-
-// close waits until nothing is being built any more, and gives the builder back.
-func (b *bulk) close() {
-	<-b.filled
-	b.builder.Reset() // it holds the terms of rows
-	spare.Store(b.builder)
-	b.builder, b.rows = nil, nil
-}
-
-// fill adds rows until the builder has used up its memory.
-func (b *bulk) fill() {
-	b.builder.Reset()
-	for b.err == nil && len(b.rows) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
-		r := &b.rows[0]
-		b.err = b.builder.Add(r.id, r.words, r.T)
-		b.rows = b.rows[1:]
-	}
-	if b.err == nil {
-		b.err = b.builder.Arrange()
-	}
-}
-
-// each calls do with each segment: one, or as many as the memory bound makes.
-func (b *bulk) each(do func(*fts5.Builder) error) error {
-	<-b.filled
-	for {
-		if b.err != nil {
-			return fmt.Errorf("words: %w", b.err)
-		}
-		if err := do(b.builder); err != nil {
-			return fmt.Errorf("words: %w", err)
-		}
-		if len(b.rows) == 0 {
-			return nil
-		}
-		b.fill()
-	}
-}
-
-// addSegment writes what the builder holds as the newest segment. Before that, FTS5 must write its pending rows, and after it,
+// add writes what the builder holds as the newest segment. Before that, FTS5 must write its pending rows, and after it,
 // forget the structure record that it has cached.
-func (t *tx) addSegment(b *fts5.Builder) error {
-	if err := t.settleFTS(); err != nil {
+func (t segments) add(b *fts5.Builder) error {
+	if err := t.settle(); err != nil {
 		return err
 	}
 	s, err := t.structure()
@@ -131,18 +43,18 @@ func (t *tx) addSegment(b *fts5.Builder) error {
 			return err
 		}
 	}
-	return t.forgetFTS()
+	return t.forget()
 }
 
 // addSizes writes what ranking needs: the token counts of each row and of all rows.
-func (t *tx) addSizes(b *fts5.Builder, origin uint64) error {
-	sizes := inserter{t: t, into: "OR FAIL INTO fts_docsize", columns: columnList("id, sz, origin")}
+func (t segments) addSizes(b *fts5.Builder, origin uint64) error {
+	sizes := t.Inserter("OR FAIL INTO fts_docsize", "id, sz, origin")
 	for id, size := range b.Sizes {
-		if err := sizes.add(id, size, int64(origin)); err != nil {
+		if err := sizes.Add(id, size, int64(origin)); err != nil {
 			return err
 		}
 	}
-	if err := sizes.flush(); err != nil {
+	if err := sizes.Flush(); err != nil {
 		return err
 	}
 	record, err := t.record(fts5.AveragesID)
@@ -157,18 +69,18 @@ func (t *tx) addSizes(b *fts5.Builder, origin uint64) error {
 	return t.putRecord(fts5.AveragesID, averages.Encode())
 }
 
-// settleFTS makes FTS5 write the rows that it has pending in this transaction.
-func (t *tx) settleFTS() error {
-	return t.execDirect("INSERT INTO fts (fts) VALUES ('flush')") // buffered rows have no words, here and below
+// settle makes FTS5 write the rows that it has pending in this transaction.
+func (t segments) settle() error {
+	return t.ExecDirect("INSERT INTO fts (fts) VALUES ('flush')")
 }
 
-// forgetFTS makes FTS5 read the structure record again. A merge of no pages drops the cached one and does nothing else; by
+// forget makes FTS5 read the structure record again. A merge of no pages drops the cached one and does nothing else; by
 // itself FTS5 notices only what other connections have written.
-func (t *tx) forgetFTS() error {
-	return t.execDirect("INSERT INTO fts (fts, rank) VALUES ('merge', 0)")
+func (t segments) forget() error {
+	return t.ExecDirect("INSERT INTO fts (fts, rank) VALUES ('merge', 0)")
 }
 
-func (t *tx) structure() (*fts5.Structure, error) {
+func (t segments) structure() (*fts5.Structure, error) {
 	b, err := t.record(fts5.StructureID)
 	if err != nil {
 		return nil, err
@@ -176,30 +88,30 @@ func (t *tx) structure() (*fts5.Structure, error) {
 	return fts5.DecodeStructure(b)
 }
 
-func (t *tx) record(id int) ([]byte, error) {
+func (t segments) record(id int) ([]byte, error) {
 	var b []byte
-	_, err := t.getDirect("SELECT block FROM fts_data WHERE id = ?", []any{id}, &b)
+	_, err := t.GetDirect("SELECT block FROM fts_data WHERE id = ?", []any{id}, &b)
 	return b, err
 }
 
-func (t *tx) putRecord(id int, b []byte) error {
-	return t.execDirect("REPLACE INTO fts_data (id, block) VALUES (?, ?)", id, b)
+func (t segments) putRecord(id int, b []byte) error {
+	return t.ExecDirect("REPLACE INTO fts_data (id, block) VALUES (?, ?)", id, b)
 }
 
 // segmentSink writes the pages of one segment.
 type segmentSink struct {
 	segment           int
-	pages, separators inserter
+	pages, separators *write.Inserter
 	buffers           [64][]byte // of the pages in the inserter
 	next              int
 	indexes           []indexPage // of doclists
 }
 
-func newSegmentSink(t *tx, segment int) *segmentSink {
+func newSegmentSink(t segments, segment int) *segmentSink {
 	return &segmentSink{
 		segment:    segment,
-		pages:      inserter{t: t, into: "OR FAIL INTO fts_data", columns: columnList("id, block")},
-		separators: inserter{t: t, into: "OR FAIL INTO fts_idx", columns: columnList("segid, term, pgno")},
+		pages:      t.Inserter("OR FAIL INTO fts_data", "id, block"),
+		separators: t.Inserter("OR FAIL INTO fts_idx", "segid, term, pgno"),
 	}
 }
 
@@ -221,7 +133,7 @@ func (s *segmentSink) Page(id int64, data []byte) error {
 
 func (s *segmentSink) page(id int64, data []byte) error {
 	if s.next == len(s.buffers) {
-		if err := s.pages.flush(); err != nil {
+		if err := s.pages.Flush(); err != nil {
 			return err
 		}
 		s.next = 0
@@ -229,12 +141,12 @@ func (s *segmentSink) page(id int64, data []byte) error {
 	b := &s.buffers[s.next]
 	s.next++
 	*b = append((*b)[:0], data...)
-	return s.pages.add(fts5.PageID(s.segment, id), *b)
+	return s.pages.Add(fts5.PageID(s.segment, id), *b)
 }
 
 // Separator implements fts5.Sink.
 func (s *segmentSink) Separator(term []byte, page int64) error {
-	return s.separators.add(s.segment, append([]byte{}, term...), page)
+	return s.separators.Add(s.segment, append([]byte{}, term...), page)
 }
 
 func (s *segmentSink) flush() error {
@@ -244,8 +156,8 @@ func (s *segmentSink) flush() error {
 			return err
 		}
 	}
-	if err := s.pages.flush(); err != nil {
+	if err := s.pages.Flush(); err != nil {
 		return err
 	}
-	return s.separators.flush()
+	return s.separators.Flush()
 }

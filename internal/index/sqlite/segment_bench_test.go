@@ -3,6 +3,8 @@ package sqlite
 import (
 	"runtime"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // BenchmarkWords compares what FTS5 takes to index a batch with what segments take, both with the commit. With -cpu 1
@@ -12,12 +14,12 @@ func BenchmarkWords(b *testing.B) {
 	rows := c.rows(30_000)
 	terms := 0
 	for i := range rows {
-		rows[i] = c.row(rows[i].id, c.text(20+c.IntN(100)), ":kind:message")
+		rows[i] = c.row(rows[i].ID, c.text(20+c.IntN(100)), ":kind:message")
 		terms += len(rows[i].T) + 1
 	}
-	for name, write := range map[string]func(*tx) error{
-		"native":   func(x *tx) error { return writeNative(x, rows) },
-		"segments": func(x *tx) error { return writeBulk(x, rows, bulkMemory) },
+	for name, write := range map[string]func(*write.Tx) error{
+		"native":   func(x *write.Tx) error { return writeNative(x, rows) },
+		"segments": func(x *write.Tx) error { return writeBulk(x, rows, bulkMemory) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			var before, after runtime.MemStats

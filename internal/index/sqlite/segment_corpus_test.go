@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // corpus makes rows of words for the full-text index.
@@ -82,17 +83,17 @@ func (c *corpus) odd() string {
 }
 
 // row makes a row of words.
-func (c *corpus) row(id int64, t, x string) pendingRow {
-	r := pendingRow{Row: &index.Row{}, id: id}
+func (c *corpus) row(id int64, t, x string) write.Row {
+	r := write.Row{Row: &index.Row{}, ID: id}
 	terms := c.terms[c.IntN(2)]
-	r.T, r.words = terms.Append(terms.Append(nil, []byte(x)), []byte(t)), terms.Words()
+	r.T, r.Words = terms.Append(terms.Append(nil, []byte(x)), []byte(t)), terms.Words()
 	return r
 }
 
 // rows gives n rows with free ids in rising order, some of them below those of earlier rows.
-func (c *corpus) rows(n int) []pendingRow {
+func (c *corpus) rows(n int) []write.Row {
 	id := int64(c.IntN(3)) * int64(c.IntN(500000)) << 20
-	var rows []pendingRow
+	var rows []write.Row
 	for range n {
 		step := int64(1)
 		if c.IntN(20) == 0 {

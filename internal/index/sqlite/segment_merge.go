@@ -2,12 +2,10 @@ package sqlite
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
-	"fmt"
 
-	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // A query reads every segment, so there should be few; a merge rewrites them, so it should be rare. When there are more than
@@ -25,84 +23,38 @@ const (
 // nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
 const nativePages = 4000
 
-// Tidy merges segments of the full-text index and runs of words until there are few again, and gives back the space that
-// becomes free.
-func (db *DB) Tidy(ctx context.Context) error {
-	if err := db.tidy(ctx, segmentsKept); err != nil {
-		return err
-	}
-	return db.giveBack(ctx)
-}
-
-func (db *DB) tidy(ctx context.Context, kept int) error {
-	if err := db.joinTerms(ctx); err != nil {
-		return fmt.Errorf("join terms: %w", engine.Damage(err))
-	}
-	for {
-		merged, err := db.mergeSegments(ctx, kept)
-		if err != nil {
-			return fmt.Errorf("merge segments: %w", engine.Damage(err))
-		}
-		if !merged {
-			return nil
-		}
-	}
-}
-
-func (db *DB) joinTerms(ctx context.Context) error {
-	t, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.Rollback()
-	if err := t.joinTerms(runsKept); err != nil {
-		return err
-	}
-	return t.Commit()
-}
-
 // mergeSegments performs one merge if there are more segments than kept, or one is due for itself. It reports whether it did.
-func (db *DB) mergeSegments(ctx context.Context, kept int) (bool, error) {
-	t, err := db.begin(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer t.Rollback()
+func mergeSegments(x *write.Tx, kept int) (bool, error) {
+	t := segments{x}
 	s, err := t.structure()
 	if err != nil {
 		return false, err
 	}
 	if s.Merging() {
-		if err := t.continueMerge(); err != nil {
-			return false, err
-		}
-		return true, t.Commit()
+		return true, t.continueMerge()
 	}
 	run := dueMerge(s.All(), kept)
 	if run == nil {
-		return false, t.end()
+		return false, nil
 	}
-	if err := t.mergeSegments(s, run); err != nil {
-		return false, err
-	}
-	return true, t.Commit()
+	return true, t.replace(s, run)
 }
 
 // continueMerge lets FTS5 continue a merge that somebody once told it to begin, whose segments nobody else may touch. FTS5 may
 // prefer another level forever: then it is told to merge everything.
-func (t *tx) continueMerge() error {
+func (t segments) continueMerge() error {
 	before, err := t.record(fts5.StructureID)
 	if err != nil {
 		return err
 	}
-	if err := t.execLong("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", nativePages); err != nil {
+	if err := t.ExecLong("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", nativePages); err != nil {
 		return err
 	}
 	after, err := t.record(fts5.StructureID)
 	if err != nil || !bytes.Equal(before, after) {
 		return err
 	}
-	return t.execLong("INSERT INTO fts (fts) VALUES ('optimize')")
+	return t.ExecLong("INSERT INTO fts (fts) VALUES ('optimize')")
 }
 
 // dueMerge chooses what to merge among segments, oldest first: one of which half the rows are deleted, else neighbours, if
@@ -152,9 +104,9 @@ func cheapestRun(all []fts5.Segment, balanced bool) (best []fts5.Segment) {
 	return best
 }
 
-// mergeSegments replaces a run of segments by one.
-func (t *tx) mergeSegments(s *fts5.Structure, run []fts5.Segment) error {
-	if err := t.settleFTS(); err != nil {
+// replace replaces a run of segments by one.
+func (t segments) replace(s *fts5.Structure, run []fts5.Segment) error {
+	if err := t.settle(); err != nil {
 		return err
 	}
 	id, err := s.NextID()
@@ -162,7 +114,7 @@ func (t *tx) mergeSegments(s *fts5.Structure, run []fts5.Segment) error {
 		return err
 	}
 	sink := newSegmentSink(t, id)
-	leaves, err := fts5.Merge(run, emptiedSource{segmentSource{t}}, sink)
+	leaves, err := fts5.Merge(run, emptiedSource{segmentSource{t.Tx}}, sink)
 	if err == nil {
 		err = sink.flush()
 	}
@@ -178,23 +130,57 @@ func (t *tx) mergeSegments(s *fts5.Structure, run []fts5.Segment) error {
 	if err := t.putRecord(fts5.StructureID, s.Encode()); err != nil {
 		return err
 	}
-	return t.forgetFTS()
+	return t.forget()
+}
+
+// rewriteSegment rewrites one run of segments that have deleted rows, so that nothing of these is left. It reports whether there was any.
+func rewriteSegment(x *write.Tx) (bool, error) {
+	t := segments{x}
+	s, err := t.structure()
+	if err != nil {
+		return false, err
+	}
+	if s.Merging() {
+		return true, t.continueMerge()
+	}
+	run := fragmented(s.All())
+	if run == nil {
+		return false, nil
+	}
+	return true, t.replace(s, run)
+}
+
+// fragmented returns the first neighbours that have deleted rows: since each must be rewritten, they may as well become one.
+func fragmented(all []fts5.Segment) (run []fts5.Segment) {
+	pages := 0
+	for i, g := range all {
+		pages += g.Pages()
+		switch {
+		case len(run) > 0 && (g.TombstoneRows == 0 || len(run) == mergeRun || pages > mergePages):
+			return run
+		case g.TombstoneRows == 0:
+			pages = 0
+		default:
+			run = all[i-len(run) : i+1]
+		}
+	}
+	return run
 }
 
 // firstTombstone is added to the number of a segment to number its tombstone pages.
 const firstTombstone = 1 << 16
 
-func (t *tx) dropSegment(g fts5.Segment) error {
+func (t segments) dropSegment(g fts5.Segment) error {
 	for _, id := range []int{g.ID, g.ID + firstTombstone} {
-		if err := t.exec("DELETE FROM fts_data WHERE id >= ? AND id < ?", fts5.PageID(id, 0), fts5.PageID(id+1, 0)); err != nil {
+		if err := t.Exec("DELETE FROM fts_data WHERE id >= ? AND id < ?", fts5.PageID(id, 0), fts5.PageID(id+1, 0)); err != nil {
 			return err
 		}
 	}
-	return t.exec("DELETE FROM fts_idx WHERE segid = ?", g.ID)
+	return t.Exec("DELETE FROM fts_idx WHERE segid = ?", g.ID)
 }
 
 // segmentSource reads the pages of segments. It implements fts5.Source.
-type segmentSource struct{ t *tx }
+type segmentSource struct{ t *write.Tx }
 
 func (s segmentSource) Leaves(segment, first, last int) ([][]byte, error) {
 	return s.pages(fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last)))
@@ -207,7 +193,7 @@ func (s segmentSource) Tombstones(segment, pages int) ([][]byte, error) {
 
 func (s segmentSource) pages(first, last int64) ([][]byte, error) {
 	var pages [][]byte
-	err := s.t.eachBrief("SELECT block FROM fts_data WHERE id BETWEEN ? AND ? ORDER BY id", func(rows *sql.Rows) error {
+	err := s.t.EachBrief("SELECT block FROM fts_data WHERE id BETWEEN ? AND ? ORDER BY id", func(rows *sql.Rows) error {
 		var b []byte
 		err := rows.Scan(&b)
 		pages = append(pages, b)
@@ -223,22 +209,7 @@ type emptiedSource struct{ segmentSource }
 func (s emptiedSource) Leaves(segment, first, last int) ([][]byte, error) {
 	pages, err := s.segmentSource.Leaves(segment, first, last)
 	if err == nil {
-		err = s.t.exec("DELETE FROM fts_data WHERE id BETWEEN ? AND ?", fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last)))
+		err = s.t.Exec("DELETE FROM fts_data WHERE id BETWEEN ? AND ?", fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last)))
 	}
 	return pages, err
-}
-
-// Optimize does what may wait for a quiet hour: due merges, and moving the log into the file. For an index that has not changed
-// it costs next to nothing.
-func (db *DB) Optimize(ctx context.Context) error {
-	if err := db.tidy(ctx, segmentsQuiet); err != nil {
-		return err
-	}
-	if err := db.giveBack(ctx); err != nil {
-		return err
-	}
-	if _, err := db.w.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		return fmt.Errorf("move the log into the index: %w", engine.Damage(err))
-	}
-	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 )
 
 // TestSegmentModel runs random sequences of commits, deletes and merges on an index that FTS5 makes alone and on one
@@ -72,10 +75,10 @@ func (m *model) commit(kind string, n int) {
 	m.steps = append(m.steps, kind)
 	rows := m.rows(n)
 	for _, r := range rows {
-		m.ids = append(m.ids, r.id)
+		m.ids = append(m.ids, r.ID)
 	}
-	inTx(m.T, m.native, func(x *tx) error { return writeNative(x, rows) })
-	inTx(m.T, m.mixed, func(x *tx) error {
+	inTx(m.T, m.native, func(x *write.Tx) error { return writeNative(x, rows) })
+	inTx(m.T, m.mixed, func(x *write.Tx) error {
 		switch kind {
 		case "native":
 			return writeNative(x, rows)
@@ -85,16 +88,16 @@ func (m *model) commit(kind string, n int) {
 		for len(rows) > 0 { // in turns, with a delete between
 			some := rows[:1+m.IntN(len(rows))]
 			rows = rows[len(some):]
-			write := writeNative
+			put := writeNative
 			if m.IntN(2) == 0 {
-				write = func(x *tx, rows []pendingRow) error { return writeBulk(x, rows, bulkMemory) }
+				put = func(x *write.Tx, rows []write.Row) error { return writeBulk(x, rows, bulkMemory) }
 			}
-			if err := write(x, some); err != nil {
+			if err := put(x, some); err != nil {
 				return err
 			}
 			if m.IntN(3) == 0 {
-				id := some[0].id
-				if err := x.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
+				id := some[0].ID
+				if err := x.Exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
 					return err
 				}
 				mustExec(m.T, m.native, "DELETE FROM fts WHERE rowid = ?", id)
@@ -109,7 +112,7 @@ func (m *model) both(query string, args ...any) {
 	mustExec(m.T, m.mixed, query, args...)
 }
 
-func words(r pendingRow, numbers []uint32) string { return string(r.words.Append(nil, numbers)) }
+func words(r write.Row, numbers []uint32) string { return string(r.Words.Append(nil, numbers)) }
 
 func (m *model) delete() {
 	m.steps = append(m.steps, "delete")
@@ -127,8 +130,8 @@ func (m *model) delete() {
 
 // mergeSome merges any run of segments.
 func (m *model) mergeSome() {
-	inTx(m.T, m.mixed, func(x *tx) error {
-		s, err := x.structure()
+	inTx(m.T, m.mixed, func(x *write.Tx) error {
+		s, err := segments{x}.structure()
 		all := s.All()
 		if err != nil || s.Merging() || len(all) == 0 {
 			return err
@@ -136,20 +139,20 @@ func (m *model) mergeSome() {
 		i := m.IntN(len(all))
 		n := 1 + m.IntN(len(all)-i)
 		m.steps = append(m.steps, fmt.Sprintf("merge %+v of %d", all[i:i+n], len(all)))
-		return x.mergeSegments(s, all[i:i+n])
+		return segments{x}.replace(s, all[i:i+n])
 	})
 }
 
 // rollback leaves half a segment behind, which must leave no trace, not even in what FTS5 remembers.
 func (m *model) rollback() {
 	m.steps = append(m.steps, "rollback")
-	x, err := m.mixed.begin(m.Context())
+	x, err := m.mixed.w.Begin(m.Context())
 	if err != nil {
 		m.Fatal(err)
 	}
 	rows := newCorpus(m.Uint64(), 100).rows(50)
 	for i := range rows {
-		rows[i].id += 1 << 60
+		rows[i].ID += 1 << 60
 	}
 	if err := writeBulk(x, rows, bulkMemory); err != nil {
 		m.Fatal(err)
@@ -187,15 +190,15 @@ func (m *model) compare() {
 	mustExec(m.T, m.mixed, "INSERT INTO fts (fts) VALUES ('integrity-check')")
 	for _, q := range []string{"SELECT * FROM temp.v_row", "SELECT * FROM temp.v_col", "SELECT * FROM temp.v_instance",
 		"SELECT id, sz FROM fts_docsize ORDER BY id", "SELECT block FROM fts_data WHERE id = 1"} {
-		same(m.T, q, dump(m.T, m.mixed.w, q), dump(m.T, m.native.w, q))
+		writetest.Same(m.T, q, writetest.Dump(m.T, m.mixed.w.DB, q), writetest.Dump(m.T, m.native.w.DB, q))
 	}
 	for range 15 {
 		q := m.query()
 		for _, sql := range []string{"SELECT rowid, bm25(fts) FROM fts WHERE fts MATCH ? ORDER BY rowid",
 			"SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC LIMIT 20"} {
-			want := dump(m.T, m.native.w, sql, q)
-			same(m.T, q, dump(m.T, m.mixed.w, sql, q), want)
-			same(m.T, q+" read elsewhere", dump(m.T, m.mixed.r, sql, q), want)
+			want := writetest.Dump(m.T, m.native.w.DB, sql, q)
+			writetest.Same(m.T, q, writetest.Dump(m.T, m.mixed.w.DB, sql, q), want)
+			writetest.Same(m.T, q+" read elsewhere", writetest.Dump(m.T, m.mixed.r, sql, q), want)
 		}
 	}
 	m.sound()
@@ -204,8 +207,8 @@ func (m *model) compare() {
 // sound checks what FTS5 relies on without checking it itself.
 func (m *model) sound() {
 	m.Helper()
-	inTx(m.T, m.mixed, func(x *tx) error {
-		s, err := x.structure()
+	inTx(m.T, m.mixed, func(x *write.Tx) error {
+		s, err := segments{x}.structure()
 		if err != nil {
 			return err
 		}
@@ -218,7 +221,7 @@ func (m *model) sound() {
 			pages += int64(g.Pages())
 		}
 		var stored int64
-		_, err = x.get("SELECT count(*) FROM fts_data WHERE id > 10 AND id < 1 << 53 AND (id >> 31) & 63 = 0", nil, &stored)
+		_, err = x.Get("SELECT count(*) FROM fts_data WHERE id > 10 AND id < 1 << 53 AND (id >> 31) & 63 = 0", nil, &stored)
 		if stored != pages {
 			m.Errorf("%d leaves are stored, the structure has %d", stored, pages)
 		}
@@ -232,8 +235,8 @@ func (m *model) sound() {
 
 func (m *model) merging(want bool) {
 	m.Helper()
-	inTx(m.T, m.mixed, func(x *tx) error {
-		s, err := x.structure()
+	inTx(m.T, m.mixed, func(x *write.Tx) error {
+		s, err := segments{x}.structure()
 		if err == nil && s.Merging() != want {
 			m.Fatalf("merging is %v: %+v", !want, s)
 		}

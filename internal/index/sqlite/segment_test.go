@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,83 +8,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 )
 
-// inTx runs f in a committed transaction.
-func inTx(t testing.TB, db *DB, f func(*tx) error) {
-	t.Helper()
-	x, err := db.begin(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Rollback()
-	if err := f(x); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Commit(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func writeNative(x *tx, rows []pendingRow) error { return (&commit{tx: x, rows: rows}).writeWords() }
-
-func writeBulk(x *tx, rows []pendingRow, memory int) error {
-	b := startBulk(nil)
+func writeBulk(x *write.Tx, rows []write.Row, memory int) error {
+	b := startWords(nil)
 	defer b.close()
 	<-b.filled
-	b.rows, b.memory = rows, memory
+	b.rest, b.memory = rows, memory
 	b.fill()
-	return b.each(x.addSegment)
-}
-
-// dump gives the rows of a query, one string each.
-func dump(t testing.TB, db *sqlx.DB, query string, args ...any) []string {
-	t.Helper()
-	rows, err := db.Queryx(query, args...)
-	if err != nil {
-		t.Fatalf("%s %q: %v", query, args, err)
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		values, err := rows.SliceScan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, fmt.Sprintf("%x", values))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%s %q: %v", query, args, err)
-	}
-	return out
-}
-
-func mustExec(t testing.TB, db *DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.w.Exec(query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-func same(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if slices.Equal(got, want) {
-		return
-	}
-	for i := range min(len(got), len(want)) {
-		if got[i] != want[i] {
-			t.Fatalf("%s differs at %d of %d, %d:\ngot  %.400s\nwant %.400s", what, i, len(got), len(want), got[i], want[i])
-		}
-	}
-	t.Fatalf("%s: %d rows, want %d", what, len(got), len(want))
+	return b.each(segments{x}.add)
 }
 
 // TestSegmentBytes compares segments with those that FTS5 makes of the same rows: they are the same to the byte.
 func TestSegmentBytes(t *testing.T) {
-	for name, rows := range map[string][]pendingRow{
+	for name, rows := range map[string][]write.Row{
 		"mixed": newCorpus(1, 4000).rows(4000),
 		"few":   newCorpus(2, 50).rows(3000),
 		"one":   newCorpus(3, 10).rows(1),
@@ -93,16 +32,16 @@ func TestSegmentBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			native, segments := newDB(t), newDB(t)
-			inTx(t, native, func(x *tx) error { return writeNative(x, rows) })
-			inTx(t, segments, func(x *tx) error { return writeBulk(x, rows, bulkMemory) })
+			inTx(t, native, func(x *write.Tx) error { return writeNative(x, rows) })
+			inTx(t, segments, func(x *write.Tx) error { return writeBulk(x, rows, bulkMemory) })
 			for _, q := range []string{
 				"SELECT id, block FROM fts_data WHERE id <> 10 ORDER BY id",
 				"SELECT * FROM fts_idx ORDER BY segid, term",
 				"SELECT * FROM fts_docsize ORDER BY id",
 			} {
-				same(t, q, dump(t, segments.w, q), dump(t, native.w, q))
+				writetest.Same(t, q, writetest.Dump(t, segments.w.DB, q), writetest.Dump(t, native.w.DB, q))
 			}
-			same(t, "structure", structureOf(t, segments), structureOf(t, native))
+			writetest.Same(t, "structure", structureOf(t, segments), structureOf(t, native))
 			mustExec(t, segments, "INSERT INTO fts (fts) VALUES ('integrity-check')")
 		})
 	}
@@ -113,14 +52,14 @@ func TestColumns(t *testing.T) {
 	db, c, b := newDB(t), newCorpus(5, 300), fts5.NewBuilder(2)
 	mustExec(t, db, `CREATE VIRTUAL TABLE two USING fts5 (a, b, content='', contentless_delete=1, tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_{|}~'")`)
 	mustExec(t, db, "INSERT INTO two (two, rank) VALUES ('hashsize', 67108864)")
-	inTx(t, db, func(x *tx) error {
+	inTx(t, db, func(x *write.Tx) error {
 		words := c.terms[0]
 		for id := range int64(2000) {
 			texts := [2]string{c.text(c.IntN(3) * c.IntN(40)), c.text(c.IntN(3) * c.IntN(40))}
 			if err := b.Add(id, words.Words(), words.Append(nil, []byte(texts[0])), words.Append(nil, []byte(texts[1]))); err != nil {
 				return err
 			}
-			if err := x.execDirect("INSERT INTO two (rowid, a, b) VALUES (?, ?, ?)", id, texts[0], texts[1]); err != nil {
+			if err := x.ExecDirect("INSERT INTO two (rowid, a, b) VALUES (?, ?, ?)", id, texts[0], texts[1]); err != nil {
 				return err
 			}
 		}
@@ -130,7 +69,7 @@ func TestColumns(t *testing.T) {
 	if _, err := b.Write(&pages); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "pages", pages, dump(t, db.w, "SELECT id, block FROM two_data WHERE id > 10 ORDER BY id"))
+	writetest.Same(t, "pages", pages, writetest.Dump(t, db.w.DB, "SELECT id, block FROM two_data WHERE id > 10 ORDER BY id"))
 }
 
 // blocks are the pages of a first segment, as dump gives them.
@@ -145,8 +84,8 @@ func (b *blocks) Separator([]byte, int64) error { return nil }
 
 func structureOf(t *testing.T, db *DB) (all []string) {
 	t.Helper()
-	inTx(t, db, func(x *tx) error {
-		s, err := x.structure()
+	inTx(t, db, func(x *write.Tx) error {
+		s, err := segments{x}.structure()
 		if err == nil {
 			for _, g := range s.All() {
 				all = append(all, fmt.Sprintf("%+v", g))
@@ -158,9 +97,9 @@ func structureOf(t *testing.T, db *DB) (all []string) {
 }
 
 // longDoclists gives one term whose doclist index has several levels, and position lists longer than a page.
-func longDoclists() []pendingRow {
+func longDoclists() []write.Row {
 	c := newCorpus(4, 5)
-	var rows []pendingRow
+	var rows []write.Row
 	for i := range 1500 {
 		long := strings.Repeat("a ", 2050+120000/(i+1)) + strings.Repeat("b ", i%500)
 		rows = append(rows, c.row(int64(i)<<40, strings.TrimSuffix(long, " "), ":kind:message"))
@@ -183,7 +122,7 @@ func TestTerms(t *testing.T) {
 		term := string([]byte{'a', byte(i), 'z'})
 		mustExec(t, db, "DELETE FROM fts WHERE rowid = 1")
 		mustExec(t, db, "INSERT INTO fts (rowid, t) VALUES (1, ?)", term)
-		kept := slices.Equal(dump(t, db.w, "SELECT CAST(term AS BLOB) FROM temp.v"), []string{fmt.Sprintf("[%x]", term)})
+		kept := slices.Equal(writetest.Dump(t, db.w.DB, "SELECT CAST(term AS BLOB) FROM temp.v"), []string{fmt.Sprintf("[%x]", term)})
 		if err := arrange(b, term); (err == nil) != kept {
 			t.Errorf("byte %#x: FTS5 keeps the term: %v; builder: %v", i, kept, err)
 		}
@@ -224,16 +163,16 @@ func TestSegmentBesideMerge(t *testing.T) {
 		mustExec(t, m.mixed, "INSERT INTO fts (fts, rank) VALUES ('usermerge', 4)")
 		m.merging(true)
 		if stuck {
-			inTx(t, m.mixed, func(x *tx) error {
-				s, err := x.structure()
+			inTx(t, m.mixed, func(x *write.Tx) error {
+				s, err := segments{x}.structure()
 				if err != nil {
 					return err
 				}
 				s.Levels = slices.Insert(s.Levels, 0, fts5.Level{})
-				if err := x.putRecord(fts5.StructureID, s.Encode()); err != nil {
+				if err := (segments{x}).putRecord(fts5.StructureID, s.Encode()); err != nil {
 					return err
 				}
-				return x.forgetFTS()
+				return segments{x}.forget()
 			})
 		}
 		for _, n := range []int{20, 15, 10} {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // settleFacts applies new tombstones and ledgers. Tombstones come first: what a ledger keeps of a version replaces
@@ -36,7 +37,7 @@ func (c *commit) applyTombstone(f blob.Fact) error {
 	if err != nil {
 		return nil // ignored: verify reports packs that are wrong
 	}
-	found, err := c.ids(`SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN versions v ON v.file = f.id
+	found, err := c.IDs(`SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN versions v ON v.file = f.id
 		JOIN chains c ON c.id = v.chain WHERE s.name = ?1 AND v.grave IS NULL AND (v.sha256 = ?3 AND (?7 = 0 OR v.number < ?7) OR v.number = ?4 AND c.root = ?5 AND v.size <= ?6)`,
 		t.Source, t.Path, t.SHA256[:], t.Number, t.Root[:], t.Size, t.Superseded)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *commit) applyTombstone(f blob.Fact) error {
 // liftTombstone has the versions under a tombstone parsed again. It calls before for each, to clear what the index has of it.
 // Versions of which no bytes are left stay hidden.
 func (c *commit) liftTombstone(key string, before func(version int64) error) error {
-	found, err := c.ids(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`, key)
+	found, err := c.IDs(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`, key)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (c *commit) liftTombstone(key string, before func(version int64) error) err
 		if err := before(id); err != nil {
 			return err
 		}
-		if err := c.exec("UPDATE versions SET grave = NULL, parser = 0, parsed = 0 WHERE id = ?", id); err != nil {
+		if err := c.Exec("UPDATE versions SET grave = NULL, parser = 0, parsed = 0 WHERE id = ?", id); err != nil {
 			return err
 		}
 	}
@@ -75,7 +76,7 @@ func (c *commit) liftRetractedTombstone(key string, v *blob.Version) error {
 	if err != nil || stands {
 		return err
 	}
-	kept, err := c.exists(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
+	kept, err := c.Exists(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
 		WHERE t.kind = 'tombstone' AND t.key = ?`, index.LedgerKey(v), key)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (c *commit) hideVersion(version int64, key string) error {
 	if err := c.deleteStatements(version); err != nil {
 		return err
 	}
-	return c.exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
+	return c.Exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
 }
 
 // touchVersion has the runs and the usage of a version resolved again.
@@ -101,13 +102,13 @@ func (c *commit) touchVersion(version int64) error {
 		UNION SELECT run_name FROM steps WHERE version = ?1 UNION SELECT run_name FROM hints WHERE version = ?1
 		UNION SELECT run_name FROM graves WHERE version = ?1 UNION SELECT run_name FROM problems WHERE version = ?1 AND run_name IS NOT NULL`
 	c.deleted = true
-	if err := c.each(names, intoSet(c.touched), version); err != nil {
+	if err := c.Each(names, write.IntoSet(c.touched), version); err != nil {
 		return err
 	}
-	if err := c.each("SELECT usage_id FROM usage WHERE version = ?", c.toJudge, version); err != nil {
+	if err := c.Each("SELECT usage_id FROM usage WHERE version = ?", c.toJudge, version); err != nil {
 		return err
 	}
-	return c.each("SELECT alias FROM usage WHERE version = ? AND alias IS NOT NULL", intoSet(c.keys), version)
+	return c.Each("SELECT alias FROM usage WHERE version = ? AND alias IS NOT NULL", write.IntoSet(c.keys), version)
 }
 
 // statementTables have what versions, or ledgers in their place, state.
@@ -118,7 +119,7 @@ func (c *commit) deleteStatements(version int64) error {
 	if err := c.touchVersion(version); err != nil {
 		return err
 	}
-	transcripts, err := c.ids("SELECT id FROM transcripts WHERE version = ?", version)
+	transcripts, err := c.IDs("SELECT id FROM transcripts WHERE version = ?", version)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (c *commit) deleteStatements(version int64) error {
 		}
 	}
 	for _, table := range statementTables {
-		if err := c.exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
+		if err := c.Exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func (c *commit) tombstoneOf(v *blob.Version) (key string, yes bool, err error) 
 
 // tombstoneStands reports whether the tombstone of a key stands, for the version of the file with a number.
 func (c *commit) tombstoneStands(key string, number int) (bool, error) {
-	return c.exists(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL
+	return c.Exists(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL
 		AND (value ->> '$.superseded' IS NULL OR value ->> '$.superseded' > ?)`, key, number)
 }
 
@@ -156,7 +157,7 @@ func (c *commit) tombstoneStands(key string, number int) (bool, error) {
 func (c *commit) isEmpty(answer **bool, query string) (bool, error) {
 	if *answer == nil {
 		var n int
-		some, err := c.getDirect(query, nil, &n)
+		some, err := c.GetDirect(query, nil, &n)
 		if err != nil {
 			return false, err
 		}
@@ -188,7 +189,7 @@ func (c *commit) prunedRuns(version int64) (all map[string]*prunedRun, err error
 	if none || err != nil {
 		return nil, err
 	}
-	err = c.each("SELECT n.native_id, g.until, g.action, g.tier FROM graves g JOIN run_names n ON n.id = g.run_name WHERE g.version = ?",
+	err = c.Each("SELECT n.native_id, g.until, g.action, g.tier FROM graves g JOIN run_names n ON n.id = g.run_name WHERE g.version = ?",
 		func(r *sql.Rows) error {
 			if all == nil {
 				all = map[string]*prunedRun{}

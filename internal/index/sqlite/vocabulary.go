@@ -3,10 +3,13 @@ package sqlite
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // The table terms holds all words, for substring search. Each commit adds the words that may be new as one run: packed blocks
@@ -19,7 +22,7 @@ const (
 
 // runWriter writes the blocks of a run of words.
 type runWriter struct {
-	t      *tx
+	t      *write.Tx
 	id     int64 // of the next block; 0 when none was written
 	words  schema.Packer
 	packed []byte
@@ -41,7 +44,7 @@ func (w *runWriter) add(word []byte) error {
 // begin places the run behind all others.
 func (w *runWriter) begin() error {
 	var last int64
-	_, err := w.t.getDirect("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
+	_, err := w.t.GetDirect("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
 	w.id = (last>>schema.RunBits + 1) << schema.RunBits
 	return err
 }
@@ -56,14 +59,21 @@ func (w *runWriter) flush() error {
 		}
 	}
 	w.packed = w.words.Take(w.packed[:0])
-	err := w.t.execDirect("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
+	err := w.t.ExecDirect("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
 	w.id++
 	return err
 }
 
+// vocabulary is the table terms.
+type vocabulary struct {
+	*write.Tx
+	block []byte // the last that was read
+}
+
 // joinTerms merges runs when there are too many: those that are not much larger than all smaller ones together, so that a word
 // is written again only when there are half as many again.
-func (t *tx) joinTerms(kept int) error {
+func joinTerms(x *write.Tx, kept int) error {
+	t := &vocabulary{Tx: x}
 	runs, err := t.runs()
 	if err != nil || len(runs) <= kept {
 		return err
@@ -72,7 +82,7 @@ func (t *tx) joinTerms(kept int) error {
 	all := make([]size, len(runs))
 	for i, run := range runs { // one by one: a statement that groups them would sort all words in memory
 		all[i].run = run
-		_, err := t.getDirect("SELECT sum(length(words)) FROM terms WHERE id >= ? AND id < ?", []any{run << schema.RunBits, (run + 1) << schema.RunBits}, &all[i].bytes)
+		_, err := t.GetDirect("SELECT sum(length(words)) FROM terms WHERE id >= ? AND id < ?", []any{run << schema.RunBits, (run + 1) << schema.RunBits}, &all[i].bytes)
 		if err != nil {
 			return err
 		}
@@ -90,7 +100,7 @@ func (t *tx) joinTerms(kept int) error {
 	for _, s := range all[:n] {
 		runs = append(runs, s.run)
 	}
-	to := runWriter{t: t}
+	to := runWriter{t: x}
 	if err := to.begin(); err != nil { // while the runs exist, so that it comes behind them
 		return err
 	}
@@ -100,14 +110,11 @@ func (t *tx) joinTerms(kept int) error {
 	return to.flush()
 }
 
-func (t *tx) runs() (all []int64, err error) {
-	err = t.SelectContext(t.ctx, &all, schema.RunsSQL)
-	return all, err
-}
+func (t *vocabulary) runs() ([]int64, error) { return t.IDs(schema.RunsSQL) }
 
-func (t *tx) dropRuns(runs []int64) error {
+func (t *vocabulary) dropRuns(runs []int64) error {
 	for _, run := range runs {
-		if err := t.exec("DELETE FROM terms WHERE id >= ? AND id < ?", run<<schema.RunBits, (run+1)<<schema.RunBits); err != nil {
+		if err := t.Exec("DELETE FROM terms WHERE id >= ? AND id < ?", run<<schema.RunBits, (run+1)<<schema.RunBits); err != nil {
 			return err
 		}
 	}
@@ -115,9 +122,9 @@ func (t *tx) dropRuns(runs []int64) error {
 }
 
 // nextBlock reads one block at a time.
-func (t *tx) nextBlock(after, before int64, _ int, take func(id int64, block []byte)) error {
+func (t *vocabulary) nextBlock(after, before int64, _ int, take func(id int64, block []byte)) error {
 	var id int64
-	found, err := t.get(schema.NextBlocksSQL, []any{after, before, 1}, &id, engine.Bytes(&t.block))
+	found, err := t.Get(schema.NextBlocksSQL, []any{after, before, 1}, &id, engine.Bytes(&t.block))
 	if found && err == nil {
 		take(id, t.block)
 	}
@@ -125,11 +132,43 @@ func (t *tx) nextBlock(after, before int64, _ int, take func(id int64, block []b
 }
 
 // takeBlock is nextBlock, and deletes the block, so that the merged run reuses its pages.
-func (t *tx) takeBlock(after, before int64, most int, take func(id int64, block []byte)) error {
+func (t *vocabulary) takeBlock(after, before int64, most int, take func(id int64, block []byte)) error {
 	taken := int64(0)
 	err := t.nextBlock(after, before, most, func(id int64, block []byte) { taken = id; take(id, block) })
 	if err == nil && taken > 0 {
-		err = t.exec("DELETE FROM terms WHERE id = ?", taken)
+		err = t.Exec("DELETE FROM terms WHERE id = ?", taken)
 	}
 	return err
+}
+
+// dropTerms writes one run of the words that the full-text index has. Its segments must not have deleted rows.
+func dropTerms(x *write.Tx) error {
+	t := &vocabulary{Tx: x}
+	runs, err := t.runs()
+	if err != nil {
+		return err
+	}
+	to := runWriter{t: x}
+	s, err := segments{x}.structure()
+	if err != nil {
+		return err
+	}
+	living, err := fts5.NewTerms(s.All(), segmentSource{x})
+	if err != nil {
+		return err
+	}
+	next := living.Next()
+	err = schema.MergeRuns(t.nextBlock, runs, schema.AllWords, func(word []byte) error {
+		for next != nil && bytes.Compare(next, word) < 0 {
+			next = living.Next()
+		}
+		if !bytes.Equal(next, word) {
+			return living.Err()
+		}
+		return to.add(word)
+	})
+	if err := errors.Join(err, living.Err(), to.flush()); err != nil {
+		return err
+	}
+	return t.dropRuns(runs)
 }

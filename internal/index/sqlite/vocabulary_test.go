@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 )
 
 // TestVocabulary adds runs of words, of all sizes up to several blocks, joins some now and then, and looks inside of words
@@ -25,7 +28,7 @@ func TestVocabulary(t *testing.T) {
 			run, all[w] = append(run, w), true
 		}
 		slices.Sort(run)
-		inTx(t, db, func(x *tx) error {
+		inTx(t, db, func(x *write.Tx) error {
 			w, err := runWriter{t: x}, error(nil)
 			for _, word := range run {
 				if err == nil {
@@ -37,7 +40,7 @@ func TestVocabulary(t *testing.T) {
 	}
 	look := func() {
 		t.Helper()
-		same(t, fmt.Sprintf("seed %d: all words", seed), collect(t, db.Terms(t.Context())), slices.Sorted(maps.Keys(all)))
+		writetest.Same(t, fmt.Sprintf("seed %d: all words", seed), collect(t, db.Terms(t.Context())), slices.Sorted(maps.Keys(all)))
 		for _, text := range []string{"ordw", "d1", "ff", "nothing", "wordwordword0"} {
 			var want []string
 			for w := range all {
@@ -46,33 +49,33 @@ func TestVocabulary(t *testing.T) {
 				}
 			}
 			slices.Sort(want)
-			same(t, fmt.Sprintf("seed %d: words with %q", seed, text), collect(t, db.TermsOrCut(t.Context(), text, math.MaxInt)), want)
+			writetest.Same(t, fmt.Sprintf("seed %d: words with %q", seed, text), collect(t, db.TermsOrCut(t.Context(), text, math.MaxInt)), want)
 		}
 		short := slices.DeleteFunc(collect(t, db.Terms(t.Context())), func(w string) bool {
 			return len(w) < 2 || len(w) > 3 || !strings.Contains(w, "a") && !strings.Contains(w, "7")
 		})
-		same(t, "short words", collect(t, db.TermsAny(t.Context(), []string{"a", "7"}, 2, 3)), short)
+		writetest.Same(t, "short words", collect(t, db.TermsAny(t.Context(), []string{"a", "7"}, 2, 3)), short)
 		cut := slices.DeleteFunc(collect(t, db.Terms(t.Context())), func(w string) bool {
 			return (len(w) < 15 || !strings.HasSuffix(w, "7")) && !strings.Contains(w, "7f")
 		})
-		same(t, "words that may be cut", collect(t, db.TermsOrCut(t.Context(), "7f", 15)), cut)
+		writetest.Same(t, "words that may be cut", collect(t, db.TermsOrCut(t.Context(), "7f", 15)), cut)
 		first := slices.DeleteFunc(collect(t, db.Terms(t.Context())), func(w string) bool { return !strings.HasPrefix(w, "word3") })
-		same(t, "words that begin so", collect(t, db.TermsFrom(t.Context(), "word3")), first)
+		writetest.Same(t, "words that begin so", collect(t, db.TermsFrom(t.Context(), "word3")), first)
 	}
 	for i := range 13 {
 		add(1 + r.IntN(1<<r.IntN(16)))
 		if i%3 == 0 {
-			inTx(t, db, func(x *tx) error { return x.joinTerms(3) })
-			if n := len(dump(t, db.r, "SELECT DISTINCT id >> 20 FROM terms")); n > 3 {
+			inTx(t, db, func(x *write.Tx) error { return joinTerms(x, 3) })
+			if n := len(writetest.Dump(t, db.r, "SELECT DISTINCT id >> 20 FROM terms")); n > 3 {
 				t.Fatalf("seed %d: %d runs after joining", seed, n)
 			}
 			look()
 		}
 	}
 	look()
-	inTx(t, db, func(x *tx) error { return x.joinTerms(1) })
+	inTx(t, db, func(x *write.Tx) error { return joinTerms(x, 1) })
 	look()
-	for _, b := range dump(t, db.r, "SELECT words FROM terms ORDER BY id") {
+	for _, b := range writetest.Dump(t, db.r, "SELECT words FROM terms ORDER BY id") {
 		if len(b) > 2*(2*blockSize) {
 			t.Errorf("a block of %d bytes", len(b)/2)
 		}
@@ -87,7 +90,7 @@ func TestJoinTermsReadsWhatItJoins(t *testing.T) {
 	db := newDB(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, words := range []int{20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 10, 10} {
-		inTx(t, db, func(x *tx) error {
+		inTx(t, db, func(x *write.Tx) error {
 			w := runWriter{t: x}
 			for i := range words {
 				if err := w.add(fmt.Appendf(nil, "%08d%x", i, r.Uint64())); err != nil {
@@ -101,7 +104,7 @@ func TestJoinTermsReadsWhatItJoins(t *testing.T) {
 	if err := db.r.QueryRow("SELECT count(DISTINCT id >> 20), sum(length(words)) / 4096 FROM terms").Scan(&runs, &pages); err != nil || runs != 9 || pages < 100 {
 		t.Fatalf("%d runs of %d pages: %v", runs, pages, err)
 	}
-	got := countWrites(t, db).of(t, func() error { return db.joinTerms(t.Context()) })
+	got := countWrites(t, db).of(t, func() error { return db.inTx(t.Context(), func(x *write.Tx) error { return joinTerms(x, runsKept) }) })
 	if got.touched > pages/4 {
 		t.Errorf("%v, of %d pages of words", got, pages)
 	}

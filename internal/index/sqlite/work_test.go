@@ -16,6 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // work is what a connection was asked to do. It is the same on every machine and under any load, so tests can compare
@@ -78,10 +79,9 @@ func newCounter(t *testing.T, old *sqlx.DB, dsn string) *counter {
 // countWrites puts a counting connection in the place of the one that writes.
 func countWrites(t *testing.T, db *DB) *counter {
 	t.Helper()
-	c := newCounter(t, db.w, db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
-	c.pool = engine.Pool(c, writeStatements)
-	c.pool.SetMaxOpenConns(1)
-	db.w = c.pool
+	c := newCounter(t, db.w.DB, db.w.DSN)
+	c.pool = write.Pool(c)
+	db.w.DB = c.pool
 	return c
 }
 

@@ -1,4 +1,4 @@
-package sqlite
+package write
 
 import (
 	"errors"
@@ -9,18 +9,24 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// inserter collects rows of a table and inserts them with one statement, at a third of the cost of single inserts.
+// Inserter collects rows of a table and inserts them with one statement, at a third of the cost of single inserts.
 //
 // A statement that must undo itself when it fails midway keeps a copy of each page that it touches. Here the whole transaction
 // is undone instead, or the index that is being built is dropped: so into says OR FAIL, unless it says what else to do with a
 // row that exists.
-type inserter struct {
-	t    *tx
+type Inserter struct {
+	t    *Tx
 	into string // OR FAIL INTO and a table
 	columns
 	values     []engine.Value
 	stated     uint64            // bit set of the columns in which some row has another value than the default
 	statements map[uint64]string // by stated
+}
+
+// Inserter returns an inserter into a table: OR FAIL INTO and its name. list has its columns as in SQL. name=n gives a column
+// whose default in the schema is the digit n; all others default to NULL.
+func (t *Tx) Inserter(into, list string) *Inserter {
+	return &Inserter{t: t, into: into, columns: ParseColumns(list)}
 }
 
 // columns are the columns that an inserter writes.
@@ -36,9 +42,8 @@ type columns struct {
 // were memory given back and asked for again.
 const insertRows = 128
 
-// columnList parses a list of columns as in SQL. name=n gives a column whose default in the schema is the digit n; all others
-// default to NULL.
-func columnList(list string) (c columns) {
+// ParseColumns parses a list of columns.
+func ParseColumns(list string) (c columns) {
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
 		name, digit, ok := strings.Cut(name, "=")
 		c.names, c.defaults = append(c.names, name), append(c.defaults, nil)
@@ -51,9 +56,9 @@ func columnList(list string) (c columns) {
 	return c
 }
 
-// add adds a row. It keeps none of the values, so callers may reuse them: boxed numbers would be a third of what a commit
+// Add adds a row. It keeps none of the values, so callers may reuse them: boxed numbers would be a third of what a commit
 // allocates.
-func (b *inserter) add(values ...any) error {
+func (b *Inserter) Add(values ...any) error {
 	before := len(b.values)
 	for i, v := range values {
 		value, ok := engine.ValueOf(v)
@@ -69,10 +74,10 @@ func (b *inserter) add(values ...any) error {
 	if len(b.values) < insertRows*len(b.names) {
 		return nil
 	}
-	return b.flush()
+	return b.Flush()
 }
 
-func (b *inserter) flush() error {
+func (b *Inserter) Flush() error {
 	if len(b.values) == 0 {
 		return nil
 	}
@@ -85,7 +90,7 @@ func (b *inserter) flush() error {
 }
 
 // statement returns the INSERT without the columns that have their default in all rows: a third of the columns of many tables.
-func (b *inserter) statement() string {
+func (b *Inserter) statement() string {
 	if s := b.statements[b.stated]; s != "" {
 		return s
 	}
@@ -105,10 +110,11 @@ func (b *inserter) statement() string {
 
 // withConn calls do with the engine's connection. A context that has ended keeps it from starting but does not interrupt it:
 // waiting for that would take a goroutine each time.
-func (t *tx) withConn(do func(*engine.CachingConn) error) error {
+func (t *Tx) withConn(do func(*engine.CachingConn) error) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
+	t.wrote = true
 	return engine.Damage(t.conn.Raw(func(conn any) error {
 		c, ok := conn.(*engine.CachingConn)
 		if !ok {

@@ -1,4 +1,4 @@
-package sqlite
+package write
 
 import (
 	"context"
@@ -44,8 +44,8 @@ func version(ctx context.Context, db *sql.DB) (v int64, err error) {
 	return v, err
 }
 
-// current returns nil if the schema is exactly the one that this program knows.
-func current(ctx context.Context, db *sql.DB) error {
+// Current returns nil if the schema is exactly the one that this program knows.
+func Current(ctx context.Context, db *sql.DB) error {
 	want, err := latest()
 	if err != nil {
 		return err
@@ -62,9 +62,9 @@ func current(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// migrate brings the schema up to date. If it is, that costs one SELECT.
-func migrate(ctx context.Context, db *sql.DB) error {
-	err := current(ctx, db)
+// Migrate brings the schema up to date. If it is, that costs one SELECT.
+func (w *Writer) Migrate(ctx context.Context) error {
+	err := Current(ctx, w.DB.DB)
 	if !errors.Is(err, index.ErrTooOld) {
 		return err
 	}
@@ -72,7 +72,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
+	provider, err := goose.NewProvider(goose.DialectSQLite3, w.DB.DB, files,
 		goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)

@@ -1,4 +1,4 @@
-package sqlite
+package write
 
 import (
 	"cmp"
@@ -49,8 +49,8 @@ func (m *pendingMoney) add(nano int64) {
 
 func (m *pendingMoney) total() int64 { return max(-1<<32, min(1<<32, m.high))<<30 + m.low }
 
-// addPendingSum adds counted usage of a run to its sums. A trigger for it would take as long as all columns of a row together.
-func (t *tx) addPendingSum(run, version, texts int64, u *transcript.Usage, calculated any) {
+// AddPendingSum adds counted usage of a run to its sums. A trigger for it would take as long as all columns of a row together.
+func (t *Tx) AddPendingSum(run, version, texts int64, u *transcript.Usage, calculated any) {
 	key := pendingSumKey{run: run, conversation: u.Conversation, version: version, texts: texts, hour: undatedHour, unpriced: calculated == nil, reported: u.Cost.Known}
 	if u.Time.Valid {
 		key.hour = floor(u.Time.UnixMicro, 3_600_000_000)
@@ -88,25 +88,25 @@ func floor(n, by int64) int64 {
 }
 
 // settleFresh leaves to SQL the runs that it must sum, and returns the others with their formats.
-func (t *tx) settleFresh() (formats map[int64]int64, err error) {
+func (t *Tx) settleFresh() (formats map[int64]int64, err error) {
 	runs := map[int64]bool{}
 	for key := range t.pendingSums {
 		runs[key.run] = true
 	}
 	if t.freshRows <= maxSQLRows {
-		for _, run := range sorted(runs) {
+		for _, run := range Sorted(runs) {
 			if err := t.touch(run); err != nil {
 				return nil, err
 			}
 		}
 		return nil, nil
 	}
-	if err := t.fillTemp("spenders", sorted(runs)); err != nil {
+	if err := t.FillTemp("spenders", Sorted(runs)); err != nil {
 		return nil, err
 	}
 	var known []int64
 	formats = map[int64]int64{}
-	err = t.eachBrief(`SELECT n.id, n.format, n.id IN (SELECT run_name FROM usage_touched) OR EXISTS (SELECT 1 FROM usage_threads WHERE run_name = n.id)
+	err = t.EachBrief(`SELECT n.id, n.format, n.id IN (SELECT run_name FROM usage_touched) OR EXISTS (SELECT 1 FROM usage_threads WHERE run_name = n.id)
 		FROM temp.spenders s CROSS JOIN run_names n ON n.id = s.id`, func(r *sql.Rows) error {
 		var run, format int64
 		var before bool
@@ -127,13 +127,13 @@ func (t *tx) settleFresh() (formats map[int64]int64, err error) {
 }
 
 // touch has SQL sum a run.
-func (t *tx) touch(run int64) error {
-	return t.exec("INSERT OR IGNORE INTO usage_touched (run_name) VALUES (?)", run)
+func (t *Tx) touch(run int64) error {
+	return t.Exec("INSERT OR IGNORE INTO usage_touched (run_name) VALUES (?)", run)
 }
 
 // addFresh writes the sums of runs that have none, and marks the runs for usage_days.
-func (t *tx) addFresh(formats map[int64]int64) error {
-	said := map[int64]*usageTexts{}
+func (t *Tx) addFresh(formats map[int64]int64) error {
+	said := map[int64]*UsageTexts{}
 	for texts, id := range t.texts {
 		said[id] = &texts
 	}
@@ -145,20 +145,20 @@ func (t *tx) addFresh(formats map[int64]int64) error {
 	}
 	slices.SortFunc(keys, func(a, b pendingSumKey) int {
 		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.conversation, b.conversation), cmp.Compare(a.version, b.version), cmp.Compare(a.hour, b.hour),
-			cmp.Compare(a.texts, b.texts), cmp.Compare(flag(a.unpriced), flag(b.unpriced)), cmp.Compare(flag(a.reported), flag(b.reported)))
+			cmp.Compare(a.texts, b.texts), cmp.Compare(Flag(a.unpriced), Flag(b.unpriced)), cmp.Compare(Flag(a.reported), Flag(b.reported)))
 	})
 	names := "run_name, native_conversation, n, version, texts, series, day, hour"
 	for _, m := range usage.Measures() {
 		names += ", " + m.Name
 	}
-	threads := inserter{t: t, into: "OR FAIL INTO usage_threads", columns: columnList(names)}
+	threads := t.Inserter("OR FAIL INTO usage_threads", names)
 	all := map[series]int64{}
 	for i, key := range keys {
 		texts := said[key.texts]
 		if texts == nil {
 			return fmt.Errorf("texts %d of usage were never told", key.texts)
 		}
-		of := series{model: texts[0], format: formats[key.run], reported: flag(key.reported)}
+		of := series{model: texts[0], format: formats[key.run], reported: Flag(key.reported)}
 		if key.unpriced {
 			of.reason = cmp.Or(texts[priceNote], "not priced")
 		}
@@ -174,25 +174,25 @@ func (t *tx) addFresh(formats map[int64]int64) error {
 		for i := range s.money {
 			values = append(values, s.money[i].total())
 		}
-		if err := threads.add(values...); err != nil {
+		if err := threads.Add(values...); err != nil {
 			return err
 		}
 	}
-	if err := threads.flush(); err != nil {
+	if err := threads.Flush(); err != nil {
 		return err
 	}
 	return t.touchAll(formats)
 }
 
 // touchAll marks runs whose sums are to be added to usage_days.
-func (t *tx) touchAll(formats map[int64]int64) error {
-	touched := inserter{t: t, into: "OR IGNORE INTO usage_touched", columns: columnList("run_name")}
-	for _, run := range sorted(formats) {
-		if err := touched.add(run); err != nil {
+func (t *Tx) touchAll(formats map[int64]int64) error {
+	touched := t.Inserter("OR IGNORE INTO usage_touched", "run_name")
+	for _, run := range Sorted(formats) {
+		if err := touched.Add(run); err != nil {
 			return err
 		}
 	}
-	return touched.flush()
+	return touched.Flush()
 }
 
 // series is a row of usage_series.
@@ -204,16 +204,16 @@ type series struct {
 }
 
 // series returns the number of a row, which it adds if there is none. all caches them.
-func (t *tx) series(all map[series]int64, s series) (id int64, err error) {
+func (t *Tx) series(all map[series]int64, s series) (id int64, err error) {
 	if id, ok := all[s]; ok {
 		return id, nil
 	}
-	known, err := t.getDirect("SELECT id FROM usage_series WHERE (model, format, reason, has_reported) = (?, ?, ?, ?)", []any{s.model, s.format, s.reason, s.reported}, &id)
+	known, err := t.GetDirect("SELECT id FROM usage_series WHERE (model, format, reason, has_reported) = (?, ?, ?, ?)", []any{s.model, s.format, s.reason, s.reported}, &id)
 	if err != nil {
 		return 0, err
 	}
 	if !known {
-		if err := t.eachBrief("INSERT INTO usage_series (model, format, reason, has_reported) VALUES (?, ?, ?, ?) RETURNING id",
+		if err := t.EachBrief("INSERT INTO usage_series (model, format, reason, has_reported) VALUES (?, ?, ?, ?) RETURNING id",
 			func(r *sql.Rows) error { return r.Scan(&id) }, s.model, s.format, s.reason, s.reported); err != nil {
 			return 0, err
 		}

@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+)
+
+// From this size on, the words of a batch become a segment of the full-text index in Go, at half the cost of FTS5 (DESIGN.md).
+// Below it, the cost of one more segment outweighs that.
+const (
+	bulkRows  = 256
+	bulkTerms = 40_000
+)
+
+// bulkMemory bounds the memory of one builder. A larger batch becomes several segments.
+const bulkMemory = 96 << 20
+
+const ftsColumns = 1
+
+// wordBatch is the words of rows, which become segments. The first one is built concurrently with the writing of events.
+type wordBatch struct {
+	all     []write.Row
+	rest    []write.Row // not in builder
+	builder *fts5.Builder
+	memory  int
+	filled  chan struct{}
+	err     error
+}
+
+// startWords starts to build a segment of rows, which have their ids and are in the order of those.
+func startWords(rows []write.Row) *wordBatch {
+	b := &wordBatch{builder: spare.Swap(nil), all: rows, rest: rows, memory: bulkMemory, filled: make(chan struct{})}
+	if b.builder == nil {
+		b.builder = fts5.NewBuilder(ftsColumns)
+	}
+	go func() {
+		defer close(b.filled)
+		b.fill()
+	}()
+	return b
+}
+
+// spare is the builder of the last batch, kept for its memory while anything writes. A sync.Pool lost it to the collector
+// before the next batch, and then every third page that an ingest touched for the first time was one of a builder.
+var spare atomic.Pointer[fts5.Builder]
+
+// dropSpare gives back the memory of the spare builder.
+func dropSpare() { spare.Store(nil) }
+
+// close waits until nothing is being built any more, and gives the builder back.
+func (b *wordBatch) close() {
+	<-b.filled
+	b.builder.Reset() // it holds the terms of rows
+	spare.Store(b.builder)
+	b.builder, b.all, b.rest = nil, nil, nil
+}
+
+// write adds the words to the table of terms and to the full-text index. from is the number of rows that become a segment in any
+// case, 0 for the usual one. bulk reports whether the words have become segments: FTS5 takes those of a small batch.
+func (b *wordBatch) write(t *write.Tx, indexing *indexing, from int) (bulk bool, err error) {
+	bulk = isBulk(b.all, cmp.Or(from, bulkRows))
+	err = b.each(func(some *fts5.Builder) error {
+		if err := indexing.terms(t, some); err != nil || !bulk {
+			return err
+		}
+		return segments{t}.add(some)
+	})
+	if err != nil || bulk {
+		return bulk, err
+	}
+	return false, writeNative(t, b.all)
+}
+
+// isBulk reports whether rows are worth a segment, or need one: FTS5 itself cannot be told that two terms are at the same
+// position.
+func isBulk(rows []write.Row, from int) bool {
+	n := 0
+	for i := range rows {
+		if slices.ContainsFunc(rows[i].T, func(n uint32) bool { return n&index.Same != 0 }) {
+			return true
+		}
+		n += len(rows[i].T)
+	}
+	return len(rows) >= from || n >= bulkTerms
+}
+
+// fill adds rows until the builder has used up its memory.
+func (b *wordBatch) fill() {
+	b.builder.Reset()
+	for b.err == nil && len(b.rest) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
+		r := &b.rest[0]
+		b.err = b.builder.Add(r.ID, r.Words, r.T)
+		b.rest = b.rest[1:]
+	}
+	if b.err == nil {
+		b.err = b.builder.Arrange()
+	}
+}
+
+// each calls do with each segment: one, or as many as the memory bound makes.
+func (b *wordBatch) each(do func(*fts5.Builder) error) error {
+	<-b.filled
+	for {
+		if b.err != nil {
+			return fmt.Errorf("words: %w", b.err)
+		}
+		if err := do(b.builder); err != nil {
+			return fmt.Errorf("words: %w", err)
+		}
+		if len(b.rest) == 0 {
+			return nil
+		}
+		b.fill()
+	}
+}
+
+// writeNative has FTS5 index rows.
+func writeNative(t *write.Tx, rows []write.Row) error {
+	// One row per statement: a statement of several rows opens a savepoint, and FTS5 writes a segment at every savepoint.
+	var b []byte
+	for i := range rows {
+		r := &rows[i]
+		b = r.Words.Append(b[:0], r.T)
+		if err := t.ExecDirect("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.ID, string(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

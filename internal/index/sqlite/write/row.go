@@ -1,0 +1,11 @@
+package write
+
+import "github.com/txarchive/txarchive/internal/index"
+
+// Row is an event row with its transcript, its terms and, once rows are sorted, its id.
+type Row struct {
+	*index.Row
+	Words      *index.Words
+	Transcript int64
+	ID         int64
+}
