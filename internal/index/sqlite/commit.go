@@ -8,6 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/words"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
@@ -31,12 +32,12 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	c.indexing.keep()
+	c.indexing.Keep()
 	if !c.bulk {
 		return nil
 	}
 	// Large batches follow each other: if merging were left to Tidy, there would be too many segments by then.
-	if _, err := db.mergeSegments(ctx, segmentsKept); err != nil {
+	if _, err := db.mergeSegments(ctx, words.Kept); err != nil {
 		return fmt.Errorf("merge segments: %w", engine.Damage(err))
 	}
 	return nil
@@ -97,7 +98,7 @@ type commit struct {
 	bulkRows int
 	slots    int64
 	bulk     bool // the words of the rows became segments
-	indexing *indexing
+	indexing *words.Adding
 
 	lossy         map[index.VersionKey]bool // versions of which bytes are lost; nil: not looked up
 	noTombstones  *bool                     // nil: not looked up, as nothingPruned
@@ -119,7 +120,7 @@ func newCommit(db *DB, t *write.Tx, batch index.Batch) *commit {
 		changed: map[int64]*candidate{}, successors: map[int64]int64{}, wasNewest: map[int64]bool{},
 		bounds: map[int64]*bounds{}, callHalves: halves{},
 		brief: map[int64]bool{}, runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, truncated: map[int64]bool{},
-		indexing: db.words.begin(),
+		indexing: db.words.Begin(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/words"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -21,8 +22,8 @@ func (c *commit) writeRows() error {
 	if err := c.assignRowIDs(); err != nil {
 		return err
 	}
-	words := startWords(c.rows)
-	defer words.close()
+	words := words.Start(c.rows)
+	defer words.Close()
 	if err := c.writeEvents(); err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (c *commit) writeRows() error {
 		return err
 	}
 	var err error
-	c.bulk, err = words.write(c.Tx, c.indexing, c.bulkRows)
+	c.bulk, err = words.Write(c.Tx, c.indexing, c.bulkRows)
 	return err
 }
 

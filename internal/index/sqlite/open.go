@@ -29,6 +29,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/stats"
 	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
+	"github.com/txarchive/txarchive/internal/index/sqlite/words"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
@@ -58,7 +59,7 @@ type DB struct {
 
 	bulkRows int   // batches of as many rows become segments; 0 for the usual
 	slots    int64 // rows that one hour takes
-	words    indexedWords
+	words    words.Known
 }
 
 // Options says how to open an index.
@@ -183,7 +184,7 @@ func (db *DB) Close() error {
 	}
 	if db.w != nil {
 		errs = append(errs, db.w.Close())
-		dropSpare()
+		words.Rest()
 	}
 	return errors.Join(errs...)
 }
@@ -193,7 +194,7 @@ func (db *DB) Close() error {
 // would otherwise go to another index in the process.
 func (db *DB) Rest(ctx context.Context) error {
 	_, err := db.w.ExecContext(ctx, "PRAGMA cache_size = -1024; PRAGMA shrink_memory")
-	dropSpare()
+	words.Rest()
 	debug.FreeOSMemory()
 	return engine.Damage(err)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/words"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
@@ -72,15 +73,15 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 		if err := db.rewriteSegments(ctx, p); err != nil {
 			return err
 		}
-		db.words.forget()
-		if err := db.inTx(ctx, dropTerms); err != nil {
+		db.words.Forget()
+		if err := db.inTx(ctx, words.DropUnused); err != nil {
 			return err
 		}
 		if err := db.dropNames(ctx); err != nil {
 			return err
 		}
 	}
-	if err := db.tidy(ctx, segmentsPurged); err != nil && !errors.Is(err, index.ErrFull) { // merging may wait for disk space
+	if err := db.tidy(ctx, words.KeptPurged); err != nil && !errors.Is(err, index.ErrFull) { // merging may wait for disk space
 		return err
 	}
 	free, err := db.free(ctx, vacuumShare)

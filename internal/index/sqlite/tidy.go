@@ -6,20 +6,21 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/words"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // Tidy merges segments of the full-text index and runs of words until there are few again, and gives back the space that
 // becomes free.
 func (db *DB) Tidy(ctx context.Context) error {
-	if err := db.tidy(ctx, segmentsKept); err != nil {
+	if err := db.tidy(ctx, words.Kept); err != nil {
 		return err
 	}
 	return db.giveBack(ctx)
 }
 
 func (db *DB) tidy(ctx context.Context, kept int) error {
-	if err := db.inTx(ctx, func(t *write.Tx) error { return joinTerms(t, runsKept) }); err != nil {
+	if err := db.inTx(ctx, words.JoinRuns); err != nil {
 		return fmt.Errorf("join terms: %w", engine.Damage(err))
 	}
 	for {
@@ -49,7 +50,7 @@ func (db *DB) inTx(ctx context.Context, do func(*write.Tx) error) error {
 // mergeSegments performs one merge, if one is due. It reports whether it did.
 func (db *DB) mergeSegments(ctx context.Context, kept int) (merged bool, err error) {
 	err = db.inTx(ctx, func(t *write.Tx) (err error) {
-		merged, err = mergeSegments(t, kept)
+		merged, err = words.Merge(t, kept)
 		return err
 	})
 	return merged, err
@@ -60,7 +61,7 @@ func (db *DB) rewriteSegments(ctx context.Context, p *index.Purged) error {
 	for {
 		again := false
 		if err := db.inTx(ctx, func(t *write.Tx) (err error) {
-			again, err = rewriteSegment(t)
+			again, err = words.Rewrite(t)
 			return err
 		}); err != nil || !again {
 			return err
@@ -72,7 +73,7 @@ func (db *DB) rewriteSegments(ctx context.Context, p *index.Purged) error {
 // Optimize does what may wait for a quiet hour: due merges, and moving the log into the file. For an index that has not changed
 // it costs next to nothing.
 func (db *DB) Optimize(ctx context.Context) error {
-	if err := db.tidy(ctx, segmentsQuiet); err != nil {
+	if err := db.tidy(ctx, words.KeptQuiet); err != nil {
 		return err
 	}
 	if err := db.giveBack(ctx); err != nil {

@@ -1,4 +1,6 @@
-package sqlite
+// Package words writes the words of rows: as segments of the full-text index, and the table of terms, in which substrings are
+// searched. It merges both, and rewrites what has deleted words. DESIGN.md of package sqlite says why.
+package words
 
 import (
 	"cmp"
@@ -23,8 +25,8 @@ const bulkMemory = 96 << 20
 
 const ftsColumns = 1
 
-// wordBatch is the words of rows, which become segments. The first one is built concurrently with the writing of events.
-type wordBatch struct {
+// Batch is the words of rows, which become segments. The first one is built concurrently with the writing of events.
+type Batch struct {
 	all     []write.Row
 	rest    []write.Row // not in builder
 	builder *fts5.Builder
@@ -33,9 +35,9 @@ type wordBatch struct {
 	err     error
 }
 
-// startWords starts to build a segment of rows, which have their ids and are in the order of those.
-func startWords(rows []write.Row) *wordBatch {
-	b := &wordBatch{builder: spare.Swap(nil), all: rows, rest: rows, memory: bulkMemory, filled: make(chan struct{})}
+// Start starts to build a segment of rows, which have their ids and are in the order of those.
+func Start(rows []write.Row) *Batch {
+	b := &Batch{builder: spare.Swap(nil), all: rows, rest: rows, memory: bulkMemory, filled: make(chan struct{})}
 	if b.builder == nil {
 		b.builder = fts5.NewBuilder(ftsColumns)
 	}
@@ -50,20 +52,20 @@ func startWords(rows []write.Row) *wordBatch {
 // before the next batch, and then every third page that an ingest touched for the first time was one of a builder.
 var spare atomic.Pointer[fts5.Builder]
 
-// dropSpare gives back the memory of the spare builder.
-func dropSpare() { spare.Store(nil) }
+// Rest gives back the memory of the spare builder.
+func Rest() { spare.Store(nil) }
 
-// close waits until nothing is being built any more, and gives the builder back.
-func (b *wordBatch) close() {
+// Close waits until nothing is being built any more, and gives the builder back.
+func (b *Batch) Close() {
 	<-b.filled
 	b.builder.Reset() // it holds the terms of rows
 	spare.Store(b.builder)
 	b.builder, b.all, b.rest = nil, nil, nil
 }
 
-// write adds the words to the table of terms and to the full-text index. from is the number of rows that become a segment in any
+// Write adds the words to the table of terms and to the full-text index. from is the number of rows that become a segment in any
 // case, 0 for the usual one. bulk reports whether the words have become segments: FTS5 takes those of a small batch.
-func (b *wordBatch) write(t *write.Tx, indexing *indexing, from int) (bulk bool, err error) {
+func (b *Batch) Write(t *write.Tx, indexing *Adding, from int) (bulk bool, err error) {
 	bulk = isBulk(b.all, cmp.Or(from, bulkRows))
 	err = b.each(func(some *fts5.Builder) error {
 		if err := indexing.terms(t, some); err != nil || !bulk {
@@ -91,7 +93,7 @@ func isBulk(rows []write.Row, from int) bool {
 }
 
 // fill adds rows until the builder has used up its memory.
-func (b *wordBatch) fill() {
+func (b *Batch) fill() {
 	b.builder.Reset()
 	for b.err == nil && len(b.rest) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
 		r := &b.rest[0]
@@ -104,7 +106,7 @@ func (b *wordBatch) fill() {
 }
 
 // each calls do with each segment: one, or as many as the memory bound makes.
-func (b *wordBatch) each(do func(*fts5.Builder) error) error {
+func (b *Batch) each(do func(*fts5.Builder) error) error {
 	<-b.filled
 	for {
 		if b.err != nil {

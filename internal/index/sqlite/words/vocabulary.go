@@ -1,4 +1,4 @@
-package sqlite
+package words
 
 import (
 	"bytes"
@@ -70,9 +70,12 @@ type vocabulary struct {
 	block []byte // the last that was read
 }
 
-// joinTerms merges runs when there are too many: those that are not much larger than all smaller ones together, so that a word
+// JoinRuns merges runs when there are too many (see joinRuns).
+func JoinRuns(t *write.Tx) error { return joinRuns(t, runsKept) }
+
+// joinRuns merges runs when there are too many: those that are not much larger than all smaller ones together, so that a word
 // is written again only when there are half as many again.
-func joinTerms(x *write.Tx, kept int) error {
+func joinRuns(x *write.Tx, kept int) error {
 	t := &vocabulary{Tx: x}
 	runs, err := t.runs()
 	if err != nil || len(runs) <= kept {
@@ -141,8 +144,8 @@ func (t *vocabulary) takeBlock(after, before int64, most int, take func(id int64
 	return err
 }
 
-// dropTerms writes one run of the words that the full-text index has. Its segments must not have deleted rows.
-func dropTerms(x *write.Tx) error {
+// DropUnused writes one run of the words that the full-text index has. Its segments must not have deleted rows.
+func DropUnused(x *write.Tx) error {
 	t := &vocabulary{Tx: x}
 	runs, err := t.runs()
 	if err != nil {

@@ -1,4 +1,4 @@
-package sqlite
+package words
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 )
 
 func writeBulk(x *write.Tx, rows []write.Row, memory int) error {
-	b := startWords(nil)
-	defer b.close()
+	b := Start(nil)
+	defer b.Close()
 	<-b.filled
 	b.rest, b.memory = rows, memory
 	b.fill()
@@ -31,9 +31,9 @@ func TestSegmentBytes(t *testing.T) {
 		"long":  longDoclists(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			native, segments := newDB(t), newDB(t)
-			inTx(t, native, func(x *write.Tx) error { return writeNative(x, rows) })
-			inTx(t, segments, func(x *write.Tx) error { return writeBulk(x, rows, bulkMemory) })
+			native, segments := newIndex(t), newIndex(t)
+			writetest.In(t, native.w, func(x *write.Tx) error { return writeNative(x, rows) })
+			writetest.In(t, segments.w, func(x *write.Tx) error { return writeBulk(x, rows, bulkMemory) })
 			for _, q := range []string{
 				"SELECT id, block FROM fts_data WHERE id <> 10 ORDER BY id",
 				"SELECT * FROM fts_idx ORDER BY segid, term",
@@ -49,10 +49,10 @@ func TestSegmentBytes(t *testing.T) {
 
 // TestColumns compares the pages of a table of two columns, in either of which a row or a term may be missing.
 func TestColumns(t *testing.T) {
-	db, c, b := newDB(t), newCorpus(5, 300), fts5.NewBuilder(2)
+	db, c, b := newIndex(t), newCorpus(5, 300), fts5.NewBuilder(2)
 	mustExec(t, db, `CREATE VIRTUAL TABLE two USING fts5 (a, b, content='', contentless_delete=1, tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_{|}~'")`)
 	mustExec(t, db, "INSERT INTO two (two, rank) VALUES ('hashsize', 67108864)")
-	inTx(t, db, func(x *write.Tx) error {
+	writetest.In(t, db.w, func(x *write.Tx) error {
 		words := c.terms[0]
 		for id := range int64(2000) {
 			texts := [2]string{c.text(c.IntN(3) * c.IntN(40)), c.text(c.IntN(3) * c.IntN(40))}
@@ -82,9 +82,9 @@ func (b *blocks) Page(id int64, data []byte) error {
 
 func (b *blocks) Separator([]byte, int64) error { return nil }
 
-func structureOf(t *testing.T, db *DB) (all []string) {
+func structureOf(t *testing.T, db *testIndex) (all []string) {
 	t.Helper()
-	inTx(t, db, func(x *write.Tx) error {
+	writetest.In(t, db.w, func(x *write.Tx) error {
 		s, err := segments{x}.structure()
 		if err == nil {
 			for _, g := range s.All() {
@@ -116,7 +116,7 @@ func longDoclists() []write.Row {
 
 // TestTerms asks FTS5 of every byte whether it leaves a term alone that has it; the builder takes those and no others.
 func TestTerms(t *testing.T) {
-	db, b := newDB(t), fts5.NewBuilder(1)
+	db, b := newIndex(t), fts5.NewBuilder(1)
 	mustExec(t, db, "CREATE VIRTUAL TABLE temp.v USING fts5vocab('main', 'fts', 'row')")
 	for i := range 256 {
 		term := string([]byte{'a', byte(i), 'z'})
@@ -153,7 +153,7 @@ func (w oneWord) At(uint32) []byte { return []byte(w) }
 func TestSegmentBesideMerge(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		seed := rand.Uint64()
-		m := &model{T: t, corpus: newCorpus(seed, 2000), native: newDB(t), mixed: newDB(t), steps: []string{fmt.Sprint(seed)}}
+		m := &model{T: t, corpus: newCorpus(seed, 2000), native: newIndex(t), mixed: newIndex(t), steps: []string{fmt.Sprint(seed)}}
 		m.vocabulary()
 		for range 3 {
 			m.commit("bulk", 100+m.IntN(100))
@@ -163,7 +163,7 @@ func TestSegmentBesideMerge(t *testing.T) {
 		mustExec(t, m.mixed, "INSERT INTO fts (fts, rank) VALUES ('usermerge', 4)")
 		m.merging(true)
 		if stuck {
-			inTx(t, m.mixed, func(x *write.Tx) error {
+			writetest.In(t, m.mixed.w, func(x *write.Tx) error {
 				s, err := segments{x}.structure()
 				if err != nil {
 					return err
@@ -182,7 +182,7 @@ func TestSegmentBesideMerge(t *testing.T) {
 			}
 		}
 		m.compare()
-		if err := m.mixed.Tidy(t.Context()); err != nil {
+		if err := m.mixed.tidy(); err != nil {
 			t.Fatal(err)
 		}
 		m.compare()
@@ -192,14 +192,14 @@ func TestSegmentBesideMerge(t *testing.T) {
 
 // TestTidy keeps adding, and looks how many segments there are and what is written for that.
 func TestTidy(t *testing.T) {
-	m := &model{T: t, corpus: newCorpus(7, 300), native: newDB(t), mixed: newDB(t)}
+	m := &model{T: t, corpus: newCorpus(7, 300), native: newIndex(t), mixed: newIndex(t)}
 	m.vocabulary()
 	for range 40 {
 		m.commit("bulk", 1+m.IntN(40))
-		if err := m.mixed.Tidy(t.Context()); err != nil {
+		if err := m.mixed.tidy(); err != nil {
 			t.Fatal(err)
 		}
-		if all := structureOf(t, m.mixed); len(all) > segmentsKept+2 {
+		if all := structureOf(t, m.mixed); len(all) > Kept+2 {
 			t.Fatalf("%d segments: %q", len(all), all)
 		}
 	}
@@ -207,7 +207,7 @@ func TestTidy(t *testing.T) {
 	for _, id := range m.ids {
 		m.both("DELETE FROM fts WHERE rowid = ?", id)
 	}
-	if err := m.mixed.Tidy(t.Context()); err != nil {
+	if err := m.mixed.tidy(); err != nil {
 		t.Fatal(err)
 	}
 	if all := structureOf(t, m.mixed); len(all) > 0 {
@@ -218,9 +218,9 @@ func TestTidy(t *testing.T) {
 
 // TestMergeTakesItsRoom: what a merge writes stands where its inputs stood, so the file does not grow by it.
 func TestMergeTakesItsRoom(t *testing.T) {
-	m := &model{T: t, corpus: newCorpus(8, 3000), native: newDB(t), mixed: newDB(t)}
+	m := &model{T: t, corpus: newCorpus(8, 3000), native: newIndex(t), mixed: newIndex(t)}
 	m.vocabulary()
-	for range segmentsKept + 1 {
+	for range Kept + 1 {
 		m.commit("bulk", 150)
 	}
 	pages := func() (n int) {
@@ -230,7 +230,7 @@ func TestMergeTakesItsRoom(t *testing.T) {
 		return n
 	}
 	before, segments := pages(), len(structureOf(t, m.mixed))
-	if err := m.mixed.Tidy(t.Context()); err != nil {
+	if err := m.mixed.tidy(); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(structureOf(t, m.mixed)); n >= segments {

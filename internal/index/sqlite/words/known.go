@@ -1,4 +1,4 @@
-package sqlite
+package words
 
 import (
 	"sync"
@@ -8,41 +8,41 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
-// indexedWords keeps which words of the last lists are in the table of terms, one bit per number. It holds only what is
+// Known keeps which words of the last lists are in the table of terms, one bit per number. It holds only what is
 // committed: a commit takes it (begin), and puts it back when it is done (keep).
-type indexedWords struct {
+type Known struct {
 	mu    sync.Mutex
 	lists map[*index.Words][]uint64
 }
 
-func (k *indexedWords) begin() *indexing {
+func (k *Known) Begin() *Adding {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	lists := k.lists
 	k.lists = nil
-	return &indexing{of: k, before: lists, after: map[*index.Words][]uint64{}}
+	return &Adding{of: k, before: lists, after: map[*index.Words][]uint64{}}
 }
 
-// forget has all words told again: some may have been deleted from the table.
-func (k *indexedWords) forget() { k.put(nil) }
+// Forget has all words told again: some may have been deleted from the table.
+func (k *Known) Forget() { k.put(nil) }
 
-func (k *indexedWords) put(lists map[*index.Words][]uint64) {
+func (k *Known) put(lists map[*index.Words][]uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lists = lists
 }
 
-// indexing is what one commit adds to indexedWords. Lists of which it has no rows are forgotten.
-type indexing struct {
-	of            *indexedWords
+// Adding is what one commit adds to Known. Lists of which it has no rows are forgotten.
+type Adding struct {
+	of            *Known
 	before, after map[*index.Words][]uint64
 }
 
-// keep remembers the words, once they are committed.
-func (x *indexing) keep() { x.of.put(x.after) }
+// Keep remembers the words, once they are committed.
+func (x *Adding) Keep() { x.of.put(x.after) }
 
 // terms adds the words of some rows that are not in the table of terms yet, as a run.
-func (x *indexing) terms(t *write.Tx, rows *fts5.Builder) error {
+func (x *Adding) terms(t *write.Tx, rows *fts5.Builder) error {
 	var lists [][]uint64
 	for _, list := range rows.Lists() {
 		lists = append(lists, x.bits(list.(*index.Words)))
@@ -62,7 +62,7 @@ func (x *indexing) terms(t *write.Tx, rows *fts5.Builder) error {
 }
 
 // bits returns the bits of a list.
-func (x *indexing) bits(words *index.Words) []uint64 {
+func (x *Adding) bits(words *index.Words) []uint64 {
 	bits := x.after[words]
 	if bits == nil {
 		bits = x.before[words]

@@ -1,10 +1,11 @@
-package sqlite
+package words
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
@@ -17,8 +18,8 @@ func TestToldOnce(t *testing.T) {
 	row := func(t, x string) write.Row {
 		return write.Row{Row: &index.Row{T: numbering.Append(numbering.Append(nil, []byte(x)), []byte(t))}, Words: numbering.Words()}
 	}
-	db := newDB(t)
-	var told indexedWords
+	db := newIndex(t)
+	var told Known
 	var all []string
 	for _, step := range []struct {
 		rows []write.Row
@@ -31,16 +32,16 @@ func TestToldOnce(t *testing.T) {
 		for i := range step.rows {
 			step.rows[i].ID = int64(i + 1)
 		}
-		inTx(t, db, func(x *write.Tx) error {
-			words, telling := startWords(step.rows), told.begin()
-			defer words.close()
-			defer telling.keep()
+		writetest.In(t, db.w, func(x *write.Tx) error {
+			words, telling := Start(step.rows), told.Begin()
+			defer words.Close()
+			defer telling.Keep()
 			return words.each(func(some *fts5.Builder) error { return telling.terms(x, some) })
 		})
 		all = append(all, step.want...)
 		slices.Sort(all)
 		all = slices.Compact(all)
-		if got := collect(t, db.Terms(t.Context())); !slices.Equal(got, all) {
+		if got := collect(t, ask.New(db.r).Terms(t.Context())); !slices.Equal(got, all) {
 			t.Errorf("told %q, want %q", got, all)
 		}
 	}
@@ -49,35 +50,5 @@ func TestToldOnce(t *testing.T) {
 	}
 	if n := len(told.lists); n != 2 {
 		t.Errorf("%d lists remembered, want the two of the last rows", n)
-	}
-}
-
-// TestToldWhenCommitted: what a commit that failed has told is told again.
-func TestToldWhenCommitted(t *testing.T) {
-	db, batch := newDB(t), workBatch(0, 2, false)
-	mustExec(t, db, "CREATE TEMP TRIGGER refuse BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'refused'); END")
-	if err := db.Commit(t.Context(), batch); err == nil {
-		t.Fatal("nothing refused the rows")
-	}
-	mustExec(t, db, "DROP TRIGGER refuse")
-	if err := db.Commit(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
-	told := collect(t, db.Terms(t.Context()))
-	words := 0
-	for _, p := range batch.Parsed {
-		for _, r := range p.Rows {
-			for _, n := range r.T {
-				if word := string(p.Words.At(n &^ index.Same)); index.IsWord([]byte(word)) {
-					words++
-					if _, ok := slices.BinarySearch(told, word); !ok {
-						t.Fatalf("%q is in a row and was not told: %q", word, told)
-					}
-				}
-			}
-		}
-	}
-	if words == 0 {
-		t.Error("no words")
 	}
 }

@@ -1,4 +1,4 @@
-package sqlite
+package words
 
 import (
 	"bytes"
@@ -9,22 +9,22 @@ import (
 )
 
 // A query reads every segment, so there should be few; a merge rewrites them, so it should be rare. When there are more than
-// segmentsKept (segmentsQuiet in a quiet hour, segmentsPurged in a purge), a run of at most mergeRun neighbours becomes one, of
+// Kept (KeptQuiet in a quiet hour, KeptPurged in a purge), a run of at most mergeRun neighbours becomes one, of
 // at most mergePages (128 MB, about a second). Segments larger than half of that are left alone: a very large archive has one
 // more for each.
 const (
-	segmentsKept   = 8
-	segmentsQuiet  = 4
-	segmentsPurged = 1 // each segment has its own list of a word that they share
-	mergeRun       = 8
-	mergePages     = 32 << 10
+	Kept       = 8
+	KeptQuiet  = 4
+	KeptPurged = 1 // each segment has its own list of a word that they share
+	mergeRun   = 8
+	mergePages = 32 << 10
 )
 
 // nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
 const nativePages = 4000
 
-// mergeSegments performs one merge if there are more segments than kept, or one is due for itself. It reports whether it did.
-func mergeSegments(x *write.Tx, kept int) (bool, error) {
+// Merge performs one merge if there are more segments than kept, or one is due for itself. It reports whether it did.
+func Merge(x *write.Tx, kept int) (bool, error) {
 	t := segments{x}
 	s, err := t.structure()
 	if err != nil {
@@ -133,8 +133,8 @@ func (t segments) replace(s *fts5.Structure, run []fts5.Segment) error {
 	return t.forget()
 }
 
-// rewriteSegment rewrites one run of segments that have deleted rows, so that nothing of these is left. It reports whether there was any.
-func rewriteSegment(x *write.Tx) (bool, error) {
+// Rewrite rewrites one run of segments that have deleted rows, so that nothing of these is left. It reports whether there was any.
+func Rewrite(x *write.Tx) (bool, error) {
 	t := segments{x}
 	s, err := t.structure()
 	if err != nil {

@@ -1,4 +1,4 @@
-package sqlite
+package words
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func TestSegmentModel(t *testing.T) {
 	for range 1 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			m := &model{T: t, corpus: newCorpus(seed, 600), native: newDB(t), mixed: newDB(t)}
+			m := &model{T: t, corpus: newCorpus(seed, 600), native: newIndex(t), mixed: newIndex(t)}
 			m.vocabulary()
 			for range 25 {
 				m.step()
@@ -33,7 +33,7 @@ func TestSegmentModel(t *testing.T) {
 type model struct {
 	*testing.T
 	*corpus
-	native, mixed *DB
+	native, mixed *testIndex
 	ids           []int64
 	steps         []string
 }
@@ -60,7 +60,7 @@ func (m *model) step() {
 		}
 	case n == 16:
 		m.steps = append(m.steps, "tidy")
-		if err := m.mixed.Tidy(m.Context()); err != nil {
+		if err := m.mixed.tidy(); err != nil {
 			m.Fatal(m.steps, err)
 		}
 	case n < 20:
@@ -77,8 +77,8 @@ func (m *model) commit(kind string, n int) {
 	for _, r := range rows {
 		m.ids = append(m.ids, r.ID)
 	}
-	inTx(m.T, m.native, func(x *write.Tx) error { return writeNative(x, rows) })
-	inTx(m.T, m.mixed, func(x *write.Tx) error {
+	writetest.In(m.T, m.native.w, func(x *write.Tx) error { return writeNative(x, rows) })
+	writetest.In(m.T, m.mixed.w, func(x *write.Tx) error {
 		switch kind {
 		case "native":
 			return writeNative(x, rows)
@@ -130,7 +130,7 @@ func (m *model) delete() {
 
 // mergeSome merges any run of segments.
 func (m *model) mergeSome() {
-	inTx(m.T, m.mixed, func(x *write.Tx) error {
+	writetest.In(m.T, m.mixed.w, func(x *write.Tx) error {
 		s, err := segments{x}.structure()
 		all := s.All()
 		if err != nil || s.Merging() || len(all) == 0 {
@@ -169,13 +169,9 @@ func (m *model) vocabulary() {
 }
 
 func (m *model) reopen() {
-	for _, db := range []**DB{&m.native, &m.mixed} {
-		again, err := Open(m.Context(), (*db).path, Options{})
-		if err != nil {
-			m.Fatal(err)
-		}
-		m.Cleanup(func() { again.Close() })
-		*db = again
+	for _, db := range []**testIndex{&m.native, &m.mixed} {
+		w := writetest.Open(m, (*db).path)
+		*db = &testIndex{w, writetest.Open(m, (*db).path).DB, (*db).path}
 	}
 	m.vocabulary()
 }
@@ -207,7 +203,7 @@ func (m *model) compare() {
 // sound checks what FTS5 relies on without checking it itself.
 func (m *model) sound() {
 	m.Helper()
-	inTx(m.T, m.mixed, func(x *write.Tx) error {
+	writetest.In(m.T, m.mixed.w, func(x *write.Tx) error {
 		s, err := segments{x}.structure()
 		if err != nil {
 			return err
@@ -235,7 +231,7 @@ func (m *model) sound() {
 
 func (m *model) merging(want bool) {
 	m.Helper()
-	inTx(m.T, m.mixed, func(x *write.Tx) error {
+	writetest.In(m.T, m.mixed.w, func(x *write.Tx) error {
 		s, err := segments{x}.structure()
 		if err == nil && s.Merging() != want {
 			m.Fatalf("merging is %v: %+v", !want, s)

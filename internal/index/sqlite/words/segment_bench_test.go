@@ -1,10 +1,11 @@
-package sqlite
+package words
 
 import (
 	"runtime"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
+	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 )
 
 // BenchmarkWords compares what FTS5 takes to index a batch with what segments take, both with the commit. With -cpu 1
@@ -26,9 +27,9 @@ func BenchmarkWords(b *testing.B) {
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
 				b.StopTimer()
-				db := newDB(b)
+				db := newIndex(b)
 				b.StartTimer()
-				inTx(b, db, write)
+				writetest.In(b, db.w, write)
 			}
 			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(b.N)/float64(terms), "allocs/term")
