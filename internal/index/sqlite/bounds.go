@@ -228,7 +228,7 @@ func (c *commit) pairBefore(before map[int64]*bounds) error {
 	var calls []int64
 	of := map[int64]bool{}
 	for key := range c.callHalves {
-		if version := c.held[key.transcript].version; before[version] != nil {
+		if version := c.changes.VersionOf(key.transcript); before[version] != nil {
 			calls, of[version] = append(calls, key.call), true
 		}
 	}

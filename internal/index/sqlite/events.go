@@ -3,9 +3,9 @@ package sqlite
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/resolve"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/words"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
@@ -121,25 +121,25 @@ func (c *commit) writePaths() error {
 	return lists.Flush()
 }
 
-func (c *commit) writeCall(to *write.Inserter, r *write.Row, s callScope) error {
+func (c *commit) writeCall(to *write.Inserter, r *write.Row, s callsOf) error {
 	name, err := c.NameID(r.Call.Name)
 	if err != nil {
 		return err
 	}
 	var key, paths any
 	if r.Call.Key != "" {
-		key = index.Hash("call key", s.run, r.Call.Key)
+		key = index.Hash("call key", s.Run, r.Call.Key)
 	}
 	if len(r.Call.Paths) > 0 {
 		list := index.Hash(r.Call.Paths...)
 		paths, c.paths[list] = list, r.Call.Paths
 	}
-	call := s.call(r.Call.ID)
+	call := s.Call(r.Call.ID)
 	c.callHalves.called(s.bounds, r, call)
 	return to.Add(r.ID, r.Transcript, call, r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
 }
 
-func (c *commit) writeResult(to *write.Inserter, r *write.Row, s callScope) error {
+func (c *commit) writeResult(to *write.Inserter, r *write.Row, s callsOf) error {
 	name, err := c.Name(r.Result.Name)
 	if err != nil {
 		return err
@@ -148,28 +148,20 @@ func (c *commit) writeResult(to *write.Inserter, r *write.Row, s callScope) erro
 	if r.Result.Failed != transcript.Unstated {
 		failed = write.Flag(r.Result.Failed == transcript.Yes)
 	}
-	call := s.call(r.Result.Call)
+	call := s.Call(r.Result.Call)
 	c.callHalves.ended(s.bounds, r, call)
 	return to.Add(r.ID, r.Transcript, call, name, failed, write.Null(r.Result.Status),
 		write.NullCount(r.Result.Duration), r.Result.Output, write.Flag(r.Result.Cut))
 }
 
-// callScope is where call ids are unique: the conversation when pairing calls with results, the run for keys.
-type callScope struct {
-	run, conversation string
-	high              int64 // the number of the run's name
-	bounds            *bounds
+// callsOf is what the calls of a transcript have in common.
+type callsOf struct {
+	resolve.CallScope
+	bounds *bounds
 }
 
-// call returns the identity of a call: 16 bits of the number of its run's name and 48 bits of hash. So what is written together
-// is neighbours in the indexes, and new runs are at their end.
-func (s callScope) call(id string) int64 {
-	const own = 1<<48 - 1
-	return s.high<<48 | index.Hash("call", s.conversation, id)&own
-}
-
-func (c *commit) callScopes() map[int64]callScope {
-	scopes := map[int64]callScope{}
+func (c *commit) callScopes() map[int64]callsOf {
+	scopes := map[int64]callsOf{}
 	for i := range c.rows {
 		r := &c.rows[i]
 		if r.Call == nil && r.Result == nil {
@@ -178,21 +170,10 @@ func (c *commit) callScopes() map[int64]callScope {
 		if _, ok := scopes[r.Transcript]; ok {
 			continue
 		}
-		t := c.held[r.Transcript]
-		s := scopeOf(t, c.runNames[t.name])
-		s.bounds = c.boundsOf(t.version)
-		scopes[r.Transcript] = s
+		s, version := c.changes.ScopeOf(r.Transcript)
+		scopes[r.Transcript] = callsOf{s, c.boundsOf(version)}
 	}
 	return scopes
-}
-
-func scopeOf(t heldTranscript, n runName) callScope {
-	s := callScope{high: t.name, run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
-	s.conversation = s.run + "\x00" + t.native
-	if !t.shared {
-		s.conversation += "\x00" + strconv.FormatInt(t.version, 10)
-	}
-	return s
 }
 
 // countRows adds the rows that were written to the counters of their transcripts.
@@ -232,9 +213,7 @@ func (c *commit) countRows() error {
 		}
 	}
 	for id, n := range all {
-		if t := c.candidates[id]; t != nil {
-			t.first, t.last = write.NullInt(n.first), write.NullInt(n.last)
-		}
+		c.changes.SetTimes(id, n.first, n.last)
 		if row := c.Buffer.Transcripts.Row(id); row != nil { // nothing was counted before
 			copy(row[write.TranscriptEvents:], []any{n.events, n.messages, n.calls, n.results, write.OrNil(n.first), write.OrNil(n.last), n.from, n.to})
 			continue

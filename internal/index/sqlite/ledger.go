@@ -6,6 +6,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/resolve"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -28,10 +29,10 @@ func (c *commit) ledger(f blob.Fact) error {
 	if _, err := c.Get("SELECT grave FROM versions WHERE id = ?", []any{version}, &key); err != nil {
 		return err
 	}
-	o := &owner{Parsed: &index.Parsed{Subject: index.Subject{
+	o := &owner{Original: resolve.Original{Version: version, Parsed: &index.Parsed{Subject: index.Subject{
 		VersionKey: index.KeyOf(&l.Version),
 		Format:     l.Version.Format, Role: l.Version.Role, Claim: l.Version.Claim, Size: l.Version.Size, SHA256: l.Version.SHA256,
-	}}, version: version, names: map[string]int64{}, wanted: map[string]bool{}}
+	}}}, names: map[string]int64{}, wanted: map[string]bool{}}
 	if key.Valid {
 		if err := c.deleteStatements(version); err != nil {
 			return err
@@ -90,8 +91,8 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 		return err
 	}
 	for _, p := range parts {
-		c.touched[p.name] = true
-		if err := c.Each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", c.toJudge, p.version, p.name); err != nil {
+		c.changes.TouchRun(p.name)
+		if err := c.changes.TouchUsageOf("SELECT usage_id FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", p.version, p.name); err != nil {
 			return err
 		}
 		for _, query := range []string{
@@ -123,16 +124,16 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 		return err
 	}
 	o.names[r.NativeID] = name
-	c.touched[name] = true
+	c.changes.TouchRun(name)
 	if err := c.Exec(`INSERT OR REPLACE INTO graves (version, run_name, fact, until, action, tier, over, plan, rule, reason, time)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, f.Key, r.Until, r.Action, r.Tier, r.Over, r.Plan, r.Rule, r.Reason, f.Time.UnixMicro()); err != nil {
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.Version, name, f.Key, r.Until, r.Action, r.Tier, r.Over, r.Plan, r.Rule, r.Reason, f.Time.UnixMicro()); err != nil {
 		return err
 	}
 	if !tombstoned {
-		if err := c.dropRun(o.version, name, &prunedRun{r.Until, r.Action, r.Tier}); err != nil {
+		if err := c.dropRun(o.Version, name, &prunedRun{r.Until, r.Action, r.Tier}); err != nil {
 			return err
 		}
-		if err := c.Exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.version, r.Until, r.Until); err != nil {
+		if err := c.Exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.Version, r.Until, r.Until); err != nil {
 			return err
 		}
 	}
@@ -142,7 +143,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 			return err
 		}
 		if err := c.Exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
-			name, o.version, r.Claim.Rank, stated, onlyNames(r.Claim)); err != nil {
+			name, o.Version, r.Claim.Rank, stated, onlyNames(r.Claim)); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 		return err
 	}
 	for _, h := range r.Hints {
-		if err := c.Exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.version); err != nil {
+		if err := c.Exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.Version); err != nil {
 			return err
 		}
 	}
@@ -175,7 +176,7 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 			}
 			continue
 		}
-		if err := c.deleteRows(id); err != nil {
+		if err := c.changes.DeleteRows(id); err != nil {
 			return err
 		}
 		if err := c.Exec("DELETE FROM transcripts WHERE id = ?", id); err != nil {
@@ -185,7 +186,7 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 	if !g.drops() {
 		return nil
 	}
-	if err := c.Each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ?", c.toJudge, version, name); err != nil {
+	if err := c.changes.TouchUsageOf("SELECT usage_id FROM usage WHERE version = ? AND run_name = ?", version, name); err != nil {
 		return err
 	}
 	for _, table := range []string{"run_claims", "usage", "receipts", "steps", "problems"} {
@@ -219,22 +220,23 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 	if err != nil {
 		return err
 	}
-	key, err := usageKey(u.ID)
+	key, err := resolve.UsageKey(u.ID)
 	if err != nil {
 		return err
 	}
-	c.keys[key] = true
+	c.changes.TouchUsage(key, true)
 	c.seen.Usage.Add(key)
 	var alias any
 	if u.Alias != "" {
-		other, err := usageKey(u.Alias)
+		other, err := resolve.UsageKey(u.Alias)
 		if err != nil {
 			return err
 		}
-		alias, c.keys[other] = other, true
+		alias = other
+		c.changes.TouchUsage(other, true)
 		c.seen.Usage.Add(other)
 	}
-	return c.insertUsage(o.version, name, &u.Usage, u.ID, alias, nil, true)
+	return c.insertUsage(o.Version, name, &u.Usage, u.ID, alias, nil, true)
 }
 
 func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
@@ -255,7 +257,7 @@ func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
 			return err
 		}
 		event, native := eventOf(o.Format, l.Event)
-		args := []any{o.version, l.Edge, l.Kind, l.From.Type, scope(l.FromLocal), l.From.ID, l.From.Conversation,
+		args := []any{o.Version, l.Edge, l.Kind, l.From.Type, scope(l.FromLocal), l.From.ID, l.From.Conversation,
 			l.To.Type, scope(l.ToLocal), l.To.ID, l.To.Conversation, format, l.Statement, write.Flag(l.Uncounted), event, native, write.Flag(l.Derived), write.NullTime(l.Time), write.NullZone(l.Time)}
 		if err := c.Exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
 			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, derived, time, tz, line, offset, length, inner)
@@ -271,7 +273,7 @@ func (c *commit) exceptGraves(o *owner) error {
 	if o.isNew {
 		return nil // a ledger would have added the version
 	}
-	graves, err := c.prunedRuns(o.version)
+	graves, err := c.prunedRuns(o.Version)
 	if err != nil || len(graves) == 0 {
 		return err
 	}
@@ -318,14 +320,4 @@ func except[T any](all []*T, back map[string]bool, pruned func(*T) (string, bool
 		left = append(left, x)
 	}
 	return left
-}
-
-// countPartial recounts the rows of transcripts whose beginning was pruned: the counts that their versions state include it.
-func (c *commit) countPartial() error {
-	for _, id := range write.Sorted(c.truncated) {
-		if err := c.Exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {
-			return err
-		}
-	}
-	return nil
 }

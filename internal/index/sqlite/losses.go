@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/index"
 )
 
 // loss marks a version to be parsed as a whole (parser -1) when a fact says that bytes of it are lost, or are there again.
@@ -26,26 +25,6 @@ func (c *commit) loss(f blob.Fact) error {
 	return c.Exec(`UPDATE versions SET parser = -1 WHERE parser > 0 AND grave IS NULL AND number = ?3
 		AND file = (SELECT f.id FROM files f JOIN sources s ON s.id = f.source WHERE s.name = ?1 AND f.path = ?2)
 		AND chain IN (SELECT id FROM chains WHERE root = ?4)`, l.Source, l.Path, l.Number, l.Root[:])
-}
-
-// lossyVersions returns the versions of which bytes are lost. No other version has the same rows as they, whatever its hash.
-func (c *commit) lossyVersions() (map[index.VersionKey]bool, error) {
-	if c.lossy != nil {
-		return c.lossy, nil
-	}
-	all := map[index.VersionKey]bool{}
-	err := c.EachBeside("SELECT value FROM facts WHERE kind = ? AND value IS NOT NULL", func(r *sql.Rows) error {
-		var value string
-		err := r.Scan(&value)
-		if l, bad := blob.ParseLoss(blob.Fact{Kind: blob.FactLost, Value: json.RawMessage(value)}); bad == nil {
-			all[index.VersionKey{Source: l.Source, Path: l.Path, Number: l.Number}] = true
-		}
-		return err
-	}, blob.FactLost)
-	if err == nil {
-		c.lossy = all
-	}
-	return all, err
 }
 
 // lost reports whether some bytes of an extent are known to be lost.

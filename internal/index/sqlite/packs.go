@@ -228,20 +228,7 @@ func (c *commit) supersede(file int64, number int) error {
 	if ok, err := c.Get("SELECT id FROM versions WHERE file = ? AND number < ? ORDER BY number DESC LIMIT 1", []any{file, number}, &before); err != nil || !ok {
 		return err
 	}
-	c.wasNewest[before] = true
-	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
-		UNION SELECT run_name FROM usage WHERE version = ?1`
-	if err := c.Each(names, write.IntoSet(c.touched), before); err != nil {
-		return err
-	}
-	return c.Each("SELECT DISTINCT usage_id FROM usage WHERE version = ?", func(r *sql.Rows) error {
-		var key int64
-		err := r.Scan(usageIDScanner{&key})
-		if _, met := c.keys[key]; !met {
-			c.keys[key] = false // as that of a new row
-		}
-		return err
-	}, before)
+	return c.changes.Supersede(before)
 }
 
 // fact stores the newest fact of a kind and key, by time and then by pack name, and reports whether it is news: gc repeats the

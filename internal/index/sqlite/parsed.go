@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/resolve"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -17,13 +18,12 @@ import (
 
 // owner is the version whose records are written, with the ids that they refer to.
 type owner struct {
-	*index.Parsed
-	version int64
-	names   map[string]int64 // run_names by native id
-	local   map[string]bool  // native ids of runs that are unique only here; nil until asked for
-	wanted  map[string]bool  // transcripts that must have rows although a copy has them, by native id
-	isNew   bool             // it is new: the index has no statements of it
-	first   map[int64]bool   // names that this version is the first to use
+	resolve.Original
+	names  map[string]int64 // run_names by native id
+	local  map[string]bool  // native ids of runs that are unique only here; nil until asked for
+	wanted map[string]bool  // transcripts that must have rows although a copy has them, by native id
+	isNew  bool             // it is new: the index has no statements of it
+	first  map[int64]bool   // names that this version is the first to use
 
 	pruned map[string]*prunedRun // runs of which something was pruned, by native id
 	gone   func(run string) bool // reports whether nothing of a run is left here
@@ -31,15 +31,16 @@ type owner struct {
 
 // parsed writes one stretch of a parse. Event rows wait for writeRows, which sorts the rows of the whole batch by time.
 func (c *commit) parsed(p *index.Parsed) error {
-	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}, first: map[int64]bool{}}
-	if o.version, o.isNew = c.addedVersions[p.VersionKey]; !o.isNew {
+	o := &owner{Original: resolve.Original{Parsed: p}, names: map[string]int64{}, wanted: map[string]bool{}, first: map[int64]bool{}}
+	if o.Version, o.isNew = c.addedVersions[p.VersionKey]; !o.isNew {
 		tombstoned, err := c.lookUpVersion(o)
 		if tombstoned || err != nil {
 			return err
 		}
 	}
+	o.File = c.files[fileKey{c.sources[o.Source], o.Path}]
 	delete(c.addedVersions, p.VersionKey)
-	c.begun[o.version] = true
+	c.begun[o.Version] = true
 	if err := c.exceptGraves(o); err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ func (c *commit) parsed(p *index.Parsed) error {
 	if !p.Last { // if the rest never comes, all of it is parsed again
 		parser, until = 0, 0
 	}
-	if row := c.Buffer.Versions.Row(o.version); row != nil {
+	if row := c.Buffer.Versions.Row(o.Version); row != nil {
 		row[write.VersionParser], row[write.VersionParsed] = parser, until
 		return nil
 	}
-	return c.ExecDirect("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.version)
+	return c.ExecDirect("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.Version)
 }
 
 // lookUpVersion finds the version of a parse, and whether it is new: a reindex has written all versions before it parses any.
@@ -80,7 +81,7 @@ func (c *commit) lookUpVersion(o *owner) (tombstoned bool, err error) {
 	var source, file int64
 	var tombstone sql.NullString
 	var stated bool
-	ok, err := c.GetDirect(selectVersion, []any{o.Source, o.Path, o.Number}, &o.version, &source, &file, &tombstone, &stated)
+	ok, err := c.GetDirect(selectVersion, []any{o.Source, o.Path, o.Number}, &o.Version, &source, &file, &tombstone, &stated)
 	if err == nil && !ok {
 		err = fmt.Errorf("version %d: %w", o.Number, index.ErrNotFound)
 	}
@@ -88,7 +89,7 @@ func (c *commit) lookUpVersion(o *owner) (tombstoned bool, err error) {
 		return false, err
 	}
 	c.sources[o.Source], c.files[fileKey{source, o.Path}] = source, file
-	o.isNew = o.First && !stated && !c.begun[o.version]
+	o.isNew = o.First && !stated && !c.begun[o.Version]
 	return tombstone.Valid, nil
 }
 
@@ -110,7 +111,7 @@ func (c *commit) filled(o *owner) (bool, error) {
 	if o.SHA256 != nothing {
 		return false, nil
 	}
-	return c.Exists("SELECT 1 FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1", o.version)
+	return c.Exists("SELECT 1 FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1", o.Version)
 }
 
 // retract deletes what a parse replaces. A parse from the beginning replaces everything, also for an original that has grown:
@@ -121,11 +122,11 @@ func (c *commit) retract(o *owner) error {
 		if err := c.usages.Flush(); err != nil {
 			return err
 		}
-		if err := c.touchVersion(o.version); err != nil {
+		if err := c.changes.TouchVersion(o.Version); err != nil {
 			return err
 		}
 	}
-	err := c.Exec("DELETE FROM problems WHERE version = ? AND (offset >= ? OR kind = ?)", o.version, o.From, index.MoreProblems)
+	err := c.Exec("DELETE FROM problems WHERE version = ? AND (offset >= ? OR kind = ?)", o.Version, o.From, index.MoreProblems)
 	if err != nil || o.From > 0 {
 		return err
 	}
@@ -136,13 +137,13 @@ func (c *commit) retract(o *owner) error {
 		var indexed int
 		err := r.Scan(&id, &native, &indexed)
 		ids = append(ids, id)
-		o.wanted[native] = o.wanted[native] || indexed == wanted
+		o.wanted[native] = o.wanted[native] || indexed == resolve.Wanted
 		return err
-	}, o.version); err != nil {
+	}, o.Version); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if err := c.deleteRows(id); err != nil {
+		if err := c.changes.DeleteRows(id); err != nil {
 			return err
 		}
 	}
@@ -151,31 +152,11 @@ func (c *commit) retract(o *owner) error {
 		if table == "usage" || table == "run_claims" {
 			query += " AND ledger = 0"
 		}
-		if err := c.Exec(query, o.version); err != nil {
+		if err := c.Exec(query, o.Version); err != nil {
 			return err
 		}
 	}
-	return c.Exec("DELETE FROM bounds WHERE version = ?1 AND NOT EXISTS (SELECT 1 FROM usage WHERE version = ?1)", o.version)
-}
-
-// deleteRows deletes the event rows of a transcript and their words.
-func (c *commit) deleteRows(transcript int64) error {
-	if err := c.rejudgeAll(transcript); err != nil {
-		return err
-	}
-	for _, query := range []string{
-		"DELETE FROM fts WHERE rowid IN (SELECT id FROM events WHERE transcript = ?)",
-		"DELETE FROM calls WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
-		"DELETE FROM results WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
-		"DELETE FROM prompts WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
-		"DELETE FROM events WHERE transcript = ?",
-		"UPDATE transcripts SET events = 0, messages = 0, calls = 0, results = 0, indexed = 0 WHERE id = ?",
-	} {
-		if err := c.Exec(query, transcript); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.Exec("DELETE FROM bounds WHERE version = ?1 AND NOT EXISTS (SELECT 1 FROM usage WHERE version = ?1)", o.Version)
 }
 
 func (c *commit) claims(o *owner) error {
@@ -184,9 +165,7 @@ func (c *commit) claims(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if describesGroup(r) {
-			c.groups[name] = true
-		}
+		c.changes.StateGroup(name, r)
 		if o.Continued[r.ID] {
 			if r, err = c.completeRun(o, name, r); err != nil {
 				return err
@@ -197,15 +176,15 @@ func (c *commit) claims(o *owner) error {
 			return err
 		}
 		if o.isNew {
-			c.cacheClaim(o, name, r, stated)
-			if err := c.Buffer.Claims.Add(name, o.version, r.Rank, stated, write.Flag(onlyNames(r))); err != nil {
+			c.changes.CacheClaim(&o.Original, name, r, stated)
+			if err := c.Buffer.Claims.Add(name, o.Version, r.Rank, stated, write.Flag(onlyNames(r))); err != nil {
 				return err
 			}
 			continue
 		}
 		if err := c.Exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named, ledger = 0`,
-			name, o.version, r.Rank, stated, onlyNames(r)); err != nil {
+			name, o.Version, r.Rank, stated, onlyNames(r)); err != nil {
 			return err
 		}
 	}
@@ -216,7 +195,7 @@ func (c *commit) claims(o *owner) error {
 func (c *commit) completeRun(o *owner, name int64, r *transcript.Run) (*transcript.Run, error) {
 	all, stated, rank := &transcript.Run{}, []byte(nil), 0
 	known, err := c.Get(`SELECT `+schema.StatedRun+`, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name LEFT JOIN runs r ON r.id = n.run
-		WHERE k.run_name = ? AND k.version = ?`, []any{name, o.version}, &stated, &rank)
+		WHERE k.run_name = ? AND k.version = ?`, []any{name, o.Version}, &stated, &rank)
 	if known {
 		all, err = schema.UnmarshalRun(stated, r.ID, rank)
 	}
@@ -259,7 +238,7 @@ func (c *commit) transcripts(o *owner) error {
 			ids[i] = id
 		}
 		if g := o.pruned[v.Run]; g != nil && g.drops() {
-			c.truncated[id] = true
+			c.changes.Truncate(id)
 		}
 	}
 	for i := range o.Rows {
@@ -268,13 +247,6 @@ func (c *commit) transcripts(o *owner) error {
 		}
 	}
 	return nil
-}
-
-// heldTranscript identifies a transcript.
-type heldTranscript struct {
-	name, version int64
-	native        string
-	shared        bool
 }
 
 func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bool, err error) {
@@ -300,18 +272,18 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 	known := !o.isNew
 	if known {
 		if known, err = c.Get("SELECT id, indexed, ord, rank FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
-			[]any{o.version, name, native, v.Uncounted}, &id, &rows, &order, &rank); err != nil {
+			[]any{o.Version, name, native, v.Uncounted}, &id, &rows, &order, &rank); err != nil {
 			return 0, false, err
 		}
 	}
 	if known {
 		if order != v.Order || rank != v.Rank { // its events may be preferred to others now, or others to them
-			if err := c.rejudgeAll(id); err != nil {
+			if err := c.changes.TouchEventsOf(id); err != nil {
 				return 0, false, err
 			}
 		}
 		indexed = rows == 1 // a wanted transcript is made again as a whole
-		c.held[id] = heldTranscript{name, o.version, native, v.Shared}
+		c.changes.Hold(id, o.Version, name, native, v.Shared)
 		err = c.Exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
 			v.LastSeq, v.TotalRows, stated, v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
@@ -323,11 +295,11 @@ func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bo
 	if id, err = c.NextID("transcripts"); err != nil {
 		return 0, false, err
 	}
-	c.held[id] = heldTranscript{name, o.version, native, v.Shared}
-	c.cacheCandidate(o, id, name, native, stated, v, !same)
+	c.changes.Hold(id, o.Version, name, native, v.Shared)
+	c.changes.CacheCandidate(&o.Original, id, name, native, stated, v, !same)
 	none := int64(0)
 	err = c.Buffer.Transcripts.Add(id, none, none, none, none, nil, nil, nil, nil,
-		nil, none, none, write.Flag(!same), none, v.TotalRows, o.version, name, native, write.Flag(v.Shared), write.Flag(v.Uncounted), v.Order, v.Rank, stated, v.LastSeq)
+		nil, none, none, write.Flag(!same), none, v.TotalRows, o.Version, name, native, write.Flag(v.Shared), write.Flag(v.Uncounted), v.Order, v.Rank, stated, v.LastSeq)
 	return id, !same, err
 }
 
@@ -337,7 +309,7 @@ func (c *commit) completeConversation(o *owner, name int64, native string, v *in
 	all := transcript.Conversation{ID: v.ID, Run: v.Run}
 	known, err := c.Get(`SELECT `+schema.StatedConversation+`, t.ord, t.rank, t.shared FROM transcripts t JOIN run_names n ON n.id = t.run_name LEFT JOIN runs r ON r.id = n.run
 		WHERE t.version = ? AND t.run_name = ? AND t.native_id = ? AND t.aside = ?`,
-		[]any{o.version, name, native, v.Uncounted}, &stated, &all.Order, &all.Rank, &all.Shared)
+		[]any{o.Version, name, native, v.Uncounted}, &stated, &all.Order, &all.Rank, &all.Shared)
 	if err != nil || !known {
 		return err
 	}
@@ -354,7 +326,7 @@ func (c *commit) hasIdenticalCopy(o *owner, name int64, native string, aside boo
 	if o.first[name] {
 		return false, nil
 	}
-	lossy, err := c.lossyVersions()
+	lossy, err := c.changes.LossyVersions()
 	if err != nil || o.wanted[native] || lossy[o.VersionKey] {
 		return false, err
 	}
@@ -367,7 +339,7 @@ func (c *commit) hasIdenticalCopy(o *owner, name int64, native string, aside boo
 		err := r.Scan(&key.Source, &key.Path, &key.Number)
 		same = same || !lossy[key]
 		return err
-	}, name, native, aside, o.version, len(lossy)+1)
+	}, name, native, aside, o.Version, len(lossy)+1)
 	return same, err
 }
 
@@ -378,7 +350,7 @@ func (c *commit) hints(o *owner) error {
 			return err
 		}
 		if err := c.ExecDirect("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
-			name, h.Key, h.Value, o.version); err != nil {
+			name, h.Key, h.Value, o.Version); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/resolve"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -40,7 +41,7 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 		return err
 	}
 	var stated any
-	if c.resolver(o.Format).Usage {
+	if c.changes.Resolver(o.Format).Usage {
 		b, err := json.Marshal(u)
 		if err != nil {
 			return err
@@ -54,34 +55,12 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 		alias = other
 		c.seeUsage(other, true)
 	}
-	return c.insertUsage(o.version, name, u, usageID(key), alias, stated, false)
-}
-
-// A usage_id is also known by its number. Rows hold the text, because that is what people search for.
-func usageID(key int64) string { return index.FormatID("u", key) }
-
-func usageKey(id string) (int64, error) {
-	key, ok := index.ParseID("u", id)
-	if !ok {
-		return 0, fmt.Errorf("%q is no id of usage", id)
-	}
-	return key, nil
-}
-
-// usageIDScanner scans a usage_id as its number.
-type usageIDScanner struct{ to *int64 }
-
-func (k usageIDScanner) Scan(v any) (err error) {
-	id, _ := v.(string)
-	*k.to, err = usageKey(id)
-	return err
+	return c.insertUsage(o.Version, name, u, resolve.UsageID(key), alias, stated, false)
 }
 
 func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID string, alias, stated any, ledger bool) error {
-	if c.usageBefore < 0 {
-		if _, err := c.GetDirect("SELECT coalesce(max(id), 0) FROM usage", nil, &c.usageBefore); err != nil {
-			return err
-		}
+	if err := c.changes.BeforeUsage(); err != nil {
+		return err
 	}
 	inner, err := c.Name(u.Origin.Inner)
 	if err != nil {
@@ -134,7 +113,7 @@ func (c *commit) receipts(o *owner) error {
 		if err != nil {
 			return err
 		}
-		args := []any{o.version, name, r.Key, r.Conversation, write.Null(r.Kind), write.Null(r.Flow), write.Null(r.Step), write.Null(r.Agent), write.Null(r.Engine),
+		args := []any{o.Version, name, r.Key, r.Conversation, write.Null(r.Kind), write.Null(r.Flow), write.Null(r.Step), write.Null(r.Agent), write.Null(r.Engine),
 			write.Null(r.Provider), write.Null(r.Model), write.Null(r.Mode), write.Null(r.Status), write.Null(string(r.Outcome)), write.Null(r.Error),
 			write.NullTime(r.Started), write.NullTime(r.Ended), write.NullCount(r.Duration), write.Null(r.Transcript), write.NullCount(r.ToolCalls), write.Flag(r.Stub),
 			string(stated), attributes}
@@ -163,14 +142,14 @@ func (c *commit) steps(o *owner) error {
 			return err
 		}
 		var stated any
-		if c.resolver(o.Format).Resolve != nil {
+		if c.changes.Resolver(o.Format).Resolve != nil {
 			b, err := json.Marshal(s)
 			if err != nil {
 				return err
 			}
 			stated = string(b)
 		}
-		args := []any{o.version, name, s.Key, s.Rank, s.Conversation, write.Null(s.Parent), write.Null(s.Name), write.Null(s.Kind), write.Null(s.Path), write.Null(s.Flow),
+		args := []any{o.Version, name, s.Key, s.Rank, s.Conversation, write.Null(s.Parent), write.Null(s.Name), write.Null(s.Kind), write.Null(s.Path), write.Null(s.Flow),
 			write.Null(s.Agent), write.Null(s.Engine), write.Null(s.Model), write.NullCount(s.Iteration), write.NullCount(s.Attempt), write.Null(s.Status), write.Null(string(s.Outcome)),
 			write.Null(s.Error), write.NullTime(s.Started), write.NullTime(s.Ended), write.NullCount(s.Duration), write.Null(s.ChildRun), stated, attributes}
 		if err := c.ExecDirect(insertStep, append(args, place...)...); err != nil {
@@ -196,7 +175,7 @@ func (c *commit) links(o *owner) error {
 		return err
 	}
 	if len(o.Links) > 0 {
-		c.linking = append(c.linking, o.version)
+		c.changes.StateLinks(o.Version)
 	}
 	for _, l := range o.Links {
 		from, to := c.end(o, l.From), c.end(o, l.To)
@@ -208,7 +187,7 @@ func (c *commit) links(o *owner) error {
 		if err != nil {
 			return err
 		}
-		edge, err := c.edge(o.Format, l.Kind, from, to)
+		edge, err := c.changes.Edge(o.Format, l.Kind, from, to)
 		if err != nil {
 			return err
 		}
@@ -219,9 +198,9 @@ func (c *commit) links(o *owner) error {
 		var event, native any
 		if l.Event != "" && !l.Uncounted {
 			event, native = eventOf(o.Format, l.Event)
-			c.eids[event.(int64)] = true // its rows may be those of a copy of this original
+			c.changes.TouchEvent(event.(int64), true) // its rows may be those of a copy of this original
 		}
-		args := []any{o.version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,
+		args := []any{o.Version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,
 			write.Flag(l.Uncounted), event, native, write.NullTime(l.Time), write.NullZone(l.Time), attributes}
 		if err := c.ExecDirect(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
 			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, time, tz, attributes, line, offset, length, inner)
@@ -253,12 +232,4 @@ func (c *commit) end(o *owner, e transcript.End) []string {
 		}
 	}
 	return []string{e.Type, scope, e.ID, e.Conversation}
-}
-
-// resolver returns the resolver of a format.
-func (c *commit) resolver(format string) index.Resolver {
-	if c.batch.Resolvers == nil {
-		return index.Resolver{}
-	}
-	return c.batch.Resolvers(format)
 }

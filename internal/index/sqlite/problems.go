@@ -29,7 +29,7 @@ func (c *commit) problems(o *owner) error {
 			sum = p.Sum
 		}
 		if err := c.Exec(`INSERT INTO problems (version, run_name, identity, sum, kind, reason, line, offset, length, inner)
-			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, sum, p.Kind, p.Reason,
+			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`, o.Version, name, sum, p.Kind, p.Reason,
 			p.Origin.Line, p.Origin.Offset, p.Origin.Length, inner); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (c *commit) identifyProblems(o *owner) error {
 		err := r.Scan(&p.id, &p.offset, &p.sum, &p.kind, &p.run, &p.inner)
 		all = append(all, p)
 		return err
-	}, o.version, alike); err != nil {
+	}, o.Version, alike); err != nil {
 		return err
 	}
 	file := c.sites.Path(o.Source, o.Path)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -23,7 +24,7 @@ func TestPurgeForgetsWhatRowsShared(t *testing.T) {
 	addUsage(t, db, at("kept", "heron"))
 	addUsage(t, db, at("gone", "quokka"))
 	inTx(t, db, func(x *write.Tx) error {
-		c := &commit{Tx: x, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}}
+		c := newCommit(db, x, &write.Seen{}, index.Batch{})
 		var version int64
 		if _, err := x.Get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = 'gone'", nil, &version); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
@@ -40,7 +41,7 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 	for len(files) > 0 {
 		gone := r.IntN(len(files))
 		inTx(t, first, func(x *write.Tx) error {
-			c := &commit{Tx: x, seen: &write.Seen{}, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}, usageBefore: -1}
+			c := newCommit(first, x, &write.Seen{}, index.Batch{})
 			var version int64
 			if _, err := x.Get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = ?", []any{files[gone].Path}, &version); err != nil {
 				return err
@@ -48,7 +49,7 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 			if err := c.deleteStatements(version); err != nil {
 				return err
 			}
-			return c.judgeUsage()
+			return c.changes.Resolve(nil)
 		})
 		files = append(files[:gone:gone], files[gone+1:]...)
 		writetest.Same(t, "after one has gone", writetest.Dump(t, first.r, verdictsSQL), writetest.Dump(t, judgedIn(t, files, r).r, verdictsSQL))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/resolve"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -61,7 +62,7 @@ func parseWanted(t *testing.T, db *DB, all []indextest.Original) {
 	t.Helper()
 	for range len(all) {
 		var names []string
-		if err := db.r.Select(&names, "SELECT DISTINCT f.path || ' ' || v.number FROM transcripts t JOIN versions v ON v.id = t.version JOIN files f ON f.id = v.file WHERE t.indexed = ?", wanted); err != nil {
+		if err := db.r.Select(&names, "SELECT DISTINCT f.path || ' ' || v.number FROM transcripts t JOIN versions v ON v.id = t.version JOIN files f ON f.id = v.file WHERE t.indexed = ?", resolve.Wanted); err != nil {
 			t.Fatal(err)
 		}
 		if len(names) == 0 {

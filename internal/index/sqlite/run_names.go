@@ -7,14 +7,9 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/resolve"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
-
-// runName identifies a name of a run.
-type runName struct {
-	format        int64
-	native, scope string
-}
 
 // namedRun returns the row of a name.
 func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh bool, err error) {
@@ -22,7 +17,7 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 	if err != nil {
 		return 0, false, err
 	}
-	key := runName{format, native, scope}
+	key := resolve.RunName{Format: format, Native: native, Scope: scope}
 	id, looked := c.knownNames[key]
 	if !looked && write.AddKey(c.seen.Names, key) {
 		if _, err := c.Get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
@@ -38,7 +33,8 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 			return 0, false, err
 		}
 	}
-	c.knownNames[key], c.runNames[id] = id, key
+	c.knownNames[key] = id
+	c.changes.NameRun(id, key)
 	return id, fresh, nil
 }
 
@@ -57,13 +53,9 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 	}
 	if fresh {
 		o.first[id] = true
-		c.claimCache[id] = &claimCache{}
 	}
-	if h := c.claimCache[id]; h != nil && !o.isNew {
-		h.unsure = true
-	}
+	c.changes.StateRun(id, fresh, o.isNew)
 	o.names[native] = id
-	c.touched[id] = true
 	return id, nil
 }
 
@@ -82,16 +74,16 @@ func (o *owner) localRuns() map[string]bool {
 
 // lookUpNames looks up the names that originals call runs by, as far as the originals state all that identifies one.
 func (c *commit) lookUpNames(originals []*index.Parsed) error {
-	var missing []runName
+	var missing []resolve.RunName
 	for _, p := range originals {
 		format, err := c.NameID(p.Format)
 		if err != nil {
 			return err
 		}
 		for _, r := range p.Runs {
-			key := runName{format: format, native: r.ID}
+			key := resolve.RunName{Format: format, Native: r.ID}
 			if r.Local {
-				key.scope = c.sites.Scope(p.Source, p.Claim)
+				key.Scope = c.sites.Scope(p.Source, p.Claim)
 			}
 			if _, known := c.knownNames[key]; !known {
 				c.knownNames[key] = 0
@@ -105,12 +97,12 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 	for lot := range slices.Chunk(missing, write.Lot) {
 		clear(args)
 		for i, key := range lot {
-			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
+			args[3*i], args[3*i+1], args[3*i+2] = key.Format, key.Native, key.Scope
 		}
 		if err := c.EachDirect(lookUpNames(), func(r *sql.Rows) error {
-			var key runName
+			var key resolve.RunName
 			var id int64
-			err := r.Scan(&id, &key.format, &key.native, &key.scope)
+			err := r.Scan(&id, &key.Format, &key.Native, &key.Scope)
 			c.knownNames[key] = id
 			return err
 		}, args...); err != nil {

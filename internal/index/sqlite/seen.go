@@ -13,11 +13,11 @@ func (c *commit) seeEvent(row int) {
 	}
 	if part || !c.seen.Events.Add(r.EID) {
 		if alone {
-			c.eids[r.EID] = true
+			c.changes.TouchEvent(r.EID, true)
 		}
 		return
 	}
-	c.eids[r.EID] = c.eids[r.EID] || alone || r.Verdict == transcript.Uncounted
+	c.changes.TouchEvent(r.EID, alone || r.Verdict == transcript.Uncounted)
 }
 
 // seeUsage marks the number of a usage_id to be judged, unless no row has had it before. A row has its own usage_id, and may
@@ -26,5 +26,5 @@ func (c *commit) seeUsage(number int64, speaks bool) {
 	if !c.seen.Usage.Add(number) {
 		return
 	}
-	c.keys[number] = c.keys[number] || speaks
+	c.changes.TouchUsage(number, speaks)
 }

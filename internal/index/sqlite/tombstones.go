@@ -5,7 +5,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
 // settleFacts applies new tombstones and ledgers. Tombstones come first: what a ledger keeps of a version replaces
@@ -82,7 +81,7 @@ func (c *commit) liftRetractedTombstone(key string, v *blob.Version) error {
 		return err
 	}
 	if kept {
-		return c.liftTombstone(key, c.touchVersion)
+		return c.liftTombstone(key, c.changes.TouchVersion)
 	}
 	return c.liftTombstone(key, c.deleteStatements)
 }
@@ -95,28 +94,12 @@ func (c *commit) hideVersion(version int64, key string) error {
 	return c.Exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
 }
 
-// touchVersion has the runs and the usage of a version resolved again.
-func (c *commit) touchVersion(version int64) error {
-	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
-		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1
-		UNION SELECT run_name FROM steps WHERE version = ?1 UNION SELECT run_name FROM hints WHERE version = ?1
-		UNION SELECT run_name FROM graves WHERE version = ?1 UNION SELECT run_name FROM problems WHERE version = ?1 AND run_name IS NOT NULL`
-	c.deleted = true
-	if err := c.Each(names, write.IntoSet(c.touched), version); err != nil {
-		return err
-	}
-	if err := c.Each("SELECT usage_id FROM usage WHERE version = ?", c.toJudge, version); err != nil {
-		return err
-	}
-	return c.Each("SELECT alias FROM usage WHERE version = ? AND alias IS NOT NULL", write.IntoSet(c.keys), version)
-}
-
 // statementTables have what versions, or ledgers in their place, state.
 var statementTables = []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves", "bounds"}
 
 // deleteStatements deletes everything that a version, or a ledger in its place, states.
 func (c *commit) deleteStatements(version int64) error {
-	if err := c.touchVersion(version); err != nil {
+	if err := c.changes.TouchVersion(version); err != nil {
 		return err
 	}
 	transcripts, err := c.IDs("SELECT id FROM transcripts WHERE version = ?", version)
@@ -124,7 +107,7 @@ func (c *commit) deleteStatements(version int64) error {
 		return err
 	}
 	for _, id := range transcripts {
-		if err := c.deleteRows(id); err != nil {
+		if err := c.changes.DeleteRows(id); err != nil {
 			return err
 		}
 	}

@@ -1,16 +1,22 @@
-package sqlite
+// Package resolve derives what follows from more than one original: which run a name means, what is known of a run, which of
+// several transcripts of a conversation counts, and what is stated twice.
+//
+// A commit writes what each original states, notes in Changes what that touches, and calls Resolve once. Resolve looks only at
+// what was touched, and writes through the same transaction. Most runs are new, and everything that is stated of them was noted:
+// these are resolved from memory.
+package resolve
 
 import (
-	"fmt"
-
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
-// resolve derives everything that follows from more than one original: which run a name means, what is known of a run, which of
-// several transcripts of a conversation counts, and what is stated twice. The result is as if the archive had been indexed in
-// any other order. It looks only at the runs that the batch touched.
-func (c *commit) resolve() error {
+// Resolve resolves what was touched, with the rows of events that were added. The result is as if the archive had been indexed
+// in any other order.
+func (c *Changes) Resolve(rows []write.Row) error {
+	c.rows = rows
+	if err := c.countPartial(); err != nil {
+		return err
+	}
 	if len(c.touched) == 0 && len(c.keys) == 0 {
 		return nil
 	}
@@ -68,6 +74,3 @@ func (c *commit) resolve() error {
 	}
 	return c.finishRuns()
 }
-
-// groupOf returns the group of a row with a textual key inside a run.
-func groupOf(run int64, key string) int64 { return index.Hash("group", fmt.Sprint(run), key) }

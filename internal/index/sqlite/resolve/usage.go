@@ -1,30 +1,24 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
-// toJudge marks the usage_id of a row to be judged, whether other rows have it or not.
-func (c *commit) toJudge(r *sql.Rows) error {
-	var key int64
-	err := r.Scan(usageIDScanner{&key})
-	c.keys[key] = true
-	return err
-}
-
 // inLots runs a query that begins with a table k of keys: usage_id and its number.
-func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) error {
+func (c *Changes) inLots(query string, keys []int64, row func(*sql.Rows) error) error {
 	query = "WITH k (id, number) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", write.Lot-1) + ") " + query
 	args := make([]any, 2*write.Lot)
 	for lot := range slices.Chunk(keys, write.Lot) {
 		clear(args)
 		for i, key := range lot {
-			args[2*i], args[2*i+1] = usageID(key), key
+			args[2*i], args[2*i+1] = UsageID(key), key
 		}
 		if err := c.EachBrief(query, row, args...); err != nil {
 			return err
@@ -35,7 +29,7 @@ func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) e
 
 // judgeUsage makes one of several usage rows of one request count. Most keys have one row, which is new and was written as it
 // states itself: only the others are looked at more closely. As with events, what counts is first compared only with what is new.
-func (c *commit) judgeUsage() error {
+func (c *Changes) judgeUsage() error {
 	var again, known []int64
 	for _, key := range write.Sorted(c.keys) {
 		if c.keys[key] {
@@ -84,7 +78,7 @@ func (c *commit) judgeUsage() error {
 }
 
 // settledUsage is settled of usage.
-func (c *commit) settledUsage(group []duplicate, stated map[int64]statedUsage) bool {
+func (c *Changes) settledUsage(group []duplicate, stated map[int64]statedUsage) bool {
 	isNew := func(j duplicate) bool { return c.usageBefore >= 0 && j.id > c.usageBefore }
 	known := false
 	for _, j := range group {
@@ -107,7 +101,7 @@ func (c *commit) settledUsage(group []duplicate, stated map[int64]statedUsage) b
 }
 
 // countUsage makes the first row of a group count, unless it says itself that it does not.
-func (c *commit) countUsage(group []duplicate, stated map[int64]statedUsage) error {
+func (c *Changes) countUsage(group []duplicate, stated map[int64]statedUsage) error {
 	for i, j := range group {
 		verdict := stated[j.id].verdict
 		if i > 0 && verdict == schema.Counted {
@@ -125,7 +119,7 @@ func (c *commit) countUsage(group []duplicate, stated map[int64]statedUsage) err
 
 // judgeAliases makes rows duplicates whose key is an alias of a row that counts, or of an earlier statement of one that does: what a version of a file said of both stays
 // true of the one that another version states differently.
-func (c *commit) judgeAliases(keys []int64) error {
+func (c *Changes) judgeAliases(keys []int64) error {
 	by := map[int64]int64{}
 	if err := c.inLots(`SELECT k.number, u.id FROM k CROSS JOIN usage u INDEXED BY usage_alias ON u.alias >> 36 = k.number >> 36 AND u.alias = k.number
 		WHERE u.verdict = 0 OR EXISTS (SELECT 1 FROM usage w INDEXED BY usage_public WHERE w.usage_id = u.usage_id AND w.verdict = 0) ORDER BY u.usage_id DESC`, keys, func(r *sql.Rows) error {
@@ -137,7 +131,7 @@ func (c *commit) judgeAliases(keys []int64) error {
 		return err
 	}
 	for _, key := range write.Sorted(by) {
-		if err := c.Exec("UPDATE usage SET verdict = ?, of = ? WHERE usage_id = ? AND verdict = ?", schema.Duplicate, by[key], usageID(key), schema.Counted); err != nil {
+		if err := c.Exec("UPDATE usage SET verdict = ?, of = ? WHERE usage_id = ? AND verdict = ?", schema.Duplicate, by[key], UsageID(key), schema.Counted); err != nil {
 			return err
 		}
 	}
@@ -152,7 +146,7 @@ type statedUsage struct {
 }
 
 // loadJudgedUsage reads the rows of the keys to judge, or some of them, and what is stated of each.
-func (c *commit) loadJudgedUsage(keys []int64, which string) (rows []duplicate, stated map[int64]statedUsage, err error) {
+func (c *Changes) loadJudgedUsage(keys []int64, which string) (rows []duplicate, stated map[int64]statedUsage, err error) {
 	stated = map[int64]statedUsage{}
 	err = c.inLots(`SELECT u.id, k.number, u.verdict, u.stated_verdict, u.of, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
 		v.number, f.id, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END,
@@ -175,4 +169,24 @@ func (c *commit) loadJudgedUsage(keys []int64, which string) (rows []duplicate, 
 		return nil
 	})
 	return rows, stated, err
+}
+
+// A usage_id is also known by its number. Rows hold the text, because that is what people search for.
+func UsageID(key int64) string { return index.FormatID("u", key) }
+
+func UsageKey(id string) (int64, error) {
+	key, ok := index.ParseID("u", id)
+	if !ok {
+		return 0, fmt.Errorf("%q is no id of usage", id)
+	}
+	return key, nil
+}
+
+// usageIDScanner scans a usage_id as its number.
+type usageIDScanner struct{ to *int64 }
+
+func (k usageIDScanner) Scan(v any) (err error) {
+	id, _ := v.(string)
+	*k.to, err = UsageKey(id)
+	return err
 }

@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
@@ -17,7 +17,7 @@ import (
 // A document that is rewritten every hour, or a hundred backups of one conversation, state each event again. So what counts is
 // first compared only with what is new; the other rows were less than what counts, and still are, unless that has changed.
 // It returns the transcripts of which events count that did not, or the other way round.
-func (c *commit) judgeEvents() (moved map[int64]bool, err error) {
+func (c *Changes) judgeEvents() (moved map[int64]bool, err error) {
 	if len(c.eids) == 0 {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func (c *commit) judgeEvents() (moved map[int64]bool, err error) {
 
 // statedAgain returns the ids of new rows that other rows may have, too, and the rows. An id that is unique in its conversation is
 // left out if only one line of a new transcript has it, which is the whole conversation.
-func (c *commit) statedAgain() (again, rows map[int64]bool) {
+func (c *Changes) statedAgain() (again, rows map[int64]bool) {
 	again, rows = map[int64]bool{}, map[int64]bool{}
 	type statement struct{ transcript, eid int64 }
 	lines := map[statement]int64{}
@@ -94,7 +94,7 @@ func (c *commit) statedAgain() (again, rows map[int64]bool) {
 // settled reports whether the first of some rows with one id counts, whatever other rows have the id: what counted before, one of
 // the rows, was preferred to those, and either it is worth what it was, or the next version of its file says the same in its
 // place. What counts must stay in its conversation, from which the verdicts of the others follow.
-func (c *commit) settled(group []duplicate, stated map[int64]bool) bool {
+func (c *Changes) settled(group []duplicate, stated map[int64]bool) bool {
 	first, known := group[0], false
 	for _, j := range group {
 		if stated[j.id] {
@@ -135,7 +135,7 @@ const (
 const duplicateBatch = 8192
 
 // judgeRows reads the rows of ids that are to be judged, in lots. Most ids occur once and count: the index alone tells which do not.
-func (c *commit) judgeRows(ids map[int64]bool, which string, judge func(rows []duplicate) error) error {
+func (c *Changes) judgeRows(ids map[int64]bool, which string, judge func(rows []duplicate) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (c *commit) judgeRows(ids map[int64]bool, which string, judge func(rows []d
 
 // findTwice adds to temp.twice the ids that occur more than once where they mean the same event, and returns their hashes in
 // lots.
-func (c *commit) findTwice(which string) (lots [][]int64, err error) {
+func (c *Changes) findTwice(which string) (lots [][]int64, err error) {
 	having := "min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))"
 	if which == counting {
 		having = "others OR min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq)"
@@ -200,7 +200,7 @@ func (c *commit) findTwice(which string) (lots [][]int64, err error) {
 const idScope = "CASE e.global WHEN 0 THEN t.conversation ELSE 0 END"
 
 // loadTwice reads the events of a lot.
-func (c *commit) loadTwice(which string) ([]duplicate, error) {
+func (c *Changes) loadTwice(which string) ([]duplicate, error) {
 	var rows []duplicate
 	err := c.Each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict, d.others,
 		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, f.id, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
@@ -233,7 +233,7 @@ func (c *commit) loadTwice(which string) ([]duplicate, error) {
 
 // countFirst makes the first event of a group count, and sets the verdicts of the others. It collects the transcripts whose
 // counts change, and those with an event that may be a copy of another one than before.
-func (c *commit) countFirst(group []duplicate, moved, copies map[int64]bool) error {
+func (c *Changes) countFirst(group []duplicate, moved, copies map[int64]bool) error {
 	first, some := group[0], false
 	_, fresh := c.changed[first.transcript] // its rows may be new, and count from the start
 	for _, j := range group {
@@ -262,7 +262,7 @@ func (c *commit) countFirst(group []duplicate, moved, copies map[int64]bool) err
 	return nil
 }
 
-func (c *commit) recountAll(transcripts map[int64]bool) error {
+func (c *Changes) recountAll(transcripts map[int64]bool) error {
 	for _, id := range write.Sorted(transcripts) {
 		if err := c.recount(id); err != nil {
 			return err
@@ -272,7 +272,7 @@ func (c *commit) recountAll(transcripts map[int64]bool) error {
 }
 
 // recount recomputes the counters of a transcript.
-func (c *commit) recount(transcript int64) error {
+func (c *Changes) recount(transcript int64) error {
 	return c.Exec(`UPDATE transcripts SET
 		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
 		messages = (SELECT count(DISTINCT e.seq) FROM events e WHERE transcript = ?1 AND verdict = 0 AND scene IN (SELECT s.id FROM names k CROSS JOIN scenes s ON s.kind = k.id WHERE k.name = 'message')),

@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
@@ -7,10 +7,10 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated. A child that began
+// Edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated. A child that began
 // as a copy of its parent has one link, so fork and parent are one kind there. An end of which no run is known is looked up
 // where the run at the other end is: in a copied home it remains the same.
-func (c *commit) edge(format, kind string, from, to []string) (int64, error) {
+func (c *Changes) Edge(format, kind string, from, to []string) (int64, error) {
 	a, known, err := c.canonical(format, from)
 	if err != nil {
 		return 0, err
@@ -38,7 +38,7 @@ func edgeOf(format, kind string, from, to []string) int64 {
 
 // canonical returns an end under the first name of its run, if that is known. Only runs whose ids are unique in their place
 // have several names: they were renamed, or lie in a copied home.
-func (c *commit) canonical(format string, end []string) (canonical []string, known bool, err error) {
+func (c *Changes) canonical(format string, end []string) (canonical []string, known bool, err error) {
 	typ, scope, id, conversation := end[0], end[1], end[2], end[3]
 	if scope != "" {
 		known, err = c.Get(`SELECT m.scope, m.native_id FROM run_names n CROSS JOIN run_names m ON m.run = n.run
@@ -49,7 +49,7 @@ func (c *commit) canonical(format string, end []string) (canonical []string, kno
 }
 
 // joinEdges recomputes the edges of links that name a touched run, whose name may have changed.
-func (c *commit) joinEdges() error {
+func (c *Changes) joinEdges() error {
 	type link struct {
 		id, was      int64
 		format, kind string
@@ -69,7 +69,7 @@ func (c *commit) joinEdges() error {
 		return err
 	}
 	for _, l := range all {
-		edge, err := c.edge(l.format, l.kind, l.from, l.to)
+		edge, err := c.Edge(l.format, l.kind, l.from, l.to)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (c *commit) joinEdges() error {
 
 // statedLinks deletes links that follow from copied events where the commit has brought one that an original states: copyLinks
 // would not have added them, had it come first.
-func (c *commit) statedLinks() error {
+func (c *Changes) statedLinks() error {
 	if len(c.linking) == 0 {
 		return nil
 	}

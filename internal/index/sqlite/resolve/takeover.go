@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
@@ -13,7 +13,7 @@ const rowsDiffer = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
 	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + catalog.AtFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
 
 // takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
-func (c *commit) takeOver(t *candidate, from []*candidate) error {
+func (c *Changes) takeOver(t *candidate, from []*candidate) error {
 	for _, o := range from {
 		if o.indexed != 1 || o.bytes() != t.bytes() {
 			continue
@@ -50,13 +50,13 @@ func (c *commit) takeOver(t *candidate, from []*candidate) error {
 		return c.release(o)
 	}
 	if t.rows > 0 {
-		t.indexed = wanted
+		t.indexed = Wanted
 	}
 	return nil
 }
 
 // release deletes the rows of a transcript that a copy has, and the links that follow from them.
-func (c *commit) release(t *candidate) error {
+func (c *Changes) release(t *candidate) error {
 	if t.indexed == 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (c *commit) release(t *candidate) error {
 	if err := c.Exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
 		return err
 	}
-	return c.deleteRows(t.id)
+	return c.DeleteRows(t.id)
 }
 
 // widenBounds widens the bounds of a version by those of another, whose calls it may have.
@@ -76,14 +76,14 @@ const widenBounds = `INSERT INTO bounds (version, astray, duration_most, duratio
 
 // ownCalls makes the calls and results that t has taken over from o its own: in its bounds, and in their identity, by which
 // calls that its file will grow by are paired with them.
-func (c *commit) ownCalls(t, o *candidate) error {
+func (c *Changes) ownCalls(t, o *candidate) error {
 	if err := c.Exec(widenBounds, t.version, o.version); err != nil {
 		return err
 	}
-	var scopes [2]callScope
+	var scopes [2]CallScope
 	for i, x := range []*candidate{o, t} {
-		var n runName
-		if _, err := c.Get("SELECT format, native_id, scope FROM run_names WHERE id = ?", []any{x.runName}, &n.format, &n.native, &n.scope); err != nil {
+		var n RunName
+		if _, err := c.Get("SELECT format, native_id, scope FROM run_names WHERE id = ?", []any{x.runName}, &n.Format, &n.Native, &n.Scope); err != nil {
 			return err
 		}
 		scopes[i] = scopeOf(heldTranscript{x.runName, x.version, x.native, x.shared}, n)
@@ -102,7 +102,7 @@ func (c *commit) ownCalls(t, o *candidate) error {
 	}
 	for _, id := range ids {
 		for _, table := range []string{"calls", "results"} {
-			if err := c.Exec("UPDATE "+table+" SET call = ?1 WHERE call = ?2 AND transcript = ?3", scopes[1].call(id), scopes[0].call(id), t.id); err != nil {
+			if err := c.Exec("UPDATE "+table+" SET call = ?1 WHERE call = ?2 AND transcript = ?3", scopes[1].Call(id), scopes[0].Call(id), t.id); err != nil {
 				return err
 			}
 		}

@@ -1,10 +1,12 @@
-package sqlite
+package resolve
 
 import (
 	"cmp"
 	"database/sql"
+	"fmt"
 	"slices"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
@@ -83,7 +85,7 @@ func groups(rows []duplicate, judge func([]duplicate) error) error {
 
 // judgeCalls makes one of several calls with one key count, in each touched run that has any, and those of transcripts whose events
 // have moved. Most keys have one call, which is left alone if it counts.
-func (c *commit) judgeCalls() error {
+func (c *Changes) judgeCalls() error {
 	var rows []duplicate
 	err := c.Each(`WITH calling AS MATERIALIZED (SELECT id FROM temp.touched_runs
 			UNION SELECT n.run FROM temp.moved x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name)
@@ -130,7 +132,7 @@ func (c *commit) judgeCalls() error {
 
 // judgeReceipts makes one receipt and one step of each key count in each touched run: the highest rank, then the newest
 // version, then one that says when it ended: an older copy of a log may have only its start.
-func (c *commit) judgeReceipts() error {
+func (c *Changes) judgeReceipts() error {
 	// What resolvers are not given is left as it was stated: they may have seen it before, when it counted still.
 	const unresolved = ", native_conversation = CASE WHEN ?1 = 0 OR stated IS NULL THEN native_conversation ELSE coalesce(stated ->> 'Conversation', '') END"
 	for _, table := range []struct{ name, rank, also string }{{"receipts", "0", unresolved}, {"steps", "x.rank", ""}} {
@@ -177,3 +179,6 @@ func (c *commit) judgeReceipts() error {
 	}
 	return nil
 }
+
+// groupOf returns the group of a row with a textual key inside a run.
+func groupOf(run int64, key string) int64 { return index.Hash("group", fmt.Sprint(run), key) }

@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"cmp"
@@ -43,9 +43,9 @@ func usageStatementOf(u *transcript.Usage) usageStatement {
 
 // families loads the touched runs whose formats have a resolver. elect resolves them, once the claims of the originals on the
 // runs are merged.
-func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, error) {
+func (c *Changes) families(merged map[int64]*transcript.Run) (map[int64]*family, error) {
 	all := map[int64]*family{}
-	if c.batch.Resolvers == nil {
+	if c.resolvers == nil {
 		return all, nil
 	}
 	err := c.EachBeside(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
@@ -55,7 +55,7 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 			if err := r.Scan(&id, &format); err != nil {
 				return err
 			}
-			if c.resolver(format).Resolve != nil {
+			if c.Resolver(format).Resolve != nil {
 				all[id] = &family{run: id, format: format, Family: transcript.Family{Run: merged[id]}}
 				if merged[id] == nil {
 					all[id].Run = &transcript.Run{}
@@ -95,7 +95,7 @@ func statedRows(table, join, where string) string {
 }
 
 // loadStated reads the stated records of one table for families.
-func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
+func loadStated[T any](c *Changes, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
 	return c.EachBeside("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
 		var run, id int64
 		var stated []byte
@@ -116,7 +116,7 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 }
 
 // loadUsage reads the usage that the originals of families state, and what the rows have now.
-func (c *commit) loadUsage(all map[int64]*family) error {
+func (c *Changes) loadUsage(all map[int64]*family) error {
 	return c.EachBeside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
 		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, ''), x.time, x.tz`+
 		statedRows("usage", "CROSS JOIN usage_texts w ON w.id = x.texts", ""), func(r *sql.Rows) error {
@@ -145,7 +145,7 @@ func (c *commit) loadUsage(all map[int64]*family) error {
 	})
 }
 
-func (c *commit) loadHints(all map[int64]*family) error {
+func (c *Changes) loadHints(all map[int64]*family) error {
 	return c.EachBeside(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN hints h ON h.run_name = n.id ORDER BY 1, 3, 4`, func(r *sql.Rows) error {
 		var run int64
@@ -162,7 +162,7 @@ func (c *commit) loadHints(all map[int64]*family) error {
 
 // loadRelated reads the hints of the runs that families were forked from or are children of. What a fork has copied from a run
 // remains a copy when that run is pruned: its ledger has the hints, and its usage counts there.
-func (c *commit) loadRelated(all map[int64]*family) error {
+func (c *Changes) loadRelated(all map[int64]*family) error {
 	// Of many copies of two originals each states the link, and each the hints: each relation is taken once.
 	return c.EachBeside(`WITH related AS MATERIALIZED (SELECT DISTINCT t.id AS run, p.id AS name, p.native_id AS native FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN links l ON l.to_id = n.native_id AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') AND l.kind IN ('fork', 'parent')
@@ -193,7 +193,7 @@ func (c *commit) loadRelated(all map[int64]*family) error {
 
 // relatives fills temp.touched_runs with the touched runs and those that depend on what is now known of them: the members of a
 // group, and children and forks, whose copied events it may decide. It returns all of them.
-func (c *commit) relatives(runs []int64) ([]int64, error) {
+func (c *Changes) relatives(runs []int64) ([]int64, error) {
 	if err := c.FillTemp("touched_runs", runs); err != nil {
 		return runs, err
 	}
@@ -212,8 +212,8 @@ func (c *commit) relatives(runs []int64) ([]int64, error) {
 }
 
 // addChildren adds the children and forks of touched runs whose format resolves them.
-func (c *commit) addChildren(all map[int64]bool) error {
-	if c.batch.Resolvers == nil {
+func (c *Changes) addChildren(all map[int64]bool) error {
+	if c.resolvers == nil {
 		return nil
 	}
 	return c.EachBeside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
@@ -225,7 +225,7 @@ func (c *commit) addChildren(all map[int64]bool) error {
 		if err := r.Scan(&format, &run); err != nil {
 			return err
 		}
-		if c.resolver(format).Resolve != nil {
+		if c.Resolver(format).Resolve != nil {
 			all[run] = true
 		}
 		return nil
@@ -234,7 +234,7 @@ func (c *commit) addChildren(all map[int64]bool) error {
 
 // resolveFamily has the format name and judge the members of one run, and writes the result. The transcripts get their new
 // statements in place.
-func (c *commit) resolveFamily(f *family, transcripts []*candidate) error {
+func (c *Changes) resolveFamily(f *family, transcripts []*candidate) error {
 	slices.SortFunc(transcripts, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.source, b.source), cmp.Compare(a.number, b.number), cmp.Compare(a.native, b.native))
 	})
@@ -250,7 +250,7 @@ func (c *commit) resolveFamily(f *family, transcripts []*candidate) error {
 		f.Conversations = append(f.Conversations, member)
 		members = append(members, t)
 	}
-	c.resolver(f.format).Resolve(&f.Family)
+	c.Resolver(f.format).Resolve(&f.Family)
 	for i, t := range members {
 		said := f.Conversations[i]
 		t.Conversation = said.Conversation
@@ -275,7 +275,7 @@ func (c *commit) resolveFamily(f *family, transcripts []*candidate) error {
 }
 
 // copied marks the events before the offset that a resolver gave as copied history, and unmarks those behind it.
-func (c *commit) copied(t *candidate) error {
+func (c *Changes) copied(t *candidate) error {
 	if t.copiedUntil == 0 && t.wasCopiedUntil == 0 {
 		return nil
 	}
@@ -305,7 +305,7 @@ func (c *commit) copied(t *candidate) error {
 }
 
 // copiedUsage marks the usage before the offset that a resolver gave as copied history, and unmarks that behind it.
-func (c *commit) copiedUsage(t *candidate) error {
+func (c *Changes) copiedUsage(t *candidate) error {
 	if t.copiedUntil == 0 && t.wasCopiedUntil == 0 {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (c *commit) copiedUsage(t *candidate) error {
 	return nil
 }
 
-func (c *commit) writeFamily(f *family) error {
+func (c *Changes) writeFamily(f *family) error {
 	for i, u := range f.Usage {
 		row, said := f.usage[i], usageStatementOf(u)
 		if said == row.said {
@@ -333,7 +333,7 @@ func (c *commit) writeFamily(f *family) error {
 		if u.Alias != "" { // the rows that it speaks for count if it does not
 			c.keys[index.IDNumber("usage", f.format, u.Alias)] = true
 		}
-		calculated, texts, err := c.Priced(c.batch.Prices, u)
+		calculated, texts, err := c.Priced(c.prices, u)
 		if err != nil {
 			return err
 		}
@@ -356,7 +356,7 @@ func (c *commit) writeFamily(f *family) error {
 }
 
 // writeRoles gives the messages of a run the roles that its resolver knows.
-func (c *commit) writeRoles(f *family) error {
+func (c *Changes) writeRoles(f *family) error {
 	if len(f.Roles) == 0 {
 		return nil
 	}
@@ -384,7 +384,7 @@ func (c *commit) writeRoles(f *family) error {
 	return nil
 }
 
-func (c *commit) writeRole(event int64, said string) error {
+func (c *Changes) writeRole(event int64, said string) error {
 	role, err := c.NameID(said)
 	if err != nil {
 		return err

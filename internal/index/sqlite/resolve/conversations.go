@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 
 // elect decides for every conversation of the touched runs which of its transcripts counts, places each of them, and moves rows
 // to the transcripts that are to have them.
-func (c *commit) elect(families map[int64]*family) error {
+func (c *Changes) elect(families map[int64]*family) error {
 	all, err := c.loadCandidates()
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (c *commit) elect(families map[int64]*family) error {
 		if len(f.Conversations) > 0 {
 			continue
 		}
-		c.resolver(f.format).Resolve(&f.Family) // a run of receipts or usage alone
+		c.Resolver(f.format).Resolve(&f.Family) // a run of receipts or usage alone
 		if err := c.writeFamily(f); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func markSuperseded(takes []*candidate) {
 	}
 }
 
-func (c *commit) electRun(run int64, takes []*candidate) error {
+func (c *Changes) electRun(run int64, takes []*candidate) error {
 	key := &takes[0].key
 	groups := map[string][]*candidate{}
 	for _, t := range takes {
@@ -141,7 +141,7 @@ func compareBool(a, b bool) int { return cmp.Compare(write.Flag(a), write.Flag(b
 // electOne makes the first transcript count. The others are earlier versions or copies of it, each a conversation of its own;
 // of those with the same bytes only the first has rows. A copy that was continued independently counts as well: what it shares
 // with others is judged by event.
-func (c *commit) electOne(run int64, group []*candidate, id func(...string) string) error {
+func (c *Changes) electOne(run int64, group []*candidate, id func(...string) string) error {
 	winner := group[0]
 	count := []*candidate{winner}
 	holders := map[bytesOf]*candidate{}
@@ -194,7 +194,7 @@ func (c *commit) electOne(run int64, group []*candidate, id func(...string) stri
 
 // ownEvent returns the id of the first event of a copy that none of the counting transcripts has, "" if there is none. Only ids
 // that mean the same event in every conversation can tell.
-func (c *commit) ownEvent(t *candidate, count, group []*candidate) (first string, err error) {
+func (c *Changes) ownEvent(t *candidate, count, group []*candidate) (first string, err error) {
 	if t.verdict != schema.Duplicate || t.judged != schema.Counted || t.indexed != 1 {
 		return "", nil
 	}
@@ -220,7 +220,7 @@ func (c *commit) ownEvent(t *candidate, count, group []*candidate) (first string
 
 // fillKnown fills temp.known_ids with the ids of the events of transcripts. Looking each event of a copy up among all events
 // would meet all other copies of it: a hundred daily backups of a conversation have each event a hundred times.
-func (c *commit) fillKnown(transcripts []*candidate) error {
+func (c *Changes) fillKnown(transcripts []*candidate) error {
 	if n := len(c.knownIn); n > len(transcripts) || n == 0 || c.knownIn[0] != transcripts[0].id {
 		if err := c.ExecDirect("CREATE TEMP TABLE IF NOT EXISTS known_ids (native PRIMARY KEY) WITHOUT ROWID"); err != nil {
 			return err
@@ -239,12 +239,12 @@ func (c *commit) fillKnown(transcripts []*candidate) error {
 	return nil
 }
 
-// wanted marks a transcript whose rows must be made again from its pack (index.StateReader.ToReparse).
-const wanted = 2
+// Wanted marks a transcript whose rows must be made again from its pack (index.StateReader.ToReparse).
+const Wanted = 2
 
 // holdOnce gives the rows of transcripts with the same bytes to one of each verdict, and returns the others, which are duplicates of those. A
 // duplicate needs none beside another that has them.
-func (c *commit) holdOnce(group []*candidate) (twins map[*candidate]bool, err error) {
+func (c *Changes) holdOnce(group []*candidate) (twins map[*candidate]bool, err error) {
 	type held struct {
 		bytesOf
 		verdict int
@@ -279,7 +279,7 @@ func (c *commit) holdOnce(group []*candidate) (twins map[*candidate]bool, err er
 }
 
 // electShared joins all transcripts into one conversation, in their order; what is stated twice is judged by event.
-func (c *commit) electShared(run int64, group []*candidate, id func(...string) string) error {
+func (c *Changes) electShared(run int64, group []*candidate, id func(...string) string) error {
 	for _, t := range group {
 		t.verdict = t.judged
 	}
@@ -313,7 +313,7 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 		t.conversation, t.seqBase = conversation, base
 		base += t.lastSeq
 		if t.indexed == 0 && t.rows > 0 && !twins[t] {
-			t.indexed = wanted
+			t.indexed = Wanted
 		}
 	}
 	return nil
@@ -321,19 +321,14 @@ func (c *commit) electShared(run int64, group []*candidate, id func(...string) s
 
 // rejudge has the events of a transcript judged again. Of those that counted, and that the next version of its file states as
 // well, what counts is known without all other rows (settled).
-func (c *commit) rejudge(t *candidate, group []*candidate) error {
+func (c *Changes) rejudge(t *candidate, group []*candidate) error {
 	next := successor(t, group)
 	if next == nil {
-		return c.rejudgeAll(t.id)
+		return c.TouchEventsOf(t.id)
 	}
 	c.successors[t.id] = next.id
 	return c.Each(`SELECT DISTINCT eid FROM (SELECT eid, native, global, verdict FROM events WHERE transcript = ? AND eid IS NOT NULL
 		EXCEPT SELECT eid, native, global, 0 FROM events WHERE transcript = ? AND eid IS NOT NULL AND verdict = 0)`, write.IntoSet(c.eids), t.id, next.id)
-}
-
-// rejudgeAll has all events of a transcript judged again.
-func (c *commit) rejudgeAll(transcript int64) error {
-	return c.Each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", write.IntoSet(c.eids), transcript)
 }
 
 // successor returns the new transcript that states the conversation in the place of t, which has been the newest version of its
@@ -355,7 +350,7 @@ func successor(t *candidate, group []*candidate) *candidate {
 	return next
 }
 
-func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
+func (c *Changes) writeCandidate(t *candidate, group []*candidate) error {
 	// Its events are among others now, or others are preferred to them, or they to others.
 	if t.was.conversation.Valid && (t.was.conversation != t.conversation || c.wasNewest[t.version] || (t.was.verdict == schema.Counted) != (t.verdict == schema.Counted)) {
 		if err := c.rejudge(t, group); err != nil {
@@ -381,7 +376,7 @@ func (c *commit) writeCandidate(t *candidate, group []*candidate) error {
 }
 
 // conversation writes the row of a conversation and returns its id.
-func (c *commit) conversation(run int64, public string, t *candidate, of *int64) (sql.NullInt64, error) {
+func (c *Changes) conversation(run int64, public string, t *candidate, of *int64) (sql.NullInt64, error) {
 	title := write.Null(t.Title)
 	attributes, err := write.Attributes(t.Attributes)
 	if err != nil {

@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
@@ -53,9 +53,9 @@ func (t *candidate) bytes() bytesOf {
 	return bytesOf{sha: string(t.sha)}
 }
 
-func (c *commit) loadCandidates() (map[int64][]*candidate, error) {
+func (c *Changes) loadCandidates() (map[int64][]*candidate, error) {
 	all := map[int64][]*candidate{}
-	lossy, err := c.lossyVersions()
+	lossy, err := c.LossyVersions()
 	if err != nil {
 		return nil, err
 	}

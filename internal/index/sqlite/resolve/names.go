@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"cmp"
@@ -15,17 +15,17 @@ import (
 // now. A run that its anchor alone identifies has no native id in its key; finishRuns gives it the name that it is shown by.
 type touchedName struct {
 	id int64
-	runName
+	RunName
 	run         sql.NullInt64
 	key, anchor string
 }
 
-// identifyNew finds the runs of names that are still buffered, where those mean the same run everywhere.
-func (c *commit) identifyNew() error {
+// IdentifyNew finds the runs of names that are still buffered, where those mean the same run everywhere.
+func (c *Changes) IdentifyNew() error {
 	var fresh []touchedName
 	for _, id := range write.Sorted(c.touched) {
-		if n := c.runNames[id]; n.scope == "" && c.Buffer.Names.Row(id) != nil {
-			fresh = append(fresh, touchedName{id: id, runName: n, key: n.native})
+		if n := c.runNames[id]; n.Scope == "" && c.Buffer.Names.Row(id) != nil {
+			fresh = append(fresh, touchedName{id: id, RunName: n, key: n.Native})
 		}
 	}
 	return c.eachRun(fresh, func(n *touchedName, run int64) error {
@@ -36,7 +36,7 @@ func (c *commit) identifyNew() error {
 
 // identify finds the run of every touched name, adds runs that are new, and returns all runs concerned: those that names mean
 // now, and those that they meant before.
-func (c *commit) identify() ([]int64, error) {
+func (c *Changes) identify() ([]int64, error) {
 	runs := map[int64]bool{}
 	var rest []int64
 	for _, id := range write.Sorted(c.touched) {
@@ -66,7 +66,7 @@ func (c *commit) identify() ([]int64, error) {
 }
 
 // touchedNames reads names that are written, with the anchors that their originals state.
-func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
+func (c *Changes) touchedNames(ids []int64) (all []touchedName, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -80,12 +80,12 @@ func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 	err = c.Each(`SELECT n.id, n.format, n.native_id, n.scope, n.run FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id`,
 		func(r *sql.Rows) error {
 			var n touchedName
-			err := r.Scan(&n.id, &n.format, &n.native, &n.scope, &n.run)
-			if n.scope != "" {
-				n.anchor = cmp.Or(anchors[n.id], "in "+n.scope) // until an original tells when the run began
+			err := r.Scan(&n.id, &n.Format, &n.Native, &n.Scope, &n.run)
+			if n.Scope != "" {
+				n.anchor = cmp.Or(anchors[n.id], "in "+n.Scope) // until an original tells when the run began
 			}
 			if !anchored[n.id] {
-				n.key = n.native
+				n.key = n.Native
 			}
 			all = append(all, n)
 			return err
@@ -96,7 +96,7 @@ func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 // anchors returns the smallest anchor that any original states for the touched names of local ids, and which of these names may
 // change while the run remains the same. Where an original says that the run has the name now, those that only mention an
 // anchor do not count: it may have been another run's before.
-func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, err error) {
+func (c *Changes) anchors() (smallest map[int64]string, anchored map[int64]bool, err error) {
 	smallest, anchored = map[int64]string{}, map[int64]bool{}
 	only := map[int64]bool{} // anchors so far are only mentioned
 	err = c.Each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0), coalesce(k.stated ->> 'Named', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
@@ -123,18 +123,18 @@ func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, 
 
 // eachRun finds the runs of names, and adds those that are missing to runRows, where they wait until what is stated of them is
 // known (mergeRuns).
-func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int64) error) error {
+func (c *Changes) eachRun(names []touchedName, found func(n *touchedName, run int64) error) error {
 	for lot := range slices.Chunk(names, write.Lot) {
 		var public [write.Lot]string
 		args, asked := make([]any, write.Lot), 0
 		for i := range lot {
-			format, err := c.formatName(lot[i].format)
+			format, err := c.formatName(lot[i].Format)
 			if err != nil {
 				return err
 			}
 			number := index.IDNumber("run", format, lot[i].key, lot[i].anchor)
 			public[i] = index.FormatID("r", number)
-			if c.seen.Runs.Add(number) {
+			if c.knownRuns.Add(number) {
 				args[asked] = public[i]
 				asked++
 			}
@@ -150,7 +150,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 					return err
 				}
 				c.runs[public[i]], c.addedRuns[id] = id, n
-				if err := c.Buffer.Runs.Add(id, public[i], n.format, write.Flag(n.key == ""), n.anchor, n.native, int64(0)); err != nil {
+				if err := c.Buffer.Runs.Add(id, public[i], n.Format, write.Flag(n.key == ""), n.anchor, n.Native, int64(0)); err != nil {
 					return err
 				}
 			}
@@ -163,7 +163,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 }
 
 // lookUpRuns looks up runs by their public ids.
-func (c *commit) lookUpRuns(public []any, asked int) error {
+func (c *Changes) lookUpRuns(public []any, asked int) error {
 	if asked == 0 {
 		return nil
 	}
@@ -180,7 +180,7 @@ var runsByID = sync.OnceValue(func() string {
 	return "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", write.Lot-1) + ")"
 })
 
-func (c *commit) formatName(id int64) (name string, err error) {
+func (c *Changes) formatName(id int64) (name string, err error) {
 	name, ok := c.formats[id]
 	if !ok {
 		_, err = c.GetDirect("SELECT name FROM names WHERE id = ?", []any{id}, &name)

@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
@@ -9,7 +9,7 @@ import (
 
 // judgeHearsay finds the uncounted prompts of secondary accounts (transcript.RankHistory) that a conversation of their run has as
 // well: they are copies. moved says that events of transcripts in temp.moved count that did not, or the other way round.
-func (c *commit) judgeHearsay(moved bool) error {
+func (c *Changes) judgeHearsay(moved bool) error {
 	if moved {
 		if err := c.Each(`WITH r AS MATERIALIZED (SELECT DISTINCT n.run FROM temp.moved x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name)
 			SELECT run FROM r WHERE EXISTS (SELECT 1 FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.run AND t.aside = 1 AND t.rank < 0)`,

@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"strings"
@@ -18,26 +18,31 @@ type claimCache struct {
 	unsure     bool // reading the rows would give something else
 }
 
-// cacheClaim keeps a claim as loadClaims would read it.
-func (c *commit) cacheClaim(o *owner, name int64, r *transcript.Run, stated string) {
+// Original is a version whose statements are written. file is 0 if it is unknown.
+type Original struct {
+	*index.Parsed
+	Version, File int64
+}
+
+// CacheClaim keeps a claim as loadClaims would read it.
+func (c *Changes) CacheClaim(o *Original, name int64, r *transcript.Run, stated string) {
 	h := c.claimCache[name]
 	if h == nil {
 		return
 	}
 	said := *r
 	said.Guess, said.Started, said.Ended = false, roundTripTime(r.Started), roundTripTime(r.Ended)
-	file := c.fileOf(o)
-	h.unsure = !roundTrip(stated, &said.Attributes) || file == 0 || h.unsure
-	h.claims = append(h.claims, claim{name: name, file: file, number: int64(o.Number), Run: &said, stated: stated})
+	h.unsure = !roundTrip(stated, &said.Attributes) || o.File == 0 || h.unsure
+	h.claims = append(h.claims, claim{name: name, file: o.File, number: int64(o.Number), Run: &said, stated: stated})
 }
 
-// cacheCandidate keeps a transcript as loadCandidates would read it.
-func (c *commit) cacheCandidate(o *owner, id, name int64, native, stated string, v *index.Transcript, indexed bool) {
+// CacheCandidate keeps a transcript as loadCandidates would read it.
+func (c *Changes) CacheCandidate(o *Original, id, name int64, native, stated string, v *index.Transcript, indexed bool) {
 	h := c.claimCache[name]
 	if h == nil {
 		return
 	}
-	t := &candidate{id: id, runName: name, version: o.version, file: c.fileOf(o), number: int64(o.Number), native: native, judgement: judgement{indexed: int(write.Flag(indexed))},
+	t := &candidate{id: id, runName: name, version: o.Version, file: o.File, number: int64(o.Number), native: native, judgement: judgement{indexed: int(write.Flag(indexed))},
 		shared: v.Shared, aside: v.Uncounted, order: v.Order, rank: int64(v.Rank), lastSeq: v.LastSeq, rows: v.TotalRows,
 		sha: o.SHA256[:], parsed: o.Last, source: o.Source, path: o.Path, Conversation: v.Conversation}
 	t.Started, t.Ended = roundTripTime(v.Started), roundTripTime(v.Ended)
@@ -45,8 +50,6 @@ func (c *commit) cacheCandidate(o *owner, id, name int64, native, stated string,
 	h.candidates = append(h.candidates, t)
 	c.candidates[id] = t
 }
-
-func (c *commit) fileOf(o *owner) int64 { return c.files[fileKey{c.sources[o.Source], o.Path}] }
 
 // roundTrip turns attributes into what they are after being written as JSON and read again. It reports whether everything that
 // is stated survives that unchanged.
@@ -84,7 +87,7 @@ func roundTripTime(t transcript.Time) transcript.Time {
 }
 
 // splitCached fills cachedRuns with the runs of which everything is in memory, and returns the others.
-func (c *commit) splitCached(runs []int64) (rest []int64) {
+func (c *Changes) splitCached(runs []int64) (rest []int64) {
 	c.cachedRuns = map[int64]bool{}
 	for _, run := range runs {
 		if c.addedRuns[run] != nil && !c.deleted && len(c.truncated) == 0 && c.allCached(c.namesOf[run]) {
@@ -96,7 +99,7 @@ func (c *commit) splitCached(runs []int64) (rest []int64) {
 	return rest
 }
 
-func (c *commit) allCached(names []int64) bool {
+func (c *Changes) allCached(names []int64) bool {
 	for _, name := range names {
 		if h := c.claimCache[name]; h == nil || h.unsure {
 			return false
@@ -106,9 +109,9 @@ func (c *commit) allCached(names []int64) bool {
 }
 
 // cachedCandidates are the transcripts of a run that is in memory.
-func (c *commit) cachedCandidates(run int64, lossy map[index.VersionKey]bool) (all []*candidate, err error) {
+func (c *Changes) cachedCandidates(run int64, lossy map[index.VersionKey]bool) (all []*candidate, err error) {
 	isNew := c.addedRuns[run]
-	format, err := c.formatName(isNew.format)
+	format, err := c.formatName(isNew.Format)
 	if err != nil {
 		return nil, err
 	}

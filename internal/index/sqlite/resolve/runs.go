@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type claim struct {
 
 // loadClaims returns the valid claims on the touched runs. A version has none if a newer version of the file has claims on the
 // same run.
-func (c *commit) loadClaims() (map[int64][]claim, error) {
+func (c *Changes) loadClaims() (map[int64][]claim, error) {
 	all := map[int64][]claim{}
 	for run := range c.cachedRuns {
 		for _, name := range c.namesOf[run] {
@@ -52,7 +52,7 @@ func (c *commit) loadClaims() (map[int64][]claim, error) {
 }
 
 // addUnclaimed adds the touched runs on which nothing has claims any more: what was said of them does not hold.
-func (c *commit) addUnclaimed(all map[int64][]claim) error {
+func (c *Changes) addUnclaimed(all map[int64][]claim) error {
 	return c.Each("SELECT id FROM temp.touched_runs", func(r *sql.Rows) error {
 		var run int64
 		err := r.Scan(&run)
@@ -63,7 +63,7 @@ func (c *commit) addUnclaimed(all map[int64][]claim) error {
 	})
 }
 
-func (c *commit) readClaims(all map[int64][]claim) error {
+func (c *Changes) readClaims(all map[int64][]claim) error {
 	return c.Each(`SELECT n.run, n.id, n.native_id, v.file, v.number, k.rank, k.stated FROM temp.unread_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN run_claims k ON k.run_name = n.id CROSS JOIN versions v ON v.id = k.version`, func(r *sql.Rows) error {
 		var k claim
@@ -83,7 +83,7 @@ func (c *commit) readClaims(all map[int64][]claim) error {
 }
 
 // mergeRuns merges and writes what the originals state of each touched run.
-func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
+func (c *Changes) mergeRuns() (map[int64]*transcript.Run, error) {
 	claims, err := c.loadClaims()
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ const hasGrave = `EXISTS (SELECT 1 FROM run_names n CROSS JOIN graves g ON g.run
 // finishRuns fills in what only events tell, and deletes runs that nothing means any more. Its statements do not undo
 // themselves when they fail, since the transaction is undone: else SQLite would keep each page that it changes in memory as it
 // was.
-func (c *commit) finishRuns() error {
+func (c *Changes) finishRuns() error {
 	if c.deleted {
 		if err := c.Exec(forgetNames); err != nil {
 			return err
@@ -232,3 +232,26 @@ func (c *commit) finishRuns() error {
 	}
 	return nil
 }
+
+// A run that is only named, and has the name of a group, carries the project of the group: runs of the group of which no
+// original states a project have its.
+
+func describesGroup(r *transcript.Run) bool { return r.Named && r.Group != "" && r.Group == r.ID }
+
+// members adds the runs of groups of which something else is known now.
+func (c *Changes) members(all map[int64]bool) error {
+	if err := c.EachBeside(`SELECT n.id FROM temp.touched_runs t CROSS JOIN runs g ON g.id = t.id AND g."group" = g.native_id AND g.counted = 0
+		CROSS JOIN run_names n ON n.run = g.id`, write.IntoSet(c.groups)); err != nil {
+		return err
+	}
+	for _, name := range write.Sorted(c.groups) {
+		if err := c.Each(`SELECT r.id FROM run_names n CROSS JOIN runs r ON r."group" = n.native_id AND r.format = n.format WHERE n.id = ?`, write.IntoSet(all), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveProject sets the projects of touched runs, once everything stated of groups is written.
+const giveProject = `UPDATE OR FAIL runs SET project = (SELECT g.project FROM run_names n CROSS JOIN runs g ON g.id = n.run AND g."group" = g.native_id AND g.counted = 0
+	WHERE n.format = runs.format AND n.native_id = runs."group" AND n.scope = '') WHERE id IN temp.touched_runs AND project IS NULL AND "group" <> native_id`

@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
@@ -13,7 +13,7 @@ import (
 // judgeLinks decides whether links count whose events are judged: a link that a copied event states does not. The event is that
 // of the link's own run, because the rows of an original may be those of another with the same bytes. What a ledger says of a
 // link holds.
-func (c *commit) judgeLinks() error {
+func (c *Changes) judgeLinks() error {
 	return c.Exec(`WITH stating AS MATERIALIZED (SELECT DISTINCT l.event AS eid, l.event_native AS native FROM (SELECT DISTINCT eid FROM temp.twice) x CROSS JOIN links l ON l.event = x.eid),
 		spoken AS MATERIALIZED (SELECT s.eid, s.native, t.run_name, min(e.verdict) = 2 AS copied FROM stating s CROSS JOIN events e ON e.eid = s.eid AND e.native = s.native
 			CROSS JOIN transcripts t ON t.id = e.transcript WHERE e.verdict IN (0, 2) GROUP BY s.eid, s.native, t.run_name)
@@ -31,7 +31,7 @@ type copied struct {
 
 // copyLinks links transcripts with copied events to the run that they come from, unless the two runs are linked already. Where
 // two runs have events of each other, one of them is the copy: they get one link.
-func (c *commit) copyLinks(transcripts map[int64]bool) error {
+func (c *Changes) copyLinks(transcripts map[int64]bool) error {
 	if len(transcripts) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ const derivedLinks = `FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.i
 
 // otherEnds returns the transcripts of runs from which those in temp.copying are copied and were not, or the other way round: if
 // those runs have events of these as well, which of two links there is follows from both.
-func (c *commit) otherEnds(all []copied) (transcripts map[int64]bool, err error) {
+func (c *Changes) otherEnds(all []copied) (transcripts map[int64]bool, err error) {
 	pairs := map[[2]int64]bool{}
 	for _, k := range all {
 		pairs[[2]int64{k.fromRun, k.toRun}] = true
@@ -102,7 +102,7 @@ func (c *commit) otherEnds(all []copied) (transcripts map[int64]bool, err error)
 	return c.transcriptsOf(runs)
 }
 
-func (c *commit) transcriptsOf(runs map[int64]bool) (transcripts map[int64]bool, err error) {
+func (c *Changes) transcriptsOf(runs map[int64]bool) (transcripts map[int64]bool, err error) {
 	transcripts = map[int64]bool{}
 	if len(runs) == 0 {
 		return transcripts, nil
@@ -114,7 +114,7 @@ func (c *commit) transcriptsOf(runs map[int64]bool) (transcripts map[int64]bool,
 }
 
 // mutual returns the pairs of runs, from and to, that may have events of each other.
-func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
+func (c *Changes) mutual(all []copied) (map[[2]int64]bool, error) {
 	runs := map[int64]bool{}
 	for _, k := range all {
 		if k.from > k.to {
@@ -134,7 +134,7 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 }
 
 // copiedIn returns the runs that the copied events of transcripts come from.
-func (c *commit) copiedIn(transcripts []int64) (all []copied, err error) {
+func (c *Changes) copiedIn(transcripts []int64) (all []copied, err error) {
 	if err := c.FillTemp("copying", transcripts); err != nil {
 		return nil, err
 	}

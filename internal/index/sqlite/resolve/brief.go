@@ -1,4 +1,4 @@
-package sqlite
+package resolve
 
 import (
 	"database/sql"
@@ -11,13 +11,13 @@ import (
 // abridge makes a new run brief if all that is known of it is a claim and a transcript of one original: these then leave out
 // what the run's row says. It looks only at rows that are still buffered. A resolver of the format might change the transcript,
 // and a name with a scope might mean another run one day.
-func (c *commit) abridge(id int64, claims []claim, run *transcript.Run) (bool, error) {
+func (c *Changes) abridge(id int64, claims []claim, run *transcript.Run) (bool, error) {
 	names := c.namesOf[id]
-	if len(names) != 1 || len(claims) != 1 || c.runNames[names[0]].scope != "" {
+	if len(names) != 1 || len(claims) != 1 || c.runNames[names[0]].Scope != "" {
 		return false, nil
 	}
-	format, err := c.formatName(c.addedRuns[id].format)
-	if err != nil || c.resolver(format).Resolve != nil {
+	format, err := c.formatName(c.addedRuns[id].Format)
+	if err != nil || c.Resolver(format).Resolve != nil {
 		return false, err
 	}
 	h := c.claimCache[names[0]]
@@ -37,7 +37,7 @@ func (c *commit) abridge(id int64, claims []claim, run *transcript.Run) (bool, e
 }
 
 // spellOut undoes abridge for the runs of temp.unread_runs: their rows are to be made again, perhaps of what others state as well.
-func (c *commit) spellOut() error {
+func (c *Changes) spellOut() error {
 	runs, err := c.IDs("SELECT r.id FROM temp.unread_runs u CROSS JOIN runs r ON r.id = u.id WHERE r.brief = 1")
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (c *commit) spellOut() error {
 }
 
 // spellOutClaims writes claims in full. The text is MarshalRun's, because claims of one rank are sorted by it.
-func (c *commit) spellOutClaims(run int64) error {
+func (c *Changes) spellOutClaims(run int64) error {
 	type row struct {
 		name, version int64
 		stated        string
@@ -92,7 +92,7 @@ func (c *commit) spellOutClaims(run int64) error {
 }
 
 // spellOutTranscripts writes what transcripts state in full.
-func (c *commit) spellOutTranscripts(run int64) error {
+func (c *Changes) spellOutTranscripts(run int64) error {
 	stated := map[int64]string{}
 	if err := c.Each("SELECT t.id, t.aside, "+schema.StatedConversation+` FROM runs r CROSS JOIN run_names n ON n.run = r.id
 		CROSS JOIN transcripts t ON t.run_name = n.id WHERE r.id = ?`, func(r *sql.Rows) error {
