@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/commit"
 )
 
 func TestIndex(t *testing.T) {
@@ -14,7 +15,7 @@ func TestIndex(t *testing.T) {
 func TestIndexOfSegments(t *testing.T) {
 	indextest.Run(t, func(t *testing.T) indextest.Index {
 		db := newDB(t)
-		db.bulkRows, db.slots = 1, 50
+		db.commits = commit.Options{BulkRows: 1, HourRows: 50}
 		return db
 	})
 }

@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/commit"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
@@ -92,4 +94,10 @@ func (db *DB) LoadLocal(ctx context.Context, prefix string) (map[string]string, 
 		func(rows *sqlx.Rows) (n localState, err error) { return n, rows.Scan(&n.key, &n.value) },
 		func(n localState) bool { notes[n.key] = n.value; return true })
 	return notes, engine.Damage(err)
+}
+
+// Replaced yields the packs that others have replaced.
+func (db *DB) Replaced(ctx context.Context) iter.Seq2[string, error] {
+	return engine.Stream(ctx, db.r, "SELECT substr(key, ?) FROM local_state WHERE substr(key, 1, ?) = ? ORDER BY key",
+		[]any{len(commit.ReplacedKey) + 1, len(commit.ReplacedKey), commit.ReplacedKey}, func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) })
 }

@@ -1,9 +1,8 @@
-// Package sqlite keeps the index in one SQLite file. It owns the file, its schema (migrations/sqlite) and its connections: one
-// that writes, a pool that only reads, and one for the console.
+// Package sqlite keeps the index in one SQLite file. It owns the file, its connections, its upkeep (Tidy, Optimize, Purge,
+// Reprice) and the state of this machine.
 //
-// What writes is here: commits, upkeep (Tidy, Optimize, Purge) and the state of this machine. What only reads is in the
-// sub-packages, by contract: ask, catalog, retention, stats, usage, verify and console. DB embeds their readers. All SQL of the
-// program is in this tree.
+// What reads is in sub-packages, by contract: ask, catalog, retention, stats, usage, verify and console. DB embeds their readers.
+// What writes is in commit, and below it resolve, words and write. All SQL of the program is in this tree.
 package sqlite
 
 import (
@@ -23,10 +22,10 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/catalog"
+	"github.com/txarchive/txarchive/internal/index/sqlite/commit"
 	"github.com/txarchive/txarchive/internal/index/sqlite/console"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/retention"
-	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/stats"
 	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
 	"github.com/txarchive/txarchive/internal/index/sqlite/words"
@@ -57,9 +56,8 @@ type DB struct {
 	immutable bool // nothing can be written beside the file, so nothing will change
 	console   *console.Console
 
-	bulkRows int   // batches of as many rows become segments; 0 for the usual
-	slots    int64 // rows that one hour takes
-	words    words.Known
+	commits commit.Options
+	words   words.Known
 }
 
 // Options says how to open an index.
@@ -86,7 +84,7 @@ func Open(ctx context.Context, path string, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, options: options, slots: 1 << schema.SlotBits}
+	db := &DB{path: path, options: options}
 	db.console = console.New(db.dsn, options.Text)
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", path, engine.Damage(err)), db.Close())

@@ -6,9 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
-	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -23,17 +21,7 @@ func TestPurgeForgetsWhatRowsShared(t *testing.T) {
 	}
 	addUsage(t, db, at("kept", "heron"))
 	addUsage(t, db, at("gone", "quokka"))
-	inTx(t, db, func(x *write.Tx) error {
-		c := newCommit(db, x, &write.Seen{}, index.Batch{})
-		var version int64
-		if _, err := x.Get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = 'gone'", nil, &version); err != nil {
-			return err
-		}
-		if err := c.deleteStatements(version); err != nil {
-			return err
-		}
-		return x.Exec("DELETE FROM conversations WHERE run IN (SELECT id FROM runs WHERE native_id = 'gone')")
-	})
+	bury(t, db, at("gone", "quokka"))
 	if _, err := db.Purge(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}

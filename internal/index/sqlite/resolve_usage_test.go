@@ -6,10 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
-	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -40,17 +38,7 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 	writetest.Same(t, "another order", writetest.Dump(t, judgedIn(t, files, r).r, verdictsSQL), writetest.Dump(t, first.r, verdictsSQL))
 	for len(files) > 0 {
 		gone := r.IntN(len(files))
-		inTx(t, first, func(x *write.Tx) error {
-			c := newCommit(first, x, &write.Seen{}, index.Batch{})
-			var version int64
-			if _, err := x.Get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = ?", []any{files[gone].Path}, &version); err != nil {
-				return err
-			}
-			if err := c.deleteStatements(version); err != nil {
-				return err
-			}
-			return c.changes.Resolve(nil)
-		})
+		bury(t, first, files[gone])
 		files = append(files[:gone:gone], files[gone+1:]...)
 		writetest.Same(t, "after one has gone", writetest.Dump(t, first.r, verdictsSQL), writetest.Dump(t, judgedIn(t, files, r).r, verdictsSQL))
 	}

@@ -19,7 +19,7 @@ import (
 func crowded(t *testing.T, order []int) (db *DB, first blob.Version) {
 	t.Helper()
 	db = newDB(t)
-	db.slots = 3
+	db.commits.HourRows = 3
 	for _, n := range order {
 		r := rand.New(rand.NewPCG(3, uint64(n)))
 		run := fmt.Sprint("run-", n)
@@ -118,7 +118,7 @@ func hits(t *testing.T, db *DB, text string, limit int) (ids []string) {
 // far behind the hours are.
 func TestLastingFlood(t *testing.T) {
 	db := newDB(t)
-	db.slots = 3
+	db.commits.HourRows = 3
 	run := "run"
 	o := indextest.Original{Source: "src", Path: run, Format: "awf", Claim: ".", Size: 1000}
 	o.Records = append(o.Records, &transcript.Run{ID: run}, &transcript.Conversation{Run: run})

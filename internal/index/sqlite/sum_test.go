@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
@@ -33,6 +34,18 @@ func addUsage(t *testing.T, db *DB, o indextest.Original) {
 	t.Helper()
 	b := indextest.Batch(o.Path, o)
 	b.Prices = price.Default()
+	if err := db.Commit(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bury commits the tombstone of an original that is in the index.
+func bury(t *testing.T, db *DB, o indextest.Original) {
+	t.Helper()
+	b := indextest.Batch("tombstone of "+o.Path, o)
+	b.Pack.Versions, b.Parsed = nil, nil
+	tombstone := blob.NewTombstone(&indextest.Batch(o.Path, o).Pack.Versions[0], "")
+	b.Facts = append(b.Facts, index.FactRow{Fact: tombstone.Fact(b.Pack.Created), Pack: b.Pack.Name})
 	if err := db.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}

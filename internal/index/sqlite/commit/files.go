@@ -1,4 +1,4 @@
-package sqlite
+package commit
 
 import (
 	"database/sql"

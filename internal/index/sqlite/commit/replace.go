@@ -1,24 +1,19 @@
-package sqlite
+package commit
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// replacedKey is the prefix under which local_state keeps the packs that others have replaced.
-const replacedKey = "replaced pack "
+// ReplacedKey is the prefix under which local_state keeps the packs that others have replaced.
+const ReplacedKey = "replaced pack "
 
 // replace removes packs that others replace from the index. What still lies in them, mostly copies, is found elsewhere by its
 // hash.
@@ -76,7 +71,7 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 const movedPacks = 64
 
 func (c *commit) replaceOne(name string) error {
-	if err := c.Exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
+	if err := c.Exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", ReplacedKey+name); err != nil {
 		return err
 	}
 	var old int64
@@ -208,10 +203,4 @@ func (c *commit) allTombstoned(chain int64) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-// Replaced yields the packs that others have replaced.
-func (db *DB) Replaced(ctx context.Context) iter.Seq2[string, error] {
-	return engine.Stream(ctx, db.r, "SELECT substr(key, ?) FROM local_state WHERE substr(key, 1, ?) = ? ORDER BY key",
-		[]any{len(replacedKey) + 1, len(replacedKey), replacedKey}, func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) })
 }

@@ -1,4 +1,4 @@
-package sqlite
+package commit
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ func (c *commit) writeRows() error {
 		return err
 	}
 	var err error
-	c.bulk, err = words.Write(c.Tx, c.indexing, c.bulkRows)
+	c.bulk, err = words.Write(c.Tx, c.adding, c.options.BulkRows)
 	return err
 }
 

@@ -1,4 +1,4 @@
-package sqlite
+package commit
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -81,7 +82,7 @@ func (c *commit) lookUpVersion(o *owner) (tombstoned bool, err error) {
 	var source, file int64
 	var tombstone sql.NullString
 	var stated bool
-	ok, err := c.GetDirect(selectVersion, []any{o.Source, o.Path, o.Number}, &o.Version, &source, &file, &tombstone, &stated)
+	ok, err := c.GetDirect(selectVersion(), []any{o.Source, o.Path, o.Number}, &o.Version, &source, &file, &tombstone, &stated)
 	if err == nil && !ok {
 		err = fmt.Errorf("version %d: %w", o.Number, index.ErrNotFound)
 	}
@@ -93,14 +94,14 @@ func (c *commit) lookUpVersion(o *owner) (tombstoned bool, err error) {
 	return tombstone.Valid, nil
 }
 
-var selectVersion = func() string {
+var selectVersion = sync.OnceValue(func() string {
 	var stated []string
 	for _, table := range statementTables {
 		stated = append(stated, "EXISTS (SELECT 1 FROM "+table+" x WHERE x.version = v.id)")
 	}
 	return "SELECT v.id, f.source, f.id, v.grave, " + strings.Join(stated, " OR ") + ` FROM sources s CROSS JOIN files f ON f.source = s.id
 		CROSS JOIN versions v ON v.file = f.id WHERE s.name = ? AND f.path = ? AND v.number = ?`
-}()
+})
 
 // nothing is the hash of an empty file.
 var nothing = blob.Ref(sha256.Sum256(nil))

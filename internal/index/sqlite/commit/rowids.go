@@ -1,6 +1,7 @@
-package sqlite
+package commit
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
@@ -51,7 +52,7 @@ func (c *commit) startHour(f *hourFill, hour int64) error {
 		return err
 	}
 	begin := hour << schema.SlotBits
-	*f = hourFill{known: f.known, hour: hour, next: begin, end: begin + c.slots, first: math.MaxInt64, last: math.MinInt64}
+	*f = hourFill{known: f.known, hour: hour, next: begin, end: begin + cmp.Or(c.options.HourRows, 1<<schema.SlotBits), first: math.MaxInt64, last: math.MinInt64}
 	if hour > f.known {
 		return nil
 	}
