@@ -174,6 +174,7 @@ func (c *Changes) loadJudgedUsage(keys []int64, which string) (rows []duplicate,
 // A usage_id is also known by its number. Rows hold the text, because that is what people search for.
 func UsageID(key int64) string { return index.FormatID("u", key) }
 
+// UsageKey returns the number of a usage_id.
 func UsageKey(id string) (int64, error) {
 	key, ok := index.ParseID("u", id)
 	if !ok {

@@ -15,6 +15,7 @@ type Known struct {
 	lists map[*index.Words][]uint64
 }
 
+// Begin begins a commit.
 func (k *Known) Begin() *Adding {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -119,6 +119,7 @@ type Rows struct {
 // maxPending bounds the buffered rows of a table.
 const maxPending = 1 << 13
 
+// Add adds a row by its id. rest are its other columns in their order; those that are left out have their defaults.
 func (d *Rows) Add(id int64, rest ...any) error {
 	if len(d.rows) == maxPending {
 		if err := d.Flush(); err != nil {
@@ -145,6 +146,7 @@ func (d *Rows) Row(id int64) []any {
 	return nil
 }
 
+// Flush writes the rows that are buffered.
 func (d *Rows) Flush() error {
 	rows := d.rows
 	if d.before != nil && len(rows) > 0 {

@@ -77,6 +77,7 @@ func (b *Inserter) Add(values ...any) error {
 	return b.Flush()
 }
 
+// Flush inserts the rows that were added since the last time.
 func (b *Inserter) Flush() error {
 	if len(b.values) == 0 {
 		return nil

@@ -21,6 +21,7 @@ func (t *Tx) Name(s string) (any, error) {
 	return t.NameID(s)
 }
 
+// NameID returns the id of an interned string.
 func (t *Tx) NameID(s string) (int64, error) {
 	if id, ok := t.names.ids[s]; ok {
 		return id, nil

@@ -192,9 +192,10 @@ func IntoSet(set map[int64]bool) func(*sql.Rows) error {
 	}
 }
 
+// Sorted returns the keys of a set in ascending order.
 func Sorted[V any](set map[int64]V) []int64 { return slices.Sorted(maps.Keys(set)) }
 
-// id returns the next free row id of a table. All row ids of a commit come from here.
+// NextID returns the next free row id of a table. All row ids of a commit come from here.
 func (t *Tx) NextID(table string) (int64, error) {
 	n, ok := t.next[table]
 	if !ok {

@@ -15,6 +15,7 @@ func Null(s string) any {
 	return s
 }
 
+// NullNative returns a native id as it is stored: 16 bytes for a UUID, nil for "".
 func NullNative(id *index.NativeID) any {
 	if id.IsUUID {
 		return id.UUID[:]
@@ -22,6 +23,7 @@ func NullNative(id *index.NativeID) any {
 	return Null(id.Text)
 }
 
+// NullTime returns microseconds since 1970, nil for an unknown time.
 func NullTime(t transcript.Time) any {
 	if !t.Valid {
 		return nil
@@ -29,6 +31,7 @@ func NullTime(t transcript.Time) any {
 	return t.UnixMicro
 }
 
+// NullZone returns the offset of a time from UTC, nil for an unknown time.
 func NullZone(t transcript.Time) any {
 	if !t.Valid {
 		return nil
@@ -36,6 +39,7 @@ func NullZone(t transcript.Time) any {
 	return int64(t.Offset)
 }
 
+// NullCount returns a count, nil for an unknown one.
 func NullCount(c transcript.Count) any {
 	if !c.Known {
 		return nil
@@ -43,6 +47,7 @@ func NullCount(c transcript.Count) any {
 	return c.N
 }
 
+// Flag returns 1 for true.
 func Flag(b bool) int64 {
 	if b {
 		return 1
@@ -60,6 +65,7 @@ func Attributes(a transcript.Attributes) (any, error) {
 	return string(b), err
 }
 
+// NullInt returns what reading the column of a number gives.
 func NullInt(t *int64) (n sql.NullInt64) {
 	if t != nil {
 		n = sql.NullInt64{Int64: *t, Valid: true}
@@ -67,6 +73,7 @@ func NullInt(t *int64) (n sql.NullInt64) {
 	return n
 }
 
+// OrNil returns a number as a column, nil for none.
 func OrNil(t *int64) any {
 	if t == nil {
 		return nil
