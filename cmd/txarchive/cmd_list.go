@@ -199,13 +199,7 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, s *sugge
 		return
 	}
 	a.Note("No %s matches.", what)
-	matches := func(t *query.Tree) bool {
-		asked.Query = t
-		for _, err := range store.Index().Runs(ctx, asked, index.Page{Limit: 1, AllVersions: o.allVersions}) {
-			return err == nil
-		}
-		return false
-	}
+	matches := runsMatch(ctx, store, asked, index.Page{AllVersions: o.allVersions})
 	if undated := suggest.Undated(asked.Query); undated != nil && !matches(asked.Query) { // a run may have no conversations
 		for r, err := range store.Index().Runs(ctx, index.Selection{Query: undated}, index.Page{Limit: 1, AllVersions: o.allVersions}) {
 			at := r.Started
@@ -223,4 +217,16 @@ func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, s *sugge
 	}
 	s.Relaxed(ctx, command, o.typed.Print(asked.Query), matches)
 	s.Show(ctx, o.query)
+}
+
+// runsMatch returns a function that reports whether any run matches a query, in the place of that of a selection.
+func runsMatch(ctx context.Context, store *archive.Archive, of index.Selection, page index.Page) func(*query.Tree) bool {
+	page.Limit = 1
+	return func(t *query.Tree) bool {
+		of.Query = t
+		for _, err := range store.Index().Runs(ctx, of, page) {
+			return err == nil
+		}
+		return false
+	}
 }

@@ -257,5 +257,10 @@ func (a *app) chooseQuery(ctx context.Context, store *archive.Archive, c *prune.
 		}
 		c.Runs = append(c.Runs, r.ID)
 	}
+	if len(c.Runs) == 0 { // the query may be misspelt; what else it may mean is to be looked at first
+		s := a.suggester(store)
+		s.Relaxed(ctx, "list", text, runsMatch(ctx, store, index.Selection{}, index.Page{}))
+		s.Else()
+	}
 	return nil
 }
