@@ -193,9 +193,9 @@ func (a *app) printStep(s nightly.StepReport, previous string) string {
 		fmt.Fprintln(a.Out, "  same error")
 	default:
 		previous = *s.Error
-		fmt.Fprintln(a.Out, a.Wrap("  ", terminal.OneLine(previous), "    "))
+		a.Line("  %s", previous)
 		if _, hint := explain(context.Background(), s.Err); hint != "" {
-			fmt.Fprintln(a.Out, a.Wrap("  hint: ", terminal.OneLine(a.completeCommands(hint)), "    "))
+			a.Line("  hint: %s", a.completeCommands(hint))
 		}
 	}
 	for i, p := range s.Problems {
@@ -203,7 +203,7 @@ func (a *app) printStep(s nightly.StepReport, previous string) string {
 			a.Line("  ... and %s", terminal.Plural(len(s.Problems)-i, "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintln(a.Out, a.Wrap("  ", terminal.OneLine(p), "    "))
+		a.Line("  %s", p)
 	}
 	return previous
 }

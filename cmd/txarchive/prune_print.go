@@ -48,7 +48,7 @@ func (a *app) printPlan(plan *prune.Plan, limit int) error {
 		fmt.Fprintf(a.Out, "... and %s (--limit 0 shows all)\n\n", terminal.Plural(n, "more run", "more runs"))
 	}
 	for said := range strings.SplitSeq(planSummary(plan), "\n") {
-		fmt.Fprintln(a.Out, a.Wrap("", said, "  "))
+		a.Line("%s", said)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (s *Report) Print(p *printer.Printer) {
 	case s.Unindexed == 0: // else the first ingest is still running
 		p.Note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	}
-	fmt.Fprintln(p.Out, p.Wrap("", s.storageLine(p), "  "))
+	p.Line("%s", s.storageLine(p))
 	s.printNights(p)
 	if s.Unindexed > 0 {
 		fmt.Fprintln(p.Out, p.Style().Yellow(notIndexed(s.Unindexed)))
@@ -31,7 +31,7 @@ func (s *Report) Print(p *printer.Printer) {
 	}
 	if new := mergeRepeated(s.Nightly.New); len(new) > 0 {
 		for _, one := range new[:min(len(new), maxNewProblems)] {
-			fmt.Fprintln(p.Out, p.Wrap("  new: ", terminal.OneLine(one), "    "))
+			p.Line("  new: %s", one)
 		}
 		if len(new) > maxNewProblems {
 			p.Line("  ... and %s; --json lists all", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
