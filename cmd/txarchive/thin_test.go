@@ -227,3 +227,32 @@ func TestNoTitleStays(t *testing.T) {
 		}
 	}
 }
+
+// TestThinnedThenPruned: an original with marks replaces the one that it was made of, also once it is pruned itself: in any index, and for an undo.
+func TestThinnedThenPruned(t *testing.T) {
+	t.Parallel()
+	source, dir := filepath.Join(t.TempDir(), "awf"), filepath.Join(t.TempDir(), "archive")
+	file := filepath.Join(source, awfTranscripts[len("awf/"):], "00000001-0000-4000-8000-000000000001.jsonl")
+	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	result := fmt.Sprintf(`{"seq":1,"run_id":"00000001-0000-4000-8000-000000000001","type":"message.tool_result","path":"w","iteration":0,"timestamp":"2026-11-21T00:00:01Z","payload":{"role":"user","blocks":[{"type":"tool_result","tool_use_id":"t1","content":%q}]}}`+"\n",
+		strings.Repeat("wombat ", 20000))
+	written(t, file, []byte(saidInAWF("quokka")+result))
+	call(t, dir, "ingest", source)
+	call(t, dir, "prune", "--query", "format:awf", "--thin", "payloads", "--allow-empty", "--yes")
+	call(t, dir, "verify", "--deep")
+	call(t, dir, "prune", "--query", "format:awf", "--allow-empty", "--yes")
+	call(t, dir, "verify", "--deep")
+	call(t, dir, "reindex")
+	if out := call(t, dir, "prune", "--undo", "--json"); !strings.Contains(out, `"rivals":0}`) {
+		t.Errorf("the undo says %s", out)
+	}
+	for _, after := range []string{"undo", "reindex"} {
+		if after == "reindex" {
+			call(t, dir, after)
+		}
+		call(t, dir, "verify", "--deep")
+		if out := call(t, dir, "search", "--json", "quokka"); !strings.Contains(out, "quokka") {
+			t.Errorf("after %s, the run is not found", after)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func TestRivals(t *testing.T) {
 	buried := last(winner)
 	tomb := blob.NewTombstone(&buried, "").Fact(at)
 	for i, order := range [][]*index.PackRow{
-		{one[0], two[0], one[1], two[1], one[2]}, {two[0], two[1], one[0], one[1], one[2]}, {one[0], one[1], one[2], two[0], two[1]},
+		{one[0], two[0], one[1], two[1], one[2]}, {two[0], one[0], two[1], one[1], one[2]}, {two[0], two[1], one[0], one[1], one[2]}, {one[0], one[1], one[2], two[0], two[1]},
 	} {
 		for _, bury := range []bool{false, true} {
 			db, err := Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), Options{})

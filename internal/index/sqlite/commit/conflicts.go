@@ -2,9 +2,12 @@ package commit
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
+	"math"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -16,34 +19,66 @@ import (
 // The other stays in the packs, where verify names it. When the kept one gets a tombstone later, only a reindex brings in the other, whose
 // rows were left out before: it commits the tombstones of all packs first.
 
-// wins reports whether a version replaces another that has its name and number. If neither has a tombstone, the index remembers that the
-// packs have more than it does (catalog.RivalsKey): restores of all versions read those.
-func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, error) {
-	tombstoned, err := c.hasTombstone(v)
-	if err != nil || tombstoned {
+// wins reports whether a version replaces another that has its name and number: one without a tombstone comes before one with, the one with
+// the later tombstone, which is the one that was seen last, before the other, and then the one with the smaller root. If neither has a
+// tombstone, the index remembers that the packs have more than it does (catalog.RivalsKey): restores of all versions read those.
+func (c *commit) wins(v *blob.Version, was *knownVersion) (bool, error) {
+	its, err := c.buried(v)
+	if err != nil {
 		return false, err
 	}
-	if !rivalBuried {
-		if err := c.Exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", catalog.RivalsKey); err != nil {
-			return false, err
-		}
+	other, err := c.rivalBuried(v, was)
+	if err != nil {
+		return false, err
 	}
-	if len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
-		return false, nil
+	if its == alive && other == alive {
+		err = c.Exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", catalog.RivalsKey)
 	}
-	return rivalBuried || bytes.Compare(v.Root[:], rival[:]) < 0, nil
+	return cmp.Or(cmp.Compare(other, its), bytes.Compare(v.Root[:], was.root[:])) < 0, err
 }
 
-// hasTombstone reports whether a version, or what it has grown to, has a tombstone.
-func (c *commit) hasTombstone(v *blob.Version) (bool, error) {
-	if _, yes, err := c.tombstoneOf(v); err != nil || yes {
-		return yes, err
+// alive is the time of the tombstone of a version that has none: later than any.
+const alive = math.MaxInt64
+
+// buried returns the time of the tombstone of a version, or of what it has grown to.
+func (c *commit) buried(v *blob.Version) (at int64, err error) {
+	key, yes, err := c.tombstoneOf(v)
+	if err != nil {
+		return 0, err
+	}
+	if yes {
+		return c.buriedBy(key)
 	}
 	if named, err := c.tombstonedRoots(); err != nil || !named[rootStart(v.Root)] {
-		return false, err
+		return alive, err
 	}
-	return c.Exists(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
-		AND value ->> '$.size' >= ?`, v.Root.String(), v.Number, v.Size)
+	at = alive
+	return at, c.Each(`SELECT time, value FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
+		AND value ->> '$.size' >= ? ORDER BY time DESC`, func(r *sql.Rows) error {
+		var time int64
+		var value string
+		err := r.Scan(&time, &value)
+		if t, bad := blob.ParseTombstone(blob.Fact{Kind: blob.FactTombstone, Value: json.RawMessage(value)}); bad == nil && t.Source == v.Source && t.Path == v.Path {
+			at = min(at, time)
+		}
+		return err
+	}, v.Root.String(), v.Number, v.Size)
+}
+
+// rivalBuried is buried for the version that the index has under the name and number of another.
+func (c *commit) rivalBuried(v *blob.Version, was *knownVersion) (at int64, err error) {
+	if was.tombstone.Valid {
+		return c.buriedBy(was.tombstone.String)
+	}
+	rival := *v
+	rival.Root, rival.SHA256, rival.Size = was.root, was.sum, was.size
+	return c.buried(&rival)
+}
+
+// buriedBy returns the time of the tombstone of a key, also if it was retracted when no bytes were left.
+func (c *commit) buriedBy(key string) (at int64, err error) {
+	_, err = c.Get("SELECT time FROM facts WHERE kind = 'tombstone' AND key = ?", []any{key}, &at)
+	return at, err
 }
 
 // tombstonedRoots are the first bytes of the roots that tombstones name. A replacement mostly has a root of its own, and
@@ -71,7 +106,7 @@ func (c *commit) tombstonedRoots() (map[uint64]bool, error) {
 func rootStart(root blob.Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
 
 // replaceVersion replaces one version by another of the same name. Its extents and rows follow.
-func (c *commit) replaceVersion(id, chain int64, p *index.PackRow, v *blob.Version) error {
+func (c *commit) replaceVersion(id, chain int64, v *blob.Version, archived int64) error {
 	if err := c.deleteStatements(id); err != nil {
 		return err
 	}
@@ -90,7 +125,7 @@ func (c *commit) replaceVersion(id, chain int64, p *index.PackRow, v *blob.Versi
 		return err
 	}
 	return c.Exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
-		root_dir = ?, archived = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, archivedAt(p, v), id)
+		root_dir = ?, archived = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, archived, id)
 }
 
 // coverVersion hides a version whose present content has a tombstone.

@@ -22,7 +22,7 @@ func (c *commit) ledger(f blob.Fact) error {
 		return nil // ignored, as in applyTombstone
 	}
 	version, err := c.ledgerVersion(l)
-	if err != nil {
+	if err != nil || version == 0 {
 		return err
 	}
 	var key sql.NullString
@@ -53,8 +53,8 @@ func (c *commit) ledger(f blob.Fact) error {
 	return c.ledgerLinks(o, l.Links)
 }
 
-// ledgerVersion returns the version that a ledger is about. gc may have dropped it from the manifests: then the ledger is all
-// that is left, and its row is added.
+// ledgerVersion returns the version that a ledger is about, 0 if the index has another original of its name and number. gc may have dropped
+// it from the manifests: then the ledger is all that is left, and its row is added.
 func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	v := &l.Version
 	delete(c.addedVersions, index.KeyOf(v))
@@ -62,11 +62,20 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ok, err := c.Get("SELECT id FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id)
-	if err != nil || ok {
-		return id, err
+	was, known, err := c.knownVersion(file, v.Number)
+	if err != nil || known && was.root == v.Root {
+		return was.id, err
 	}
-	if id, _, err = c.addVersion(file, v, 0); err != nil || !l.Tombstoned {
+	if known {
+		// What is not under a tombstone has its bytes in a pack, which decides.
+		if wins, err := c.wins(v, &was); err != nil || !wins || !was.tombstone.Valid {
+			return 0, err
+		}
+		id, err = was.id, c.replaceVersion(was.id, was.chain, v, 0)
+	} else {
+		id, _, err = c.addVersion(file, v, 0)
+	}
+	if err != nil || !l.Tombstoned {
 		return id, err
 	}
 	err = c.Exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)

@@ -95,11 +95,11 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	id, chain := was.id, was.chain
 	switch {
 	case known && was.root != v.Root:
-		wins, err := c.wins(v, was.root, was.tombstone.Valid)
-		if err != nil || !wins {
+		wins, err := c.wins(v, &was)
+		if err != nil || !wins || len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
 			return err
 		}
-		if err := c.replaceVersion(id, chain, p, v); err != nil {
+		if err := c.replaceVersion(id, chain, v, archivedAt(p, v)); err != nil {
 			return err
 		}
 	case known:
