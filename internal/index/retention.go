@@ -33,7 +33,8 @@ type DisplacedReader interface {
 // Displaced is the tombstone of an original that the index has no room for.
 type Displaced struct {
 	blob.Tombstone
-	Time int64 // microseconds
+	Time   int64  // microseconds
+	Ledger string // the pack with its ledger
 }
 
 // InventoryOptions ask for what takes long to find out, and is zero otherwise.

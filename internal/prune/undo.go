@@ -75,7 +75,7 @@ func (p *Pruner) leaveGone(ctx context.Context, back map[string]bool, names []st
 	}
 	all := slices.AppendSeq(make([]string, 0, len(gone)), maps.Keys(gone))
 	slices.Sort(all)
-	nothing := len(all) == len(back) && !slices.ContainsFunc(rivals, func(d displaced) bool { return slices.Contains(names, d.Plan) })
+	nothing := len(all) == len(back) && !slices.ContainsFunc(rivals, func(d displaced) bool { return d.isNamed(names) })
 	for _, run := range all {
 		if nothing || slices.Contains(names, run) {
 			return nil, fmt.Errorf("run %s cannot be restored: %w", run, ErrGone)
@@ -100,15 +100,12 @@ func (p *Pruner) pruned(ctx context.Context) iter.Seq2[index.PrunedVersion, erro
 // isGone reports whether gc has removed bytes of a pruned version.
 func isGone(g *index.PrunedVersion) bool { return g.Tombstone != "" && g.Bytes < g.Size }
 
-// runsToRestore returns the runs to restore. There are none if a plan has only originals that are displaced now.
+// runsToRestore returns the runs to restore. There are none if only originals that are displaced now are left of a plan or a run.
 func (p *Pruner) runsToRestore(ctx context.Context, names []string, rivals []displaced) (map[string]bool, error) {
 	back, known := map[string]bool{}, map[string]error{}
 	for _, name := range names {
-		known[name] = ErrNothing
-	}
-	for _, d := range rivals {
-		if known[d.Plan] != nil {
-			known[d.Plan] = nil
+		if known[name] = ErrNothing; slices.ContainsFunc(rivals, func(d displaced) bool { return d.isNamed([]string{name}) }) {
+			known[name] = nil
 		}
 	}
 	for g, err := range p.Index.PrunedVersions(ctx, "") {

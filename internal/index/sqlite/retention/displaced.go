@@ -2,7 +2,9 @@ package retention
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,9 +19,9 @@ import (
 const unplaced = `SELECT d.kind, d.key, d.time, d.value FROM facts d WHERE d.kind = 'tombstone' AND d.value IS NOT NULL AND d.value ->> '$.redacted' IS NULL
 	AND coalesce(d.value ->> '$.plan', ?1) <> ?1 AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.grave = d.key)`
 
-// isDisplaced asks whether another original has the place of one whose ledger stands.
-const isDisplaced = `SELECT EXISTS (SELECT 1 FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ? CROSS JOIN versions v ON v.file = f.id AND v.number = ?
-	CROSS JOIN chains c ON c.id = v.chain WHERE s.name = ? AND c.root <> ?) AND EXISTS (SELECT 1 FROM facts WHERE kind = 'ledger' AND key = ? AND value IS NOT NULL)`
+// displacedLedger selects the pack with the ledger of an original whose place another one has taken.
+const displacedLedger = `SELECT l.pack FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ? CROSS JOIN versions v ON v.file = f.id AND v.number = ?
+	CROSS JOIN chains c ON c.id = v.chain CROSS JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL WHERE s.name = ? AND c.root <> ?`
 
 // Displaced returns the tombstones of originals whose place another original has taken.
 func (r *Reader) Displaced(ctx context.Context) (all []index.Displaced, err error) {
@@ -38,13 +40,14 @@ func (r *Reader) Displaced(ctx context.Context) (all []index.Displaced, err erro
 		if err != nil || t.Number == 0 {
 			continue // verify reports malformed facts
 		}
-		var yes bool
+		d := index.Displaced{Tombstone: t, Time: f.Time.UnixMicro()}
 		key := index.LedgerKey(&blob.Version{Source: t.Source, Path: t.Path, Number: t.Number, Root: t.Root})
-		if err := r.pool.GetContext(ctx, &yes, isDisplaced, t.Path, t.Number, t.Source, t.Root[:], key); err != nil {
+		switch err := r.pool.GetContext(ctx, &d.Ledger, displacedLedger, t.Path, t.Number, key, t.Source, t.Root[:]); {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
 			return nil, fmt.Errorf("read what was displaced: %w", engine.Damage(err))
-		}
-		if yes {
-			all = append(all, index.Displaced{Tombstone: t, Time: f.Time.UnixMicro()})
+		default:
+			all = append(all, d)
 		}
 	}
 	return all, nil
