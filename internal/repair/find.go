@@ -52,7 +52,7 @@ func (inv *inventory) locate(ctx context.Context, c *chain) error {
 	} else {
 		c.addSound(inv)
 	}
-	steps := []func(context.Context, *chain, span) ([]segment, error){inv.fromParts, inv.fromSoundMembers, inv.fromBackup, inv.fromSource}
+	steps := []func(context.Context, *chain, span) ([]segment, error){inv.fromParts, inv.fromSoundMembers, inv.fromOutside, inv.fromSource}
 	if c.deleted {
 		steps = steps[:2]
 	}
@@ -161,10 +161,10 @@ func (inv *inventory) fromParts(ctx context.Context, c *chain, gap span) ([]segm
 	return inv.fill(ctx, c, gap, c.parts)
 }
 
-// fromBackup fills a gap with the parts of the chain in the backup, which may be cut differently.
-func (inv *inventory) fromBackup(ctx context.Context, c *chain, gap span) ([]segment, error) {
+// fromOutside fills a gap with the parts of the chain in the backup or in replaced packs, which may be cut differently.
+func (inv *inventory) fromOutside(ctx context.Context, c *chain, gap span) ([]segment, error) {
 	var parts []part
-	for _, e := range inv.backups[c.Version.Chain()] {
+	for _, e := range inv.outside[c.Version.Chain()] {
 		parts = append(parts, part{Extent: e})
 	}
 	slices.SortFunc(parts, func(a, b part) int { return a.Compare(&b.Extent) })

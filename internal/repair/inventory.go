@@ -37,7 +37,7 @@ type inventory struct {
 	span    blob.Span
 	handled map[blob.Name]bool // originals that adoptOrphans has planned already
 	chains  map[blob.Chain]*chain
-	backups map[blob.Chain][]blob.Extent
+	outside map[blob.Chain][]blob.Extent // as the backup or replaced packs state them
 }
 
 // packInfo is a pack of the archive, or of the backup.

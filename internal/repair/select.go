@@ -30,12 +30,12 @@ func (inv *inventory) selectNamed(ctx context.Context, names map[blob.Name]bool)
 
 // deselect releases everything that only searching needs.
 func (inv *inventory) deselect() {
-	inv.chains, inv.backups, inv.contents, inv.candidates, inv.checked = nil, nil, pack.ContentIndex{}, nil, nil
+	inv.chains, inv.outside, inv.contents, inv.candidates, inv.checked = nil, nil, pack.ContentIndex{}, nil, nil
 }
 
 // selectChains selects the chains of originals that are wanted, at most limit. 0 is no limit.
 func (inv *inventory) selectChains(ctx context.Context, wanted func(blob.Name) bool, limit int) error {
-	inv.chains, inv.backups = map[blob.Chain]*chain{}, map[blob.Chain][]blob.Extent{}
+	inv.chains, inv.outside = map[blob.Chain]*chain{}, map[blob.Chain][]blob.Extent{}
 	for _, name := range inv.names() {
 		pi := inv.packs[name]
 		if pi.replaced || pi.sound && !inv.span.Overlaps(pi.first, pi.last) {
@@ -62,19 +62,33 @@ func (inv *inventory) selectChains(ctx context.Context, wanted func(blob.Name) b
 		_, c.deleted = inv.tombstones.Of(&c.Version)
 	}
 	for _, pi := range inv.backupPacks {
-		if !inv.span.Overlaps(pi.first, pi.last) {
-			continue
-		}
-		versions, err := pi.versions(ctx, inv.repair.Backup, wanted)
-		if err != nil {
+		if err := inv.addOutside(ctx, pi, inv.repair.Backup, wanted); err != nil {
 			return fmt.Errorf("read the backup: pack %s: %w", pi.Name, err)
 		}
-		for i := range versions {
-			key := versions[i].Chain()
-			inv.backups[key] = append(inv.backups[key], versions[i].Extents...)
+	}
+	for _, name := range inv.names() {
+		pi := inv.packs[name]
+		if !pi.replaced || !pi.sound {
+			continue
+		}
+		if err := inv.addOutside(ctx, pi, inv.repair.Packs, wanted); err != nil {
+			return fmt.Errorf("pack %s: %w", name, err)
 		}
 	}
 	return ctx.Err()
+}
+
+// addOutside adds where a pack that is not part of the archive, of the backup or replaced by another, says that bytes of chains lie.
+func (inv *inventory) addOutside(ctx context.Context, pi *packInfo, in blob.Store, wanted func(blob.Name) bool) error {
+	if !inv.span.Overlaps(pi.first, pi.last) {
+		return nil
+	}
+	versions, err := pi.versions(ctx, in, wanted)
+	for i := range versions {
+		key := versions[i].Chain()
+		inv.outside[key] = append(inv.outside[key], versions[i].Extents...)
+	}
+	return err
 }
 
 // shortenSpan shortens the span and drops the chains after it, if there are more than limit.

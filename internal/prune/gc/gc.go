@@ -55,6 +55,7 @@ type GC struct {
 	factsLimit int                  // replaces FactsBytes, for tests
 	matches    func(blob.Fact) bool // facts to count, for Forget
 	began      time.Time
+	replaced   map[string]bool // packs that the index knows to be replaced, while Run runs
 }
 
 // Options configure and bound a gc.
@@ -97,11 +98,12 @@ func (r *Report) Freed() int64 { return r.Before - r.After + r.Index.Before - r.
 
 // Run performs a gc. The Report is valid even if Run fails.
 func (g *GC) Run(ctx context.Context) (r Report, err error) {
-	g.began = g.Now()
-	if !g.Options.DryRun {
-		if err := g.sweep(ctx, &r); err != nil {
+	g.began, g.replaced = g.Now(), map[string]bool{}
+	for name, err := range g.Index.Replaced(ctx) {
+		if err != nil {
 			return r, fmt.Errorf("gc: %w", err)
 		}
+		g.replaced[name] = true
 	}
 	if err := g.rewrite(ctx, &r); err != nil {
 		return r, fmt.Errorf("gc: %w", err)
@@ -117,21 +119,15 @@ func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	return r, nil
 }
 
-// sweep removes packs that have been replaced: an interrupted gc has left them behind, or they came back with a copy of the archive.
-func (g *GC) sweep(ctx context.Context, r *Report) error {
-	replaced := map[string]bool{}
-	for name, err := range g.Index.Replaced(ctx) {
-		if err != nil {
-			return err
-		}
-		replaced[name] = true
-	}
+// sweep removes packs that have been replaced: an interrupted gc has left them behind, or they came back with a copy of the archive. One
+// that a repair needs stays.
+func (g *GC) sweep(ctx context.Context, h *holdings, r *Report) error {
 	var names []string
 	for info, err := range g.Packs.List(ctx) {
 		if err != nil {
 			return err
 		}
-		if replaced[info.Name] {
+		if g.replaced[info.Name] && !h.needsLeftover(info.Name) {
 			names = append(names, info.Name)
 		}
 	}
@@ -160,6 +156,11 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 	}
 	if err := g.checkComplete(ctx, h); err != nil {
 		return err
+	}
+	if !g.Options.DryRun {
+		if err := g.sweep(ctx, h, r); err != nil {
+			return err
+		}
 	}
 	r.Before, r.PacksBefore = h.size()
 	r.Dead, r.Spared = h.dead, h.spared

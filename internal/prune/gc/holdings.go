@@ -17,7 +17,9 @@ import (
 type holdings struct {
 	volumes    []*volume // ordered by name, without replaced packs
 	byName     map[string]*volume
-	replaced   map[string]bool // packs that others replace, whether they exist or not
+	replaced   map[string]bool     // packs that others replace, whether they exist or not
+	leftovers  map[string][]uint64 // of those that could be read: the chains that they state, as hashes
+	incomplete map[uint64]bool     // chains that are not dead and of which no other pack has all bytes, as hashes
 	stock      pack.ContentIndex
 	tombstones blob.Tombstones
 	losses     blob.Losses

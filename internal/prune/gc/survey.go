@@ -89,7 +89,7 @@ func (s *walker) wants(n blob.Name) bool { return s.span.Has(n) && (s.wanted == 
 // gather adds what the manifests say, one after another, except packs known to be replaced, and records which packs
 // are. It selects the chains of a first span.
 func (s *walker) gather(ctx context.Context) error {
-	h := &holdings{byName: map[string]*volume{}, replaced: s.replaced, matched: map[string]int64{}, factsLimit: cmp.Or(s.gc.factsLimit, FactsBytes)}
+	h := &holdings{byName: map[string]*volume{}, replaced: s.replaced, matched: map[string]int64{}, leftovers: map[string][]uint64{}, incomplete: map[uint64]bool{}, factsLimit: cmp.Or(s.gc.factsLimit, FactsBytes)}
 	h.deselect()
 	s.holdings, s.span = h, blob.Span{}
 	for info, err := range s.gc.Packs.List(ctx) {
@@ -104,13 +104,18 @@ func (s *walker) gather(ctx context.Context) error {
 			}
 			return s.wants(version.Name())
 		})
+		if err != nil && s.gc.replaced[info.Name] {
+			continue // nobody needs it, or a repair does
+		}
 		if err != nil {
 			return err
 		}
 		for _, name := range m.Replaces {
 			s.replaced[name] = true
 		}
-		if !s.replaced[info.Name] {
+		if s.replaced[info.Name] {
+			h.leftovers[info.Name] = v.chains
+		} else {
 			s.gc.add(h, v, &m)
 			s.span = h.selectVersions(v, &m, s.span, h.tombstones.VersionBudget(s.limit))
 		}
@@ -254,6 +259,9 @@ func (h *holdings) measure() {
 		case c.tombstoned:
 			h.spared++
 		}
+		if v := c.version(); !c.dead && !c.Complete() && len(h.losses.Of(&v)) == 0 {
+			h.incomplete[hashOf(c.key())] = true
+		}
 		for i := range c.parts {
 			if p := &c.parts[i]; p.at != nil && p.at.Pack != p.by && !c.dead {
 				v := h.byName[p.at.Pack]
@@ -271,6 +279,13 @@ func (h *holdings) measure() {
 			}
 		}
 	}
+}
+
+// needsLeftover reports whether a replaced pack may have bytes that an original needs and no other pack has. A copy of the archive, in which
+// the original had not grown, has pruned and collected it; then their packs came together.
+func (h *holdings) needsLeftover(name string) bool {
+	chains, read := h.leftovers[name]
+	return !read && len(h.incomplete) > 0 || slices.ContainsFunc(chains, func(hash uint64) bool { return h.incomplete[hash] })
 }
 
 // ManifestLine is the typical compressed size of one line of a manifest.
