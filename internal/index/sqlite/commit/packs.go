@@ -104,7 +104,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		}
 	case known:
 		if was.tombstone.Valid && v.Size > was.size { // the tombstone does not cover what it has grown to
-			if err := c.deleteStatements(id); err != nil {
+			if err := c.clearBuried(id, was.tombstone.String, v); err != nil {
 				return err
 			}
 		}

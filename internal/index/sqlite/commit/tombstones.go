@@ -75,15 +75,20 @@ func (c *commit) liftRetractedTombstone(key string, v *blob.Version) error {
 	if err != nil || stands {
 		return err
 	}
+	return c.liftTombstone(key, func(version int64) error { return c.clearBuried(version, key, v) })
+}
+
+// clearBuried clears what the index has of a version that lay under a tombstone, but for a ledger that is no older than a retraction of it.
+func (c *commit) clearBuried(version int64, key string, v *blob.Version) error {
 	kept, err := c.Exists(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
-		WHERE t.kind = 'tombstone' AND t.key = ?`, index.LedgerKey(v), key)
+		WHERE t.kind = 'tombstone' AND t.key = ? AND t.value IS NULL`, index.LedgerKey(v), key)
 	if err != nil {
 		return err
 	}
 	if kept {
-		return c.liftTombstone(key, c.changes.TouchVersion)
+		return c.changes.TouchVersion(version)
 	}
-	return c.liftTombstone(key, c.deleteStatements)
+	return c.deleteStatements(version)
 }
 
 // hideVersion deletes everything that a version states, and marks it with the key of its tombstone.
