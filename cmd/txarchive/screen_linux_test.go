@@ -132,7 +132,7 @@ func TestMessagesFit(t *testing.T) {
 	for _, line := range []string{
 		"search workflow", "search workfow", "search role:usr", "list format:lesly", "list title:nothing", "show rnothere", "show r", "list --sort nothing",
 		"prune --query format:leslie", "prune --undo p1", "policy show", "verify extra words", "search --nothing", "cost --by nothing", "cost after:2030",
-		"forget --query format:leslie 'no such words'", "restore --all --to .", "backup verify nowhere", "sql SELECT", "schedule status", "prices list gpt",
+		"forget --query format:leslie 'no such words'", "restore --all --to /dev/null/x", "backup verify nowhere", "sql SELECT", "schedule status", "prices list gpt",
 	} {
 		for _, width := range []int{43, 80} {
 			slave, screen := terminalOf(t, uint16(width))
