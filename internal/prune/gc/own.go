@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // ownText is what the program itself writes into archives: names of columns and keys, README.txt. A match that is the same there,
@@ -86,7 +86,7 @@ func (f *Forget) learn(fact blob.Fact) {
 }
 
 // ownNames are those that the program gives to files and directories, but for packs.
-var ownNames = regexp.MustCompile(`^(README\.txt|lock|index(-[0-9]+)?\.db(-wal|-shm)?|(packs|quarantine)(/[0-9]{4}(/[0-9]{2})?)?)$`)
+var ownNames = lazyregexp.New(`^(README\.txt|lock|index(-[0-9]+)?\.db(-wal|-shm)?|(packs|quarantine)(/[0-9]{4}(/[0-9]{2})?)?)$`)
 
 // searchPath counts the matches in the path of a file below the archive's directory.
 func (f *Forget) searchPath(rel string) int64 {

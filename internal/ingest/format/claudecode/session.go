@@ -267,10 +267,7 @@ func (r *reader) emit(e *transcript.Event) {
 // emitOther yields a line that is not an event: it is searchable, and counted by type and version.
 func (r *reader) emitOther(l *line, repeated bool) {
 	e := r.event(l, repeated)
-	e.Kind, e.Role = otherKinds[l.kind], ""
-	if e.Kind == "" {
-		e.Kind = transcript.KindUnknown
-	}
+	e.Kind, e.Role = otherKind(l.kind), ""
 	e.Parts[0].Text = ""
 	switch l.kind {
 	case "system":
@@ -315,25 +312,21 @@ func (r *reader) attachment(l *line, e *transcript.Event) {
 	}
 }
 
-// otherKinds maps the types of lines that are not events to their kinds.
-var otherKinds = kinds(map[transcript.Kind][]string{
-	transcript.KindNotice: {"progress", "attachment", "queue-operation", "summary", "ai-title", "custom-title", "agent-name", "last-prompt", "tag",
-		"task-summary", "content-replacement", "system", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "prompt_suggestion",
-		"auth_status"},
-	transcript.KindCompaction: {"marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset"},
-	transcript.KindLifecycle: {"file-history-snapshot", "file-history-delta", "mode", "permission-mode", "pr-link", "worktree-state", "bridge-session",
+// otherKind returns the kind of a type of lines that are not events.
+func otherKind(typ string) transcript.Kind {
+	switch typ {
+	case "progress", "attachment", "queue-operation", "summary", "ai-title", "custom-title", "agent-name", "last-prompt", "tag",
+		"task-summary", "content-replacement", "system", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary",
+		"prompt_suggestion", "auth_status":
+		return transcript.KindNotice
+	case "marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset":
+		return transcript.KindCompaction
+	case "file-history-snapshot", "file-history-delta", "mode", "permission-mode", "pr-link", "worktree-state", "bridge-session",
 		"agent-setting", "agent-color", "atis-latch", "isolation-latch", "memory-mode", "dev-mods", "cost-state", "relocated", "continued-in",
 		"fork-context-ref", "frame-link", "artifact-comment-monitor", "artifact-autoreact-ledger", "history-suppression", "attribution-snapshot",
 		"speculation-accept", "ended-by-model", "observer-ref", "api-request", "api-request-shape", "api-request-blob",
-		"control_request", "control_response", "control_cancel_request", "command_lifecycle", "keep_alive"},
-})
-
-func kinds(of map[transcript.Kind][]string) map[string]transcript.Kind {
-	all := map[string]transcript.Kind{}
-	for kind, names := range of {
-		for _, name := range names {
-			all[name] = kind
-		}
+		"control_request", "control_response", "control_cancel_request", "command_lifecycle", "keep_alive":
+		return transcript.KindLifecycle
 	}
-	return all
+	return transcript.KindUnknown
 }

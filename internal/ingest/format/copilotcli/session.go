@@ -1,6 +1,7 @@
 package copilotcli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -178,39 +179,33 @@ func (p *parser) event(l line, kind transcript.Kind, role string) *transcript.Ev
 	return e
 }
 
-// uncountedKinds are the known types of uncounted lines, by full name or by the part before the first dot.
-var uncountedKinds = map[string]transcript.Kind{
-	"session.error": transcript.KindError, "session.info": transcript.KindNotice, "session.warning": transcript.KindNotice,
-	"session.compaction_start": transcript.KindCompaction, "session.compaction_complete": transcript.KindCompaction,
-	"session.truncation": transcript.KindCompaction, "assistant.reasoning": transcript.KindNotice,
-	"assistant.intent": transcript.KindNotice, "assistant.turn_start": transcript.KindLifecycle,
-	"assistant.turn_end": transcript.KindLifecycle, "assistant.usage": transcript.KindLifecycle,
-	"tool.user_requested": transcript.KindNotice, "skill.invoked": transcript.KindNotice, "abort": transcript.KindLifecycle,
-	"assistant.message_start": transcript.KindLifecycle, "assistant.message_delta": transcript.KindLifecycle,
-	"assistant.reasoning_delta": transcript.KindLifecycle, "assistant.streaming_delta": transcript.KindLifecycle,
-	"tool.execution_partial_result": transcript.KindLifecycle, "tool.execution_progress": transcript.KindLifecycle,
-	"assistant.fusion_phase_completed": transcript.KindNotice, "assistant.fusion_phase_failed": transcript.KindError,
-	"assistant.fusion_phase_started": transcript.KindLifecycle, "assistant.fusion_phase_activity": transcript.KindLifecycle,
-	"assistant.turn_retry": transcript.KindLifecycle, "assistant.idle": transcript.KindLifecycle,
-	"assistant.tool_call_delta": transcript.KindLifecycle, "assistant.server_tool_progress": transcript.KindLifecycle,
-	"model.call_failure": transcript.KindError, "tool_search": transcript.KindLifecycle, "auto_mode_switch": transcript.KindLifecycle,
-	"session": transcript.KindLifecycle, "subagent": transcript.KindLifecycle, "hook": transcript.KindLifecycle,
-	"permission": transcript.KindLifecycle, "user_input": transcript.KindLifecycle, "elicitation": transcript.KindLifecycle,
-	"sampling": transcript.KindLifecycle, "mcp": transcript.KindLifecycle, "external_tool": transcript.KindLifecycle,
-	"command": transcript.KindLifecycle, "commands": transcript.KindLifecycle, "capabilities": transcript.KindLifecycle,
-	"exit_plan_mode": transcript.KindLifecycle, "pending_messages": transcript.KindLifecycle, "model": transcript.KindLifecycle,
-	"session_limits_exhausted": transcript.KindLifecycle,
+// uncountedKind returns the kind of a known type of uncounted lines, by full name or by the part before the first dot, "" of others.
+func uncountedKind(typ string) transcript.Kind {
+	switch typ {
+	case "session.error", "assistant.fusion_phase_failed", "model.call_failure":
+		return transcript.KindError
+	case "session.info", "session.warning", "assistant.reasoning", "assistant.intent", "tool.user_requested", "skill.invoked",
+		"assistant.fusion_phase_completed":
+		return transcript.KindNotice
+	case "session.compaction_start", "session.compaction_complete", "session.truncation":
+		return transcript.KindCompaction
+	case "assistant.turn_start", "assistant.turn_end", "assistant.usage", "abort", "assistant.message_start", "assistant.message_delta",
+		"assistant.reasoning_delta", "assistant.streaming_delta", "tool.execution_partial_result", "tool.execution_progress",
+		"assistant.fusion_phase_started", "assistant.fusion_phase_activity", "assistant.turn_retry", "assistant.idle",
+		"assistant.tool_call_delta", "assistant.server_tool_progress", "tool_search", "auto_mode_switch", "session", "subagent", "hook",
+		"permission", "user_input", "elicitation", "sampling", "mcp", "external_tool", "command", "commands", "capabilities", "exit_plan_mode",
+		"pending_messages", "model", "session_limits_exhausted":
+		return transcript.KindLifecycle
+	}
+	return ""
 }
 
 // uncountedRow yields an uncounted event. If its type is unknown, it records the version that wrote it.
 func (p *parser) uncountedRow(l line) {
-	kind, known := uncountedKinds[l.typ]
-	if !known {
-		family, _, _ := strings.Cut(l.typ, ".")
-		kind, known = uncountedKinds[family]
-	}
+	family, _, _ := strings.Cut(l.typ, ".")
+	kind := cmp.Or(uncountedKind(l.typ), uncountedKind(family))
 	e := p.event(l, kind, "")
-	if !known {
+	if kind == "" {
 		e.Kind = transcript.KindUnknown
 		e.Attributes.Set("version", p.version)
 	}

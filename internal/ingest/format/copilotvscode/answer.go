@@ -1,6 +1,7 @@
 package copilotvscode
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -113,11 +114,7 @@ func (p *parser) partEvents(t *turn, v jsontext.Value) {
 		case "toolInvocationSerialized", "toolInvocation":
 			p.toolInvocation(t, suffix, kind, v)
 		default:
-			known, ok := uncountedKinds[kind]
-			if !ok {
-				known = transcript.KindUnknown
-			}
-			p.uncounted(t, suffix, known, kind, v)
+			p.uncounted(t, suffix, cmp.Or(uncountedKind(kind), transcript.KindUnknown), kind, v)
 		}
 	})
 	t.parts = append(t.parts, next)
@@ -134,15 +131,16 @@ func (p *parser) emitText(e *transcript.Event, nonBlank *bool) {
 	p.emit(e)
 }
 
-// uncountedKinds are the known kinds of parts that are not text, reasoning or calls.
-var uncountedKinds = map[string]transcript.Kind{
-	"textEditGroup": transcript.KindNotice, "notebookEditGroup": transcript.KindNotice, "codeblockUri": transcript.KindNotice,
-	"workspaceEdit": transcript.KindNotice, "externalEdit": transcript.KindNotice, "multiDiffData": transcript.KindNotice, "treeData": transcript.KindNotice,
-	"progressMessage": transcript.KindNotice, "progressTask": transcript.KindNotice, "progressTaskSerialized": transcript.KindNotice, "command": transcript.KindNotice,
-	"systemNotification": transcript.KindNotice, "info": transcript.KindNotice, "warning": transcript.KindNotice, "confirmation": transcript.KindNotice,
-	"elicitation": transcript.KindNotice, "elicitationSerialized": transcript.KindNotice, "questionCarousel": transcript.KindNotice, "planReview": transcript.KindNotice,
-	"extensions": transcript.KindNotice, "pullRequest": transcript.KindNotice, "hook": transcript.KindNotice, "voiceProgress": transcript.KindNotice,
-	"autoModeResolution": transcript.KindLifecycle, "undoStop": transcript.KindLifecycle, "mcpServersStarting": transcript.KindLifecycle,
-	"mcpServersStartingSerialized": transcript.KindLifecycle, "mcpServersStartingSlow": transcript.KindLifecycle, "mcpAuthenticationRequired": transcript.KindLifecycle,
-	"clearToPreviousToolInvocation": transcript.KindLifecycle, "prepareToolInvocation": transcript.KindLifecycle, "disabledClaudeHooks": transcript.KindLifecycle,
+// uncountedKind returns the kind of a known kind of part that is not text, reasoning or a call, "" of others.
+func uncountedKind(kind string) transcript.Kind {
+	switch kind {
+	case "textEditGroup", "notebookEditGroup", "codeblockUri", "workspaceEdit", "externalEdit", "multiDiffData", "treeData",
+		"progressMessage", "progressTask", "progressTaskSerialized", "command", "systemNotification", "info", "warning", "confirmation",
+		"elicitation", "elicitationSerialized", "questionCarousel", "planReview", "extensions", "pullRequest", "hook", "voiceProgress":
+		return transcript.KindNotice
+	case "autoModeResolution", "undoStop", "mcpServersStarting", "mcpServersStartingSerialized", "mcpServersStartingSlow",
+		"mcpAuthenticationRequired", "clearToPreviousToolInvocation", "prepareToolInvocation", "disabledClaudeHooks":
+		return transcript.KindLifecycle
+	}
+	return ""
 }

@@ -172,7 +172,7 @@ func isWireLine(v jsontext.Value) bool {
 		return v.Get("modelAlias").Exists() || v.Get("profileName").Exists() || v.Get("systemPrompt").Exists()
 	case "":
 		kind := v.Get("message", "type").Str()
-		return v.Get("timestamp").Type() == '0' && v.Get("message", "payload").IsObject() && (uncountedMessages[kind] != "" || countedMessages[kind])
+		return v.Get("timestamp").Type() == '0' && v.Get("message", "payload").IsObject() && (uncountedMessage(kind) != "" || countedMessages[kind])
 	}
 	return false
 }

@@ -13,15 +13,18 @@ import (
 // countedMessages are the message types of Kimi CLI that are counted events.
 var countedMessages = map[string]bool{"TurnBegin": true, "SteerInput": true, "ContentPart": true, "ToolCall": true, "ToolResult": true}
 
-// uncountedMessages are its other known message types.
-var uncountedMessages = map[string]transcript.Kind{
-	"TurnEnd": transcript.KindLifecycle, "StepBegin": transcript.KindLifecycle, "StepInterrupted": transcript.KindLifecycle, "StatusUpdate": transcript.KindLifecycle,
-	"CompactionBegin": transcript.KindCompaction, "CompactionEnd": transcript.KindCompaction, "HookTriggered": transcript.KindLifecycle,
-	"HookResolved": transcript.KindLifecycle, "HookRequest": transcript.KindLifecycle, "MCPLoadingBegin": transcript.KindLifecycle,
-	"MCPLoadingEnd": transcript.KindLifecycle, "Notification": transcript.KindNotice, "PlanDisplay": transcript.KindNotice,
-	"ToolCallPart": transcript.KindNotice, "ApprovalRequest": transcript.KindLifecycle, "ApprovalResponse": transcript.KindLifecycle,
-	"ApprovalRequestResolved": transcript.KindLifecycle, "ToolCallRequest": transcript.KindLifecycle, "QuestionRequest": transcript.KindNotice,
-	"SubagentEvent": transcript.KindNotice,
+// uncountedMessage returns the kind of its other known message types, "" of others.
+func uncountedMessage(typ string) transcript.Kind {
+	switch typ {
+	case "TurnEnd", "StepBegin", "StepInterrupted", "StatusUpdate", "HookTriggered", "HookResolved", "HookRequest", "MCPLoadingBegin",
+		"MCPLoadingEnd", "ApprovalRequest", "ApprovalResponse", "ApprovalRequestResolved", "ToolCallRequest":
+		return transcript.KindLifecycle
+	case "CompactionBegin", "CompactionEnd":
+		return transcript.KindCompaction
+	case "Notification", "PlanDisplay", "ToolCallPart", "QuestionRequest", "SubagentEvent":
+		return transcript.KindNotice
+	}
+	return ""
 }
 
 // message is a wire message of Kimi CLI: a type and a payload. A subagent's may be inside its parent's.
@@ -80,11 +83,7 @@ func (p *parser) message(l line, m message) {
 		}
 	}
 	if e == nil {
-		kind, known := uncountedMessages[m.typ]
-		if !known {
-			kind = transcript.KindUnknown
-		}
-		e = p.uncountedRow(l, kind)
+		e = p.uncountedRow(l, cmp.Or(uncountedMessage(m.typ), transcript.KindUnknown))
 	}
 	if m.agent != "" { // its own file has it, too
 		e.Verdict = transcript.Uncounted

@@ -1,6 +1,7 @@
 package kimi
 
 import (
+	"cmp"
 	"hash/maphash"
 	"strconv"
 	"strings"
@@ -10,25 +11,23 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// uncountedKinds are the known types of lines of Kimi Code that do not count, by type or by the part before the first dot.
-var uncountedKinds = map[string]transcript.Kind{
-	"metadata": transcript.KindLifecycle, "forked": transcript.KindLifecycle, "config": transcript.KindLifecycle, "tools": transcript.KindLifecycle,
-	"permission": transcript.KindLifecycle, "turn": transcript.KindLifecycle, "plan_mode": transcript.KindLifecycle, "swarm_mode": transcript.KindLifecycle,
-	"llm": transcript.KindLifecycle, "mcp": transcript.KindLifecycle, "usage": transcript.KindLifecycle, "token_counting": transcript.KindLifecycle,
-	"runtime": transcript.KindLifecycle, "profile": transcript.KindLifecycle, "plugin": transcript.KindLifecycle, "step": transcript.KindLifecycle,
-	"full_compaction": transcript.KindCompaction, "micro_compaction": transcript.KindCompaction, "context": transcript.KindLifecycle,
-	"context.append_message": transcript.KindNotice, "goal": transcript.KindNotice, "task": transcript.KindLifecycle, "background": transcript.KindLifecycle,
+// uncountedKind returns the kind of a known type of line of Kimi Code that does not count, by type or by the part before the first dot, "" of others.
+func uncountedKind(typ string) transcript.Kind {
+	switch typ {
+	case "metadata", "forked", "config", "tools", "permission", "turn", "plan_mode", "swarm_mode", "llm", "mcp", "usage", "token_counting",
+		"runtime", "profile", "plugin", "step", "context", "task", "background":
+		return transcript.KindLifecycle
+	case "full_compaction", "micro_compaction":
+		return transcript.KindCompaction
+	case "context.append_message", "goal":
+		return transcript.KindNotice
+	}
+	return ""
 }
 
 func kindOf(typ string) transcript.Kind {
-	if kind, known := uncountedKinds[typ]; known {
-		return kind
-	}
 	family, _, _ := strings.Cut(typ, ".")
-	if kind, known := uncountedKinds[family]; known {
-		return kind
-	}
-	return transcript.KindUnknown
+	return cmp.Or(uncountedKind(typ), uncountedKind(family), transcript.KindUnknown)
 }
 
 // injectedOrigins are the origins of prompts that the user did not type.

@@ -233,7 +233,7 @@ func isKind(s string) bool {
 		"ACPToolCallEvent":
 		return true
 	}
-	return others[s] != ""
+	return otherKind(s) != ""
 }
 
 // InZip recognises the files of an export by their names.

@@ -1,6 +1,7 @@
 package openhands
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -8,11 +9,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// others are the kinds of events of version 1 that only tell what the program did.
-var others = map[string]transcript.Kind{
-	"ConversationStateUpdateEvent": transcript.KindLifecycle, "PauseEvent": transcript.KindLifecycle, "InterruptEvent": transcript.KindLifecycle,
-	"CondensationRequest": transcript.KindLifecycle, "HookExecutionEvent": transcript.KindLifecycle, "LLMCompletionLogEvent": transcript.KindLifecycle,
-	"TokenEvent": transcript.KindLifecycle, "StreamingDeltaEvent": transcript.KindLifecycle, "ConversationErrorEvent": transcript.KindError,
+// otherKind returns the kind of an event of version 1 that only tells what the program did, "" of others.
+func otherKind(typ string) transcript.Kind {
+	switch typ {
+	case "ConversationStateUpdateEvent", "PauseEvent", "InterruptEvent", "CondensationRequest", "HookExecutionEvent",
+		"LLMCompletionLogEvent", "TokenEvent", "StreamingDeltaEvent":
+		return transcript.KindLifecycle
+	case "ConversationErrorEvent":
+		return transcript.KindError
+	}
+	return ""
 }
 
 // second yields the records of an event of version 1.
@@ -47,10 +53,7 @@ func (p *parser) second(e *entry) {
 	case "ACPToolCallEvent":
 		p.outside(e)
 	default:
-		kind := others[e.kind]
-		if kind == "" {
-			kind = transcript.KindUnknown
-		}
+		kind := cmp.Or(otherKind(e.kind), transcript.KindUnknown)
 		if e.kind == "ConversationStateUpdateEvent" {
 			p.uncounted(e, kind, e.kind, e.value.Get("key"))
 		} else {
