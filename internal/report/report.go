@@ -185,20 +185,20 @@ func figureColumns(totals *cost.Figures, short bool) []figureColumn {
 		head, amount = func(_, short string) string { return short }, terminal.CompactCount
 	}
 	columns := []figureColumn{
-		{head("requests", "req"), 1, func(f *cost.Figures) string { return amount(f.Requests) }},
-		{head("input", "in"), 0, func(f *cost.Figures) string { return amount(f.Input) }},
-		{head("output", "out"), 0, func(f *cost.Figures) string { return amount(f.Output) }},
+		{head("requests", "req"), 3, func(f *cost.Figures) string { return amount(f.Requests) }},
+		{head("input", "in"), 2, func(f *cost.Figures) string { return amount(f.Input) }},
+		{head("output", "out"), 1, func(f *cost.Figures) string { return amount(f.Output) }},
 	}
 	if !short || totals.CacheRead+totals.CacheCreation > 0 {
 		columns = append(columns,
-			figureColumn{head("cache read", "read"), 2, func(f *cost.Figures) string { return amount(f.CacheRead) }},
-			figureColumn{head("cache write", "write"), 3, func(f *cost.Figures) string { return amount(f.CacheCreation) }})
+			figureColumn{head("cache read", "read"), 4, func(f *cost.Figures) string { return amount(f.CacheRead) }},
+			figureColumn{head("cache write", "write"), 5, func(f *cost.Figures) string { return amount(f.CacheCreation) }})
 	}
 	columns = append(columns,
 		figureColumn{"cost", 0, func(f *cost.Figures) string { return terminal.Dollars(f.Cost) }},
-		figureColumn{"share", 4, func(f *cost.Figures) string { return terminal.Percent(f.Share) }})
+		figureColumn{"share", 6, func(f *cost.Figures) string { return terminal.Percent(f.Share) }})
 	if totals.Unpriced > 0 {
-		columns = append(columns, figureColumn{head("unpriced", "unpr"), 5, func(f *cost.Figures) string { return amount(f.Unpriced) }})
+		columns = append(columns, figureColumn{head("unpriced", "unpr"), 7, func(f *cost.Figures) string { return amount(f.Unpriced) }})
 	}
 	return columns
 }
