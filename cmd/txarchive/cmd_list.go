@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,8 +123,9 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 				return nil, failure.Usage("a run and --query cannot be combined", "use only one of them")
 			}
 			id, err := lookup.Run(ctx, store.Index(), v[0])
-			if failure.IsNotFound(err) && strings.ContainsAny(v[0], ": ") {
-				return nil, failure.NotFound(fmt.Sprintf("no run %q", v[0]), "`txarchive list conversations --query '"+v[0]+"'` takes a query")
+			if failure.IsNotFound(err) {
+				return nil, failure.NotFound(fmt.Sprintf("no run %q", v[0]),
+					"`txarchive list conversations --query "+terminal.ShellQuote(v[0])+"` takes a query; `txarchive list` shows ids of runs")
 			}
 			if err != nil {
 				return nil, err

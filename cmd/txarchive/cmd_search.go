@@ -112,6 +112,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 				return err
 			}
 		}
+		show.Limits(&a.Printer, coverage) // last: it rarely helps
 	}
 	if coverage.Partial != nil {
 		return failure.Partial("partial: "+*coverage.Partial, "narrow the search, or allow more time: --timeout")

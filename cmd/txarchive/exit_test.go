@@ -148,6 +148,7 @@ var exitCases = []struct {
 	{"full", "sql --limit 1 SELECT*1*UNION*SELECT*2", 7, "stopped"},
 	{"full", "cat awf/none", 4, "no file"},
 	{"full", "cat awf/storage/audit.jsonl --version 9", 4, "no version"},
+	{"full", "cat awf/none --version 9", 4, "no file"},
 	{"full", "restore --all", 2, "no target directory"},
 	{"full", "restore --to x", 2, "what"},
 	{"full", "restore --all --source awf --to x", 2, "--all"},

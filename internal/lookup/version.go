@@ -36,7 +36,7 @@ func Version(ctx context.Context, ix Index, name string, number int) (index.File
 		}
 	}
 	switch {
-	case len(found) == 0 && number != 0:
+	case len(found) == 0 && number != 0 && len(filters) > 0:
 		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
 	case len(found) == 0:
 		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("no file %s in the archive", name), HintFiles)

@@ -54,11 +54,6 @@ func Coverage(p *printer.Printer, c *search.Coverage) {
 	if c.Thinned != nil && *c.Thinned > 0 {
 		p.Note("A policy has removed the words of %s from the index: txarchive sql \"SELECT run_id, thinned FROM v_runs WHERE thinned <> 'ledger'\"", terminal.Plural(*c.Thinned, "run", "runs"))
 	}
-	if c.Shown == 0 && (c.Rows == nil || *c.Rows > 0) {
-		for _, l := range c.Limits {
-			p.Note("Limits of search: %s", l)
-		}
-	}
 	if c.Unreadable > 0 {
 		p.Note("%s could not be read: txarchive verify", terminal.Plural(c.Unreadable, "text", "texts"))
 	}
@@ -67,6 +62,15 @@ func Coverage(p *printer.Printer, c *search.Coverage) {
 	}
 	if c.Explain != nil {
 		noteExplain(p, c.Explain)
+	}
+}
+
+// Limits notes, for a search without hits, what search cannot find.
+func Limits(p *printer.Printer, c *search.Coverage) {
+	if c.Shown == 0 && (c.Rows == nil || *c.Rows > 0) {
+		for _, l := range c.Limits {
+			p.Note("Limits of search: %s", l)
+		}
 	}
 }
 
