@@ -121,7 +121,7 @@ func (c *Changes) anchors() (smallest map[int64]string, anchored map[int64]bool,
 	return smallest, anchored, err
 }
 
-// eachRun finds the runs of names, and adds those that are missing to runRows, where they wait until what is stated of them is
+// eachRun finds the runs of names, and adds those that are missing to Buffer.Runs, where they wait until what is stated of them is
 // known (mergeRuns).
 func (c *Changes) eachRun(names []touchedName, found func(n *touchedName, run int64) error) error {
 	for lot := range slices.Chunk(names, write.Lot) {

@@ -32,7 +32,7 @@ func filled[T any]() *T {
 	return record
 }
 
-// toldTime is saidTime as it is written.
+// toldTime is a time as it is written.
 type toldTime transcript.Time
 
 func (t toldTime) MarshalJSON() ([]byte, error) {

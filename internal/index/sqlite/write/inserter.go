@@ -26,7 +26,7 @@ type Inserter struct {
 // Inserter returns an inserter into a table: OR FAIL INTO and its name. list has its columns as in SQL. name=n gives a column
 // whose default in the schema is the digit n; all others default to NULL.
 func (t *Tx) Inserter(into, list string) *Inserter {
-	return &Inserter{t: t, into: into, columns: ParseColumns(list)}
+	return &Inserter{t: t, into: into, columns: parseColumns(list)}
 }
 
 // columns are the columns that an inserter writes.
@@ -42,8 +42,8 @@ type columns struct {
 // were memory given back and asked for again.
 const insertRows = 128
 
-// ParseColumns parses a list of columns.
-func ParseColumns(list string) (c columns) {
+// parseColumns parses a list of columns.
+func parseColumns(list string) (c columns) {
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
 		name, digit, ok := strings.Cut(name, "=")
 		c.names, c.defaults = append(c.names, name), append(c.defaults, nil)

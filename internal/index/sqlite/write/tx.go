@@ -24,7 +24,7 @@ type Tx struct {
 	wrote       bool         // perhaps something
 	ctx         context.Context
 	unending    context.Context     // ctx without its end: for statements that are over at once
-	args        []driver.NamedValue // of exec, used again
+	args        []driver.NamedValue // of Exec, used again
 	names       *names
 	texts       map[UsageTexts]int64
 	next        map[string]int64              // next row id of a table
@@ -81,7 +81,7 @@ func (t *Tx) Exec(query string, args ...any) error {
 	return t.ExecDirect(query, args...)
 }
 
-// ExecDirect is exec for statements that touch no table with buffered rows.
+// ExecDirect is Exec for statements that touch no table with buffered rows.
 func (t *Tx) ExecDirect(query string, args ...any) error {
 	t.args = t.args[:0]
 	for i, v := range args {
@@ -112,7 +112,7 @@ func (t *Tx) Get(query string, args []any, dest ...any) (bool, error) {
 	return t.GetDirect(query, args, dest...)
 }
 
-// GetDirect is get for queries that read no table with buffered rows.
+// GetDirect is Get for queries that read no table with buffered rows.
 func (t *Tx) GetDirect(query string, args []any, dest ...any) (bool, error) {
 	if err := t.ctx.Err(); err != nil {
 		return false, err
@@ -135,7 +135,7 @@ func (t *Tx) Each(query string, row func(*sql.Rows) error, args ...any) error {
 	return t.scan(t.ctx, query, row, args)
 }
 
-// EachBrief is each for short queries, which it does not interrupt: making them interruptible would cost more than they do.
+// EachBrief is Each for short queries, which it does not interrupt: making them interruptible would cost more than they do.
 func (t *Tx) EachBrief(query string, row func(*sql.Rows) error, args ...any) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (t *Tx) IDs(query string, args ...any) ([]int64, error) {
 	return Sorted(set), err
 }
 
-// IntoSet returns a callback of each that collects numbers.
+// IntoSet returns a callback of Each that collects numbers.
 func IntoSet(set map[int64]bool) func(*sql.Rows) error {
 	return func(r *sql.Rows) error {
 		var id int64
@@ -208,7 +208,7 @@ func (t *Tx) NextID(table string) (int64, error) {
 	return n, nil
 }
 
-// EachBeside is each for short queries that do not read run_claims, transcripts or conversations.
+// EachBeside is Each for short queries that do not read run_claims, transcripts or conversations.
 func (t *Tx) EachBeside(query string, row func(*sql.Rows) error, args ...any) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
