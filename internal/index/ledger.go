@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -106,9 +105,17 @@ type ledgerValue struct {
 	Links      []LedgerLink `json:"links,omitempty"`
 }
 
-// Has reports whether the ledger has an entry for a run. A nil ledger has none.
-func (l *Ledger) Has(nativeID string) bool {
-	return l != nil && slices.ContainsFunc(l.Runs, func(r LedgerRun) bool { return r.NativeID == nativeID })
+// Of returns the entry for a run, nil if the ledger has none. A nil ledger has none.
+func (l *Ledger) Of(nativeID string) *LedgerRun {
+	if l == nil {
+		return nil
+	}
+	for i := range l.Runs {
+		if l.Runs[i].NativeID == nativeID {
+			return &l.Runs[i]
+		}
+	}
+	return nil
 }
 
 // Fact encodes the ledger as a fact. A ledger without runs and without a tombstone takes the fact back.

@@ -15,7 +15,8 @@ import (
 // ledger replaces what a version states of runs by what a ledger keeps of them.
 func (c *commit) ledger(f blob.Fact) error {
 	if f.IsRetraction() {
-		return c.reopen(f.Key, nil)
+		_, err := c.reopen(f.Key, nil)
+		return err
 	}
 	l, err := index.ParseLedger(f)
 	if err != nil {
@@ -33,17 +34,18 @@ func (c *commit) ledger(f blob.Fact) error {
 		VersionKey: index.KeyOf(&l.Version),
 		Format:     l.Version.Format, Role: l.Version.Role, Claim: l.Version.Claim, Size: l.Version.Size, SHA256: l.Version.SHA256,
 	}}}, names: map[string]int64{}, wanted: map[string]bool{}}
+	var kept map[string]bool
 	if key.Valid {
 		if err := c.deleteStatements(version); err != nil {
 			return err
 		}
 	} else if l.Tombstoned {
 		return nil // the version has come back since
-	} else if err := c.reopen(f.Key, l); err != nil {
+	} else if kept, err = c.reopen(f.Key, l); err != nil {
 		return err
 	}
 	for i := range l.Runs {
-		if err := c.ledgerRun(o, f, &l.Runs[i], key.Valid); err != nil {
+		if err := c.ledgerRun(o, f, &l.Runs[i], !key.Valid && !kept[l.Runs[i].NativeID]); err != nil {
 			return err
 		}
 	}
@@ -63,8 +65,18 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 		return 0, err
 	}
 	was, known, err := c.knownVersion(file, v.Number)
-	if err != nil || known && was.root == v.Root {
-		return was.id, err
+	if err != nil {
+		return 0, err
+	}
+	if known && was.root == v.Root {
+		if !l.Tombstoned || !was.tombstone.Valid || v.Size <= was.size {
+			return was.id, nil
+		}
+		// An earlier state lay under a tombstone. What it has grown to since does, too.
+		if err := c.grow(was.id, was.chain, v, 0); err != nil {
+			return 0, err
+		}
+		return was.id, c.bury(was.id, v)
 	}
 	if known {
 		// What is not under a tombstone has its bytes in a pack, which decides.
@@ -78,52 +90,61 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if err != nil || !l.Tombstoned {
 		return id, err
 	}
-	err = c.Exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)
-	return id, err
+	return id, c.bury(id, v)
 }
 
-// reopen undoes the ledger of a version that still exists. Unless the next ledger repeats it, the version must be parsed as a
-// whole: parser -1, which no program has, says that its rows are those of another parse.
-func (c *commit) reopen(fact string, next *index.Ledger) error {
+// bury marks a version of which a ledger is all that is left, or will be until a pack states it.
+func (c *commit) bury(id int64, v *blob.Version) error {
+	return c.Exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)
+}
+
+// reopen undoes the ledger of a version that still exists, and returns the native ids of the runs of which the next ledger says the same.
+// Unless that one takes away as much, the version must be parsed as a whole: parser -1, which no program has, says that its rows are those
+// of another parse.
+func (c *commit) reopen(fact string, next *index.Ledger) (kept map[string]bool, err error) {
 	type part struct {
+		prunedRun
 		version, name int64
 		native        string
 	}
 	var parts []part
-	if err := c.Each(`SELECT g.version, g.run_name, n.native_id FROM graves g JOIN run_names n ON n.id = g.run_name JOIN versions v ON v.id = g.version
+	if err := c.Each(`SELECT g.version, g.run_name, n.native_id, g.until, g.action, g.tier FROM graves g JOIN run_names n ON n.id = g.run_name JOIN versions v ON v.id = g.version
 		WHERE g.fact = ? AND v.grave IS NULL`, func(r *sql.Rows) error {
 		var p part
-		err := r.Scan(&p.version, &p.name, &p.native)
+		err := r.Scan(&p.version, &p.name, &p.native, &p.until, &p.action, &p.tier)
 		parts = append(parts, p)
 		return err
 	}, fact); err != nil {
-		return err
+		return nil, err
 	}
+	kept = map[string]bool{}
 	for _, p := range parts {
 		c.changes.TouchRun(p.name)
 		if err := c.changes.TouchUsageOf("SELECT usage_id FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", p.version, p.name); err != nil {
-			return err
+			return nil, err
 		}
 		for _, query := range []string{
 			"DELETE FROM usage WHERE version = ? AND run_name = ? AND ledger = 1",
 			"DELETE FROM graves WHERE version = ? AND run_name = ?",
 		} {
 			if err := c.Exec(query, p.version, p.name); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if next.Has(p.native) {
+		same, asMuch := p.isRepeated(next.Of(p.native))
+		kept[p.native] = same
+		if asMuch {
 			continue
 		}
 		if err := c.Exec("UPDATE versions SET parser = -1 WHERE id = ?", p.version); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return kept, nil
 }
 
-// ledgerRun writes what a ledger keeps of one run.
-func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned bool) error {
+// ledgerRun writes what a ledger keeps of one run. If drop is set, the index still has what the ledger takes away.
+func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, drop bool) error {
 	scope := r.Scope
 	if r.Local {
 		scope = c.sites.Scope(o.Source, o.Claim)
@@ -138,11 +159,8 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.Version, name, f.Key, r.Until, r.Action, r.Tier, r.Over, r.Plan, r.Rule, r.Reason, f.Time.UnixMicro()); err != nil {
 		return err
 	}
-	if !tombstoned {
+	if drop {
 		if err := c.dropRun(o.Version, name, &prunedRun{r.Until, r.Action, r.Tier}); err != nil {
-			return err
-		}
-		if err := c.Exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.Version, r.Until, r.Until); err != nil {
 			return err
 		}
 	}
@@ -151,7 +169,9 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 		if err != nil {
 			return err
 		}
-		if err := c.Exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
+		// What the version states itself is of the run behind what was taken away.
+		if err := c.Exec(`INSERT INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)
+			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named WHERE ledger = 1`,
 			name, o.Version, r.Claim.Rank, stated, onlyNames(r.Claim)); err != nil {
 			return err
 		}
@@ -172,7 +192,8 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned
 	return nil
 }
 
-// dropRun deletes what a version that stays states of a run, or only its words.
+// dropRun deletes what a version that stays states of a run, or only its words. Of what is deleted, a parse brings back what the ledger is not
+// about.
 func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 	transcripts, err := c.IDs("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", version, name)
 	if err != nil {
@@ -203,7 +224,7 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 			return err
 		}
 	}
-	return nil
+	return c.Exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", version, g.until, g.until)
 }
 
 // dropWords makes the rows of a transcript unsearchable: each keeps a full-text entry without words.

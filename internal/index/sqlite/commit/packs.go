@@ -108,7 +108,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 				return err
 			}
 		}
-		err = c.grow(id, chain, p, v)
+		err = c.grow(id, chain, v, archivedAt(p, v))
 	default:
 		id, chain, err = c.addVersion(file, v, archivedAt(p, v))
 		c.addedVersions[index.KeyOf(v)] = id
@@ -161,7 +161,7 @@ func (k *knownVersion) isBehind(v *blob.Version) bool {
 	return v.Size > k.size || v.Size == k.size && bytes.Compare(v.SHA256[:], k.sum[:]) > 0
 }
 
-func (c *commit) grow(id, chain int64, p *index.PackRow, v *blob.Version) error {
+func (c *commit) grow(id, chain int64, v *blob.Version, archived int64) error {
 	format, err := c.Name(v.Format)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (c *commit) grow(id, chain int64, p *index.PackRow, v *blob.Version) error 
 	if err := c.Exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
 		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?3, mode = ?4,
 		format = ?5, role = ?6, root_dir = ?7, archived = ?9 WHERE id = ?8 AND (size < ?1 OR size = ?1 AND (sha256, archived) <= (?3, ?9))`,
-		v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id, archivedAt(p, v)); err != nil {
+		v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id, archived); err != nil {
 		return err
 	}
 	return c.Exec("UPDATE chains SET size = ?1, sha256 = ?2 WHERE id = ?3 AND (size < ?1 OR size = ?1 AND sha256 <= ?2)", v.Size, v.SHA256[:], chain)

@@ -170,6 +170,15 @@ func (g *prunedRun) drops() bool {
 	return r.Drops()
 }
 
+// isRepeated reports whether an entry of the next ledger says the same of the run, and whether it takes away as much of it. nil takes nothing.
+func (g *prunedRun) isRepeated(r *index.LedgerRun) (same, asMuch bool) {
+	if r == nil {
+		return false, false
+	}
+	same = r.Until == g.until && r.Drops() == g.drops()
+	return same, same || (r.Drops() || !g.drops()) && (r.Until == 0 || g.until > 0 && r.Until >= g.until)
+}
+
 // prunedRuns returns what was pruned in a version, by the native id of the run. Facts are applied before anything is parsed, so
 // none are added between two calls.
 func (c *commit) prunedRuns(version int64) (all map[string]*prunedRun, err error) {

@@ -245,7 +245,8 @@ func (d *ledgers) complete(x *ledgerName) error {
 	return nil
 }
 
-// usage keeps the usage that counts. What a record takes from its conversation becomes its own.
+// usage keeps the usage that counts, but for that of a run that has come back behind what was taken away. What a record takes from its
+// conversation becomes its own.
 func (d *ledgers) usage(x *ledgerName) error {
 	return d.walk(`SELECT u.usage_id, u.alias, `+schema.UsageConversation+`, u.rank, u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
 		u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, x.reported_by, u.estimated,
@@ -253,7 +254,7 @@ func (d *ledgers) usage(x *ledgerName) error {
 		u.line, u.offset, u.length, i.name
 		FROM usage u CROSS JOIN run_names n ON n.id = u.run_name `+schema.JoinUsageTexts+`LEFT JOIN names i ON i.id = u.inner
 		LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = ?3 AND o.native_id = `+schema.UsageConversation+` AND o.verdict <> 6 ORDER BY o.verdict, o.conversation_id LIMIT 1)
-		WHERE u.version = ?1 AND u.run_name = ?2 AND (u.verdict = 0 OR u.ledger = 1) ORDER BY u.offset, u.usage_id`,
+		WHERE u.version = ?1 AND u.run_name = ?2 AND (u.ledger = 1 OR u.verdict = 0 AND (?4 = 0 OR u.inner IS NOT NULL OR u.offset < ?4)) ORDER BY u.offset, u.usage_id`,
 		func(r *sqlx.Rows) error {
 			u := index.LedgerUsage{}
 			var alias, time, tz *int64
@@ -272,7 +273,7 @@ func (d *ledgers) usage(x *ledgerName) error {
 			u.Run = x.NativeID
 			x.Usage = append(x.Usage, u)
 			return nil
-		}, d.order.Version, x.name, x.run)
+		}, d.order.Version, x.name, x.run, x.Until)
 }
 
 // links returns the links that the version states, and those to runs that have copied events of it: once these events are gone,
