@@ -69,16 +69,12 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 		return 0, err
 	}
 	if known && was.root == v.Root {
-		if !l.Tombstoned || !was.tombstone.Valid || v.Size <= was.size {
-			return was.id, nil
+		id = was.id
+		if !was.tombstone.Valid || v.Size <= was.size {
+			return id, nil
 		}
-		// An earlier state lay under a tombstone. What it has grown to since does, too.
-		if err := c.grow(was.id, was.chain, v, 0); err != nil {
-			return 0, err
-		}
-		return was.id, c.bury(was.id, v)
-	}
-	if known {
+		err = c.grow(id, was.chain, v, 0) // an earlier state lay under a tombstone
+	} else if known {
 		// What is not under a tombstone has its bytes in a pack, which decides.
 		if wins, err := c.wins(v, &was); err != nil || !wins || !was.tombstone.Valid {
 			return 0, err
