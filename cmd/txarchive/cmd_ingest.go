@@ -20,6 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -142,13 +143,13 @@ func ingestSources(ctx context.Context, a *app, o ingestOptions, store *archive.
 		}
 		g.Adopted = err == nil
 	}
-	var roots []ingest.Root
+	var roots []source.Root
 	if len(dirs) > 0 {
-		if roots, err = ingest.Roots(ctx, store.Index(), dirs); err == nil {
+		if roots, err = source.Resolve(ctx, store.Index(), dirs); err == nil {
 			err = a.noteUnfollowed(ctx, store, roots)
 		}
 	} else {
-		roots, err = ingest.Configured(ctx, store.Index())
+		roots, err = source.Followed(ctx, store.Index())
 	}
 	if err == nil && len(roots) == 0 && o.here {
 		roots, err = a.firstRoots(ctx, store, g)
@@ -185,8 +186,8 @@ func newBuilding(ctx context.Context, store *archive.Archive) (*ingest.Building,
 }
 
 // noteUnfollowed notes the directories that no later ingest will scan: they are in sources that were removed.
-func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots []ingest.Root) error {
-	known, err := ingest.Sources(ctx, store.Index())
+func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots []source.Root) error {
+	known, err := source.All(ctx, store.Index())
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -132,9 +133,9 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 			return err
 		}
 	}
-	var known []ingest.Named
+	var known []source.Named
 	if store.Index() != nil {
-		if known, err = ingest.Sources(ctx, store.Index()); err != nil {
+		if known, err = source.All(ctx, store.Index()); err != nil {
 			return err
 		}
 	}
@@ -163,7 +164,7 @@ func (o *restoreOptions) runTree(ctx context.Context, store *archive.Archive) ([
 
 // archiveName returns the name in the archive, SOURCE/PATH, of a path on this machine; any other path is returned as it is. Of nested
 // sources it takes the one that has the file, else the innermost.
-func archiveName(ctx context.Context, store *archive.Archive, known []ingest.Named, p string) (string, error) {
+func archiveName(ctx context.Context, store *archive.Archive, known []source.Named, p string) (string, error) {
 	if !filepath.IsAbs(p) {
 		return p, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -37,13 +38,13 @@ func newSourceCommand(a *app) *cobra.Command {
 }
 
 // sourceFact returns the fact of a source; nil removes the source.
-func (a *app) sourceFact(name string, s *ingest.Source) blob.Fact {
-	f, _ := a.newFact(ingest.FactSource, name, s) // cannot fail: strings and times only
+func (a *app) sourceFact(name string, s *source.Source) blob.Fact {
+	f, _ := a.newFact(source.Fact, name, s) // cannot fail: strings and times only
 	return f
 }
 
 func runSourceRemove(ctx context.Context, a *app, name string) error {
-	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
+	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []source.Named) error {
 		i := slices.IndexFunc(known, named(name))
 		if i < 0 || known[i].Removed != nil {
 			return failure.NotFound(fmt.Sprintf("no source %q", name), "txarchive source list")
@@ -52,7 +53,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 		if err != nil {
 			return err
 		}
-		left, message := (*ingest.Source)(nil), "Source %q is no longer followed. Nothing was stored from it." // and it is as if it had never been
+		left, message := (*source.Source)(nil), "Source %q is no longer followed. Nothing was stored from it." // and it is as if it had never been
 		if stored {
 			s, now := known[i].Source, nowMicro(a)
 			s.Removed = &now
@@ -67,7 +68,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 }
 
 func runSourceRename(ctx context.Context, a *app, old, name string) error {
-	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
+	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []source.Named) error {
 		i := slices.IndexFunc(known, named(old))
 		if i < 0 {
 			return failure.NotFound(fmt.Sprintf("no source %q", old), "txarchive source list")
@@ -92,9 +93,9 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 }
 
 // updateSources is update with the sources that the archive knows.
-func (a *app) updateSources(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, []ingest.Named) error) error {
+func (a *app) updateSources(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, []source.Named) error) error {
 	return a.update(ctx, open, func(store *archive.Archive, _ *ingest.Ingester) error {
-		known, err := ingest.Sources(ctx, store.Index())
+		known, err := source.All(ctx, store.Index())
 		if err != nil {
 			return err
 		}
@@ -110,11 +111,11 @@ func hasVersions(ctx context.Context, store *archive.Archive, source string) (bo
 	return false, nil
 }
 
-func named(name string) func(ingest.Named) bool {
-	return func(s ingest.Named) bool { return s.Name == name }
+func named(name string) func(source.Named) bool {
+	return func(s source.Named) bool { return s.Name == name }
 }
 
-func checkNewName(known []ingest.Named, name string) error {
+func checkNewName(known []source.Named, name string) error {
 	switch {
 	case name == "" || name == "." || name == ".." || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '/' || r == '\\' || terminal.IsHidden(r) || r == '\n' || r == '\t' }):
 		return failure.Usage(fmt.Sprintf("invalid source name %q", name), "a name cannot contain slashes or control characters")

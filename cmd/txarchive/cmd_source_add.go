@@ -18,6 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -63,7 +64,7 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 		if o.home != "" {
 			return failure.Usage("--home needs a program, and "+what+" is not one that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
 		}
-		return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
+		return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []source.Named) error {
 			return a.add(ctx, store, known, []wantedSource{{dir: what, name: o.name}}, o)
 		}))
 	}
@@ -78,7 +79,7 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 	case len(found) > 1 && o.name != "":
 		return failure.Usage(fmt.Sprintf("%s has %d directories, and --name can name only one", what, len(found)), "omit --name, or add the directories one by one")
 	}
-	return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
+	return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []source.Named) error {
 		return a.follow(ctx, store, known, found, o)
 	}))
 }
@@ -92,7 +93,7 @@ func (a *app) noteFollowed(err error) error {
 }
 
 // follow makes sources of the places that were found and are not sources yet.
-func (a *app) follow(ctx context.Context, store *archive.Archive, known []ingest.Named, found []*ingest.Found, o sourceOptions) error {
+func (a *app) follow(ctx context.Context, store *archive.Archive, known []source.Named, found []*ingest.Found, o sourceOptions) error {
 	var dirs []wantedSource
 	for _, f := range found {
 		if f.Source != "" {
@@ -122,9 +123,9 @@ func (w wantedSource) likeness(source, host string) string {
 }
 
 // add writes the facts of new sources.
-func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Named, dirs []wantedSource, o sourceOptions) error {
+func (a *app) add(ctx context.Context, store *archive.Archive, known []source.Named, dirs []wantedSource, o sourceOptions) error {
 	var facts []blob.Fact
-	var added []ingest.Named
+	var added []source.Named
 	for _, w := range dirs {
 		n, err := a.source(ctx, store, known, w, o)
 		if err != nil {
@@ -147,8 +148,8 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 }
 
 // source returns the source for a directory, or for a file in one; nil if it is followed already.
-func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wantedSource, o sourceOptions) (*ingest.Named, error) {
-	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
+func (a *app) source(ctx context.Context, store *archive.Archive, known []source.Named, w wantedSource, o sourceOptions) (*source.Named, error) {
+	roots, err := source.Resolve(ctx, store.Index(), []string{w.dir})
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
 		return nil, failure.NotFound(fmt.Sprintf("%q is neither a directory nor a program that txarchive knows", w.dir), "programs are "+strings.Join(all.Programs(), ", "))
 	}
@@ -168,13 +169,13 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	if i >= 0 && known[i].Root != root.Dir {
 		i = -1 // another source of this call has the name
 	}
-	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Exclude: o.exclude, Host: o.host, Away: o.host != "", Added: nowMicro(a), Command: "source add"}}
+	n := &source.Named{Name: root.Source, Source: source.Source{Root: root.Dir, Exclude: o.exclude, Host: o.host, Away: o.host != "", Added: nowMicro(a), Command: "source add"}}
 	if root.Below != "." {
 		n.Only = []string{root.Below}
 	}
 	switch {
 	case i < 0:
-		n.Name = ingest.FreeName(known, w.likeness(root.Source, o.host))
+		n.Name = source.FreeName(known, w.likeness(root.Source, o.host))
 	case known[i].Removed == nil && len(known[i].Only) == 0 && root.Below != ".":
 		return nil, failure.Refused(fmt.Sprintf("%s is inside the source %q", w.dir, root.Source), "it is scanned with that source")
 	case w.name != "" && w.name != root.Source:
@@ -206,11 +207,11 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 }
 
 // ownSource returns a directory, or a file in one, as a source of its own.
-func ownSource(at string, info fs.FileInfo, known []ingest.Named) ingest.Root {
-	root := ingest.Root{Dir: at, Below: "."}
+func ownSource(at string, info fs.FileInfo, known []source.Named) source.Root {
+	root := source.Root{Dir: at, Below: "."}
 	if !info.IsDir() {
-		root = ingest.Root{Dir: filepath.Dir(at), Below: filepath.Base(at)}
+		root = source.Root{Dir: filepath.Dir(at), Below: filepath.Base(at)}
 	}
-	root.Source = ingest.FreeName(known, filepath.Base(root.Dir))
+	root.Source = source.FreeName(known, filepath.Base(root.Dir))
 	return root
 }

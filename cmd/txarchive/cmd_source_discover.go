@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -81,7 +82,7 @@ func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) er
 	if !follow {
 		return nil
 	}
-	return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []ingest.Named) error {
+	return a.noteFollowed(a.updateSources(ctx, a.openOrCreate, func(store *archive.Archive, known []source.Named) error {
 		return a.follow(ctx, store, known, found, sourceOptions{})
 	}))
 }

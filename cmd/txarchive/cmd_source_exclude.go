@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/failure"
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -33,7 +33,7 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 		Args:              argCount(2, unlimited),
 		ValidArgsFunction: a.completeSources,
 		RunE: func(cmd *cobra.Command, v []string) error {
-			return a.updateSources(cmd.Context(), a.openWrite, func(store *archive.Archive, known []ingest.Named) error {
+			return a.updateSources(cmd.Context(), a.openWrite, func(store *archive.Archive, known []source.Named) error {
 				return a.exclude(cmd.Context(), store, known, v[0], v[1:], undo)
 			})
 		},
@@ -42,7 +42,7 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) exclude(ctx context.Context, store *archive.Archive, known []ingest.Named, name string, patterns []string, undo bool) error {
+func (a *app) exclude(ctx context.Context, store *archive.Archive, known []source.Named, name string, patterns []string, undo bool) error {
 	i := slices.IndexFunc(known, named(name))
 	if i < 0 || known[i].Removed != nil {
 		return failure.NotFound(fmt.Sprintf("no source %q", name), "txarchive source list")
@@ -72,7 +72,7 @@ func (a *app) exclude(ctx context.Context, store *archive.Archive, known []inges
 
 func checkPatterns(patterns []string) error {
 	for _, p := range patterns {
-		if err := ingest.CheckPattern(p); err != nil {
+		if err := source.CheckPattern(p); err != nil {
 			return failure.Usage(err.Error(), "such as '*.tmp', 'private/' or '/work/**/drafts'")
 		}
 	}
@@ -94,7 +94,7 @@ func refuseFollowed(dir, source string) error {
 
 // explainExcluded adds a hint to the error for a path that its source excludes.
 func explainExcluded(err error) error {
-	if x, ok := errors.AsType[*ingest.ExcludedError](err); ok {
+	if x, ok := errors.AsType[*source.ExcludedError](err); ok {
 		return failure.Refused(terminal.OneLine(x.Error()), "txarchive source exclude "+terminal.OneLine(terminal.ShellQuote(x.Source)+" "+terminal.ShellQuote(x.Pattern))+" --undo")
 	}
 	return err

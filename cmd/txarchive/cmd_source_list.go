@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -30,7 +30,7 @@ func runSourceList(ctx context.Context, a *app) error {
 		return err
 	}
 	defer store.Close()
-	sources, err := ingest.Sources(ctx, store.Index())
+	sources, err := source.All(ctx, store.Index())
 	if err != nil {
 		return err
 	}

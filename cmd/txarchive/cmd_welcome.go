@@ -9,7 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -43,7 +43,7 @@ func runWelcome(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"archive": dir, "exists": true, "totals": s.Totals})
 	}
-	sources, err := ingest.Sources(ctx, store.Index())
+	sources, err := source.All(ctx, store.Index())
 	if err != nil {
 		return err
 	}

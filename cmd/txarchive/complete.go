@@ -10,8 +10,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/show"
@@ -276,11 +276,11 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 	case "format":
 		return distinct(formatNames(), func(s string) string { return s }, typed, nil)
 	case "source":
-		sources, err := ingest.Sources(ctx, store.Index())
+		sources, err := source.All(ctx, store.Index())
 		if err != nil {
 			return nil
 		}
-		return distinct(sources, func(s ingest.Named) string { return s.Name }, typed, nil)
+		return distinct(sources, func(s source.Named) string { return s.Name }, typed, nil)
 	case "tag":
 		rows, err := show.Tags(ctx, store.Index())
 		if err != nil {

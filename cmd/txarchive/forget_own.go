@@ -11,7 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/disk"
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/prune/gc"
 )
 
@@ -36,16 +36,16 @@ func (w *forgetJob) ownText(ctx context.Context) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	source, to := filepath.Join(dir, "x"), filepath.Join(dir, "archive")
-	if err := os.Mkdir(source, 0o700); err != nil {
+	files, to := filepath.Join(dir, "x"), filepath.Join(dir, "archive")
+	if err := os.Mkdir(files, 0o700); err != nil {
 		return nil, err
 	}
 	for i, content := range append(numbers[:], numbers[1]) { // the last is a copy
-		if err := os.WriteFile(filepath.Join(source, strconv.Itoa(i)), []byte(content+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(files, strconv.Itoa(i)), []byte(content+"\n"), 0o600); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.makeSpecimen(ctx, source, to); err != nil {
+	if err := w.makeSpecimen(ctx, files, to); err != nil {
 		return nil, err
 	}
 	text, err := gc.Bytes(ctx, to)
@@ -67,7 +67,7 @@ func withoutPlace(text []byte, dir string) []byte {
 	return text
 }
 
-func (w *forgetJob) makeSpecimen(ctx context.Context, source, to string) (err error) {
+func (w *forgetJob) makeSpecimen(ctx context.Context, files, to string) (err error) {
 	o := archive.Options{Now: w.app.Now, Log: w.app.log}
 	if err := archive.Create(ctx, to, o); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (w *forgetJob) makeSpecimen(ctx context.Context, source, to string) (err er
 	defer func() { err = errors.Join(err, store.Close()) }()
 	ing := w.app.ingester(store)
 	ing.All = true
-	if _, err := ing.Run(ctx, []ingest.Root{{Source: filepath.Base(source), Dir: source, Below: "."}}); err != nil {
+	if _, err := ing.Run(ctx, []source.Root{{Source: filepath.Base(files), Dir: files, Below: "."}}); err != nil {
 		return err
 	}
 	pattern, err := gc.ParsePattern(numbers[0])

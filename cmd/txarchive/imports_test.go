@@ -29,10 +29,10 @@ var doors = map[string][]string{
 	"terminal":   {},
 	"rows":       {"terminal"},
 	"failure":    {}, // and the face may import it
-	"status":     {"archive", "disk", "failure", "ingest", "nightly", "printer", "prometheus", "search", "terminal", "transcript"},
+	"status":     {"archive", "disk", "failure", "ingest", "ingest/source", "nightly", "printer", "prometheus", "search", "terminal", "transcript"},
 	"suggest":    {"index", "lookup", "printer", "query", "terminal"},
 	"report":     {"archive", "chart", "cost", "failure", "index", "ingest", "lookup", "price", "printer", "query", "suggest", "terminal", "transcript"},
-	"lookup":     {"failure", "index", "ingest", "query", "terminal"},
+	"lookup":     {"failure", "index", "ingest/source", "query", "terminal"},
 	"show":       {"archive", "blob", "failure", "index", "lookup", "openai", "printer", "rows", "search", "terminal", "transcript"},
 	"printer":    {"failure", "rows", "terminal", "transcript"},
 	"doctor":     {"archive", "disk", "index", "secret", "terminal"},
@@ -72,18 +72,19 @@ var doors = map[string][]string{
 	"index/sqlite/sqlitetest": {"index/sqlite", "index/sqlite/writetest"},
 	"index/sqlite/writetest":  {"index/sqlite/write"},
 	// measures the program from outside, and each stage by the functions of its room
-	"bench": {"transcript", "term", "price", "blob", "blob/local", "blob/pack", "index", "index/sqlite", "index/sqlite/fts5", "archive", "ingest", "ingest/format", "ingest/format/all", "ingest/jsontext"},
+	"bench": {"transcript", "term", "price", "blob", "blob/local", "blob/pack", "index", "index/sqlite", "index/sqlite/fts5", "archive", "ingest", "ingest/format", "ingest/format/all", "ingest/jsontext", "ingest/source"},
 	// one thing
 	"archive": {"lru", "disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
-	"ingest":                    {"ingest/adopt", "ingest/cleaning", "ingest/damaged", "ingest/dbcopy", "ingest/format", "ingest/jsontext", "ingest/layer", "ingest/listing", "ingest/payload", "ingest/sourcefs", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},
+	"ingest":                    {"ingest/adopt", "ingest/cleaning", "ingest/damaged", "ingest/dbcopy", "ingest/format", "ingest/jsontext", "ingest/layer", "ingest/listing", "ingest/payload", "ingest/source", "ingest/sourcefs", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},
 	"ingest/adopt":              {"blob", "blob/pack", "index"},
 	"ingest/cleaning":           {"ingest/format", "ingest/jsontext"},
 	"ingest/damaged":            {"blob", "transcript"},
 	"ingest/dbcopy":             {"disk"},
 	"ingest/listing":            {},
 	"ingest/payload":            {"ingest/format", "ingest/layer", "index", "blob", "transcript"},
+	"ingest/source":             {"disk", "index"},
 	"ingest/sourcefs":           {"blob"},
 	"ingest/zipped":             {},
 	"ingest/timestamp":          {"transcript"},
@@ -104,7 +105,7 @@ var doors = map[string][]string{
 	"prometheus/prometheustest": {},
 	"prune":                     {"prune/gc", "index", "blob", "blob/pack", "policy", "query", "transcript"},
 	"prune/gc":                  {"index", "blob", "blob/pack"},
-	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "disk", "index", "blob",
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "ingest/source", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "disk", "index", "blob",
 		"ingest/format/all", "docs", "failure", "printer", "lookup", "show", "report", "status", "suggest", "terminal", "sqlshell", "doctor", "rows"},
 }
 
@@ -131,7 +132,7 @@ var fences = map[string][]string{
 	"github.com/BurntSushi/toml":                 {"secret/gen"},
 	"golang.org/x/sys":                           {"disk", "ingest/sourcefs", "index/sqlite/engine"},
 	"golang.org/x/sync":                          {"ingest"},
-	"github.com/bmatcuk/doublestar/v4":           {"ingest"},
+	"github.com/bmatcuk/doublestar/v4":           {"ingest/source"},
 }
 
 // testFences are rooms whose tests may use more: some look into the index as others would.

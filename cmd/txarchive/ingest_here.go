@@ -9,12 +9,13 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // firstRoots returns what an archive without sources begins with: the default directories of programs that exist, and what formats
 // recognize below the current directory. Both are followed from then on, except in a dry run.
-func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]ingest.Root, error) {
-	known, err := ingest.Sources(ctx, store.Index())
+func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]source.Root, error) {
+	known, err := source.All(ctx, store.Index())
 	if err != nil || len(known) > 0 { // who has removed all sources does not want new ones
 		return nil, err
 	}
@@ -31,18 +32,18 @@ func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.
 		return nil, err
 	}
 	if g.DryRun || len(found) == 0 {
-		return ingest.Roots(ctx, store.Index(), append(dirs, here...))
+		return source.Resolve(ctx, store.Index(), append(dirs, here...))
 	}
 	if err := a.follow(ctx, store, known, found, sourceOptions{}); err != nil {
 		return nil, err
 	}
-	roots, err := ingest.Configured(ctx, store.Index())
+	roots, err := source.Followed(ctx, store.Index())
 	if err != nil || len(here) == 0 {
 		return roots, err
 	}
-	more, err := ingest.Roots(ctx, store.Index(), here)
-	return append(roots, slices.DeleteFunc(more, func(r ingest.Root) bool {
-		return slices.ContainsFunc(roots, func(other ingest.Root) bool { return other.Source == r.Source })
+	more, err := source.Resolve(ctx, store.Index(), here)
+	return append(roots, slices.DeleteFunc(more, func(r source.Root) bool {
+		return slices.ContainsFunc(roots, func(other source.Root) bool { return other.Source == r.Source })
 	})...), err
 }
 

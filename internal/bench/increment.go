@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/price"
 )
 
@@ -110,7 +111,7 @@ func (b *bench) appendInside(ctx context.Context, s *session) ([]cost, error) {
 // ingest appends lines and ingests each.
 func (s *session) ingest(ctx context.Context, a *archive.Archive, timed *timedIndex) error {
 	g := ingest.Ingester{Packs: a.Packs(), Originals: a.Library(), Index: timed, Formats: all.Formats(), Prices: price.Default(), Writer: a.WriterID()}
-	roots, err := ingest.Roots(ctx, a.Index(), []string{s.dir})
+	roots, err := source.Resolve(ctx, a.Index(), []string{s.dir})
 	if err != nil {
 		return err
 	}

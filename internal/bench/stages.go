@@ -22,6 +22,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/term"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -167,7 +168,7 @@ func (s *stageRun) record(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	if _, err := g.Run(ctx, []ingest.Root{{Source: "corpus", Dir: s.corpus, Below: "."}}); err != nil {
+	if _, err := g.Run(ctx, []source.Root{{Source: "corpus", Dir: s.corpus, Below: "."}}); err != nil {
 		return err
 	}
 	s.batches, s.packed = r.batches, treeSize(filepath.Join(s.dir, "recorded", "packs"))
@@ -191,7 +192,7 @@ func (s *stageRun) all(ctx context.Context) error {
 	defer r.Close()
 	g.DryRun = true
 	if err := s.add("scan and detect", func() error {
-		_, err := g.Run(ctx, []ingest.Root{{Source: "corpus", Dir: s.corpus, Below: "."}})
+		_, err := g.Run(ctx, []source.Root{{Source: "corpus", Dir: s.corpus, Below: "."}})
 		return err
 	}); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // caseTotals are the totals of a case of a format, counted by hand from the lines and the rules in docs/formats. Cost is
@@ -362,10 +362,10 @@ func (l *life) ingestSomeOf(dirs map[string]string) {
 	l.t.Helper()
 	all := slices.Sorted(maps.Keys(l.files()))
 	for range l.rand.IntN(4) {
-		var some []ingest.Root
+		var some []source.Root
 		for _, name := range slices.Sorted(maps.Keys(dirs)) {
 			files := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !strings.HasPrefix(p, dirs[name]) })
-			some = append(some, ingest.Root{Source: "home", Dir: l.dir, Below: files[l.rand.IntN(len(files))]})
+			some = append(some, source.Root{Source: "home", Dir: l.dir, Below: files[l.rand.IntN(len(files))]})
 		}
 		if _, err := l.world.Run(l.t.Context(), some); err != nil {
 			l.t.Fatal(err)

@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest/cleaning"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // Home is a user whose programs are looked for: the home directory, and the environment, whose variables may point elsewhere.
@@ -50,20 +53,20 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 		}
 		for _, p := range placed.Places() {
 			for _, path := range home.expand(p) {
-				at, err := locate(filepath.FromSlash(path))
-				if err != nil || at.kind == placeMissing || covered(all, at.path) {
+				dir, err := disk.RealPath(filepath.FromSlash(path))
+				if err != nil || covered(all, dir) {
 					continue // an unreadable place counts as missing
 				}
-				if _, err := os.Stat(filepath.Join(at.path, p.Holds)); err != nil {
+				if info, err := os.Stat(filepath.Join(dir, p.Holds)); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 					continue
 				}
-				found := &Found{Place: p, Format: f.Name(), Dir: at.path}
+				found := &Found{Place: p, Format: f.Name(), Dir: dir}
 				err = g.survey(ctx, found)
-				if _, excluded := errors.AsType[*ExcludedError](err); excluded {
+				if _, excluded := errors.AsType[*source.ExcludedError](err); excluded {
 					continue // by the user
 				}
 				if err != nil {
-					return nil, fmt.Errorf("look at %s: %w", at.path, err)
+					return nil, fmt.Errorf("look at %s: %w", dir, err)
 				}
 				all = append(all, found)
 			}
@@ -107,16 +110,16 @@ func covered(all []*Found, path string) bool {
 
 // survey counts what an ingest of one place would archive.
 func (g *Ingester) survey(ctx context.Context, found *Found) error {
-	roots, err := Roots(ctx, g.Index, []string{found.Dir})
+	roots, err := source.Resolve(ctx, g.Index, []string{found.Dir})
 	if err != nil {
 		return err
 	}
-	known, err := Sources(ctx, g.Index)
+	known, err := source.All(ctx, g.Index)
 	if err != nil {
 		return err
 	}
 	root := roots[0]
-	if slices.ContainsFunc(known, func(s Named) bool { return s.Name == root.Source && s.Removed == nil }) {
+	if slices.ContainsFunc(known, func(s source.Named) bool { return s.Name == root.Source && s.Removed == nil }) {
 		found.Source = root.Source
 	}
 	dir, err := os.OpenRoot(root.Dir)
@@ -193,4 +196,9 @@ func (f *Found) count(one *surveyed) {
 		f.NewFiles++
 		f.NewBytes += one.missing
 	}
+}
+
+// isInside reports whether a path is dir or lies below it. Both have the separators of the system.
+func isInside(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest/listing"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
@@ -31,17 +33,17 @@ const maxFindDepth = 12
 // skips the directory except, and whatever cannot be read.
 func (g *Ingester) FindBelow(ctx context.Context, dir, except string) ([]Holder, error) {
 	g.applyDefaults()
-	at, err := locate(dir)
+	dir, err := disk.RealPath(dir)
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(at.path)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	s := &scan{g: g, root: Root{Dir: at.path, Below: "."}, dir: root, report: &Report{}}
-	if err := s.listCandidates(ctx, at.path, except); err != nil {
+	s := &scan{g: g, root: source.Root{Dir: dir, Below: "."}, dir: root, report: &Report{}}
+	if err := s.listCandidates(ctx, dir, except); err != nil {
 		return nil, err
 	}
 	if _, err := s.detect(ctx, func(uint32, *listing.Entry) bool { return true }); err != nil {
@@ -54,7 +56,7 @@ func (g *Ingester) FindBelow(ctx context.Context, dir, except string) ([]Holder,
 			formats[holder] = append(formats[holder], name)
 		}
 	}
-	return outermost(at.path, formats), nil
+	return outermost(dir, formats), nil
 }
 
 // listCandidates lists the regular files that FindBelow looks at.

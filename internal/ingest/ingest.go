@@ -23,6 +23,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -99,16 +100,6 @@ type Progress struct {
 	Bytes, TotalBytes int64 // raw
 }
 
-// Root is a directory, or a single file, to scan.
-type Root struct {
-	Source string // name of the source
-	Dir    string // real path of the source's root
-	Below  string // path below Dir to scan, "." for all of it
-	Listed bool   // the source follows it by name (Source.Only): that it is gone is not reported
-
-	Exclude []string // patterns of the source: see Source.Exclude
-}
-
 // Report counts what an ingest did.
 type Report struct {
 	Files       int64       `json:"files"`     // found by the scan
@@ -161,12 +152,12 @@ func (e FileError) Unwrap() error { return e.Err }
 
 // Run scans roots and archives what is new. Files that cannot be archived are in the report; the error is about the archive itself,
 // or the context's.
-func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
+func (g *Ingester) Run(ctx context.Context, roots []source.Root) (*Report, error) {
 	report, err := g.run(ctx, roots)
 	return report, errors.Join(err, g.endBuilding(err))
 }
 
-func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
+func (g *Ingester) run(ctx context.Context, roots []source.Root) (*Report, error) {
 	g.applyDefaults()
 	report := &Report{Problems: []FileError{}, Missing: []string{}, NotFollowed: []Link{}}
 	if !g.DryRun && !g.Adopted {

@@ -25,6 +25,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -60,9 +61,9 @@ func (w *world) open(name string) {
 	w.Ingester = &ingest.Ingester{Packs: packs, Originals: pack.NewLibrary(packs, 1<<20), Index: db, Formats: all.Formats(), Writer: "test"}
 }
 
-func (w *world) ingest(source, dir, below string) *ingest.Report {
+func (w *world) ingest(name, dir, below string) *ingest.Report {
 	w.t.Helper()
-	r, err := w.Run(context.Background(), []ingest.Root{{Source: source, Dir: dir, Below: below}})
+	r, err := w.Run(context.Background(), []source.Root{{Source: name, Dir: dir, Below: below}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -330,7 +331,7 @@ func TestFormatsThatFail(t *testing.T) {
 	s.write("a/unknown", "bug")
 	s.write("b/unknown", "bug")
 	report := func() string {
-		r, err := w.Run(t.Context(), []ingest.Root{{Source: "home", Dir: s.dir, Below: "."}})
+		r, err := w.Run(t.Context(), []source.Root{{Source: "home", Dir: s.dir, Below: "."}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +381,7 @@ func TestFormatsThatDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write("b/export.zip", b.String())
-	r, err := w.Run(t.Context(), []ingest.Root{{Source: "home", Dir: s.dir, Below: "."}})
+	r, err := w.Run(t.Context(), []source.Root{{Source: "home", Dir: s.dir, Below: "."}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +408,7 @@ func TestFormatsThatDoNotResolve(t *testing.T) {
 	w.Formats = []format.Format{unresolving{}}
 	s.write("a/one.failing", "one")
 	s.write("a/two.failing", "two")
-	r, err := w.Run(t.Context(), []ingest.Root{{Source: "home", Dir: s.dir, Below: "."}})
+	r, err := w.Run(t.Context(), []source.Root{{Source: "home", Dir: s.dir, Below: "."}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,8 +439,8 @@ func TestOwnArchive(t *testing.T) {
 		}
 	}
 	check()
-	for _, root := range []ingest.Root{{Source: "home", Dir: home, Below: filepath.Base(w.dir)}, {Source: "own", Dir: w.dir, Below: "."}, {Source: "packs", Dir: filepath.Join(w.dir, "packs"), Below: "."}} {
-		r, err := w.Run(t.Context(), []ingest.Root{root})
+	for _, root := range []source.Root{{Source: "home", Dir: home, Below: filepath.Base(w.dir)}, {Source: "own", Dir: w.dir, Below: "."}, {Source: "packs", Dir: filepath.Join(w.dir, "packs"), Below: "."}} {
+		r, err := w.Run(t.Context(), []source.Root{root})
 		if err != nil || len(r.Problems) != 1 || r.Problems[0].Stage != "scan" || r.Files > 0 {
 			t.Errorf("%s: %+v, %v", root.Source, r, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // TestEqualLargeFiles expects equal files to be stored once, even if none of them is in the index before the
@@ -58,11 +59,11 @@ func TestInterruptedSource(t *testing.T) {
 			cancel()
 		}
 	}
-	r, err := w.Run(ctx, []ingest.Root{{Source: "s", Dir: s.dir, Below: "."}})
+	r, err := w.Run(ctx, []source.Root{{Source: "s", Dir: s.dir, Below: "."}})
 	if !errors.Is(err, context.Canceled) || r.New == 0 || r.New == 8 {
 		t.Fatalf("%d of 8 files are stored: %v", r.New, err)
 	}
-	roots, err := ingest.Configured(t.Context(), w.index)
+	roots, err := source.Followed(t.Context(), w.index)
 	if err != nil || len(roots) != 1 || roots[0].Source != "s" {
 		t.Errorf("the sources that are followed are %v, %v", roots, err)
 	}

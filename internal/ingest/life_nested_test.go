@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one, 1 is one of every sixth format; other than 1, the tests of cases take all of them, those of lives ingest more in pieces, and a reindex is compared after every state, by dumps too")
@@ -166,7 +166,7 @@ func (n *nest) checkElsewhere(w *world, same bool) {
 // ingestNamed ingests paths as the command line does.
 func (w *world) ingestNamed(places ...string) {
 	w.t.Helper()
-	roots, err := ingest.Roots(w.t.Context(), w.index, places)
+	roots, err := source.Resolve(w.t.Context(), w.index, places)
 	if err != nil {
 		w.t.Fatal(err)
 	}

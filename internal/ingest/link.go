@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // Link is a symbolic link to a file or directory that no source covers. A scan does not follow it: it may lead to a whole disk.
@@ -15,17 +17,17 @@ type Link struct {
 }
 
 // sourcesWith returns the sources of the archive and, as sources, the roots that are scanned now.
-func (g *Ingester) sourcesWith(ctx context.Context, roots []Root) ([]Named, error) {
-	known, err := Sources(ctx, g.Index)
+func (g *Ingester) sourcesWith(ctx context.Context, roots []source.Root) ([]source.Named, error) {
+	known, err := source.All(ctx, g.Index)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range roots {
-		s := Source{Root: r.Dir}
+		s := source.Source{Root: r.Dir}
 		if r.Below != "." {
 			s.Only = []string{r.Below}
 		}
-		known = append(known, Named{Name: r.Source, Source: s})
+		known = append(known, source.Named{Name: r.Source, Source: s})
 	}
 	return known, nil
 }
@@ -56,7 +58,7 @@ func (s *scan) unfollowedTarget(rel string) (to string, ok bool) {
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return "", false
 	}
-	return to, !slices.ContainsFunc(s.sources, func(n Named) bool {
+	return to, !slices.ContainsFunc(s.sources, func(n source.Named) bool {
 		below, err := filepath.Rel(n.Root, to)
 		return err == nil && filepath.IsLocal(below) && n.Follows(filepath.ToSlash(below))
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/cleaning"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // Outlook counts the files of a source that are not archived yet, and those that its program will soon delete, as far as paths,
@@ -34,7 +35,7 @@ type Outlook struct {
 }
 
 // Outlook scans one root of a source by metadata alone, and predicts deletions before until. It needs no lock and only reads the index.
-func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Outlook, error) {
+func (g *Ingester) Outlook(ctx context.Context, root source.Root, until time.Time) (Outlook, error) {
 	g.applyDefaults()
 	var o Outlook
 	dir, err := os.OpenRoot(root.Dir)
@@ -282,7 +283,7 @@ func (s *scan) rootFormats(ctx context.Context) (map[string]string, error) {
 }
 
 // predictDeletions adds to o the files that programs will delete before until. formats has the format of each root.
-func (g *Ingester) predictDeletions(o *Outlook, root Root, files []surveyed, path func(number uint32) string, formats map[string]string, until time.Time) {
+func (g *Ingester) predictDeletions(o *Outlook, root source.Root, files []surveyed, path func(number uint32) string, formats map[string]string, until time.Time) {
 	for _, f := range g.Formats {
 		cleaner, ok := f.(format.Cleaner)
 		if !ok {

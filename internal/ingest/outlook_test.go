@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // touch sets the modification time of a file.
@@ -20,7 +21,7 @@ func (s *tree) touch(name string, at time.Time) {
 
 func (w *world) outlook(dir string, until time.Time) ingest.Outlook {
 	w.t.Helper()
-	o, err := w.Outlook(w.t.Context(), ingest.Root{Source: "src", Dir: dir, Below: "."}, until)
+	o, err := w.Outlook(w.t.Context(), source.Root{Source: "src", Dir: dir, Below: "."}, until)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,19 +8,19 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/listing"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
 // scan is a scan of one root of a source.
 type scan struct {
 	g                   *Ingester
-	root                Root
+	root                source.Root
 	dir                 *os.Root
-	sources             []Named // of the archive, and those scanned now
+	sources             []source.Named // of the archive, and those scanned now
 	statCache           *index.StatCache
 	seen                []bool // which entries of statCache the walk found
 	files               listing.List
@@ -120,11 +120,6 @@ func fileError(source, rel, stage string, err error) FileError {
 		reason = pe.Err.Error()
 	}
 	return FileError{Source: source, Path: rel, Stage: stage, Reason: reason, Err: err}
-}
-
-// within reports whether a path lies below a root; "." is the source itself.
-func within(p, root string) bool {
-	return root == "." || strings.HasPrefix(p, root) && len(p) > len(root) && p[len(root)] == '/'
 }
 
 // deepestRoot returns the innermost of the sorted roots that a path lies below, "" for none.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // TestListWork bounds the allocations of listing a directory: each file has its name, its directory entry and its path, and no path is
@@ -19,7 +21,7 @@ func TestListWork(t *testing.T) {
 		}
 	}
 	n := testing.AllocsPerRun(5, func() {
-		s := &scan{g: &Ingester{}, root: Root{Dir: dir, Below: "."}, report: &Report{}}
+		s := &scan{g: &Ingester{}, root: source.Root{Dir: dir, Below: "."}, report: &Report{}}
 		if err := s.walk(context.Background()); err != nil || s.total != files {
 			t.Fatalf("%d files: %v", s.total, err)
 		}

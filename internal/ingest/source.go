@@ -17,50 +17,41 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/listing"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
 // The kinds of facts that an Ingester writes.
 const (
-	FactSource  = "source"  // key: name of the source; value: Source
 	FactRoot    = "root"    // key: source/dir; value: {"format": name}: a directory that a format owns
 	FactProblem = "problem" // key: source/path; value: {"kind", "reason"}: a file that could not be taken
 )
 
-// Source is the value of a source's fact.
-type Source struct {
-	Root string `json:"root"` // real path
-	// Only lists the files to follow, as paths below the root, where single files were added and not their directory. Empty means all.
-	Only []string `json:"only,omitempty"`
-	// Exclude has the patterns of what is not archived: see excludePatterns. What was stored of it before stays.
-	Exclude []string `json:"exclude,omitempty"`
-	// Host is the machine that the files come from. Away says that it is not the archive's: runs that name no host are given this
-	// one.
-	Host    string    `json:"host,omitempty"`
-	Away    bool      `json:"away,omitempty"`
-	Added   time.Time `json:"added"`
-	Command string    `json:"added_by,omitempty"`
-	// Removed is when the source was removed: it is no longer scanned by default. Its name stays reserved, since what was stored under it
-	// stays.
-	Removed *time.Time `json:"removed,omitempty"`
+// provenance is what a source states about all of its files.
+type provenance struct {
+	host string // the machine, for copies from another one; else ""
+	dir  string // its root: see format.Head
 }
 
-// Follows reports whether a path below the root is followed; "." is the root itself.
-func (s *Source) Follows(below string) bool {
-	return len(s.Only) == 0 || slices.ContainsFunc(s.Only, func(o string) bool { return o == below || within(below, o) })
+// provenances returns the provenance of each source, by name.
+func (g *Ingester) provenances(ctx context.Context) (map[string]provenance, error) {
+	known, err := source.All(ctx, g.Index)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]provenance{}
+	for _, s := range known {
+		of := provenance{dir: toSlash(s.Root)}
+		if s.Away {
+			of.host = s.Host
+		}
+		all[s.Name] = of
+	}
+	return all, nil
 }
 
-// Follow adds a path below the root to what is followed, and reports whether it was not followed before.
-func (s *Source) Follow(below string) bool {
-	if s.Follows(below) {
-		return false
-	}
-	rest := slices.DeleteFunc(slices.Clone(s.Only), func(o string) bool { return within(o, below) })
-	if s.Only = nil; below != "." {
-		s.Only = append(rest, below)
-	}
-	return true
-}
+// toSlash returns a root with slashes, whatever system it comes from, so that all systems give the same result.
+func toSlash(root string) string { return strings.ReplaceAll(root, `\`, "/") }
 
 // OpenOriginal opens a file of a source, named by its path below the source's root, as a scan does.
 func OpenOriginal(root, p string) (*os.File, error) { return sourcefs.Open(root, p) }
@@ -71,7 +62,7 @@ type problemFact struct {
 }
 
 // scanSource scans one root and archives what is new.
-func (g *Ingester) scanSource(ctx context.Context, root Root, sources []Named, report *Report) error {
+func (g *Ingester) scanSource(ctx context.Context, root source.Root, sources []source.Named, report *Report) error {
 	dir, err := os.OpenRoot(root.Dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
@@ -183,7 +174,7 @@ func (s *scan) loadPendingRoots(ctx context.Context, fresh []string) error {
 
 // clearPendingRoots removes the roots that this scan has covered.
 func (s *scan) clearPendingRoots(ctx context.Context) error {
-	left := slices.DeleteFunc(slices.Clone(s.pendingRoots), func(r string) bool { return r == s.root.Below || within(r, s.root.Below) })
+	left := slices.DeleteFunc(slices.Clone(s.pendingRoots), func(r string) bool { return r == s.root.Below || source.Within(r, s.root.Below) })
 	if len(left) == len(s.pendingRoots) {
 		return nil
 	}
@@ -249,7 +240,7 @@ func (s *scan) chooseWork(ctx context.Context) (*listing.Queue, []blob.Fact, err
 	}
 	reclassified, err := s.detect(ctx, func(i uint32, e *listing.Entry) bool {
 		return e.Known && (e.Ignored && (s.g.All || underRoot(s.files.Path(i), roots)) ||
-			len(s.pendingRoots) > 0 && slices.ContainsFunc(s.pendingRoots, func(r string) bool { return within(s.files.Path(i), r) }))
+			len(s.pendingRoots) > 0 && slices.ContainsFunc(s.pendingRoots, func(r string) bool { return source.Within(s.files.Path(i), r) }))
 	})
 	if err != nil {
 		return nil, nil, err
@@ -304,7 +295,7 @@ func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, 
 			return nil, err
 		}
 		below, ok := strings.CutPrefix(f.Key, s.root.Source+"/")
-		if !ok || s.root.Below != "." && below != s.root.Below && !within(below, s.root.Below) {
+		if !ok || s.root.Below != "." && below != s.root.Below && !source.Within(below, s.root.Below) {
 			continue
 		}
 		var was problemFact
@@ -323,20 +314,20 @@ func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, 
 
 // sourceFact returns the fact of the source, if the archive does not know it yet or does not follow all that is scanned now.
 func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
-	known, err := Sources(ctx, s.g.Index)
+	known, err := source.All(ctx, s.g.Index)
 	if err != nil {
 		return nil, err
 	}
-	src := Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)}
+	src := source.Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)}
 	if s.root.Below != "." {
 		src.Only = []string{s.root.Below}
 	}
-	if i := slices.IndexFunc(known, func(k Named) bool { return k.Name == s.root.Source }); i >= 0 {
+	if i := slices.IndexFunc(known, func(k source.Named) bool { return k.Name == s.root.Source }); i >= 0 {
 		if src = known[i].Source; src.Removed != nil || !src.Follow(s.root.Below) {
 			return nil, nil
 		}
 	}
-	return []blob.Fact{s.fact(FactSource, "", src)}, nil
+	return []blob.Fact{s.fact(source.Fact, "", src)}, nil
 }
 
 // countWork counts what an ingest would do, as far as sizes tell.

@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 	"github.com/txarchive/txarchive/internal/ingest/zipped"
 )
@@ -126,7 +127,7 @@ func (w *worker) storeMembers(c *claimed, f sourcefs.File, info fs.FileInfo) err
 			continue
 		}
 		own := c.member(file)
-		if all := selfPath(c.path); own.path == all || within(own.path, all) {
+		if all := selfPath(c.path); own.path == all || source.Within(own.path, all) {
 			file.Err = errNamedAsZip
 		}
 		if err := file.Check(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
 
@@ -41,12 +42,12 @@ func (s *scan) walk(ctx context.Context) error {
 		return nil
 	}
 	var excluded atomic.Int64
-	exclude, archiveDir := excludePatterns(s.root.Exclude), s.archivePath()
+	exclude, archiveDir := source.Patterns(s.root.Exclude), s.archivePath()
 	found := foundFiles{scan: s}
 	w := sourcefs.Walker{
 		Root: s.root.Dir,
 		Skip: func(name string, isDir bool) bool {
-			if exclude.matchOne(name, isDir) != "" {
+			if exclude.MatchOne(name, isDir) != "" {
 				excluded.Add(1)
 				return true
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // TestWalkBesideIndex walks a source before the scan's data is loaded from the index.
@@ -26,7 +27,7 @@ func TestWalkBesideIndex(t *testing.T) {
 	}
 	for _, unprepared := range []error{nil, errors.New("no index")} {
 		for _, below := range []string{".", "3/3"} {
-			s := &scan{g: &Ingester{}, root: Root{Dir: dir, Below: below}, report: &Report{}, statCache: &index.StatCache{}, loaded: make(chan struct{}), loadErr: unprepared}
+			s := &scan{g: &Ingester{}, root: source.Root{Dir: dir, Below: below}, report: &Report{}, statCache: &index.StatCache{}, loaded: make(chan struct{}), loadErr: unprepared}
 			ended := make(chan error)
 			go func() { ended <- s.walk(context.Background()) }()
 			select {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 )
 
 // HintFiles says how to name originals.
@@ -72,7 +72,7 @@ func resolveFilters(ctx context.Context, ix Index, name string) ([]index.Version
 
 // files returns the filter for the file of a name, SOURCE/PATH or a path on this machine; nil if there is none.
 func files(ctx context.Context, ix Index, name string) ([]index.VersionFilter, error) {
-	sources, err := ingest.Sources(ctx, ix)
+	sources, err := source.All(ctx, ix)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -76,7 +77,7 @@ func ingested(t *testing.T, dirs []string) *archive.Archive {
 	})
 	g := &ingest.Ingester{Packs: store.Packs(), Originals: store.Library(), Index: store.Index(), Formats: all.Formats(), Prices: price.Default(),
 		Writer: store.WriterID(), Now: func() time.Time { return indextest.Epoch }}
-	roots, err := ingest.Roots(ctx, store.Index(), dirs)
+	roots, err := source.Resolve(ctx, store.Index(), dirs)
 	if err == nil {
 		_, err = g.Run(ctx, roots)
 	}

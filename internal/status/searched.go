@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
-	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -16,7 +16,7 @@ const staleAfter = 7 * 24 * time.Hour
 // Searched returns a function that reports, for each source that is followed, whether its directory exists, how current and how
 // complete it is.
 func Searched(ctx context.Context, store *archive.Archive, now func() time.Time) (all func() []search.Source, err error) {
-	known, err := ingest.Sources(ctx, store.Index())
+	known, err := source.All(ctx, store.Index())
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Searched(ctx context.Context, store *archive.Archive, now func() time.Time)
 }
 
 // look reports whether a source is followed, and records in state whether its directory exists and how current it is.
-func look(s ingest.Named, state *search.Source, now time.Time) (followed bool) {
+func look(s source.Named, state *search.Source, now time.Time) (followed bool) {
 	switch age := now.Sub(s.Added); StateOf(s) {
 	case "removed":
 		return false

@@ -13,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/nightly"
 )
 
@@ -21,15 +22,15 @@ const scannedKey = "scanned/"
 
 // RecordScanned records that sources were scanned completely. The record is lost with the index; then the time of the last stored
 // version counts.
-func RecordScanned(ctx context.Context, store *archive.Archive, now time.Time, roots []ingest.Root, r *ingest.Report) error {
-	known, err := ingest.Sources(ctx, store.Index())
+func RecordScanned(ctx context.Context, store *archive.Archive, now time.Time, roots []source.Root, r *ingest.Report) error {
+	known, err := source.All(ctx, store.Index())
 	if err != nil {
 		return err
 	}
 	notes := map[string]string{}
 	for _, k := range known {
-		missed := func(of ingest.Root) bool {
-			return !slices.ContainsFunc(roots, func(o ingest.Root) bool { return o.Source == of.Source && o.Below == of.Below })
+		missed := func(of source.Root) bool {
+			return !slices.ContainsFunc(roots, func(o source.Root) bool { return o.Source == of.Source && o.Below == of.Below })
 		}
 		if !slices.Contains(r.Missing, k.Name) && !slices.ContainsFunc(k.Roots(), missed) {
 			notes[scannedKey+k.Name] = now.UTC().Format(time.RFC3339Nano)
@@ -53,7 +54,7 @@ func lastScanned(notes map[string]string, source string, now time.Time) time.Tim
 
 // Sources returns the sources with what is stored of them.
 func Sources(ctx context.Context, store *archive.Archive, now time.Time) ([]*Source, error) {
-	known, err := ingest.Sources(ctx, store.Index())
+	known, err := source.All(ctx, store.Index())
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func Followed(root string, only []string) string {
 }
 
 // StateOf returns whether a source is present, missing or removed.
-func StateOf(s ingest.Named) string {
+func StateOf(s source.Named) string {
 	if s.Removed != nil {
 		return "removed"
 	}

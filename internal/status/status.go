@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -34,7 +35,7 @@ type Source struct {
 
 	Outlook *Outlook `json:"outlook"` // null with --no-scan
 
-	roots []ingest.Root
+	roots []source.Root
 }
 
 // Report is what status prints.
@@ -85,7 +86,7 @@ func (s *Report) Verdict(check, said bool) error {
 type Options struct {
 	MaxAge time.Duration // after which a source is stale; 0: none is
 	// Outlook tells what of a source is not archived, and what its program will delete before a time; nil: it is not looked at.
-	Outlook func(ctx context.Context, root ingest.Root, until time.Time) (ingest.Outlook, error)
+	Outlook func(ctx context.Context, root source.Root, until time.Time) (ingest.Outlook, error)
 	// Next tells when the next nightly run is due, and by which scheduler; "" if none is.
 	Next func(ctx context.Context) (at time.Time, with string)
 }

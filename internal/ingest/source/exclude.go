@@ -1,4 +1,4 @@
-package ingest
+package source
 
 import (
 	"fmt"
@@ -26,23 +26,23 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// excludePatterns are the exclude patterns of a source, with the syntax of .gitignore: a pattern without a slash matches a name at any depth, any
+// Patterns are the exclude patterns of a source, with the syntax of .gitignore: a pattern without a slash matches a name at any depth, any
 // other a path from the root; * and ? match within one name, ** matches directories; a trailing slash matches directories only. A
 // directory is excluded with everything in it.
-type excludePatterns []string
+type Patterns []string
 
-// match returns the pattern that excludes a path below the root, or one of its parent directories; "" if none does.
-func (x excludePatterns) match(below string, dir bool) string {
+// Match returns the pattern that excludes a path below the root, or one of its parent directories; "" if none does.
+func (x Patterns) Match(below string, dir bool) string {
 	for at := len(below); len(x) > 0 && at > 0 && below != "."; at = strings.LastIndexByte(below[:at], '/') {
-		if p := x.matchOne(below[:at], dir || at < len(below)); p != "" {
+		if p := x.MatchOne(below[:at], dir || at < len(below)); p != "" {
 			return p
 		}
 	}
 	return ""
 }
 
-// matchOne returns the pattern that excludes the path itself; parent directories are not checked.
-func (x excludePatterns) matchOne(below string, dir bool) string {
+// MatchOne returns the pattern that excludes the path itself; parent directories are not checked.
+func (x Patterns) MatchOne(below string, dir bool) string {
 	for _, p := range x {
 		bare, name := strings.TrimSuffix(p, "/"), below
 		if bare != p && !dir {

@@ -1,4 +1,4 @@
-package ingest
+package source
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func (s sourceFacts) Facts(context.Context, string) iter.Seq2[blob.Fact, error] 
 	}
 }
 
-func TestRoots(t *testing.T) {
+func TestResolve(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestRoots(t *testing.T) {
 	for name, s := range map[string]Source{"home": {Root: in("a")}, "gone": {Root: in("gone")}, "old": {Root: in("was"), Removed: &removed},
 		"few": {Root: in("some"), Only: []string{"one.json"}}, "less": {Root: in("c"), Exclude: []string{"private/"}}} {
 		b, _ := json.Marshal(s)
-		known = append(known, blob.Fact{Kind: FactSource, Key: name, Value: b})
+		known = append(known, blob.Fact{Kind: Fact, Key: name, Value: b})
 	}
 	for _, c := range []struct {
 		name string
@@ -81,7 +81,7 @@ func TestRoots(t *testing.T) {
 			for i, d := range c.dirs {
 				dirs[i] = top + "/" + d
 			}
-			got, err := Roots(t.Context(), known, dirs)
+			got, err := Resolve(t.Context(), known, dirs)
 			if !errors.Is(err, c.err) || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %v, %v\nwant %v, %v", got, err, c.want, c.err)
 			}
@@ -89,12 +89,12 @@ func TestRoots(t *testing.T) {
 	}
 	t.Run("left out", func(t *testing.T) {
 		var err *ExcludedError
-		if got, e := Roots(t.Context(), known, []string{top + "/c/private/deep"}); !errors.As(e, &err) || err.Pattern != "private/" || err.Source != "less" {
+		if got, e := Resolve(t.Context(), known, []string{top + "/c/private/deep"}); !errors.As(e, &err) || err.Pattern != "private/" || err.Source != "less" {
 			t.Errorf("got %v, %v", got, e)
 		}
 	})
-	t.Run("configured", func(t *testing.T) {
-		got, err := Configured(t.Context(), known)
+	t.Run("followed", func(t *testing.T) {
+		got, err := Followed(t.Context(), known)
 		want := []Root{{"few", in("some"), "one.json", true, nil}, {"gone", in("gone"), ".", false, nil}, {"home", in("a"), ".", false, nil},
 			{"less", in("c"), ".", false, []string{"private/"}}}
 		if err != nil || !reflect.DeepEqual(got, want) {

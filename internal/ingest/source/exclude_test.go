@@ -1,4 +1,4 @@
-package ingest
+package source
 
 import (
 	"strings"
@@ -35,7 +35,7 @@ func TestExcluding(t *testing.T) {
 		for want, paths := range map[string]string{c.pattern: c.left, "": c.taken} {
 			for _, p := range strings.Fields(paths) {
 				bare := strings.TrimSuffix(p, "/")
-				if got := (excludePatterns{"nothing-like-it", c.pattern}).match(bare, bare != p); got != want {
+				if got := (Patterns{"nothing-like-it", c.pattern}).Match(bare, bare != p); got != want {
 					t.Errorf("%s is left out by %q, want %q", p, got, want)
 				}
 			}
