@@ -45,7 +45,10 @@ func CompactCount(n int64) string {
 	}
 	value, prefix := humanize.ComputeSI(float64(n))
 	digits := 1
-	if value >= 100 {
+	switch {
+	case value >= 999.5: // rounds to 1000, which has a prefix of its own
+		return CompactCount(n + n/1000)
+	case value >= 100:
 		digits = 0
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.*f", digits, value), ".0") + prefix

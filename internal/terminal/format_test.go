@@ -20,7 +20,7 @@ func TestNumbersForPeople(t *testing.T) {
 }
 
 func TestShortForms(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1k", 12345: "12.3k", 999499: "999k", 1234567: "1.2M", 5e9: "5G"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1k", 12345: "12.3k", 999499: "999k", 999500: "1M", 999_999_999: "1G", 99_950: "100k", 1234567: "1.2M", 5e9: "5G"} {
 		if got := CompactCount(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
