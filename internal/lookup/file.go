@@ -70,9 +70,14 @@ func listRuns(of []Target) string {
 			ids = append(ids, what.Run)
 		}
 	}
+	return few(ids)
+}
+
+// few joins the first names.
+func few(names []string) string {
 	more := ""
-	if len(ids) > maxCandidates {
+	if len(names) > maxCandidates {
 		more = " ..."
 	}
-	return strings.Join(ids[:min(len(ids), maxCandidates)], ", ") + more
+	return strings.Join(names[:min(len(names), maxCandidates)], ", ") + more
 }

@@ -133,7 +133,7 @@ func ExplainNothing(ctx context.Context, ix Index, err error, runs ...string) er
 	return err
 }
 
-// maxCandidates is how many candidates the error for an ambiguous id names.
+// maxCandidates is how many candidates the error for an ambiguous name names.
 const maxCandidates = 5
 
 // ambiguous returns the error for an id that several things share. A longer prefix does not help with equal native ids, which two homes
@@ -170,11 +170,7 @@ func ambiguous(ctx context.Context, ix Index, id string) error {
 		text, hint = fmt.Sprintf("several things are called %q", id), "use the id of one"
 	}
 	if len(ids) > 0 {
-		more := ""
-		if len(ids) > maxCandidates {
-			more = " ..."
-		}
-		hint += ": " + strings.Join(ids[:min(len(ids), maxCandidates)], ", ") + more
+		hint += ": " + few(ids)
 	}
 	return failure.Usage(text, hint)
 }

@@ -41,16 +41,16 @@ func Version(ctx context.Context, ix Index, name string, number int) (index.File
 	case len(found) == 0:
 		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("no file %s in the archive", name), HintFiles)
 	case len(found) > 1:
-		var few []string
-		for _, v := range found[:min(len(found), 5)] {
-			few = append(few, v.Source+"/"+v.Path)
+		var some []string
+		for _, v := range found[:min(len(found), maxCandidates)] {
+			some = append(some, v.Source+"/"+v.Path)
 		}
-		slices.Sort(few)
+		slices.Sort(some)
 		more := ""
-		if n := len(found) - len(few); n > 0 {
+		if n := len(found) - len(some); n > 0 {
 			more = fmt.Sprintf(" or one of %d more: txarchive show %s --versions", n, name)
 		}
-		return index.FileVersion{}, failure.Usage(fmt.Sprintf("%s is stored in %d files", name, len(found)), "name one: "+strings.Join(few, ", ")+more)
+		return index.FileVersion{}, failure.Usage(fmt.Sprintf("%s is stored in %d files", name, len(found)), "name one: "+strings.Join(some, ", ")+more)
 	}
 	return found[0], nil
 }
