@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -140,7 +139,10 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		}
 	}
 	for i, p := range o.Paths {
-		if o.Paths[i], err = archiveName(ctx, store, known, p); err != nil {
+		if !filepath.IsAbs(p) {
+			continue
+		}
+		if o.Paths[i], err = lookup.Name(ctx, store.Index(), known, p); err != nil {
 			return err
 		}
 	}
@@ -160,29 +162,6 @@ func (o *restoreOptions) runTree(ctx context.Context, store *archive.Archive) ([
 		return []string{run}, err
 	}
 	return index.Family(ctx, store.Index(), run)
-}
-
-// archiveName returns the name in the archive, SOURCE/PATH, of a path on this machine; any other path is returned as it is. Of nested
-// sources it takes the one that has the file, else the innermost.
-func archiveName(ctx context.Context, store *archive.Archive, known []source.Named, p string) (string, error) {
-	if !filepath.IsAbs(p) {
-		return p, nil
-	}
-	name, inner := p, -1
-	for _, s := range known {
-		below, err := filepath.Rel(s.Root, p)
-		if err != nil || !filepath.IsLocal(below) {
-			continue
-		}
-		below = filepath.ToSlash(below)
-		for _, err := range store.Index().Versions(ctx, index.VersionFilter{Source: s.Name, Path: below}) {
-			return s.Name + "/" + below, err
-		}
-		if len(s.Root) > inner {
-			name, inner = path.Join(s.Name, below), len(s.Root)
-		}
-	}
-	return name, nil
 }
 
 // restoreSum counts what a restore did.

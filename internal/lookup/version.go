@@ -3,6 +3,7 @@ package lookup
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,17 +78,17 @@ func files(ctx context.Context, ix Index, name string) ([]index.VersionFilter, e
 		return nil, err
 	}
 	var all []index.VersionFilter
-	source, path, _ := strings.Cut(filepath.ToSlash(name), "/")
+	first, rest, _ := strings.Cut(filepath.ToSlash(name), "/")
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range sources {
-		if s.Name == source && path != "" {
-			all = append(all, index.VersionFilter{Source: source, Path: path})
+		if s.Name == first && rest != "" {
+			all = append(all, index.VersionFilter{Source: first, Path: rest})
 		}
-		if rel, err := filepath.Rel(s.Root, abs); err == nil && filepath.IsLocal(rel) && rel != "." {
-			all = append(all, index.VersionFilter{Source: s.Name, Path: filepath.ToSlash(rel)})
+		if below, ok := pathIn(s, abs); ok && below != "." {
+			all = append(all, index.VersionFilter{Source: s.Name, Path: below})
 		}
 	}
 	for _, f := range all {
@@ -99,6 +100,31 @@ func files(ctx context.Context, ix Index, name string) ([]index.VersionFilter, e
 		}
 	}
 	return nil, nil
+}
+
+// Name returns the name in the archive, SOURCE/PATH, of an absolute path on this machine; the path itself if it is in no source. Of nested
+// sources it takes the one that has the file, else the innermost.
+func Name(ctx context.Context, originals index.Originals, known []source.Named, abs string) (string, error) {
+	name, inner := abs, -1
+	for _, s := range known {
+		below, ok := pathIn(s, abs)
+		if !ok {
+			continue
+		}
+		for _, err := range originals.Versions(ctx, index.VersionFilter{Source: s.Name, Path: below}) {
+			return s.Name + "/" + below, err
+		}
+		if len(s.Root) > inner {
+			name, inner = path.Join(s.Name, below), len(s.Root)
+		}
+	}
+	return name, nil
+}
+
+// pathIn returns a path on this machine as a path below the root of a source, if it is there; "." is the root itself.
+func pathIn(s source.Named, abs string) (below string, ok bool) {
+	below, err := filepath.Rel(s.Root, abs)
+	return filepath.ToSlash(below), err == nil && filepath.IsLocal(below)
 }
 
 // Originals returns filters for the originals that hold a run, a conversation or an event.
