@@ -279,3 +279,25 @@ func TestSourceStatsWork(t *testing.T) {
 		t.Errorf("%v, with twenty sources more %v", before, after)
 	}
 }
+
+// TestTagWork asks for the runs with a tag. Most runs state none: of those nothing is parsed.
+func TestTagWork(t *testing.T) {
+	db := archivedCopy(t, 160)
+	c := countReads(t, db)
+	list := func(text string) work {
+		return c.of(t, func() error {
+			for r, err := range db.Runs(t.Context(), index.Selection{Named: true, Query: indextest.Parse(t, text)}, index.Page{}) {
+				return cmp.Or(err, fmt.Errorf("%s: %s", text, r.ID))
+			}
+			return nil
+		})
+	}
+	var runs int
+	if err := db.r.Get(&runs, "SELECT count(*) FROM runs"); err != nil {
+		t.Fatal(err)
+	}
+	group, tag := list("group:none"), list("tag:none")
+	if most := 12 * runs; tag.steps-group.steps > most {
+		t.Errorf("%d runs: %v\nby a column of theirs: %v: more than %d steps more", runs, tag, group, most)
+	}
+}

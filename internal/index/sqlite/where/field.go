@@ -465,12 +465,12 @@ func Tagged(v query.Value) (string, []any) {
 	const stated = "r.attributes ->> '$.tags'"
 	if v.Text == "" {
 		not := map[query.Match]string{query.Whole: "NOT "}[v.Match]
-		return not + of + ") OR coalesce(" + stated + ", '') <> '')", []any{index.FactTag}
+		return not + of + ") OR coalesce(" + guardedJSON("r.attributes", `"tags"`, stated) + ", '') <> '')", []any{index.FactTag}
 	}
 	put, args := Compare("substr(k.key, instr(k.key, '/') + 1)", v)
 	own, more := Compare("j.value", v)
-	return of + " AND " + put + ") OR EXISTS (SELECT 1 FROM json_each('[' || replace(json_quote(" + stated + `), ',', '","') || ']') j WHERE ` + own + "))",
-		slices.Concat([]any{index.FactTag}, args, more)
+	list := "EXISTS (SELECT 1 FROM json_each('[' || replace(json_quote(" + stated + `), ',', '","') || ']') j WHERE ` + own + ")"
+	return of + " AND " + put + ") OR " + guardedJSON("r.attributes", `"tags"`, list) + ")", slices.Concat([]any{index.FactTag}, args, more)
 }
 
 // isError compiles is:error, which matches errors and failed results; both are facets. Other values of the field are
