@@ -162,12 +162,12 @@ func distinct[T any](rows []T, of func(T) string, typed string, taken []string) 
 	var matches []cobra.Completion
 	for _, r := range rows {
 		s := of(r)
-		if s != "" && s == terminal.OneLine(s) && strings.HasPrefix(s, typed) && !slices.Contains(matches, s) && !slices.Contains(taken, s) {
+		if s != "" && s == terminal.OneLine(s) && strings.HasPrefix(s, typed) && !slices.Contains(taken, s) {
 			matches = append(matches, s)
 		}
 	}
 	slices.Sort(matches)
-	return matches
+	return slices.Compact(matches)
 }
 
 // completeFormats completes the formats that this version knows.
