@@ -9,7 +9,7 @@ import (
 )
 
 // Known keeps which words of the last lists are in the table of terms, one bit per number. It holds only what is
-// committed: a commit takes it (begin), and puts it back when it is done (keep).
+// committed: a commit takes it (Begin), and puts it back when it is done (Keep).
 type Known struct {
 	mu    sync.Mutex
 	lists map[*index.Words][]uint64
