@@ -150,7 +150,7 @@ func (u *unmarker) original(layers []blob.Tombstone, order index.LedgerOrder) (b
 	marked := l.Version
 	pieces := u.pieces(&marked, layers)
 	if pieces == nil {
-		return false, nil
+		return false, u.Payloads.GC.CheckPacks(u.ctx) // gc has removed them, or they are in a pack that may come back
 	}
 	v, first := marked, layers[len(layers)-1]
 	v.Root, v.SHA256, v.Extents = first.Root, first.SHA256, pieces[0].chain.Copies()

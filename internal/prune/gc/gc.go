@@ -216,11 +216,27 @@ func (g *GC) checkComplete(ctx context.Context, h *holdings) error {
 	for _, v := range h.volumes {
 		there[v.Name] = true
 	}
+	return g.checkThere(ctx, there, h.replaced)
+}
+
+// CheckPacks verifies that the store has all packs that the index knows. What is not found may be in a missing one.
+func (g *GC) CheckPacks(ctx context.Context) error {
+	there := map[string]bool{}
+	for info, err := range g.Packs.List(ctx) {
+		if err != nil {
+			return err
+		}
+		there[info.Name] = true
+	}
+	return g.checkThere(ctx, there, nil)
+}
+
+func (g *GC) checkThere(ctx context.Context, there, replaced map[string]bool) error {
 	for name, err := range g.Index.Packs(ctx) {
 		if err != nil {
 			return err
 		}
-		if h.replaced[name] { // indexed by an earlier release when it came back from a backup
+		if replaced[name] { // indexed by an earlier release when it came back from a backup
 			return fmt.Errorf("pack %s is indexed, although another pack replaces it: %w", name, index.ErrDamaged)
 		}
 		if !there[name] {
