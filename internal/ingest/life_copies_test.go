@@ -51,6 +51,26 @@ func TestCallsTakenOver(t *testing.T) {
 	}
 }
 
+// TestResultTakenOver has two copies of a context, a call in one of its files and the result in the next. Where the first copy's result is
+// lost, the second copy's counts, and is that of the second copy's call.
+func TestResultTakenOver(t *testing.T) {
+	t.Parallel()
+	const (
+		context = ".chibi/contexts/sand/transcript/"
+		entry   = `{"id":"%08d-0000-4000-8000-000000000000","timestamp":177060000%[1]d,"from":"%s","to":"%s","content":"{}","entry_type":"%s","tool_call_id":"dig"}` + "\n"
+	)
+	s, w := newTree(t), newWorld(t)
+	for _, copied := range []string{"a/", "b/"} {
+		s.write(copied+context+"partitions/1770600000-1770600001.jsonl", fmt.Sprintf(entry, 1, "sand", "shell", "tool_call"))
+		s.write(copied+context+"active.jsonl", fmt.Sprintf(entry, 2, "shell", "sand", "tool_result"))
+	}
+	w.ingest("home", s.dir, ".")
+	w.checkReindex("two copies")
+	s.write("a/"+context+"active.jsonl", "")
+	w.ingest("home", s.dir, ".")
+	w.checkReindex("one result is lost")
+}
+
 // TestCopiedFromAnother has a session whose first line two others have copied, until that line is continued and no line any more. In the
 // same scan the second session is parsed anew, so its copy counts as soon as it is there: the third one is a fork of the second now.
 func TestCopiedFromAnother(t *testing.T) {

@@ -12,15 +12,29 @@ import (
 const rowsDiffer = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
 	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + catalog.AtFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
 
+// hasStrayResults asks whether a transcript has results of calls that are elsewhere: their identity cannot be made from its rows for
+// another scope.
+const hasStrayResults = `SELECT 1 FROM events e CROSS JOIN results x ON x.event = e.id WHERE e.transcript = ?1
+	AND NOT EXISTS (SELECT 1 FROM calls k WHERE k.call = x.call AND k.transcript = ?1)`
+
 // takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
 func (c *Changes) takeOver(t *candidate, from []*candidate) error {
 	for _, o := range from {
 		if o.indexed != 1 || o.bytes() != t.bytes() {
 			continue
 		}
-		if others, err := c.Exists(rowsDiffer, o.version, t.version); err != nil {
+		was, is, err := c.scopesOf(o, t)
+		if err != nil {
 			return err
-		} else if others {
+		}
+		again, err := c.Exists(rowsDiffer, o.version, t.version)
+		if err == nil && !again && was != is {
+			again, err = c.Exists(hasStrayResults, o.id)
+		}
+		if err != nil {
+			return err
+		}
+		if again {
 			break
 		}
 		for _, query := range []string{
@@ -36,7 +50,7 @@ func (c *Changes) takeOver(t *candidate, from []*candidate) error {
 			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time, o.first_row, o.last_row FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
 			return err
 		}
-		if err := c.ownCalls(t, o); err != nil {
+		if err := c.ownCalls(t, o, was, is); err != nil {
 			return err
 		}
 		// They are elsewhere now, and of several copies of an event the place decides.
@@ -75,20 +89,12 @@ const widenBounds = `INSERT INTO bounds (version, astray, duration_most, duratio
 		duration_most = max(coalesce(duration_most, excluded.duration_most), coalesce(excluded.duration_most, duration_most))`
 
 // ownCalls makes the calls and results that t has taken over from o its own: in its bounds, and in their identity, by which
-// calls that its file will grow by are paired with them.
-func (c *Changes) ownCalls(t, o *candidate) error {
+// calls that its file will grow by are paired with them. The scope of them was that of o, and is that of t.
+func (c *Changes) ownCalls(t, o *candidate, was, is CallScope) error {
 	if err := c.Exec(widenBounds, t.version, o.version); err != nil {
 		return err
 	}
-	var scopes [2]CallScope
-	for i, x := range []*candidate{o, t} {
-		var n RunName
-		if _, err := c.Get("SELECT format, native_id, scope FROM run_names WHERE id = ?", []any{x.runName}, &n.Format, &n.Native, &n.Scope); err != nil {
-			return err
-		}
-		scopes[i] = scopeOf(heldTranscript{x.runName, x.version, x.native, x.shared}, n)
-	}
-	if scopes[0] == scopes[1] {
+	if was == is {
 		return nil
 	}
 	var ids []string
@@ -102,10 +108,23 @@ func (c *Changes) ownCalls(t, o *candidate) error {
 	}
 	for _, id := range ids {
 		for _, table := range []string{"calls", "results"} {
-			if err := c.Exec("UPDATE "+table+" SET call = ?1 WHERE call = ?2 AND transcript = ?3", scopes[1].Call(id), scopes[0].Call(id), t.id); err != nil {
+			if err := c.Exec("UPDATE "+table+" SET call = ?1 WHERE call = ?2 AND transcript = ?3", is.Call(id), was.Call(id), t.id); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// scopesOf returns the scopes of the calls of two transcripts.
+func (c *Changes) scopesOf(a, b *candidate) (CallScope, CallScope, error) {
+	var scopes [2]CallScope
+	for i, t := range []*candidate{a, b} {
+		var n RunName
+		if _, err := c.Get("SELECT format, native_id, scope FROM run_names WHERE id = ?", []any{t.runName}, &n.Format, &n.Native, &n.Scope); err != nil {
+			return scopes[0], scopes[1], err
+		}
+		scopes[i] = scopeOf(heldTranscript{t.runName, t.version, t.native, t.shared}, n)
+	}
+	return scopes[0], scopes[1], nil
 }
