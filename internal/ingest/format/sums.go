@@ -3,13 +3,14 @@ package format
 import "github.com/txarchive/txarchive/internal/transcript"
 
 // ExcludeCache makes the Input of a request, where its producer counts the whole prompt, exclude what was read from and written to a cache.
-// It returns false, and changes nothing, if there is more of that than Input: then it is no part of it.
+// It returns false, and changes nothing, if there is more of that than Input: then it is no part of it. Negative numbers, which are no
+// counts, exclude nothing.
 func ExcludeCache(u *transcript.Usage) bool {
-	cached := u.CacheRead.N + u.CacheWrite.N
-	if cached > u.Input.N {
+	read, written := max(u.CacheRead.N, 0), max(u.CacheWrite.N, 0)
+	if read > u.Input.N || written > u.Input.N-read { // their sum may overflow
 		return false
 	}
-	u.Input.N -= cached
+	u.Input.N -= read + written
 	return true
 }
 

@@ -1,15 +1,22 @@
 package format
 
 import (
+	"math"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestExcludeCache(t *testing.T) {
-	for _, c := range []struct{ input, read, written, want int64 }{{100, 60, 30, 10}, {100, 100, 0, 0}, {100, 0, 0, 100}, {100, 60, 41, 100}} {
+	for _, c := range []struct {
+		input, read, written, want int64
+		ok                         bool
+	}{
+		{100, 60, 30, 10, true}, {100, 100, 0, 0, true}, {100, 0, 0, 100, true}, {100, 60, 41, 100, false},
+		{100, -60, 30, 70, true}, {100, math.MaxInt64, 1, 100, false}, {100, 1, math.MaxInt64, 100, false}, {math.MinInt64, 1, 1, math.MinInt64, false},
+	} {
 		u := transcript.Usage{Input: transcript.Known(c.input), CacheRead: transcript.Known(c.read), CacheWrite: transcript.Known(c.written)}
-		if ok := ExcludeCache(&u); u.Input != transcript.Known(c.want) || ok != (c.want < c.input || c.read+c.written == 0) {
+		if ok := ExcludeCache(&u); u.Input != transcript.Known(c.want) || ok != c.ok {
 			t.Errorf("%+v: %+v, %v", c, u.Input, ok)
 		}
 	}

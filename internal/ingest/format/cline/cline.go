@@ -37,7 +37,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 7 }
+func (cline) Version() int { return 8 }
 
 // The roles of the files.
 const (

@@ -41,7 +41,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 9 }
+func (copilot) Version() int { return 10 }
 
 // The roles of the files.
 const (
