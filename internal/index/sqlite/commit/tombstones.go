@@ -91,9 +91,10 @@ func (c *commit) clearBuried(version int64, key string, v *blob.Version) error {
 	return c.deleteStatements(version)
 }
 
-// hideVersion deletes everything that a version states, and marks it with the key of its tombstone.
+// hideVersion deletes everything that a version states, and marks it with the key of its tombstone. Its ledger stays until a newer one comes:
+// another copy of the archive may have pruned what this one has thinned since.
 func (c *commit) hideVersion(version int64, key string) error {
-	if err := c.deleteStatements(version); err != nil {
+	if err := c.deleteStated(version, true); err != nil {
 		return err
 	}
 	return c.Exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
@@ -103,7 +104,10 @@ func (c *commit) hideVersion(version int64, key string) error {
 var statementTables = []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves", "bounds"}
 
 // deleteStatements deletes everything that a version, or a ledger in its place, states.
-func (c *commit) deleteStatements(version int64) error {
+func (c *commit) deleteStatements(version int64) error { return c.deleteStated(version, false) }
+
+// deleteStated deletes what a version states, and also what its ledger does, unless that is kept.
+func (c *commit) deleteStated(version int64, keepLedger bool) error {
 	if err := c.changes.TouchVersion(version); err != nil {
 		return err
 	}
@@ -117,7 +121,14 @@ func (c *commit) deleteStatements(version int64) error {
 		}
 	}
 	for _, table := range statementTables {
-		if err := c.Exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
+		query := "DELETE FROM " + table + " WHERE version = ?"
+		switch {
+		case keepLedger && table == "graves":
+			continue
+		case keepLedger && (table == "usage" || table == "run_claims"):
+			query += " AND ledger = 0"
+		}
+		if err := c.Exec(query, version); err != nil {
 			return err
 		}
 	}
