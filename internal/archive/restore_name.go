@@ -1,9 +1,12 @@
 package archive
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"hash/maphash"
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // safeName returns the name of a restored original relative to the target: <source>/<path>. Parts that would lead elsewhere
@@ -27,6 +30,25 @@ func safePart(part string) string {
 		return "%2E%2E"
 	}
 	return strings.ReplaceAll(part, "\x00", "%00")
+}
+
+// maxName is the length of the longest name that common file systems take, in bytes.
+const maxName = 255
+
+// suffixed appends a suffix to a path. If its last part becomes too long, a hash of that part takes the place of its end.
+func suffixed(name, suffix string) string {
+	dir, base := path.Split(name)
+	over := len(base) + len(suffix) - maxName
+	if over <= 0 {
+		return name + suffix
+	}
+	sum := sha256.Sum256([]byte(base))
+	mark := "~" + hex.EncodeToString(sum[:4])
+	end := max(len(base)-over-len(mark), 0)
+	for end > 0 && !utf8.RuneStart(base[end]) {
+		end--
+	}
+	return dir + base[:end] + mark + suffix
 }
 
 // underAny reports whether one of the paths matches a file: the file itself or a directory above it, with or without the

@@ -79,13 +79,13 @@ func (r *restorer) close() error {
 func (r *restorer) job(o original) (j job, err error) {
 	j = job{original: o, name: safeName(o.Source, o.Path)}
 	if r.opts.AllVersions && !o.newest {
-		j.name = fmt.Sprintf("%s@v%d", j.name, o.Number)
+		j.name = suffixed(j.name, fmt.Sprintf("@v%d", o.Number))
 	}
 	if o.other {
-		j.name = fmt.Sprintf("%s@v%d-%s", safeName(o.Source, o.Path), o.Number, o.SHA256.Short())
+		j.name = suffixed(safeName(o.Source, o.Path), fmt.Sprintf("@v%d-%s", o.Number, o.SHA256.Short()))
 	}
 	if len(o.lost) > 0 {
-		j.name += DamagedSuffix
+		j.name = suffixed(j.name, DamagedSuffix)
 	}
 	if r.opts.Roots == nil {
 		j.to, err = r.target("")

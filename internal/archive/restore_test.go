@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
@@ -262,6 +263,41 @@ func TestRestoreHostileNames(t *testing.T) {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !strings.HasPrefix(path, dir+"/") {
 			t.Errorf("outside of the target there is %s", path)
 		}
+	}
+}
+
+// TestRestoreLongNames: earlier versions of files with the longest names, of which only the ends differ, are restored beside them.
+func TestRestoreLongNames(t *testing.T) {
+	w := newWorld(t)
+	ascii, runes := strings.Repeat("a", maxName-1), strings.Repeat("語", maxName/3-1)+"xy"
+	names := []string{"d/" + ascii + "1", "d/" + ascii + "2", runes + "1", runes + "2", ascii[:maxName-3]}
+	for number := range 3 {
+		for _, name := range names {
+			w.put(file{source: "runs", path: name, number: number + 1, content: fmt.Sprint(name, number)})
+		}
+	}
+	dir, _, err := restoreAll(t, w.open(Read), RestoreOptions{All: true, AllVersions: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	for _, path := range strings.Split(list(t, dir), "\n") {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			if !utf8.ValidString(path) {
+				t.Errorf("%q", path)
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			have[string(content)] = true
+		}
+	}
+	if len(have) != 3*len(names) {
+		t.Errorf("%d contents, want %d", len(have), 3*len(names))
+	}
+	if got, want := suffixed("d/"+ascii[:maxName-3], "@v1"), "d/"+ascii[:maxName-3]+"@v1"; got != want {
+		t.Errorf("%s is shortened to %s", want, got)
 	}
 }
 

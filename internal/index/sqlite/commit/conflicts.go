@@ -54,7 +54,7 @@ func (c *commit) buried(v *blob.Version) (at int64, err error) {
 	}
 	at = alive
 	return at, c.Each(`SELECT time, value FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
-		AND value ->> '$.size' >= ? ORDER BY time DESC`, func(r *sql.Rows) error {
+		AND value ->> '$.size' >= ?`, func(r *sql.Rows) error {
 		var time int64
 		var value string
 		err := r.Scan(&time, &value)
