@@ -105,9 +105,10 @@ func (c *commit) hasRows(v *blob.Version) bool {
 	return slices.ContainsFunc(c.batch.Parsed, func(p *index.Parsed) bool { return p.VersionKey == index.KeyOf(v) })
 }
 
-// restart has the rows of a version made again from its packs: what they were made from may not be how it begins any more.
+// restart has the rows of a version made again from its packs: what they were made from may not be how it begins any more. What a ledger says
+// of it holds for these, too.
 func (c *commit) restart(version int64) error {
-	if err := c.deleteStatements(version); err != nil {
+	if err := c.deleteStated(version, true); err != nil {
 		return err
 	}
 	return c.Exec("UPDATE versions SET parser = 0, parsed = 0 WHERE id = ?", version)
