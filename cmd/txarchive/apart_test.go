@@ -67,9 +67,7 @@ func growApart(t *testing.T, r *rand.Rand) {
 		w.do(0, "gc")
 	}
 	w.now[1] = maps.Clone(w.now[0])
-	if out, err := exec.Command("cp", "-a", w.dirs[0], w.dirs[1]).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, w.dirs[0], w.dirs[1])
 	for range 2 + r.IntN(5) {
 		w.grow(r.IntN(2))
 		if r.IntN(4) == 0 {
@@ -107,15 +105,11 @@ func TestForgetApart(t *testing.T) {
 		tx(t, dir, failure.ExitProblems, "ingest", source)
 	}
 	ingest(one, "begin\n")
-	if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, one, other)
 	ingest(one, "begin\nhere hunter2-")
 	ingest(one, "begin\nhere "+secret+"\n")
 	ingest(other, "begin\nmuch longer than what the other copy has of it\n")
-	if out, err := exec.Command("cp", "-a", "-n", filepath.Join(one, "packs"), other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyPacks(t, one, other)
 	call(t, other, "source", "add", t.TempDir())
 	if !strings.Contains(tx(t, other, failure.ExitCorrupt, "verify"), "differently") {
 		t.Error("verify does not say what was grown differently")
@@ -179,15 +173,11 @@ func TestRewrittenApart(t *testing.T) {
 		call(t, dir, "ingest", "--all", source)
 	}
 	archive(one, "begin\n")
-	if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, one, other)
 	archive(one, "quokka of the one\n")
 	archive(other, "wombat of the other\n")
 	for _, dirs := range [][2]string{{one, other}, {other, one}} {
-		if out, err := exec.Command("cp", "-a", "-n", filepath.Join(dirs[0], "packs"), dirs[1]).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		copyPacks(t, dirs[0], dirs[1])
 	}
 	var first string
 	for _, dir := range []string{one, other} {

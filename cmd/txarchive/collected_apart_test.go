@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,9 +28,7 @@ func collectedApart(t *testing.T, name string) {
 	written(t, file, []byte(begin))
 	written(t, filepath.Join(filepath.Dir(file), "00000002-0000-4000-8000-000000000002.jsonl"), []byte(strings.ReplaceAll(saidInAWF("numbat"), "00000001", "00000002")))
 	call(t, one, "ingest", source)
-	if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, one, other)
 	if strings.HasPrefix(name, "pruned") {
 		call(t, one, "prune", "--query", "quokka", "--yes")
 		call(t, one, "gc")
@@ -41,9 +38,7 @@ func collectedApart(t *testing.T, name string) {
 	written(t, file, []byte(grown))
 	call(t, other, "ingest", source)
 	removed(t, source)
-	if out, err := exec.Command("cp", "-a", "-n", filepath.Join(one, "packs"), other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyPacks(t, one, other)
 	before := []string{"source add " + t.TempDir(), "gc"}
 	if strings.HasSuffix(name, "reindex") {
 		before = []string{"reindex", "gc", "reindex", "gc"}

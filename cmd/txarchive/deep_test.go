@@ -35,9 +35,7 @@ func TestDeepVerify(t *testing.T) {
 			among = []string{"transcript_sums"} // that no view shows
 		}
 		dir := filepath.Join(t.TempDir(), "altered")
-		if out, err := exec.Command("cp", "-a", sound, dir).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		copyArchiveTo(t, sound, dir)
 		did := alterIndex(t, r, filepath.Join(dir, "index.db"), among)
 		out := expect(t, bin, dir, failure.ExitCorrupt, "verify", "--deep", "--json")
 		var report struct {

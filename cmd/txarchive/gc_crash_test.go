@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,25 +55,13 @@ func copyArchive(t *testing.T, from string) string {
 	return to
 }
 
+// copyArchiveTo copies an archive with its links, modes and times, as a user would.
 func copyArchiveTo(t *testing.T, from, to string) {
 	t.Helper()
-	must(t, os.CopyFS(to, os.DirFS(from)))
-	// CopyFS follows no links.
-	link, err := os.Readlink(filepath.Join(from, "index.db"))
-	must(t, err)
-	_ = os.Remove(filepath.Join(to, "index.db"))
-	must(t, os.Symlink(link, filepath.Join(to, "index.db")))
-	// Nor does it keep who may read.
-	must(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Type()&fs.ModeSymlink != 0 {
-			return err
-		}
-		info, err := d.Info()
-		must(t, err)
-		rel, err := filepath.Rel(from, path)
-		must(t, err)
-		return os.Chmod(filepath.Join(to, rel), info.Mode().Perm())
-	}))
+	must(t, os.MkdirAll(filepath.Dir(to), 0o700))
+	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 }
 
 func killedCommand(t *testing.T, bin, from string, line, gone []string) {

@@ -86,20 +86,24 @@ func grownApart(t *testing.T, said, other string) []string {
 		call(t, dir, "ingest", source)
 	}
 	archive(dirs[0], "begin")
-	if out, err := exec.Command("cp", "-a", dirs[0], dirs[1]).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, dirs[0], dirs[1])
 	archive(dirs[0], said)
 	archive(dirs[1], other)
 	return dirs
 }
 
-// bringTogether copies the packs of one archive to another, which adopts them.
-func bringTogether(t *testing.T, from, to string) {
+// copyPacks copies those packs of an archive that another does not have.
+func copyPacks(t *testing.T, from, to string) {
 	t.Helper()
 	if out, err := exec.Command("cp", "-a", "-n", filepath.Join(from, "packs"), to).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+}
+
+// bringTogether copies the packs of one archive to another, which adopts them.
+func bringTogether(t *testing.T, from, to string) {
+	t.Helper()
+	copyPacks(t, from, to)
 	call(t, to, "source", "add", t.TempDir())
 }
 

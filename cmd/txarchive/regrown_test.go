@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,9 +52,7 @@ func TestThinnedApart(t *testing.T) {
 			}
 			beside("2", "numbat")
 			call(t, one, "ingest", source)
-			if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			copyArchiveTo(t, one, other)
 			call(t, one, "prune", "--query", "format:awf", "--allow-empty", "--yes")
 			written(t, file, []byte(saidInAWF("quokka")+strings.Replace(saidInAWF("wombat"), `"seq":0`, `"seq":1`, 1)))
 			beside("3", "bilby")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,9 +29,7 @@ func TestReindexBehind(t *testing.T) {
 	call(t, one, "ingest", source)
 	call(t, one, "prune", "--query", "format:awf", "--allow-empty", "--yes")
 	call(t, one, "gc")
-	if out, err := exec.Command("cp", "-a", "-n", filepath.Join(one, "packs"), other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyPacks(t, one, other)
 	call(t, other, "source", "add", t.TempDir())
 	for _, after := range []string{"verify --deep", "reindex", "verify --deep"} {
 		call(t, other, strings.Fields(after)...)
@@ -62,18 +59,14 @@ func reindexApart(t *testing.T, name string) {
 		kept, pruned = pruned, kept
 	}
 	archive(one, "begin")
-	if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, one, other)
 	archive(one, pruned)
 	archive(other, kept)
 	call(t, one, "prune", "--query", "format:awf", "--allow-empty", "--yes")
 	if strings.HasSuffix(name, "in the other copy") {
 		one, other = other, one
 	}
-	if out, err := exec.Command("cp", "-a", "-n", filepath.Join(other, "packs"), one).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyPacks(t, other, one)
 	call(t, one, "source", "add", t.TempDir())
 	for _, after := range []string{"verify --deep", "reindex", "verify --deep", "gc", "verify --deep"} {
 		call(t, one, strings.Fields(after)...)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,9 +23,7 @@ func TestThinnedThenOverlaps(t *testing.T) {
 	written(t, file, []byte(text))
 	call(t, one, "ingest", source)
 	call(t, one, "prune", "--run", "r5051v1e51ya3", "--thin", "search", "--allow-empty", "--yes")
-	if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, one, other)
 	grow(other, "wombat", "1")
 	grow(one, "numbat", "2")
 	grow(other, "bilby", "3")

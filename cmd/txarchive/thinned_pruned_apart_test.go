@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -19,9 +18,7 @@ func TestThinnedPrunedApart(t *testing.T) {
 			must(t, os.MkdirAll(filepath.Dir(file), 0o700))
 			written(t, file, []byte(saidInAWF("quokka")))
 			call(t, one, "ingest", source)
-			if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			copyArchiveTo(t, one, other)
 			call(t, one, "prune", "--query", "format:awf", "--allow-empty", "--yes")
 			call(t, other, "prune", "--query", "format:awf", "--thin", tier, "--allow-empty", "--yes")
 			bringTogether(t, one, other)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,9 +37,7 @@ func undoApart(t *testing.T, name string) {
 		archive(one, "begin")
 		want = append(want, "begin")
 	}
-	if out, err := exec.Command("cp", "-a", one, other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyArchiveTo(t, one, other)
 	archive(one, pruned)
 	archive(other, kept)
 	call(t, one, "prune", "--query", "format:awf", "--allow-empty", "--yes")
@@ -52,9 +49,7 @@ func undoApart(t *testing.T, name string) {
 	case "both pruned", "both pruned, swapped":
 		call(t, other, "prune", "--query", "format:awf", "--allow-empty", "--yes")
 	}
-	if out, err := exec.Command("cp", "-a", "-n", filepath.Join(other, "packs"), one).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	copyPacks(t, other, one)
 	call(t, one, "source", "add", t.TempDir())
 	undo := []string{"prune", "--undo", "--json"}
 	switch name {

@@ -30,7 +30,7 @@ func (p *Pruner) displaced(ctx context.Context) (all []displaced, err error) {
 	for _, d := range found {
 		wanted[blob.Name{Source: d.Source, Path: d.Path}] = true
 	}
-	return all, p.Payloads.GC.Walk(ctx, func(n blob.Name) bool { return wanted[n] }, func(chains gc.Chains, span blob.Span) error {
+	err = p.Payloads.GC.Walk(ctx, func(n blob.Name) bool { return wanted[n] }, func(chains gc.Chains, span blob.Span) error {
 		for _, x := range found {
 			key := blob.Chain{Name: blob.Name{Source: x.Source, Path: x.Path}, Number: x.Number, Root: x.Root}
 			if !span.Has(key.Name) {
@@ -46,6 +46,7 @@ func (p *Pruner) displaced(ctx context.Context) (all []displaced, err error) {
 		}
 		return nil
 	})
+	return all, err
 }
 
 // readRuns reads the runs from the ledger, of which the index has nothing.

@@ -53,7 +53,7 @@ func (c *commit) buried(v *blob.Version) (at int64, err error) {
 		return alive, err
 	}
 	at = alive
-	return at, c.Each(`SELECT time, value FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
+	err = c.Each(`SELECT time, value FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
 		AND value ->> '$.size' >= ?`, func(r *sql.Rows) error {
 		var time int64
 		var value string
@@ -63,6 +63,7 @@ func (c *commit) buried(v *blob.Version) (at int64, err error) {
 		}
 		return err
 	}, v.Root.String(), v.Number, v.Size)
+	return at, err
 }
 
 // rivalBuried is buried for the version that the index has under the name and number of another.

@@ -91,7 +91,7 @@ func ConnMemory(ctx context.Context, q sqlx.QueryerContext, conn Raw, create fun
 	if err := sqlx.GetContext(Polled(ctx), q, &version, "PRAGMA data_version"); err != nil {
 		return nil, err
 	}
-	return memory, conn.Raw(func(conn any) error {
+	err = conn.Raw(func(conn any) error {
 		c, ok := conn.(*CachingConn)
 		if !ok {
 			return errNoPool
@@ -102,4 +102,5 @@ func ConnMemory(ctx context.Context, q sqlx.QueryerContext, conn Raw, create fun
 		memory = c.memory
 		return nil
 	})
+	return memory, err
 }

@@ -27,14 +27,8 @@ func (c *Changes) Resolve(rows []write.Row) error {
 	if runs, err = c.relatives(runs); err != nil {
 		return err
 	}
-	unread := c.splitCached(runs)
-	if c.unread = len(unread); c.unread > 0 {
-		if err := c.FillTemp("unread_runs", unread); err != nil {
-			return err
-		}
-		if err := c.spellOut(); err != nil {
-			return err
-		}
+	if err := c.prepareUnread(c.splitCached(runs)); err != nil {
+		return err
 	}
 	if err := c.joinEdges(); err != nil {
 		return err
@@ -73,4 +67,15 @@ func (c *Changes) Resolve(rows []write.Row) error {
 		return err
 	}
 	return c.finishRuns()
+}
+
+// prepareUnread makes ready the runs of which not everything that is stated is in memory: what queries read of them.
+func (c *Changes) prepareUnread(runs []int64) error {
+	if c.unread = len(runs); c.unread == 0 {
+		return nil
+	}
+	if err := c.FillTemp("unread_runs", runs); err != nil {
+		return err
+	}
+	return c.spellOut()
 }
