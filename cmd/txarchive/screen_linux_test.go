@@ -91,6 +91,37 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestScreenKeepsLines: the lines of a transcript are those of its original, also on a terminal that is too narrow for some of them.
+func TestScreenKeepsLines(t *testing.T) {
+	dir := example(t)
+	for _, id := range []string{"c02r1h4ym8mv7", "rxtvjsm9dx137", "rzhdkf6qx3kk1", "r2fs94pz3fwak"} {
+		line := []string{"show", id, "--tools", "full"}
+		code, piped, stderr := inside(t.Context(), dir, "", line...)
+		if code != 0 {
+			t.Fatalf("%s: exit %d\n%s", line, code, stderr)
+		}
+		slave, screen := terminalOf(t, 80)
+		a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(key string) string {
+			return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]
+		}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
+		if code := execute(t.Context(), a, line); code != 0 {
+			t.Fatalf("%s: exit %d\n%v", line, code, a.Err)
+		}
+		shown := map[string]bool{}
+		for s := range strings.Lines(colorCodes.ReplaceAllString(screen(), "")) {
+			shown[strings.TrimRight(s, "\r\n ")] = true
+		}
+		body := false
+		for s := range strings.Lines(piped) {
+			s = strings.TrimRight(s, "\n ")
+			body = body || strings.HasPrefix(s, "  ")
+			if body && terminal.Width(s) < 75 && !strings.Contains(s, "\t") && !shown[s] {
+				t.Errorf("%s: not a line of its own: %q", id, s)
+			}
+		}
+	}
+}
+
 // TestGridIDs: ids of a statement's rows are typed again, so other columns are cut.
 func TestGridIDs(t *testing.T) {
 	slave, screen := terminalOf(t, 50)

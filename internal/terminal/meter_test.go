@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // page is a screen that may be read while the meter writes to it.
@@ -76,7 +74,7 @@ func TestMeterLine(t *testing.T) {
 	} {
 		m := &Meter{current: c.s, width: c.width}
 		got := m.line(c.took)
-		if n := text.StringWidthWithoutEscSequences(got); n >= c.width {
+		if n := Width(got); n >= c.width {
 			t.Errorf("%d of %d columns: %q", n, c.width, got)
 		}
 		if got != c.want {

@@ -3,8 +3,6 @@ package terminal
 import (
 	"slices"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Column is one column of a table.
@@ -226,7 +224,7 @@ func (t *Table) renderBlocks(width int, c Style) string {
 		}
 		for j, cell := range row {
 			if cell != "" {
-				b.WriteString(c.Dim(text.Pad(t.Columns[j].Head, head+2, ' ')) + Truncate(cell, max(width-head-2, 8)) + "\n")
+				b.WriteString(c.Dim(Pad(t.Columns[j].Head, head+2)) + Truncate(cell, max(width-head-2, 8)) + "\n")
 			}
 		}
 	}

@@ -3,8 +3,6 @@ package terminal
 import (
 	"strings"
 	"testing"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 func TestTableFits(t *testing.T) {
@@ -13,7 +11,7 @@ func TestTableFits(t *testing.T) {
 	g.Add("c123456789012", "7", "🚀 short\x1b[31m", strings.Repeat("long/", 30))
 	for _, width := range []int{40, 80, 200} {
 		for _, line := range strings.Split(g.Render(width, Style{Enabled: true}), "\n") {
-			if n := text.StringWidthWithoutEscSequences(line); n > width {
+			if n := Width(line); n > width {
 				t.Errorf("width %d: %d columns: %s", width, n, line)
 			}
 		}

@@ -2,29 +2,30 @@ package terminal
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/clipperhouse/displaywidth"
+	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
+// columns measures text with our own colors in it, as UAX #11 and what terminals make of emoji tell.
+var columns = displaywidth.Options{ControlSequences: true}
+
 // Width returns how many columns of a terminal s takes. Escape sequences take none.
-func Width(s string) int {
-	if printable(s) {
-		return len(s)
-	}
-	return text.StringWidthWithoutEscSequences(s)
-}
+func Width(s string) int { return columns.String(s) }
 
 // Pad fills s with spaces up to a width. What is wider stays as it is.
-func Pad(s string, width int) string { return text.Pad(s, width, ' ') }
+func Pad(s string, width int) string { return s + strings.Repeat(" ", max(width-Width(s), 0)) }
 
 // Truncate shortens a line to a width in columns, with "…" at its end. A width of 0 leaves it whole.
 func Truncate(s string, width int) string {
 	if width <= 0 || Width(s) <= width {
 		return s
 	}
-	return text.Snip(s, width, "…")
+	return columns.TruncateString(s, width, "…")
 }
 
 // TruncateMiddle shortens a line to a width and keeps both ends, where names of models and paths differ. The date at the end of a
@@ -36,7 +37,7 @@ func TruncateMiddle(s string, width int) string {
 		return Truncate(s, width)
 	case n != len(runes): // some take two columns, or none
 		end := TruncateStart(s, (width+1)/2)
-		return text.Trim(s, width-Width(end)) + end
+		return columns.TruncateString(s, width-Width(end), "") + end
 	}
 	tail := (width - 1) / 2
 	if name := len(runes) - len("-20250929"); name > 0 && runes[name] == '-' && strings.Trim(string(runes[name+1:]), "0123456789") == "" {
@@ -71,13 +72,92 @@ func endOf(s string, width int) string {
 	return TruncateStart(s, width)
 }
 
-// Wrap breaks s into lines of at most width columns, between words where it can, without trailing spaces.
+// tabStop is where terminals stop at a tab: every eighth column.
+const tabStop = 8
+
+// Wrap breaks the lines of s that are wider than width: between words where it can, else within one. What is broken off is as far in
+// as its line begins. Tabs become spaces, since a margin would shift their stops; spaces at the ends of lines are removed.
 func Wrap(s string, width int) string {
-	lines := strings.Split(text.WrapSoft(s, width), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+	var b strings.Builder
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		wrapLine(&b, strings.TrimRight(expandTabs(line), " "), width)
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
+}
+
+func wrapLine(b *strings.Builder, line string, width int) {
+	if len(line) <= width || Width(line) <= width {
+		b.WriteString(line)
+		return
+	}
+	text := strings.TrimLeft(line, " ")
+	margin := strings.Repeat(" ", min(len(line)-len(text), width/2))
+	b.WriteString(margin)
+	// The line from start on has used columns up to at, and can be broken at word. color is the sequence that colors the text at at, and
+	// wordColor that at word: a pager shows each line by itself, so that colors end and begin with it.
+	start, at, word, used := 0, 0, 0, len(margin)
+	color, wordColor := "", ""
+	spaced, wide, painted := true, false, false // what is before at: a space, a character of two columns, a color after one of these
+	clusters := graphemes.FromString(text)
+	clusters.AnsiEscapeSequences = true
+	for ; clusters.Next(); at += len(clusters.Value()) {
+		cluster := clusters.Value()
+		if cluster[0] == '\x1b' {
+			if (spaced || wide) && !painted {
+				word, wordColor, painted = at, color, true
+			}
+			if color = cluster; color == "\x1b[0m" {
+				color = ""
+			}
+			continue
+		}
+		n := columns.String(cluster)
+		used += n
+		if cluster == " " {
+			spaced, painted = true, false
+			continue
+		}
+		// Words of Chinese and Japanese are not told apart by spaces, but their punctuation does not begin a line.
+		r, _ := utf8.DecodeRuneInString(cluster)
+		if !painted && (spaced || (wide || n == 2) && !unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po)) {
+			word, wordColor = at, color
+		}
+		spaced, wide, painted = false, n == 2, false
+		if used <= width || at == start {
+			continue
+		}
+		if word <= start { // a word that is longer than a line
+			word, wordColor = at, color
+		}
+		b.WriteString(strings.TrimRight(text[start:word], " "))
+		if wordColor != "" {
+			b.WriteString("\x1b[0m")
+		}
+		b.WriteString("\n" + margin + wordColor)
+		start, used = word, len(margin)+Width(text[word:at])+n
+	}
+	b.WriteString(text[start:])
+}
+
+func expandTabs(line string) string {
+	before, after, found := strings.Cut(line, "\t")
+	if !found {
+		return line
+	}
+	var b strings.Builder
+	for used := 0; ; before, after, found = strings.Cut(after, "\t") {
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		n := Width(before)
+		gap := tabStop - (used+n)%tabStop
+		b.WriteString(strings.Repeat(" ", gap))
+		used += n + gap
+	}
 }
 
 // commandLine matches a command line of txarchive in a text: in backticks, or after a colon or nothing up to --help, or a comma or
