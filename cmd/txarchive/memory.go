@@ -50,18 +50,29 @@ func setLimits(n int64, growth int) {
 
 // gcObserver is garbage in every cycle of the collector, and its finalizer measures the live heap. Commands that hold something for
 // every original or run (repair, forget, plans of prune) may need more than the limit. Without room to work in the collector would take
-// half of the CPU, so the limit is raised.
-type gcObserver struct{ live []metrics.Sample }
+// half of the CPU, so the limit is raised. A command that keeps as much as a load does gets large pages for what will come.
+type gcObserver struct {
+	live []metrics.Sample
+	huge bool
+}
+
+// hugeFrom is the live heap of a command that is about to use much memory.
+const hugeFrom = 6 << 20
 
 func observeGC() {
-	c := &gcObserver{[]metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
+	c := &gcObserver{live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
 	runtime.SetFinalizer(c, (*gcObserver).afterCycle)
 }
 
 func (c *gcObserver) afterCycle() {
 	metrics.Read(c.live)
+	live := int64(c.live[0].Value.Uint64())
 	if n := currentLimit.Load(); n == memoryLimit {
-		debug.SetMemoryLimit(limitFor(n, int64(c.live[0].Value.Uint64())))
+		debug.SetMemoryLimit(limitFor(n, live))
+	}
+	if !c.huge && live >= hugeFrom {
+		c.huge = true
+		useHugePages()
 	}
 	runtime.SetFinalizer(c, (*gcObserver).afterCycle)
 }
