@@ -25,7 +25,8 @@ func newShowCommand(a *app) *cobra.Command {
 		Use:   "show ID | SOURCE/PATH",
 		Short: "Show a run, conversation or event",
 		Long: "Show a run, conversation or event, by its id or a unique prefix of it. Native ids work as well, in full, and so does\n" +
-			"the file of a conversation, named as for `cat`. Tool inputs and outputs are shortened, unless --tools full is given." +
+			"the file of a conversation, named as for `cat`. Tool inputs and outputs are shortened, unless --tools full is given.\n" +
+			"Inputs have the names of their fields; --json has them as the producer wrote them." +
 			exitCodes("4 no such id", "5 the original is damaged", "10 no archive"),
 		Example: "  txarchive show c4f09                      # a conversation\n" +
 			"  txarchive show c4f09:17 -C 3              # an event with three around it\n" +

@@ -40,7 +40,7 @@ func newSQLCommand(a *app) *cobra.Command {
 			"attached or loaded.\n\n" +
 			"docs/sql.md describes the views v_runs, v_conversations, v_steps, v_events, v_tool_calls, v_usage, v_receipts,\n" +
 			"v_links, v_files, v_problems, v_cost_daily and v_pruned, and the functions event_text(id), event_json(id),\n" +
-			"call_input(id), call_output(id) and receipt_json(id)." +
+			"call_input(id), call_input_json(id), call_output(id) and receipt_json(id)." +
 			exitCodes("2 also for a statement that is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=Bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +

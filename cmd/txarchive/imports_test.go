@@ -33,10 +33,11 @@ var doors = map[string][]string{
 	"suggest":    {"index", "lookup", "printer", "query", "terminal"},
 	"report":     {"archive", "chart", "cost", "failure", "index", "ingest", "lookup", "price", "printer", "query", "suggest", "terminal", "transcript"},
 	"lookup":     {"failure", "index", "ingest/source", "query", "terminal"},
-	"show":       {"archive", "blob", "failure", "index", "lookup", "openai", "printer", "rows", "search", "terminal", "transcript"},
+	"show":       {"archive", "blob", "failure", "index", "lookup", "openai", "printer", "rows", "search", "terminal", "toolcall", "transcript"},
 	"printer":    {"failure", "rows", "terminal", "transcript"},
 	"doctor":     {"archive", "disk", "index", "secret", "terminal"},
-	"openai":     {"index", "search", "terminal", "transcript"},
+	"openai":     {"index", "search", "terminal", "toolcall", "transcript"},
+	"toolcall":   {"ingest/jsontext"},
 	"sqlshell":   {"index", "query", "terminal"},
 	"chart":      {"cost", "terminal"},
 	"lazyregexp": {}, // and all may import it
@@ -74,7 +75,7 @@ var doors = map[string][]string{
 	// measures the program from outside, and each stage by the functions of its room
 	"bench": {"transcript", "term", "price", "blob", "blob/local", "blob/pack", "index", "index/sqlite", "index/sqlite/fts5", "archive", "ingest", "ingest/format", "ingest/format/all", "ingest/jsontext", "ingest/source"},
 	// one thing
-	"archive": {"lru", "disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
+	"archive": {"lru", "disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "toolcall", "transcript"},
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
 	"ingest":                    {"ingest/adopt", "ingest/cleaning", "ingest/damaged", "ingest/dbcopy", "ingest/format", "ingest/jsontext", "ingest/layer", "ingest/listing", "ingest/payload", "ingest/source", "ingest/sourcefs", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/toolcall"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -33,6 +34,8 @@ func (a *Archive) consoleText(ctx context.Context, kind, id string) (string, err
 	switch {
 	case kind == "event_json":
 		return a.eventJSON(ctx, events)
+	case kind == "call_input_json":
+		return a.inputJSON(ctx, events)
 	case kind == "call_output" && !slices.ContainsFunc(events, isResult):
 		result, err := db.Result(ctx, id)
 		if err != nil {
@@ -77,6 +80,27 @@ func (a *Archive) eventJSON(ctx context.Context, parts []index.Event) (string, e
 		return string(line), nil
 	}
 	return string(raw), nil
+}
+
+// inputJSON returns the input of a tool call as a JSON object. index.ErrNotFound: it is no call, or its text is all there is.
+func (a *Archive) inputJSON(ctx context.Context, parts []index.Event) (string, error) {
+	i := slices.IndexFunc(parts, func(e index.Event) bool { return e.Kind == transcript.KindToolCall })
+	if i < 0 {
+		return "", index.ErrNotFound
+	}
+	call := &parts[i]
+	raw, err := a.Raw(ctx, call.Place)
+	if err != nil {
+		return "", err
+	}
+	text, err := a.Text(ctx, call.Place, call.Part)
+	if err != nil {
+		return "", err
+	}
+	if input := toolcall.Parse(raw, call.Tool, text).JSON(); input != nil {
+		return string(input), nil
+	}
+	return "", index.ErrNotFound
 }
 
 const (

@@ -3,9 +3,7 @@
 package openai
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/toolcall"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -124,7 +123,7 @@ func (c *Writer) call(ctx context.Context, p *search.Piece) error {
 		if p.Result.Err != nil {
 			return p.Result.Err
 		}
-		given := strings.TrimPrefix(p.Result.Text, p.Tool+"\n") // some formats repeat the name before the result
+		given := toolcall.WithoutName(p.Result.Text, p.Tool)
 		c.results = append(c.results, chatMessage{Role: "tool", Content: &given, ToolCallID: call.ID})
 	}
 	return nil
@@ -166,46 +165,19 @@ func chatRole(role string) string {
 	return "user"
 }
 
-// inputKeys are the names that producers give to the input of a tool.
-var inputKeys = []string{"input", "arguments", "args", "tool_input", "parameters", "params"}
-
 // callArguments returns the input of a call as JSON: the object of the original if it has one, else its text.
 func callArguments(raw []byte, p *search.Piece) string {
-	if found := inputOf(raw, 4); found != nil {
-		return string(found)
+	call := toolcall.Parse(raw, p.Tool, p.Text)
+	if input := call.JSON(); input != nil {
+		return string(input)
 	}
-	text := strings.TrimSpace(strings.TrimPrefix(p.Text, p.Tool))
-	if json.Valid([]byte(text)) && strings.HasPrefix(text, "{") {
-		return text
+	text := strings.TrimSpace(call.Rest)
+	if text == "" {
+		return "{}"
 	}
 	s, err := terminal.EncodeJSON(map[string]string{"input": text})
 	if err != nil { // a map of strings can always be encoded
 		return "{}"
 	}
 	return s
-}
-
-// inputOf finds the input of a call in the JSON of its event, in nested objects down to a depth; nil if there is none.
-func inputOf(raw []byte, deep int) []byte {
-	var object map[string]json.RawMessage
-	if deep == 0 || json.Unmarshal(raw, &object) != nil {
-		return nil
-	}
-	for _, key := range inputKeys {
-		var written string
-		value := bytes.TrimSpace(object[key])
-		if json.Unmarshal(value, &written) == nil { // JSON in a string, as OpenAI writes it
-			value = []byte(written)
-		}
-		var compact bytes.Buffer
-		if bytes.HasPrefix(value, []byte("{")) && json.Compact(&compact, value) == nil {
-			return compact.Bytes()
-		}
-	}
-	for _, key := range []string{"function", "call", "tool_call", "toolCall", "payload", "data", "item", "part", "state", "message"} {
-		if found := inputOf(object[key], deep-1); found != nil {
-			return found
-		}
-	}
-	return nil
 }

@@ -25,6 +25,7 @@ type pieceJSON struct {
 	Role           *string         `json:"role"`
 	Type           *string         `json:"type"`
 	Tool           *string         `json:"tool"`
+	Input          json.RawMessage `json:"input"` // of a call, an object; null if the text is all there is
 	At             *string         `json:"at"`
 	CallID         *string         `json:"call_id"`
 	Failed         *bool           `json:"failed"`
@@ -44,13 +45,13 @@ type pieceJSON struct {
 	Result         *pieceJSON      `json:"result"`
 }
 
-func toJSON(p *search.Piece) *pieceJSON {
+func (v *viewer) pieceJSON(ctx context.Context, p *search.Piece) *pieceJSON {
 	if p == nil {
 		return nil
 	}
 	e, at := &p.Event, &p.Place
 	out := &pieceJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: at.Format, Seq: e.Seq, Part: e.Part + 1, Parts: e.Parts,
-		Kind: string(e.Kind), Role: printer.OrNull(e.Role), Type: printer.OrNull(e.Type), Tool: printer.OrNull(e.Tool), At: e.Time.OrNil(), CallID: printer.OrNull(e.Call), Failed: e.Failed.OrNil(),
+		Kind: string(e.Kind), Role: printer.OrNull(e.Role), Type: printer.OrNull(e.Type), Tool: printer.OrNull(e.Tool), Input: v.call(ctx, p).JSON(), At: e.Time.OrNil(), CallID: printer.OrNull(e.Call), Failed: e.Failed.OrNil(),
 		Counted: e.Verdict == transcript.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
 		Inner: printer.OrNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes)}
 	if at.Line > 0 {
@@ -62,7 +63,7 @@ func toJSON(p *search.Piece) *pieceJSON {
 		out.Text = &p.Text
 	}
 	if p.Result != nil && p.Result.ID != p.ID {
-		out.Result = toJSON(p.Result)
+		out.Result = v.pieceJSON(ctx, p.Result)
 	}
 	return out
 }
@@ -97,7 +98,7 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 			}
 			for i := range t.Pieces {
 				v.noteUnread(&t.Pieces[i])
-				if _, err := fmt.Fprintf(v.Out, "%s\n%s", comma, printer.Encode(toJSON(&t.Pieces[i]))); err != nil {
+				if _, err := fmt.Fprintf(v.Out, "%s\n%s", comma, printer.Encode(v.pieceJSON(ctx, &t.Pieces[i]))); err != nil {
 					return err
 				}
 				comma = ","

@@ -47,7 +47,7 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		return v.turns(view.Turns)
+		return v.turns(ctx, view.Turns)
 	}
 	if v.o.First+v.o.Last > 0 {
 		return failure.Usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline to show all in order of time: txarchive show "+r.ID)

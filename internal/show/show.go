@@ -135,7 +135,7 @@ func (v *viewer) view(ctx context.Context, view *search.View) error {
 		{"time", v.span(c.Started, c.Ended)}, {"status", terminal.FirstNonEmpty(c.Status, r.Status)},
 		{"original", fmt.Sprintf("%s/%s, version %d", c.Key.Source, c.Key.Path, c.Key.Number)}, {"counts", whyNotCounted(c)},
 	})
-	return v.turns(view.Turns)
+	return v.turns(ctx, view.Turns)
 }
 
 // whyNotCounted says why a conversation does not count; "" if it does.
@@ -157,14 +157,14 @@ func notCounted(c *index.Conversation) string {
 	return ""
 }
 
-func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
+func (v *viewer) turns(ctx context.Context, turns iter.Seq2[search.Turn, error]) error {
 	for t, err := range turns {
 		if err != nil {
 			return err
 		}
 		for i := range t.Pieces {
 			v.noteUnread(&t.Pieces[i])
-			v.piece(&t.Pieces[i])
+			v.piece(ctx, &t.Pieces[i])
 		}
 	}
 	return nil

@@ -24,9 +24,9 @@ func (v *viewer) timeline(ctx context.Context, what lookup.Target) error {
 	show := v.timelineRows(line.Conversations)
 	switch {
 	case v.o.Format == "json":
-		show = func(p *search.Piece) error { return v.PrintJSON(toJSON(p)) }
+		show = func(p *search.Piece) error { return v.PrintJSON(v.pieceJSON(ctx, p)) }
 	case v.o.Format == "markdown" || v.o.Tools == "full":
-		show = func(p *search.Piece) error { v.piece(p); return nil }
+		show = func(p *search.Piece) error { v.piece(ctx, p); return nil }
 	}
 	if v.o.Format != "json" {
 		if err := v.header(ctx, &line.Run); err != nil {

@@ -19,7 +19,7 @@ type Words struct {
 
 // keywords are completed besides names: the keywords of SELECT, and functions of our own.
 var keywords = []string{"SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "HAVING", "JOIN", "LEFT JOIN", "USING", "DISTINCT", "COUNT(*)", "EXPLAIN QUERY PLAN",
-	"event_text(", "event_json(", "receipt_json(", "call_input(", "call_output("}
+	"event_text(", "event_json(", "receipt_json(", "call_input(", "call_input_json(", "call_output("}
 
 // commands are those of the shell.
 var commands = []string{".views", ".schema", ".format", ".help", ".quit"}

@@ -270,11 +270,11 @@ func run(ctx context.Context, conn *sql.Conn, statement string, q index.Question
 }
 
 // TextFunc returns the text that a function of the console asks for. kind is the name of the function: event_text, event_json,
-// receipt_json, call_input or call_output. index.ErrNotFound becomes NULL.
+// receipt_json, call_input, call_input_json or call_output. index.ErrNotFound becomes NULL.
 type TextFunc func(ctx context.Context, kind, id string) (string, error)
 
 // functions are the functions of the console beside SQLite's own.
-var functions = []string{"event_text", "event_json", "receipt_json", "call_input", "call_output"}
+var functions = []string{"event_text", "event_json", "receipt_json", "call_input", "call_input_json", "call_output"}
 
 func (s *session) registerFunctions(d *driver.Driver) error {
 	for _, kind := range functions {
