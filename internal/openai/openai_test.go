@@ -57,10 +57,12 @@ func TestWrite(t *testing.T) {
 
 func TestCallArguments(t *testing.T) {
 	for _, c := range []struct{ raw, text, want string }{
-		{`{"input":{"a": 1}}`, "", `{"a":1}`},
-		{`{"message":{"tool_call":{"args":{"b":2}}}}`, "", `{"b":2}`},
+		{`{"input":{"a": 1}}`, "bash\n1", `{"a":1}`},
+		{`{"message":{"tool_call":{"args":{"b":2}}}}`, "2", `{"b":2}`},
+		{`{"input":{"sure": true}}`, "bash", `{"sure":true}`},
+		{`{"input":{}}`, "bash", `{}`},
 		{`{"input":"no object"}`, "bash\nls -l", `{"input":"ls -l"}`},
-		{`not JSON`, `bash {"c":3}`, `{"c":3}`},
+		{`not JSON`, "bash\n{\"c\":3}", `{"c":3}`},
 	} {
 		p := &search.Piece{Event: index.Event{Tool: "bash"}, Text: c.text}
 		if got := callArguments([]byte(c.raw), p); got != c.want {

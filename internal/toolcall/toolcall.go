@@ -26,9 +26,6 @@ var inputKeys = []string{"input", "arguments", "args", "tool_input", "parameters
 func Parse(raw []byte, tool, text string) Call {
 	whole := text
 	text = WithoutName(text, tool)
-	if text == "" {
-		return Call{}
-	}
 	if written, err := jsontext.Parse([]byte(text)); err == nil && written.IsObject() {
 		return Call{Input: written}
 	}
@@ -36,22 +33,29 @@ func Parse(raw []byte, tool, text string) Call {
 	if err != nil {
 		return Call{Rest: text}
 	}
-	alone, budget := Call{Rest: text}, maxWork*len(raw)
+	best, budget := Call{Rest: text}, maxWork*len(raw)
+	var silent []jsontext.Value // inputs without anything that is searched, such as {"confirm":true}
 	for key, v := range objects(event) {
 		if budget -= v.Len(); budget < 0 { // objects in objects in objects, to take time
 			break
 		}
 		values := jsontext.AllScalars(v)
 		before, after, found := cutLines(text, values)
+		named := slices.Contains(inputKeys, key)
 		switch {
-		case found && slices.Contains(inputKeys, key):
+		case named && values == "":
+			silent = append(silent, v)
+		case named && found:
 			return Call{Input: v, Rest: others(before, after, values)}
-		case alone.Input.Exists():
-		case values == text, values == whole && !v.First(inputKeys...).Exists(): // some write the name of the tool beside its input
-			alone = Call{Input: v}
+		case best.Input.Exists():
+		case values != "" && values == text, values == whole && !v.First(inputKeys...).Exists(): // some write the name of the tool beside its input
+			best = Call{Input: v}
 		}
 	}
-	return alone
+	if text == "" && len(silent) == 1 {
+		return Call{Input: silent[0]}
+	}
+	return best
 }
 
 // maxWork is how often the bytes of an event are read: as often as there are objects in each other.

@@ -42,6 +42,8 @@ func TestParse(t *testing.T) {
 		{"an input that is text", `{"name":"apply_patch","input":"*** Begin Patch\n*** End Patch"}`, "apply_patch", "apply_patch\n*** Begin Patch\n*** End Patch", nil, "*** Begin Patch\n*** End Patch"},
 		{"part of a line is no line", `{"input":{"q":"ab"}}`, "f", "f\nabc", nil, "abc"},
 		{"no input", `{"name":"f","input":{}}`, "f", "f", nil, ""},
+		{"no values that are searched", `{"name":"f","input":{"sure":true,"why":null}}`, "f", "f", []string{"sure: true", "why: null"}, ""},
+		{"which of two is unknown", `[{"name":"f","input":{"sure":true}},{"name":"f","input":{}}]`, "f", "f", nil, ""},
 		{"no JSON", "plain", "f", "f\nplain", nil, "plain"},
 		{"no text", `{"input":{"q":"x"}}`, "f", "", nil, ""},
 		{
