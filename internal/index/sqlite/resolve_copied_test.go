@@ -1,8 +1,13 @@
 package sqlite
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -37,4 +42,62 @@ func TestCopiesOfOneOriginal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCopiesSwapped has files that pass their contents to each other. Each content has several runs and conversations, some of
+// whose events are copied from another: in the end the same is linked as if all of it came at once.
+func TestCopiesSwapped(t *testing.T) {
+	now := uint64(time.Now().UnixNano())
+	for _, seed := range []uint64{5, 12, 55, 162, now, now + 1, now + 2} { // the first ones have failed
+		r := rand.New(rand.NewPCG(seed, 1))
+		all := swapped(r)
+		commit := func(most int) []string {
+			db := newDB(t)
+			n := 0
+			for some := range slices.Chunk(all, most) {
+				n++
+				if err := db.Commit(t.Context(), indextest.Batch(fmt.Sprintf("pack-%02d", n), some...)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			parseWanted(t, db, all)
+			_, links, err := asked(t.Context(), db, index.Question{SQL: `SELECT l.from_id, l.to_id, l.offset, f.path, v.number FROM links l
+				JOIN versions v ON v.id = l.version JOIN files f ON f.id = v.file WHERE l.derived = 1 ORDER BY 1, 2, 3, 4, 5`})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return append(links, dumpViews(t, db)...)
+		}
+		want, got := commit(len(all)), commit(1)
+		for i := range max(len(got), len(want)) {
+			if i >= len(got) || i >= len(want) || got[i] != want[i] {
+				t.Fatalf("seed %d: one by one %q\nat once %q", seed, got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
+			}
+		}
+	}
+}
+
+// swapped are versions of three files, each with one of three contents.
+func swapped(r *rand.Rand) (all []indextest.Original) {
+	var contents [3]records
+	for i := range contents {
+		for at := range 1 + r.IntN(4) {
+			e := event(fmt.Sprint("run-", r.IntN(3)), fmt.Sprint(r.IntN(4)), true, at)
+			e.Home, e.Conversation = r.IntN(2) == 0, fmt.Sprint(r.IntN(2))
+			contents[i] = append(contents[i], &transcript.Run{ID: e.Run}, e)
+		}
+	}
+	var numbers, last [3]int
+	for len(all) < 6 {
+		file, content := r.IntN(3), r.IntN(3)
+		if numbers[file] > 0 && last[file] == content {
+			continue
+		}
+		last[file] = content
+		numbers[file]++
+		o := original(file)
+		o.Number, o.Content, o.Records, o.Size = numbers[file], fmt.Sprint(content), contents[content], 1000
+		all = append(all, o)
+	}
+	return all
 }

@@ -50,6 +50,7 @@ type Changes struct {
 	hearsay    map[int64]bool       // runs with originals of transcript.RankHistory
 	changed    map[int64]*candidate // transcripts whose conversation or verdict is new, or another one than before
 	successors map[int64]int64      // by transcript: a new one, of the next version of its file, that takes its place
+	copying    map[int64]bool       // transcripts that may have copied events of another run than before
 	knownIn    []int64              // transcripts whose events' ids are in temp.known_ids
 }
 
@@ -62,7 +63,7 @@ func New(t *write.Tx, batch *index.Batch, knownRuns index.BloomFilter) *Changes 
 		claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{},
 		formats: map[int64]string{}, runs: map[string]int64{}, identified: map[int64]int64{}, addedRuns: map[int64]*touchedName{},
 		namesOf: map[int64][]int64{}, brief: map[int64]bool{}, groups: map[int64]bool{}, hearsay: map[int64]bool{},
-		changed: map[int64]*candidate{}, successors: map[int64]int64{},
+		changed: map[int64]*candidate{}, successors: map[int64]int64{}, copying: map[int64]bool{},
 	}
 }
 

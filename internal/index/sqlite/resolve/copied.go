@@ -35,6 +35,10 @@ func (c *Changes) copyLinks(transcripts map[int64]bool) error {
 	if len(transcripts) == 0 {
 		return nil
 	}
+	transcripts, err := c.besides(transcripts)
+	if err != nil {
+		return err
+	}
 	all, err := c.copiedIn(write.Sorted(transcripts))
 	if err != nil {
 		return err
@@ -71,6 +75,15 @@ func (c *Changes) copyLinks(transcripts map[int64]bool) error {
 		}
 	}
 	return nil
+}
+
+// besides returns transcripts with the others of their versions in the same run, which have the same links.
+func (c *Changes) besides(transcripts map[int64]bool) (all map[int64]bool, err error) {
+	if err := c.FillTemp("copying", write.Sorted(transcripts)); err != nil {
+		return nil, err
+	}
+	all = map[int64]bool{}
+	return all, c.Each("SELECT u.id FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN transcripts u ON u.version = t.version AND u.run_name = t.run_name", write.IntoSet(all))
 }
 
 // derivedLinks are the links (l) of the transcripts (t) in temp.copying, of runs called n, to what they are copied from.

@@ -39,20 +39,19 @@ func (c *Changes) judgeEvents() (moved map[int64]bool, err error) {
 		return nil, err
 	}
 	moved = map[int64]bool{}
-	copies := map[int64]bool{}
 	if err := c.judgeRows(again, counting, func(rows []duplicate) error {
 		return groups(rows, func(group []duplicate) error {
 			if !c.settled(group, stated) {
 				all[group[0].eid] = true
 				return nil
 			}
-			return c.countFirst(group, moved, copies)
+			return c.countFirst(group, moved)
 		})
 	}); err != nil {
 		return nil, err
 	}
 	if err := c.judgeRows(all, every, func(rows []duplicate) error {
-		return groups(rows, func(group []duplicate) error { return c.countFirst(group, moved, copies) })
+		return groups(rows, func(group []duplicate) error { return c.countFirst(group, moved) })
 	}); err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (c *Changes) judgeEvents() (moved map[int64]bool, err error) {
 	if err := c.judgeLinks(); err != nil {
 		return nil, err
 	}
-	return moved, c.copyLinks(copies)
+	return moved, c.copyLinks(c.copying)
 }
 
 // statedAgain returns the ids of new rows that other rows may have, too, and the rows. An id that is unique in its conversation is
@@ -232,8 +231,8 @@ func (c *Changes) loadTwice(which string) ([]duplicate, error) {
 }
 
 // countFirst makes the first event of a group count, and sets the verdicts of the others. It collects the transcripts whose
-// counts change, and those with an event that may be a copy of another one than before.
-func (c *Changes) countFirst(group []duplicate, moved, copies map[int64]bool) error {
+// counts change.
+func (c *Changes) countFirst(group []duplicate, moved map[int64]bool) error {
 	first, some := group[0], false
 	_, fresh := c.changed[first.transcript] // its rows may be new, and count from the start
 	for _, j := range group {
@@ -256,7 +255,7 @@ func (c *Changes) countFirst(group []duplicate, moved, copies map[int64]bool) er
 	}
 	for _, j := range group {
 		if some {
-			copies[j.transcript] = true
+			c.copying[j.transcript] = true
 		}
 	}
 	return nil

@@ -57,7 +57,7 @@ func (c *Changes) takeOver(t *candidate, from []*candidate) error {
 		if err := c.Each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", write.IntoSet(c.eids), t.id); err != nil {
 			return err
 		}
-		if err := c.Exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
+		if err := c.relink(o, t); err != nil {
 			return err
 		}
 		t.indexed, t.first, t.last = 1, o.first, o.last
@@ -69,16 +69,28 @@ func (c *Changes) takeOver(t *candidate, from []*candidate) error {
 	return nil
 }
 
-// release deletes the rows of a transcript that a copy has, and the links that follow from them.
+// release deletes the rows of a transcript that a copy has.
 func (c *Changes) release(t *candidate) error {
 	if t.indexed == 0 {
 		return nil
 	}
 	t.indexed = 0
-	if err := c.Exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
+	if err := c.relink(t, t); err != nil {
 		return err
 	}
 	return c.DeleteRows(t.id)
+}
+
+// hasCopies asks whether links follow from copied events of a version in a run, by its name.
+const hasCopies = `SELECT 1 FROM links WHERE version = ?1 AND derived = 1 AND (+to_id, to_scope) = (SELECT native_id, scope FROM run_names WHERE id = ?2)`
+
+// relink has the links made again that follow from copied events of a transcript, and from those of the one that has its rows now.
+func (c *Changes) relink(was, is *candidate) error {
+	linked, err := c.Exists(hasCopies, was.version, was.runName)
+	if linked {
+		c.copying[was.id], c.copying[is.id] = true, true
+	}
+	return err
 }
 
 // widenBounds widens the bounds of a version by those of another, whose calls it may have.
