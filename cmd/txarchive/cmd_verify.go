@@ -162,6 +162,9 @@ func verifyHint(r *archive.VerifyReport) string {
 	if r.DamagedPacks == 0 && r.LostFiles == 0 {
 		return "no original is lost; `txarchive reindex` rebuilds the index"
 	}
+	if r.DamagedPacks == 0 {
+		return "`txarchive verify --repair` saves what is elsewhere, with --from BACKUP also what a backup has"
+	}
 	return "the next ingest repairs what is intact elsewhere; `txarchive verify --repair` saves all that is not damaged, with --from BACKUP also what a backup has"
 }
 

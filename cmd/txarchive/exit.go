@@ -64,6 +64,7 @@ var exitTable = []struct {
 	{index.ErrTooNew, failure.ExitTooNew, "install a newer txarchive, or rebuild the index with this one: txarchive reindex"},
 	{index.ErrTooOld, failure.ExitUnexpected, "any command that writes updates it, for example: txarchive ingest"},
 	{archive.ErrNoIndex, failure.ExitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
+	{index.ErrNowhere, failure.ExitCorrupt, "`txarchive verify --repair` saves them, and rebuilds the index"},
 	{index.ErrDamaged, failure.ExitCorrupt, "the originals are safe in packs/; rebuild the index: txarchive reindex"},
 	{index.ErrFull, failure.ExitUnexpected, hintFull},
 	{syscall.ENOSPC, failure.ExitUnexpected, hintFull},

@@ -23,12 +23,14 @@ const (
 // Hints: what the user can do.
 const (
 	hintBackup   = "`txarchive verify --repair` saves the rest, and restores damaged parts from their source or, with --from, from a backup"
+	hintMissing  = "`txarchive verify --repair` takes them from packs that others replace, from their source or, with --from, from a backup"
 	hintHarmless = "every original can still be read; `txarchive verify --repair` rewrites the pack"
 	hintLost     = "if you find a copy: txarchive verify --repair --from BACKUP"
 	hintReindex  = "txarchive reindex"
 	hintRoom     = "free some space on the disk"
 	hintAdopt    = "the next ingest indexes it"
 	hintLeftover = "the next command that writes, or gc, removes it"
+	hintReplaced = "gc removes it, unless an original needs what only this pack has"
 	hintUpgrade  = "use the newer txarchive that wrote it"
 	hintSystem   = "check the system log for errors of the disk, and the permissions of the file"
 	hintApart    = "`txarchive restore --all-versions` restores both; of what does not continue the other, searches find the longer one or nothing"

@@ -147,11 +147,11 @@ func (v *verifier) loadNewPacks(ctx context.Context) error {
 
 // checkState compares one version of the index with the manifests.
 func (v *verifier) checkState(ctx context.Context, db *sqlite.DB, s *index.State, known map[string]bool) error {
-	there, placed, err := v.checkExtents(ctx, db, s)
+	cv := v.catalog.versions[s.Version.Chain()]
+	there, placed, err := v.checkExtents(ctx, db, s, cv)
 	if err != nil {
 		return err
 	}
-	cv := v.catalog.versions[s.Version.Chain()]
 	if cv == nil {
 		if there && len(v.unread) == 0 {
 			v.add(stateFinding(s, "the index has a version that no pack has"))
@@ -185,8 +185,8 @@ func stateFinding(s *index.State, reason string) Finding {
 }
 
 // checkExtents checks that a version's extents cover it, and that each is where the index says. there says whether the manifests
-// of all packs are known, placed whether the index has a place for every byte.
-func (v *verifier) checkExtents(ctx context.Context, db *sqlite.DB, s *index.State) (there, placed bool, err error) {
+// of all packs are known, placed whether the index has a place for every byte that lasts. What no pack has is not the index's fault.
+func (v *verifier) checkExtents(ctx context.Context, db *sqlite.DB, s *index.State, cv *catalogVersion) (there, placed bool, err error) {
 	there, placed = true, true
 	end := int64(0)
 	losses := v.catalog.losses.Of(&s.Version)
@@ -195,6 +195,9 @@ func (v *verifier) checkExtents(ctx context.Context, db *sqlite.DB, s *index.Sta
 			return
 		}
 		placed = false
+		if cv != nil && cv.lacks(end, until) {
+			return
+		}
 		v.add(stateFinding(s, fmt.Sprintf("the index does not locate %d bytes at %d", until-end, end)))
 	}
 	for _, e := range s.Extents {
@@ -210,6 +213,9 @@ func (v *verifier) checkExtents(ctx context.Context, db *sqlite.DB, s *index.Sta
 			return false, false, err
 		}
 		there = there && ok
+		if p := v.catalog.packs[e.CopyOf.Pack]; p != nil && p.replaced {
+			placed = false
+		}
 	}
 	if end < s.Size {
 		gap(s.Size)

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -89,7 +90,7 @@ func (v *verifier) checkApart(ctx context.Context) error {
 func (v *verifier) reportReplaced() {
 	for _, p := range v.catalog.packs {
 		if p.listed && p.replaced && !v.unread[p.name] {
-			v.add(Finding{Kind: KindLeftover, Pack: p.name, Reason: "another pack replaces it", Hint: hintLeftover})
+			v.add(Finding{Kind: KindLeftover, Pack: p.name, Reason: "another pack replaces it", Hint: hintReplaced})
 		}
 	}
 }
@@ -131,7 +132,7 @@ func (v *verifier) checkComplete(cv *catalogVersion) {
 		if blob.Covers(losses, end, until-end) {
 			return
 		}
-		f := cv.finding(KindMissing, "no pack has these bytes", hintBackup)
+		f := cv.finding(KindMissing, "no pack has these bytes", hintMissing)
 		f.LostOffset, f.LostBytes = end, until-end
 		v.add(f)
 	}
@@ -154,4 +155,9 @@ func (v *verifier) checkComplete(cv *catalogVersion) {
 	if end < cv.Size {
 		gap(cv.Size)
 	}
+}
+
+// lacks reports whether no pack that counts has any of the bytes from one offset to another.
+func (cv *catalogVersion) lacks(from, to int64) bool {
+	return from < cv.Size && !slices.ContainsFunc(cv.parts, func(p catalogPart) bool { return p.Offset < to && p.Offset+p.Size > from })
 }

@@ -8,6 +8,7 @@ package index
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -21,6 +22,7 @@ var (
 	ErrAmbiguous = errors.New("ambiguous")
 	ErrTooNew    = errors.New("index is newer than this program")
 	ErrDamaged   = errors.New("index is damaged")
+	ErrNowhere   = fmt.Errorf("nowhere else: %w", ErrDamaged) // bytes that are to be dropped with their pack
 	ErrFull      = errors.New("the disk of the index is full")
 	ErrDisk      = errors.New("the disk of the index fails")
 	ErrTorn      = errors.New("the index that was being built has part of a transaction")

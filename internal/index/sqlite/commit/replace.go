@@ -132,7 +132,7 @@ func (c *commit) repoint(old int64) error {
 			}
 		}
 		if !ok || at.size != x.size {
-			return fmt.Errorf("%d bytes at %d of chain %d are nowhere else: %w", x.size, x.offset, x.chain, index.ErrDamaged)
+			return fmt.Errorf("%d bytes at %d of chain %d are %w", x.size, x.offset, x.chain, index.ErrNowhere)
 		}
 		if err := c.Exec("UPDATE extents SET pack = ?, raw = ? WHERE chain = ? AND offset = ?", at.pack, at.raw, x.chain, x.offset); err != nil {
 			return err
