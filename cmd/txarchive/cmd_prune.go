@@ -69,7 +69,7 @@ func newPruneCommand(a *app) *cobra.Command {
 	a.pathVar(f, &o.plan, "plan", "save the plan to `FILE`, and do nothing else")
 	a.pathVar(f, &o.apply, "apply", "apply the plan that was saved in `FILE`")
 	f.BoolVar(&o.yes, "yes", false, "apply the plan without asking")
-	f.BoolVar(&o.undo, "undo", false, "undo the pruning of the given plans or runs, by id (default the newest plan)")
+	f.BoolVar(&o.undo, "undo", false, "undo the pruning of the given plans or runs, by id (default one that was interrupted, else the newest plan)")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "allow a policy without rules, and groups or an archive that lose their last run")
 	f.StringVar(&o.children, "children", "stay", "with --query or --run: `MODE` for child runs: stay (do not prune them) or follow")
 	f.StringVar(&o.thin, "thin", "", "with --query or --run: only thin the runs, to the `TIER` versions, search, payloads or ledger")
@@ -289,10 +289,18 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	if _, err := ing.Adopt(ctx); err != nil { // parses their originals again
 		return err
 	}
+	if err := p.EndUndo(ctx); err != nil {
+		return err
+	}
 	if a.JSON {
 		return a.PrintJSON(done)
 	}
-	a.Note("%s restored.", terminal.Plural(len(done.Runs), "run", "runs"))
+	if len(done.Resumed) > 0 {
+		a.Note("The undo of %s was interrupted, and is finished now. Another `txarchive prune --undo` reverts the plan before.", strings.Join(done.Resumed, " "))
+	}
+	if len(done.Runs) > 0 || len(done.Resumed) == 0 {
+		a.Note("%s restored.", terminal.Plural(len(done.Runs), "run", "runs"))
+	}
 	if len(done.Gone) > 0 {
 		a.Note("%s pruned, for gc has removed the data: %s", terminal.Plural(len(done.Gone), "run stays", "runs stay"), strings.Join(done.Gone, " "))
 	}

@@ -36,6 +36,9 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (out *Applied, err error
 	if err := w.compare(ctx); err != nil {
 		return nil, err
 	}
+	if err := p.EndUndo(ctx); err != nil {
+		return nil, err
+	}
 	if out, err = w.applied(); err != nil {
 		return nil, err
 	}

@@ -65,6 +65,9 @@ type Index interface {
 	index.Retention
 	index.DisplacedReader
 	index.FactReader
+	// Remember keeps what only concerns this machine, until the index is rebuilt; Recall returns it, "" if there is nothing.
+	Remember(ctx context.Context, key, value string) error
+	Recall(ctx context.Context, key string) (string, error)
 }
 
 // Pruner prunes in one archive.

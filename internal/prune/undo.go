@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -19,20 +21,31 @@ import (
 type Undone struct {
 	Runs      []string `json:"run_ids"`
 	Gone      []string `json:"gone_run_ids"` // runs of the plans that stay pruned: gc has removed their bytes
+	Resumed   []string `json:"resumed"`      // plans and runs whose undo was interrupted, and is finished now
 	Originals int      `json:"originals"`
 	Marked    int      `json:"marked"` // originals that keep their marks: gc has removed the payloads, or other runs lost them, too
 	Rivals    int      `json:"rivals"` // originals that have another one beside them: of the two, the index has one
 }
 
+// undoKey is the key under which the index keeps which plans and runs an undo restores, until EndUndo.
+const undoKey = "undo begun"
+
 // Undo reverts plans, or what was done to runs: names contains ids of plans, of runs, or both; if it is empty, Undo
-// reverts the newest plan. The caller must parse the versions again to restore the rows of the index. After a crash
-// some originals may not be restored yet: repeating the call continues. Errors: ErrNothing; ErrGone, if gc has
-// removed bytes of a run that names contains, or of all runs. Another run is left out: an earlier plan may have thinned
-// it to its ledger, long before the plan.
+// finishes an undo that was interrupted, or else reverts the newest plan. The caller must parse the versions again to
+// restore the rows of the index, and then call EndUndo. After a crash some originals may not be restored yet: repeating
+// the call continues. Errors: ErrNothing; ErrGone, if gc has removed bytes of a run that names contains, or of all runs.
+// Another run is left out: an earlier plan may have thinned it to its ledger, long before the plan.
 func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 	rivals, err := p.displaced(ctx)
 	if err != nil {
 		return nil, err
+	}
+	out := &Undone{Runs: []string{}, Gone: []string{}, Resumed: []string{}}
+	if len(names) == 0 {
+		if names, err = p.interrupted(ctx); err != nil {
+			return nil, err
+		}
+		out.Resumed = append(out.Resumed, names...)
 	}
 	if len(names) == 0 {
 		newest, err := p.newest(ctx, rivals)
@@ -41,16 +54,21 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 		}
 		names = []string{newest}
 	}
-	back, err := p.runsToRestore(ctx, names, rivals)
+	back, err := p.runsToRestore(ctx, names, rivals, len(out.Resumed) > 0)
+	if errors.Is(err, ErrNothing) && len(out.Resumed) > 0 { // only the index was behind
+		return out, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	out := &Undone{}
 	if out.Gone, err = p.leaveGone(ctx, back, names, rivals); err != nil {
 		return nil, err
 	}
 	out.Runs = slices.AppendSeq(make([]string, 0, len(back)), maps.Keys(back))
 	slices.Sort(out.Runs)
+	if err := p.Index.Remember(ctx, undoKey, strings.Join(names, " ")); err != nil {
+		return nil, err
+	}
 	done, err := p.unmark(ctx, back, out)
 	if err != nil {
 		return nil, err
@@ -60,6 +78,21 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 	}
 	out.Originals = len(done) + out.Rivals
 	return out, p.restore(ctx, back, done, out)
+}
+
+// interrupted returns the plans and runs of an undo that has not ended.
+func (p *Pruner) interrupted(ctx context.Context) ([]string, error) {
+	begun, err := p.Index.Recall(ctx, undoKey)
+	return strings.Fields(begun), err
+}
+
+// EndUndo notes that what an undo has restored is in the index, or that it is of no concern any more.
+func (p *Pruner) EndUndo(ctx context.Context) error {
+	begun, err := p.interrupted(ctx)
+	if err != nil || len(begun) == 0 {
+		return err
+	}
+	return p.Index.Remember(ctx, undoKey, "")
 }
 
 // leaveGone removes from back the runs whose bytes gc has removed, and returns them, sorted.
@@ -101,7 +134,8 @@ func (p *Pruner) pruned(ctx context.Context) iter.Seq2[index.PrunedVersion, erro
 func isGone(g *index.PrunedVersion) bool { return g.Tombstone != "" && g.Bytes < g.Size }
 
 // runsToRestore returns the runs to restore. There are none if only originals that are displaced now are left of a plan or a run.
-func (p *Pruner) runsToRestore(ctx context.Context, names []string, rivals []displaced) (map[string]bool, error) {
+// resumed says that some of the names may be undone already.
+func (p *Pruner) runsToRestore(ctx context.Context, names []string, rivals []displaced, resumed bool) (map[string]bool, error) {
 	back, known := map[string]bool{}, map[string]error{}
 	for _, name := range names {
 		if known[name] = ErrNothing; slices.ContainsFunc(rivals, func(d displaced) bool { return d.isNamed([]string{name}) }) {
@@ -121,6 +155,9 @@ func (p *Pruner) runsToRestore(ctx context.Context, names []string, rivals []dis
 				known[name] = ErrGone
 			}
 		}
+	}
+	if resumed && slices.ContainsFunc(names, func(name string) bool { return known[name] == nil }) {
+		return back, nil
 	}
 	for _, name := range names {
 		if err := known[name]; err != nil {

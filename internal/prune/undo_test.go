@@ -37,6 +37,10 @@ func (*readTracker) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
 	return func(func(blob.Fact, error) bool) {}
 }
 
+func (*readTracker) Remember(context.Context, string, string) error { return nil }
+
+func (*readTracker) Recall(context.Context, string) (string, error) { return "", nil }
+
 func (*readTracker) Displaced(context.Context) ([]index.Displaced, error) { return nil, nil }
 
 func (r *readTracker) Ledgers(_ context.Context, orders []index.LedgerOrder) (all []index.Ledger, err error) {
