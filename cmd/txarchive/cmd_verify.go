@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -78,9 +80,10 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		return err
 	}
 	defer store.Close()
+	var unfinished error // why there is nothing to compare
 	if deep && store.Index() != nil {
-		drop, err := scratchIndex(ctx, a, store, &o)
-		if err != nil {
+		var drop func()
+		if drop, unfinished, err = scratchIndex(ctx, a, store, &o); err != nil {
 			return err
 		}
 		defer drop()
@@ -110,14 +113,14 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 			archive.VerifyReport
 			Elapsed int64             `json:"elapsed_us"`
 			List    []archive.Finding `json:"list"`
-		}{report.Findings == 0, report, report.Duration.Microseconds(), findings})
+		}{report.Findings == 0 && unfinished == nil, report, report.Duration.Microseconds(), findings})
 		if err != nil {
 			return err
 		}
 	} else {
 		a.printVerify(&report, findings)
 	}
-	return verifyError(&report, findings, store.IndexError())
+	return cmp.Or(verifyError(&report, findings, store.IndexError()), unfinished)
 }
 
 // verifyError returns the error for what a verify has found, nil for nothing. indexErr is why the index could not be opened.
@@ -133,29 +136,47 @@ func verifyError(report *archive.VerifyReport, findings []archive.Finding, index
 	return failure.Corrupt(terminal.Plural(report.Findings, "error", "errors")+" found", verifyHint(report))
 }
 
-// scratchIndex builds an index from the packs that only this verify uses. What it lacks because of damaged packs, verify names anyway.
-func scratchIndex(ctx context.Context, a *app, store *archive.Archive, o *archive.VerifyOptions) (drop func(), err error) {
+// scratchIndex builds an index from the packs that only this verify uses. What it lacks because of damaged packs, verify names anyway. It is
+// not compared if the archive's index is behind, for which unfinished is the error.
+func scratchIndex(ctx context.Context, a *app, store *archive.Archive, o *archive.VerifyOptions) (drop func(), unfinished, err error) {
 	g := a.ingester(store)
 	switch outdated, err := g.Outdated(ctx); {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case outdated > 0: // they differ, and nothing is wrong
-		return nil, failure.Refused(terminal.Plural(outdated, "original was", "originals were")+" parsed by another version of txarchive: there is nothing to compare with",
+		return nil, nil, failure.Refused(terminal.Plural(outdated, "original was", "originals were")+" parsed by another version of txarchive: there is nothing to compare with",
 			"`txarchive ingest` parses them again; then --deep compares everything")
 	}
 	db, _, drop, err := store.NewIndex(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	g.Index, o.Rebuilt = db, db
+	g.Index = db
 	if _, _, err = refill(ctx, a, g); err == nil {
 		err = db.Rest(ctx)
 	}
+	if err == nil {
+		unfinished, err = checkFinished(ctx, a.ingester(store), db)
+	}
 	if err != nil {
 		drop()
+		return nil, nil, err
+	}
+	if unfinished == nil {
+		o.Rebuilt = db
+	}
+	return drop, unfinished, nil
+}
+
+// checkFinished returns an error if an index that was built from the packs has what the next command that writes takes over.
+func checkFinished(ctx context.Context, g *ingest.Ingester, built ingest.Index) (unfinished, err error) {
+	packs, versions, err := g.Unfinished(ctx, built)
+	if err != nil || packs == 0 && versions == 0 {
 		return nil, err
 	}
-	return drop, nil
+	return failure.Refused(fmt.Sprintf("a command that wrote was not finished, and the rows of the index were not compared: %s and %s are still to be indexed",
+		terminal.Plural(packs, "pack", "packs"), terminal.Plural(versions, "original", "originals")),
+		"the next command that writes takes them over, for example: txarchive ingest; then --deep compares everything"), nil
 }
 
 func verifyHint(r *archive.VerifyReport) string {

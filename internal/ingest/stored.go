@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -217,6 +218,45 @@ func (g *Ingester) Outdated(ctx context.Context) (n int64, err error) {
 		if s.Parser != 0 && parsers[s.Format] != 0 && s.Parser != parsers[s.Format] {
 			n++
 		}
+	}
+	return n, nil
+}
+
+// Unfinished returns how many packs and stored versions are in an index that was just built from all packs, and not in g.Index. An
+// interrupted command has left them, or they came from another machine, and Adopt takes them over.
+func (g *Ingester) Unfinished(ctx context.Context, built Index) (packs, versions int64, err error) {
+	known := map[string]bool{}
+	for _, names := range []iter.Seq2[string, error]{g.Index.Packs(ctx), g.Index.Replaced(ctx)} {
+		for name, err := range names {
+			if err != nil {
+				return 0, 0, err
+			}
+			known[name] = true
+		}
+	}
+	for name, err := range built.Packs(ctx) {
+		if err != nil {
+			return 0, 0, err
+		}
+		if !known[name] {
+			packs++
+		}
+	}
+	here, err := g.unparsed(ctx, g.Index)
+	if err != nil {
+		return 0, 0, err
+	}
+	there, err := g.unparsed(ctx, built) // what cannot be read is in neither
+	return packs, max(0, here-there), err
+}
+
+// unparsed returns how many versions of an index are to be parsed.
+func (g *Ingester) unparsed(ctx context.Context, x Index) (n int64, err error) {
+	for _, err := range x.Unparsed(ctx, g.parserVersions()) {
+		if err != nil {
+			return 0, err
+		}
+		n++
 	}
 	return n, nil
 }
