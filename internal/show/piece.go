@@ -12,15 +12,20 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// piece prints one part of an event for people, with the result of a call below it.
+// piece prints one part of an event for people, with the result of a call below it. Events that say nothing have no lines between them.
 func (v *viewer) piece(ctx context.Context, p *search.Piece) {
 	tool := p.Kind == transcript.KindToolCall || p.Kind == transcript.KindToolResult
 	if tool && v.o.Tools == "none" {
 		return
 	}
-	fmt.Fprintln(v.Out)
+	body := v.body(ctx, p, tool)
+	bare := body == "" && (p.Result == nil || p.Result.ID == p.ID) && v.o.Format != "markdown"
+	if !bare || !v.bare {
+		fmt.Fprintln(v.Out)
+	}
+	v.bare = bare
 	v.heading(p)
-	v.body(ctx, p, tool)
+	v.print(body, tool)
 	if p.Result != nil && p.Result.ID != p.ID {
 		v.result(ctx, p.Result)
 	}
@@ -76,56 +81,38 @@ func (v *viewer) result(ctx context.Context, p *search.Piece) {
 		}
 		fmt.Fprintln(v.Out, "  "+head)
 	}
-	v.body(ctx, p, true)
+	v.print(v.body(ctx, p, true), true)
 }
 
-// toolText returns the input of a call, with names, or what a tool gave.
-func (v *viewer) toolText(ctx context.Context, p *search.Piece) string {
-	lines := []string{toolcall.WithoutName(p.Text, p.Tool)}
-	if call := v.call(ctx, p); call.Input.Exists() {
-		lines = append(call.Fields(), terminal.NonEmpty(call.Rest)...)
-	}
-	if v.o.Tools != "short" {
-		return terminal.Clean(strings.Join(lines, "\n"))
-	}
-	for i, line := range lines {
-		lines[i] = terminal.OneLine(line)
-	}
-	short := strings.Join(lines, ", ")
-	if terminal.Width(short) > maxShortText {
-		short = terminal.Truncate(short, maxShortText) + "  (" + terminal.Bytes(int64(len(p.Text))) + ", --tools full shows all)"
-	}
-	return short
-}
-
-// call returns what the bytes of a call say about its input, nothing for other pieces.
-func (v *viewer) call(ctx context.Context, p *search.Piece) (call toolcall.Call) {
-	if p.Kind != transcript.KindToolCall {
-		return call
-	}
-	raw, err := v.store.Raw(ctx, p.Place)
-	if err != nil {
-		return call // the text could be read, and is shown without names
-	}
-	return toolcall.Parse(raw, p.Tool, p.Text)
-}
-
-// maxShortText is how many columns of a tool's input or output are shown with --tools short.
-const maxShortText = 160
-
-func (v *viewer) body(ctx context.Context, p *search.Piece, tool bool) {
+// body returns what is shown of the text of a piece; "" for nothing.
+func (v *viewer) body(ctx context.Context, p *search.Piece, tool bool) string {
 	if p.Err != nil {
-		fmt.Fprintln(v.Out, v.style.Red("    cannot be read: "+terminal.OneLine(p.Err.Error())))
-		return
+		text := "cannot be read: " + terminal.OneLine(p.Err.Error())
+		if v.o.Format == "markdown" {
+			return text
+		}
+		return v.style.Red(text)
 	}
-	body := terminal.Clean(p.Text)
+	text := p.Text
 	if tool {
-		body = v.toolText(ctx, p)
+		text = v.toolText(ctx, p)
 	}
-	if strings.TrimSpace(body) == "" {
+	text = terminal.Clean(text)
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	if tool && v.o.Tools == "short" {
+		text = shorten(text)
+	}
+	return text
+}
+
+// print prints the body of a piece.
+func (v *viewer) print(body string, tool bool) {
+	switch {
+	case body == "":
 		return
-	}
-	if v.o.Format == "markdown" { // as code, so that nothing in it is a heading, a tag or an image to fetch
+	case v.o.Format == "markdown": // as code, so that nothing in it is a heading, a tag or an image to fetch
 		fmt.Fprintf(v.Out, "%s\n\n", fence(body))
 		return
 	}
@@ -137,6 +124,53 @@ func (v *viewer) body(ctx context.Context, p *search.Piece, tool bool) {
 		body = terminal.Wrap(body, v.width-len(margin)-1)
 	}
 	fmt.Fprintln(v.Out, terminal.Indent(body, margin))
+}
+
+// toolText returns the input of a call, with the names of its fields, or what a tool gave.
+func (v *viewer) toolText(ctx context.Context, p *search.Piece) string {
+	if call := v.call(ctx, p); call.Input.Exists() {
+		return strings.Join(append(call.Fields(), terminal.NonEmpty(call.Rest)...), "\n")
+	}
+	return toolcall.WithoutName(p.Text, p.Tool)
+}
+
+// call returns what the bytes of a call say about its input, nothing for other pieces. They are compared with the text, so that nothing is
+// shown that --redact has removed from it.
+func (v *viewer) call(ctx context.Context, p *search.Piece) (call toolcall.Call) {
+	if p.Kind != transcript.KindToolCall {
+		return call
+	}
+	raw, err := v.store.Raw(ctx, p.Place)
+	if err != nil {
+		return call // the text could be read, and is shown without names
+	}
+	return toolcall.Parse(raw, p.Tool, p.Text)
+}
+
+// maxShortLines and maxShortText are how many lines, and columns in all of them, are shown of a tool's input or output with --tools short.
+const (
+	maxShortLines = 6
+	maxShortText  = 320
+)
+
+// shorten returns the first lines of a text, with a note of how long it is if that is not all of it.
+func shorten(text string) string {
+	text = strings.Trim(text, "\n")
+	note := "…  (" + terminal.Bytes(int64(len(text))) + ", --tools full shows all)"
+	lines := strings.SplitN(text, "\n", maxShortLines+1)
+	left := maxShortText
+	for i, line := range lines {
+		switch width := terminal.Width(line); {
+		case i == maxShortLines || left == 0:
+			return strings.Join(append(lines[:i], note), "\n")
+		case width > left:
+			lines[i] = strings.TrimSuffix(terminal.Truncate(line, left), "…") + note
+			return strings.Join(lines[:i+1], "\n")
+		default:
+			left -= width
+		}
+	}
+	return text
 }
 
 // fence puts text into a fenced code block that nothing in it can end.

@@ -43,6 +43,7 @@ type viewer struct {
 	search *search.Searcher
 	style  terminal.Style
 	width  int
+	bare   bool // the piece before has no body
 
 	unreadTexts int64 // texts that could not be read
 	unreadErr   error // the first of them
