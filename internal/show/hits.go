@@ -40,7 +40,8 @@ func (h *hitPrinter) hit(r *search.Result) {
 }
 
 func (h *hitPrinter) heading(r *search.Result) string {
-	parts := terminal.NonEmpty(r.Event.Conversation, r.Place.Format, r.Title(), r.Project(), cmp.Or(r.Conversation.Agent, r.Run.Agent))
+	title := terminal.FirstNonEmpty(r.Title(), strings.Join(terminal.NonEmpty(r.Flow(), r.Step()), " / "))
+	parts := terminal.NonEmpty(r.Event.Conversation, r.Place.Format, title, r.Project(), cmp.Or(r.Conversation.Agent, r.Run.Agent))
 	return h.style.Bold(terminal.Truncate(strings.Join(parts, "  "), h.width))
 }
 

@@ -3,6 +3,7 @@ package show
 import (
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -27,5 +28,23 @@ func TestCutMarks(t *testing.T) {
 		if got := marked(terminal.Style{}, search.Snippet{Text: text, Start: 9, Rest: 9}); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestHeadingWithoutTitle expects hits in a flow to say which flow and step it is.
+func TestHeadingWithoutTitle(t *testing.T) {
+	r := search.Result{Hit: index.Hit{Event: index.Event{Conversation: "c1"}}, Run: index.Run{Flow: "build"}}
+	r.Place.Format = "flow-studio"
+	h := hitPrinter{}
+	if got, want := h.heading(&r), "c1  flow-studio  build"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Conversation.Step = "test"
+	if got, want := h.heading(&r), "c1  flow-studio  build / test"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Run.Title = "Mend it"
+	if got, want := h.heading(&r), "c1  flow-studio  Mend it"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
