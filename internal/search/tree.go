@@ -10,8 +10,11 @@ import (
 // TreeOptions select a tree.
 type TreeOptions struct {
 	Up    bool     // start at the topmost ancestor of the run
-	Kinds []string // kinds of links that lead to children; nil means parent, fork and call
+	Kinds []string // kinds of links that lead to children; nil means TreeKinds
 }
+
+// TreeKinds are the kinds of links that lead from a run to those that it has started.
+var TreeKinds = []string{"parent", "fork", "call"}
 
 // Node is a run, a conversation of a run, or something known only from a link.
 type Node struct {
@@ -34,7 +37,7 @@ type Totals struct {
 func (s *Searcher) Tree(ctx context.Context, id string, o TreeOptions) (*Node, error) {
 	kinds := o.Kinds
 	if kinds == nil {
-		kinds = []string{"parent", "fork", "call"}
+		kinds = TreeKinds
 	}
 	run, err := s.Index.Run(ctx, id)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -89,12 +90,44 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	if err != nil {
 		return err
 	}
+	parent, children, err := v.family(ctx, r)
+	if err != nil {
+		return err
+	}
 	v.fields([][2]string{
-		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
+		{"run", r.ID}, {"parent", parent}, {"sub-runs", children}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
 		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
 		{"error", r.Error}, {"contains", counts}, {"pruned", pruned}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(AllTags(r, tags), ", ")},
 	})
 	return nil
+}
+
+// family names the run that has started another, and says how many that one has started; "" for none.
+func (v *viewer) family(ctx context.Context, r *index.Run) (parent, children string, err error) {
+	var above []string
+	below := map[index.End]bool{}
+	for l, err := range v.store.Index().Links(ctx, index.Node{Run: r.ID}) {
+		if err != nil {
+			return "", "", err
+		}
+		switch {
+		case !slices.Contains(search.TreeKinds, l.Kind) || l.From.Run == l.To.Run:
+		case l.From.Run == r.ID:
+			below[l.To] = true
+		case l.From.Run != "" && !slices.Contains(above, l.From.Run):
+			above = append(above, l.From.Run)
+		}
+	}
+	if len(above) > 0 {
+		parent = above[0]
+	}
+	if n := len(above) - 1; n > 0 {
+		parent += fmt.Sprintf(" and %s more", terminal.Count(n))
+	}
+	if n := len(below); n > 0 {
+		children = terminal.Count(n)
+	}
+	return parent, children, nil
 }
 
 // lost says when and why a run was pruned, or what a thinned one has lost, when and why.
