@@ -115,7 +115,7 @@ func TestPayloadsOfMany(t *testing.T) {
 	}
 	s.write("conversations.json", export(chats...))
 	w.ingest("home", s.dir, ".")
-	wanted := map[index.VersionKey]map[string]int64{{Source: "home", Path: "conversations.json", Number: 1}: {id(first): 100, id(second): 100}}
+	wanted := map[int64]map[string]int64{1: {id(first): 100, id(second): 100}}
 	found := index.Payloads{}
 	if err := w.Payloads(context.Background(), wanted, func(x index.Payloads) error { found = x; return nil }); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,11 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/payload"
@@ -17,25 +19,21 @@ const (
 )
 
 // Payloads finds what a thinning drops from originals: string values that exceed a length and are tool output, or base64 in messages of
-// users and tools. wanted gives, for each version, the runs by native id with their length limits in bytes. It holds one original
-// in memory at a time, and calls found for each original that has payloads, whether they can be replaced or are kept.
-func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.Payloads) error) error {
+// users and tools. wanted gives, for each version in the index, the runs by native id with their length limits in bytes. It holds
+// one original in memory at a time, and calls found for each original that has payloads, whether they can be replaced or are kept,
+// by source, path and number.
+func (g *Ingester) Payloads(ctx context.Context, wanted map[int64]map[string]int64, found func(index.Payloads) error) error {
 	sources, err := g.provenances(ctx)
 	if err != nil {
 		return err
 	}
-	var states []index.State
-	for s, err := range g.Index.States(ctx) {
-		if err != nil {
-			return err
-		}
-		if wanted[index.KeyOf(&s.Version)] != nil {
-			states = append(states, s)
-		}
+	states, err := g.wantedStates(ctx, wanted)
+	if err != nil {
+		return err
 	}
 	for i := range states {
-		s := &states[i]
-		x, err := g.payloadsOf(ctx, s, sources[s.Source], wanted[index.KeyOf(&s.Version)])
+		s := &states[i].State
+		x, err := g.payloadsOf(ctx, s, sources[s.Source], states[i].limits)
 		if err != nil {
 			return fmt.Errorf("look for payloads in %s/%s: %w", s.Source, s.Path, err)
 		}
@@ -48,6 +46,30 @@ func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map
 		}
 	}
 	return nil
+}
+
+// wantedState is a version that is looked into, with the limits of its runs.
+type wantedState struct {
+	index.State
+	limits map[string]int64
+}
+
+// wantedStates loads the versions that are wanted, and no others.
+func (g *Ingester) wantedStates(ctx context.Context, wanted map[int64]map[string]int64) (states []wantedState, err error) {
+	for version, limits := range wanted {
+		for s, err := range g.Index.StatesOf(ctx, []index.Unparsed{{Version: version}}) {
+			if err != nil {
+				return nil, err
+			}
+			if !s.Tombstoned {
+				states = append(states, wantedState{s, limits})
+			}
+		}
+	}
+	slices.SortFunc(states, func(a, b wantedState) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
+	})
+	return states, nil
 }
 
 func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, of provenance, limits map[string]int64) (x index.Payloads, err error) {

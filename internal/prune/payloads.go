@@ -18,8 +18,8 @@ import (
 type Payloads struct {
 	GC *gc.GC // provides packs, writer, format and clock
 	// Find calls found, one original at a time, with the payloads that can be dropped from originals. wanted maps
-	// originals to the runs (by native id) and the sizes above which payloads are dropped.
-	Find func(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.Payloads) error) error
+	// originals, by their number in the index, to the runs (by native id) and the sizes above which payloads are dropped.
+	Find func(ctx context.Context, wanted map[int64]map[string]int64, found func(index.Payloads) error) error
 	// Adopt adds the new packs to the index.
 	Adopt func(context.Context) error
 }
@@ -38,12 +38,12 @@ type Left struct {
 type payloadLedgers struct {
 	ledgers map[index.VersionKey]*index.Ledger
 	orders  map[index.VersionKey]int64
-	wanted  map[index.VersionKey]map[string]int64
+	wanted  map[int64]map[string]int64 // by version in the index
 }
 
 // newMarking selects the orders that drop payloads, and loads their ledgers.
 func (p *Pruner) newMarking(ctx context.Context, orders []index.LedgerOrder) (*payloadLedgers, error) {
-	m := &payloadLedgers{map[index.VersionKey]*index.Ledger{}, map[index.VersionKey]int64{}, map[index.VersionKey]map[string]int64{}}
+	m := &payloadLedgers{map[index.VersionKey]*index.Ledger{}, map[index.VersionKey]int64{}, map[int64]map[string]int64{}}
 	for _, o := range orders {
 		var over map[string]int64
 		for _, r := range o.Runs {
@@ -63,10 +63,10 @@ func (p *Pruner) newMarking(ctx context.Context, orders []index.LedgerOrder) (*p
 		}
 		l := &all[0]
 		key := index.KeyOf(&l.Version)
-		m.ledgers[key], m.orders[key], m.wanted[key] = l, o.Version, map[string]int64{}
+		m.ledgers[key], m.orders[key], m.wanted[o.Version] = l, o.Version, map[string]int64{}
 		for _, r := range l.Runs {
 			if limit, ok := over[r.Run]; ok {
-				m.wanted[key][r.NativeID] = limit
+				m.wanted[o.Version][r.NativeID] = limit
 			}
 		}
 	}
