@@ -100,12 +100,8 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 		if err != nil {
 			return nil, err
 		}
-		page := index.Page{AllVersions: o.allVersions, Sort: o.Sort, Reverse: o.Reverse}
-		if o.Limit > 0 {
-			page.Limit = o.Limit + 1
-		}
 		return func(yield func(show.Row, error) bool) {
-			for r, err := range store.Index().Runs(ctx, of, page) {
+			for r, err := range store.Index().Runs(ctx, of, o.page()) {
 				if !yield(show.Row{Run: &r, Tags: show.AllTags(&r, tags)}, err) || err != nil {
 					return
 				}
@@ -117,7 +113,6 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 // runListConversations lists the conversations of one run, or of those that the options select.
 func runListConversations(ctx context.Context, a *app, o listOptions, v []string) error {
 	return a.printList(ctx, &o, show.ConversationColumns, "conversation", func(store *archive.Archive, of index.Selection) (iter.Seq2[show.Row, error], error) {
-		runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
 		if len(v) > 0 {
 			if of.Query.Root != nil {
 				return nil, failure.Usage("a run and --query cannot be combined", "use only one of them")
@@ -130,10 +125,9 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 			if err != nil {
 				return nil, err
 			}
-			r, err := store.Index().Run(ctx, id)
-			runs = func(yield func(index.Run, error) bool) { yield(r, err) }
+			of = index.Selection{Run: id, Named: true}
 		}
-		return show.Conversations(ctx, store.Index(), runs, o.allVersions, o.ListOptions), nil
+		return show.Conversations(store.Index().ConversationsOf(ctx, of, o.page())), nil
 	})
 }
 

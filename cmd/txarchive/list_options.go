@@ -42,6 +42,15 @@ func (o *listOptions) settle(a *app, all []show.Column) error {
 	return err
 }
 
+// page returns what is asked of the index: one row more than is shown, to see whether there are more.
+func (o *listOptions) page() index.Page {
+	page := index.Page{AllVersions: o.allVersions, Sort: o.Sort, Reverse: o.Reverse}
+	if o.Limit > 0 {
+		page.Limit = o.Limit + 1
+	}
+	return page
+}
+
 // selection returns the query of the options, with what the flags add.
 func (o *listOptions) selection(a *app) (index.Selection, error) {
 	var parts []query.Node

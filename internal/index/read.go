@@ -32,6 +32,18 @@ type Reader interface {
 	Links(ctx context.Context, of Node) iter.Seq2[Link, error]
 }
 
+// ConversationLister lists the conversations of many runs.
+type ConversationLister interface {
+	// ConversationsOf yields the conversations of runs that count, or with AllVersions all, in the order of their runs.
+	ConversationsOf(ctx context.Context, of Selection, page Page) iter.Seq2[RunConversation, error]
+}
+
+// RunConversation is a conversation with its run, which conversations may share.
+type RunConversation struct {
+	Conversation
+	Of *Run
+}
+
 // Lookup finds a single item by its public id or by any unique prefix of it. Errors: ErrNotFound, ErrAmbiguous.
 type Lookup interface {
 	Run(ctx context.Context, prefix string) (Run, error)
@@ -121,7 +133,7 @@ type Page struct {
 	// First asks to plan for a fast start, as with a Limit: the caller will hardly read all items, but cannot say
 	// how many it needs.
 	First bool
-	// Sort is the order of Runs: by "started" (the default), "ended", "duration", "events", "tokens" or "cost", from the highest or,
+	// Sort is the order of Runs and ConversationsOf: by "started" (the default), "ended", "duration", "events", "tokens" or "cost", from the highest or,
 	// with Reverse, from the lowest. What is unknown is lowest, and equals are in the default order.
 	Sort    string
 	Reverse bool
@@ -132,7 +144,8 @@ type Selection struct {
 	Query  *query.Tree // nil matches every run
 	Format string
 	Group  string
-	Named  bool // also runs that are only mentioned by others
+	Run    string // public id
+	Named  bool   // also runs that are only mentioned by others
 }
 
 // Span is a range of events of a conversation. It never splits the rows of one event.

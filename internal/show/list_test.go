@@ -9,7 +9,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/printer"
-	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // listRuns prints runs as list does.
@@ -39,40 +38,6 @@ func TestListIsHarmless(t *testing.T) {
 		}
 		if format == "markdown" && (!strings.Contains(out, `c\|d`) || strings.Contains(out, "<b>")) {
 			t.Errorf("%s: %q", format, out)
-		}
-	}
-}
-
-func TestListOrders(t *testing.T) {
-	at := func(us int64) transcript.Time { return transcript.Time{UnixMicro: us, Valid: true} }
-	rows := []index.Conversation{
-		{ID: "r1", Started: at(5), Ended: at(6), Counts: index.Counts{Events: 2, Input: transcript.Known(7), CostUsed: transcript.Known(0)}},
-		{ID: "r2", Started: at(4), Ended: at(9), Counts: index.Counts{Events: 9}},
-		{ID: "r3", Started: at(3), Counts: index.Counts{Events: 4, Input: transcript.Known(3), Output: transcript.Known(5), CostUsed: transcript.Known(2)}},
-		{ID: "r4", Counts: index.Counts{Events: 4, Output: transcript.Known(0)}},
-	}
-	for _, c := range []struct{ sort, want, reverse string }{
-		{"started", "r1 r2 r3 r4", "r4 r3 r2 r1"},
-		{"ended", "r2 r1 r3 r4", "r3 r4 r1 r2"},
-		{"events", "r2 r3 r4 r1", "r1 r3 r4 r2"},
-		{"tokens", "r3 r1 r4 r2", "r2 r4 r1 r3"},
-		{"cost", "r3 r1 r2 r4", "r2 r4 r1 r3"},
-	} {
-		for reverse, want := range map[bool]string{false: c.want, true: c.reverse} {
-			o := ListOptions{Sort: c.sort, Reverse: reverse}
-			var ids []string
-			for r := range o.ordered(func(yield func(Row, error) bool) {
-				for i := range rows {
-					if !yield(Row{Run: &index.Run{}, Conversation: &rows[i]}, nil) {
-						return
-					}
-				}
-			}) {
-				ids = append(ids, r.Conversation.ID)
-			}
-			if got := strings.Join(ids, " "); got != want {
-				t.Errorf("%s, reverse %v: %s, want %s", c.sort, reverse, got, want)
-			}
 		}
 	}
 }

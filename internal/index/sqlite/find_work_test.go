@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // TestFindWork asks what the newest twenty hits cost in a small and in a large index.
@@ -229,6 +230,95 @@ func TestSortedRunsWork(t *testing.T) {
 			}
 			if !reflect.DeepEqual(got, want[:limit]) {
 				t.Errorf("by %s, reverse %v: %v, want %v", by, reverse, got, want[:limit])
+			}
+		}
+	}
+}
+
+// TestSortedConversationsWork: of conversations in any order only as many rows of the view are made as are asked for, by as many
+// statements however many runs there are. The order is that of the conversations of one run after the other.
+func TestSortedConversationsWork(t *testing.T) {
+	const limit = 5
+	db := archivedCopy(t, 40)
+	mustExec(t, db, "UPDATE runs SET started = NULL WHERE id % 7 = 0")
+	mustExec(t, db, "UPDATE conversations SET started = NULL WHERE id % 5 = 0")
+	mustExec(t, db, "UPDATE conversations SET ended = started + id % 5 * 1000000")
+	mustExec(t, db, "UPDATE conversations SET ended = NULL WHERE id % 11 = 0")
+	mustExec(t, db, "UPDATE conversations SET run = run - 1 WHERE run % 4 = 0") // several of one run
+	mustExec(t, db, "UPDATE conversations SET verdict = 1 WHERE id % 13 = 0")
+	var all []index.RunConversation
+	for r, err := range db.Runs(t.Context(), index.Selection{}, index.Page{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, err := range db.Conversations(t.Context(), r.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, index.RunConversation{Conversation: c, Of: &r})
+		}
+	}
+	counted := slices.DeleteFunc(slices.Clone(all), func(c index.RunConversation) bool { return c.Verdict != transcript.Counted })
+	if len(all) == len(counted) || len(counted) < 10*limit {
+		t.Fatalf("%d conversations, %d count", len(all), len(counted))
+	}
+	number := func(t transcript.Time) int64 {
+		if !t.Valid {
+			return math.MinInt64
+		}
+		return t.UnixMicro
+	}
+	for by, number := range map[string]func(index.RunConversation) int64{
+		"started": func(c index.RunConversation) int64 {
+			if c.Started.Valid {
+				return number(c.Started)
+			}
+			return number(c.Of.Changed)
+		},
+		"ended": func(c index.RunConversation) int64 { return number(c.Ended) },
+		"duration": func(c index.RunConversation) int64 {
+			if !c.Started.Valid || !c.Ended.Valid {
+				return math.MinInt64
+			}
+			return c.Ended.UnixMicro - c.Started.UnixMicro
+		},
+		"events": func(c index.RunConversation) int64 { return c.Counts.Events },
+		"tokens": func(index.RunConversation) int64 { return 0 },
+	} {
+		for _, page := range []index.Page{{}, {Reverse: true}, {Limit: limit}, {Limit: limit, Reverse: true}, {AllVersions: true}} {
+			page.Sort = by
+			want := slices.Clone(counted)
+			if page.AllVersions {
+				want = slices.Clone(all)
+			}
+			slices.SortStableFunc(want, func(a, b index.RunConversation) int {
+				switch {
+				case by == "started" && !page.Reverse:
+					return 0
+				case page.Reverse:
+					return cmp.Compare(number(a), number(b))
+				}
+				return cmp.Compare(number(b), number(a))
+			})
+			if page.Limit > 0 {
+				want = want[:page.Limit]
+			}
+			var got []index.RunConversation
+			c := countReads(t, db)
+			w := c.of(t, func() error {
+				for r, err := range db.ConversationsOf(t.Context(), index.Selection{}, page) {
+					if err != nil {
+						return err
+					}
+					got = append(got, r)
+				}
+				return nil
+			})
+			if w.statements > 4 || page.Limit > 0 && w.rows > 3*limit+1 {
+				t.Errorf("%+v: %v", page, w)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v: %v, want %v", page, got, want)
 			}
 		}
 	}

@@ -14,9 +14,10 @@ import (
 )
 
 var (
-	_ index.Reader    = (*Reader)(nil)
-	_ index.Lookup    = (*Reader)(nil)
-	_ index.Originals = (*Reader)(nil)
+	_ index.Reader             = (*Reader)(nil)
+	_ index.ConversationLister = (*Reader)(nil)
+	_ index.Lookup             = (*Reader)(nil)
+	_ index.Originals          = (*Reader)(nil)
 )
 
 // Reader answers queries over read-only connections. It is safe for concurrent use.

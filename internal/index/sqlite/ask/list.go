@@ -62,10 +62,36 @@ func runOrder(page index.Page) string {
 
 // Runs yields runs, by default the latest first (where.RunTime); those without any time come last.
 func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page) iter.Seq2[index.Run, error] {
-	conds, args := []string{"1"}, []any(nil)
+	cond, args, err := selected(of, page)
+	if err != nil {
+		return engine.Failed[index.Run](err)
+	}
+	query := "SELECT x.run_id FROM runs x WHERE " + cond + " ORDER BY " + runOrder(page) + " LIMIT ?"
+	return func(yield func(index.Run, error) bool) {
+		ids, err := db.listed(ctx, query, append(args, limitOf(page)))
+		if err != nil {
+			yield(index.Run{}, err)
+			return
+		}
+		for some := range slices.Chunk(ids, rowsAtOnce) { // sorting takes about a kilobyte of memory for each run of the view
+			for r, err := range db.runs(ctx, some) {
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// selected returns a condition on runs x.
+func selected(of index.Selection, page index.Page) (cond string, args []any, err error) {
+	conds := []string{"1"}
 	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
 	if !of.Named {
 		add("x.counted = 1")
+	}
+	if of.Run != "" {
+		add("x.run_id = ?", of.Run)
 	}
 	if of.Format != "" {
 		add("x.format = (SELECT id FROM names WHERE name = ?)", of.Format)
@@ -76,35 +102,31 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 	if of.Query != nil && of.Query.Root != nil {
 		c, err := where.Runs(of.Query.Root, page.AllVersions)
 		if err != nil {
-			return engine.Failed[index.Run](err)
+			return "", nil, err
 		}
 		sql, a := c.RunSQL(page.AllVersions)
 		add("EXISTS (SELECT 1 FROM runs r WHERE r.id = x.id AND "+sql+")", a...)
 	}
-	limit := -1
-	if page.Limit > 0 {
-		limit = page.Limit
-	}
-	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY " + runOrder(page) + " LIMIT ?"
-	return func(yield func(index.Run, error) bool) {
-		var ids []string
-		if err := engine.Each(ctx, db.r, query, append(args, limit), func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) },
-			func(id string) bool { ids = append(ids, id); return true }); err != nil {
-			yield(index.Run{}, engine.Damage(err))
-			return
-		}
-		for some := range slices.Chunk(ids, runsAtOnce) { // sorting takes about a kilobyte of memory for each run of the view
-			for r, err := range db.runs(ctx, some) {
-				if !yield(r, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
+	return strings.Join(conds, " AND "), args, nil
 }
 
-// runsAtOnce is how many runs one query of the view reads.
-const runsAtOnce = 512
+// limitOf returns the limit of a page for SQL.
+func limitOf(page index.Page) int {
+	if page.Limit > 0 {
+		return page.Limit
+	}
+	return -1
+}
+
+// listed returns the ids that a query selects.
+func (db *Reader) listed(ctx context.Context, query string, args []any) (ids []string, err error) {
+	err = engine.Each(ctx, db.r, query, args, func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) },
+		func(id string) bool { ids = append(ids, id); return true })
+	return ids, engine.Damage(err)
+}
+
+// rowsAtOnce is how many runs or conversations one query of their view reads.
+const rowsAtOnce = 512
 
 // runs yields runs in the order of ids; those that no longer exist are left out.
 func (db *Reader) runs(ctx context.Context, ids []string) iter.Seq2[index.Run, error] {
@@ -144,6 +166,88 @@ func scanConversation(rows *sqlx.Rows) (c index.Conversation, err error) {
 func (db *Reader) Conversations(ctx context.Context, run string) iter.Seq2[index.Conversation, error] {
 	return engine.Stream(ctx, db.r, "SELECT "+conversationColumns+` FROM v_conversations WHERE run_id = ?
 		ORDER BY counted DESC, started_us IS NULL, started_us, path, conversation_id`, []any{run}, scanConversation)
+}
+
+// conversationNumbers are what conversations c of runs x are sorted by. What they used is not known by conversation.
+var conversationNumbers = map[string]string{
+	"started":  "coalesce(c.started, CASE WHEN x.started IS NULL THEN " + where.RunChanged("x") + " END)",
+	"ended":    "c.ended",
+	"duration": "c.ended - c.started",
+	"events":   ofConversation("events"),
+}
+
+func ofConversation(column string) string {
+	return "(SELECT v." + column + " FROM v_conversations v WHERE v.conversation_id = c.conversation_id)"
+}
+
+// conversationOrder is, by default, that of runs, and within a run that of Conversations. The path, which is expensive to find, is not
+// looked up for the only conversation of a run.
+func conversationOrder(page index.Page) string {
+	order := runOrder(index.Page{}) + `, c.verdict <> 0, c.started IS NULL, c.started,
+		CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM conversations o WHERE o.run = x.id LIMIT 2)) > 1 THEN ` + ofConversation("path") + ` END, c.conversation_id`
+	by, ok := conversationNumbers[page.Sort]
+	switch {
+	case !ok || page.Sort == "started" && !page.Reverse:
+		return order
+	case page.Reverse:
+		return by + " ASC, " + order
+	}
+	return by + " DESC, " + order
+}
+
+// ConversationsOf yields the conversations of runs, by default those of the latest run first.
+func (db *Reader) ConversationsOf(ctx context.Context, of index.Selection, page index.Page) iter.Seq2[index.RunConversation, error] {
+	cond, args, err := selected(of, page)
+	if err != nil {
+		return engine.Failed[index.RunConversation](err)
+	}
+	if !page.AllVersions {
+		cond += " AND c.verdict = 0"
+	}
+	query := "SELECT c.conversation_id FROM runs x CROSS JOIN conversations c ON c.run = x.id WHERE " + cond + " ORDER BY " + conversationOrder(page) + " LIMIT ?"
+	return func(yield func(index.RunConversation, error) bool) {
+		ids, err := db.listed(ctx, query, append(args, limitOf(page)))
+		for some := range slices.Chunk(ids, rowsAtOnce) {
+			var all []index.RunConversation
+			if all, err = db.conversations(ctx, some); err != nil {
+				break
+			}
+			for i := range all {
+				if !yield(all[i], nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(index.RunConversation{}, err)
+		}
+	}
+}
+
+// conversations returns conversations in the order of ids, with their runs; those that no longer exist are left out.
+func (db *Reader) conversations(ctx context.Context, ids []string) (all []index.RunConversation, err error) {
+	list, _ := json.Marshal(ids) // never fails for strings
+	runs, some := map[string]*index.Run{}, []string(nil)
+	for c, err := range engine.Stream(ctx, db.r, "SELECT "+conversationColumns+" FROM (SELECT key, value FROM json_each(?)) j CROSS JOIN v_conversations v ON v.conversation_id = j.value ORDER BY j.key",
+		[]any{string(list)}, scanConversation) {
+		if err != nil {
+			return nil, err
+		}
+		if _, known := runs[c.Run]; !known {
+			runs[c.Run], some = nil, append(some, c.Run)
+		}
+		all = append(all, index.RunConversation{Conversation: c})
+	}
+	for r, err := range db.runs(ctx, some) {
+		if err != nil {
+			return nil, err
+		}
+		runs[r.ID] = &r
+	}
+	for i := range all {
+		all[i].Of = runs[all[i].Run]
+	}
+	return slices.DeleteFunc(all, func(c index.RunConversation) bool { return c.Of == nil }), nil
 }
 
 // Conversation returns the conversation whose id begins with prefix.
