@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -344,6 +345,37 @@ func TestRunsByEventsWork(t *testing.T) {
 		if w.steps/events > most {
 			t.Errorf("%s: %d steps for each of %d events: %v", q, w.steps/events, events, w)
 		}
+	}
+}
+
+// TestImpossibleWork: for a value that nothing states no event is read.
+func TestImpossibleWork(t *testing.T) {
+	db := archivedCopy(t, 160)
+	var events int
+	if err := db.r.Get(&events, "SELECT count(*) FROM events"); err != nil {
+		t.Fatal(err)
+	}
+	look := func(text string, find func(*query.Tree) error) {
+		c := countReads(t, db)
+		if w := c.of(t, func() error { return find(indextest.Parse(t, text)) }); w.steps == 0 || w.steps > 10*events {
+			t.Errorf("%s: %d steps for each of %d events: %v", text, w.steps/events, events, w)
+		}
+	}
+	for _, text := range []string{"flow:nope", "step:nope,other", "flow:*nope*", "agent:*nope*", "model:*nope*", "tool:*nope*", "type:*nope*", "kind:*nope*", "step:nope words"} {
+		look(text, func(q *query.Tree) error {
+			for h, err := range db.Find(t.Context(), q, index.Page{Limit: 20}) {
+				return cmp.Or(err, fmt.Errorf("%s: %s", text, h.ID))
+			}
+			return nil
+		})
+	}
+	for _, text := range []string{"step:nope", "tool:*nope*", "flow:nope kind:*nope*"} {
+		look(text, func(q *query.Tree) error {
+			for r, err := range db.Runs(t.Context(), index.Selection{Query: q}, index.Page{}) {
+				return cmp.Or(err, fmt.Errorf("%s: %s", text, r.ID))
+			}
+			return nil
+		})
 	}
 }
 

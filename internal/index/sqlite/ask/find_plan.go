@@ -95,6 +95,13 @@ type planner struct {
 // original), the newest rows are tried first. Then the matching owners and their rows are looked up, and those of the rows
 // that have the words are scanned: a very selective filter costs as little as an unselective one.
 func (p *planner) run(c where.Cond, visit func(scan) error) error {
+	if len(c.Possible) > 0 {
+		possible := false
+		if err := p.tx.GetContext(p.ctx, &possible, "SELECT "+c.PossibleSQL(), c.PossibleArgs...); err != nil || !possible {
+			return err
+		}
+		c.Possible, c.PossibleArgs = nil, nil
+	}
 	if len(c.Prefixes) > 0 {
 		return p.scanPrefixes(c, visit)
 	}

@@ -127,6 +127,9 @@ func (k compiler) runsWith(c Cond) Cond {
 			WHERE ` + Balanced(c.OwnerSQL, " AND ") + " AND " + rows + ")"}, args: c.OwnerArgs}
 	}
 	sql, args := compiler{all: k.all, eventsOfRuns: true}.predicate(c)
+	if len(c.Possible) > 0 { // in brackets, lest SQLite makes a join of it, which reads the events first
+		sql, args = "(SELECT "+c.PossibleSQL()+") AND "+sql, slices.Concat(c.PossibleArgs, args)
+	}
 	if len(c.HintSQL) > 0 && !c.hasWords() {
 		return Cond{sql: []string{`r.id IN (SELECT c.run FROM transcripts t CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run
 			CROSS JOIN events e ON e.transcript = t.id WHERE ` + Balanced(append(slices.Clone(c.HintSQL), sql), " AND ") + Visible(k.all) + ")"},
@@ -163,6 +166,11 @@ func (k compiler) facet(f query.Field, column string) Cond {
 	c := k.anyOf(match, sql, args)
 	if is, of, ok := exactColumn(f); ok {
 		c.sql, c.args = append(c.sql, is), append(c.args, of...)
+	}
+	if len(match) == 0 && f.Name != "format" {
+		c.Possible, c.PossibleArgs = possible(f, func(v query.Value) (string, []any) {
+			return "EXISTS (SELECT 1 FROM scenes WHERE " + f.Name + " IN (SELECT id FROM names WHERE name GLOB ?))", []any{glob(v)}
+		})
 	}
 	return c
 }
@@ -209,6 +217,9 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 		if owner := ownerValue(f.Name); owner != "" && !k.runs {
 			c.HintSQL, c.HintArgs = k.facetOwners(f, owner)
 		}
+		if !k.runs && slices.Contains([]string{"agent", "model", "flow", "step"}, f.Name) {
+			c.Possible, c.PossibleArgs = possible(f, func(v query.Value) (string, []any) { return stated(f.Name, v) })
+		}
 		return c, nil
 	}
 	var c Cond
@@ -241,6 +252,33 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 		}
 	}
 	return c, nil
+}
+
+// possible returns a condition on no row, without which none has one of the values of a field: exists says that anything states a value. It
+// is empty where no value is asked for.
+func possible(f query.Field, exists func(query.Value) (string, []any)) (sql []string, args []any) {
+	for _, v := range f.Values {
+		if v.Text == "" {
+			return nil, nil
+		}
+		s, of := exists(v)
+		sql, args = append(sql, s), append(args, of...)
+	}
+	return []string{Balanced(sql, " OR ")}, args
+}
+
+// stated returns the condition that a scene, a conversation or a run states a value of a field. There are few scenes.
+func stated(field string, v query.Value) (sql string, args []any) {
+	in := []string{"scenes", "conversations", "runs"}
+	if field == "step" {
+		in = in[:2]
+	}
+	var any []string
+	for _, table := range in {
+		s, of := Compare(field, v)
+		any, args = append(any, "EXISTS (SELECT 1 FROM "+table+" WHERE "+s+")"), append(args, of...)
+	}
+	return Balanced(any, " OR "), args
 }
 
 // usageOwners returns a hint and RangeSQL for the rows that have usage, or a cost.

@@ -31,6 +31,9 @@ type Cond struct {
 	// narrows down the owners whose rows can match.
 	HintSQL  []string
 	HintArgs []any
+	// Possible is implied by the rest and is over no row: unless all of it holds, no row matches, and none need be read.
+	Possible     []string
+	PossibleArgs []any
 	// RangeSQL is implied by the rest, too. For a list of transcripts it selects byte ranges of their originals (transcript,
 	// first, behind): each matching row begins within one.
 	RangeSQL  string
@@ -134,6 +137,9 @@ func Visible(all bool) string {
 	return " AND t.verdict IN (0, 6) AND e.verdict IN (0, 6)"
 }
 
+// PossibleSQL returns Possible as one SQL expression.
+func (c Cond) PossibleSQL() string { return Balanced(c.Possible, " AND ") }
+
 // RunSQL returns the condition on runs as one SQL expression.
 func (c Cond) RunSQL(all bool) (string, []any) { return compiler{runs: true, all: all}.predicate(c) }
 
@@ -176,6 +182,7 @@ func (c Cond) and(o Cond) Cond {
 	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
 	c.OwnerSQL, c.OwnerArgs = append(c.OwnerSQL, o.OwnerSQL...), append(c.OwnerArgs, o.OwnerArgs...)
 	c.HintSQL, c.HintArgs = append(c.HintSQL, o.HintSQL...), append(c.HintArgs, o.HintArgs...)
+	c.Possible, c.PossibleArgs = append(c.Possible, o.Possible...), append(c.PossibleArgs, o.PossibleArgs...)
 	c.Unions = append(c.Unions, o.Unions...)
 	if c.RangeSQL == "" {
 		c.RangeSQL, c.RangeArgs = o.RangeSQL, o.RangeArgs
