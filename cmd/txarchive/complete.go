@@ -357,24 +357,36 @@ func (a *app) completePath(cmd *cobra.Command, v []string, typed string) ([]cobr
 	}), cobra.ShellCompDirectiveNoSpace
 }
 
-// pathsBelow returns the files and directories of a source whose paths begin with what was typed.
+// pathsBelow returns the files and directories of a source whose paths begin with what was typed. It looks up one path of each directory.
 func pathsBelow(ctx context.Context, store *archive.Archive, source, typed string) []cobra.Completion {
 	dir := typed[:strings.LastIndexByte(typed, '/')+1]
 	var matches []cobra.Completion
-	for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: source, Newest: true}) {
-		if err != nil {
-			return nil
+	for next := typed; len(matches) < maxCompletions; {
+		path := firstPath(ctx, store, source, next)
+		if path == "" || !strings.HasPrefix(path, typed) {
+			break
 		}
-		rest, ok := strings.CutPrefix(v.Path, dir)
-		if !ok || !strings.HasPrefix(v.Path, typed) || terminal.OneLine(v.Path) != v.Path {
+		next = path + "\x00"
+		if terminal.OneLine(path) != path {
 			continue
 		}
-		if name, _, below := strings.Cut(rest, "/"); below {
-			rest = name + "/"
+		name, _, below := strings.Cut(path[len(dir):], "/")
+		if below {
+			name += "/"
+			next = strings.TrimSuffix(dir+name, "/") + "0" // which follows the slash
 		}
-		if s := fmt.Sprintf("%s/%s%s", source, dir, rest); !slices.Contains(matches, s) && len(matches) < maxCompletions {
-			matches = append(matches, s)
-		}
+		matches = append(matches, fmt.Sprintf("%s/%s%s", source, dir, name))
 	}
 	return matches
+}
+
+// firstPath returns the first path of a source from a text on, "" if there is none.
+func firstPath(ctx context.Context, store *archive.Archive, source, from string) string {
+	for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: source, Newest: true, From: from}) {
+		if err == nil {
+			return v.Path
+		}
+		break
+	}
+	return ""
 }

@@ -297,6 +297,7 @@ type VersionFilter struct {
 	Source       string
 	Path         string
 	Below        string // a file, or a directory above it
+	From         string // paths from this one on
 	Run          string // public id: originals that describe it; a history of several runs only where one of them does not count
 	Conversation string // public id: originals that contain it, copies included
 	Number       int

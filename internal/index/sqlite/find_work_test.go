@@ -348,6 +348,25 @@ func TestRunsByEventsWork(t *testing.T) {
 	}
 }
 
+// TestVersionsFromWork: the first path from some text on is found without a look at those before or behind it.
+func TestVersionsFromWork(t *testing.T) {
+	const from = "20/"
+	of := func(n int) (w work) {
+		db := archivedCopy(t, n)
+		c := countReads(t, db)
+		return c.of(t, func() error {
+			for v, err := range db.Versions(t.Context(), index.VersionFilter{From: from, Newest: true}) {
+				if err == nil && !strings.HasPrefix(v.Path, from) {
+					err = fmt.Errorf("found %s", v.Path)
+				}
+				return err
+			}
+			return fmt.Errorf("nothing was found")
+		})
+	}
+	of(160).within(t, "the first path", 1, of(40), 1, 1.1, 2)
+}
+
 // TestImpossibleWork: for a value that nothing states no event is read.
 func TestImpossibleWork(t *testing.T) {
 	db := archivedCopy(t, 160)

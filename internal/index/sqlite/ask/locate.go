@@ -37,6 +37,9 @@ func selectVersions(of index.VersionFilter) (query string, args []any) {
 	if of.Below != "" { // one range of the index; SQLite would sort the results of an OR that it looks up
 		add("f.path >= ? AND f.path < ? AND (+f.path = ? OR +f.path >= ?)", of.Below, of.Below+"0", of.Below, of.Below+"/") // 0 follows the slash
 	}
+	if of.From != "" {
+		add("f.path >= ?", of.From)
+	}
 	if of.Number != 0 {
 		add("v.number = ?", of.Number)
 	}
