@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/ingest/layer"
+	"github.com/txarchive/txarchive/internal/toolcall"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -95,7 +96,7 @@ func TestRecipes(t *testing.T) {
 	if len(all) < 20 {
 		t.Fatalf("only %d statements in the document", len(all))
 	}
-	texts := regexp.MustCompile(`\b(event_text|event_json|receipt_json|call_input|call_output)\(`)
+	texts := regexp.MustCompile(`\b(event_text|event_json|receipt_json|call_input|call_input_json|call_output)\(`)
 	asked := map[string]bool{}
 	for _, r := range all {
 		asked[r.name] = true
@@ -229,6 +230,9 @@ func (w *world) text(ctx context.Context, kind, id string) (string, error) {
 		if kind != "event_json" {
 			if text, err = all.Decode(p.Place.Format, p.Place.Role, raw, p.Part); err != nil {
 				return "", err
+			}
+			if kind == "call_input_json" {
+				text = string(toolcall.Parse(raw, p.Tool, text).JSON())
 			}
 		}
 		texts = append(texts, text)
