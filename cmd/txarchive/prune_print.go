@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/failure"
@@ -83,11 +84,19 @@ func decisions(plan *prune.Plan, n int) (words []string, err error) {
 func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 	const most = 5000
 	var g *terminal.Table
+	reason, err := commonReason(plan, n, word)
+	if err != nil {
+		return err
+	}
 	begin := func() {
-		g = &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "format", DropRank: 2}, {Head: "frees", Right: true, DropRank: 1}, {Head: "why", Shorten: terminal.Truncate}, {Head: "what", Shorten: terminal.Truncate}}}
+		g = &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "started", DropRank: 1}, {Head: "format", DropRank: 3}, {Head: "frees", Right: true, DropRank: 2},
+			{Head: "why", Shorten: terminal.Truncate}, {Head: "what", Shorten: terminal.Truncate}}}
+		if reason != "" {
+			g.Columns = slices.Delete(g.Columns, 4, 5)
+		}
 	}
 	begin()
-	fmt.Fprintf(a.Out, "%s\n", terminal.OneLine(word))
+	a.Line("%s", terminal.OneLine(strings.Join(terminal.NonEmpty(word, reason), ": ")))
 	for r, err := range firstRuns(plan, n) {
 		switch {
 		case err != nil:
@@ -98,10 +107,35 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 			fmt.Fprintf(a.Out, "%s\n", a.Fit(g))
 			begin()
 		}
-		g.Add(r.RunID, r.Format, terminal.Bytes(r.Bytes), reasonText(&r.Decision, 1), terminal.FirstNonEmpty(string(r.Title), string(r.Flow), r.Native))
+		started := ""
+		if r.Started != nil {
+			started = r.Started.In(a.Location()).Format(time.DateOnly)
+		}
+		cells := []string{r.RunID, started, r.Format, terminal.Bytes(r.Bytes)}
+		if reason == "" {
+			cells = append(cells, reasonText(&r.Decision, 1))
+		}
+		g.Add(append(cells, terminal.FirstNonEmpty(string(r.Title), string(r.Flow), r.Native))...)
 	}
 	fmt.Fprintf(a.Out, "%s\n\n", a.Fit(g))
 	return nil
+}
+
+// commonReason returns the reason that all of the first runs with a decision share; "" if they have different ones.
+func commonReason(plan *prune.Plan, n int, word string) (string, error) {
+	reasons := map[string]bool{}
+	for r, err := range firstRuns(plan, n) {
+		if err != nil {
+			return "", err
+		}
+		if decisionWord(&r.Decision) == word {
+			reasons[reasonText(&r.Decision, 1)] = true
+		}
+	}
+	if len(reasons) > 1 {
+		return "", nil
+	}
+	return strings.Join(slices.Collect(maps.Keys(reasons)), ""), nil
 }
 
 // decisionWord describes a decision and its rule.
