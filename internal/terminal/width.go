@@ -196,7 +196,13 @@ func WrapHanging(lead, words, margin string, width int) string {
 	return b.String()
 }
 
-// Indent puts a margin before every line of s.
+// Indent puts a margin before every line of s that is not empty.
 func Indent(s, margin string) string {
-	return margin + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+margin)
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = margin + line
+		}
+	}
+	return strings.Join(lines, "\n")
 }
