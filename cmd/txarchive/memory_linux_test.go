@@ -1,17 +1,19 @@
 package main
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 func TestHugePages(t *testing.T) {
-	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
-		t.Skip("the kernel was built without large pages")
+	if !hugePagesOffered() {
+		t.Skip("the system has no large pages, or limits memory that is not touched")
 	}
 	advised := func() (kib int) {
 		maps, err := os.ReadFile("/proc/self/smaps")
@@ -40,5 +42,18 @@ func TestHugePages(t *testing.T) {
 	runtime.GC()
 	if runtime.ReadMemStats(&stats); stats.HeapAlloc > hugeBlock {
 		t.Errorf("%d bytes are still allocated", stats.HeapAlloc)
+	}
+}
+
+// TestNoHugePages: under a limit of addresses, no block is taken.
+func TestNoHugePages(t *testing.T) {
+	var before syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_AS, &before))
+	limited := before
+	limited.Cur = math.MaxUint64 - 1 // one that nothing can reach
+	must(t, syscall.Setrlimit(syscall.RLIMIT_AS, &limited))
+	t.Cleanup(func() { must(t, syscall.Setrlimit(syscall.RLIMIT_AS, &before)) })
+	if hugePagesOffered() {
+		t.Error("a block is taken under a limit")
 	}
 }
