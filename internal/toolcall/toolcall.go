@@ -36,17 +36,24 @@ func Parse(raw []byte, tool, text string) Call {
 	best, budget := Call{Rest: text}, maxWork*len(raw)
 	var silent []jsontext.Value // inputs without anything that is searched, such as {"confirm":true}
 	for key, v := range objects(event) {
-		if budget -= v.Len(); budget < 0 { // objects in objects in objects, to take time
+		named := slices.Contains(inputKeys, key)
+		if budget -= v.Len(); named {
+			budget -= len(text)
+		}
+		if budget < 0 {
 			break
 		}
 		values := jsontext.AllScalars(v)
-		before, after, found := cutLines(text, values)
-		named := slices.Contains(inputKeys, key)
 		switch {
 		case named && values == "":
 			silent = append(silent, v)
-		case named && found:
-			return Call{Input: v, Rest: others(before, after, values)}
+		case named:
+			if before, after, found := cutLines(text, values); found {
+				return Call{Input: v, Rest: others(before, after, values)}
+			}
+			if values == whole { // which begins with the name of the tool because the input does
+				return Call{Input: v}
+			}
 		case best.Input.Exists():
 		case values != "" && values == text, values == whole && !v.First(inputKeys...).Exists(): // some write the name of the tool beside its input
 			best = Call{Input: v}
@@ -58,7 +65,7 @@ func Parse(raw []byte, tool, text string) Call {
 	return best
 }
 
-// maxWork is how often the bytes of an event are read: as often as there are objects in each other.
+// maxWork is how often the bytes of an event are read, as they are for objects in objects and for many inputs: some are made to take time.
 const maxWork = 32
 
 // WithoutName removes the tool's name from the beginning of the text of a call or a result, where formats put it so that it is found.
@@ -97,20 +104,11 @@ func eachObject(key string, v jsontext.Value, yield func(string, jsontext.Value)
 
 // cutLines cuts text around whole lines of it.
 func cutLines(text, lines string) (before, after string, found bool) {
-	if lines == "" {
+	start := strings.Index("\n"+text+"\n", "\n"+lines+"\n")
+	if start < 0 || lines == "" {
 		return "", "", false
 	}
-	for at := 0; ; {
-		i := strings.Index(text[at:], lines)
-		if i < 0 {
-			return "", "", false
-		}
-		start, end := at+i, at+i+len(lines)
-		if (start == 0 || text[start-1] == '\n') && (end == len(text) || text[end] == '\n') {
-			return strings.TrimSuffix(text[:start], "\n"), strings.TrimPrefix(text[end:], "\n"), true
-		}
-		at = start + 1
-	}
+	return strings.TrimSuffix(text[:start], "\n"), strings.TrimPrefix(text[start+len(lines):], "\n"), true
 }
 
 // others returns the lines before and after the values of an input that do not repeat one of them: some programs keep a summary.

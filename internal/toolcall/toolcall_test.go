@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 		{"no name before the input", `{"name":"f","input":{"q":"x"}}`, "f", "x", []string{"q: x"}, ""},
 		{"the text is JSON", "tool read_file {...}", "read_file", "read_file\n{\"path\": \"a.go\"}", []string{"path: a.go"}, ""},
 		{"the name beside the input", `{"tool":"readFile","path":"a.go"}`, "readFile", "readFile\na.go", []string{"tool: readFile", "path: a.go"}, ""},
+		{"the name in the input", `{"args":{"name":"f","q":"x"}}`, "f", "f\nx", []string{"name: f", "q: x"}, ""},
 		{"an input that is text", `{"name":"apply_patch","input":"*** Begin Patch\n*** End Patch"}`, "apply_patch", "apply_patch\n*** Begin Patch\n*** End Patch", nil, "*** Begin Patch\n*** End Patch"},
 		{"part of a line is no line", `{"input":{"q":"ab"}}`, "f", "f\nabc", nil, "abc"},
 		{"no input", `{"name":"f","input":{}}`, "f", "f", nil, ""},
@@ -59,12 +60,20 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseDeep: objects in objects must not take time by the square of their depth.
-func TestParseDeep(t *testing.T) {
+// TestParseLong reads events that would take minutes if objects in objects, many inputs or repetitions took time by their square.
+func TestParseLong(t *testing.T) {
 	const deep = 200
-	raw := strings.Repeat(`{"input":`, deep) + `{"q":"` + strings.Repeat("x", 1<<20) + `"}` + strings.Repeat("}", deep)
-	if call := Parse([]byte(raw), "f", "f\nyes"); call.Input.Exists() || call.Rest != "yes" {
-		t.Errorf("%d bytes of input, rest %q", call.Input.Len(), call.Rest)
+	nested := strings.Repeat(`{"input":`, deep) + `{"q":"` + strings.Repeat("x", 1<<20) + `"}` + strings.Repeat("}", deep)
+	if call := Parse([]byte(nested), "f", "f\nyes"); call.Input.Exists() || call.Rest != "yes" {
+		t.Errorf("nested: %d bytes of input, rest %q", call.Input.Len(), call.Rest)
+	}
+	many := "[" + strings.Repeat(`{"input":{"q":"x"}},`, 100_000) + "0]"
+	if call := Parse([]byte(many), "f", strings.Repeat("y", 1<<20)); call.Input.Exists() {
+		t.Errorf("many: %s", call.JSON())
+	}
+	same := `{"input":{"q":"` + strings.Repeat("x", 1<<20) + `"}}`
+	if call := Parse([]byte(same), "f", strings.Repeat("x", 2<<20)); call.Input.Exists() {
+		t.Errorf("the same: %d bytes of input", call.Input.Len())
 	}
 }
 
