@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/failure"
@@ -24,13 +23,8 @@ func TestDeepUnfinished(t *testing.T) {
 		w := &writing{from: dir, line: func(string) []string { return line }}
 		refused := false
 		for n, code := 0, 1; code != failure.ExitFine; n++ {
-			b, at := w.bench(t, t.TempDir()), 0
-			code, _ = faulty(t, b, func(string, string) error {
-				if at++; at > n {
-					return syscall.EIO
-				}
-				return nil
-			})
+			b := w.bench(t, t.TempDir())
+			code, _ = faulty(t, b, failFrom(n))
 			got, out, stderr := inside(t.Context(), b.dir, "", "verify", "--deep")
 			switch {
 			case got == failure.ExitRefused && strings.Contains(stderr, "not finished") && strings.Contains(out, "No errors found"):

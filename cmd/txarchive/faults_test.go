@@ -77,6 +77,17 @@ func faulty(t *testing.T, b *bench, fault func(op, path string) error) (code int
 	return execute(t.Context(), a, b.args()), errs.String()
 }
 
+// failFrom returns a fault that lets n operations pass, and none after these.
+func failFrom(n int) func(op, path string) error {
+	at := 0
+	return func(string, string) error {
+		if at++; at > n {
+			return syscall.EIO
+		}
+		return nil
+	}
+}
+
 // chosen are the operations, and the ways, that a campaign takes: all, or some at random.
 func chosen(r *rand.Rand, total int) []int {
 	all := r.Perm(total)

@@ -89,11 +89,11 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 		return err
 	}
 	begin := func() {
-		g = &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "started", DropRank: 1}, {Head: "format", DropRank: 3}, {Head: "frees", Right: true, DropRank: 2},
-			{Head: "why", Shorten: terminal.Truncate}, {Head: "what", Shorten: terminal.Truncate}}}
-		if reason != "" {
-			g.Columns = slices.Delete(g.Columns, 4, 5)
+		g = &terminal.Table{Columns: []terminal.Column{{Head: "run"}, {Head: "started", DropRank: 1}, {Head: "format", DropRank: 3}, {Head: "frees", Right: true, DropRank: 2}}}
+		if reason == "" {
+			g.Columns = append(g.Columns, terminal.Column{Head: "why", Shorten: terminal.Truncate})
 		}
+		g.Columns = append(g.Columns, terminal.Column{Head: "what", Shorten: terminal.Truncate})
 	}
 	begin()
 	a.Line("%s", terminal.OneLine(strings.Join(terminal.NonEmpty(word, reason), ": ")))

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/failure"
@@ -25,13 +24,8 @@ func TestUndoAgain(t *testing.T) {
 	call(t, dir, "prune", "--query", "wombat", "--allow-empty", "--yes")
 	w := &writing{from: dir, line: func(string) []string { return []string{"prune", "--undo"} }}
 	for n, code := 0, 1; code != failure.ExitFine; n++ {
-		b, at := w.bench(t, t.TempDir()), 0
-		code, _ = faulty(t, b, func(string, string) error {
-			if at++; at > n {
-				return syscall.EIO
-			}
-			return nil
-		})
+		b := w.bench(t, t.TempDir())
+		code, _ = faulty(t, b, failFrom(n))
 		if code != failure.ExitFine {
 			call(t, b.dir, "prune", "--undo")
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -56,16 +57,23 @@ type wantedState struct {
 
 // wantedStates loads the versions that are wanted, and no others.
 func (g *Ingester) wantedStates(ctx context.Context, wanted map[int64]map[string]int64) (states []wantedState, err error) {
-	for version, limits := range wanted {
-		for s, err := range g.Index.StatesOf(ctx, []index.Unparsed{{Version: version}}) {
-			if err != nil {
-				return nil, err
-			}
-			if !s.Tombstoned {
-				states = append(states, wantedState{s, limits})
-			}
-		}
+	var versions []index.Unparsed
+	for _, version := range slices.Sorted(maps.Keys(wanted)) {
+		versions = append(versions, index.Unparsed{Version: version})
 	}
+	for s, err := range g.Index.StatesOf(ctx, versions) {
+		if err != nil {
+			return nil, err
+		}
+		states = append(states, wantedState{State: s})
+	}
+	if len(states) != len(versions) { // which of them is of which version is told by their order
+		return nil, fmt.Errorf("look for payloads in %d originals: %w", len(versions), index.ErrNotFound)
+	}
+	for i, v := range versions {
+		states[i].limits = wanted[v.Version]
+	}
+	states = slices.DeleteFunc(states, func(s wantedState) bool { return s.Tombstoned })
 	slices.SortFunc(states, func(a, b wantedState) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
 	})

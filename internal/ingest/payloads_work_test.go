@@ -14,7 +14,7 @@ import (
 // stated counts the versions whose states an ingester reads.
 type stated struct {
 	ingest.Index
-	n int
+	n, calls int
 }
 
 func (s *stated) States(ctx context.Context) iter.Seq2[index.State, error] {
@@ -26,6 +26,7 @@ func (s *stated) StatesOf(ctx context.Context, versions []index.Unparsed) iter.S
 }
 
 func (s *stated) count(all iter.Seq2[index.State, error]) iter.Seq2[index.State, error] {
+	s.calls++
 	return func(yield func(index.State, error) bool) {
 		for state, err := range all {
 			if s.n++; !yield(state, err) {
@@ -35,7 +36,7 @@ func (s *stated) count(all iter.Seq2[index.State, error]) iter.Seq2[index.State,
 	}
 }
 
-// TestPayloadsWork drops the attachment of one original of many: nothing is read of the others.
+// TestPayloadsWork drops the attachments of two originals of many: they are looked up at once, and nothing is read of the others.
 func TestPayloadsWork(t *testing.T) {
 	t.Parallel()
 	s, w := newTree(t), newWorld(t)
@@ -49,10 +50,10 @@ func TestPayloadsWork(t *testing.T) {
 	reads := &stated{Index: w.Ingester.Index}
 	w.Ingester.Index = reads
 	marked := 0
-	if err := w.Payloads(context.Background(), map[int64]map[string]int64{7: limits}, func(x index.Payloads) error { marked += len(x.Places); return nil }); err != nil {
+	if err := w.Payloads(context.Background(), map[int64]map[string]int64{7: limits, 9: limits}, func(x index.Payloads) error { marked += len(x.Places); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if marked != 1 || reads.n != 1 {
-		t.Errorf("%d places, %d states were read for one original", marked, reads.n)
+	if marked != 2 || reads.n != 2 || reads.calls != 1 {
+		t.Errorf("%d places, %d states were read by %d calls for two originals", marked, reads.n, reads.calls)
 	}
 }

@@ -137,9 +137,6 @@ func Visible(all bool) string {
 	return " AND t.verdict IN (0, 6) AND e.verdict IN (0, 6)"
 }
 
-// PossibleSQL returns Possible as one SQL expression.
-func (c Cond) PossibleSQL() string { return Balanced(c.Possible, " AND ") }
-
 // RunSQL returns the condition on runs as one SQL expression.
 func (c Cond) RunSQL(all bool) (string, []any) { return compiler{runs: true, all: all}.predicate(c) }
 
