@@ -7,3 +7,9 @@ import "embed"
 //
 //go:embed sqlite/*.sql
 var SQLite embed.FS
+
+// SQLiteSchema is what all of them amount to: the schema of a new file, and the rows that it begins with. A test of
+// internal/index/sqlite/write makes sqlite.sql.
+//
+//go:embed sqlite.sql
+var SQLiteSchema string

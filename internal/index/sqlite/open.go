@@ -110,7 +110,7 @@ func (db *DB) open(ctx context.Context) error {
 	db.w = write.Open(db.path, info.Size() == 0, db.options.Unlogged)
 	if info.Size() == 0 {
 		db.read() // who reads first connects: to see that it can would be to parse the schema once more
-		return db.w.Create(ctx)
+		return db.w.Migrate(ctx)
 	}
 	return db.openBoth(ctx)
 }

@@ -6,7 +6,6 @@
 package write
 
 import (
-	"context"
 	sqldriver "database/sql/driver"
 	"net/url"
 	"slices"
@@ -58,22 +57,6 @@ func (w *Writer) Tear() { w.torn.Store(true) }
 
 // Torn reports whether a file without a log holds part of a transaction.
 func (w *Writer) Torn() bool { return w.unlogged && w.torn.Load() }
-
-// Create applies the schema to an empty file. goose tries a migration again that found the disk full, so it must be possible to
-// undo one even without a log: the second attempt would report the file as damaged.
-func (w *Writer) Create(ctx context.Context) error {
-	if !w.unlogged {
-		return w.Migrate(ctx)
-	}
-	if _, err := w.ExecContext(ctx, "PRAGMA journal_mode = MEMORY"); err != nil {
-		return err
-	}
-	if err := w.Migrate(ctx); err != nil {
-		return err
-	}
-	_, err := w.ExecContext(ctx, "PRAGMA journal_mode = OFF")
-	return err
-}
 
 // Pragmas are in the DSN, so that every connection of a pool has them. A larger writer cache has not made large ingests faster;
 // with a smaller one of 16 MB an ingest of 500 MB writes 8 % more pages and reads 40 % more.

@@ -24,7 +24,7 @@ var empty = sync.OnceValues(func() ([]byte, error) {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "index.db")
 	w := write.Open(path, true, false)
-	if err := w.Create(context.Background()); err != nil {
+	if err := w.Migrate(context.Background()); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil {
