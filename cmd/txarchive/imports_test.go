@@ -52,7 +52,7 @@ var doors = map[string][]string{
 	"index":                  {"transcript", "term", "query", "price", "blob"},
 	"index/sqlite":           {"index", "index/sqlite/commit", "index/sqlite/words", "index/sqlite/write", "index/sqlite/ask", "index/sqlite/catalog", "index/sqlite/console", "index/sqlite/retention", "index/sqlite/stats", "index/sqlite/usage", "index/sqlite/verify", "index/sqlite/schema", "index/sqlite/engine", "transcript", "price", "disk"},
 	"index/sqlite/commit":    {"index", "index/sqlite/resolve", "index/sqlite/words", "index/sqlite/write", "index/sqlite/ask", "index/sqlite/catalog", "index/sqlite/schema", "blob", "transcript"},
-	"index/sqlite/ask":       {"index", "index/sqlite/where", "index/sqlite/schema", "index/sqlite/engine", "index/sqlite/fts5", "transcript", "term", "query", "blob"},
+	"index/sqlite/ask":       {"index", "index/sqlite/usage", "index/sqlite/where", "index/sqlite/schema", "index/sqlite/engine", "index/sqlite/fts5", "transcript", "term", "query", "blob"},
 	"index/sqlite/resolve":   {"index", "index/sqlite/write", "index/sqlite/engine", "index/sqlite/schema", "index/sqlite/catalog", "blob", "price", "transcript"},
 	"index/sqlite/words":     {"index", "index/sqlite/write", "index/sqlite/engine", "index/sqlite/fts5", "index/sqlite/schema"},
 	"index/sqlite/write":     {"index", "index/sqlite/engine", "index/sqlite/schema", "index/sqlite/usage", "transcript", "price", "disk", "migrations"},

@@ -3,6 +3,7 @@ package cost_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -47,7 +49,7 @@ func randomFiles(r *rand.Rand) (files []indextest.Original) {
 			}
 			records = append(records, u)
 		}
-		f := file(name, fmt.Sprint("file-", i), records...)
+		f := file(name, fmt.Sprint("file-", i), append(records, &transcript.Conversation{Run: name, ID: "c1"})...)
 		f.Format = []string{"awf", "leslie"}[i/2%2]
 		files = append(files, f)
 	}
@@ -67,6 +69,7 @@ func TestSumsAddUp(t *testing.T) {
 		for _, i := range r.Perm(len(files)) {
 			commit(t, again, files[i])
 		}
+		byThemselves(t, db)
 		for _, mode := range []cost.Mode{cost.Auto, cost.Reported, cost.Calculated} {
 			want := run(t, db, cost.Options{Mode: mode})
 			naive(t, db, mode, want.Totals)
@@ -92,12 +95,48 @@ func TestSumsAddUp(t *testing.T) {
 	}
 }
 
+// byThemselves compares what each conversation says that it used with the report.
+func byThemselves(t *testing.T, db *sqlite.DB) {
+	t.Helper()
+	known := func(n transcript.Count) string { return value(n.OrNil()) }
+	rows := map[string]cost.Row{}
+	for _, row := range run(t, db, cost.Options{By: []string{"conversation"}}).Rows {
+		rows[value(row.Keys[0].Value)] = row
+	}
+	n := 0
+	for c, err := range db.ConversationsOf(t.Context(), index.Selection{}, index.Page{AllVersions: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := db.Conversation(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if alone.Counts != c.Counts {
+			t.Errorf("%s by itself has %+v, in the list %+v", c.ID, alone.Counts, c.Counts)
+		}
+		want, used := rows[c.ID], c.Counts.Used
+		micro := "unknown"
+		if want.Nano != nil {
+			micro = fmt.Sprint(int64(math.Floor(float64(*want.Nano)/1000 + 0.5)))
+		}
+		if used.Input.N != want.Input || used.Output.N != want.Output || used.CacheRead.N != want.CacheRead || used.CacheCreation.N != want.CacheCreation ||
+			known(used.CostUsed) != micro || used.ReportedCost.Known != (want.Reported != nil) {
+			t.Errorf("%s used %+v, the report says %+v, %s", c.ID, used, want.Figures, micro)
+		}
+		n++
+	}
+	if n == 0 {
+		t.Error("no conversations")
+	}
+}
+
 func asText(t *testing.T, r *cost.Report) string {
 	rows, totals := asMaps(t, r)
 	return fmt.Sprint(rows, totals)
 }
 
-func value(n *int64) string {
+func value[T any](n *T) string {
 	if n == nil {
 		return "unknown"
 	}

@@ -197,11 +197,15 @@ type Hit struct {
 	Row    int64  // row id, private to this index
 }
 
-// Counts counts the contents of a run or conversation. Tokens and money are known for runs only, and only where an
-// original states them.
+// Counts counts the contents of a run or conversation.
 type Counts struct {
-	Conversations, Events, Messages, Calls, Results                 int64
-	Input, Output, CacheRead, CacheCreation, ReportedCost, CostUsed transcript.Count // tokens, micro-USD
+	Conversations, Events, Messages, Calls, Results int64
+	Used
+}
+
+// Used is what requests used, known only where an original states it: tokens, and micro-USD.
+type Used struct {
+	Input, Output, CacheRead, CacheCreation, ReportedCost, CostUsed transcript.Count
 }
 
 // Run is a run, merged from everything its originals state about it.

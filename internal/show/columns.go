@@ -86,6 +86,15 @@ var durationColumn = Column{name: "duration", right: true, from: -1,
 		return "-"
 	}}
 
+func tokensColumn(from int) Column {
+	return counted("tokens", from, func(r *Row) transcript.Count { return tokens(r.used()) })
+}
+
+func costColumn(from int) Column {
+	return Column{name: "cost", right: true, from: from, raw: func(r *Row) any { return printer.Value(r.used().CostUsed.OrNil()) },
+		cell: func(_ *printer.Printer, r *Row) string { return terminal.Dollars(r.used().CostUsed.OrNil()) }}
+}
+
 const (
 	medium = 100 // columns of a terminal
 	wide   = 140
@@ -104,9 +113,7 @@ var RunColumns = []Column{
 	counted("conversations", -1, always(func(r *Row) int64 { return r.Run.Counts.Conversations })),
 	counted("events", 0, always(func(r *Row) int64 { return r.Run.Counts.Events })).spared(4),
 	counted("tool_calls", -1, always(func(r *Row) int64 { return r.Run.Counts.Calls })),
-	counted("tokens", medium, func(r *Row) transcript.Count { return tokens(&r.Run.Counts) }),
-	{name: "cost", right: true, from: medium, raw: func(r *Row) any { return printer.Value(r.Run.Counts.CostUsed.OrNil()) },
-		cell: func(_ *printer.Printer, r *Row) string { return terminal.Dollars(r.Run.Counts.CostUsed.OrNil()) }},
+	tokensColumn(medium), costColumn(medium),
 	texts("project", wide, func(r *Row) string { return r.Run.Project }),
 	texts("agent", -1, func(r *Row) string { return r.Run.Agent }),
 	texts("model", wide, func(r *Row) string { return r.Run.Model }),
@@ -145,6 +152,7 @@ var ConversationColumns = []Column{
 	texts("path", -1, func(r *Row) string { return r.Conversation.Key.Path }),
 	texts("native_id", -1, func(r *Row) string { return r.Conversation.NativeID }),
 	texts("title", -1, func(r *Row) string { return r.Conversation.Title }),
+	tokensColumn(wide), costColumn(wide),
 	{name: "what", flex: terminal.Truncate, from: 0, cell: func(_ *printer.Printer, r *Row) string {
 		c := r.Conversation
 		return terminal.FirstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.Run.Title, c.NativeID, r.Run.NativeID) + notCounted(c)

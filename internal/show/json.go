@@ -145,6 +145,8 @@ func conversationJSON(c *index.Conversation) map[string]any {
 		"model": printer.OrNull(c.Model), "flow": printer.OrNull(c.Flow), "step": printer.OrNull(c.Step), "mode": printer.OrNull(c.Mode), "status": printer.OrNull(c.Status),
 		"producer_version": printer.OrNull(c.Version), "project": printer.OrNull(c.Project), "branch": printer.OrNull(c.Branch), "started": c.Started.OrNil(),
 		"ended": c.Ended.OrNil(), "child": c.Child, "versions": c.Versions, "source": c.Key.Source, "path": c.Key.Path, "version": c.Key.Number,
-		"events": n.Events, "messages": n.Messages, "tool_calls": n.Calls, "tool_results": n.Results, "attributes": attributes(c.Attributes),
+		"events": n.Events, "messages": n.Messages, "tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": n.Input.OrNil(), "output_tokens": n.Output.OrNil(),
+		"cache_read_tokens": n.CacheRead.OrNil(), "cache_creation_tokens": n.CacheCreation.OrNil(),
+		"reported_cost_microusd": n.ReportedCost.OrNil(), "cost_microusd": n.CostUsed.OrNil(), "attributes": attributes(c.Attributes),
 	}
 }

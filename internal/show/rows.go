@@ -21,6 +21,14 @@ func (r *Row) json() map[string]any {
 	return WithTags(runJSON(r.Run), r.Tags)
 }
 
+// used is what the conversation used where the row is one.
+func (r *Row) used() *index.Used {
+	if r.Conversation != nil {
+		return &r.Conversation.Counts.Used
+	}
+	return &r.Run.Counts.Used
+}
+
 // started and ended are of the conversation where the row is one.
 func (r *Row) started() transcript.Time {
 	if r.Conversation != nil {
@@ -45,8 +53,8 @@ func (r *Row) duration() transcript.Count {
 	return transcript.Known(to.UnixMicro - from.UnixMicro)
 }
 
-// tokens returns the tokens that a run used, unknown if no original states any.
-func tokens(n *index.Counts) (sum transcript.Count) {
+// tokens returns all tokens that were used, unknown if no original states any.
+func tokens(n *index.Used) (sum transcript.Count) {
 	for _, c := range []transcript.Count{n.Input, n.Output, n.CacheRead, n.CacheCreation} {
 		if c.Known {
 			sum = transcript.Known(sum.N + c.N)

@@ -67,14 +67,7 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	}
 	v.title(terminal.FirstNonEmpty(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
 	n := &r.Counts
-	tokens := ""
-	if n.Input.Known || n.Output.Known {
-		tokens = terminal.CountOrDash(n.Input.OrNil()) + " in, " + terminal.CountOrDash(n.Output.OrNil()) + " out"
-	}
-	cost := ""
-	if n.CostUsed.Known {
-		cost = terminal.Dollars(n.CostUsed.OrNil())
-	}
+	tokens, cost := used(&n.Used)
 	counts := fmt.Sprintf("%s, %s", terminal.Plural(n.Events, "event", "events"), terminal.Plural(n.Calls, "tool call", "tool calls"))
 	switch {
 	case r.Pruned:
@@ -100,6 +93,23 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 		{"error", r.Error}, {"contains", counts}, {"pruned", pruned}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(AllTags(r, tags), ", ")},
 	})
 	return nil
+}
+
+// used says what requests used; "" where nothing states it.
+func used(n *index.Used) (tokens, cost string) {
+	if n.Input.Known || n.Output.Known {
+		tokens = terminal.CountOrDash(n.Input.OrNil()) + " in, " + terminal.CountOrDash(n.Output.OrNil()) + " out"
+	}
+	if n.CacheRead.N > 0 {
+		tokens += ", " + terminal.Count(n.CacheRead.N) + " cache read"
+	}
+	if n.CacheCreation.N > 0 {
+		tokens += ", " + terminal.Count(n.CacheCreation.N) + " cache creation"
+	}
+	if n.CostUsed.Known {
+		cost = terminal.Dollars(n.CostUsed.OrNil())
+	}
+	return strings.TrimPrefix(tokens, ", "), cost
 }
 
 // family names the run that has started another, and says how many that one has started; "" for none.

@@ -130,10 +130,12 @@ func (v *viewer) view(ctx context.Context, view *search.View) error {
 	c, r := &view.Conversation, &view.Run
 	title := terminal.FirstNonEmpty(c.Title, r.Title, c.NativeID, r.NativeID, c.ID)
 	v.title(title, c.ID)
+	tokens, cost := used(&c.Counts.Used)
 	v.fields([][2]string{
 		{"conversation", c.ID}, {"run", c.Run}, {"format", c.Format}, {"agent", terminal.FirstNonEmpty(c.Agent, r.Agent)}, {"model", terminal.FirstNonEmpty(c.Model, r.Model)},
 		{"flow", strings.Trim(terminal.FirstNonEmpty(c.Flow, r.Flow)+" / "+c.Step, " /")}, {"project", terminal.FirstNonEmpty(c.Project, r.Project)},
 		{"time", v.span(c.Started, c.Ended)}, {"status", terminal.FirstNonEmpty(c.Status, r.Status)},
+		{"tokens", tokens}, {"cost", cost},
 		{"original", fmt.Sprintf("%s/%s, version %d", c.Key.Source, c.Key.Path, c.Key.Number)}, {"counts", whyNotCounted(c)},
 	})
 	return v.turns(ctx, view.Turns)

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
 )
 
 var (
@@ -23,9 +24,10 @@ var (
 // Reader answers queries over read-only connections. It is safe for concurrent use.
 type Reader struct {
 	r      *sqlx.DB
+	usage  *usage.Reader
 	limits limits
 	pageMu sync.Mutex // serialises concurrent reads for one page: opening another connection takes two milliseconds
 }
 
 // New returns a Reader over a pool of connections, which the caller must close.
-func New(r *sqlx.DB) *Reader { return &Reader{r: r, limits: defaultLimits} }
+func New(r *sqlx.DB) *Reader { return &Reader{r: r, usage: usage.New(r), limits: defaultLimits} }

@@ -11,7 +11,7 @@ func NewLimits(probe int, mostOwned, lookedUp int64, listed, tried int) Limits {
 }
 
 // WithLimits returns a reader with other limits.
-func (db *Reader) WithLimits(m Limits) *Reader { return &Reader{r: db.r, limits: m} }
+func (db *Reader) WithLimits(m Limits) *Reader { return &Reader{r: db.r, usage: db.usage, limits: m} }
 
 // SelectVersions returns the query of Versions.
 func SelectVersions(of index.VersionFilter) (string, []any) { return selectVersions(of) }

@@ -164,8 +164,20 @@ func scanConversation(rows *sqlx.Rows) (c index.Conversation, err error) {
 
 // Conversations yields all conversations of a run, including those that do not count, by their Verdict.
 func (db *Reader) Conversations(ctx context.Context, run string) iter.Seq2[index.Conversation, error] {
-	return engine.Stream(ctx, db.r, "SELECT "+conversationColumns+` FROM v_conversations WHERE run_id = ?
-		ORDER BY counted DESC, started_us IS NULL, started_us, path, conversation_id`, []any{run}, scanConversation)
+	return func(yield func(index.Conversation, error) bool) {
+		spent, err := db.usage.ByConversation(ctx, run)
+		if err != nil {
+			yield(index.Conversation{}, err)
+			return
+		}
+		for c, err := range engine.Stream(ctx, db.r, "SELECT "+conversationColumns+` FROM v_conversations WHERE run_id = ?
+			ORDER BY counted DESC, started_us IS NULL, started_us, path, conversation_id`, []any{run}, scanConversation) {
+			c.Counts.Used = spent[c.ID]
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // conversationNumbers are what conversations c of runs x are sorted by. What they used is not known by conversation.
@@ -244,14 +256,29 @@ func (db *Reader) conversations(ctx context.Context, ids []string) (all []index.
 		}
 		runs[r.ID] = &r
 	}
+	spent, err := db.usage.ByConversation(ctx, some...)
+	if err != nil {
+		return nil, err
+	}
 	for i := range all {
-		all[i].Of = runs[all[i].Run]
+		all[i].Of, all[i].Counts.Used = runs[all[i].Run], spent[all[i].ID]
 	}
 	return slices.DeleteFunc(all, func(c index.RunConversation) bool { return c.Of == nil }), nil
 }
 
 // Conversation returns the conversation whose id begins with prefix.
 func (db *Reader) Conversation(ctx context.Context, prefix string) (index.Conversation, error) {
+	c, err := db.conversation(ctx, prefix)
+	if err != nil {
+		return c, err
+	}
+	spent, err := db.usage.ByConversation(ctx, c.Run)
+	c.Counts.Used = spent[c.ID]
+	return c, err
+}
+
+// conversation is Conversation without what it used.
+func (db *Reader) conversation(ctx context.Context, prefix string) (index.Conversation, error) {
 	if prefix == "" {
 		return index.Conversation{}, index.ErrNotFound
 	}

@@ -23,7 +23,7 @@ func (db *Reader) Event(ctx context.Context, id string) ([]index.Event, error) {
 	if !ok {
 		return nil, fmt.Errorf("event %q: %w", id, index.ErrNotFound)
 	}
-	c, err := db.Conversation(ctx, prefix)
+	c, err := db.conversation(ctx, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("event %q: %w", id, err)
 	}
