@@ -99,7 +99,6 @@ var exitCases = []struct {
 	{"full", "tag list r4tga", 0, "r4tga7f3ymvx3 has no tags"},
 	{"full", "prices set m input=1 output=2 input=3", 2, "input is given twice"},
 	{"full", "stats --storag", 2, "did you mean --storage?"},
-	{"full", "list conversations --sort cost", 2, "list --sort cost"},
 	{"full", "list --archve x", 2, "did you mean --archive?"},
 	{"full", "list --since 7d", 2, "write after: before the value"},
 	{"full", "search x --tool Bash", 2, "write tool: before the value"},

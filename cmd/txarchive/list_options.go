@@ -30,9 +30,6 @@ func (o *listOptions) settle(a *app, all []show.Column) error {
 	if !slices.Contains(show.Orders(), o.Sort) {
 		return failure.Usage(fmt.Sprintf("unknown sort order %q", o.Sort), "--sort started, ended, duration, events, tokens or cost")
 	}
-	if (o.Sort == "tokens" || o.Sort == "cost") && !show.Known(all, o.Sort) { // usage is summed by run
-		return failure.Usage("conversations cannot be sorted by "+o.Sort, "`txarchive list --sort "+o.Sort+"` sorts their runs")
-	}
 	if o.Limit == 0 && o.Output == "table" && !o.unlimited {
 		o.Limit = defaultRows
 	}

@@ -129,6 +129,33 @@ func byThemselves(t *testing.T, db *sqlite.DB) {
 	if n == 0 {
 		t.Error("no conversations")
 	}
+	for _, sort := range []string{"tokens", "cost"} {
+		for _, reverse := range []bool{false, true} {
+			last, some := int64(math.MaxInt64), 0
+			for c, err := range db.ConversationsOf(t.Context(), index.Selection{}, index.Page{AllVersions: true, Sort: sort, Reverse: reverse}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				at, u := int64(math.MinInt64), c.Counts.Used
+				switch {
+				case sort == "cost" && u.CostUsed.Known:
+					at = u.CostUsed.N
+				case sort == "tokens" && (u.Input.Known || u.Output.Known || u.CacheRead.Known || u.CacheCreation.Known):
+					at = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheCreation.N
+				}
+				if reverse {
+					at = -max(at, -math.MaxInt64)
+				}
+				if at > last {
+					t.Errorf("by %s, reverse %v: %d is after %d", sort, reverse, at, last)
+				}
+				last, some = at, some+1
+			}
+			if some != n {
+				t.Errorf("by %s: %d conversations of %d", sort, some, n)
+			}
+		}
+	}
 }
 
 func asText(t *testing.T, r *cost.Report) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
@@ -180,13 +181,17 @@ func (db *Reader) Conversations(ctx context.Context, run string) iter.Seq2[index
 	}
 }
 
-// conversationNumbers are what conversations c of runs x are sorted by. What they used is not known by conversation.
+// conversationNumbers are what conversations c of runs x are sorted by. What they used (s) is summed once for all.
 var conversationNumbers = map[string]string{
 	"started":  "coalesce(c.started, CASE WHEN x.started IS NULL THEN " + where.RunChanged("x") + " END)",
 	"ended":    "c.ended",
 	"duration": "c.ended - c.started",
 	"events":   ofConversation("events"),
+	"tokens":   where.SumKnown("s.input", "s.output", "s.cache_read", "s.cache_write"),
+	"cost":     "s.cost",
 }
+
+var usedByAll = usage.UsedBy("SELECT id FROM runs")
 
 func ofConversation(column string) string {
 	return "(SELECT v." + column + " FROM v_conversations v WHERE v.conversation_id = c.conversation_id)"
@@ -216,7 +221,11 @@ func (db *Reader) ConversationsOf(ctx context.Context, of index.Selection, page 
 	if !page.AllVersions {
 		cond += " AND c.verdict = 0"
 	}
-	query := "SELECT c.conversation_id FROM runs x CROSS JOIN conversations c ON c.run = x.id WHERE " + cond + " ORDER BY " + conversationOrder(page) + " LIMIT ?"
+	with, used := "", ""
+	if page.Sort == "tokens" || page.Sort == "cost" {
+		with, used = usedByAll, "LEFT JOIN used s ON s.conversation = c.id "
+	}
+	query := with + "SELECT c.conversation_id FROM runs x CROSS JOIN conversations c ON c.run = x.id " + used + "WHERE " + cond + " ORDER BY " + conversationOrder(page) + " LIMIT ?"
 	return func(yield func(index.RunConversation, error) bool) {
 		ids, err := db.listed(ctx, query, append(args, limitOf(page)))
 		for some := range slices.Chunk(ids, rowsAtOnce) {

@@ -12,37 +12,40 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// spentByConversation adds up the records of runs as v_runs does, but for each conversation: what usage_threads has does not tell
-// unknown from 0. Where a conversation has records with nothing but a cost, that is the cost of those with tokens (see twins).
-var spentByConversation = `WITH some AS MATERIALIZED (SELECT r.id FROM json_each(?) j CROSS JOIN runs r ON r.run_id = j.value),
-	spent AS MATERIALIZED (SELECT n.run, ` + schema.UsageConversation + ` AS conversation, ` +
-	clampedSum("u.input") + ` AS input, ` + clampedSum("u.output") + ` AS output, ` + clampedSum("u.cache_read") + ` AS cache_read, ` +
-	clampedSum("coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)") + ` AS cache_write, ` +
-	TotalMoney("u.reported") + ` AS reported, ` + TotalMoney("CASE WHEN u.reported IS NULL THEN u.calculated END") + ` AS calculated, max(` + costOnly + `) AS cost_only
-	FROM some CROSS JOIN run_names n ON n.run = some.id CROSS JOIN usage u ON u.run_name = n.id WHERE u.verdict = 0 GROUP BY 1, 2),
-	owners AS MATERIALIZED (SELECT o.run, o.native_id, o.conversation_id, row_number() OVER (PARTITION BY o.run, o.native_id ORDER BY o.verdict, o.conversation_id) AS nth
-	FROM some CROSS JOIN conversations o ON o.run = some.id WHERE o.verdict <> 6)
-	SELECT c.conversation_id, s.input, s.output, s.cache_read, s.cache_write, s.reported, s.calculated, s.cost_only
-	FROM spent s JOIN owners c ON c.run = s.run AND c.native_id = s.conversation AND c.nth = 1`
+// UsedBy returns the beginning of a statement, with a table used of what the conversations of runs used: input, output, cache_read and
+// cache_write, and in nano-USD reported and cost. The runs are those of a query for their private ids.
+//
+// It adds the records up, as v_runs does: usage_threads does not tell unknown from 0. Where records of a conversation have nothing but
+// a cost, that is the cost of those with tokens (see twins).
+func UsedBy(runs string) string {
+	const write = "coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)"
+	return `WITH some (run) AS MATERIALIZED (` + runs + `),
+	spent AS MATERIALIZED (SELECT n.run, ` + schema.UsageConversation + ` AS conversation, ` + clampedSum("u.input") + ` AS input, ` + clampedSum("u.output") + ` AS output,
+		` + clampedSum("u.cache_read") + ` AS cache_read, ` + clampedSum(write) + ` AS cache_write,
+		` + TotalMoney("u.reported") + ` AS reported, ` + TotalMoney("coalesce(u.reported, u.calculated)") + ` AS either, max(` + costOnly + `) AS cost_only
+		FROM some CROSS JOIN run_names n ON n.run = some.run CROSS JOIN usage u ON u.run_name = n.id WHERE u.verdict = 0 GROUP BY 1, 2),
+	owners AS MATERIALIZED (SELECT o.run, o.native_id, o.id, row_number() OVER (PARTITION BY o.run, o.native_id ORDER BY o.verdict, o.conversation_id) AS nth
+		FROM some CROSS JOIN conversations o ON o.run = some.run WHERE o.verdict <> 6),
+	used AS MATERIALIZED (SELECT o.id AS conversation, s.input, s.output, s.cache_read, s.cache_write, s.reported, CASE WHEN s.cost_only THEN s.reported ELSE s.either END AS cost
+		FROM spent s JOIN owners o ON o.run = s.run AND o.native_id = s.conversation AND o.nth = 1) `
+}
 
 // clampedSum is the sum of a number of tokens, in SQL; NULL if all are unknown.
 func clampedSum(expr string) string {
 	return "sum(max(-1099511627776, min(1099511627776, " + expr + ")))"
 }
 
-// ByConversation returns the tokens and the cost of the conversations of runs, by public ids; those that used nothing are missing.
+var byConversation = UsedBy("SELECT r.id FROM json_each(?) j CROSS JOIN runs r ON r.run_id = j.value") +
+	`SELECT c.conversation_id, u.input, u.output, u.cache_read, u.cache_write, u.reported, u.cost FROM used u CROSS JOIN conversations c ON c.id = u.conversation`
+
+// ByConversation returns what the conversations of runs used, by public ids; those that used nothing are missing.
 func (u *Reader) ByConversation(ctx context.Context, runs ...string) (map[string]index.Used, error) {
 	list, _ := json.Marshal(runs) // never fails for strings
 	all := map[string]index.Used{}
-	err := engine.Each(ctx, u.pool, spentByConversation, []any{string(list)}, func(rows *sqlx.Rows) (id string, err error) {
+	err := engine.Each(ctx, u.pool, byConversation, []any{string(list)}, func(rows *sqlx.Rows) (id string, err error) {
 		var n index.Used
-		var reported, calculated transcript.Count
-		var costOnly bool
-		err = rows.Scan(&id, engine.Count(&n.Input), engine.Count(&n.Output), engine.Count(&n.CacheRead), engine.Count(&n.CacheCreation), engine.Count(&reported), engine.Count(&calculated), &costOnly)
-		n.ReportedCost, n.CostUsed = micro(reported), micro(reported)
-		if calculated.Known && !costOnly {
-			n.CostUsed = micro(transcript.Known(index.SaturatingAdd(reported.N, calculated.N)))
-		}
+		err = rows.Scan(&id, engine.Count(&n.Input), engine.Count(&n.Output), engine.Count(&n.CacheRead), engine.Count(&n.CacheCreation), engine.Count(&n.ReportedCost), engine.Count(&n.CostUsed))
+		n.ReportedCost, n.CostUsed = micro(n.ReportedCost), micro(n.CostUsed)
 		all[id] = n
 		return id, err
 	}, func(string) bool { return true })
