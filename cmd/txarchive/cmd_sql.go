@@ -133,7 +133,7 @@ func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, 
 		if near := sqlshell.Suggest(ctx, store.Index(), statement, wrong.Message); near != "" {
 			err = failure.Usage(err.Error(), "did you mean "+near+"?")
 		} else if name, ok := strings.CutPrefix(wrong.Message, "no such column: "); ok {
-			err = failure.Usage(err.Error(), fmt.Sprintf("a text is written in single quotes, '%s'; docs/sql.md lists every view and column", name))
+			err = failure.Usage(err.Error(), fmt.Sprintf("a text is written in single quotes, '%s'; docs/sql.md lists every view and column", strings.Trim(name, `"`)))
 		}
 	}
 	return rows, err

@@ -133,6 +133,8 @@ var exitCases = []struct {
 	{"full", "search after:someday", 2, "column"},
 	{"full", "sql SELECT*nosuch*FROM*v_runs", 2, "no such column"},
 	{"full", "sql SELECT*nosuch*FROM*v_runs", 2, "a text is written in single quotes, 'nosuch';"},
+	{"full", `sql SELECT*"nosuch"*FROM*v_runs`, 2, "a text is written in single quotes, 'nosuch';"},
+	{"full", `sql SELECT*"run_ids"*FROM*v_runs`, 2, "did you mean run_id?"},
 	{"full", "sql SELECT*cost*FROM*v_runs", 2, "did you mean cost_microusd?"},
 	{"full", "sql SELECT*1;*SELECT*2", 2, ""},
 	{"full", "sql ATTACH*'x'*AS*y", 2, ""},

@@ -63,14 +63,14 @@ func TestShell(t *testing.T) {
 	s, p, stdout, stderr := shellOf(t,
 		"", "SELECT count(*) AS n", "FROM v_runs", "WHERE counted;", // over three lines
 		"SELECT nope;", "SELECT 1", "^C", "SELECT 'a;", "b' AS text;",
-		".format ndjson", "SELECT 2 AS two;", ".format xml", ".nope", ".help", ".views", ".schema v_problems", ".schema v_nope", "DROP TABLE runs;", ".quit", "SELECT 3;")
+		".format ndjson", "SELECT 2 AS two;", ".format xml", ".nope", ".help", ".views", ".schema v_problems", ".schema v_nope", "DROP TABLE runs;", "SELECT", "exit", ";", "Help", "exit;", "SELECT 3;")
 	must(t, s.Run(t.Context()))
 	for _, want := range []string{"n\n7\n", "text\n\"a;\nb\"\n", `{"two":2}`, "Ctrl-C stops", "  v_cost_daily\n", "problem_id, format, kind, reason"} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	for _, want := range []string{"no such column: nope", "  SELECT nope;", "unknown format \"xml\"", "unknown command \".nope\"", "unknown view \"v_nope\"", "1 row, "} {
+	for _, want := range []string{"no such column: nope", "  SELECT nope;", "no such column: exit", "unknown format \"xml\"", "unknown command \".nope\"", "unknown view \"v_nope\"", "1 row, "} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in\n%s", want, stderr)
 		}
@@ -89,6 +89,17 @@ func TestShell(t *testing.T) {
 		must(t, err)
 		if os.PathSeparator == '/' && info.Mode().Perm() != mode {
 			t.Errorf("%s has mode %o", path, info.Mode().Perm())
+		}
+	}
+}
+
+// TestShellHelpIsNarrow: nothing wraps it.
+func TestShellHelpIsNarrow(t *testing.T) {
+	s, _, stdout, _ := shellOf(t, ".help")
+	must(t, s.Run(t.Context()))
+	for l := range strings.Lines(stdout.String()) {
+		if len(l) > 80 {
+			t.Errorf("%d columns: %s", len(l), l)
 		}
 	}
 }

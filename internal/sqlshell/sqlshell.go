@@ -45,13 +45,15 @@ type Error struct{ Message, Hint string }
 
 func (e *Error) Error() string { return e.Message }
 
-const help = `  Type a SELECT or another statement that reads, and end it with ; (it can span several lines).
+const help = `  Type a SELECT or another statement that reads, over one or more lines, and
+  end it with ;
   .views             list the views
   .schema [VIEW]     columns of all views or of one; docs/sql.md describes them
   .format NAME       table, csv, json, ndjson or markdown
   .help              print this help
   .quit              leave, like Ctrl-D
-  Tab completes views, columns and functions; Ctrl-C stops a statement; the arrow keys recall earlier input.`
+  Tab completes views, columns and functions; Ctrl-C stops a statement; the
+  arrow keys recall earlier input, and Ctrl-R searches it.`
 
 // NewEditor returns a LineReader on the terminal, with editing and completion. It must be closed.
 func NewEditor(words *Words) *liner.State {
@@ -90,7 +92,7 @@ func (s *Shell) Run(ctx context.Context) error {
 		if statement == "" && strings.TrimSpace(typed) == "" {
 			continue
 		}
-		if command := strings.TrimSpace(typed); statement == "" && strings.HasPrefix(command, ".") {
+		if command := commandOf(typed); statement == "" && command != "" {
 			s.remember(command)
 			quit, err := s.Command(command)
 			if err != nil {
@@ -111,6 +113,19 @@ func (s *Shell) Run(ctx context.Context) error {
 	}
 }
 
+// commandOf returns the command that was typed, "" for none. No statement begins with one of the words that other shells know without a dot.
+func commandOf(typed string) string {
+	typed = strings.TrimSpace(typed)
+	switch strings.ToLower(strings.TrimSuffix(typed, ";")) {
+	case "quit", "exit", "help":
+		return "." + typed
+	}
+	if strings.HasPrefix(typed, ".") {
+		return typed
+	}
+	return ""
+}
+
 // remember adds a statement to the history: as one line, unless it has a comment or a line break that may be in a literal.
 func (s *Shell) remember(statement string) {
 	lines := []string{strings.Join(strings.Fields(statement), " ")}
@@ -129,7 +144,7 @@ func (s *Shell) remember(statement string) {
 func (s *Shell) Command(typed string) (quit bool, err error) {
 	name, rest, _ := strings.Cut(typed, " ")
 	rest = strings.Trim(strings.TrimSpace(rest), ";")
-	switch strings.TrimSuffix(name, ";") {
+	switch strings.ToLower(strings.TrimSuffix(name, ";")) {
 	case ".quit", ".exit", ".q":
 		return true, nil
 	case ".help", ".h", ".?":

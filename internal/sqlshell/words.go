@@ -99,7 +99,7 @@ func Suggest(ctx context.Context, console index.Console, statement, message stri
 	if what == "no such column" {
 		some = words.columnsOf(statement)
 	}
-	name = strings.ToLower(name)
+	name = strings.ToLower(strings.Trim(name, `"`))
 	least := (len(name) + 2) / 3
 	for _, w := range some {
 		if strings.HasPrefix(w, name+"_") { // cost for cost_microusd

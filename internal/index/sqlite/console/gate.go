@@ -84,10 +84,10 @@ func (s *session) explain(ctx context.Context, conn *sql.Conn, statement string,
 	return engine.Damage(err)
 }
 
-// message returns SQLite's message without the driver's prefix and code.
+// message returns SQLite's message without the driver's prefix and code, and without advice.
 func message(err error) string {
 	s := strings.TrimPrefix(err.Error(), "SQL logic error: ")
-	return strings.TrimSuffix(s, " (1)")
+	return strings.TrimSuffix(strings.TrimSuffix(s, " (1)"), " - should this be a string literal in single-quotes?")
 }
 
 // errorOffset returns the byte offset in the statement of a connection's last error, -1 if it has none. The driver does not
