@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,12 +60,29 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 			s.Removed = &now
 			left, message = &s, "Source %q is no longer followed. What was stored from it is kept."
 		}
-		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, left)}); err != nil {
+		facts, err := solved(ctx, a, store, name)
+		if err != nil {
+			return err
+		}
+		if err := a.ingester(store).WriteFacts(ctx, append(facts, a.sourceFact(name, left))); err != nil {
 			return err
 		}
 		a.Note(message, name)
 		return nil
 	})
+}
+
+// solved returns facts that take back what could not be archived of a source: no scan of that name will try again.
+func solved(ctx context.Context, a *app, store *archive.Archive, name string) (facts []blob.Fact, err error) {
+	for f, err := range store.Index().Facts(ctx, ingest.FactProblem) {
+		if err != nil {
+			return nil, err
+		}
+		if of, _, _ := strings.Cut(f.Key, "/"); of == name {
+			facts = append(facts, blob.Retraction(ingest.FactProblem, f.Key, a.Now()))
+		}
+	}
+	return facts, nil
 }
 
 func runSourceRename(ctx context.Context, a *app, old, name string) error {
@@ -84,7 +102,11 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 			return failure.Refused(fmt.Sprintf("files are already stored under the name %q, and packs never change", old), "add the directory under the new name to another archive")
 		}
 		s := known[i].Source
-		err = a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(old, nil), a.sourceFact(name, &s)})
+		facts, err := solved(ctx, a, store, old)
+		if err != nil {
+			return err
+		}
+		err = a.ingester(store).WriteFacts(ctx, append(facts, a.sourceFact(old, nil), a.sourceFact(name, &s)))
 		if err == nil {
 			a.Note("Source %q is now %q.", old, name)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/ingest/source"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
@@ -147,11 +148,26 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []source.Na
 	return nil
 }
 
+// nearPrograms returns the programs whose names begin with what was typed, else those that it may be a slip of.
+func nearPrograms(typed string) []string {
+	near := slices.DeleteFunc(slices.Clone(all.Programs()), func(name string) bool { return !strings.HasPrefix(name, typed) })
+	if len(near) > 0 {
+		return near
+	}
+	return slices.DeleteFunc(slices.Clone(all.Programs()), func(name string) bool {
+		return query.Distance([]rune(typed), []rune(name)) > len(typed)/3
+	})
+}
+
 // source returns the source for a directory, or for a file in one; nil if it is followed already.
 func (a *app) source(ctx context.Context, store *archive.Archive, known []source.Named, w wantedSource, o sourceOptions) (*source.Named, error) {
 	roots, err := source.Resolve(ctx, store.Index(), []string{w.dir})
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
-		return nil, failure.NotFound(fmt.Sprintf("%q is neither a directory nor a program that txarchive knows", w.dir), "programs are "+strings.Join(all.Programs(), ", "))
+		hint := "programs are " + strings.Join(all.Programs(), ", ")
+		if near := nearPrograms(strings.ToLower(w.dir)); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near, ", ") + "?"
+		}
+		return nil, failure.NotFound(fmt.Sprintf("%q is neither a directory nor a program that txarchive knows", w.dir), hint)
 	}
 	if err != nil {
 		return nil, explainExcluded(err)
