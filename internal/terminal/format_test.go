@@ -56,6 +56,8 @@ func TestWrapHanging(t *testing.T) {
 		{"", "Try: txarchive list a   (why)", 20, "Try:\n  txarchive list a\n  (why)"},
 		{"", "it says `txarchive verify`, too", 20, "it says\n`txarchive verify`,\n  too"},
 		{"hint: ", "txarchive show --help has examples", 22, "hint: txarchive show --help\n  has examples"},
+		{"", "more: --after 'a b' shows it", 12, "more:\n--after 'a b'\n  shows it"},
+		{"", "Try: txarchive search --after 'a b' c   (why)", 20, "Try:\ntxarchive search --after 'a b' c\n  (why)"},
 		{"hint: ", "txarchive verify", 9, "hint: txarchive verify"},
 	} {
 		if got := WrapHanging(c.lead, c.words, "  ", c.width); got != c.want {

@@ -161,8 +161,8 @@ func expandTabs(line string) string {
 }
 
 // commandLine matches a command line of txarchive in a text: in backticks, or after a colon or nothing up to --help, or a comma or
-// semicolon that is not in quotes.
-var commandLine = lazyregexp.New("`txarchive [^`]*`" + `|(?:^|: )txarchive(?:(?: [^ ,;]+)*? --help|(?: (?:\\.|'[^']*'|"[^"]*"|[^\s,;'"])+)+)`)
+// semicolon that is not in quotes. A flag with a value in quotes is one, too.
+var commandLine = lazyregexp.New("`txarchive [^`]*`" + `|--[a-z-]+ '[^']*'|(?:^|: )txarchive(?:(?: [^ ,;]+)*? --help|(?: (?:\\.|'[^']*'|"[^"]*"|[^\s,;'"])+)+)`)
 
 // WrapHanging returns lead and words on lines of at most width columns; 0 is any number. Lines after the first begin with margin. A
 // command line stays whole, even if it is wider: it is there to be copied. It gets no margin where it is too wide for that.
