@@ -118,7 +118,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		if o.format != "" {
 			flags = append(flags, "--format", o.format)
 		}
-		return runAs(ctx, cmd, flags)
+		return runAs(a.page(ctx), cmd, flags)
 	}
 	if len(v) > 1 {
 		return failure.Usage(fmt.Sprintf("%s is an SQL report and does not take %q", r.Name, v[1]), "--param name=value sets its parameters")

@@ -33,7 +33,11 @@ var marking = map[string]string{"TXARCHIVE_PAGER": "sed 's/^/P: /'"}
 
 func TestPager(t *testing.T) {
 	dir := filled(t)
-	for _, line := range []string{"list", "list conversations", "show r4tga7f3ymvx3", "tree r4tga7f3ymvx3", "stats", "doctor", "cat awf/storage/audit.jsonl"} {
+	if code, _, stderr := inside(t.Context(), dir, "", "report", "save", "weekly", "--", "cost", "--by", "week"); code != 0 {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	for _, line := range []string{"list", "list conversations", "show r4tga7f3ymvx3", "tree r4tga7f3ymvx3", "stats", "doctor", "cat awf/storage/audit.jsonl",
+		"report run token-trend", "report run weekly -q", "report diff 2026-10 all -q"} {
 		code, screen := onTerminal(t, dir, marking, strings.Fields(line)...)
 		for _, s := range strings.Split(strings.TrimSpace(screen), "\n") {
 			if code != 0 || !strings.HasPrefix(s, "P: ") {

@@ -15,7 +15,7 @@ import (
 
 // pagedCommands are those whose results may be longer than a screen; subcommands of these names are, too. `sql` is paged unless it is
 // the interactive shell.
-var pagedCommands = []string{"cat", "conversations", "cost", "docs", "doctor", "list", "report", "runs", "search", "show", "stats", "status", "tree"}
+var pagedCommands = []string{"cat", "conversations", "cost", "diff", "docs", "doctor", "list", "report", "runs", "search", "show", "stats", "status", "tree"}
 
 // pageCommand puts a pager before the terminal for the commands that may print much.
 func (a *app) pageCommand(cmd *cobra.Command) {
