@@ -38,7 +38,7 @@ func TestTutorial(t *testing.T) {
 		for _, s := range strings.Split(block[1], "\n") {
 			if command, ok := strings.CutPrefix(s, "$ "); ok {
 				fmt.Fprintf(&script, "exec sh $WORK/step%d\ntold\n", len(commands))
-				fmt.Fprintf(&files, "-- step%d --\n%s\n", len(commands), command)
+				fmt.Fprintf(&files, "-- step%d --\nexec 2>&1\n%s\n", len(commands), command) // results and messages in their order
 				commands = append(commands, command)
 			}
 		}
@@ -51,8 +51,7 @@ func TestTutorial(t *testing.T) {
 	var said []string
 	params := scriptParams(t, dir)
 	params.Cmds["told"] = func(ts *testscript.TestScript, _ bool, _ []string) {
-		all := ts.ReadFile("stderr") + ts.ReadFile("stdout")
-		said = append(said, strings.NewReplacer(ts.Getenv("WORK"), "~").Replace(all))
+		said = append(said, strings.NewReplacer(ts.Getenv("WORK"), "~").Replace(ts.ReadFile("stdout")))
 	}
 	t.Run("session", func(t *testing.T) { testscript.Run(t, params) })
 	compareTutorial(t, string(b), commands, said)
