@@ -2,7 +2,7 @@
 // document, rewritten with every change; until about version 0.40) and chats/session-*.jsonl (a log), subagents in
 // chats/<session>/, and logs.json, the prompts; and what the program has printed with -o stream-json or -o json.
 //
-// Producer: versions 0.1 to 0.40 were seen; checked in November 2026 against chatRecordingService.ts of the program, and
+// Producer: versions 0.1 to 0.60 were seen; checked in November 2026 against chatRecordingService.ts of the program, and
 // for its output nonInteractiveCli.ts, stream-json-formatter.ts and uiTelemetry.ts. docs/formats/gemini-cli.md describes
 // layout and counting.
 //
@@ -41,7 +41,7 @@ var (
 func (gemini) Name() string { return "gemini-cli" }
 
 // Version counts changes of what Parse yields.
-func (gemini) Version() int { return 5 }
+func (gemini) Version() int { return 6 }
 
 // The roles of the files.
 const (

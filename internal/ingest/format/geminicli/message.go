@@ -69,9 +69,7 @@ func (p *parser) message(v jsontext.Value, name string) {
 	}
 	switch {
 	case m.typ == "user":
-		words := cmp.Or(textOf(m.display), textOf(m.content))
-		p.emitMessage(&m, transcript.KindMessage, "user", words)
-		p.titleFromPrompt(words)
+		p.user(&m)
 	case m.typ == "info", m.typ == "error", m.typ == "warning":
 		p.emitMessage(&m, transcript.KindSystem, "system", "")
 	case m.typ == "gemini" || patched && m.typ == "":
@@ -93,6 +91,26 @@ func (p *parser) message(v jsontext.Value, name string) {
 	}
 	if !patched {
 		p.retractReplaced(&m)
+	}
+}
+
+// user yields a prompt, or what the program wrote in the user's role: the session's context, the summary that stands for
+// what was said before, and results of tools once more.
+func (p *parser) user(m *message) {
+	words := cmp.Or(textOf(m.display), textOf(m.content))
+	switch {
+	case hasPart(m.content, "functionResponse"):
+		p.emitMessage(m, transcript.KindSystem, "system", "")
+	case strings.HasPrefix(words, "<session_context>"):
+		p.emitMessage(m, transcript.KindSystem, "system", "")
+		p.projectFromContext(words)
+	case strings.HasPrefix(words, "<hook_context>"):
+		p.emitMessage(m, transcript.KindSystem, "system", "")
+	case strings.HasPrefix(words, "<state_snapshot>"):
+		p.emitMessage(m, transcript.KindCompaction, "system", "")
+	default:
+		p.emitMessage(m, transcript.KindMessage, "user", words)
+		p.titleFromPrompt(words)
 	}
 }
 
@@ -166,21 +184,53 @@ func (p *parser) answer(m *message) {
 		m.hasEvents = true
 		p.Emit(e)
 	}
-	if textOf(m.content) != "" || hasMedia(m.content) {
+	switch spoken, thought := m.says(); {
+	case spoken:
 		p.emitMessage(m, transcript.KindMessage, "assistant", "")
+	case thought:
+		p.emitMessage(m, transcript.KindReasoning, "assistant", "")
 	}
 	for n, c := range m.calls.Numbered() {
 		p.call(m, c, strconv.Itoa(n))
 	}
 }
 
-// hasMedia reports whether content has a part that is not text, such as an image made by the model.
-func hasMedia(content jsontext.Value) bool {
+// says reports whether the content has anything besides thoughts and the calls that toolCalls has as well, such as text or
+// an image made by the model, and whether it has thoughts. Newer versions write what the model returned, part by part.
+func (m *message) says() (spoken, thought bool) {
+	if !m.content.IsArray() {
+		return textOf(m.content) != "", false
+	}
+	for item := range m.content.Items() {
+		switch {
+		case isThought(item):
+			thought = thought || textOf(item) != ""
+		case item.Get("functionCall").Exists() && hasValue(m.calls):
+		default:
+			spoken = spoken || textOf(item) != "" || hasMedia(item)
+		}
+	}
+	return spoken, thought
+}
+
+// isThought reports whether a part of content is reasoning.
+func isThought(part jsontext.Value) bool { return part.Get("thought").Bool() == transcript.Yes }
+
+// hasPart reports whether content has a part with a member.
+func hasPart(content jsontext.Value, name string) bool {
 	for item := range content.Items() {
-		for key, f := range item.Fields() {
-			if key != "text" && key != "thought" && key != "thoughtSignature" && hasValue(f) {
-				return true
-			}
+		if item.Get(name).Exists() {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMedia reports whether a part is more than text.
+func hasMedia(part jsontext.Value) bool {
+	for key, f := range part.Fields() {
+		if key != "text" && key != "thought" && key != "thoughtSignature" && hasValue(f) {
+			return true
 		}
 	}
 	return false
@@ -242,7 +292,7 @@ func (p *parser) call(m *message, v jsontext.Value, index string) {
 }
 
 func (p *parser) result(m *message, c toolCall, index string) {
-	shown, also := c.result, c.display
+	shown, also := ownResponse(c), c.display
 	if !hasValue(shown) {
 		shown, also = also, jsontext.Value{}
 	}
@@ -270,6 +320,27 @@ func (p *parser) result(m *message, c toolCall, index string) {
 		}
 	}
 	p.Emit(e)
+}
+
+// ownResponse returns the result of a call. When the program has shortened the results of calls that were made together,
+// it writes all of them into the result of each.
+func ownResponse(c toolCall) jsontext.Value {
+	for item := range c.result.Items() {
+		if c.id != "" && item.Get("functionResponse", "id").Is(c.id) && c.others() {
+			return item
+		}
+	}
+	return c.result
+}
+
+// others reports whether the result of a call has that of another one.
+func (c *toolCall) others() bool {
+	for item := range c.result.Items() {
+		if id := item.Get("functionResponse", "id"); id.IsString() && !id.Is(c.id) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasValue reports whether a value is present and not empty.

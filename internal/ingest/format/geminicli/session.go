@@ -110,8 +110,7 @@ func (p *parser) applyChange(typ string, v jsontext.Value) {
 		p.title(h.summary)
 	}
 	if h.directory != "" {
-		p.Emit(&transcript.Run{ID: p.session, Project: h.directory})
-		p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Project: h.directory})
+		p.project(h.directory)
 	}
 	p.messages(h.messages)
 	if v.Get("id").Exists() {
@@ -182,12 +181,25 @@ func (p *parser) link(parent, child string, uncounted bool) {
 	})
 }
 
-// titleFromPrompt titles the session by its first prompt until there is a summary. The program's initial message about the
-// session's context is not a prompt.
+// titleFromPrompt titles the session by its first prompt until there is a summary.
 func (p *parser) titleFromPrompt(text string) {
-	if !p.hasTitle && !strings.HasPrefix(text, "<session_context>") {
+	if !p.hasTitle {
 		p.title(format.Title(text))
 	}
+}
+
+// projectFromContext takes the project from the message about the session's context, unless the header has it.
+func (p *parser) projectFromContext(text string) {
+	_, list, _ := strings.Cut(text, "**Workspace Directories:**\n  - ")
+	if dir, _, _ := strings.Cut(list, "\n"); dir != "" && p.head.directory == "" {
+		p.project(strings.Clone(dir))
+	}
+}
+
+func (p *parser) project(dir string) {
+	p.head.directory = dir
+	p.Emit(&transcript.Run{ID: p.session, Project: dir})
+	p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Project: dir})
 }
 
 func (p *parser) title(title string) {
