@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
@@ -16,7 +17,13 @@ func pieceText(v jsontext.Value) string {
 	case v.Get("type").Str() == "tool" && v.Get("state").Exists():
 		return callText(v)
 	case v.Get("table").Is(tableMessage) && v.Get("type").Is("assistant"):
-		return stringsOf(v.Get("data", "error")) // the content has events of its own
+		failed := stringsOf(v.Get("data", "error")) // the content has events of its own
+		if retried := stringsOf(v.Get("data", "retry", "error")); retried != "" {
+			return strings.TrimPrefix(failed+"\n"+retried, "\n")
+		}
+		return failed
+	case v.Get("table").Is(tableMessage):
+		return recordText(v.Get("data"), true)
 	case v.Get("table").Exists() && v.Get("data").Exists():
 		return stringsOf(v.Get("data"))
 	}
@@ -42,7 +49,7 @@ var skippedKeys = map[string]bool{
 	"providerID": true, "callID": true, "hash": true, "snapshot": true, "mime": true, "tokens": true, "time": true, "cost": true,
 	"table": true, "parent_id": true, "project_id": true, "workspace_id": true, "version": true, "slug": true, "path": true, "model": true,
 	"mode": true, "agent": true, "finish": true, "reason": true, "parts": true, "share_url": true, "share": true, "permission": true,
-	"sessionId": true,
+	"sessionId": true, "status": true, "shellID": true, "native": true, "providerState": true, "providerContext": true,
 }
 
 // fileContents are members that hold whole files before and after a change, at any depth.
@@ -53,13 +60,15 @@ func isRecord(v jsontext.Value) bool {
 	return v.Get("table").Exists() || v.Get("type").IsString() || v.Get("role").IsString() || v.Get("id").Exists() && v.Get("time").Exists()
 }
 
-func stringsOf(v jsontext.Value) string {
-	record := isRecord(v)
+func stringsOf(v jsontext.Value) string { return recordText(v, isRecord(v)) }
+
+// recordText returns the strings of a value. Those of a record are without skippedKeys.
+func recordText(v jsontext.Value, record bool) string {
 	return string(jsontext.AppendText(nil, v, func(dst []byte, depth int, key string, v jsontext.Value) ([]byte, bool) {
 		switch {
 		case depth > maxTextDepth:
 			return jsontext.AppendStrings(dst, v), true
-		case record && depth == 1 && skippedKeys[key], fileContents[key]:
+		case record && depth == 1 && skippedKeys[key], fileContents[key], key == "data" && v.IsBase64():
 			return dst, true
 		}
 		return dst, v.IsDataURL()
