@@ -41,6 +41,9 @@ func locate(file, top string) location {
 		}
 		dir, certain = path.Dir(path.Dir(dir)), true
 	}
+	if d := sessionDir(dir); d != dir {
+		dir, certain = d, true
+	}
 	session, parent := path.Base(dir), path.Dir(dir)
 	if session == "." || session == "/" || session == ".." {
 		p.root = dir
@@ -75,6 +78,14 @@ func locate(file, top string) location {
 	return p
 }
 
+// sessionDir returns the directory of the session whose state.json is in dir: some versions kept it in a directory of its own.
+func sessionDir(dir string) string {
+	if path.Base(dir) == "session-meta" {
+		return path.Dir(dir)
+	}
+	return dir
+}
+
 // isFirst reports whether a file has the place of a session of the very first versions, which had a context and no directory.
 func isFirst(file string) bool {
 	session, ok := strings.CutSuffix(path.Base(file), ".jsonl")
@@ -93,7 +104,7 @@ func (kimi) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleChat, Root: locate(h.Path, h.Top()).root, Log: true}
 	case path.Ext(name) == ".jsonl":
 		return wire(h, name)
-	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(path.Dir(h.Path)))) ||
+	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(sessionDir(path.Dir(h.Path))))) ||
 		has(h.Bytes, `"isCustomTitle"`, `"agents"`) || has(h.Bytes, `"approval"`, `"title_generated"`)):
 		return document(h, roleState)
 	case name == "meta.json" && has(h.Bytes, `"agent_id"`, `"launch_spec"`):

@@ -3,7 +3,8 @@
 // (~/.kimi-code/sessions/<directory>/<session>/agents/<agent>/wire.jsonl), with the state.json beside them.
 //
 // Producers: files of Kimi Code (wire protocol 1.4) were seen, of Kimi CLI none; checked in November 2026 against the sources of both
-// (wire/types.py, session_fork.py; agent/records/types.ts, session-store.ts, migration-legacy). Layout and counting: docs/formats/kimi.md.
+// (wire/types.py, session_fork.py; agent/records/types.ts, session-store.ts, migration-legacy, wire-manifest.d.ts of protocol 1.5). Layout and
+// counting: docs/formats/kimi.md.
 //
 // Identity: a session is a run, identified by its id, which is the name of its directory; a subagent is a run of its own, a child of
 // it. A fork copies the whole directory and states where the copy ends: what comes before is the origin's as long as the archive has
@@ -35,7 +36,7 @@ var (
 func (kimi) Name() string { return "kimi" }
 
 // Version counts changes of what Parse yields.
-func (kimi) Version() int { return 7 }
+func (kimi) Version() int { return 8 }
 
 // The roles of the files.
 const (

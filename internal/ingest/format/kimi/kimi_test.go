@@ -39,6 +39,7 @@ func TestLocate(t *testing.T) {
 		{".kimi-code/sessions/wd_a_0123456789ab/session_" + id + "/agents/main/wire.jsonl", location{"session_" + id, "", "wd_a_0123456789ab", ".kimi-code/sessions"}},
 		{"wd_a_0123456789ab/session_" + id + "/agents/agent-0/wire.jsonl", location{"session_" + id, "agent-0", "wd_a_0123456789ab", "."}},
 		{"session_" + id + "/agents/main/wire.jsonl", location{"session_" + id, "", "", "session_" + id}},
+		{"wd_a_0123456789ab/session_" + id + "/session-meta/state.json", location{"session_" + id, "", "wd_a_0123456789ab", "."}},
 		{"agents/main/wire.jsonl", location{"", "", "", "."}},
 		{md5 + "/" + id + "/wire.jsonl", location{id, "", md5, "."}},
 		{"sessions/" + md5 + "/mine/subagents/a1/wire.jsonl", location{md5 + "/mine", "a1", md5, "sessions"}},

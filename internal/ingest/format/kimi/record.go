@@ -15,12 +15,15 @@ import (
 func uncountedKind(typ string) transcript.Kind {
 	switch typ {
 	case "metadata", "forked", "config", "tools", "permission", "turn", "plan_mode", "swarm_mode", "llm", "mcp", "usage", "token_counting",
-		"runtime", "profile", "plugin", "step", "context", "task", "background":
+		"runtime", "profile", "plugin", "step", "context", "task", "background", "agent", "environment", "file_history", "interruptionReminder", "plan",
+		"prompt", "skill", "tower_mode":
 		return transcript.KindLifecycle
 	case "full_compaction", "micro_compaction":
 		return transcript.KindCompaction
-	case "context.append_message", "goal":
+	case "context.append_message", "goal", "cron", "interaction", "subagent":
 		return transcript.KindNotice
+	case "subagent.failed", "turn.step.retrying":
+		return transcript.KindError
 	}
 	return ""
 }
@@ -33,7 +36,7 @@ func kindOf(typ string) transcript.Kind {
 // injectedOrigins are the origins of prompts that the user did not type.
 var injectedOrigins = map[string]bool{
 	"background_task": true, "compaction_summary": true, "cron_job": true, "cron_missed": true, "hook_result": true, "injection": true, "retry": true,
-	"system_trigger": true,
+	"system_trigger": true, "task": true,
 }
 
 // record yields the records of a line of Kimi Code.
@@ -63,11 +66,15 @@ func (p *parser) record(l line) {
 		}
 	case "forked":
 		p.emitRun(transcript.Conversation{Attributes: transcript.Attributes{forkedAt: strconv.FormatInt(l.origin.Offset, 10)}})
+	case "subagent.spawned":
+		p.spawned(l)
 	}
 	e := p.uncountedRow(l, kindOf(l.typ))
 	switch {
-	case l.typ == "context.append_message" && p.prompts[maphash.Bytes(seed, l.message.Get("content").Raw())]:
-		e.Verdict = transcript.DuplicateOf // the prompt as sent to the model
+	case l.typ == "context.append_message" && p.isPrompt(l.message.Get("content")), l.typ == "prompt.steered" && p.isPrompt(l.content):
+		e.Verdict = transcript.DuplicateOf // the prompt as sent to the model, or as put into a turn
+	case l.typ == "turn.ended" && l.value.Get("error").IsObject():
+		e.Kind = transcript.KindError
 	case e.Kind == transcript.KindUnknown:
 		e.Attributes.Set("version", p.facts.version)
 	}
@@ -75,6 +82,23 @@ func (p *parser) record(l line) {
 }
 
 var seed = maphash.MakeSeed()
+
+// isPrompt reports whether a value has the bytes of a prompt before it.
+func (p *parser) isPrompt(v jsontext.Value) bool { return p.prompts[maphash.Bytes(seed, v.Raw())] }
+
+// spawned yields what the caller's wire states about a subagent. Its tokens are in its own wire.
+func (p *parser) spawned(l line) {
+	id := l.value.Get("subagentId").Str()
+	if id == "" {
+		return
+	}
+	r := &transcript.Run{
+		ID: agentRun(p.session, id), Rank: rankMetadata, Named: true, Child: true, Group: p.loc.bucket, Title: format.Title(l.value.Get("description").Str()),
+		Agent: l.value.Get("subagentName").Str(),
+	}
+	r.Attributes.Set("call", l.value.Get("parentToolCallId").Str())
+	p.Emit(r)
+}
 
 // prompt yields a prompt of the user, or one that the program injected.
 func (p *parser) prompt(l line) {
@@ -116,7 +140,7 @@ func (p *parser) sent(l line) (emitted bool) {
 	switch l.message.Get("role").Str() {
 	case "user":
 		origin := l.message.Get("origin", "kind").Str()
-		if !p.prompts[maphash.Bytes(seed, content.Raw())] && !injectedOrigins[origin] && !strings.HasPrefix(firstText(content), "<system-reminder>") {
+		if !p.isPrompt(content) && !injectedOrigins[origin] && !strings.HasPrefix(firstText(content), "<system-reminder>") {
 			emit(p.event(l, content, transcript.KindMessage, "user"))
 			p.setTitleFrom(firstText(content))
 		}
