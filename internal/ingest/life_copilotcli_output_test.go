@@ -60,4 +60,9 @@ func TestLifeCopilotOutput(t *testing.T) {
 	l.write("ci/1.log", first)
 	l.write("ci/killed.txt", first[:len(first)-100]) // a run of its own, with the same lines
 	l.ingestAndCheck("a part", counts{runs: 2, conversations: 2, events: 4, calls: 1, results: 1, in: 100, out: 10, links: 1, problems: 1})
+
+	l = newLife(t, "copilot-cli")
+	l.write("ci/killed.txt", first[:len(first)-100])
+	l.write("session-state/"+copilotA+"/events.jsonl", session)
+	l.ingestAndCheck("a part of the session", counts{runs: 2, conversations: 2, events: 8, calls: 2, results: 2, in: 200, out: 20, links: 1, problems: 1})
 }

@@ -7,6 +7,8 @@
 //
 // Identity: a session is a run with one conversation, identified by the sessionId of its first session.start. Every
 // line gives at least one row; the parts of an assistant.message (text, reasoning, tool requests) are events of their own.
+// Lines are identified by their ids: a fork is a copy of events.jsonl in which only the session's id is another (forkSessionV1 in
+// copilotcliSessionService.ts of VS Code; its vscode.metadata.json names the origin).
 //
 // Where readers of these files disagree: tokens are those of the requests in session.usage_record (from about 1.0.94 on) or
 // in session-store.db, if these have all requests; else those of session.shutdown and, from about 1.0.94 on, of
@@ -41,12 +43,13 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 10 }
+func (copilot) Version() int { return 11 }
 
 // The roles of the files.
 const (
 	roleEvents    = "events"
 	roleWorkspace = "workspace" // workspace.yaml
+	roleEditor    = "editor"    // vscode.metadata.json
 	roleStore     = "store"     // session-store.db
 	roleUsage     = "usage"     // the requests of one session, from session-store.db
 	roleOutput    = "output"    // what "copilot -p --output-format json" printed
@@ -68,6 +71,8 @@ func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.events()
 		case roleWorkspace:
 			p.workspace()
+		case roleEditor:
+			p.editor()
 		case roleUsage:
 			p.storedRequests()
 		case roleOutput:
@@ -95,6 +100,7 @@ type parser struct {
 	session    string // native id; "" until a record needs it
 	rank       int    // of the file; see rankOf
 	hasTitle   bool
+	child      bool // it works for another session
 	model      string
 	version    string
 	toolNames  map[string]string // by call id
@@ -103,7 +109,7 @@ type parser struct {
 	totalsSeen int               // shutdowns and checkpoints so far
 
 	order   string // of the session's output among others
-	parts   int    // events of this line of output so far
+	parts   int    // events of this line so far
 	unnamed bool   // the output ends before a line that names its session
 
 	lastTotals     map[string]modelTotals // those of the last shutdown or checkpoint, by model

@@ -14,6 +14,7 @@ import (
 const (
 	stateDir   = "session-state"
 	eventsFile = "events.jsonl"
+	editorFile = "vscode.metadata.json"
 )
 
 // sessionID matches the name of a session's directory.
@@ -31,6 +32,8 @@ func (copilot) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleUsage}
 	case name == "workspace.yaml" && isWorkspace(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace, Root: rootAbove(dir)}
+	case name == editorFile && sessionID.MatchString(path.Base(dir)) && (format.HasKeys(h.Bytes, "customTitle") || format.HasKeys(h.Bytes, "parentSessionId")):
+		return format.Claim{Strength: format.Likely, Role: roleEditor, Root: rootAbove(dir)}
 	}
 	if path.Base(dir) != stateDir && path.Base(path.Dir(dir)) != stateDir {
 		named := name == eventsFile || sessionID.MatchString(strings.TrimSuffix(name, ".jsonl")) // as a session, whose first line may be torn
@@ -116,7 +119,7 @@ func isWorkspace(head []byte) bool {
 // sessionOf returns the session id in a file's path.
 func sessionOf(file string) string {
 	name := path.Base(file)
-	if name == eventsFile || name == "workspace.yaml" || name == usageFile {
+	if name == eventsFile || name == "workspace.yaml" || name == editorFile || name == usageFile {
 		if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
 			return dir
 		}

@@ -85,9 +85,9 @@ func (p *parser) output() {
 			p.beginOutput(l, results, orders)
 			open = true
 		}
-		p.parts = 0
 		switch {
 		case isResult(l.value):
+			p.parts = 0
 			p.ended(l)
 			open = false
 			continue
@@ -151,7 +151,7 @@ func (p *parser) eventID(l line) string {
 func (p *parser) emitStates(l line, models []string, now map[string]modelTotals) {
 	for _, model := range models {
 		s := now[model]
-		u := p.total(l, stateMark+model, model, s.input+s.output, s)
+		u := p.total(l, p.session+stateMark+model, model, s.input+s.output, s)
 		if p.unnamed {
 			u.Key, u.Verdict = "", transcript.DerivedTotal
 		}

@@ -69,9 +69,9 @@ func (p *parser) begin(first line) {
 func (p *parser) emitSession(c transcript.Conversation, facts transcript.Attributes) {
 	p.Emit(&transcript.Run{
 		ID: p.session, Rank: 1, Title: c.Title, Model: c.Model, Version: c.Version, Project: c.Project, Branch: c.Branch,
-		Started: c.Started, Attributes: facts,
+		Started: c.Started, Attributes: facts, Child: p.child,
 	})
-	c.ID, c.Run = p.session, p.session
+	c.ID, c.Run, c.Child = p.session, p.session, p.child
 	if p.in.Role == roleOutput { // all outputs of a session are one conversation
 		c.Shared, c.Order = true, p.order
 	}
@@ -80,8 +80,12 @@ func (p *parser) emitSession(c transcript.Conversation, facts transcript.Attribu
 
 // line yields the records of one line.
 func (p *parser) line(l line) {
+	p.parts = 0
 	switch l.typ {
-	case "session.start", "session.resume", "session.context_changed":
+	case "session.start":
+		p.started(l)
+		p.applyContext(l)
+	case "session.resume", "session.context_changed":
 		p.applyContext(l)
 	case "session.usage_checkpoint":
 		p.checkpoint(l)
@@ -139,6 +143,17 @@ func (p *parser) applyContext(l line) {
 	p.setModel(l.data.Get("selectedModel").Str())
 }
 
+// started yields the sessions that a session.start names: the one that it is a part of, as one that works on in the background after
+// that one has ended.
+func (p *parser) started(l line) {
+	parent := l.data.Get("detachedFromSpawningParentSessionId").Str()
+	if parent == "" || parent == p.session {
+		return
+	}
+	p.child = true
+	p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.session), Time: l.at, Origin: l.origin})
+}
+
 // setModel records the model that answers from here on.
 func (p *parser) setModel(model string) {
 	if model == "" || model == p.model {
@@ -172,9 +187,11 @@ func (p *parser) event(l line, kind transcript.Kind, role string) *transcript.Ev
 	if l.id != "" {
 		e.Attributes = transcript.Attributes{"id": l.id}
 	}
-	if p.in.Role == roleOutput {
-		e.ID, e.Global = p.eventID(l), format.IsUUID(l.id)
-		e.Home = e.Global && !p.unnamed
+	switch id := format.IsUUID(l.id); {
+	case p.in.Role == roleOutput:
+		e.ID, e.Global, e.Home = p.eventID(l), id, id && !p.unnamed
+	case p.rank == rankDirectory && id: // forks have the lines of their origin
+		e.ID, e.Global, e.Home = p.eventID(l), true, true
 	}
 	return e
 }
@@ -182,7 +199,7 @@ func (p *parser) event(l line, kind transcript.Kind, role string) *transcript.Ev
 // uncountedKind returns the kind of a known type of uncounted lines, by full name or by the part before the first dot, "" of others.
 func uncountedKind(typ string) transcript.Kind {
 	switch typ {
-	case "session.error", "assistant.fusion_phase_failed", "model.call_failure":
+	case "session.error", "assistant.fusion_phase_failed", "session.fusion_route_failed", "subagent.failed", "model.call_failure":
 		return transcript.KindError
 	case "session.info", "session.warning", "assistant.reasoning", "assistant.intent", "tool.user_requested", "skill.invoked",
 		"assistant.fusion_phase_completed":
@@ -194,7 +211,7 @@ func uncountedKind(typ string) transcript.Kind {
 		"assistant.fusion_phase_started", "assistant.fusion_phase_activity", "assistant.turn_retry", "assistant.idle",
 		"assistant.tool_call_delta", "assistant.server_tool_progress", "tool_search", "auto_mode_switch", "session", "subagent", "hook",
 		"permission", "user_input", "elicitation", "sampling", "mcp", "external_tool", "command", "commands", "capabilities", "exit_plan_mode",
-		"pending_messages", "model", "session_limits_exhausted":
+		"pending_messages", "model", "session_limits_exhausted", "agent", "factory", "mcp_app", "prompt_cache_break", "sandbox", "ui":
 		return transcript.KindLifecycle
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -142,7 +143,11 @@ func (p *parser) emitGrowth(l line, id string, models []string, now map[string]m
 				continue
 			}
 		}
-		p.Emit(p.total(l, id+":"+model, model, int64(p.rank), s))
+		key := id + ":" + model
+		if !format.IsUUID(l.id) {
+			key = p.session + key
+		}
+		p.Emit(p.total(l, key, model, int64(p.rank), s))
 	}
 	p.emittedIDs[id] = true
 	if len(models) > 0 {
@@ -154,14 +159,14 @@ func (p *parser) emitGrowth(l line, id string, models []string, now map[string]m
 // total returns the usage of a model that a shutdown or checkpoint states.
 func (p *parser) total(l line, key, model string, rank int64, s modelTotals) *transcript.Usage {
 	return &transcript.Usage{
-		Run: p.session, Conversation: p.session, Key: p.session + key, Rank: rank, Time: l.at, Origin: l.origin,
+		Run: p.session, Conversation: p.session, Key: key, Rank: rank, Time: l.at, Origin: l.origin,
 		Model: model, Input: transcript.Known(max(s.input-s.read-s.write, 0)), Output: transcript.Known(s.output),
 		CacheRead: transcript.Known(s.read), CacheWrite: transcript.Known(s.write), Reasoning: s.reasoning, Requests: s.requests,
 	}
 }
 
-// usageRecord yields the usage of one request, as newer versions write it beside the answer. Requests of subagents name another
-// source session, and each source has its own sequence numbers.
+// usageRecord yields the usage of one request, as newer versions write it beside the answer. A line without a UUID is identified by what it
+// states: requests of subagents name another source session, and each source has its own sequence numbers.
 func (p *parser) usageRecord(l line) {
 	v := l.data.Get("usage")
 	u := requestOf(v, "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
@@ -170,7 +175,10 @@ func (p *parser) usageRecord(l line) {
 	}
 	source := v.Get("accounting")
 	id := source.Get("sourceSessionId").Text() + "#" + source.Get("sequence").Text() + "#" + cmp.Or(source.Get("usageId").Text(), v.Get("apiCallId").Text())
-	if id == "##" {
+	switch {
+	case format.IsUUID(l.id):
+		id = l.id
+	case id == "##":
 		id = p.session + "#" + l.id
 	}
 	u.Run, u.Conversation, u.Key, u.Rank, u.Time, u.Origin = p.session, p.session, recordMark+id, int64(p.rank), l.at, l.origin

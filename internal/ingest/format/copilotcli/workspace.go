@@ -59,6 +59,26 @@ func (p *parser) workspace() {
 	})
 }
 
+// editor yields the fields of vscode.metadata.json, which VS Code keeps beside the sessions of Copilot CLI that it shows.
+func (p *parser) editor() {
+	run := sessionOf(p.in.Path)
+	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(run, pr) })
+	if !doc.Exists() {
+		return
+	}
+	p.Emit(&transcript.Run{ID: run, Named: true, Rank: 3, Title: format.Title(doc.Get("customTitle").Str())})
+	if parent := doc.Get("parentSessionId").Str(); parent != "" && parent != run {
+		kind := "fork"
+		if doc.Get("kind").Is("sub-session") {
+			kind = "parent"
+		}
+		p.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(parent), To: transcript.RunEnd(run), Origin: at})
+	}
+	p.Emit(&transcript.Event{
+		Run: run, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: roleEditor, Origin: at, Parts: []transcript.Part{{Text: pieceText(doc)}},
+	})
+}
+
 // scalar returns the value of a plain or quoted scalar, "" for block scalars and collections.
 func scalar(s string) string {
 	s = strings.TrimSpace(s)
