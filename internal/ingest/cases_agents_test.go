@@ -189,6 +189,7 @@ var casesOfAgents = map[string]caseTotals{
 	"cursor/transcripts": {Runs: 4, Conversations: 5, Links: 1, Problems: 2, User: 7, Assistant: 6, Reasoning: 3, Calls: 5, Results: 2, System: 1},
 	"cursor/rows": {Runs: 2, Conversations: 3, Links: 1, Problems: 1, User: 4, Assistant: 5, Reasoning: 2, Calls: 3, Results: 2,
 		Requests: 3, Input: 1200, Output: 34, Cost: 80000},
+	"cursor/acp":     {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 2, Calls: 1, Results: 1, System: 2},
 	"cursor/chat":    {Runs: 1, Conversations: 1, User: 4, Assistant: 1, Reasoning: 2, Calls: 1, Results: 1, System: 2},
 	"cursor/between": {Runs: 2, Conversations: 2, User: 1, Assistant: 1, Results: 1},
 	"cursor/both":    {Runs: 2, Conversations: 2, User: 2, Assistant: 3, Calls: 1, Results: 1},

@@ -75,15 +75,26 @@ func (p *parser) projectFrom(content jsontext.Value) {
 func (p *parser) chatMeta(row jsontext.Value) {
 	v := row.Get("value")
 	p.model = v.Get("lastUsedModel").Str()
+	origin := v.Get("subagentInfo")
 	p.conv = transcript.Conversation{
-		Title: format.Title(v.Get("name").Str()), Model: p.model, Mode: v.Get("mode").Str(), Started: firstTime(v.Get("createdAt")),
+		Title: chatTitle(v.Get("name")), Agent: origin.Get("typeName").Str(), Model: p.model, Mode: v.Get("mode").Str(), Started: firstTime(v.Get("createdAt")),
+		Child: origin.IsObject(),
 	}
 	p.isMetadata, p.messagesElsewhere = true, true
-	if p.conv.Mode != "" {
-		p.facts = transcript.Attributes{"mode": p.conv.Mode}
-	}
+	p.facts = transcript.Attributes{}
+	p.facts.Set("mode", p.conv.Mode)
+	p.facts.Set("call", origin.Get("toolCallId").Str())
 	p.emitHints()
+	p.link(origin.Get("parentAgentId").Str(), p.session)
 	p.uncountedRow(row, transcript.KindLifecycle, tableMeta)
+}
+
+// chatTitle reads the title of a session, "" where it is the one that each begins with.
+func chatTitle(v jsontext.Value) string {
+	if v.Is("New Agent") {
+		return ""
+	}
+	return format.Title(v.Str())
 }
 
 // document reads meta.json of a command line session (title, directory, times) or workspace.json of a folder that was open in
@@ -111,7 +122,7 @@ func (p *parser) document() {
 		return
 	}
 	p.conv = transcript.Conversation{
-		Title: format.Title(v.Get("title").Str()), Project: v.Get("cwd").Str(), Started: firstTime(v.Get("createdAtMs")), Child: v.Get("isSubagent").Bool() == transcript.Yes,
+		Title: chatTitle(v.Get("title")), Project: v.Get("cwd").Str(), Started: firstTime(v.Get("createdAtMs")), Child: v.Get("isSubagent").Bool() == transcript.Yes,
 	}
 	p.emitHints()
 	p.uncountedRow(v, transcript.KindLifecycle, roleMeta)

@@ -1,6 +1,7 @@
 // Package cursor reads the conversations of Cursor, both the editor and the command line agent: transcripts in
 // ~/.cursor/projects/<slug>/agent-transcripts (JSON lines, or plain text of older versions), the conversations in the editor's
-// database globalStorage/state.vscdb, and those of the command line in ~/.cursor/chats/<hash>/<session>/store.db. It also reads what the
+// database globalStorage/state.vscdb, and those of the command line in ~/.cursor/chats/<hash>/<session>/store.db, or, if another editor
+// runs it (the Agent Client Protocol), in ~/.cursor/acp-sessions/<session>/store.db. It also reads what the
 // command line prints with --output-format stream-json or json, if somebody has saved it.
 //
 // Producer: editor 0.43 to 3.13, composers of version 1 to 17, command line 2025 to 2026.09. Cursor publishes no layout; checked in
@@ -43,7 +44,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 7 }
+func (cursor) Version() int { return 8 }
 
 // The roles of the files.
 const (
@@ -63,8 +64,10 @@ func (cursor) Places() []format.Place {
 	const deletes = "conversations that are deleted; new versions of the editor have emptied old ones"
 	var all []format.Place
 	for _, dir := range []string{"~/.cursor", "$CURSOR_CONFIG_DIR", "$XDG_CONFIG_HOME/cursor"} {
-		all = append(all, format.Place{Name: "cursor", Path: dir + "/projects"}, format.Place{Name: "cursor", Path: dir + "/chats"})
+		all = append(all, format.Place{Name: "cursor", Path: dir + "/projects"}, format.Place{Name: "cursor", Path: dir + "/chats"},
+			format.Place{Name: "cursor", Path: dir + "/" + acpDir})
 	}
+	all = append(all, format.Place{Name: "cursor", Path: "$CURSOR_DATA_DIR/projects"})
 	for _, home := range format.ConfigHomes {
 		user := home + "/Cursor/User/"
 		all = append(all, format.Place{Name: "cursor", Path: user + "globalStorage", Holds: stateName, Deletes: deletes},

@@ -28,7 +28,8 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
 	case name == storeName && isStore(h):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
-	case name == metaName && workspaceHash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
+	case name == metaName && (workspaceHash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation") ||
+		path.Base(path.Dir(dir)) == acpDir && format.HasKeys(h.Bytes, "schemaVersion", "cwd")):
 		return format.Claim{Strength: format.Certain, Role: roleMeta}
 	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && strings.Contains("/"+h.Path, "/Cursor/User/") && // other editors have such files, too
 		(format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
@@ -90,7 +91,7 @@ func (cursor) Withholds(h format.Head) bool {
 	switch {
 	case name == stateName:
 		return len(h.Bytes) > 0 && !format.IsSQLite(h.Bytes)
-	case strings.HasPrefix(name, stateName) || strings.HasPrefix(name, storeName+"-") && workspaceHash.MatchString(path.Base(path.Dir(dir))):
+	case strings.HasPrefix(name, stateName) || strings.HasPrefix(name, storeName+"-") && isSessions(path.Dir(dir)):
 		return true
 	case name == "mcp-auth.json":
 		return true
@@ -108,7 +109,12 @@ func isStore(h format.Head) bool {
 		return false
 	}
 	return format.ContainsAll(h.Bytes, "TABLE blobs", "TABLE meta") ||
-		workspaceHash.MatchString(path.Base(path.Dir(path.Dir(h.Path))))
+		isSessions(path.Dir(path.Dir(h.Path)))
+}
+
+// isSessions reports whether a directory holds those of the command line's sessions.
+func isSessions(dir string) bool {
+	return workspaceHash.MatchString(path.Base(dir)) || path.Base(dir) == acpDir
 }
 
 // isTranscript reports whether a line begins like Cursor's. These have nothing before the role.

@@ -14,6 +14,7 @@ const (
 	stateName      = "state.vscdb"
 	storeName      = "store.db"
 	metaName       = "meta.json"
+	acpDir         = "acp-sessions"
 	workspaceName  = "workspace.json"
 	workspacesDir  = "workspaceStorage"
 )

@@ -21,7 +21,11 @@ const (
 )
 
 // injectedTags begin messages that Cursor injects in the user's role.
-var injectedTags = []string{"<user_info>", "<system_notification>", "<system_reminder>", "<system-reminder>", "<open_and_recently_viewed_files>", "<agent_transcripts>", "<rules>", "<git_status>"}
+var injectedTags = []string{
+	"<user_info>", "<system_notification>", "<system_reminder>", "<system-reminder>", "<open_and_recently_viewed_files>", "<agent_transcripts>", "<rules>", "<git_status>",
+	"<project_layout>", "<always_applied_workspace_rules>", "<agent_requestable_workspace_rules>", "<user_rules>", "<cursor_rules_context>", "<agent_skills>",
+	"<available_skills>", "<instructions_update>", "<mcp_instructions>", "<mcp_file_system>", "<mcp_file_system_servers>", "<task_notification>", "<agent_notification>",
+}
 
 // readTags separates the time and the user's text of a prompt from the tags around them.
 func readTags(text string) (t tags) {
