@@ -96,11 +96,19 @@ func detectThread(h format.Head) format.Claim {
 // these files use.
 func (amp) Places() []format.Place {
 	const deletes = "a thread that is deleted in it"
-	return []format.Place{
+	all := []format.Place{
 		{Name: "amp", Path: "~/.local/share/amp/threads", Deletes: deletes},
 		{Name: "amp", Path: "$XDG_DATA_HOME/amp/threads", Deletes: deletes},
 		{Name: "amp", Path: "$AMP_DATA_DIR/threads", List: true, Deletes: deletes},
 	}
+	for _, home := range format.ConfigHomes {
+		for _, editor := range []string{"Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium"} {
+			for _, dir := range []string{"threads3", "threads"} {
+				all = append(all, format.Place{Name: "amp", Path: home + "/" + editor + "/User/globalStorage/sourcegraph.amp/" + dir, Deletes: deletes})
+			}
+		}
+	}
+	return all
 }
 
 // Parse yields the records of one file.

@@ -55,7 +55,7 @@ const (
 func (opencode) Places() []format.Place {
 	const deletes = "sessions that are deleted, messages that are reverted, old tool output (compaction.prune)"
 	places := format.Place{Name: "opencode", Deletes: deletes}.At("~/.local/share/opencode", "$XDG_DATA_HOME/opencode", "$OPENCODE_DB")
-	places = append(places, format.Place{Name: "kilo", Deletes: deletes}.At("~/.local/share/kilo", "$XDG_DATA_HOME/kilo")...)
+	places = append(places, format.Place{Name: "kilo", Deletes: deletes}.At("~/.local/share/kilo", "$XDG_DATA_HOME/kilo", "$KILO_DB")...)
 	return append(places, format.Place{Name: "mimocode", Deletes: deletes}.At("~/.local/share/mimocode", "$XDG_DATA_HOME/mimocode", "$MIMOCODE_HOME/data", "$MIMOCODE_DB")...)
 }
 
