@@ -139,6 +139,8 @@ var casesOfAgents = map[string]caseTotals{
 	"cline/left":     {Runs: 2, Conversations: 2, User: 1, Requests: 1, Cost: 250000},
 	"cline/roo": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 2, Assistant: 1, Calls: 1, System: 1,
 		Requests: 4, Input: 160, Output: 67, CacheRead: 4400, CacheWrite: 1010, Cost: 27000},
+	"cline/sidecar": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 2, Calls: 1, Results: 1,
+		Requests: 3, Input: 240, Output: 27, CacheRead: 10, Cost: 3000},
 	"cline/sdk": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 4, Reasoning: 1, Calls: 2, Results: 1, System: 2,
 		Requests: 3, Input: 143, Output: 35, CacheRead: 604, CacheWrite: 302, Cost: 4000},
 	"cline/plan": {Runs: 1, Conversations: 1, User: 2, Results: 1, System: 6, Requests: 1, Input: 500, Output: 20, CacheRead: 400, Cost: 10000},

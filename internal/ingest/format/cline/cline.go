@@ -37,7 +37,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 8 }
+func (cline) Version() int { return 9 }
 
 // The roles of the files.
 const (
@@ -47,6 +47,8 @@ const (
 	roleHistory  = "history-item"
 	roleSession  = "session"  // <session>.messages.json
 	roleManifest = "manifest" // <session>.json
+
+	roleCompaction = "compaction" // <session>.compaction.json
 )
 
 // Parse yields the records of one file.
@@ -68,6 +70,8 @@ func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.session()
 		case roleManifest:
 			p.manifest()
+		case roleCompaction:
+			p.compaction()
 		}
 	}
 }

@@ -19,6 +19,8 @@ var taskFiles = map[string]struct{ role, key string }{
 	"history_item.json":             {roleHistory, `"task"`},
 }
 
+const compactionSuffix = ".compaction.json"
+
 // Detect claims the files of a task by their names, and sessions by name and content. Only the folders of tasks and
 // sessions are a root: settings, which may hold keys, and caches lie beside them.
 func (cline) Detect(h format.Head) format.Claim {
@@ -42,6 +44,8 @@ func (cline) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Weak, Role: format.Other}
 	case strings.HasSuffix(name, ".messages.json"):
 		return detectSession(h, dir)
+	case strings.HasSuffix(name, compactionSuffix) && path.Base(path.Dir(dir)) == "sessions" && format.HasKeys(h.Bytes, "source_message_count"):
+		return format.Claim{Strength: format.Likely, Role: roleCompaction, Root: path.Dir(dir)}
 	case name == path.Base(dir)+".json" && path.Base(path.Dir(dir)) == "sessions" && format.HasKeys(h.Bytes, "session_id"):
 		return format.Claim{Strength: format.Likely, Role: roleManifest, Root: path.Dir(dir)}
 	}

@@ -160,6 +160,9 @@ func textOf(b jsontext.Value) jsontext.Value {
 const compactionSummary = "compaction_summary"
 
 func isCompaction(v jsontext.Value) bool {
+	if v.Get("compactionSummary").Bool() == transcript.Yes {
+		return true
+	}
 	for _, holder := range []jsontext.Value{v.Get("metadata"), v} {
 		if holder.Get("kind").Is(compactionSummary) || holder.Get("type").Is(compactionSummary) {
 			return true
@@ -205,8 +208,30 @@ func (p *parser) classify(e *transcript.Event, part *transcript.Part, b jsontext
 		if call := p.calls[part.Result.Call]; len(call) > 0 {
 			part.Result.Name = call[0].Name
 		}
+	case "image", "image_ref", "file":
+		e.Verdict, e.Kind = transcript.Uncounted, transcript.KindNotice
 	default:
 		e.Verdict, e.Kind = transcript.Uncounted, transcript.KindUnknown
+	}
+}
+
+// compaction yields the summaries in <session>.compaction.json, or in that of a subagent: what the model sees in place of the messages before
+// it. The other messages in the file are those of the session.
+func (p *parser) compaction() {
+	if stem := strings.TrimSuffix(path.Base(p.in.Path), compactionSuffix); stem != p.task {
+		p.task += "/" + stem
+	}
+	p.emit(&transcript.Run{ID: p.task, Named: true})
+	if !p.document() {
+		return
+	}
+	for v := range p.doc.Get("messages").Items() {
+		if isCompaction(v) {
+			e := p.event(v, transcript.KindCompaction, "system", roleCompaction, v.Get("ts").MilliTime())
+			content := v.Get("content")
+			e.Run, e.Conversation, e.Parts = p.task, "", []transcript.Part{jsontext.PartIn(v, content, blockText(content))}
+			p.emit(e)
+		}
 	}
 }
 
