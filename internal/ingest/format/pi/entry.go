@@ -109,7 +109,7 @@ func readMessage(v jsontext.Value) (m message) {
 // shell reads the members of a command that the user ran.
 func (m *message) shell(key string, f jsontext.Value) {
 	switch key {
-	case "command":
+	case "command", "code":
 		m.command = f
 	case "output":
 		m.output = f

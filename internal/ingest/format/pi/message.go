@@ -93,7 +93,9 @@ func (r *reader) message(e *entry, m *message) {
 	case "toolResult":
 		r.result(e, m)
 	case "bashExecution":
-		r.shell(e, m)
+		r.shell(e, m, "bash")
+	case "pythonExecution": // Oh My Pi
+		r.shell(e, m, "python")
 	default:
 		ev := r.event(e, transcript.KindSystem, "system", m.role)
 		ev.Attributes.Set("custom_type", e.message.Get("customType").Str())
@@ -171,14 +173,16 @@ func (r *reader) assistant(e *entry, m *message) {
 			if !v.Get("text").IsBlank() {
 				r.Emit(newEvent(v, transcript.KindMessage, typ))
 			}
-		case "thinking":
+		case "thinking", "redactedThinking":
 			r.Emit(newEvent(v, transcript.KindReasoning, typ))
 		case "toolCall", "toolUse", "tool_use", "functionCall": // all but the first only in sessions that OpenClaw imported
 			ev := newEvent(v, transcript.KindToolCall, typ)
 			ev.Parts[0].Call = r.call(e, v)
 			r.Emit(ev)
+		case "anthropicServerTool": // Oh My Pi
+			r.Emit(r.serverTool(e, v.Get("block"), newEvent))
 		default:
-			ev := newEvent(v, transcript.KindUnknown, typ)
+			ev := newEvent(v, cmp.Or(blockKinds[typ], transcript.KindUnknown), typ)
 			r.uncount(ev)
 			r.Emit(ev)
 		}
@@ -195,6 +199,28 @@ func (r *reader) assistant(e *entry, m *message) {
 	}
 	r.setModel(m.model)
 	r.answerUsage(e, m)
+}
+
+// blockKinds are the known types of blocks of an answer that do not count. Only Oh My Pi writes them.
+var blockKinds = map[string]transcript.Kind{
+	"image": transcript.KindNotice, "audio": transcript.KindNotice, "video": transcript.KindNotice, "fallback": transcript.KindNotice,
+}
+
+// serverTool returns a call that the provider answered itself, or its result.
+func (r *reader) serverTool(e *entry, v jsontext.Value, newEvent func(jsontext.Value, transcript.Kind, string) *transcript.Event) *transcript.Event {
+	typ := v.Get("type").Word()
+	if call := v.Get("tool_use_id").Str(); call != "" {
+		ev := newEvent(v, transcript.KindToolResult, typ)
+		ev.Role = "tool"
+		content := v.Get("content")
+		ev.Parts[0].Result = &transcript.Result{
+			Call: call, Name: r.toolNames[call], Output: int64(content.Len()), Failed: transcript.True(content.Get("error_code").Exists()),
+		}
+		return ev
+	}
+	ev := newEvent(v, transcript.KindToolCall, typ)
+	ev.Parts[0].Call = r.call(e, v)
+	return ev
 }
 
 func (r *reader) call(e *entry, v jsontext.Value) *transcript.Call {
@@ -243,15 +269,14 @@ func (r *reader) result(e *entry, m *message) {
 	r.toolUsage(e, m)
 }
 
-// shell yields a command that the user ran, as a call and its result.
-func (r *reader) shell(e *entry, m *message) {
+// shell yields a command, or code, that the user ran, as a call and its result.
+func (r *reader) shell(e *entry, m *message, name string) {
 	id := e.id
 	if id == "" {
 		r.calls++
 		r.results = r.calls
 		id = "#" + strconv.Itoa(r.calls)
 	}
-	const name = "bash"
 	ev := r.event(e, transcript.KindToolCall, "user", m.role)
 	ev.Parts[0] = r.part(e, m.command)
 	ev.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(m.command.Len())}

@@ -44,7 +44,7 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 8 }
+func (pi) Version() int { return 9 }
 
 // The roles of the files.
 const (

@@ -7,7 +7,7 @@ import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 var textOf = jsontext.Appended(appendText)
 
 func appendText(dst []byte, v jsontext.Value) []byte {
-	if repeats(v) {
+	if repeats(v) || v.Get("type").Is("redactedThinking") {
 		return dst
 	}
 	if v.Get("kind").IsString() && (v.Get("seq").Exists() || v.Get("createdAt").Exists()) {
@@ -30,7 +30,7 @@ func visitLine(dst []byte, depth int, key string, value jsontext.Value) ([]byte,
 func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "parentId", "timestamp", "role", "api", "provider", "model", "modelId", "responseModel", "responseId", "usage",
-		"stopReason", "rawStopReason", "toolCallId", "thinkingSignature", "textSignature", "thoughtSignature", "signature", "mimeType",
+		"stopReason", "rawStopReason", "toolCallId", "tool_use_id", "encrypted_content", "thinkingSignature", "textSignature", "thoughtSignature", "signature", "mimeType",
 		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "parentSessionId", "branchedFrom", "thinkingLevel",
 		"event_zstd", "navigation_json": // of database rows whose entry could not be read
 		return dst, true

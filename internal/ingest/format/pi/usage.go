@@ -28,7 +28,9 @@ func (r *reader) readUsage(e *entry, v jsontext.Value) *transcript.Usage {
 			u.CacheWrite = count(f)
 		case "cacheWrite1h":
 			u.CacheWrite1h = f.Count()
-		case "reasoning":
+		case "cttl": // Oh My Pi
+			u.CacheWrite1h = f.Get("ephemeral1h").Count()
+		case "reasoning", "reasoningTokens":
 			u.Reasoning = f.Count()
 		case "cost":
 			if total := f.Get("total").NanoUSD(); total.N > 0 {
@@ -36,6 +38,7 @@ func (r *reader) readUsage(e *entry, v jsontext.Value) *transcript.Usage {
 			}
 		}
 	}
+	addOrchestration(u, v.Get("orchestration"), count)
 	u.Reasoning.N = min(max(u.Reasoning.N, 0), u.Output.N)
 	if u.CacheWrite1h.N = min(max(u.CacheWrite1h.N, 0), u.CacheWrite.N); u.CacheWrite1h.N == 0 {
 		u.CacheWrite1h = transcript.Count{}
@@ -48,6 +51,24 @@ func (r *reader) readUsage(e *entry, v jsontext.Value) *transcript.Usage {
 		u.Rank = 1
 	}
 	return u
+}
+
+// addOrchestration adds what a provider used for its own purposes, which is billed, too, and which Oh My Pi states beside the conversation's tokens.
+func addOrchestration(u *transcript.Usage, v jsontext.Value, count func(jsontext.Value) transcript.Count) {
+	for key, f := range v.Fields() {
+		class := &u.Input
+		switch key {
+		case "input":
+		case "output":
+			class = &u.Output
+		case "cacheRead":
+			class = &u.CacheRead
+		default:
+			continue
+		}
+		n := count(f)
+		class.N, class.Known = class.N+n.N, class.Known || n.Known
+	}
 }
 
 // answerUsage yields the usage of an answer.
