@@ -15,6 +15,7 @@ const (
 			navigation_json TEXT, PRIMARY KEY (session_id, seq)) STRICT;
 		INSERT INTO later SELECT session_id, seq, event_json, created_at, NULL, NULL, NULL FROM transcript_events;
 		DROP TABLE transcript_events; ALTER TABLE later RENAME TO transcript_events`
+	clawD    = "0f000000-0000-4000-8000-00000000000d"
 	clawBase = ".openclaw/agents/main/agent/openclaw-agent.sqlite"
 )
 
@@ -71,5 +72,22 @@ func TestLifeOpenClawBase(t *testing.T) {
 	w.ingestAndCheck("what is not kept has changed", "openclaw", s.dir, want, 0, 0, 0)
 	s.write(clawHouse+claudeB+".jsonl", piHead(claudeB, 1, "")+piTurn("b", 100)) // as the program left it when it made the database
 	w.ingestAndCheck("a file of before", "openclaw", s.dir, want, 1, 0, 0)
+
+	// The chat had another session before, from which the child was started. Its file was moved when the database was made, as was one that the
+	// database did not get.
+	b.do("INSERT INTO session_windows VALUES (?, 'agent:main:main', 10, 10), (?, 'agent:main:main', 30, 30), (?, 'agent:main:subagent:x', 20, 20)", claudeC, claudeA, claudeB)
+	b.clawSays(claudeC, 0, piHead(claudeC, 2, "")+piTurn("c", 200))
+	const aside = ".openclaw/agents/main/session-sqlite-import-archive/"
+	s.move(clawHouse+claudeB+".jsonl", aside+"agent_main_subagent_x."+claudeB+".jsonl.imported-1793700000000")
+	s.write(aside+"archive-tier."+clawD+".jsonl.reset.2026-11-01T10-00-00.000Z.imported-1793700000000", piHead(clawD, 3, "")+piTurn("d", 300))
+	want.runs, want.conversations, want.events, want.in, want.out, want.cost = 3, 4, want.events+4, want.in+20, want.out+6, want.cost+20000
+	want.links = 2 // the child's former parent was the chat's latest session
+	w.ingestAndCheck("earlier sessions", "openclaw", s.dir, want)
+	if got := w.query("SELECT r.native_id || ' ' || r.agent FROM v_runs r WHERE r.group_id = 'agent:main:main' ORDER BY 1"); len(got) != 2 || got[0] != claudeA+" main" || got[1] != claudeC+" main" {
+		t.Errorf("the chat's sessions are %q", got)
+	}
+	if got := w.query("SELECT agent FROM v_runs WHERE native_id = '" + clawD + "'"); len(got) != 1 || got[0] != "main" {
+		t.Errorf("what the database did not get is of %q", got)
+	}
 	w.checkNoSecrets()
 }

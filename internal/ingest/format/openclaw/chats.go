@@ -9,9 +9,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// chat is a chat with its latest session, its label and the key of the chat that spawned it.
+// chat is a chat with one of its sessions, mostly the latest, its label and the key of the chat that spawned it.
 type chat struct {
 	key, session, label, spawnedBy string
+	began                          int64 // when the session began, 0 if that is not stated
 	at                             transcript.Origin
 }
 
@@ -22,7 +23,7 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 		v, at := out.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 		var all []chat
 		for key, c := range v.Fields() {
-			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(), jsontext.OriginIn(at, v, c)})
+			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(), 0, jsontext.OriginIn(at, v, c)})
 		}
 		emitChats(&out, all)
 	}
@@ -38,8 +39,9 @@ func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 			if v.Get("session_id").Str() == "" {
 				out.Emit(&transcript.Problem{Kind: "no session", Reason: "the chat names no session", Origin: o.Origin})
 			}
+			began, _ := v.Get("created_at").Int()
 			all = append(all, chat{strings.Clone(v.Get("session_key").Str()), strings.Clone(v.Get("session_id").Str()),
-				strings.Clone(v.Get("label").Str()), strings.Clone(v.Get("spawned_by").Str()), o.Origin})
+				strings.Clone(v.Get("label").Str()), strings.Clone(v.Get("spawned_by").Str()), began, o.Origin})
 		}
 		emitChats(&out, all)
 	}
@@ -47,14 +49,19 @@ func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // emitChats yields the sessions of chats as runs that are only named here.
 func emitChats(out *format.Sink, all []chat) {
-	ids := map[string]string{}
+	sessions := map[string][]chat{}
 	for _, c := range all {
-		ids[c.key] = c.session
+		sessions[c.key] = append(sessions[c.key], c)
 	}
 	for _, c := range all {
-		by := ids[c.spawnedBy]
 		if c.session == "" {
 			continue
+		}
+		by := ""
+		for n, p := range sessions[c.spawnedBy] { // in the order of their times: the last one that was there already
+			if n == 0 || c.began == 0 || p.began <= c.began {
+				by = p.session
+			}
 		}
 		if by == c.session {
 			by = ""

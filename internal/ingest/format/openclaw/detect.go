@@ -68,7 +68,7 @@ var uuid = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-
 
 // rootOf returns the directory that may hold an agent's sessions and nothing else. own says that the path shows that it is OpenClaw's.
 func rootOf(dir, top string) (root string, own bool) {
-	if path.Base(dir) != "sessions" {
+	if !isHouse(path.Base(dir)) {
 		return "", false
 	}
 	agentDir := path.Dir(dir)

@@ -17,7 +17,9 @@
 //     first copies. A message is identified by the time in itself, and an answer that is written twice was one request.
 //   - From July 2026 on (2026.7.2) live sessions are in a database, agents/<agent>/agent/openclaw-agent.sqlite, one row per entry; from
 //     2026.9.7 on long entries are compressed. The database also holds keys: only the rows of sessions are taken. The files that it still
-//     writes as .jsonl.reset and .jsonl.deleted, also compressed ones, are read.
+//     writes as .jsonl.reset and .jsonl.deleted, also compressed ones, are read, and so are those that it moved to session-sqlite-import-archive
+//     when it made the database. Of a chat the database has all sessions (session_windows).
+//   - An answer of Codex, which OpenClaw runs, states the tokens of its last request only. Codex's own session has all, so these do not count.
 package openclaw
 
 import (
@@ -43,7 +45,7 @@ var (
 func (openclaw) Name() string { return "openclaw" }
 
 // Version counts changes of what Parse yields.
-func (openclaw) Version() int { return 7 }
+func (openclaw) Version() int { return 8 }
 
 // The roles of the files.
 const (
@@ -77,7 +79,8 @@ func (openclaw) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		return pi.Parse(in.Reader, storedSession(in.Path))
 	}
 	n := nameOf(in.Path)
-	s := pi.Session{ID: n.session, Agent: agentOf(in.Path), Shared: true, Order: n.order(), Rank: n.rank(), Rewritten: true, Prompt: userText}
+	s := n.entries()
+	s.Agent = agentOf(in.Path)
 	if in.Role == roleCompressed {
 		s.Inner = "zstd"
 	}

@@ -9,9 +9,7 @@ import (
 )
 
 // storeName is the database in which newer versions keep an agent's sessions, and its keys.
-const (
-	storeName = "openclaw-agent.sqlite"
-)
+const storeName = "openclaw-agent.sqlite"
 
 // Split takes the entries out of the database, one original per session, and the list of chats, as one original. An entry is in one of
 // two columns; the second came with a later version.
@@ -28,18 +26,31 @@ func (openclaw) Split(role string) []format.Split {
 		Rows: []format.Query{{
 			Name: roleRows, SQL: `SELECT * FROM transcript_events WHERE session_id = ?1 ORDER BY seq`, JSON: entryColumns, Zstd: entryColumns[1:],
 		}},
-	}, chatSplit("session_nodes", "current_session_id"), chatSplit("session_entries", "session_id", "session_nodes")}
+	},
+		chatSplit("session_nodes", "current_session_id", true).IfTable("session_windows"),
+		chatSplit("session_nodes", "current_session_id", false).UnlessTable("session_windows"),
+		chatSplit("session_entries", "session_id", false).UnlessTable("session_nodes"),
+	}
 }
 
-// chatSplit takes out the chats in a table; earlier versions had another table. Columns that change with every message are left out.
-func chatSplit(table, session string, without ...string) format.Split {
+// chatSplit takes out the chats in a table; earlier versions had another table. Columns that change with every message are left out. With
+// windows, the chats have their earlier sessions as well, and the times when they began.
+func chatSplit(table, session string, windows bool) format.Split {
+	count, rows := "count(*)", "SELECT * FROM chats ORDER BY session_key"
+	if windows {
+		count = "count(*) + (SELECT count(*) FROM session_windows)"
+		rows = `SELECT c.*, w.created_at FROM chats c LEFT JOIN session_windows w USING (session_id)
+			UNION ALL SELECT w.session_key, w.session_id, NULL, c.spawned_by, w.created_at
+			FROM session_windows w JOIN chats c ON c.session_key = w.session_key WHERE w.session_id <> c.session_id
+			ORDER BY 1, 5, 2`
+	}
 	return format.Split{
-		Role: roleStoredChats, With: []string{table}, Without: without,
-		Keys: `SELECT 'chats', CAST(coalesce(max(updated_at), 0) AS INTEGER), count(*), '' FROM ` + table + ` HAVING count(*) > 0`,
-		Rows: []format.Query{{Name: roleStoredChats, SQL: `SELECT session_key, ` + session + ` AS session_id,
+		Role: roleStoredChats, With: []string{table},
+		Keys: `SELECT 'chats', CAST(coalesce(max(updated_at), 0) AS INTEGER), ` + count + `, '' FROM ` + table + ` HAVING count(*) > 0`,
+		Rows: []format.Query{{Name: roleStoredChats, SQL: `WITH chats AS (SELECT session_key, ` + session + ` AS session_id,
 			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.label') END AS label,
 			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.spawnedBy') END AS spawned_by
-			FROM ` + table + ` WHERE ?1 = '' ORDER BY session_key`}},
+			FROM ` + table + ` WHERE ?1 = '') ` + rows}},
 	}
 }
 
@@ -54,7 +65,8 @@ func (openclaw) Apart(role string) bool {
 // storedSession returns what is known about the session of some rows, which is live.
 func storedSession(file string) pi.Session {
 	n := fileName{session: strings.TrimSuffix(path.Base(file), ".ndjson")}
-	s := pi.Session{ID: n.session, Shared: true, Order: n.order(), Rank: n.rank(), Rewritten: true, Columns: entryColumns, Prompt: userText}
+	s := n.entries()
+	s.Columns = entryColumns
 	// agents/<agent>/agent/openclaw-agent.sqlite/<session>.ndjson
 	if home := path.Dir(path.Dir(file)); path.Base(home) == "agent" {
 		if agent := path.Base(path.Dir(home)); agent != "." && agent != "/" {

@@ -29,6 +29,8 @@ type Session struct {
 	Columns []string
 	// Prompt returns the user's part of a prompt, "" if there is none; nil leaves prompts unchanged.
 	Prompt func(string) string
+	// Mirrors reports whether another program that has answered keeps the requests behind a message in files of its own; nil for no.
+	Mirrors func(message jsontext.Value) bool
 
 	printed bool // saved output, which may be that of several sessions
 }

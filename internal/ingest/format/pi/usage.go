@@ -81,6 +81,10 @@ func (r *reader) answerUsage(e *entry, m *message) {
 	if sent, ok := m.ownTime(); ok {
 		u.Alias = selfKey(u, sent)
 	}
+	if r.s.Mirrors != nil && r.s.Mirrors(e.message) {
+		u.Verdict = transcript.DerivedTotal
+		u.Attributes.Set("of", "codex")
+	}
 	r.emitUsage(e, u)
 }
 
