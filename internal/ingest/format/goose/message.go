@@ -114,7 +114,7 @@ func (m *message) block(v jsontext.Value) {
 		m.call(typ, v)
 	case "toolResponse":
 		m.result(typ, v)
-	case "image", "toolConfirmationRequest", "actionRequired", "systemNotification":
+	case "image", "document", "toolConfirmationRequest", "actionRequired", "systemNotification":
 		m.emit(m.Event(transcript.KindNotice, m.role, typ, v), transcript.Uncounted)
 	case "conversationCompacted", "contextLengthExceeded", "summarizationRequested":
 		m.emit(m.Event(transcript.KindCompaction, m.role, typ, v), transcript.Uncounted)

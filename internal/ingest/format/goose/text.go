@@ -111,7 +111,8 @@ var (
 )
 
 func appendStrings(dst []byte, v jsontext.Value) []byte {
-	binary := v.Get("type").Is("image") || v.Get("type").Is("redactedThinking")
+	typ := v.Get("type")
+	binary := typ.Is("image") || typ.Is("document") || typ.Is("redactedThinking")
 	return jsontext.AppendText(dst, v, func(dst []byte, depth int, key string, m jsontext.Value) ([]byte, bool) {
 		return dst, alwaysSkipped[key] || depth == 1 && (skippedKeys[key] || binary && key == "data") || m.IsDataURL()
 	})
