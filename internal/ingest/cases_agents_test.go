@@ -169,6 +169,7 @@ var casesOfAgents = map[string]caseTotals{
 	"claude-ai-export/blocks": {Runs: 3, Conversations: 3, User: 4, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3},
 	"claude-ai-export/spoken": {Runs: 1, Conversations: 1, User: 2, Assistant: 1},
 	"claude-ai-export/twice":  {Runs: 2, Conversations: 2, User: 4, Assistant: 1, Reasoning: 1, Calls: 1},
+	"claude-ai-export/design": {Runs: 1, Conversations: 1, Problems: 1, User: 3, Assistant: 1, Reasoning: 1, Calls: 2, Results: 1, System: 2},
 	"claude-ai-export/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Assistant: 2, Results: 2, System: 1},
 	"pi/tree": {Runs: 1, Conversations: 1, Problems: 2, User: 2, Assistant: 4, Reasoning: 2, Calls: 5, Results: 7, System: 4,
 		Requests: 7, Input: 1039, Output: 160, CacheRead: 6000, CacheWrite: 200, CacheWrite1h: 50, Cost: 20900},

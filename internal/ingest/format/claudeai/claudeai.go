@@ -1,4 +1,5 @@
-// Package claudeai reads the conversations of Claude.ai's data export: conversations.json, one JSON array.
+// Package claudeai reads the conversations of Claude.ai's data export: conversations.json, one JSON array, and since 2026 the chats of Claude
+// Design, design_chats/<uuid>.json, one object each.
 //
 // The producer, Anthropic, documents nothing. Many readers describe exports of 2023 to 2026; their descriptions were
 // compared on 2026-11-23, together with a synthetic export. docs/formats/claude-ai-export.md describes layout and counting.
@@ -34,12 +35,17 @@ var _ format.Zipped = claudeai{}
 func (claudeai) Name() string { return "claude-ai-export" }
 
 // Version counts changes of what Parse yields.
-func (claudeai) Version() int { return 4 }
+func (claudeai) Version() int { return 5 }
 
-const roleConversations = "conversations"
+const (
+	roleConversations = "conversations"
+	roleDesign        = "design" // a chat of Claude Design
+)
 
-// InZip recognises the file by its name: other files with conversations in a zip repeat these or are a user's own.
-func (claudeai) InZip(name string) bool { return format.IsConversationsName(name) }
+// InZip recognises the files by their names: other files with conversations in a zip repeat these or are a user's own.
+func (claudeai) InZip(name string) bool {
+	return format.IsConversationsName(name) || designName.MatchString(name)
+}
 
 // Detect recognises the file by its first conversation, since ChatGPT's file has the same name.
 func (claudeai) Detect(h format.Head) format.Claim {
@@ -48,6 +54,9 @@ func (claudeai) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	}
 	v, alone := jsontext.FirstElement(h.Bytes)
+	if alone && inDesigns(h.Path) && (isDesign(v) || int64(len(h.Bytes)) < h.Size && v.Get("uuid").IsString() && v.Get("title").Exists()) {
+		return format.Claim{Strength: format.Certain, Role: roleDesign}
+	}
 	ours := !alone && format.IsConversationsName(name)
 	if !v.IsObject() || !isConversation(v, ours && int64(len(h.Bytes)) < h.Size) {
 		return format.Claim{}
@@ -79,21 +88,34 @@ func isConversation(v jsontext.Value, cut bool) bool {
 // Parse yields the records of one file.
 func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}}
+		p := &parser{Sink: format.Sink{Yield: yield}, text: textOf(in.Role)}
 		for o := range p.Each(jsontext.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
-			p.conversation(o)
+			if in.Role == roleDesign {
+				p.design(o)
+			} else {
+				p.conversation(o)
+			}
 		}
 	}
 }
 
 // Text returns the text of one part of an event.
-func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
-	return format.TextOf("a message", raw, jsontext.Appended(appendPiece))
+func (claudeai) Text(role string, raw []byte, _ int) (string, error) {
+	return format.TextOf("a message", raw, jsontext.Appended(textOf(role)))
+}
+
+// textOf returns what appends the text of a piece in a file of a role.
+func textOf(role string) func([]byte, jsontext.Value) []byte {
+	if role == roleDesign {
+		return appendDesign
+	}
+	return appendPiece
 }
 
 // parser parses one file.
 type parser struct {
 	format.Sink
+	text  func([]byte, jsontext.Value) []byte // appends the text of a piece
 	lend  format.Lender
 	event transcript.Event // reused
 	parts []transcript.Part

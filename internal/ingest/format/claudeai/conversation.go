@@ -46,8 +46,6 @@ func (p *parser) conversation(o jsontext.Object) {
 
 // emitRun yields the run and its conversation.
 func (p *parser) emitRun(v, messages jsontext.Value) {
-	created, updated := v.Get("created_at").Time(), v.Get("updated_at").Time()
-	rank, order := format.ExportRank(cmp.Or(updated, created))
 	title := v.Get("name").Str()
 	for m := range messages.Items() {
 		if title != "" {
@@ -57,19 +55,32 @@ func (p *parser) emitRun(v, messages jsontext.Value) {
 			title = format.Title(jsontext.Build(func(b []byte) []byte { return appendSaid(b, m) }))
 		}
 	}
-	var attributes transcript.Attributes
-	if v.Get("is_starred").Bool() == transcript.Yes {
-		attributes = transcript.Attributes{"starred": true}
+	h := header{
+		title: title, model: v.Get("model").Str(), project: v.Get("project", "name").Str(),
+		group: cmp.Or(v.Get("project", "uuid").Str(), v.Get("project_uuid").Str()), created: v.Get("created_at").Time(), updated: v.Get("updated_at").Time(),
 	}
-	model := v.Get("model").Str()
-	project := cmp.Or(v.Get("project", "uuid").Str(), v.Get("project_uuid").Str())
+	if v.Get("is_starred").Bool() == transcript.Yes {
+		h.attributes = transcript.Attributes{"starred": true}
+	}
+	p.emitHeader(&h)
+}
+
+// header is what a conversation states about itself.
+type header struct {
+	title, model, project, group string
+	created, updated             transcript.Time
+	attributes                   transcript.Attributes
+}
+
+// emitHeader yields the run and its conversation.
+func (p *parser) emitHeader(h *header) {
+	rank, order := format.ExportRank(cmp.Or(h.updated, h.created))
 	p.Emit(&transcript.Run{
-		ID: p.id, Rank: rank, Group: project, Project: v.Get("project", "name").Str(), Title: title, Model: model, Started: created, Ended: updated,
-		Attributes: attributes,
+		ID: p.id, Rank: rank, Group: h.group, Project: h.project, Title: h.title, Model: h.model, Started: h.created, Ended: h.updated, Attributes: h.attributes,
 	})
 	p.Emit(&transcript.Conversation{
 		ID: p.id, Run: p.id, Shared: true, Rank: rank, Order: order,
-		Title: title, Model: model, Project: v.Get("project", "name").Str(), Started: created, Ended: updated, Attributes: attributes,
+		Title: h.title, Model: h.model, Project: h.project, Started: h.created, Ended: h.updated, Attributes: h.attributes,
 	})
 }
 
@@ -89,7 +100,7 @@ func (p *parser) begin(v jsontext.Value, id string, kind transcript.Kind, role s
 
 // add appends a part to the event, whose range is whole.
 func (p *parser) add(whole, piece jsontext.Value) {
-	p.parts = append(p.parts, p.lend.Part(whole, piece, appendPiece))
+	p.parts = append(p.parts, p.lend.Part(whole, piece, p.text))
 }
 
 func (p *parser) emitEvent() {

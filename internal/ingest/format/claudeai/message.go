@@ -154,7 +154,7 @@ func (p *parser) block(b jsontext.Value, message string, n int, role string, at 
 			Call: b.Get("tool_use_id").Str(), Name: b.Get("name").Str(), Failed: b.Get("is_error").Bool(), Output: int64(b.Get("content").Len()),
 		}
 		p.pair(part.Result)
-	case "voice_note", "token_budget", "flag":
+	case "voice_note", "token_budget", "flag", "injected_prompt_block":
 		e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted
 	default:
 		e.Verdict = transcript.Uncounted
