@@ -263,3 +263,29 @@ func TestLifeLLMLongIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestLifeLLMRehashed has a database in which a new version of the program gives all messages new hashes.
+func TestLifeLLMRehashed(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, llmDir+"logs.db", llmFirst)
+	b.do(llmStore)
+	asked := b.messages("", "user:mend the basket")
+	tip := b.messages(asked, "assistant:mended")
+	b.turn("t1", "h1", asked, tip)
+	asked2 := b.messages(tip, "user:and the shelf")
+	tip2 := b.messages(asked2, "assistant:dusty")
+	b.turn("t2", "h1", asked2, tip2)
+	want := counts{runs: 1, conversations: 1, events: 4, in: 12, out: 6}
+	w.ingestAndCheck("told", "llm-logs", s.dir, want)
+	for _, stmt := range []string{
+		"UPDATE messages SET hash = 'new ' || hash, parent_hash = 'new ' || parent_hash", "UPDATE parts SET message_hash = 'new ' || message_hash",
+		"UPDATE turns SET parent_message_hash = 'new ' || parent_message_hash, tip_message_hash = 'new ' || tip_message_hash",
+		"UPDATE threads SET tip_message_hash = 'new ' || tip_message_hash",
+	} {
+		b.do(stmt)
+	}
+	w.ingestAndCheck("rehashed", "llm-logs", s.dir, want)
+	b.turn("t3", "h1", b.messages("new "+tip2, "user:thanks"), b.messages("new "+tip2, "user:thanks", "assistant:welcome"))
+	want.events, want.in, want.out = 6, 18, 9
+	w.ingestAndCheck("gone on", "llm-logs", s.dir, want)
+}

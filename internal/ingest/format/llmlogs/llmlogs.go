@@ -2,7 +2,7 @@
 // responses (0.5 to 0.31), the content-addressed threads, turns, messages and parts that replaced them (from 0.32), and, of
 // the months before, the table logs.
 //
-// Producer: checked in November 2026 against llm's migrations m001 to m027, its message store and its documentation on logging.
+// Producer: checked in November 2026 against llm's migrations m001 to m031, its message store and its documentation on logging.
 // Layout and counting: docs/formats/llm-logs.md.
 //
 // Identity: a conversation of llm is a run with one conversation; its thread has the same id. A message is identified by
@@ -30,13 +30,14 @@ var (
 	_ format.Placed     = llmlogs{}
 	_ format.Splitter   = llmlogs{}
 	_ format.Withholder = llmlogs{}
+	_ format.Resolver   = llmlogs{}
 )
 
 // Name returns "llm-logs".
 func (llmlogs) Name() string { return "llm-logs" }
 
 // Version counts changes of what Parse yields.
-func (llmlogs) Version() int { return 3 }
+func (llmlogs) Version() int { return 4 }
 
 // The roles of the files.
 const (
