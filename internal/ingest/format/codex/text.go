@@ -37,6 +37,11 @@ func appendCompacted(dst []byte, v jsontext.Value) []byte {
 	for item := range v.Get("replacement_history").Items() {
 		last = item
 	}
+	for entry := range v.Get("replacement_history_entries").Items() { // newest versions; an entry without an item refers to one before
+		if item := entry.Get("item"); item.Exists() {
+			last = item
+		}
+	}
 	dst, _ = appendItem(dst, last)
 	return dst
 }
