@@ -13,7 +13,8 @@ import (
 // never straddle members, and a unit begins with a member, so it resynchronises at the next unit at the latest.
 type walker struct {
 	// done is called for each entry that ended: whole says that all its bytes were seen, and sum is their hash.
-	done func(e Entry, sum blob.Ref, whole bool)
+	done     func(e Entry, sum blob.Ref, whole bool)
+	unhashed bool // done needs no sum
 
 	raw   int64 // offset of the next member in the tar stream
 	entry Entry
@@ -39,7 +40,9 @@ func (w *walker) member(data []byte) (wrong string) {
 			w.begin(h, base+int64(len(data)-len(rest)))
 		}
 		n := min(w.left, int64(len(rest)))
-		w.hash.Write(rest[:n])
+		if !w.unhashed {
+			w.hash.Write(rest[:n])
+		}
 		w.left, rest = w.left-n, rest[n:]
 		if w.left > 0 {
 			break
@@ -74,6 +77,9 @@ func (w *walker) end() {
 	w.done(w.entry, blob.Ref(w.hash.Sum(nil)), w.whole)
 }
 
+// within reports whether the next size raw bytes are of the entry that is open.
+func (w *walker) within(size int64) bool { return w.open && w.left+w.pad >= size }
+
 // gap is called instead of member for one of size raw bytes that cannot be read. If the header of the entry at the end of
 // the gap is in the gap, after is how many bytes of that entry follow; done gets it without a name. gap reports whether the
 // walker still knows its position.
@@ -105,26 +111,22 @@ func (w *walker) finish() {
 }
 
 // CopyUnit reads a unit of a pack as it is stored, to append it to another pack. members are the members of the unit. It
-// returns ErrCorrupt if their bytes do not match the table.
+// returns ErrCorrupt if their bytes are not those that were written, as the table has their hashes. Only members with headers
+// are inflated, for the names of entries.
 func CopyUnit(ctx context.Context, name string, p blob.Pack, members []blob.Member) (*Unit, error) {
 	unit := &Unit{}
 	if len(members) == 0 {
 		return unit, nil
 	}
-	w := walker{done: func(e Entry, _ blob.Ref, _ bool) { unit.Entries = append(unit.Entries, e) }}
+	w := walker{unhashed: true, done: func(e Entry, _ blob.Ref, _ bool) { unit.Entries = append(unit.Entries, e) }}
 	for _, m := range members {
 		data, err := readStored(ctx, name, p, m)
 		if err != nil {
 			return nil, err
 		}
-		raw, wrong := inflate(data)
-		if wrong == "" && int64(len(raw)) != m.RawSize {
-			wrong = "not as long as the manifest says"
-		}
-		if wrong == "" {
-			wrong = w.member(raw)
-		}
-		if wrong != "" {
+		if w.within(m.RawSize) {
+			w.gap(m.RawSize, 0)
+		} else if wrong := w.inflated(data, m.RawSize); wrong != "" {
 			return nil, corrupt(name, m.Offset, "%s", wrong)
 		}
 		unit.members = append(unit.members, stored{data: data, raw: m.RawSize, sum: m.SHA256})
@@ -134,6 +136,18 @@ func CopyUnit(ctx context.Context, name string, p blob.Pack, members []blob.Memb
 		return nil, fmt.Errorf("copy unit of pack %s at %d: the last entry goes on", name, members[0].Offset)
 	}
 	return unit, nil
+}
+
+// inflated parses a member as it is stored, and returns what is wrong with it.
+func (w *walker) inflated(data []byte, size int64) (wrong string) {
+	raw, wrong := inflate(data)
+	switch {
+	case wrong != "":
+		return wrong
+	case int64(len(raw)) != size:
+		return "not as long as the manifest says"
+	}
+	return w.member(raw)
 }
 
 // readStored reads a member as it is stored, and checks its hash.

@@ -233,9 +233,8 @@ type prefetch struct {
 // prefetchAhead is how many units are read ahead besides the one that is waited for. Each is in memory as stored.
 const prefetchAhead = 1
 
-// startPrefetch reads, in order and ahead of the consumer, those units that can be copied in compressed form. Copied
-// units are inflated to verify them, which takes longer than writing them. Nothing reads from the pack after stop
-// returns.
+// startPrefetch reads, in order and ahead of the consumer, those units that can be copied in compressed form: hashing them, and
+// inflating what has their names, takes longer than writing them. Nothing reads from the pack after stop returns.
 func startPrefetch(ctx context.Context, from *pack.View, units []oldUnit) (prefetched <-chan *prefetch, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	started := make(chan *prefetch, prefetchAhead)
