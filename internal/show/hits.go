@@ -40,8 +40,12 @@ func (h *hitPrinter) hit(r *search.Result) {
 }
 
 func (h *hitPrinter) heading(r *search.Result) string {
+	agent := cmp.Or(r.Conversation.Agent, r.Run.Agent)
 	title := terminal.FirstNonEmpty(r.Title(), strings.Join(terminal.NonEmpty(r.Flow(), r.Step()), " / "))
-	parts := terminal.NonEmpty(r.Event.Conversation, r.Place.Format, title, r.Project(), cmp.Or(r.Conversation.Agent, r.Run.Agent))
+	if title == "" && agent == "" { // as lists call it
+		title = terminal.FirstNonEmpty(r.Conversation.NativeID, r.Run.NativeID)
+	}
+	parts := terminal.NonEmpty(r.Event.Conversation, r.Place.Format, title, r.Project(), agent)
 	return h.style.Bold(terminal.Truncate(strings.Join(parts, "  "), h.width))
 }
 

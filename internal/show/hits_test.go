@@ -31,7 +31,7 @@ func TestCutMarks(t *testing.T) {
 	}
 }
 
-// TestHeadingWithoutTitle expects hits in a flow to say which flow and step it is.
+// TestHeadingWithoutTitle expects hits in a flow to say which flow and step it is, and others to have the name that lists give them.
 func TestHeadingWithoutTitle(t *testing.T) {
 	r := search.Result{Hit: index.Hit{Event: index.Event{Conversation: "c1"}}, Run: index.Run{Flow: "build"}}
 	r.Place.Format = "flow-studio"
@@ -41,6 +41,10 @@ func TestHeadingWithoutTitle(t *testing.T) {
 	}
 	r.Conversation.Step = "test"
 	if got, want := h.heading(&r), "c1  flow-studio  build / test"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Run.Flow, r.Conversation.Step, r.Run.NativeID = "", "", "api-gateway"
+	if got, want := h.heading(&r), "c1  flow-studio  api-gateway"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Run.Title = "Mend it"

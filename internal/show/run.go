@@ -201,10 +201,15 @@ func (v *viewer) list(all []index.Conversation) {
 	if len(all) == 0 {
 		return
 	}
-	g := terminal.Table{Columns: []terminal.Column{{Head: "conversation"}, {Head: "started", DropRank: 1}, {Head: "events", Right: true, DropRank: 2}, {Head: "calls", Right: true, DropRank: 3}, {Head: "what", Shorten: terminal.Truncate}}}
+	const cost = 4
+	g := terminal.Table{Columns: []terminal.Column{{Head: "conversation"}, {Head: "started", DropRank: 1}, {Head: "events", Right: true, DropRank: 3}, {Head: "calls", Right: true, DropRank: 4},
+		cost: {Head: "cost", Right: true, DropRank: 2}, {Head: "what", Shorten: terminal.Truncate}}}
 	for _, c := range all {
 		what := terminal.FirstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
-		g.Add(c.ID, v.FormatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), what)
+		g.Add(c.ID, v.FormatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), terminal.Dollars(c.Counts.CostUsed.OrNil()), what)
+	}
+	if !slices.ContainsFunc(all, func(c index.Conversation) bool { return c.Counts.CostUsed.Known }) {
+		g = *g.Without(cost)
 	}
 	if v.o.Format == "markdown" {
 		fmt.Fprintf(v.Out, "\n%s\n", fence(g.Render(0, terminal.Style{})))
