@@ -148,13 +148,13 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 		a.Note("The archive has no usage of any model yet. txarchive prices list '*' lists all prices")
 		return nil
 	}
-	g = &terminal.Table{Columns: []terminal.Column{{Head: "model used", Shorten: terminal.TruncateMiddle}, {Head: "records", Right: true, DropRank: 3}, {Head: "row", Shorten: terminal.TruncateMiddle}, {Head: "table", DropRank: 2}, {Head: "reason", Shorten: terminal.Truncate, DropRank: 1}}}
+	g = &terminal.Table{Columns: []terminal.Column{{Head: "model used", Shorten: terminal.TruncateMiddle}, {Head: "provider", DropRank: 4}, {Head: "records", Right: true, DropRank: 3}, {Head: "row", Shorten: terminal.TruncateMiddle}, {Head: "table", DropRank: 2}, {Head: "reason", Shorten: terminal.Truncate, DropRank: 1}}}
 	for _, m := range used {
 		row := terminal.TextOrDash(m.Row)
 		if m.Row != nil && m.Model != nil && *m.Row == *m.Model {
 			row = "the same" // the same name twice would be shortened in both columns, just where dated models differ
 		}
-		g.Add(terminal.TextOrDash(m.Model), terminal.Count(m.Records), row, terminal.TextOrDash(m.Table), strings.ReplaceAll(strings.TrimPrefix(terminal.TextOrDash(m.Reason), "-"), "_", " "))
+		g.Add(terminal.TextOrDash(m.Model), terminal.TextOrDash(m.Provider), terminal.Count(m.Records), row, terminal.TextOrDash(m.Table), strings.ReplaceAll(strings.TrimPrefix(terminal.TextOrDash(m.Reason), "-"), "_", " "))
 	}
 	fmt.Fprintf(a.Out, "\n%s\n", a.Fit(g))
 	return nil
