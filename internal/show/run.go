@@ -100,16 +100,20 @@ func used(n *index.Used) (tokens, cost string) {
 	if n.Input.Known || n.Output.Known {
 		tokens = terminal.CountOrDash(n.Input.OrNil()) + " in, " + terminal.CountOrDash(n.Output.OrNil()) + " out"
 	}
+	var cache []string
 	if n.CacheRead.N > 0 {
-		tokens += ", " + terminal.Count(n.CacheRead.N) + " cache read"
+		cache = append(cache, terminal.Count(n.CacheRead.N)+" read")
 	}
 	if n.CacheCreation.N > 0 {
-		tokens += ", " + terminal.Count(n.CacheCreation.N) + " cache creation"
+		cache = append(cache, terminal.Count(n.CacheCreation.N)+" written")
+	}
+	if len(cache) > 0 {
+		tokens = strings.TrimPrefix(tokens+"; cache: "+strings.Join(cache, ", "), "; ")
 	}
 	if n.CostUsed.Known {
 		cost = terminal.Dollars(n.CostUsed.OrNil())
 	}
-	return strings.TrimPrefix(tokens, ", "), cost
+	return tokens, cost
 }
 
 // family names the run that has started another, and says how many that one has started; "" for none.
