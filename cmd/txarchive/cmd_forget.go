@@ -52,7 +52,7 @@ func newForgetCommand(a *app) *cobra.Command {
 }
 
 // pattern reads what is to be forgotten. Its errors never contain it.
-func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
+func (a *app) pattern(ctx context.Context, o forgetOptions) (*gc.Pattern, error) {
 	text := o.match
 	from := o.file
 	if o.match == "-" {
@@ -65,7 +65,7 @@ func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 		var b []byte
 		var err error
 		if from == "-" {
-			b, err = io.ReadAll(io.LimitReader(a.in, 1<<20))
+			b, err = io.ReadAll(io.LimitReader(a.input(ctx), 1<<20))
 		} else {
 			b, err = os.ReadFile(from)
 		}
@@ -82,7 +82,7 @@ func (a *app) pattern(o forgetOptions) (*gc.Pattern, error) {
 }
 
 func runForget(ctx context.Context, a *app, o forgetOptions) error {
-	p, err := a.pattern(o)
+	p, err := a.pattern(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,14 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 	if !a.JSON {
 		w.print()
 	}
-	if !o.yes && !(a.canAsk() && a.ask("Remove it from all of these?")) {
-		return failure.Refused("nothing was removed", "--yes removes it without asking")
+	if !o.yes {
+		yes, err := a.ask(ctx, "Remove it from all of these?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return failure.Refused("nothing was removed", "--yes removes it without asking")
+		}
 	}
 	if err := w.apply(ctx); err != nil {
 		return err

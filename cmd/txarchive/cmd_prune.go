@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -170,7 +169,11 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			a.Note("Nothing was done. --yes applies it, --plan FILE saves it.")
 			return nil
 		}
-		if !a.ask(fmt.Sprintf("Apply this to %s?", terminal.Plural(plan.Runs.Len(), "run", "runs"))) {
+		yes, err := a.ask(ctx, fmt.Sprintf("Apply this to %s?", terminal.Plural(plan.Runs.Len(), "run", "runs")))
+		if err != nil {
+			return err
+		}
+		if !yes {
 			a.Note("Nothing was done.")
 			return nil
 		}
@@ -252,21 +255,6 @@ func savePlan(a *app, path string, plan *prune.Plan) error {
 	}
 	a.Note("The plan for %s is in %s. `txarchive prune --apply %s` applies exactly this plan.", terminal.Plural(plan.Runs.Len(), "run", "runs"), path, path)
 	return nil
-}
-
-// canAsk reports whether a person at a terminal could answer a question.
-func (a *app) canAsk() bool {
-	_, in := terminal.Detect(a.in)
-	_, out := terminal.Detect(a.Err)
-	return !a.JSON && in && out
-}
-
-// ask asks a question, and reports whether the answer is yes.
-func (a *app) ask(question string) bool {
-	fmt.Fprint(a.Err, a.WrapMessage("", question+" [y/N]")+" ")
-	answer, err := bufio.NewReader(a.in).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return err == nil && (answer == "y" || answer == "yes")
 }
 
 func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingester, store *archive.Archive, names []string) error {

@@ -106,7 +106,7 @@ func newPricesImportCommand(a *app) *cobra.Command {
 		Example: "  txarchive prices import contract.csv\n  printf 'model,from,input,output\\nour-model,2026-10-01,0.5,2\\n' | txarchive prices import -",
 		Args:    argCount(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
-			in := a.in
+			in := a.input(cmd.Context())
 			if v[0] != "-" {
 				file, err := os.Open(v[0])
 				if err != nil {

@@ -57,9 +57,15 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 		return w.report()
 	case w.plan.Empty() && !w.index && store.Index() != nil:
 		return w.report()
-	case len(w.plan.Lost) > 0 && !o.yes && !(a.canAsk() && a.ask("Save the rest, and record these bytes as lost?")):
-		return failure.Refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte", "bytes")+" cannot be found anywhere",
-			"--from BACKUP also searches a backup; --yes saves the rest and records what is lost")
+	case len(w.plan.Lost) > 0 && !o.yes:
+		yes, err := a.ask(ctx, "Save the rest, and record these bytes as lost?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return failure.Refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte", "bytes")+" cannot be found anywhere",
+				"--from BACKUP also searches a backup; --yes saves the rest and records what is lost")
+		}
 	}
 	a.beginWork(hintUndone)
 	if err := errors.Join(w.apply(ctx), a.forgetMissing(ctx, store)); err != nil {
