@@ -192,7 +192,7 @@ func (s *Report) collectAttention(now time.Time) {
 	}
 	switch age := now.Sub(last); {
 	case n.Killed:
-		add("killed", "", "the nightly run that started %s did not finish: it was killed, or the disk was full", terminal.Ago(now.Sub(n.Running.Time)))
+		add("killed", "", "the nightly run that started %s did not finish: it was interrupted or killed, or the disk was full", terminal.Ago(now.Sub(n.Running.Time)))
 	case isAhead(last, now) && n.Running.IsZero(): // it would be on time until then
 		add("overdue", "", "the last nightly run finished %s: the clock was wrong then, or is now", terminal.Ago(age))
 	case !last.IsZero() && age > 24*time.Hour+lateAfter && n.Running.IsZero():
