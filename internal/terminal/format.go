@@ -30,10 +30,13 @@ func TextOrDash(s *string) string {
 	return *s
 }
 
-// Dollars formats micro-USD: "$1.2346", or "-" for nil.
+// Dollars formats micro-USD: "$1.2346", or "-" for nil. What is not 0 does not look like it: "$0.000028".
 func Dollars(micro *int64) string {
-	if micro == nil {
+	switch {
+	case micro == nil:
 		return "-"
+	case *micro != 0 && -50 < *micro && *micro < 50:
+		return "$" + strconv.FormatFloat(float64(*micro)/1e6, 'f', 6, 64)
 	}
 	return "$" + humanize.FormatFloat("#,###.####", float64(*micro)/1e6)
 }

@@ -9,7 +9,8 @@ import (
 func TestNumbersForPeople(t *testing.T) {
 	n := int64(1234567)
 	for _, c := range []struct{ got, want string }{
-		{Count(n), "1,234,567"}, {Bytes(1536), "1.5 KiB"}, {Dollars(&n), "$1.2346"}, {Dollars(nil), "-"}, {CountOrDash(nil), "-"},
+		{Count(n), "1,234,567"}, {Bytes(1536), "1.5 KiB"}, {Dollars(&n), "$1.2346"}, {Dollars(nil), "-"},
+		{Dollars(new(int64)), "$0.0000"}, {Dollars(new(int64(28))), "$0.000028"}, {Dollars(new(int64(-1))), "$-0.000001"}, {Dollars(new(int64(50))), "$0.0001"}, {CountOrDash(nil), "-"},
 		{Ago(90 * time.Second), "1m ago"}, {Ago(-time.Second), "just now"}, {Ago(-time.Hour), "1h from now"},
 		{Plural(1, "file", "files"), "1 file"}, {Plural(1200, "file", "files"), "1,200 files"},
 	} {
