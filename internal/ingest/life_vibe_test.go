@@ -106,3 +106,57 @@ func TestLifeVibeConverted(t *testing.T) {
 	l.ingestAndCheck("gone on", counts{runs: 1, conversations: 1, events: 6, in: 140, out: 14, cost: 20000})
 	l.checkFreshCounts("gone on", counts{runs: 1, conversations: 1, events: 6, in: 40, out: 4, cost: 10000})
 }
+
+// TestLifeVibeUnified has a session of version 3: its journal grows, a tool answers, a generation replaces journal and history, and it is rewound.
+func TestLifeVibeUnified(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "vibe")
+	const id = "7d1c2b3a-5e6f-4a7b-8c9d-0e1f20260001"
+	const dir = vibeStore + "unified/" + id + "/"
+	entry := func(typ, entry string, second int, more string) string {
+		return fmt.Sprintf(`{"createdAt":17935200%02d000,"generationStatus":"completed","id":%q,"sessionId":%q,"turnId":"turn-1","type":%q,"updatedAt":17935200%02d000,%s}`, second, entry, id, typ, second, more)
+	}
+	said := func(role, name string, second int) string {
+		return entry("message", name, second, fmt.Sprintf(`"role":%q,"content":[{"type":"text","text":"basket %s"}]`, role, name))
+	}
+	call := func(state string) string {
+		return entry("effect", "effect-a1", 2, `"title":"bash","detail":{"kind":"tool","toolName":"bash","input":{"command":"ls"}},"state":{`+state+`}`)
+	}
+	const done = `"status":"completed","outputText":"basket.txt"`
+	state := func(second, in, out int, entries string) string {
+		return fmt.Sprintf(`{"format":"harness.public-session-state/v1","session":{"id":%q,"title":null,"preview":"basket u1","createdAt":1793520000000,"updatedAt":17935200%02d000,`+
+			`"tokenUsage":{"inputTokens":%d,"outputTokens":%d,"totalTokens":0,"cachedInputTokens":0}},"history":{"entries":[%s],"range":"latest"}}`, id, second, in, out, entries)
+	}
+	line := func(ops ...string) string {
+		return `{"payload":{"delta":[` + strings.Join(ops, ",") + `]},"recovery_journal_record_version":1,"type":"projection_delta"}` + "\n"
+	}
+	app := func(e string) string { return `{"op":"append_entry","entry":` + e + `}` }
+	env := func(second, in, out int) string {
+		return `{"op":"set_envelope","state":` + state(second, in, out, "") + `}`
+	}
+	generation := func(n, second, in, out int, entries string) {
+		at := fmt.Sprintf("%sgenerations/%016d/", dir, n)
+		l.write(at+"projection-state.json", `{"projection_state_version":1,"session_id":"`+id+`","snapshot":`+state(second, in, out, entries)+"}\n")
+		l.write(at+"runtime-state.json", `{"identity":{"kind":"root"},"session_metadata":{"active_model":"devstral-2","cwd":"/home/ada/shop"}}`+"\n")
+	}
+	const first, second = dir + "journal/0000000000000001.jsonl", dir + "journal/0000000000000009.jsonl"
+	generation(1, 0, 0, 0, "")
+	l.write(first, line(app(said("user", "u1", 1))))
+	l.ingestAndCheck("asked", counts{runs: 1, conversations: 1, events: 1})
+	l.append(first, line(app(call(`"status":"running"`)), env(2, 100, 10)))
+	l.ingestAndCheck("a tool runs", counts{runs: 1, conversations: 1, events: 2, calls: 1, in: 100, out: 10})
+	l.append(first, line(`{"op":"replace_entry","id":"effect-a1","entry":`+strings.Replace(call(done), `"updatedAt":1793520002000`, `"updatedAt":1793520003000`, 1)+`}`)+
+		line(app(said("assistant", "a1", 4)), env(4, 250, 20)))
+	l.ingestAndCheck("answered", counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1, in: 250, out: 20})
+	l.checkQuery("answered", "SELECT r.title || ' ' || r.project || ' ' || c.model FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.events > 0", "basket u1 /home/ada/shop devstral-2")
+	generation(2, 4, 250, 20, "")
+	l.write(dir+"chunks/"+strings.Repeat("a", 64)+".json", "["+said("user", "u1", 1)+","+call(done)+","+said("assistant", "a1", 4)+"]\n")
+	l.write(dir+"chunks/"+strings.Repeat("b", 64)+".json", `[{"role":"user","content":[{"type":"text","text":"basket u1"}]}]`+"\n")
+	l.ingestAndCheck("both generations", counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1, in: 250, out: 20})
+	l.remove(first)
+	l.write(second, line(app(said("user", "u2", 5)), app(said("assistant", "a2", 6)), env(6, 400, 30)))
+	l.ingestAndCheck("gone on", counts{runs: 1, conversations: 1, events: 6, calls: 1, results: 1, in: 400, out: 30})
+	l.checkFreshCounts("gone on", counts{runs: 1, conversations: 1, events: 6, calls: 1, results: 1, in: 400, out: 30})
+	generation(3, 7, 400, 30, said("user", "u1", 1)+","+call(done)+","+said("assistant", "a1", 4))
+	l.ingestAndCheck("rewound: what was said counts", counts{runs: 1, conversations: 1, events: 6, calls: 1, results: 1, in: 400, out: 30})
+}

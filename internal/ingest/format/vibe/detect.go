@@ -19,6 +19,8 @@ type location struct {
 	parent string // run that started the subagent; "" if it is none
 	store  string // directory that has only sessions, "" if the path does not show it
 	known  bool   // the name is a session's
+
+	unified string // directory of the session, if it is in the unified store of version 3
 }
 
 // locate reads <store>/<session>/<file>, <store>/<session>/agents/<session>/<file> and <store>/<session>.json. The store is known only by
@@ -66,6 +68,9 @@ func runOf(id string) string { return strings.ToValidUTF8(id[:min(len(id), 8)], 
 
 // Detect claims sessions by the names of their directories and by content.
 func (vibe) Detect(h format.Head) format.Claim {
+	if l, role := locateUnified(h.Path); role != "" || l.inUnified() {
+		return detectUnified(h, l, role)
+	}
 	name := path.Base(h.Path)
 	if isPassing(h.Path) {
 		return format.Claim{Strength: format.Certain, Skip: true}

@@ -284,7 +284,7 @@ func (p *parser) call(v jsontext.Value) *transcript.Call {
 }
 
 // pathNames are the members of a call's input that name files.
-var pathNames = []string{"path", "file_path", "filepath"}
+var pathNames = []string{"path", "file_path", "filepath", "filePath"}
 
 // result yields the result of a tool. Errors and cancelled calls are told only by a tag in the text in most versions.
 func (p *parser) result(m *message) {

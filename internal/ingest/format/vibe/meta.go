@@ -15,6 +15,7 @@ const (
 	hintFirst  = "first"  // id of the first message
 	hintParent = "parent" // run that the session was forked from, or that it continues after a compaction
 	hintModel  = "model"  // "<alias>\t<model>\t<provider>"
+	hintActive = "active" // "<generation>\t<model>" that a session in the unified store uses; a subagent that states none has its parent's
 	hintTotal  = "total"  // "<prompt tokens>\t<completion tokens>" so far, of one state of meta.json
 )
 
@@ -52,11 +53,17 @@ func (p *parser) metadata(doc jsontext.Value, at transcript.Origin) {
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleMeta, Time: r.Started, Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})
-	p.sessionUsage(doc, at, r, provider)
+	if p.loc.unified == "" {
+		p.sessionUsage(doc, at, r, provider)
+	}
 }
 
 // links yields links to the session that this one was forked from or continues, and to its subagents.
 func (p *parser) links(doc jsontext.Value, at transcript.Origin) {
+	if p.loc.unified != "" {
+		p.unifiedLink("fork", doc.Get("parent_session_id").Str(), at)
+		return
+	}
 	if parent := runOf(doc.Get("parent_session_id").Str()); parent != "" && parent != p.run && p.loc.parent == "" {
 		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.run), Origin: at})
 		p.Hint(p.run, hintParent, parent, at)
@@ -97,6 +104,7 @@ func modelOf(doc jsontext.Value) (alias, model, provider string) {
 const (
 	ofSession = "session" // counts for this session alone
 	ofLineage = "lineage" // the same numbers, for all sessions that go on counting from one to the next
+	ofUnified = "unified" // of a session in the unified store, which never counts from 0 again
 )
 
 // setCounts sets the tokens of a request or a total. The prompt includes what was read from the cache.

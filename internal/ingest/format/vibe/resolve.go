@@ -13,6 +13,11 @@ import (
 // Resolve sets the fields of a conversation from meta.json, and decides which statements of tokens count.
 func (vibe) Resolve(f *transcript.Family) {
 	format.InheritRun(f)
+	for _, c := range f.Conversations {
+		if c.Model == "" && c.Shared {
+			c.Model = modelOfParent(f)
+		}
+	}
 	resolveUsage(f)
 }
 
@@ -35,6 +40,11 @@ func resolveUsage(f *transcript.Family) {
 		case ofSession:
 			totals = append(totals, u)
 		case ofLineage:
+		case ofUnified:
+			if u.Model = cmp.Or(u.Model, f.Run.Model); u.Model == "" {
+				u.Model = modelOfParent(f)
+			}
+			nameModel(f, u)
 		default:
 			requests = true
 			nameModel(f, u)
@@ -67,6 +77,20 @@ func resolveUsage(f *transcript.Family) {
 			u.Verdict = transcript.DerivedTotal
 		}
 	}
+}
+
+// modelOfParent returns the model that the session uses which started a subagent.
+func modelOfParent(f *transcript.Family) string {
+	var last string
+	for _, hints := range f.Related {
+		for _, h := range hints {
+			if h.Key == hintActive {
+				last = max(last, h.Value)
+			}
+		}
+	}
+	_, model, _ := strings.Cut(last, "\t")
+	return model
 }
 
 // nameModel replaces the alias of a model, by which an answer names it, or sets the session's model.

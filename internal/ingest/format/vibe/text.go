@@ -15,9 +15,11 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 		"reasoning_payloads", "presentation", "user_display_content", "input_text", "tool_result", "context_boundary", "operation_id", "mime_type",
 		"media_type", "blob", "timestamp", "model", "usage", "session_id", "parent_session_id", "start_time", "end_time", "git_commit", "username", "title_source", "stats",
 		"tools_available", "config", "agent_config", "agent_profile", "experiments", "last_message_fingerprint", "import_provenance", "child_sessions",
-		"created_at", "pinned_at", "bumped_at":
+		"created_at", "pinned_at", "bumped_at",
+		"sessionId", "turnId", "createdAt", "updatedAt", "generationStatus", "relatedEntryId", "outcome", "callbackId", "toolName", "childSessionId",
+		"display", "userDisplayContent", "status", "decision", "approvalType", "approvalSource", "durationMs", "mimeType", "mediaType", "alias", "_meta":
 		return dst, true
-	case "arguments":
+	case "arguments", "input":
 		return jsontext.AppendScalars(dst, value.Unwrap()), true
 	case "data":
 		if value.IsBase64() {

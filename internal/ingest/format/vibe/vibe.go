@@ -1,13 +1,15 @@
 // Package vibe reads the sessions of Mistral Vibe: a directory for each, <prefix>_<date>_<time>_<8 characters of the id>, with
 // messages.jsonl and meta.json, below ~/.vibe/logs/session; subagents in agents/ of the session that started them; and the single
-// documents <prefix>_<date>_<time>_<id>.json of versions 0 and 1.
+// documents <prefix>_<date>_<time>_<id>.json of versions 0 and 1. Since autumn 2026 there is a second store, unified/<session>/, with the
+// session's history in chunks and a journal: unified.go, entry.go.
 //
 // Producer: checked in November 2026 against several versions of its source (interaction_logger.py of version 1; session_logger.py,
-// session_loader.py, session_migration.py, types.py, agent_loop.py, compaction, tools/builtins/task.py of version 2). Layout and
-// counting: docs/formats/vibe.md.
+// session_loader.py, session_migration.py, types.py, agent_loop.py, compaction, tools/builtins/task.py of version 2; the projection, the session
+// protocol and the host of the unified store, and other programs that read it). Layout and counting: docs/formats/vibe.md.
 //
 // Identity: a session is a run with one conversation. Only meta.json has the whole id, so the run is identified by the 8 characters
-// that the directory's name has of it, by which the program itself finds sessions. A fork copies messages with their ids.
+// that the directory's name has of it, by which the program itself finds sessions. A fork copies messages with their ids. In the
+// unified store the directory has the whole id; entries are identified in it, and what a fork took along has ids that show it.
 //
 // Tokens are totals of the session in meta.json: see Resolve. Where a version states them with each answer, these count.
 package vibe
@@ -33,7 +35,7 @@ var (
 func (vibe) Name() string { return "vibe" }
 
 // Version counts changes of what Parse yields.
-func (vibe) Version() int { return 2 }
+func (vibe) Version() int { return 3 }
 
 // The roles of the files.
 const (
@@ -50,8 +52,12 @@ func (vibe) Places() []format.Place {
 // Parse yields the records of one file.
 func (vibe) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		loc := locate(in.Path)
+		loc, role := locateUnified(in.Path)
+		if role == "" {
+			loc = locate(in.Path)
+		}
 		p := &parser{Sink: format.Sink{Yield: yield}, in: in, loc: loc, run: loc.run, toolNames: map[string]string{}, seen: map[string]bool{}}
+		p.history.seen = map[string]string{}
 		switch in.Role {
 		case roleMessages:
 			p.log()
@@ -59,6 +65,14 @@ func (vibe) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.meta()
 		case roleDocument:
 			p.document()
+		case roleJournal:
+			p.journal()
+		case roleChunk:
+			p.chunk()
+		case roleProjection:
+			p.projection()
+		case roleRuntime:
+			p.runtime()
 		}
 	}
 }
@@ -81,6 +95,8 @@ type parser struct {
 	calls     int               // calls without an id so far
 	started   bool              // a message was read
 	hasTitle  bool
+
+	history history // of a session in the unified store
 
 	lend format.Lender // of the events of a message
 }

@@ -1,6 +1,7 @@
 package vibe
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -23,6 +24,56 @@ func FuzzMeta(f *testing.F) { formattest.Fuzz(f, New(), roleMeta, session+"meta.
 
 func FuzzDocument(f *testing.F) {
 	formattest.Fuzz(f, New(), roleDocument, ".vibe/logs/session/session_20251210_100000_aa11bb22.json")
+}
+
+const unified = ".vibe/logs/session/unified/7d1c2b3a-5e6f-4a7b-8c9d-0e1f20260001/"
+
+func FuzzJournal(f *testing.F) {
+	formattest.Fuzz(f, New(), roleJournal, unified+"journal/0000000000000009.jsonl")
+}
+
+func FuzzChunk(f *testing.F) {
+	formattest.Fuzz(f, New(), roleChunk, unified+"chunks/"+strings.Repeat("0", 64)+".json")
+}
+
+func FuzzProjection(f *testing.F) {
+	formattest.Fuzz(f, New(), roleProjection, unified+"generations/0000000000000002/projection-state.json")
+}
+
+func FuzzRuntime(f *testing.F) {
+	formattest.Fuzz(f, New(), roleRuntime, unified+"generations/0000000000000002/runtime-state.json")
+}
+
+// TestDetectUnified claims the files of sessions in the unified store, and leaves what is in a directory of the same name elsewhere.
+func TestDetectUnified(t *testing.T) {
+	const store, other = ".vibe/logs/session", "x/unified/7d1c2b3a/"
+	chunk := "chunks/" + strings.Repeat("0a", 32) + ".json"
+	const journal, record = "journal/0000000000000009.jsonl", `{"payload":{},"recovery_journal_record_version":1}`
+	const generation = "generations/0000000000000002/"
+	certain := func(role string) format.Claim { return format.Claim{Strength: format.Certain, Role: role, Root: store} }
+	log, skip := certain(roleJournal), format.Claim{Strength: format.Certain, Skip: true}
+	log.Log = true
+	likely := log
+	likely.Strength = format.Likely
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{unified + journal, record, log},
+		{unified + journal, "", likely},
+		{unified + chunk, "[]", certain(roleChunk)},
+		{unified + generation + "projection-state.json", `{"projection_state_version":1}`, certain(roleProjection)},
+		{unified + generation + "runtime-state.json", `{"session_metadata":{}}`, certain(roleRuntime)},
+		{unified + "meta.json", `{"session_id":"x"}`, certain(roleMeta)},
+		{unified + generation + "manifest.json", "{}", format.Claim{}},
+		{unified + "CURRENT", "{}", format.Claim{}},
+		{unified + "x.lock", "", skip},
+		{unified + generation + "a.tmp", "", skip},
+		{".vibe/logs/session/unified/.session-index.json", "{}", skip},
+		{other + journal, record, format.Claim{Strength: format.Certain, Role: roleJournal, Root: "x/unified/7d1c2b3a", Log: true}},
+		{other + journal, `{"payload":{}}`, format.Claim{}},
+		{other + "meta.json", `{"title":"x"}`, format.Claim{}},
+		{other + "x.lock", "", format.Claim{}},
+		{"x/unified/s_20260901_080000_1a2b3c4d/meta.json", `{"session_id":"1a2b3c4d-","start_time":"2026-09-01T08:00:00"}`,
+			format.Claim{Strength: format.Certain, Role: roleMeta, Root: "x/unified/s_20260901_080000_1a2b3c4d"}},
+	})
 }
 
 // TestDetect claims files by their places and content, and only directories that have nothing but sessions.
