@@ -70,7 +70,7 @@ func (s *sample) event(e jsontext.Value) {
 		s.Emit(event)
 	case "span_begin", "span_end", "step", "subtask", "store", "sample_limit", "checkpoint", "branch", "anchor", "interrupt":
 		s.uncounted(e, transcript.KindLifecycle, typ, at)
-	case "info", "logger", "sandbox", "approval", "input", "score_edit", "review":
+	case "info", "logger", "sandbox", "approval", "input", "score_edit", "review", "sentinel":
 		s.uncounted(e, transcript.KindNotice, typ, at)
 	default:
 		s.uncounted(e, transcript.KindUnknown, typ, at)

@@ -32,7 +32,7 @@ type inspect struct{}
 func (inspect) Name() string { return "inspect" }
 
 // Version counts changes of what Parse yields.
-func (inspect) Version() int { return 2 }
+func (inspect) Version() int { return 3 }
 
 // The roles of the files.
 const (
