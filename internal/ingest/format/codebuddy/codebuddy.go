@@ -1,5 +1,5 @@
 // Package codebuddy reads the sessions of Tencent's agents CodeBuddy Code (~/.codebuddy/projects) and WorkBuddy (~/.workbuddy/projects,
-// ~/.workbuddy-ai/projects): a file <session>.jsonl for each in a directory for the project, and <session>/subagents/agent-<id>.jsonl.
+// ~/.workbuddy-ai/projects, ~/.workbuddy-ent/projects): a file <session>.jsonl for each in a directory for the project, and <session>/subagents/agent-<id>.jsonl.
 //
 // Producer: its source is closed, and the layout is not described. The directories are those of Claude Code, the lines are the items of the
 // OpenAI Agents SDK for JavaScript. Checked in November 2026 against what readers say of real files: CHATS-lab/VibeLens
@@ -46,7 +46,8 @@ const (
 func (codebuddy) Places() []format.Place {
 	code := format.Place{Name: "codebuddy", Deletes: "transcripts older than cleanupPeriodDays (30 days unless set)"}
 	work := format.Place{Name: "workbuddy"}
-	return append(code.At("~/.codebuddy/"+projectsDir, "$CODEBUDDY_CONFIG_DIR/"+projectsDir), work.At("~/.workbuddy/"+projectsDir, "~/.workbuddy-ai/"+projectsDir)...)
+	return append(code.At("~/.codebuddy/"+projectsDir, "$CODEBUDDY_CONFIG_DIR/"+projectsDir), work.At(
+		"~/.workbuddy/"+projectsDir, "~/.workbuddy-ai/"+projectsDir, "~/.workbuddy-ent/"+projectsDir, "$WORKBUDDY_CONFIG_DIR/"+projectsDir)...)
 }
 
 // Parse yields the records of one file.

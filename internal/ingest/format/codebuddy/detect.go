@@ -23,7 +23,7 @@ type location struct {
 }
 
 // homes are the directories of the programs.
-var homes = map[string]bool{".codebuddy": true, ".workbuddy": true, ".workbuddy-ai": true}
+var homes = map[string]bool{".codebuddy": true, ".workbuddy": true, ".workbuddy-ai": true, ".workbuddy-ent": true}
 
 // locate reads projects/<project>/<session>.jsonl and projects/<project>/<session>/subagents/agent-<id>.jsonl.
 func locate(file string) (l location) {

@@ -33,6 +33,8 @@ func (p *parser) message(entry jsontext.Value) string {
 		m.result(tool)
 	case v.Get("image").Exists():
 		m.emit(m.Event(transcript.KindNotice, "user", "image", v.Get("image")), transcript.Uncounted)
+	case v.Get("document").Exists(): // data in base64, and perhaps the file's name
+		m.emit(m.Event(transcript.KindNotice, "user", "document", v.Get("document")), transcript.Uncounted)
 	default:
 		m.emit(m.Event(transcript.KindUnknown, "", "", entry), transcript.Uncounted)
 	}
