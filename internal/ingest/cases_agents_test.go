@@ -231,7 +231,7 @@ var casesOfAgents = map[string]caseTotals{
 	"vibe/compacted": {Runs: 3, Conversations: 3, Links: 2, User: 4, Assistant: 3, Input: 17000, Output: 950, Cost: 8700},
 	"vibe/requests":  {Runs: 1, Conversations: 1, User: 2, Assistant: 2, Requests: 2, Input: 220, Output: 17, CacheRead: 800, Cost: 100},
 	"vibe/unified": {Runs: 4, Conversations: 5, Links: 3, User: 7, Assistant: 8, Reasoning: 2, Calls: 5, Results: 5, System: 1,
-		Input: 4200, Output: 560, CacheRead: 3300},
+		Requests: 3, Input: 4200, Output: 560, CacheRead: 3300},
 	"vibe/unified-broken": {Runs: 1, Conversations: 1, Problems: 6, User: 1, Calls: 1, Results: 1, Output: 2},
 	"vibe/broken":         {Runs: 2, Conversations: 2, Problems: 6, User: 3, Assistant: 1, Calls: 4, Results: 3, Output: 2},
 	"droid/session": {Runs: 1, Conversations: 2, Links: 1, User: 3, Assistant: 4, Reasoning: 4, Calls: 3, Results: 3, System: 4,

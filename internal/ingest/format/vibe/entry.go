@@ -180,6 +180,9 @@ func outputOf(state jsontext.Value) jsontext.Value {
 func (p *parser) checkpoint(v jsontext.Value, at transcript.Origin) {
 	switch details := v.Get("details"); {
 	case !v.Get("kind").Is("compaction"):
+		if v.Get("kind").Is("model_change") {
+			p.history.model = strings.Clone(details.Get("model").Str())
+		}
 		p.entryUncounted(v, transcript.KindLifecycle, at)
 	case details.Get("error").IsObject():
 		p.entryUncounted(v, transcript.KindError, at)

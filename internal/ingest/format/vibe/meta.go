@@ -104,7 +104,8 @@ func modelOf(doc jsontext.Value) (alias, model, provider string) {
 const (
 	ofSession = "session" // counts for this session alone
 	ofLineage = "lineage" // the same numbers, for all sessions that go on counting from one to the next
-	ofUnified = "unified" // of a session in the unified store, which never counts from 0 again
+	ofUnified = "unified" // of a session in the unified store, up to the first state in a file
+	ofRequest = "request" // one request of such a session: the difference of two sums
 )
 
 // setCounts sets the tokens of a request or a total. The prompt includes what was read from the cache.

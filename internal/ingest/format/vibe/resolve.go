@@ -33,18 +33,19 @@ func stateOf(u *transcript.Usage) state { return state{u.Time.UnixMicro, promptO
 // before each fall counts, and the last of all. Versions that made a new session for a compaction went on counting in
 // it: of the sessions of such a lineage only the one with the highest total counts.
 func resolveUsage(f *transcript.Family) {
-	var totals []*transcript.Usage
+	var totals, unified []*transcript.Usage
 	requests := false
 	for _, u := range f.Usage {
 		switch u.Attributes["of"] {
 		case ofSession:
 			totals = append(totals, u)
 		case ofLineage:
-		case ofUnified:
+		case ofUnified, ofRequest:
 			if u.Model = cmp.Or(u.Model, f.Run.Model); u.Model == "" {
 				u.Model = modelOfParent(f)
 			}
 			nameModel(f, u)
+			unified = append(unified, u)
 		default:
 			requests = true
 			nameModel(f, u)
@@ -77,6 +78,7 @@ func resolveUsage(f *transcript.Family) {
 			u.Verdict = transcript.DerivedTotal
 		}
 	}
+	resolveUnified(unified)
 }
 
 // modelOfParent returns the model that the session uses which started a subagent.

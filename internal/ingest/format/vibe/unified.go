@@ -86,10 +86,12 @@ func detectUnified(h format.Head, l location, role string) format.Claim {
 
 // history is what has been yielded of the history of a session in the unified store.
 type history struct {
-	seen  map[string]string // what has been yielded last of an entry, by its id
-	run   *transcript.Run   // what the last state says
-	usage string            // the last tokens
-	began bool              // a conversation was yielded
+	seen   map[string]string // what has been yielded last of an entry, by its id
+	run    *transcript.Run   // what the last state says
+	sum    sum               // of the last state
+	summed bool              // there was one
+	model  string            // that the session changed to
+	began  bool              // a conversation was yielded
 	// The line that is being read has stated something of the history.
 	stated bool
 }
@@ -208,17 +210,93 @@ func (p *parser) envelope(doc, state jsontext.Value, at transcript.Origin) {
 	}
 }
 
-// unifiedUsage yields the tokens of all requests of a session so far. The greatest of these sums counts.
+// sum is what all requests of a session have spent up to a state of it.
+type sum struct{ prompt, output, cached int64 }
+
+func (s sum) String() string {
+	return strconv.FormatInt(s.prompt, 10) + "/" + strconv.FormatInt(s.output, 10)
+}
+
+// sumOf reads a sum as String writes it.
+func sumOf(text string) (s sum) {
+	prompt, output, _ := strings.Cut(text, "/")
+	s.prompt, _ = strconv.ParseInt(prompt, 10, 64)
+	s.output, _ = strconv.ParseInt(output, 10, 64)
+	return s
+}
+
+// unifiedUsage yields the tokens of a request: by how much the sum of the session has grown since the state before. The first state in a file
+// gives the sum itself. Resolve decides which of these count.
 func (p *parser) unifiedUsage(session jsontext.Value, at transcript.Origin, now transcript.Time) {
-	tokens := session.Get("tokenUsage")
-	u := &transcript.Usage{Run: p.run, Key: "unified " + p.run, Time: now, Origin: at, Attributes: transcript.Attributes{"of": ofUnified}}
-	if !setCounts(u, tokens.Get("inputTokens"), tokens.Get("outputTokens"), tokens.Get("cachedInputTokens")) || p.history.usage == string(tokens.Raw()) {
+	if !session.IsObject() {
 		return
 	}
-	p.history.usage = string(tokens.Raw())
-	u.Rank = promptOf(u) + u.Output.N
+	tokens := session.Get("tokenUsage")
+	next := sum{tokens.Get("inputTokens").Tokens().N, tokens.Get("outputTokens").Tokens().N, tokens.Get("cachedInputTokens").Tokens().N}
+	next.cached = min(next.cached, next.prompt)
+	last, known := p.history.sum, p.history.summed
+	p.history.sum, p.history.summed = next, true
+	grown := sum{next.prompt - last.prompt, next.output - last.output, next.cached - last.cached}
+	u := &transcript.Usage{Run: p.run, Time: now, Origin: at, Model: p.history.model, Attributes: transcript.Attributes{}}
+	switch {
+	case next == last && known, next == sum{}:
+		return
+	case known && min(grown.prompt-grown.cached, grown.output, grown.cached) >= 0:
+		u.Key, u.Requests = p.run+" "+last.String()+" "+next.String(), transcript.Known(1)
+		u.Attributes.Set("of", ofRequest)
+	default:
+		grown = next
+		u.Key = p.run + " " + next.String()
+		u.Attributes.Set("of", ofUnified)
+		if p.in.Role == roleProjection {
+			u.Rank = 1 // its time is that of the last request
+		}
+	}
+	u.Input, u.Output, u.CacheRead = transcript.Known(grown.prompt-grown.cached), transcript.Known(grown.output), transcript.Known(grown.cached)
 	p.history.stated = true
 	p.Emit(u)
+}
+
+// resolveUnified decides what counts of a session in the unified store: the requests that lead back from its greatest sum, and the sum before the
+// first of them, if it is more than nothing.
+func resolveUnified(usage []*transcript.Usage) {
+	sums, requests := map[string][]*transcript.Usage{}, map[string][]*transcript.Usage{} // by the sum that they lead to
+	var greatest sum
+	for _, u := range usage {
+		fields := strings.Fields(u.Key)
+		to := fields[len(fields)-1]
+		if u.Verdict = transcript.DerivedTotal; u.Attributes["of"] == ofUnified {
+			sums[to] = append(sums[to], u)
+		} else {
+			requests[to] = append(requests[to], u)
+		}
+		if s := sumOf(to); s.prompt+s.output > greatest.prompt+greatest.output {
+			greatest = s
+		}
+	}
+	for at := greatest.String(); ; {
+		rows := requests[at]
+		if len(rows) == 0 {
+			for _, u := range sums[at] {
+				u.Verdict = transcript.Counted
+			}
+			return
+		}
+		from := "" // of the smallest step
+		for _, u := range rows {
+			fields := strings.Fields(u.Key)
+			if f := fields[len(fields)-2]; from == "" || sumOf(f).prompt+sumOf(f).output > sumOf(from).prompt+sumOf(from).output {
+				from = f
+			}
+		}
+		for _, u := range rows {
+			if strings.HasSuffix(u.Key, " "+from+" "+at) {
+				u.Verdict = transcript.Counted
+			}
+		}
+		delete(requests, at)
+		at = from
+	}
 }
 
 // runtime yields what runtime-state.json states: where the session works, with which model, and what it comes from.

@@ -1,6 +1,7 @@
 package vibe
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,46 @@ func TestTotals(t *testing.T) {
 		}
 		if got[ofSession] != c.session || got[ofLineage] != c.lineage {
 			t.Errorf("%s: %v, want %d of the session and %d of the lineage", name, got, c.session, c.lineage)
+		}
+	}
+}
+
+// TestUnifiedTotals decides which sums and requests of a session in the unified store count.
+func TestUnifiedTotals(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		want []string
+	}{
+		"a sum":                       {[]string{"9/1"}, []string{"9/1"}},
+		"sums of several generations": {[]string{"9/1", "20/3", "15/2"}, []string{"20/3"}},
+		"requests from the start":     {[]string{"0/0 5/1", "5/1 9/2"}, []string{"0/0 5/1", "5/1 9/2"}},
+		"requests after a sum, which the generation before states, too": {
+			[]string{"9/1", "9/1", "9/1 12/2", "12/2 20/3"}, []string{"9/1", "9/1", "9/1 12/2", "12/2 20/3"}},
+		"journals of two generations": {
+			[]string{"0/0 5/1", "5/1 9/2", "9/2", "9/2 20/3"}, []string{"0/0 5/1", "5/1 9/2", "9/2 20/3"}},
+		"a journal that is gone":                 {[]string{"0/0 5/1", "9/2", "9/2 20/3"}, []string{"9/2", "9/2 20/3"}},
+		"a newer generation without its journal": {[]string{"0/0 5/1", "9/2"}, []string{"9/2"}},
+		"a journal that begins with an answer":   {[]string{"5/1", "9/2", "9/2 20/3"}, []string{"9/2", "9/2 20/3"}},
+		"two ways":                               {[]string{"0/0 5/1", "0/0 3/1", "3/1 5/1"}, []string{"0/0 3/1", "3/1 5/1"}},
+		"nothing":                                {nil, nil},
+	} {
+		var usage []*transcript.Usage
+		for _, key := range c.keys {
+			of := ofUnified
+			if strings.Contains(key, " ") {
+				of = ofRequest
+			}
+			usage = append(usage, &transcript.Usage{Key: "run " + key, Attributes: transcript.Attributes{"of": of}})
+		}
+		resolveUnified(usage)
+		var got []string
+		for _, u := range usage {
+			if u.Verdict == transcript.Counted {
+				got = append(got, strings.TrimPrefix(u.Key, "run "))
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q counts, want %q", name, got, c.want)
 		}
 	}
 }
