@@ -24,7 +24,7 @@ import (
 
 const (
 	maxCompletions  = 50   // completions at most
-	maxRunsSearched = 1000 // runs that are searched for them
+	maxRunsSearched = 1000 // runs that are searched for them, or conversations
 )
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp
@@ -119,17 +119,13 @@ func (a *app) completeThings(cmd *cobra.Command, v []string, typed string) ([]co
 			return []cobra.Completion{describedID(c.ID, c.Format, terminal.FirstNonEmpty(c.Title, c.Step, c.NativeID))}
 		}
 		var ids []cobra.Completion
-		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: maxRunsSearched}) {
-			if err != nil {
+		begun := index.Selection{Query: &query.Tree{Root: query.Field{Name: "id", Values: []query.Value{{Text: typed}}}}}
+		for c, err := range store.Index().ConversationsOf(ctx, begun, index.Page{Limit: maxRunsSearched, AllVersions: true}) {
+			if err != nil || len(ids) == maxCompletions {
 				break
 			}
-			for c, err := range store.Index().Conversations(ctx, r.ID) {
-				if err != nil || len(ids) == maxCompletions {
-					return ids
-				}
-				if strings.HasPrefix(c.ID, typed) {
-					ids = append(ids, describedID(c.ID, c.Format, terminal.FirstNonEmpty(c.Title, r.Title, c.Step, c.NativeID)))
-				}
+			if strings.HasPrefix(c.ID, typed) {
+				ids = append(ids, describedID(c.ID, c.Format, terminal.FirstNonEmpty(c.Title, c.Of.Title, c.Step, c.NativeID)))
 			}
 		}
 		return ids
