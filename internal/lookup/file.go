@@ -46,17 +46,12 @@ func File(ctx context.Context, ix Index, name string, unknown error) (Target, er
 func conversationsOf(ctx context.Context, ix Index, file index.VersionFilter) (of []Target, err error) {
 	// Without the source, of which all originals would be listed: few sources have a file of the same path.
 	in := &query.Tree{Root: query.Field{Name: "path", Values: []query.Value{{Text: file.Path}}}}
-	for r, err := range ix.Runs(ctx, index.Selection{Query: in}, index.Page{}) {
+	for c, err := range ix.ConversationsOf(ctx, index.Selection{Query: in}, index.Page{AllVersions: true}) {
 		if err != nil {
 			return nil, err
 		}
-		for c, err := range ix.Conversations(ctx, r.ID) {
-			if err != nil {
-				return nil, err
-			}
-			if c.Key.Source == file.Source && c.Key.Path == file.Path {
-				of = append(of, Target{Run: r.ID, Conversation: c.ID})
-			}
+		if c.Key.Source == file.Source && c.Key.Path == file.Path {
+			of = append(of, Target{Run: c.Run, Conversation: c.ID})
 		}
 	}
 	return of, nil

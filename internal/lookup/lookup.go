@@ -17,6 +17,7 @@ import (
 // Index is what names are looked up in.
 type Index interface {
 	index.Reader
+	index.ConversationLister
 	index.Lookup
 	index.Originals
 	index.FactReader
