@@ -77,7 +77,7 @@ func Sources(ctx context.Context, store *archive.Archive, now time.Time) ([]*Sou
 		}
 	}
 	for _, s := range all {
-		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastStored.After(s.LastScanned.Time) && !isAhead(s.LastStored.Time, now) {
+		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastScanned.IsZero() && !isAhead(s.LastStored.Time, now) {
 			s.LastScanned = s.LastStored
 		}
 		if !s.LastScanned.IsZero() {
