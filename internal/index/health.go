@@ -31,7 +31,7 @@ type SourceStats struct {
 	Files      int64 // Files and Bytes count newest versions only
 	Bytes      int64
 	Versions   int64
-	LastStored time.Time // when the newest pack with bytes of the source was written; zero when there is none
+	LastStored time.Time // when something of the source was last archived; zero when nothing was
 }
 
 // UnknownType is a native type that a parser did not know, of one version of its producer.

@@ -15,11 +15,12 @@ import (
 var _ index.Health = (*Reader)(nil)
 
 // stocksSQL goes over all originals once, however many sources there are: files have no index by source. size is that of the newest
-// version, in whose row SQLite finds the maximum.
+// version, in whose row SQLite finds the maximum. When a version was archived is in its row, unless that is older than the column: packs
+// are also written by gc, which archives nothing.
 const stocksSQL = `WITH stored AS MATERIALIZED (SELECT f.source, count(*) AS files, sum(v.size) AS bytes, sum(v.versions) AS versions
 	FROM (SELECT file, max(number), size, count(*) AS versions FROM originals GROUP BY file) v CROSS JOIN files f ON f.id = v.file GROUP BY 1),
-packed AS MATERIALIZED (SELECT f.source, max(p.created) AS last FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN extents x ON x.chain = v.chain
-	CROSS JOIN packs p ON p.id = x.pack GROUP BY 1)
+packed AS MATERIALIZED (SELECT f.source, max(coalesce(nullif(v.archived, 0), (SELECT max(p.created) FROM extents x CROSS JOIN packs p ON p.id = x.pack
+	WHERE x.chain = v.chain))) AS last FROM versions v CROSS JOIN files f ON f.id = v.file GROUP BY 1)
 SELECT s.name, coalesce(o.files, 0), coalesce(o.bytes, 0), coalesce(o.versions, 0), p.last
 	FROM sources s LEFT JOIN stored o ON o.source = s.id LEFT JOIN packed p ON p.source = s.id ORDER BY 1`
 
