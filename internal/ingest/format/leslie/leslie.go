@@ -42,7 +42,7 @@ const (
 func (leslie) Name() string { return "leslie" }
 
 // Version is the version of Parse.
-func (leslie) Version() int { return 4 }
+func (leslie) Version() int { return 5 }
 
 // Parse yields the records of one file. It streams worker, SDK and other logs; the rest is read whole, up to
 // format.DocumentLimit.

@@ -95,7 +95,7 @@ func (w *worker) advance(run, kind string, ended transcript.Outcome, when transc
 		return &now
 	}
 	w.step = nil
-	now.Ended, now.Error = when, line.Value.Get("error").Text()
+	now.Ended, now.Error = when, jsontext.AllStrings(line.Value.Get("errors"))
 	if ms := line.Value.Get("duration_ms").Count(); ms.Known && ms.N >= 0 && ms.N < 1<<50 {
 		now.Duration = transcript.Known(ms.N * 1000)
 	}
