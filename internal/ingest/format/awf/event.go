@@ -161,14 +161,14 @@ func routerResult(p payload) *transcript.Result {
 	return result
 }
 
-// blockResult reads a tool_result block. AWF reserves the type but does not write it today, so the field names are those of
-// the block types that it does write, then those of the agents it wraps.
+// blockResult reads a tool_result block. AWF reserves the type but does not write it today. The names are those of its own
+// block, then those of the agents it wraps.
 func blockResult(block jsontext.Value) *transcript.Result {
 	result := &transcript.Result{Call: block.Get("tool_id").Text(), Name: block.Get("tool_name").Text(), Failed: block.Get("is_error").Bool()}
 	if result.Call == "" {
 		result.Call = block.Get("tool_use_id").Text()
 	}
-	for _, key := range []string{"tool_output", "output", "content"} {
+	for _, key := range []string{"tool_content", "output", "content"} {
 		if output := block.Get(key); !output.IsNull() {
 			result.Output = int64(output.Len())
 			break

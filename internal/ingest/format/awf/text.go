@@ -44,7 +44,7 @@ func blockText(block jsontext.Value) string {
 		for key, value := range block.Fields() {
 			switch key {
 			case "type", "fidelity", "tool_id", "tool_use_id", "call_id":
-			case "tool_input", "tool_output", "output":
+			case "tool_input", "tool_content", "output":
 				text = jsontext.AppendScalars(text, value)
 			default:
 				text = jsontext.AppendStrings(text, value)
