@@ -109,6 +109,7 @@ func TestCaseTotals(t *testing.T) {
 		"mirror":         {runs: 2, files: 3, events: 6, messages: 3, links: 1},
 		"resumed":        {runs: 1, files: 2, events: 5, messages: 1, problems: 1},
 		"mirrored-twice": {runs: 1, files: 3, events: 6, messages: 1, calls: 1},
+		"mirrored-short": {runs: 1, files: 3, events: 3},
 		"channels":       {runs: 1, files: 1, events: 9, messages: 1, calls: 5, router: 3, results: 4},
 		"torn":           {runs: 1, files: 3, events: 5, messages: 2, problems: 6},
 	} {

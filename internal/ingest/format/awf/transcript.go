@@ -115,10 +115,10 @@ func (c *conversation) noteSeq(l *line) {
 
 // startsNewAttempt reports whether a line is the first of another attempt of the run: a resumed run counts from 1 again,
 // and one mirror may hold both. Neighbouring lines may be swapped, so a lower seq alone is not enough: it must be one that
-// was already seen.
+// was already seen. The attempt before may have been a single event.
 func (c *conversation) startsNewAttempt(l *line) bool {
 	seq := l.seq.Count()
-	return seq.Known && seq.N < c.seq && c.seenSeqs&seqBit(seq.N) != 0
+	return seq.Known && seq.N <= c.seq && c.seenSeqs&seqBit(seq.N) != 0
 }
 
 func seqBit(seq int64) uint64 {
