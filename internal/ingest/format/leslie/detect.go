@@ -95,6 +95,8 @@ func (p place) role(h format.Head) (string, format.Strength) {
 	case p.rel[0] == "logs" && strings.HasSuffix(name, ".log"),
 		p.rel[0] == "threads" && name == "injections.log" && p.rel[len(p.rel)-2] == ".meta":
 		return roleLog, format.Certain
+	case p.rel[0] == "runtime" && len(p.rel) == 3 && name == "events.ndjson":
+		return roleRuntime, format.Certain
 	case (p.rel[0] == "threads" || p.rel[0] == "runtime") && format.IsText(h.Bytes):
 		return roleDocument, format.Weak
 	}
@@ -138,4 +140,6 @@ func hasHeader(b []byte) bool {
 }
 
 // isAppendOnly reports whether Leslie only appends to the files of a role.
-func isAppendOnly(role string) bool { return role == roleWorker || role == roleSDK || role == roleLog }
+func isAppendOnly(role string) bool {
+	return role == roleWorker || role == roleSDK || role == roleLog || role == roleRuntime
+}

@@ -1,5 +1,5 @@
 // Package leslie reads the files that Leslie keeps in a workspace's .leslie directory: transcripts of chats as text files,
-// the relations between threads, objectives, worker and SDK logs, and the documents that threads wrote.
+// the relations between threads, objectives, logs of workers, runtimes and SDKs, and the documents that threads wrote.
 //
 // Producer: Leslie's core library (thread_relations.json "version": "1.0"); the layout was checked against writers, readers
 // and files on 2026-11-20. Decided where its description and its code differ: no blank line follows "---"; "user:" is a
@@ -35,6 +35,7 @@ const (
 	roleWorker        = "worker"
 	roleSDK           = "sdk"
 	roleLog           = "log"
+	roleRuntime       = "runtime"
 	roleDocument      = "document"
 )
 
@@ -52,7 +53,7 @@ func (leslie) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		switch in.Role {
 		case roleWorker:
 			parseWorker(in, s)
-		case roleSDK, roleLog:
+		case roleSDK, roleLog, roleRuntime:
 			parseLog(in, s)
 		case roleTranscript, roleRelations, roleRelationsBak, roleObjectives, roleObjectivesBak, roleDocument:
 			parseWhole(in, s)

@@ -2,6 +2,7 @@ package leslie
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -106,8 +107,8 @@ func (w *worker) advance(run, kind string, ended transcript.Outcome, when transc
 // parse is kept as text and is not a problem. A torn last line is skipped until it is complete, because growth of a log
 // must only add lines.
 func parseLog(in format.Input, s *format.Sink) {
-	run := owner(in)
-	emitted := false
+	file := owner(in)
+	seen := map[string]bool{} // runs that were yielded
 	for line, err := range jsontext.Lines(in.Reader, "") {
 		if err != nil {
 			s.Fail(err)
@@ -116,10 +117,14 @@ func parseLog(in format.Input, s *format.Sink) {
 		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 || line.Torn && !isComplete(in.Role, line) {
 			continue
 		}
-		if !emitted && !s.Emit(run) {
+		run := file
+		if in.Role == roleRuntime {
+			run = cmp.Or(threadOf(line), file)
+		}
+		if !seen[run.ID] && !s.Emit(run) {
 			return
 		}
-		emitted = true
+		seen[run.ID] = true
 		if !s.Emit(logLine(in.Role, run.ID, line)) {
 			return
 		}
@@ -128,7 +133,7 @@ func parseLog(in format.Input, s *format.Sink) {
 
 // isComplete reports whether a line without a line end is already complete.
 func isComplete(role string, line jsontext.Line) bool {
-	if role != roleSDK {
+	if role == roleLog {
 		return false
 	}
 	v, err := jsontext.Parse(line.Bytes)
@@ -139,8 +144,11 @@ func logLine(role, run string, line jsontext.Line) transcript.Record {
 	if line.Long {
 		return &transcript.Problem{Run: run, Kind: "line too long", Reason: fmt.Sprint(line.Origin.Length, " bytes"), Origin: line.Origin}
 	}
-	if role == roleSDK {
+	switch role {
+	case roleSDK:
 		return sdkLine(run, line)
+	case roleRuntime:
+		return runtimeLine(run, line)
 	}
 	when, _, _ := strings.Cut(string(line.Bytes), " ")
 	if _, after, found := strings.Cut(string(line.Bytes), " time="); found {
@@ -166,6 +174,30 @@ func sdkLine(run string, line jsontext.Line) *transcript.Event {
 		event.Kind = transcript.KindSystem
 	case "result":
 		event.Kind = transcript.KindLifecycle
+	}
+	return event
+}
+
+// threadOf returns the run of the thread that a line of a runtime's events names, nil if it names none.
+func threadOf(line jsontext.Line) *transcript.Run {
+	v, err := jsontext.Parse(line.Bytes)
+	if id := v.Get("threadId").Str(); err == nil && id != "" {
+		return namedRun(threadRun(id))
+	}
+	return nil
+}
+
+// runtimeLine returns a row for what a worker told the command that waits for it. The assistant's texts are in no other file
+// unless somebody has written a transcript.
+func runtimeLine(run string, line jsontext.Line) *transcript.Event {
+	event := row(run, "runtime", transcript.Time{}, line.Origin, format.LooseText(line.Bytes))
+	v, err := jsontext.Parse(line.Bytes)
+	if err != nil {
+		return event
+	}
+	event.Kind, event.Type, event.Time = transcript.KindLifecycle, cmp.Or(v.Get("type").Str(), event.Type), v.Get("timestamp").Time()
+	if event.Type == "assistant_text" {
+		event.Kind, event.Role = transcript.KindMessage, "assistant"
 	}
 	return event
 }
