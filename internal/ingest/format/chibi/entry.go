@@ -186,17 +186,23 @@ func digest(fields ...string) (sum [12]byte) {
 	return sum
 }
 
-// cachePrefix begins the address in the stub of a large result.
-const cachePrefix = "vfs:///sys/tool_cache/"
+// The beginning of what stands for a large result, and that of the result's address.
+const (
+	cacheStub   = "[Output cached: "
+	cachePrefix = "vfs:///sys/tool_cache/"
+)
 
-// cacheAddress returns the address of a result that was moved to the cache, "" if the content is the result itself. The
-// stub names it near its start; further on it is only quoted.
+// cacheAddress returns the address of a result that was moved to the cache, or just its id as older versions wrote it, "" if
+// the content is the result itself. The stub names it near its start; further on it is only quoted.
 func cacheAddress(content string) string {
-	i := strings.Index(content, cachePrefix)
-	if i < 0 || i > 128 {
-		return ""
+	address, isStub := strings.CutPrefix(content, cacheStub)
+	if !isStub {
+		i := strings.Index(content, cachePrefix)
+		if i < 0 || i > 128 {
+			return ""
+		}
+		address = content[i:]
 	}
-	address := content[i:]
 	if end := strings.IndexAny(address, " \t\r\n)]\"'"); end >= 0 {
 		address = address[:end]
 	}
