@@ -52,8 +52,16 @@ func (s *Searcher) Conversation(ctx context.Context, id string, o ShowOptions) (
 	if err != nil {
 		return nil, err
 	}
-	span := index.Span{Limit: o.Limit, Last: o.Last, Duplicates: o.Duplicates}
-	return s.view(ctx, info, span, "")
+	run, err := s.Index.Run(ctx, info.Run)
+	if err != nil {
+		return nil, err
+	}
+	return s.View(ctx, run, info, o), nil
+}
+
+// View shows a conversation that the index has returned, of a run that it has returned.
+func (s *Searcher) View(ctx context.Context, run index.Run, info index.Conversation, o ShowOptions) *View {
+	return s.view(ctx, run, info, index.Span{Limit: o.Limit, Last: o.Last, Duplicates: o.Duplicates}, "")
 }
 
 // Event shows an event by its id, with the events before and after it. Errors: index.ErrNotFound, index.ErrAmbiguous.
@@ -66,6 +74,10 @@ func (s *Searcher) Event(ctx context.Context, id string, o ShowOptions) (*View, 
 	if err != nil {
 		return nil, err
 	}
+	run, err := s.Index.Run(ctx, info.Run)
+	if err != nil {
+		return nil, err
+	}
 	span, err := s.around(ctx, rows[0], o)
 	if err != nil {
 		return nil, err
@@ -74,18 +86,14 @@ func (s *Searcher) Event(ctx context.Context, id string, o ShowOptions) (*View, 
 	if len(rows) > 1 {
 		mark = eventOf(rows[0].ID)
 	}
-	return s.view(ctx, info, span, mark)
+	return s.view(ctx, run, info, span, mark), nil
 }
 
-func (s *Searcher) view(ctx context.Context, info index.Conversation, span index.Span, mark string) (*View, error) {
-	run, err := s.Index.Run(ctx, info.Run)
-	if err != nil {
-		return nil, err
-	}
+func (s *Searcher) view(ctx context.Context, run index.Run, info index.Conversation, span index.Span, mark string) *View {
 	v := &View{Conversation: info, Run: run}
 	v.Turns = func(yield func(Turn, error) bool) {
 		p := pairing{s: s, ctx: ctx, mark: mark, yield: yield}
 		p.run(info.ID, span)
 	}
-	return v, nil
+	return v
 }

@@ -109,12 +109,11 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 	return err
 }
 
-// views yields conversations one after another.
-func (v *viewer) views(ctx context.Context, all []index.Conversation) iter.Seq2[*search.View, error] {
+// views yields conversations of a run one after another.
+func (v *viewer) views(ctx context.Context, r *index.Run, all []index.Conversation) iter.Seq2[*search.View, error] {
 	return func(yield func(*search.View, error) bool) {
 		for _, c := range all {
-			view, err := v.search.Conversation(ctx, c.ID, v.o.search())
-			if !yield(view, err) || err != nil {
+			if !yield(v.search.View(ctx, *r, c, v.o.search()), nil) {
 				return
 			}
 		}

@@ -34,21 +34,17 @@ func (v *viewer) run(ctx context.Context, id string) error {
 	}
 	switch v.o.Format {
 	case "json":
-		return v.json(ctx, &r, counted, v.views(ctx, counted))
+		return v.json(ctx, &r, counted, v.views(ctx, &r, counted))
 	case "raw":
-		return v.rawRun(ctx, counted)
+		return v.rawRun(ctx, &r, counted)
 	case "openai":
-		return v.openai(ctx, v.views(ctx, counted))
+		return v.openai(ctx, v.views(ctx, &r, counted))
 	}
 	if err := v.header(ctx, &r); err != nil {
 		return err
 	}
 	if len(counted) == 1 && !v.o.All {
-		view, err := v.search.Conversation(ctx, counted[0].ID, v.o.search())
-		if err != nil {
-			return err
-		}
-		return v.turns(ctx, view.Turns)
+		return v.turns(ctx, v.search.View(ctx, r, counted[0], v.o.search()).Turns)
 	}
 	if v.o.First+v.o.Last > 0 {
 		return failure.Usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline to show all in order of time: txarchive show "+r.ID)
@@ -222,9 +218,9 @@ func (v *viewer) list(all []index.Conversation) {
 	fmt.Fprintf(v.Out, "\n%s\n", v.Fit(&g))
 }
 
-func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
+func (v *viewer) rawRun(ctx context.Context, r *index.Run, all []index.Conversation) error {
 	out := v.RawOutput()
-	for view, err := range v.views(ctx, all) {
+	for view, err := range v.views(ctx, r, all) {
 		if err == nil {
 			err = v.raw(ctx, out, view.Turns)
 		}
