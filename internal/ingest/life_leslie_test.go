@@ -191,7 +191,7 @@ func TestLifeLeslieWorker(t *testing.T) {
 	l.write(log, line(1, "worker_started", ""))
 	want := counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1}
 	l.ingestAndCheck("started", want)
-	l.append(log, line(1, "worker_failed", `,"cost_usd":0.0101,"duration_ms":900,"num_turns":2,"error":"out of turns"`))
+	l.append(log, line(1, "worker_failed", `,"cost_usd":0.0101,"duration_ms":900,"num_turns":2,"errors":["out of turns"]`))
 	want.cost = 10100
 	l.ingestAndCheck("failed", want)
 	l.checkFresh("failed")
