@@ -37,6 +37,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/grok"
 	"github.com/txarchive/txarchive/internal/ingest/format/hermes"
 	"github.com/txarchive/txarchive/internal/ingest/format/inspect"
+	"github.com/txarchive/txarchive/internal/ingest/format/junie"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
@@ -91,6 +92,7 @@ func Formats() []format.Format {
 		zed.New(),
 		forge.New(),
 		codebuff.New(),
+		junie.New(),
 		openhands.New(),
 		aider.New(),
 		atif.New(),
