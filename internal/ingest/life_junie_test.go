@@ -43,7 +43,9 @@ func TestLifeJunie(t *testing.T) {
 	l.write(events, whole)
 	mended := counts{runs: 1, conversations: 1, events: 4, calls: 1, results: 1, in: 3, out: 10, cost: 250000}
 	l.ingestAndCheck("mended", mended)
-	again := func(s string) string { return strings.ReplaceAll(s, "IN_PROGRESS\",\"agentEvent", "COMPLETED\",\"agentEvent") }
+	again := func(s string) string {
+		return strings.ReplaceAll(s, "IN_PROGRESS\",\"agentEvent", "COMPLETED\",\"agentEvent")
+	}
 	whole += again(ended) + again(said) + junieLine(5, "TaskState", `,"state":"COMPLETED"`)
 	l.write(events, whole)
 	l.ingestAndCheck("stated again", mended)

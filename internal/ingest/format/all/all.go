@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/antigravity"
 	"github.com/txarchive/txarchive/internal/ingest/format/atif"
+	"github.com/txarchive/txarchive/internal/ingest/format/auggie"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
 	"github.com/txarchive/txarchive/internal/ingest/format/chatgpt"
 	"github.com/txarchive/txarchive/internal/ingest/format/chatjsonl"
@@ -93,6 +94,7 @@ func Formats() []format.Format {
 		forge.New(),
 		codebuff.New(),
 		junie.New(),
+		auggie.New(),
 		openhands.New(),
 		aider.New(),
 		atif.New(),

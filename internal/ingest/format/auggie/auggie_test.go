@@ -1,0 +1,46 @@
+package auggie
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+
+func FuzzSession(f *testing.F) {
+	formattest.Fuzz(f, New(), roleSession, ".augment/sessions/a0000000-0000-4000-8000-000000000001.json")
+}
+
+func TestDetect(t *testing.T) {
+	const root = ".augment/sessions"
+	const session = "{\n  \"sessionId\": \"a1\",\n  \"created\": \"2026-07-01T08:00:00.000Z\",\n  \"modified\": \"2026-07-01T08:00:09.000Z\",\n  \"chatHistory\": [\n    {\n      \"exchange\": {"
+	certain := format.Claim{Strength: format.Certain, Role: roleSession, Root: root}
+	likely := format.Claim{Strength: format.Likely, Role: roleSession}
+	skip := format.Claim{Strength: format.Certain, Skip: true}
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{".augment/sessions/a1.json", "", certain},
+		{".augment/sessions/a1-backup2.json", session, certain},
+		{".augment/sessions/a1.json.1787000000000.tmp", "{", skip},
+		{".augment/sessions/notes.txt", "", format.Claim{}},
+		{".augment/session.json", "{}", skip},
+		{"shop/session.json", "{}", format.Claim{}},
+		{"copies/a1.json", session, likely},
+		{"copies/a1.json", `{"sessionId":"a1","created":"x","modified":"y","chatHistory":[]`, likely},
+		{"copies/a1.json", `{"sessionId":"a1","created":"x","modified":"y","chatHistory":[{"role":"user"}]`, format.Claim{}},
+		{"copies/a1.txt", session, format.Claim{}},
+	})
+}
+
+func TestSessionOf(t *testing.T) {
+	for file, want := range map[string]string{"x/a1.json": "a1", "x/a1-backup12.json": "a1 backup", "x/a1-backup.json": "a1-backup"} {
+		id, isBackup := sessionOf(file)
+		if isBackup {
+			id += " backup"
+		}
+		if id != want {
+			t.Errorf("sessionOf(%s) = %s, want %s", file, id, want)
+		}
+	}
+}
