@@ -30,6 +30,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/crush"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
+	"github.com/txarchive/txarchive/internal/ingest/format/devin"
 	"github.com/txarchive/txarchive/internal/ingest/format/droid"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/forge"
@@ -95,6 +96,7 @@ func Formats() []format.Format {
 		codebuff.New(),
 		junie.New(),
 		auggie.New(),
+		devin.New(), // before atif: its transcripts repeat what is in its database
 		openhands.New(),
 		aider.New(),
 		atif.New(),
