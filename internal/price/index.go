@@ -13,10 +13,12 @@ const (
 	RuleExact         Rule = "exact"
 	RuleDashes        Rule = "dots as dashes"
 	RuleCase          Rule = "case"
+	RuleFast          Rule = "fast mode"             // Claude: the name is that of the row with -fast, and the row prices fast mode
 	RuleCanonical     Rule = "punctuation"           // letters and digits agree, provider as asked or none
-	RuleUndecorated   Rule = "without [...] suffix"  // as RuleCanonical
+	RuleUndecorated   Rule = "without [...] suffix"  // as RuleCanonical; also without -thinking, -latest and the like of Claude
 	RuleUndated       Rule = "without date"          // the name states a release date, the row none
 	RuleDated         Rule = "dated row"             // the row states a release date, the name none
+	RulePreview       Rule = "preview"               // Gemini: the row is that of the preview, which the name does not mention
 	RuleMaker         Rule = "maker"                 // of several prices for an unqualified name, that of the model's maker
 	RuleOtherProvider Rule = "other provider"        // the only price for an unqualified name is a reseller's, and not 0
 	RuleRegion        Rule = "without region prefix" // Bedrock: the row is that of the model without its region
@@ -90,6 +92,12 @@ func (x *table) find(model, provider string) found {
 	if f := x.literal(model); !f.none() {
 		return f
 	}
+	if base, ok := unhurried(model); ok {
+		if f := x.find(base, provider); f.entry != nil && hasFastFactor(f.entry) {
+			f.rule = RuleFast
+			return f
+		}
+	}
 	if f := x.byCanon(model, asked, sameProvider, unqualified, otherProvider); !f.none() {
 		return f
 	}
@@ -136,9 +144,15 @@ func (x *table) byCanon(name, asked string, ranks ...rank) found {
 		}
 		for i, r := range ranks {
 			rule := form.rule
-			if i == 2 { // the vendor's own dated row is closer than a reseller's
+			if i == 2 { // the vendor's own row of a release, a preview or an undecorated name is closer than a reseller's
 				if f := x.datedRow(c, asked, dated); !f.none() {
 					return f
+				}
+				if f := x.previewRow(c, asked); !f.none() {
+					return f
+				}
+				if form.rule == RuleCanonical && plain != name {
+					break
 				}
 				made := func(e *Entry) bool { return asked == "" && e.Priced() && isMaker(canonicalProvider(e.Key), c) }
 				if f := x.pick(x.canon[c], RuleMaker, made); !f.none() {
@@ -173,6 +187,19 @@ func (x *table) datedRow(c, asked string, dated bool) found {
 	for _, r := range []rank{sameProvider, unqualified} {
 		keep := func(e *Entry) bool { return r(asked, canonicalProvider(e.Key)) }
 		if f := x.pick(x.dateless[c], RuleDated, keep); !f.none() {
+			return f
+		}
+	}
+	return found{}
+}
+
+// previewRow matches the name of a Gemini model to the row of its preview, as which Google sells some for long.
+func (x *table) previewRow(c, asked string) found {
+	if !strings.HasPrefix(c, "gemini") {
+		return found{}
+	}
+	for _, r := range []rank{sameProvider, unqualified} {
+		if f := x.pick(x.canon[c+"preview"], RulePreview, func(e *Entry) bool { return r(asked, canonicalProvider(e.Key)) }); !f.none() {
 			return f
 		}
 	}

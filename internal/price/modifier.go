@@ -36,7 +36,7 @@ func (r *Result) serviceOf(e *Entry, u Request) Service {
 
 // factorsOf collects the factors of the whole request and returns their product in millionths.
 func (r *Result) factorsOf(e *Entry, s Service, u Request) int64 {
-	if isFast(u.Speed) {
+	if isFast(u.Speed) || r.Match.Rule == RuleFast {
 		if ppm, ok := e.factor("fast"); ok {
 			r.Factors = append(r.Factors, Factor{"fast", ppm})
 		} else if s != Priority {

@@ -1,6 +1,9 @@
 package price
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // canonical returns the form in which different spellings of a name agree: without the provider before the last
 // slash, lower case, ASCII letters and digits only.
@@ -29,9 +32,19 @@ func alnum(s string) string {
 }
 
 // undecorated returns s without one trailing group in brackets or parentheses: "claude-opus-4-6[1m]", "Gemini 3.5
-// Flash (Medium)".
+// Flash (Medium)"; and the name of a Claude model without what editors add to it for a way of using it, which costs the same.
 func undecorated(s string) string {
 	t := strings.TrimRight(s, " ")
+	for isClaude(t) {
+		short := t
+		for _, suffix := range claudeSuffixes {
+			short = strings.TrimSuffix(short, suffix)
+		}
+		if short == t {
+			break
+		}
+		s, t = short, short
+	}
 	open := ""
 	switch {
 	case strings.HasSuffix(t, ")"):
@@ -45,6 +58,20 @@ func undecorated(s string) string {
 		return strings.TrimRight(t[:i], " ")
 	}
 	return s
+}
+
+// claudeSuffixes end names that editors give to Claude models.
+var claudeSuffixes = []string{"-latest", "-thinking", "-1m-context", "-1m"}
+
+// isClaude reports whether name is that of a Claude model.
+func isClaude(name string) bool {
+	return strings.HasPrefix(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), "claude-")
+}
+
+// unhurried returns the name of a Claude model without the ending that stands for its fast mode.
+func unhurried(name string) (string, bool) {
+	base, ok := strings.CutSuffix(name, "-fast")
+	return base, ok && isClaude(base) && !strings.HasSuffix(base, "-fast")
 }
 
 // undated returns s without a trailing release date: -20250929, @20250929 or -2025-09-29. ok is false if there is
@@ -85,16 +112,16 @@ var providerKeys = map[string]string{
 	"cloudflareworkersai": "cloudflare", "friendli": "friendliai", "novitaai": "novita",
 }
 
-// makers maps providers to the prefix of the names of models that they make themselves. The tables list them among
+// makers maps providers to the prefixes of the names of models that they make themselves. The tables list them among
 // several providers of these models.
-var makers = map[string]string{
-	"dashscope": "qwen", "deepseek": "deepseek", "minimax": "minimax", "moonshot": "kimi", "xai": "grok", "zai": "glm",
+var makers = map[string][]string{
+	"dashscope": {"qwen"}, "deepseek": {"deepseek"}, "minimax": {"minimax"}, "mistral": {"mistral", "devstral", "codestral", "magistral", "ministral"},
+	"moonshot": {"kimi"}, "xai": {"grok"}, "zai": {"glm"},
 }
 
 // isMaker reports whether a provider makes the model of a name, both in canonical form.
 func isMaker(provider, name string) bool {
-	family, ok := makers[provider]
-	return ok && strings.HasPrefix(name, family)
+	return slices.ContainsFunc(makers[provider], func(family string) bool { return strings.HasPrefix(name, family) })
 }
 
 // localProviders run models on the user's own machine: a vendor's price for the same name does not apply.

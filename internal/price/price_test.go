@@ -61,6 +61,8 @@ func TestPrice(t *testing.T) {
 		{"write without price", Request{Model: "gpt-5.4", Input: k(0), Output: k(0), CacheWrite: k(1000)}, 2_500_000, "gpt-5.4", RuleExact, "cache_write_assumed", ""},
 		// claude-opus-4-6: 5, 25; fast x6, US inference x1.1: 1000*5*6.6 + 100*25*6.6 = 33000 + 16500.
 		{"fast", Request{Model: "claude-opus-4-6", Speed: "fast", Input: k(1000), Output: k(100)}, 45_000_000, "claude-opus-4-6", RuleExact, "", ""},
+		{"fast by name", Request{Model: "claude-opus-4.6-fast", Input: k(1000), Output: k(100)}, 45_000_000, "claude-opus-4-6", RuleFast, "", ""},
+		{"fast by name and speed", Request{Model: "claude-opus-4.6-fast", Speed: "fast", Input: k(1000), Output: k(100)}, 45_000_000, "claude-opus-4-6", RuleFast, "", ""},
 		{"fast and us", Request{Model: "claude-opus-4-6", Speed: "fast", Geo: "us", Input: k(1000), Output: k(100)}, 49_500_000, "claude-opus-4-6", RuleExact, "", ""},
 		{"global", Request{Model: "claude-opus-4-6", Geo: "not_available", Tier: "standard", Speed: "standard", Input: k(1000), Output: k(100)}, 7_500_000, "claude-opus-4-6", RuleExact, "", ""},
 		{"batch, half", Request{Model: "claude-opus-4-6", Tier: "batch", Input: k(1000), Output: k(100)}, 3_750_000, "claude-opus-4-6", RuleExact, "batch_half_assumed", ""},

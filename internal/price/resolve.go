@@ -65,7 +65,7 @@ func (b *Book) lookUp(model, provider, day string, ti, li int) *Match {
 	if li >= 0 {
 		l := b.layers[li]
 		switch f := l.table.find(model, provider); f.rule {
-		case "", RuleMaker, RuleOtherProvider, RuleDated, RuleRegion: // an override never applies to names that it does not state
+		case "", RuleMaker, RuleOtherProvider, RuleDated, RulePreview, RuleFast, RuleRegion: // an override never applies to names that it does not state
 		default:
 			m.set(f, l.from)
 			m.Override = true

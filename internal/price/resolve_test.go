@@ -242,6 +242,8 @@ func TestMakers(t *testing.T) {
 		{"openrouter/qwen/qwen3-coder-plus", "openrouter/qwen/qwen3-coder-plus", RuleExact},
 		{"moonshot-ai/kimi-k2.7-code", "", ""},
 		{"kimi-code/kimi-for-coding", "", ""},
+		{"devstral-2512", "mistral/devstral-2512", RuleMaker},
+		{"codestral-latest", "mistral/codestral-latest", RuleMaker}, // another row of that name is free
 		{"somebody/qwen3-max", "", ""},
 		{"coder-model", "", ""},
 	} {
@@ -254,6 +256,49 @@ func TestMakers(t *testing.T) {
 	b := New(Table{Date: "2026-01-01", Entries: []Entry{{Key: "dashscope/qwen9", Provider: "dashscope"}, row("reseller/qwen9", 1, 2)}})
 	if m, _ := b.Resolve("qwen9", "", time.Time{}); m.Key == "dashscope/qwen9" && m.Rule == RuleMaker {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestVariants prices the names that editors and gateways give to ways of using a model: of Claude for thinking, the newest release, the
+// long context and the fast mode, of Gemini for previews.
+func TestVariants(t *testing.T) {
+	for _, c := range []struct {
+		model, provider, key string
+		rule                 Rule
+	}{
+		{"claude-sonnet-4-latest", "anthropic", "claude-sonnet-4-20250514", RuleDated},
+		{"claude-sonnet-4-5-thinking-latest", "anthropic", "claude-sonnet-4-5", RuleUndecorated},
+		{"claude-sonnet-4-5-1m-context-latest", "zed.dev", "claude-sonnet-4-5", RuleUndecorated},
+		{"claude-opus-4.6-1m", "", "claude-opus-4-6", RuleUndecorated},
+		{"claude-opus-4-5-20251101-thinking", "", "claude-opus-4-5-20251101", RuleUndecorated},
+		{"Claude-Opus-4-6-thinking", "", "claude-opus-4-6", RuleUndecorated},
+		{"claude-3-7-sonnet-latest", "", "claude-3-7-sonnet-20250219", RuleDated}, // a reseller has that name, at another price
+		{"claude-3-7-sonnet-latest", "deepinfra/anthropic", "deepinfra/anthropic/claude-3-7-sonnet-latest", RuleExact},
+		{"claude-opus-4.8-fast", "", "claude-opus-4-8", RuleFast},
+		{"anthropic/claude-opus-4-6-fast", "", "claude-opus-4-6", RuleFast},
+		{"claude-opus-4.6-thinking-fast", "", "claude-opus-4-6", RuleFast},
+		{"claude-opus-4.6-fast", "", "claude-opus-4-6", RuleFast},                                    // although a reseller lists the name, without a price
+		{"claude-opus-4.6-fast", "github-copilot", "github_copilot/claude-opus-4.6-fast", RuleExact}, // which counts for itself
+		{"claude-sonnet-4-5-fast", "", "", ""},                                                       // has no fast mode
+		{"claude-opus-4-8-fast-fast", "", "", ""},
+		{"kimi-k2-thinking", "", "moonshot/kimi-k2-thinking", RuleMaker}, // a model of its own
+		{"gemini-3-pro", "", "gemini-3-pro-preview", RulePreview},        // not a reseller's, who states no price of the cache
+		{"gemini-3-flash", "google", "gemini/gemini-3-flash-preview", RulePreview},
+		{"Gemini 3 Pro (High)", "", "gemini-3-pro-preview", RulePreview},
+		{"gemini-3.5-flash", "", "gemini-3.5-flash", RuleExact},
+		{"gemini-3-pro", "github-copilot", "github_copilot/gemini-3-pro-preview", RulePreview}, // without a price
+		{"gemini-9", "", "", ""},
+	} {
+		m, _ := Default().Resolve(c.model, c.provider, time.Time{})
+		if m.Key != c.key || m.Rule != c.rule {
+			t.Errorf("%s of %q: %s by %q, want %s by %q (%s)", c.model, c.provider, m.Key, m.Rule, c.key, c.rule, m.Reason)
+		}
+	}
+	b := Default().With([]Override{{Model: "claude-opus-4-8", Rates: row("", 1, 2).Rates}, {Model: "gemini-3-pro-preview", Rates: row("", 3, 4).Rates}})
+	for model, override := range map[string]bool{"claude-opus-4-8-thinking": true, "claude-opus-4-8-fast": false, "gemini-3-pro": false} {
+		if m, ok := b.Resolve(model, "", time.Time{}); !ok || m.Override != override {
+			t.Errorf("%s: %+v", model, m)
+		}
 	}
 }
 
