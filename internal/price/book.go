@@ -183,7 +183,7 @@ func (b *Book) ID() string {
 
 // rules is the version of the rules that match names to rows and of those that compute charges. When it changes,
 // costs are computed anew.
-const rules = "4"
+const rules = "5"
 
 // With returns a book with further overrides. Of two for the same model and day the later one wins; those that
 // Validate rejects are ignored.

@@ -38,7 +38,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 8 }
+func (opencode) Version() int { return 9 }
 
 // The roles of the files.
 const (

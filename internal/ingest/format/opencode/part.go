@@ -112,6 +112,9 @@ func (p *parser) part(t part) {
 		if t.synthetic && e.Role == "user" {
 			e.Kind, e.Role, e.OrRole = transcript.KindSystem, "system", ""
 		}
+		if e.Role == "user" {
+			p.titleFrom(t.session, t.msg, t.value.Get("text").Str(), t.at)
+		}
 	case "reasoning":
 		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindReasoning, "assistant"
 	case "compaction":

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"math"
 	"path"
 	"strconv"
@@ -18,6 +19,11 @@ func (opencode) Resolve(f *transcript.Family) {
 	markCopied(f, s.second)
 	s.completeUsage(f.Usage)
 	if s.session {
+		for _, c := range f.Conversations {
+			if c.Order == "" { // the session's own record
+				c.Title = cmp.Or(c.Title, f.Run.Title)
+			}
+		}
 		return
 	}
 	for _, c := range f.Conversations {

@@ -2,8 +2,10 @@ package opencode
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -25,6 +27,24 @@ const (
 // forkedTitle matches the titles of forked sessions in version 1, the only trace of a fork there.
 var forkedTitle = lazyregexp.New(`\(fork #[0-9]+\)$`)
 
+// defaultTitle matches what version 1 calls a session, and its forks, until it has asked a model for a title.
+var defaultTitle = lazyregexp.New(`^(?i:new|child) (?i:session) - [0-9]{4}-[0-9]{2}-[0-9]{2}T`)
+
+// titleFrom titles the session of a prompt, if nothing else does: the rank of the first prompt is the highest.
+func (p *parser) titleFrom(session, msg, prompt string, at transcript.Time) {
+	title := format.Title(prompt)
+	if title == "" {
+		return
+	}
+	after := int64(math.MaxInt32)
+	if at.Valid {
+		after = min(max(at.UnixMicro/1_000_000, 0), after)
+	}
+	p.Emit(&transcript.Run{
+		ID: runID(session, msg), Local: true, Anchor: session, Anchored: session != "", Named: true, Rank: rankStream - 1 - int(after), Title: title,
+	})
+}
+
 // session yields the records of a session record: a file of the tree, or a row.
 func (p *parser) session(v jsontext.Value) {
 	id := cmp.Or(v.Get("id").Text(), p.loc.id)
@@ -43,6 +63,10 @@ func (p *parser) session(v jsontext.Value) {
 	p.runNamed = map[string]bool{id: true}
 	started := cmp.Or(v.Get("time", "created").MilliTime(), v.Get("time_created").MilliTime())
 	title, project, version := v.Get("title").Str(), v.Get("directory").Str(), v.Get("version").Str()
+	isFork := forkedTitle.MatchString(title)
+	if defaultTitle.MatchString(title) {
+		title = ""
+	}
 	p.Emit(&transcript.Run{
 		ID: id, Local: true, Anchor: id, Anchored: true, Rank: 1 + p.rank, Group: first("projectID", "project_id"), Project: project,
 		Title: title, Version: version, Started: started, Child: parent != "",
@@ -59,7 +83,7 @@ func (p *parser) session(v jsontext.Value) {
 	if origin != "" && origin != id {
 		p.link("fork", origin, id)
 	}
-	if started.Valid && (origin != "" || forkedTitle.MatchString(title)) {
+	if started.Valid && (origin != "" || isFork) {
 		p.Hint(id, hintForked, strconv.FormatInt(started.UnixMicro, 10), p.baseOrigin)
 	}
 	e := p.event(transcript.KindLifecycle, roleSession, id, "")

@@ -37,6 +37,7 @@ func (p *parser) messageV2(v jsontext.Value) {
 		return
 	case "user":
 		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindMessage, "user"
+		p.titleFrom(m.session, m.id, data.Get("text").Str(), m.created)
 	case "synthetic", "system", "skill":
 		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindSystem, "system"
 	case "compaction":
