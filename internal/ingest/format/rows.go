@@ -17,6 +17,7 @@ type Rows struct {
 	Session string          // id of the current session
 	Begun   bool            // its conversation was yielded
 	Named   bool            // its run was yielded as named
+	Titled  bool            // a prompt has given it a title
 	Row     jsontext.Object // parts are located in it
 }
 
@@ -54,7 +55,7 @@ func (r *Rows) Begin(session string) bool {
 	if session == r.Session {
 		return false
 	}
-	r.Session, r.Begun, r.Named = session, false, false
+	r.Session, r.Begun, r.Named, r.Titled = session, false, false, false
 	return true
 }
 
@@ -63,6 +64,14 @@ func (r *Rows) NameRun() {
 	if !r.Begun && !r.Named {
 		r.Named = true
 		r.Emit(&transcript.Run{ID: r.Session, Named: true})
+	}
+}
+
+// TitleFrom titles the session after the first of its prompts, if nothing else does.
+func (r *Rows) TitleFrom(prompt string, at transcript.Time) {
+	if title := Title(prompt); title != "" && !r.Titled {
+		r.Titled = true
+		r.Emit(&transcript.Run{ID: r.Session, Named: true, Rank: PromptRank(at), Title: title})
 	}
 }
 

@@ -3,9 +3,11 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // TextOf implements Text for most formats: it parses raw as a JSON value and returns its text. what names the value in an error.
@@ -26,6 +28,16 @@ func LooseText(b []byte) string {
 		}
 	}
 	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+// PromptRank returns the rank of a title that a prompt gives to its run (transcript.Run.Rank): below that of all that is stated of runs, so
+// that it counts only if there is no other, and the higher the earlier the prompt.
+func PromptRank(at transcript.Time) int {
+	const lowest = math.MinInt32
+	if !at.Valid {
+		return lowest
+	}
+	return max(transcript.RankHistory-1-int(max(at.UnixMicro/1_000_000, 0)), lowest)
 }
 
 // titleRunes is the length of the longest title, in runes.

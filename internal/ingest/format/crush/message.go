@@ -124,6 +124,9 @@ func (m *message) text(typ string, v jsontext.Value) {
 		e.Kind, e.Role = transcript.KindSystem, "system"
 	}
 	m.emit(e, transcript.Counted)
+	if e.Role == "user" {
+		m.TitleFrom(v.Get("data", "text").Str(), m.at)
+	}
 }
 
 // shell yields a command that the user ran as a call with its result.

@@ -33,14 +33,19 @@ func (p *parser) row(v jsontext.Value) {
 
 // The keys of hints from a session's own row to its conversation.
 const (
-	hintTitle = "title"
 	hintModel = "model"
 	hintChild = "child"
 )
 
+// placeholders are the titles of sessions until a model has found a better one, and of all sub-agents.
+var placeholders = map[string]bool{"Untitled Session": true, "New Session": true, "New Agent Session": true}
+
 // sessionRow yields the metadata of a session. It does not by itself make a run that counts: a session is created before its first message.
 func (p *parser) sessionRow(v jsontext.Value, id, parent string) {
 	title, started := format.Title(v.Get("title").Str()), parseTime(v.Get("created_at"))
+	if placeholders[title] {
+		title = ""
+	}
 	model, provider := modelOf(v.Get("models"))
 	p.Named = true
 	p.Emit(&transcript.Run{ID: p.Session, Named: !p.Begun, Title: title, Project: p.project, Model: model, Started: started, Child: parent != ""})
@@ -53,7 +58,6 @@ func (p *parser) sessionRow(v jsontext.Value, id, parent string) {
 		p.Emit(link)
 		p.Hint(p.Session, hintChild, "yes", p.Row.Origin)
 	}
-	p.Hint(p.Session, hintTitle, title, p.Row.Origin)
 	p.Hint(p.Session, hintModel, model, p.Row.Origin)
 	p.Uncounted(transcript.KindLifecycle, "session", started)
 	p.usage(v, model, provider, started)
@@ -96,6 +100,6 @@ func (p *parser) usage(v jsontext.Value, model, provider string, at transcript.T
 func (crush) Resolve(f *transcript.Family) {
 	hints := f.GreatestHints()
 	for _, c := range f.Conversations {
-		c.Title, c.Model, c.Child = hints[hintTitle], hints[hintModel], hints[hintChild] != ""
+		c.Title, c.Model, c.Child = f.Run.Title, hints[hintModel], hints[hintChild] != ""
 	}
 }

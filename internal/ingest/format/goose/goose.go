@@ -38,7 +38,7 @@ var (
 func (goose) Name() string { return "goose" }
 
 // Version counts changes of what Parse yields.
-func (goose) Version() int { return 7 }
+func (goose) Version() int { return 8 }
 
 // The roles of the files.
 const (

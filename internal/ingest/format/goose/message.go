@@ -106,6 +106,9 @@ func (m *message) block(v jsontext.Value) {
 			return
 		}
 		m.emit(e, transcript.Counted)
+		if e.Role == "user" {
+			m.TitleFrom(v.Get("text").Str(), m.at)
+		}
 	case "redactedThinking", "reasoning":
 		e := m.Event(transcript.KindReasoning, m.role, typ, v)
 		e.Role = "assistant"

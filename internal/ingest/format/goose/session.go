@@ -3,6 +3,7 @@ package goose
 import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -52,12 +53,14 @@ func (p *parser) entry(v jsontext.Value) {
 
 // The keys of hints from a session's own row to its conversation.
 const (
-	hintTitle   = "title"
 	hintProject = "project"
 	hintModel   = "model"
 	hintMode    = "mode"
 	hintChild   = "child"
 )
+
+// placeholder matches the names that the program gives to sessions until a model has named them, which it can be told not to ask.
+var placeholder = lazyregexp.New(`^(CLI Session|New session( [0-9]+)?)$`)
 
 // sessionRow yields the metadata of a session. In a database it does not by itself make a run that counts: most sessions are created before
 // their first message.
@@ -65,6 +68,9 @@ func (p *parser) sessionRow(v jsontext.Value, rank int) {
 	title, model, mode := v.Get("name").Str(), modelOf(v.Get("model_config_json")), v.Get("goose_mode").Str()
 	if title == "" {
 		title = v.Get("description").Str()
+	}
+	if placeholder.MatchString(title) {
+		title = ""
 	}
 	parent, typ := v.Get("parent_session_id").Text(), v.Get("session_type").Str()
 	started := v.Get("began").Time()
@@ -81,7 +87,6 @@ func (p *parser) sessionRow(v jsontext.Value, rank int) {
 		p.Emit(&transcript.Run{ID: of, Named: true})
 		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.Session), Origin: p.Row.Origin})
 	}
-	p.Hint(p.Session, hintTitle, run.Title, p.Row.Origin)
 	p.Hint(p.Session, hintProject, run.Project, p.Row.Origin)
 	p.Hint(p.Session, hintModel, model, p.Row.Origin)
 	p.Hint(p.Session, hintMode, mode, p.Row.Origin)
@@ -104,7 +109,7 @@ func modelOf(config jsontext.Value) string {
 func (goose) Resolve(f *transcript.Family) {
 	hints := f.GreatestHints()
 	for _, c := range f.Conversations {
-		c.Title, c.Project, c.Model, c.Mode = hints[hintTitle], hints[hintProject], hints[hintModel], hints[hintMode]
+		c.Title, c.Project, c.Model, c.Mode = f.Run.Title, hints[hintProject], hints[hintModel], hints[hintMode]
 		c.Child = hints[hintChild] != ""
 	}
 }

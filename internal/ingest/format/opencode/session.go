@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"cmp"
-	"math"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -30,19 +29,14 @@ var forkedTitle = lazyregexp.New(`\(fork #[0-9]+\)$`)
 // defaultTitle matches what version 1 calls a session, and its forks, until it has asked a model for a title.
 var defaultTitle = lazyregexp.New(`^(?i:new|child) (?i:session) - [0-9]{4}-[0-9]{2}-[0-9]{2}T`)
 
-// titleFrom titles the session of a prompt, if nothing else does: the rank of the first prompt is the highest.
+// titleFrom titles the session of a prompt, the first one here, if nothing else does.
 func (p *parser) titleFrom(session, msg, prompt string, at transcript.Time) {
-	title := format.Title(prompt)
-	if title == "" {
-		return
+	if title := format.Title(prompt); title != "" && !p.titled {
+		p.titled = true
+		p.Emit(&transcript.Run{
+			ID: runID(session, msg), Local: true, Anchor: session, Anchored: session != "", Named: true, Rank: format.PromptRank(at), Title: title,
+		})
 	}
-	after := int64(math.MaxInt32)
-	if at.Valid {
-		after = min(max(at.UnixMicro/1_000_000, 0), after)
-	}
-	p.Emit(&transcript.Run{
-		ID: runID(session, msg), Local: true, Anchor: session, Anchored: session != "", Named: true, Rank: rankStream - 1 - int(after), Title: title,
-	})
 }
 
 // session yields the records of a session record: a file of the tree, or a row.
