@@ -71,7 +71,7 @@ func (p *parser) threadRow(v, data jsontext.Value) {
 
 // run yields the thread and its conversation, and returns when it began. A thread without a message does not count.
 func (p *parser) run(v, data jsontext.Value) transcript.Time {
-	title := format.Title(cmp.Or(v.Get("summary").Str(), data.Get("title").Str(), data.Get("summary").Str()))
+	title := titleOf(v.Get("summary"), data)
 	folder, branch := firstTree(data)
 	folders := strings.Split(v.Get("folder_paths").Str(), "\n")
 	started, ended := startOf(v, data), v.Get("updated_at").Time()
@@ -98,6 +98,37 @@ func (p *parser) run(v, data jsontext.Value) transcript.Time {
 		})
 	}
 	return cmp.Or(started, ended)
+}
+
+// titleOf returns the name of a thread, or else its first prompt.
+func titleOf(summary, data jsontext.Value) string {
+	for _, name := range []jsontext.Value{summary, data.Get("title"), data.Get("summary")} {
+		if title := format.Title(name.Str()); title != "" && title != "New Thread" { // what Zed calls a thread until a model has named it
+			return title
+		}
+	}
+	return format.Title(firstPrompt(data))
+}
+
+// firstPrompt returns the first text that the user wrote.
+func firstPrompt(data jsontext.Value) string {
+	for m := range data.Get("messages").Items() {
+		user, key := m.Get("User"), "Text"
+		if m.Get("role").Is("user") && m.Get("is_hidden").Bool() != transcript.Yes {
+			user, key = m, "text"
+		}
+		for _, content := range []jsontext.Value{user.Get("text"), user.Get("content"), user.Get("segments")} {
+			if !content.IsBlank() {
+				return content.Str()
+			}
+			for item := range content.Items() {
+				if text := item.Get(key); !text.IsBlank() {
+					return text.Str()
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // startOf returns when a thread began: Zed looks at the project then. The time in its row is that of the first save; in rows older than that

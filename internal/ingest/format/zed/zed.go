@@ -36,7 +36,7 @@ var (
 func (zed) Name() string { return "zed" }
 
 // Version counts changes of what Parse yields.
-func (zed) Version() int { return 3 }
+func (zed) Version() int { return 4 }
 
 // The roles of the files.
 const (
