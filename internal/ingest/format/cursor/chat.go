@@ -46,10 +46,26 @@ func (p *parser) chatRow(v jsontext.Value, seen map[string]int) {
 func (p *parser) chatMessage(id string, data jsontext.Value, left bool) {
 	content := data.Get("content")
 	m := &message{parser: p, role: data.Get("role").Word(), id: id, abandoned: left}
-	if m.role == "user" {
+	switch m.role {
+	case "user":
 		p.projectFrom(content)
+	case "assistant":
+		if m.model = answeredBy(data); m.model != "" && !left {
+			p.conv.Model = m.model
+		}
 	}
 	m.events(content)
+}
+
+// answeredBy returns the model that wrote a message, as its blocks or the message state it. The session's metadata only has the one that
+// was asked for last.
+func answeredBy(data jsontext.Value) string {
+	for b := range data.Get("content").Items() {
+		if model := b.Get("providerOptions", "cursor", "modelName").Str(); model != "" {
+			return model
+		}
+	}
+	return data.Get("providerOptions", "cursor", "modelName").Str()
 }
 
 // projectFrom sets the project from the environment that Cursor describes before the first prompt.

@@ -83,6 +83,7 @@ type message struct {
 	*parser
 	role      string
 	id        string // its own id, "" in transcripts
+	model     string // of an answer, "" in transcripts
 	n         int
 	emitted   bool
 	pending   *transcript.Event // the user's event, not yet emitted
@@ -230,7 +231,7 @@ func (m *message) emitBlock(b jsontext.Value, kind transcript.Kind, role, typ st
 
 func (m *message) newEvent(b jsontext.Value, kind transcript.Kind, role, typ string) *transcript.Event {
 	e := m.event(kind, role, typ)
-	e.Verdict, e.ID = transcript.Counted, m.eventID()
+	e.Verdict, e.ID, e.Model = transcript.Counted, m.eventID(), m.model
 	e.Parts = []transcript.Part{m.part(b)}
 	return e
 }
