@@ -17,7 +17,7 @@ type Rows struct {
 	Session string          // id of the current session
 	Begun   bool            // its conversation was yielded
 	Named   bool            // its run was yielded as named
-	Titled  bool            // a prompt has given it a title
+	Titled  bool            // it has a title, or its first prompt
 	Row     jsontext.Object // parts are located in it
 }
 
@@ -67,11 +67,12 @@ func (r *Rows) NameRun() {
 	}
 }
 
-// TitleFrom titles the session after the first of its prompts, if nothing else does.
-func (r *Rows) TitleFrom(prompt string, at transcript.Time) {
+// TitleFrom titles the session after its first prompt, unless it has a title. rank is that of what the original states of the session, or
+// PromptRank if its title is in another one.
+func (r *Rows) TitleFrom(prompt string, rank int) {
 	if title := Title(prompt); title != "" && !r.Titled {
 		r.Titled = true
-		r.Emit(&transcript.Run{ID: r.Session, Named: true, Rank: PromptRank(at), Title: title})
+		r.Emit(&transcript.Run{ID: r.Session, Named: !r.Begun, Rank: rank, Title: title})
 	}
 }
 

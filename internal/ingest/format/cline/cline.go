@@ -37,7 +37,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 9 }
+func (cline) Version() int { return 10 }
 
 // The roles of the files.
 const (
@@ -49,6 +49,8 @@ const (
 	roleManifest = "manifest" // <session>.json
 
 	roleCompaction = "compaction" // <session>.compaction.json
+
+	roleResult = "tool-result"
 )
 
 // Parse yields the records of one file.
@@ -72,14 +74,19 @@ func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.manifest()
 		case roleCompaction:
 			p.compaction()
+		case roleResult:
+			p.savedResult()
 		}
 	}
 }
 
 // Text returns the text of one part of an event.
 func (cline) Text(role string, raw []byte, part int) (string, error) {
-	if role == roleUI {
+	switch role {
+	case roleUI:
 		return format.TextOf(role, raw, uiText)
+	case roleResult:
+		return format.LooseText(raw), nil
 	}
 	return format.TextOf(role, raw, blockText)
 }

@@ -46,11 +46,22 @@ func (cline) Detect(h format.Head) format.Claim {
 		return detectSession(h, dir)
 	case strings.HasSuffix(name, compactionSuffix) && path.Base(path.Dir(dir)) == "sessions" && format.HasKeys(h.Bytes, "source_message_count"):
 		return format.Claim{Strength: format.Likely, Role: roleCompaction, Root: path.Dir(dir)}
+	case isSavedResult(h.Path):
+		return format.Claim{Strength: format.Likely, Role: roleResult}
 	case name == path.Base(dir)+".json" && path.Base(path.Dir(dir)) == "sessions" && format.HasKeys(h.Bytes, "session_id"):
 		return format.Claim{Strength: format.Likely, Role: roleManifest, Root: path.Dir(dir)}
 	}
 	return format.Claim{}
 }
+
+// isSavedResult reports whether a file is the whole output of a call, of which the session has only the beginning and the end:
+// tool-results/results-<random>/<call>.result.txt. Nothing in it tells which session that is.
+func isSavedResult(file string) bool {
+	dir := path.Dir(file)
+	return strings.HasSuffix(file, ".result.txt") && strings.HasPrefix(path.Base(dir), "results-") && path.Base(path.Dir(dir)) == resultsDir
+}
+
+const resultsDir = "tool-results"
 
 // Withholds leaves out checkpoints: copies of the whole workspace at every step, in a git repository.
 func (cline) Withholds(h format.Head) bool {

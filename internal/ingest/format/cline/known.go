@@ -19,7 +19,7 @@ var knownNames = sync.OnceValue(func() map[string]bool {
 		mcp_server_request_started mcp_notification load_mcp_documentation too_many_tools_warning
 		diff_error clineignore_error rooignore_error checkpoint_created checkpoint_saved checkpoint_restore
 		condense summarize_task condense_context condense_context_error sliding_window_truncation codebase_search_result
-		hook_status hook_output hook_output_stream conditional_rules_applied generate_explanation
+		mode_switch_compatibility_warning hook_status hook_output hook_output_stream conditional_rules_applied generate_explanation
 		subagent use_subagents subagent_usage`) {
 		all[name] = true
 	}

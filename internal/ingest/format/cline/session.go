@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"path"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -233,6 +235,26 @@ func (p *parser) compaction() {
 			p.emit(e)
 		}
 	}
+}
+
+// maxResult bounds the outputs that are read. Longer ones are only kept.
+const maxResult = 16 << 20
+
+// savedResult yields the whole output of a call in a file of its own, as an uncounted row of no session.
+func (p *parser) savedResult() {
+	raw, err := format.ReadAll(p.in.Reader, maxResult)
+	if errors.Is(err, layer.ErrTooLarge) {
+		return
+	}
+	if err != nil {
+		p.out.Fail(err)
+		return
+	}
+	p.emit(&transcript.Run{ID: resultsDir, Named: true})
+	p.emit(&transcript.Event{
+		Run: resultsDir, Verdict: transcript.Uncounted, Kind: transcript.KindToolResult, Role: "tool", Type: roleResult,
+		Origin: transcript.Origin{Length: int64(len(raw))}, Parts: []transcript.Part{{Text: format.LooseText(raw)}},
+	})
 }
 
 // failed reports whether a call failed: its block states so, or one of the commands in it failed.

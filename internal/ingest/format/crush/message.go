@@ -125,7 +125,7 @@ func (m *message) text(typ string, v jsontext.Value) {
 	}
 	m.emit(e, transcript.Counted)
 	if e.Role == "user" {
-		m.TitleFrom(v.Get("data", "text").Str(), m.at)
+		m.TitleFrom(v.Get("data", "text").Str(), format.PromptRank(m.at))
 	}
 }
 

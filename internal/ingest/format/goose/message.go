@@ -107,7 +107,11 @@ func (m *message) block(v jsontext.Value) {
 		}
 		m.emit(e, transcript.Counted)
 		if e.Role == "user" {
-			m.TitleFrom(v.Get("text").Str(), m.at)
+			rank := rankFile
+			if m.in.Role != roleFile { // the session's own row is another original
+				rank = format.PromptRank(m.at)
+			}
+			m.TitleFrom(v.Get("text").Str(), rank)
 		}
 	case "redactedThinking", "reasoning":
 		e := m.Event(transcript.KindReasoning, m.role, typ, v)

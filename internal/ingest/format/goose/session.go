@@ -82,6 +82,7 @@ func (p *parser) sessionRow(v jsontext.Value, rank int) {
 		run.Attributes.Set(name, value)
 	}
 	p.Emit(run)
+	p.Titled = run.Title != ""
 	if parent != "" {
 		of := sessionID(parent, v.Get("parent_began").Str())
 		p.Emit(&transcript.Run{ID: of, Named: true})

@@ -110,7 +110,7 @@ type parser struct {
 
 	loc        location
 	rank       int
-	titled     bool            // a prompt has given its session a title
+	titled     bool            // the session here has a title, or its first prompt
 	statesFree bool            // a cost of 0 is one: rows of Kilo
 	hasSteps   bool            // a step-finish with tokens was seen among the parts
 	copied     bool            // the message was copied by a fork

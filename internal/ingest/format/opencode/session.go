@@ -29,14 +29,18 @@ var forkedTitle = lazyregexp.New(`\(fork #[0-9]+\)$`)
 // defaultTitle matches what version 1 calls a session, and its forks, until it has asked a model for a title.
 var defaultTitle = lazyregexp.New(`^(?i:new|child) (?i:session) - [0-9]{4}-[0-9]{2}-[0-9]{2}T`)
 
-// titleFrom titles the session of a prompt, the first one here, if nothing else does.
+// titleFrom titles the session of a prompt, unless it has a title.
 func (p *parser) titleFrom(session, msg, prompt string, at transcript.Time) {
-	if title := format.Title(prompt); title != "" && !p.titled {
-		p.titled = true
-		p.Emit(&transcript.Run{
-			ID: runID(session, msg), Local: true, Anchor: session, Anchored: session != "", Named: true, Rank: format.PromptRank(at), Title: title,
-		})
+	title := format.Title(prompt)
+	if title == "" || p.titled {
+		return
 	}
+	p.titled = true
+	r := &transcript.Run{ID: runID(session, msg), Local: true, Anchor: session, Anchored: session != "", Named: true, Rank: format.PromptRank(at), Title: title}
+	if session != "" && session == p.described { // its record is in the same file
+		r.Named, r.Rank = false, 1+p.rank
+	}
+	p.Emit(r)
 }
 
 // session yields the records of a session record: a file of the tree, or a row.
@@ -54,13 +58,13 @@ func (p *parser) session(v jsontext.Value) {
 	if parent == id {
 		parent = ""
 	}
-	p.runNamed = map[string]bool{id: true}
 	started := cmp.Or(v.Get("time", "created").MilliTime(), v.Get("time_created").MilliTime())
 	title, project, version := v.Get("title").Str(), v.Get("directory").Str(), v.Get("version").Str()
 	isFork := forkedTitle.MatchString(title)
 	if defaultTitle.MatchString(title) {
 		title = ""
 	}
+	p.runNamed, p.titled = map[string]bool{id: true}, title != ""
 	p.Emit(&transcript.Run{
 		ID: id, Local: true, Anchor: id, Anchored: true, Rank: 1 + p.rank, Group: first("projectID", "project_id"), Project: project,
 		Title: title, Version: version, Started: started, Child: parent != "",
