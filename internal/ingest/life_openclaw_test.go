@@ -1,6 +1,8 @@
 package ingest_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -16,6 +18,7 @@ const (
 		INSERT INTO later SELECT session_id, seq, event_json, created_at, NULL, NULL, NULL FROM transcript_events;
 		DROP TABLE transcript_events; ALTER TABLE later RENAME TO transcript_events`
 	clawD    = "0f000000-0000-4000-8000-00000000000d"
+	clawE    = "0f000000-0000-4000-8000-00000000000e"
 	clawBase = ".openclaw/agents/main/agent/openclaw-agent.sqlite"
 )
 
@@ -24,6 +27,19 @@ func (b *base) clawSays(session string, from int, lines string) {
 	for i, line := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
 		b.do("INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?, ?, ?, ?)", session, from+i, line, int64(1793700000000)+int64(from+i))
 	}
+}
+
+// clawCold returns a file to which the program has moved a session from the database.
+func clawCold(session, lines string) string {
+	text := fmt.Sprintf(`{"kind":"header","version":1,"sessionId":%q,"generation":"g"}`+"\n", session)
+	for i, line := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
+		entry, err := json.Marshal(line)
+		if err != nil {
+			panic(err)
+		}
+		text += fmt.Sprintf(`{"kind":"event","row":{"seq":%d,"event_json":%s,"created_at":1}}`+"\n", i, entry)
+	}
+	return string(zstdFrame(text + `{"kind":"fts","row":{"text":"mend","message_id":"m","role":"user","timestamp":1}}` + "\n"))
 }
 
 // TestLifeOpenClawBase has sessions in the database that has the keys, too: they are taken out of it, row by row, as they grow, are
@@ -89,5 +105,12 @@ func TestLifeOpenClawBase(t *testing.T) {
 	if got := w.query("SELECT agent FROM v_runs WHERE native_id = '" + clawD + "'"); len(got) != 1 || got[0] != "main" {
 		t.Errorf("what the database did not get is of %q", got)
 	}
+
+	// What is old is moved out of the database: what was archived from there stays as it was, and what was not is read now.
+	b.do("DELETE FROM transcript_events WHERE session_id = ?", claudeC)
+	s.write(clawHouse+"cold/"+strings.Repeat("c", 64)+".jsonl.zst", clawCold(claudeC, piHead(claudeC, 2, "")+piTurn("c", 200)))
+	s.write(clawHouse+"cold/"+strings.Repeat("e", 64)+".jsonl.zst", clawCold(clawE, piHead(clawE, 4, "")+piTurn("e", 400)))
+	want.runs, want.conversations, want.events, want.in, want.out, want.cost = 4, 5, want.events+2, want.in+10, want.out+3, want.cost+10000
+	w.ingestAndCheck("cold", "openclaw", s.dir, want)
 	w.checkNoSecrets()
 }

@@ -77,6 +77,8 @@ func TestLayers(t *testing.T) {
 		{"tar:run/metadata.json", archive, "xx"},
 		{"gzip+tar:../../evil", gzipped(t, bytes.NewReader(archive)), "xxxxx"},
 		{"zstd+tar:../../evil", zstandard(t, bytes.NewReader(archive)), "xxxxx"},
+		{"strings:a.b", []byte(`{"a":{"b":"{\"c\":\n\"\\n\"}"}}` + "\n" + `{"a":"b"}` + "\n\ntorn {\n" + `{"a":{"b":"last"}}`), `{"c": "\n"}` + "\ntorn {\nlast\n"},
+		{"zstd+strings:a", zstandard(t, strings.NewReader(`{"a":"b"}`)), "b\n"},
 	} {
 		r, err := Open(c.inner, iotest.HalfReader(bytes.NewReader(c.in)))
 		if err != nil {

@@ -17,8 +17,8 @@ var ErrUnknown = errors.New("no such layer")
 
 // Open opens the layer of a stored original that an Origin's Inner names: "" is the original itself, "gzip" and "zstd"
 // its inflated content, "tar:<member>" the first member of that name, "tar+gzip:<member>" that member inflated, "zip@<offset>:<name>" the file of a zip that
-// begins there, "zip" all of its files. A prefix "gzip+" or "zstd+" inflates the original first, as in "gzip+tar:<member>" and
-// "gzip+tar+gzip:<member>". Offsets of the Origin count in the returned content. r is at its start; what it is asked to seek is an offset from there.
+// begins there, "zip" all of its files, "strings:<member>.<member>" what Strings returns. A prefix "gzip+" or "zstd+" inflates the original first, as
+// in "gzip+tar:<member>" and "gzip+tar+gzip:<member>". Offsets of the Origin count in the returned content. r is at its start; what it is asked to seek is an offset from there.
 func Open(inner string, r io.Reader) (io.Reader, error) {
 	rest := inner
 	for rest != "" {
@@ -34,6 +34,9 @@ func Open(inner string, r io.Reader) (io.Reader, error) {
 		}
 		if strings.HasPrefix(rest, zipFileLayer) {
 			return zipMember(r, rest)
+		}
+		if path, ok := strings.CutPrefix(rest, stringsLayer); ok {
+			return Strings(r, path), nil
 		}
 		name, more, _ := strings.Cut(rest, "+")
 		switch name {

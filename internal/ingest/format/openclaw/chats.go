@@ -9,11 +9,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// chat is a chat with one of its sessions, mostly the latest, its label and the key of the chat that spawned it.
+// chat is a chat with one of its sessions, mostly the latest, its label, the key of the chat that spawned it and the session that its first one
+// was forked from.
 type chat struct {
-	key, session, label, spawnedBy string
-	began                          int64 // when the session began, 0 if that is not stated
-	at                             transcript.Origin
+	key, session, label, spawnedBy, forkedFrom string
+
+	began int64 // when the session began, 0 if that is not stated
+	at    transcript.Origin
 }
 
 // chats yields the records of sessions.json.
@@ -23,7 +25,8 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 		v, at := out.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 		var all []chat
 		for key, c := range v.Fields() {
-			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(), 0, jsontext.OriginIn(at, v, c)})
+			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(), c.Get("forkSource", "sessionId").Str(),
+				0, jsontext.OriginIn(at, v, c)})
 		}
 		emitChats(&out, all)
 	}
@@ -41,7 +44,7 @@ func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 			}
 			began, _ := v.Get("created_at").Int()
 			all = append(all, chat{strings.Clone(v.Get("session_key").Str()), strings.Clone(v.Get("session_id").Str()),
-				strings.Clone(v.Get("label").Str()), strings.Clone(v.Get("spawned_by").Str()), began, o.Origin})
+				strings.Clone(v.Get("label").Str()), strings.Clone(v.Get("spawned_by").Str()), strings.Clone(v.Get("forked_from").Str()), began, o.Origin})
 		}
 		emitChats(&out, all)
 	}
@@ -72,6 +75,9 @@ func emitChats(out *format.Sink, all []chat) {
 		}
 		if by != "" {
 			out.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(by), To: transcript.RunEnd(c.session), Origin: c.at})
+		}
+		if from := c.forkedFrom; from != "" && from != c.session && sessions[c.key][0].session == c.session {
+			out.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(from), To: transcript.RunEnd(c.session), Origin: c.at})
 		}
 	}
 }

@@ -30,6 +30,14 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	if base == "sessions.json" && (root != "" || dir == h.Top()) && isChats(h.Bytes) {
 		return format.Claim{Strength: format.Likely, Role: roleChats, Root: root}
 	}
+	if path.Base(dir) == coldDir && coldName.MatchString(base) && isZstd(h.Bytes) {
+		root, own := rootOf(path.Dir(dir), h.Top())
+		claim := format.Claim{Strength: format.Likely, Role: roleCold}
+		if own {
+			claim.Strength, claim.Root = format.Certain, root
+		}
+		return claim
+	}
 	n := nameOf(h.Path)
 	if !n.ok {
 		return format.Claim{}
@@ -38,7 +46,7 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	known, foreign := pi.Inspect(h.Bytes)
 	if n.compressed {
 		claim.Role = roleCompressed
-		known, foreign = bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd")) && (n.reason == "reset" || n.reason == "deleted"), true
+		known, foreign = isZstd(h.Bytes) && (n.reason == "reset" || n.reason == "deleted"), true
 	}
 	named := n.reason != "" || uuid.MatchString(n.session) && !strings.HasSuffix(base, "Z_"+n.session+".jsonl")
 	below := root != "" && path.Dir(root) != h.Top() // the source may begin at the agents
@@ -51,6 +59,8 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	}
 	return claim
 }
+
+func isZstd(head []byte) bool { return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) }
 
 // Withholds leaves out files that hold keys, lock files, and other databases: only the sessions in openclaw-agent.sqlite are taken.
 func (openclaw) Withholds(h format.Head) bool {

@@ -103,6 +103,9 @@ func isHouse(dir string) bool { return dir == "sessions" || dir == "session-sqli
 // agentOf returns the agent whose directory a file lies in.
 func agentOf(file string) string {
 	dir := path.Dir(file)
+	if path.Base(dir) == coldDir {
+		dir = path.Dir(dir)
+	}
 	if agent := path.Base(path.Dir(dir)); isHouse(path.Base(dir)) && agent != "." && agent != "/" && !strings.HasPrefix(agent, ".") {
 		return agent
 	}

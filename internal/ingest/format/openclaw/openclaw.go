@@ -18,7 +18,8 @@
 //   - From July 2026 on (2026.7.2) live sessions are in a database, agents/<agent>/agent/openclaw-agent.sqlite, one row per entry; from
 //     2026.9.7 on long entries are compressed. The database also holds keys: only the rows of sessions are taken. The files that it still
 //     writes as .jsonl.reset and .jsonl.deleted, also compressed ones, are read, and so are those that it moved to session-sqlite-import-archive
-//     when it made the database. Of a chat the database has all sessions (session_windows).
+//     when it made the database. Of a chat the database has all sessions (session_windows). Files below sessions/cold (from 2026.9.12 on, if
+//     switched on) have the rows of one session: checked against session-cold-storage-codec.ts.
 //   - An answer of Codex, which OpenClaw runs, states the tokens of its last request only. Codex's own session has all, so these do not count.
 package openclaw
 
@@ -27,6 +28,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
+	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -45,12 +47,13 @@ var (
 func (openclaw) Name() string { return "openclaw" }
 
 // Version counts changes of what Parse yields.
-func (openclaw) Version() int { return 8 }
+func (openclaw) Version() int { return 9 }
 
 // The roles of the files.
 const (
 	roleSession     = "session"
 	roleCompressed  = "session-zst" // a session compressed by OpenClaw
+	roleCold        = "cold"        // the rows of a session that was moved out of the database
 	roleChats       = "chats"       // sessions.json
 	roleStore       = "store"       // openclaw-agent.sqlite
 	roleRows        = "event"       // the entries of one session, from the database
@@ -77,14 +80,17 @@ func (openclaw) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		return storedChats(in)
 	case roleRows:
 		return pi.Parse(in.Reader, storedSession(in.Path))
+	case roleCold:
+		return cold(in)
 	}
 	n := nameOf(in.Path)
 	s := n.entries()
 	s.Agent = agentOf(in.Path)
-	if in.Role == roleCompressed {
-		s.Inner = "zstd"
+	if in.Role != roleCompressed {
+		return pi.Parse(in.Reader, s)
 	}
-	return pi.Parse(in.Reader, s)
+	s.Inner = "zstd"
+	return pi.Parse(layer.Zstd(in.Reader), s)
 }
 
 // Text returns the text of one part of an event.

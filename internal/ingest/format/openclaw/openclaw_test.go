@@ -1,6 +1,7 @@
 package openclaw
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
@@ -16,6 +17,10 @@ func FuzzSession(f *testing.F) { formattest.Fuzz(f, New(), roleSession, live) }
 
 func FuzzPacked(f *testing.F) {
 	formattest.Fuzz(f, New(), roleCompressed, live+".reset.2026-11-03T11-00-00.000Z.zst")
+}
+
+func FuzzCold(f *testing.F) {
+	formattest.Fuzz(f, New(), roleCold, "agents/main/sessions/cold/"+strings.Repeat("0", 64)+".jsonl.zst")
 }
 
 func FuzzChats(f *testing.F) {

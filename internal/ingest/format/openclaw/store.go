@@ -40,16 +40,17 @@ func chatSplit(table, session string, windows bool) format.Split {
 	if windows {
 		count = "count(*) + (SELECT count(*) FROM session_windows)"
 		rows = `SELECT c.*, w.created_at FROM chats c LEFT JOIN session_windows w USING (session_id)
-			UNION ALL SELECT w.session_key, w.session_id, NULL, c.spawned_by, w.created_at
+			UNION ALL SELECT w.session_key, w.session_id, NULL, c.spawned_by, c.forked_from, w.created_at
 			FROM session_windows w JOIN chats c ON c.session_key = w.session_key WHERE w.session_id <> c.session_id
-			ORDER BY 1, 5, 2`
+			ORDER BY 1, 6, 2`
 	}
 	return format.Split{
 		Role: roleStoredChats, With: []string{table},
 		Keys: `SELECT 'chats', CAST(coalesce(max(updated_at), 0) AS INTEGER), ` + count + `, '' FROM ` + table + ` HAVING count(*) > 0`,
 		Rows: []format.Query{{Name: roleStoredChats, SQL: `WITH chats AS (SELECT session_key, ` + session + ` AS session_id,
 			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.label') END AS label,
-			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.spawnedBy') END AS spawned_by
+			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.spawnedBy') END AS spawned_by,
+			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.forkSource.sessionId') END AS forked_from
 			FROM ` + table + ` WHERE ?1 = '') ` + rows}},
 	}
 }

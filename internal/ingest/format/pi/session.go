@@ -18,7 +18,7 @@ type Session struct {
 	ID     string // from the file's name; the id in the header takes precedence
 	Parent string // the session that started this one, "" if none did
 	Agent  string
-	Inner  string // the layer that holds the entries; see transcript.Origin
+	Inner  string // the layer that the entries are read from; see transcript.Origin
 	// Shared says that several files hold entries of one session. They are joined entry by entry, sorted by Order, preferred by Rank.
 	Shared bool
 	Order  string
@@ -42,12 +42,10 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 			Sink: format.Sink{Yield: yield}, s: s,
 			seen: map[string]bool{}, lines: map[uint64]int{}, toolNames: map[string]string{}, usageEmitted: map[string]bool{}, left: map[string]begun{},
 		}
-		if s.Inner == "zstd" {
-			in = layer.Zstd(in)
-		}
 		for o, err := range jsontext.Objects(in, s.Inner, r.problem) {
 			if layer.IsContent(err) {
-				r.problem(&transcript.Problem{Kind: "bad " + s.Inner, Reason: err.Error(), Origin: transcript.Origin{Inner: s.Inner}})
+				outer, _, _ := strings.Cut(s.Inner, "+")
+				r.problem(&transcript.Problem{Kind: "bad " + outer, Reason: err.Error(), Origin: transcript.Origin{Inner: s.Inner}})
 				break
 			}
 			if err != nil {
@@ -208,7 +206,7 @@ func (r *reader) header(e *entry) {
 			continue
 		}
 		r.forked = true
-		parent := SessionOf(strings.TrimSuffix(path.Base(strings.ReplaceAll(from, `\`, "/")), "/"))
+		parent := sessionIn(from)
 		if parent == r.run || parent == "." || parent == "" {
 			continue
 		}
@@ -217,6 +215,17 @@ func (r *reader) header(e *entry) {
 		})
 	}
 	r.uncountedRow(e, transcript.KindLifecycle)
+}
+
+// sessionIn returns the session that a header names: by its id, its file, or as one in a database of OpenClaw, "sqlite:<agent>:<session>:<database>".
+func sessionIn(from string) string {
+	if stored, ok := strings.CutPrefix(from, "sqlite:"); ok {
+		if _, rest, ok := strings.Cut(stored, ":"); ok {
+			session, _, _ := strings.Cut(rest, ":")
+			return session
+		}
+	}
+	return SessionOf(path.Base(strings.ReplaceAll(from, `\`, "/")))
 }
 
 // event returns an event of an entry, with one part.

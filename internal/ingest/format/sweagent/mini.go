@@ -96,6 +96,8 @@ func (p *parser) message(m jsontext.Value, id string) {
 		p.result(m, content, id, cmp.Or(m.Get("tool_call_id").Str(), p.open))
 	case role == "user" && m.Get("extra", "interrupt_type").IsString():
 		p.interrupt(m, id)
+	case role == "user" && m.Get("extra", "actions").HasItems():
+		p.typed(m, id)
 	case role == "user" && p.open != "":
 		p.result(m, content, id, p.open)
 	case role == "user":
@@ -139,12 +141,12 @@ func (p *parser) said(m jsontext.Value, id string) {
 	p.answerText(content, id)
 	switch {
 	case human.IsString():
-		p.command(human, id+"/action")
+		p.Emit(p.command(human, id+"/action"))
 	case calls.HasItems():
 		p.toolCalls(calls, id)
 	case actions.HasItems():
 		for n, a := range actions.Numbered() {
-			p.command(a, id+"/action/"+strconv.Itoa(n))
+			p.Emit(p.command(a, id+"/action/"+strconv.Itoa(n)))
 		}
 	case hasWords(content):
 		p.quotedCommand(content, id)
@@ -174,12 +176,22 @@ func (p *parser) outputs(response jsontext.Value, id string) {
 	}
 }
 
-// command yields a command that the program found in an answer: a string, or an object with it.
-func (p *parser) command(v jsontext.Value, id string) {
+// typed yields what the user has run in human mode. The message itself repeats it, in a block of code.
+func (p *parser) typed(m jsontext.Value, id string) {
+	p.open = ""
+	for n, a := range m.Get("extra", "actions").Numbered() {
+		e := p.command(a, id+"/action/"+strconv.Itoa(n))
+		e.Role, e.Model = "user", ""
+		p.Emit(e)
+	}
+}
+
+// command returns a command that the program found in an answer: a string, or an object with it.
+func (p *parser) command(v jsontext.Value, id string) *transcript.Event {
 	if command := v.Get("command"); command.IsString() {
 		v = command
 	}
-	p.Emit(p.textCall(v, id, shell))
+	return p.textCall(v, id, shell)
 }
 
 // quotedCommand yields the command in an answer's text that nothing else states, as in version 1. Its bytes begin with the line break before it.

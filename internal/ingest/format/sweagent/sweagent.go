@@ -37,7 +37,7 @@ var _ format.Placed = sweagent{}
 func (sweagent) Name() string { return "swe-agent" }
 
 // Version counts changes of what Parse yields.
-func (sweagent) Version() int { return 2 }
+func (sweagent) Version() int { return 3 }
 
 // The roles of the files.
 const (
