@@ -19,6 +19,7 @@ const (
 		ALTER TABLE messages ADD COLUMN provider TEXT;
 		ALTER TABLE messages ADD COLUMN is_summary_message INTEGER DEFAULT 0 NOT NULL;
 		ALTER TABLE sessions ADD COLUMN todos TEXT;
+		ALTER TABLE messages ADD COLUMN prism_model_id TEXT;
 		CREATE TABLE read_files (session_id TEXT NOT NULL, path TEXT NOT NULL, read_at INTEGER NOT NULL)`
 )
 
@@ -80,13 +81,17 @@ func TestLifeCrush(t *testing.T) {
 	b.crushSays(crushA, 6, "tool", `[{"type":"tool_result","data":{"tool_call_id":"call_0","name":"agent","content":"41","is_error":false}}]`)
 	want.conversations, want.links, want.events, want.results, want.cost = 2, 1, 6, 1, 350000
 	w.ingestAndCheck("a sub-agent", "crush", s.dir, want, 2, 1, 1)
-	if got := w.query("SELECT model || ' ' || title FROM v_conversations WHERE verdict = 'counted'"); strings.Join(got, ",") != "claude-sonnet-4-5 Mend the basket,claude-sonnet-4-5 Mend the basket" {
-		t.Errorf("conversations %q", got)
+	checkModel := func() {
+		t.Helper()
+		if got := w.query("SELECT model || ' ' || title FROM v_conversations WHERE verdict = 'counted'"); strings.Join(got, ",") != "claude-sonnet-4-5 Mend the basket,claude-sonnet-4-5 Mend the basket" {
+			t.Errorf("conversations %q", got)
+		}
 	}
+	checkModel()
 
 	b.do(crushLater)
 	b.crushSays(crushA, 7, "assistant", crushText("a summary of the basket"))
-	b.do("UPDATE messages SET is_summary_message = 1, provider = 'anthropic' WHERE id = ?", crushMessage(7))
+	b.do("UPDATE messages SET is_summary_message = 1, model = 'prism', prism_model_id = 'claude-sonnet-4-5' WHERE id = ?", crushMessage(7)) // a router chose it
 	b.do("UPDATE sessions SET summary_message_id = ?, updated_at = ? WHERE id = ?", crushMessage(7), crushStart+7, crushA)
 	b.crushSays(crushA, 8, "user", "")
 	b.do("UPDATE messages SET parts = ? WHERE id = ?", zstdFrame(crushText("and the shelf")), crushMessage(8)) // as a variant of the program stores it
@@ -95,6 +100,7 @@ func TestLifeCrush(t *testing.T) {
 	if got := w.query("SELECT role FROM v_events WHERE kind = 'system' AND counted"); len(got) != 1 {
 		t.Errorf("%d summaries", len(got))
 	}
+	checkModel()
 	late := newWorld(t)
 	late.ingestAndCheck("late", "crush", s.dir, want)
 

@@ -1,6 +1,7 @@
 package crush
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -23,7 +24,8 @@ type message struct {
 
 // message yields the events of one message: one for each part, except the last one, which says why the message ended.
 func (p *parser) message(v jsontext.Value) {
-	m := &message{parser: p, id: v.Get("id").Text(), role: v.Get("role").Word(), model: v.Get("model").Str(), at: parseTime(v.Get("created_at"))}
+	m := &message{parser: p, id: v.Get("id").Text(), role: v.Get("role").Word(), at: parseTime(v.Get("created_at"))}
+	m.model = cmp.Or(v.Get("prism_model_id").Str(), v.Get("model").Str()) // a router's model is not the one that answered
 	if n, _ := v.Get("is_summary_message").Int(); n != 0 {
 		m.summary = true
 	}

@@ -25,9 +25,9 @@ func (crush) Split(role string) []format.Split {
 		Rows: []format.Query{{
 			Name: tableSession, JSON: []string{"todos", "models"},
 			SQL: `SELECT s.*, (SELECT total(cost) FROM sessions WHERE parent_session_id = ?1) AS children_cost,
-				(SELECT json_group_array(m) FROM (SELECT DISTINCT coalesce(provider, '') || char(9) || model AS m FROM messages
+				(SELECT json_group_array(m) FROM (SELECT DISTINCT coalesce(provider, '') || char(9) || coalesce(nullif(prism_model_id, ''), model) AS m FROM messages
 					WHERE session_id = ?1 AND role = 'assistant' AND coalesce(model, '') <> '' ORDER BY 1)) AS models
-				FROM (SELECT NULL AS provider) later, sessions s WHERE s.id = ?1`,
+				FROM (SELECT NULL AS provider, NULL AS prism_model_id) later, sessions s WHERE s.id = ?1`,
 		}},
 	}, {
 		Role: roleRows, Log: true,
