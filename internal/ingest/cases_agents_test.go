@@ -218,7 +218,7 @@ var casesOfAgents = map[string]caseTotals{
 	"crush/rows":      {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 4, Results: 4, System: 2, Cost: 350000},
 	"crush/early":     {Runs: 1, Conversations: 2, Links: 2, User: 2, Calls: 1, Results: 1},
 	"crush/broken":    {Runs: 1, Conversations: 1, Links: 1, Problems: 2, Calls: 2, Results: 1, System: 1},
-	"hermes/rows":     {Runs: 1, Conversations: 2, Links: 2, User: 2, Assistant: 2, System: 1, Requests: 1, Input: 90, Output: 9, Cost: 2000},
+	"hermes/rows":     {Runs: 1, Conversations: 2, Links: 2, User: 3, Assistant: 2, System: 3, Requests: 1, Input: 90, Output: 9, Cost: 2000},
 	"hermes/chain":    {Runs: 2, Conversations: 2, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 2, Results: 2, System: 2, Requests: 6, Input: 2000, Output: 410, CacheRead: 9000, CacheWrite: 400, Cost: 12500},
 	"hermes/early":    {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Calls: 1, Results: 1, Input: 500, Output: 70},
 	"hermes/files":    {Runs: 2, Conversations: 2, User: 2, Assistant: 3, Reasoning: 1, Calls: 1, Results: 1},

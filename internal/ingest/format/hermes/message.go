@@ -131,16 +131,19 @@ func (m *message) emit(e *transcript.Event, verdict transcript.Verdict) {
 
 // user yields a message in the user's role: of the user, or of the program, which marks some of its own.
 func (m *message) user() {
-	content := m.v.Get("content")
+	content, display := m.v.Get("content"), m.v.Get("display_kind").Str()
+	steer := display == "steer" // said while the agent was at work, in a frame of the program
 	switch {
 	case m.summary:
 		m.emit(m.event(transcript.KindCompaction, "system", content), transcript.Counted)
 	case isBlank(content):
 		m.emit(m.event(transcript.KindNotice, m.role, m.Row.Value), transcript.Uncounted)
-	case m.v.Get("display_kind").Str() != "" || isProgram(content):
+	case !steer && display != "skill_invocation" && (display != "" || isProgram(content)):
 		m.emit(m.event(transcript.KindSystem, "system", content), transcript.Counted)
 	default:
-		m.titleOf(content)
+		if !steer {
+			m.titleOf(content)
+		}
 		m.emit(m.event(transcript.KindMessage, m.role, content), transcript.Counted)
 	}
 }
@@ -263,7 +266,8 @@ func isProgram(content jsontext.Value) bool {
 	text := head(content)
 	for _, begin := range []string{
 		"[Your active task list was preserved across context compression]", "[Continuing toward your standing goal]", "[ASYNC DELEGATION", "[IMPORTANT: Background process",
-		"Continue from the compressed conversation context above.",
+		"Continue from the compressed conversation context above.", "[System: ", "[System note: Your previous turn was interrupted", "[Planning state preserved",
+		"You've reached the maximum number of tool-calling iterations allowed.",
 	} {
 		if strings.HasPrefix(text, begin) {
 			return true
