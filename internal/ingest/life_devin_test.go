@@ -80,6 +80,15 @@ func TestLifeDevin(t *testing.T) {
 	tasted.conversations, tasted.links, tasted.events = 3, 2, tasted.events+2
 	w.ingestAndCheck("in the background", "devin", s.dir, tasted)
 	newWorld(t).ingestAndCheck("fresh", "devin", s.dir, tasted)
+
+	// On another machine, another session has the same two words for an id. Its database is beside a copy of this one.
+	b.do("VACUUM INTO ?", s.dir+"/copy.db")
+	other := newBase(s, "other/devin/cli/sessions.db", devinTables)
+	other.do("INSERT INTO sessions (id, working_directory, backend_type, model, agent_mode, created_at, last_activity_at) VALUES (?, '/home/ben/inn', 'windsurf', '', 'bypass', ?, 0)", session, devinStart+5000)
+	other.devinSays(session, 0, -1, devinMessage(90, "user", "sweep the inn", `,"metadata":{"is_user_input":true}`))
+	tasted.runs, tasted.conversations, tasted.events = 2, 4, tasted.events+1
+	w.ingestAndCheck("another", "devin", s.dir, tasted)
+	newWorld(t).ingestAndCheck("fresh", "devin", s.dir, tasted)
 	b.do("UPDATE sessions SET hidden = 1 WHERE id = ?", session)
 	w.ingestAndCheck("hidden", "devin", s.dir, tasted)
 	b.do("DELETE FROM message_nodes; DELETE FROM sessions")

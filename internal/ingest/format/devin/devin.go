@@ -13,6 +13,7 @@
 package devin
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -63,14 +64,11 @@ func (devin) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 // Resolve sets the fields of a session's conversations that its own row states.
 func (devin) Resolve(f *transcript.Family) {
 	for _, c := range f.Conversations {
-		if c.Project == "" {
-			c.Project = f.Run.Project
-		}
+		c.Project = cmp.Or(c.Project, f.Run.Project)
 		if c.ID != mainConversation {
 			continue
 		}
-		if c.Title = f.Run.Title; c.Model == "" {
-			c.Model = f.Run.Model
-		}
+		c.Title = cmp.Or(f.Run.Title, c.Title)
+		c.Model = cmp.Or(c.Model, f.Run.Model)
 	}
 }

@@ -87,6 +87,7 @@ func (m *message) prompt(v jsontext.Value) {
 	isUser, source := meta.Get("is_user_input").Bool(), meta.Get("telemetry", "source").Word()
 	if isUser == transcript.Yes || source == "user" || isUser == transcript.Unstated && source == "" || m.conversation.Child {
 		m.say(v.Get("content"), transcript.KindMessage, "user", transcript.Counted)
+		m.title(m.conversation, v.Get("content"))
 	} else {
 		m.say(v.Get("content"), transcript.KindSystem, "system", transcript.Counted)
 	}

@@ -30,7 +30,7 @@ func (p *parser) row(v jsontext.Value) {
 		p.NoSession()
 		return
 	}
-	if at := created.Text(); at != "" {
+	if at := created.Text(); at != "" { // two words, which another machine may give to another session
 		id += "~" + at
 	}
 	if p.Begin(id) {
@@ -55,7 +55,7 @@ func (p *parser) session(v jsontext.Value) {
 		model = ""
 	}
 	run := &transcript.Run{
-		ID: p.Session, Named: true, Title: format.Title(v.Get("title").Str()), Project: v.Get("working_directory").Str(), Model: model,
+		ID: p.Session, Named: true, Rank: rankSession, Title: format.Title(v.Get("title").Str()), Project: v.Get("working_directory").Str(), Model: model,
 		Started: parseTime(v.Get("created_at")), Ended: parseTime(v.Get("last_activity_at")),
 	}
 	run.Attributes.Set("mode", v.Get("agent_mode").Str())
@@ -74,6 +74,12 @@ func parseTime(v jsontext.Value) transcript.Time {
 	return timestamp.Epoch(n)
 }
 
+// The ranks of what originals state about a run.
+const (
+	rankNodes   = iota // the title is only a prompt
+	rankSession        // that of the session
+)
+
 // conversation returns the conversation of a sub-agent, or the session's own, and yields it when it begins.
 func (p *parser) conversation(agent string, at transcript.Time) *transcript.Conversation {
 	id := cmp.Or(agent, mainConversation)
@@ -83,7 +89,7 @@ func (p *parser) conversation(agent string, at transcript.Time) *transcript.Conv
 	}
 	if !p.Begun {
 		p.Begun = true
-		p.Emit(&transcript.Run{ID: p.Session})
+		p.Emit(&transcript.Run{ID: p.Session, Rank: rankNodes})
 	}
 	c = &transcript.Conversation{ID: id, Run: p.Session, Child: agent != ""}
 	p.begun[id] = c
@@ -95,6 +101,20 @@ func (p *parser) conversation(agent string, at transcript.Time) *transcript.Conv
 		p.Emit(&transcript.Link{Kind: "parent", From: from, To: to, Origin: p.Row.Origin})
 	}
 	return c
+}
+
+// title makes a prompt the title of its conversation, if that has none.
+func (p *parser) title(c *transcript.Conversation, prompt jsontext.Value) {
+	if c.Title != "" {
+		return
+	}
+	if c.Title = format.Title(jsontext.Appended(appendValue)(prompt)); c.Title == "" {
+		return
+	}
+	if !c.Child {
+		p.Emit(&transcript.Run{ID: p.Session, Rank: rankNodes, Title: c.Title})
+	}
+	p.Emit(&transcript.Conversation{ID: c.ID, Run: c.Run, Child: c.Child, Title: c.Title})
 }
 
 // state yields a conversation again if a message has changed what is known of it.

@@ -63,10 +63,14 @@ const nodeRows = `WITH RECURSIVE
 	chain(agent, n) AS (
 		SELECT agent, n FROM head WHERE agent NOT NULL AND n NOT NULL
 		UNION SELECT c.agent, m.parent_node_id FROM chain c JOIN message_nodes m ON m.session_id = ?1 AND m.node_id = c.n WHERE m.parent_node_id NOT NULL
+	),
+	owned(n, agent) AS MATERIALIZED (SELECT n, min(agent) FROM chain WHERE n NOT IN (SELECT n FROM main WHERE n NOT NULL) GROUP BY n),
+	rows(id, agent) AS (
+		SELECT m.row_id, o.agent FROM owned o JOIN message_nodes m ON m.session_id = ?1 AND m.node_id = o.n
+		UNION ALL SELECT row_id, NULL FROM message_nodes WHERE session_id = ?1 AND node_id NOT IN (SELECT n FROM owned)
 	)
-	SELECT m.*, a.agent, s.created_at AS session_created FROM message_nodes m LEFT JOIN sessions s ON s.id = m.session_id
-	LEFT JOIN (SELECT n, min(agent) AS agent FROM chain WHERE n NOT IN (SELECT n FROM main WHERE n NOT NULL) GROUP BY n) a ON a.n = m.node_id
-	WHERE m.session_id = ?1 ORDER BY m.row_id`
+	SELECT m.*, rows.agent, s.created_at AS session_created FROM rows JOIN message_nodes m ON m.row_id = rows.id LEFT JOIN sessions s ON s.id = m.session_id
+	ORDER BY m.row_id`
 
 // Apart reports whether originals of a role come out of a database.
 func (devin) Apart(role string) bool { return role == roleRows || role == roleDatabase }

@@ -11,7 +11,7 @@ func (devin) Text(role string, raw []byte, _ int) (string, error) {
 }
 
 // appendValue appends the text of a row or a piece of a message: of a call the tool and its input, of the name of the table, which stands for a copy,
-// nothing, of everything else all strings except ids, types, signatures and images.
+// nothing, of a session its id, of everything else all strings except ids, types, signatures and images.
 func appendValue(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.Is(tableNode):
@@ -23,6 +23,9 @@ func appendValue(dst []byte, v jsontext.Value) []byte {
 		}
 		return jsontext.AppendScalars(jsontext.AppendStrings(dst, name), input.UnwrapContainer())
 	case v.IsObject():
+		if v.Get("table").Is(tableSession) {
+			dst = jsontext.AppendStrings(dst, v.Get("id"))
+		}
 		return jsontext.AppendText(dst, v, visit)
 	}
 	return jsontext.AppendTextAndNumbers(dst, v, visit)
