@@ -212,6 +212,10 @@ func family() []indextest.Original {
 			o.Records = append(o.Records, &transcript.Link{Kind: "parent", From: transcript.End{Type: "run", ID: run}, To: transcript.End{Type: "run", ID: to},
 				Time: indextest.At(int64(i)), Origin: indextest.Place(60 + i)})
 		}
+		// A sub-agent's conversation in the same run makes no run.
+		o.Records = append(o.Records, &transcript.Conversation{ID: "sub", Run: run}, &transcript.Link{
+			Kind: "parent", From: transcript.End{Type: "conversation", ID: run}, To: transcript.End{Type: "conversation", ID: run, Conversation: "sub"}, Origin: indextest.Place(70),
+		})
 		o.Size = 10_000
 		out = append(out, o)
 	}

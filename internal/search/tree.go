@@ -88,7 +88,9 @@ func (s *Searcher) topmost(ctx context.Context, id string, kinds []string) (stri
 func nodeOf(b index.Branch) *Node {
 	n := &Node{Branch: b}
 	for _, child := range b.Children {
-		n.Children = append(n.Children, nodeOf(child))
+		if child.Run.ID == "" || child.Run.ID != b.Run.ID { // else the link is between conversations of the run
+			n.Children = append(n.Children, nodeOf(child))
+		}
 	}
 	n.Branch.Children = nil
 	if b.Run.ID != "" && !b.Seen {
