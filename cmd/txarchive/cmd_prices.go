@@ -80,17 +80,35 @@ func completeModels(_ *cobra.Command, v []string, typed string) ([]cobra.Complet
 		return nil, noFiles
 	}
 	_, entries := newest(price.Default())
-	return distinct(entries, func(e price.Entry) string { return e.Key }, typed, nil), noFiles
+	return distinct(entries, func(e listed) string { return e.Key }, typed, nil), noFiles
 }
 
-// newest returns the newest table of a book and its rows.
-func newest(book *price.Book) (price.Table, []price.Entry) {
-	tables := book.Tables()
-	if len(tables) == 0 {
-		return price.Table{}, nil
+// listed is a row of a price table, and the date of that table.
+type listed struct {
+	price.Entry
+	date string
+}
+
+// newest returns the newest table of a book, the rows in it, and the models that tables of added ones have besides.
+func newest(book *price.Book) (table price.Table, rows []listed) {
+	seen := map[string]bool{}
+	for _, added := range []bool{false, true} {
+		for _, t := range slices.Backward(book.Tables()) {
+			if t.Added != added || !added && table.Date != "" {
+				continue
+			}
+			if !added {
+				table = t
+			}
+			for _, e := range t.Entries {
+				if !seen[e.Key] {
+					seen[e.Key] = true
+					rows = append(rows, listed{e, t.Date})
+				}
+			}
+		}
 	}
-	t := tables[len(tables)-1]
-	return t, t.Entries
+	return table, rows
 }
 
 // priceTable is a row of `prices list`.
@@ -194,24 +212,21 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 			own[o.Model] = o
 		}
 	}
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { _, ok := own[e.Key]; return ok })
+	entries = slices.DeleteFunc(entries, func(e listed) bool { _, ok := own[e.Key]; return ok })
 	for _, o := range own {
-		entries = append(entries, price.Entry{Key: o.Model, Provider: "own price", Rates: o.Rates, Factors: o.Factors})
+		entries = append(entries, listed{price.Entry{Key: o.Model, Provider: "own price", Rates: o.Rates, Factors: o.Factors}, o.From})
 	}
-	slices.SortFunc(entries, func(x, y price.Entry) int { return strings.Compare(x.Key, y.Key) })
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { return !matchesModel(pattern, e.Key) })
+	slices.SortFunc(entries, func(x, y listed) int { return strings.Compare(x.Key, y.Key) })
+	entries = slices.DeleteFunc(entries, func(e listed) bool { return !matchesModel(pattern, e.Key) })
 	if len(entries) == 0 {
 		return failure.NotFound(fmt.Sprintf("no model in the table of %s matches %q", table.Date, pattern), "txarchive prices list '*' lists all")
 	}
 	l := a.Listing(terminal.Column{Head: "model", Shorten: terminal.TruncateMiddle}, terminal.Column{Head: "provider", Shorten: terminal.Truncate, DropRank: 1}, terminal.Column{Head: "input", Right: true},
 		terminal.Column{Head: "output", Right: true}, terminal.Column{Head: "cache read", Right: true, DropRank: 2}, terminal.Column{Head: "cache write", Right: true, DropRank: 3})
 	for i := range entries {
-		e := &entries[i]
-		o, mine := own[e.Key]
-		row := priceRow{Model: e.Key, Provider: printer.OrNull(e.Provider), Table: table.Date, Override: mine, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}
-		if mine {
-			row.Table = o.From
-		}
+		e := &entries[i].Entry
+		_, mine := own[e.Key]
+		row := priceRow{Model: e.Key, Provider: printer.OrNull(e.Provider), Table: entries[i].date, Override: mine, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}
 		rates := base(e)
 		if err := l.Row(row, e.Key, e.Provider, rates[price.Input], rates[price.Output], rates[price.CacheRead], rates[price.CacheWrite]); err != nil {
 			return err

@@ -237,15 +237,20 @@ func (b *Book) setOverrides(all []Override) {
 }
 
 // inForce returns the indexes of the table and the override layer in force on day (YYYY-MM-DD; "" means unknown and
-// selects the newest). An index is -1 if there is none.
+// selects the newest). An index is -1 if there is none. A table of added models is in force only if there is no other.
 func (b *Book) inForce(day string) (ti, li int) {
 	tables := b.load()
-	ti, li = len(tables)-1, len(b.layers)-1
+	ti, li = -1, len(b.layers)-1
+	for i := range slices.Backward(tables) {
+		switch {
+		case ti < 0, tables[ti].Added:
+			ti = i
+		case !tables[i].Added && day != "" && tables[ti].Date > day:
+			ti = i
+		}
+	}
 	if day == "" {
 		return ti, li
-	}
-	for ti > 0 && tables[ti].Date > day {
-		ti--
 	}
 	for li >= 0 && b.layers[li].from > day {
 		li--

@@ -127,6 +127,7 @@ type Table struct {
 	Date    string // YYYY-MM-DD, the day on which these prices were in force
 	Source  string // where they come from, for people
 	Licence string
+	Added   bool    // has only models that other tables do not list: it is in force on no day
 	Entries []Entry // sorted by Key
 }
 

@@ -15,7 +15,7 @@ type Match struct {
 	TableDate string // date of the table, or first day of the override; "" for an override without a day
 	Override  bool
 	// Stale means that the table is not that of the day: the request is older than the oldest table, or the day's
-	// table does not list the model and another one does.
+	// table does not list the model and another one does that is no table of added models.
 	Stale  bool
 	Reason string // why there is no row: no price for model X, ...
 
@@ -90,7 +90,7 @@ func (b *Book) lookUp(model, provider, day string, ti, li int) *Match {
 			continue
 		}
 		m.set(f, t.Date)
-		m.Stale = day != "" && t.Date > day || i != ti
+		m.Stale = day != "" && tables[ti].Date > day || i != ti && !t.Added
 		return m
 	}
 	m.Reason = "no price for model " + model

@@ -65,6 +65,42 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// TestAdded prices models that only a table of added ones has by that, as of its day, and all others as if it were not there.
+func TestAdded(t *testing.T) {
+	added := Table{Date: "2026-06-20", Added: true, Entries: []Entry{row("late", 8, 80), row("new", 1, 1)}}
+	again, err := Parse(strings.NewReader(textOf(t, added)))
+	if err != nil || !again.Added {
+		t.Fatal(again, err)
+	}
+	b, err := book(t).Add(textOf(t, added))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		model, day, table string
+		stale             bool
+	}{
+		{"new", "2026-07-01", "2026-06-01", false},
+		{"new", "", "2026-06-01", false},
+		{"gone", "2026-07-01", "2026-01-01", true},
+		{"late", "2026-07-01", "2026-06-20", false},
+		{"late", "2026-06-19", "2026-06-20", false}, // its price since it came out
+		{"late", "2025-12-31", "2026-06-20", true},
+		{"late", "", "2026-06-20", false},
+	} {
+		var day time.Time
+		if c.day != "" {
+			day, _ = time.Parse(time.DateOnly, c.day)
+		}
+		if m, _ := b.Resolve(c.model, "", day); m.TableDate != c.table || m.Stale != c.stale {
+			t.Errorf("%s on %s: got %q stale %v, want %q %v", c.model, c.day, m.TableDate, m.Stale, c.table, c.stale)
+		}
+	}
+	if m, _ := New(added).Resolve("late", "", time.Time{}); m.TableDate != "2026-06-20" {
+		t.Errorf("alone: %+v", m)
+	}
+}
+
 func TestOverrides(t *testing.T) {
 	o := func(model, from string, in int64) Override {
 		return Override{Model: model, From: from, Rates: row("", in, in).Rates}

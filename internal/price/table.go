@@ -21,7 +21,11 @@ const legend = `# one model per line: name TAB provider TAB prices TAB factors
 // output is deterministic.
 func Encode(w io.Writer, t Table) error {
 	bw := bufio.NewWriter(w)
-	fmt.Fprintf(bw, "%s\n# date: %s\n# source: %s\n# licence: %s\n%s\n", header, t.Date, oneLine(t.Source), oneLine(t.Licence), legend)
+	fmt.Fprintf(bw, "%s\n# date: %s\n# source: %s\n# licence: %s\n", header, t.Date, oneLine(t.Source), oneLine(t.Licence))
+	if t.Added {
+		fmt.Fprintln(bw, "# added: models that other tables do not list")
+	}
+	fmt.Fprintln(bw, legend)
 	entries := slices.Clone(t.Entries)
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	for i := range entries {
@@ -142,6 +146,8 @@ func (p *parser) comment(s string) {
 		p.table.Source = value
 	case "licence":
 		p.table.Licence = value
+	case "added":
+		p.table.Added = true
 	}
 }
 
