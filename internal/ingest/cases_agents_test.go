@@ -45,6 +45,8 @@ var casesOfAgents = map[string]caseTotals{
 		Requests: 2, Input: 300, Output: 70, CacheRead: 1800},
 	"codebuddy/workbuddy": {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Calls: 1, Results: 1, Requests: 3, Input: 28453, Output: 30391, CacheRead: 9132},
 	"codebuddy/renamed":   {Runs: 1, Conversations: 2, User: 2, Assistant: 2, Requests: 1, Input: 200, Output: 5, CacheRead: 100},
+	"codebuddy/extension": {Runs: 1, Conversations: 1, Problems: 1, User: 1, Assistant: 2, Reasoning: 1, Calls: 2, Results: 2, System: 1,
+		Input: 43042, Output: 3581, CacheRead: 189056},
 	"codebuddy/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Calls: 1, Results: 1,
 		Requests: 1},
 	"antigravity/cli": {Runs: 1, Conversations: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 3, Results: 3, System: 2,

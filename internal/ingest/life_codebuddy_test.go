@@ -71,3 +71,36 @@ func TestLifeCodeBuddy(t *testing.T) {
 	l.ingestAndCheck("deleted", forked)
 	l.checkCopy("laptop", forked)
 }
+
+// TestLifeCodeBuddyExtension has a session of the plugin whose messages come one by one, the last of them rewritten while it is answered, and the
+// tokens after them.
+func TestLifeCodeBuddyExtension(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "codebuddy")
+	const dir = "CodeBuddyExtension/Data/7c0ffee0/VSCode/u/history/w/"
+	const session = "0006a8e3aea0472283a80f0a93c850c4"
+	message := func(n int, role, blocks, extra string) {
+		l.write(fmt.Sprintf("%s%s/messages/m%d.json", dir, session, n), fmt.Sprintf(`{"id":"m%d","role":"%s","createdAt":%d,"message":%q,"extra":%q}`,
+			n, role, 1788249600000+1000*int64(n), `{"role":"`+role+`","content":[`+blocks+`]}`, extra))
+	}
+	// Names of messages sort in another order than their times.
+	message(9, "user", `{"type":"text","text":"<user_info>\nWorkspace Folder: /home/ada/shop\n</user_info><user_query>mend</user_query>"}`, `{}`)
+	l.ingestAndCheck("asked", counts{runs: 1, conversations: 1, events: 1})
+	message(10, "assistant", `{"type":"text","text":"I"}`, `{}`)
+	l.ingestAndCheck("answering", counts{runs: 1, conversations: 1, events: 2})
+	message(10, "assistant", `{"type":"reasoning","text":"hm"},{"type":"text","text":"I read"},`+
+		`{"type":"tool-call","toolCallId":"c","toolName":"read_file","args":{"filePath":"a.go"}}`, `{"modelName":"glm-5.1"}`)
+	message(11, "tool", `{"type":"tool-result","toolCallId":"c","toolName":"read_file","result":"package a"}`, `{}`)
+	l.ingestAndCheck("answered", counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1})
+	l.write(dir+session+"/index.json", `{"messages":[{"id":"m9"},{"id":"m10"},{"id":"m11"}],"requests":[{"id":"r","messages":["m9","m10","m11"],"state":"complete",`+
+		`"startedAt":1788249609000,"usage":{"inputTokens":100,"outputTokens":10,"cacheTokens":40,"cachedWriteTokens":0,"cachedMissTokens":60}}]}`)
+	l.write(dir+"index.json", `{"conversations":[{"id":"`+session+`","name":"Mend a basket","createdAt":"2026-09-01T08:00:00Z"}],"current":"`+session+`"}`)
+	done := counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1, in: 60, out: 10}
+	l.ingestAndCheck("done", done)
+	l.checkQuery("done", "SELECT title || ' ' || project || ' ' || model FROM v_runs", "Mend a basket /home/ada/shop glm-5.1")
+	l.checkQuery("done", "SELECT model || ' ' || cache_read_tokens FROM v_usage WHERE counted", "glm-5.1 40")
+	l.checkQuery("done", "SELECT group_concat(kind, ' ') FROM (SELECT kind FROM v_events WHERE counted ORDER BY seq)", "message reasoning message tool_call tool_result")
+	l.checkFresh("done")
+	l.remove(dir + session + "/messages/m9.json")
+	l.ingestAndCheck("deleted", done)
+}

@@ -8,6 +8,9 @@
 // enumerated all members of 4,445 lines (both September 2026); and CodeBuddy's own page of settings (cleanupPeriodDays). Mapping and counting:
 // docs/formats/codebuddy.md.
 //
+// The editor and the plugin (CodeBuddyExtension) have a file for each message: so say three readers of real files that do not know each other (WayLog,
+// a viewer of chats, and a token board with fixtures, all September 2026).
+//
 // Identity: a session is a run with one conversation. Its file is called by its id; lines of another session in it were copied, by a fork.
 // A sub-agent's lines have a session id of their own.
 //
@@ -28,26 +31,36 @@ func New() format.Format { return codebuddy{} }
 
 type codebuddy struct{}
 
-var _ format.Placed = codebuddy{}
+var (
+	_ format.Placed        = codebuddy{}
+	_ format.UsageResolver = codebuddy{}
+	_ format.Withholder    = codebuddy{}
+)
 
 // Name returns "codebuddy".
 func (codebuddy) Name() string { return "codebuddy" }
 
 // Version counts changes of what Parse yields.
-func (codebuddy) Version() int { return 2 }
+func (codebuddy) Version() int { return 3 }
 
 // The roles of the files.
 const (
 	roleSession = "session" // <session>.jsonl
 	roleAgent   = "agent"   // subagents/agent-<id>.jsonl
+
+	// of the editor and the plugin
+	roleMessage  = "message"  // messages/<id>.json
+	roleRequests = "requests" // a session's index.json
+	roleList     = "list"     // a workspace's index.json
 )
 
 // Places returns where the programs keep their sessions, the same on every system.
 func (codebuddy) Places() []format.Place {
 	code := format.Place{Name: "codebuddy", Deletes: "transcripts older than cleanupPeriodDays (30 days unless set)"}
 	work := format.Place{Name: "workbuddy"}
-	return append(code.At("~/.codebuddy/"+projectsDir, "$CODEBUDDY_CONFIG_DIR/"+projectsDir), work.At(
+	all := append(code.At("~/.codebuddy/"+projectsDir, "$CODEBUDDY_CONFIG_DIR/"+projectsDir), work.At(
 		"~/.workbuddy/"+projectsDir, "~/.workbuddy-ai/"+projectsDir, "~/.workbuddy-ent/"+projectsDir, "$WORKBUDDY_CONFIG_DIR/"+projectsDir)...)
+	return append(all, extensionPlaces()...)
 }
 
 // Parse yields the records of one file.
@@ -57,11 +70,16 @@ func (codebuddy) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		switch in.Role {
 		case roleSession, roleAgent:
 			p.session()
+		case roleMessage, roleRequests, roleList:
+			p.filedRecords()
 		}
 	}
 }
 
 // Text returns the text of one part of an event.
 func (codebuddy) Text(role string, raw []byte, _ int) (string, error) {
+	if role == roleMessage {
+		return filedText(raw)
+	}
 	return format.TextOf(role, raw, textOf)
 }

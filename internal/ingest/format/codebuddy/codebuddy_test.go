@@ -18,6 +18,42 @@ const (
 
 func FuzzSession(f *testing.F) { formattest.Fuzz(f, New(), roleSession, session) }
 
+const filedStore = "CodeBuddyExtension/Data/7c0ffee0/CodeBuddyIDE/c2hvcA==/history/"
+
+func FuzzMessage(f *testing.F) {
+	formattest.Fuzz(f, New(), roleMessage, filedStore+"w/s/messages/m.json")
+}
+
+func FuzzRequests(f *testing.F) {
+	formattest.Fuzz(f, New(), roleRequests, filedStore+"w/s/index.json")
+}
+
+// TestDetectFiled claims the files of the editor and the plugin, elsewhere by content, and never the user's tokens.
+func TestDetectFiled(t *testing.T) {
+	const (
+		message  = `{"id":"m","role":"user","createdAt":1,"message":"{}","extra":"{}"}`
+		requests = `{"messages":[{"id":"m"}],"requests":[]}`
+		list     = `{"conversations":[{"id":"s"}],"current":"s"}`
+	)
+	claim := func(role string, strength format.Strength, root string) format.Claim {
+		return format.Claim{Strength: strength, Role: role, Root: root}
+	}
+	root := filedStore[:len(filedStore)-1]
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{filedStore + "w/index.json", list, claim(roleList, format.Certain, root)},
+		{filedStore + "w/s/index.json", requests, claim(roleRequests, format.Certain, root)},
+		{filedStore + "w/s/messages/m.json", message, claim(roleMessage, format.Certain, root)},
+		{filedStore + "w/s/messages/m.json", "", claim(roleMessage, format.Certain, root)},
+		{filedStore + "w/s/messages/m.json", `{"x":1}`, format.Claim{}},
+		{filedStore + "w/s/other.json", `{"x":1}`, format.Claim{}},
+		{"x/history/w/s/messages/m.json", message, claim(roleMessage, format.Likely, "")},
+		{"x/history/w/s/messages/m.json", `{"role":"user","content":"x"}`, format.Claim{}},
+		{"x/history/w/index.json", "", format.Claim{}},
+		{"x/w/s/messages/m.json", message, format.Claim{}},
+		{"CodeBuddyExtension/Data/Public/auth/x.info", "{}", format.Claim{Strength: format.Certain, Role: format.Other, Skip: true}},
+	})
+}
+
 func FuzzAgent(f *testing.F) { formattest.Fuzz(f, New(), roleAgent, agent) }
 
 // TestDetect claims files by content, and by name in the directory that has nothing but sessions. Files of Claude Code have some types of line, too.

@@ -48,8 +48,8 @@ func (l location) isAgent() bool { return strings.HasPrefix(l.stem, agentPrefix)
 
 // Detect claims sessions by their lines, and in the program's own directory by their names, too.
 func (codebuddy) Detect(h format.Head) format.Claim {
-	if path.Ext(h.Path) != ".jsonl" {
-		return format.Claim{}
+	if path.Ext(h.Path) != ".jsonl" || isCredential(h.Path) {
+		return detectFiled(h)
 	}
 	l := locate(h.Path)
 	claim := format.Claim{Strength: format.Certain, Role: roleSession, Root: l.root, Log: true}
