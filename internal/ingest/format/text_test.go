@@ -23,7 +23,9 @@ func TestTitle(t *testing.T) {
 }
 
 func TestPromptRank(t *testing.T) {
-	at := func(seconds int64) transcript.Time { return transcript.Time{UnixMicro: seconds * 1_000_000, Valid: true} }
+	at := func(seconds int64) transcript.Time {
+		return transcript.Time{UnixMicro: seconds * 1_000_000, Valid: true}
+	}
 	ranks := []int{transcript.RankHistory, PromptRank(at(-5)), PromptRank(at(1_790_000_000)), PromptRank(at(1_790_000_001)), PromptRank(at(1 << 40))}
 	for i := 1; i < len(ranks); i++ {
 		if ranks[i] >= ranks[i-1] {
