@@ -9,7 +9,7 @@ import (
 const (
 	junieSessions = ".junie/sessions/"
 	junieSession  = junieSessions + "session-260816-090000-a1b2/"
-	junieStart    = 1787000000000
+	junieStart    = int64(1787000000000)
 )
 
 func junieLine(second int, kind, more string) string {
