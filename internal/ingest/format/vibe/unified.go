@@ -1,6 +1,7 @@
 package vibe
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path"
@@ -39,7 +40,6 @@ func locateUnified(file string) (l location, role string) {
 	session, inside, ok := strings.Cut(rest, "/")
 	l = location{name: session, run: session, store: store(up), unified: path.Join(up, unifiedDir, session)}
 	if !ok || !unifiedID.MatchString(session) || sessionName.MatchString(session) {
-		l.known = false
 		return l, ""
 	}
 	if m := unifiedFile.FindStringSubmatch(inside); m != nil {
@@ -62,24 +62,26 @@ func detectUnified(h format.Head, l location, role string) format.Claim {
 		return format.Claim{}
 	}
 	claim := format.Claim{Strength: format.Certain, Role: role, Root: cmp.Or(l.store, l.unified)}
-	var key string
+	known, alone := false, l.store == ""
 	switch role {
 	case roleJournal:
-		claim.Log, key = true, "recovery_journal_record_version"
+		claim.Log, known = true, format.ContainsAll(h.Bytes, "recovery_journal_record_version")
 	case roleProjection:
-		key = "projection_state_version"
+		known = format.ContainsAll(h.Bytes, "projection_state_version")
 	case roleRuntime:
-		key = "session_metadata"
+		known = format.ContainsAll(h.Bytes, "session_metadata")
 	case roleMeta:
-		key = "session_id"
+		known = format.HasKeys(h.Bytes, "session_id") && (!alone || format.HasKeys(h.Bytes, "start_time"))
 	case roleChunk:
-		key = "["
+		known = bytes.HasPrefix(bytes.TrimSpace(h.Bytes), []byte("["))
 	}
-	if !strings.Contains(string(h.Bytes), key) {
-		if l.store == "" {
-			return format.Claim{}
-		}
+	switch {
+	case !known && alone:
+		return format.Claim{}
+	case !known:
 		claim.Strength = format.Likely // the member may come after the head
+	case alone && (role == roleMeta || role == roleChunk): // other programs have such files, too
+		claim.Strength, claim.Root = format.Likely, ""
 	}
 	return claim
 }
