@@ -1,10 +1,12 @@
 package auggie
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -41,6 +43,29 @@ func TestSessionOf(t *testing.T) {
 		}
 		if id != want {
 			t.Errorf("sessionOf(%s) = %s, want %s", file, id, want)
+		}
+	}
+}
+
+// TestTimeOfResult: a result comes when its call ends, if that is a time at all.
+func TestTimeOfResult(t *testing.T) {
+	for stated, want := range map[string]int64{
+		`"start_time_ms":1787000000000,"duration_ms":1500`:   1787000001500000,
+		`"start_time_ms":253402300799000,"duration_ms":1500`: 1787000009000000, // after the year 9999
+		`"start_time_ms":900000000000000,"duration_ms":1`:    1787000009000000,
+		`"duration_ms":1500`: 1787000009000000,
+	} {
+		in := `{"sessionId":"a1","chatHistory":[{"exchange":{"request_id":"r","request_nodes":[{"type":1,"tool_result_node":{"tool_use_id":"c","content":"x",` + stated + `}}]},` +
+			`"finishedAt":"2026-08-17T20:53:29Z"}]}`
+		for record, err := range New().Parse(format.Input{Path: ".augment/sessions/a1.json", Role: roleSession, Reader: strings.NewReader(in)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e, ok := record.(*transcript.Event); ok && e.Kind == transcript.KindToolResult {
+				if got := e.Time.UnixMicro; got != want {
+					t.Errorf("with %s the result is at %d, want %d", stated, got, want)
+				}
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -139,8 +140,7 @@ func (x *exchange) result(node jsontext.Value, at transcript.Time) {
 	if ms, ok := v.Get("duration_ms").Int(); ok && ms >= 0 && ms < 1<<40 {
 		res.Duration = transcript.Known(ms * 1000)
 		if start, ok := v.Get("start_time_ms").Int(); ok && start > 0 && start < 1<<50 {
-			at = cmp.Or(v.Get("start_time_ms").MilliTime(), at)
-			at.UnixMicro += ms * 1000
+			at = cmp.Or(timestamp.UnixMilli(start+ms), at)
 		}
 	}
 	e := x.Event(transcript.KindToolResult, "tool", "tool_result", output)
