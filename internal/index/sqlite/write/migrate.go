@@ -81,12 +81,14 @@ func (w *Writer) Migrate(ctx context.Context) error {
 	return w.upgrade(ctx)
 }
 
+// create applies the schema to a file that has none. It may have the table of migrations: earlier programs made that before the first of them, which
+// could fail.
 func (w *Writer) create(ctx context.Context) error {
 	tx, err := w.DB.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, migrations.SQLiteSchema); err != nil {
+	if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS goose_db_version;\n"+migrations.SQLiteSchema); err != nil {
 		return errors.Join(fmt.Errorf("apply schema: %w", err), tx.Rollback())
 	}
 	return tx.Commit()

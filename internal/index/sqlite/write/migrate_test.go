@@ -38,6 +38,23 @@ func TestSchemaOfNewFiles(t *testing.T) {
 	}
 }
 
+// TestMigrateNothingApplied: earlier programs left such a file where the first migration found the disk full, or was killed.
+func TestMigrateNothingApplied(t *testing.T) {
+	w := fresh(t)
+	const table = "CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP)"
+	for _, statement := range []string{table, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)"} {
+		if _, err := w.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := Current(t.Context(), w.DB.DB); err != nil {
+		t.Error(err)
+	}
+}
+
 func fresh(t *testing.T) *Writer {
 	w := Open(filepath.Join(t.TempDir(), "index.db"), true, false)
 	t.Cleanup(func() {
