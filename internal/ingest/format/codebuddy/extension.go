@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -286,13 +285,7 @@ func (m *filedMessage) pass(body []byte, decoded int) int {
 }
 
 // unescaped returns what the body of a string is decoded.
-func unescaped(body []byte) string {
-	v, err := jsontext.Parse(slices.Concat([]byte{'"'}, body, []byte{'"'}))
-	if err != nil {
-		return ""
-	}
-	return v.Str()
-}
+func unescaped(body []byte) string { return jsontext.Unquote(`"` + string(body) + `"`) }
 
 // setBlock sets what a block is that is no text.
 func (m *filedMessage) setBlock(e *transcript.Event, block jsontext.Value) {
