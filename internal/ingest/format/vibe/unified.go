@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -189,16 +190,16 @@ func (p *parser) bookkeeping(o jsontext.Object) {
 // envelope yields what a public state says of the session: its title, its tokens so far, and a turn that failed.
 func (p *parser) envelope(doc, state jsontext.Value, at transcript.Origin) {
 	session := state.Get("session")
-	now, _ := session.Get("updatedAt").Int()
+	now := session.Get("updatedAt").MilliTime()
 	r := &transcript.Run{
-		ID: p.run, Rank: rankMeta + int(now), Title: format.Title(session.Get("title").Str()),
-		Started: session.Get("createdAt").MilliTime(), Ended: session.Get("updatedAt").MilliTime(),
+		ID: p.run, Rank: rankMeta + int(min(now.UnixMicro/1_000_000, math.MaxInt32-rankMeta)), Title: format.Title(session.Get("title").Str()),
+		Started: session.Get("createdAt").MilliTime(), Ended: now,
 	}
 	if r.Title == "" {
 		r.Title = format.Title(session.Get("preview").Str()) // of the first prompt
 	}
 	p.history.run = r
-	p.unifiedUsage(session, at, r.Ended)
+	p.unifiedUsage(session, at, now)
 	if turn := state.Get("latestTurn"); turn.Get("status").Is("failed") {
 		p.lend.Reset()
 		e := p.entryEvent(turn, turn.Get("error"), transcript.KindError, "assistant", jsontext.OriginIn(at, doc, turn))

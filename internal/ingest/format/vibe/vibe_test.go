@@ -1,6 +1,7 @@
 package vibe
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +189,21 @@ func TestUnifiedTotals(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q counts, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestRankOfState: later states outrank earlier ones, also where an int has 32 bits, and none is below meta.json.
+func TestRankOfState(t *testing.T) {
+	for updated, want := range map[string]int{"1793520039000": 1793520041, "1793520040000": 1793520042, "9223372036854775807": rankMeta, "-1": rankMeta, "253402300799000": math.MaxInt32} {
+		in := `{"type":"projection_delta","payload":{"delta":[{"op":"set_envelope","state":{"session":{"title":"x","updatedAt":` + updated + `}}}]}}` + "\n"
+		for record, err := range New().Parse(format.Input{Path: unified + "journal/0000000000000009.jsonl", Role: roleJournal, Reader: strings.NewReader(in)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run, ok := record.(*transcript.Run); ok && run.Title != "" && run.Rank != want {
+				t.Errorf("a state of %s has the rank %d, want %d", updated, run.Rank, want)
+			}
 		}
 	}
 }
