@@ -91,20 +91,21 @@ type listed struct {
 
 // newest returns the newest table of a book, the rows in it, and the models that tables of added ones have besides.
 func newest(book *price.Book) (table price.Table, rows []listed) {
+	var added []price.Table
+	for _, t := range slices.Backward(book.Tables()) {
+		switch {
+		case t.Added:
+			added = append(added, t)
+		case table.Date == "":
+			table = t
+		}
+	}
 	seen := map[string]bool{}
-	for _, added := range []bool{false, true} {
-		for _, t := range slices.Backward(book.Tables()) {
-			if t.Added != added || !added && table.Date != "" {
-				continue
-			}
-			if !added {
-				table = t
-			}
-			for _, e := range t.Entries {
-				if !seen[e.Key] {
-					seen[e.Key] = true
-					rows = append(rows, listed{e, t.Date})
-				}
+	for _, t := range slices.Insert(added, 0, table) {
+		for _, e := range t.Entries {
+			if !seen[e.Key] {
+				seen[e.Key] = true
+				rows = append(rows, listed{e, t.Date})
 			}
 		}
 	}

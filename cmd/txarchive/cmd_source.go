@@ -60,7 +60,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 			s.Removed = &now
 			left, message = &s, "Source %q is no longer followed. What was stored from it is kept."
 		}
-		facts, err := solved(ctx, a, store, name)
+		facts, err := a.solved(ctx, store, name)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 }
 
 // solved returns facts that take back what could not be archived of a source: no scan of that name will try again.
-func solved(ctx context.Context, a *app, store *archive.Archive, name string) (facts []blob.Fact, err error) {
+func (a *app) solved(ctx context.Context, store *archive.Archive, name string) (facts []blob.Fact, err error) {
 	for f, err := range store.Index().Facts(ctx, ingest.FactProblem) {
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 			return failure.Refused(fmt.Sprintf("files are already stored under the name %q, and packs never change", old), "add the directory under the new name to another archive")
 		}
 		s := known[i].Source
-		facts, err := solved(ctx, a, store, old)
+		facts, err := a.solved(ctx, store, old)
 		if err != nil {
 			return err
 		}

@@ -157,12 +157,12 @@ func sumUp(ctx context.Context, tx *engine.ReadTx, formats map[string]*index.Sum
 	return stats, err
 }
 
-// micro rounds nano-USD to micro-USD as the views do, also below zero: half up.
+// micro is usage.Micro of what may be unknown.
 func micro(nano *int64) *int64 {
 	if nano == nil {
 		return nil
 	}
-	return new(*nano/1000 + (*nano%1000+1500)/1000 - 1)
+	return new(usage.Micro(*nano))
 }
 
 // add adds every field of s to sum. Numbers that nobody states remain unknown.

@@ -52,10 +52,13 @@ func (u *Reader) ByConversation(ctx context.Context, runs ...string) (map[string
 	return all, engine.Damage(err)
 }
 
-// micro rounds an amount in nano-USD half up to micro-USD, as the views do.
+// micro is Micro of what may be unknown.
 func micro(nano transcript.Count) transcript.Count {
 	if !nano.Known {
 		return nano
 	}
-	return transcript.Known(nano.N/1000 + (nano.N%1000+1500)/1000 - 1)
+	return transcript.Known(Micro(nano.N))
 }
+
+// Micro rounds nano-USD to micro-USD as the views do, also below zero: half up.
+func Micro(nano int64) int64 { return nano/1000 + (nano%1000+1500)/1000 - 1 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
-	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -254,90 +253,6 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 	return c, nil
 }
 
-// usageOwners returns a hint and RangeSQL for the rows that have usage, or a cost.
-func usageOwners(has string) (hint []string, ranges string) {
-	if has == "usage" {
-		return []string{"t.version IN (SELECT b.version FROM bounds b)"}, usageRanges + "1"
-	}
-	return []string{"t.version IN (SELECT b.version FROM bounds b WHERE b.cost_most IS NOT NULL)"}, usageRanges + eventNumber("cost") + " IS NOT NULL"
-}
-
-// fileColumns are SQL expressions for the path and the source of a row's file.
-var fileColumns = map[string]string{
-	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
-	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
-}
-
-// callOwners returns a hint: the owners of calls that touch a path, or of truncated results.
-func callOwners(f query.Field) (hint []string, args []any) {
-	var any []string
-	for _, v := range f.Values {
-		switch {
-		case f.Name == "touches" && v.Text != "":
-			s, of := Compare("p.value", v)
-			any, args = append(any, "t.id IN (SELECT k.transcript FROM calls k WHERE k.paths IN (SELECT a.id FROM call_paths a, json_each(a.paths) p WHERE "+s+"))"), append(args, of...)
-		case f.Name == "is" && v.Text == "truncated":
-			any = append(any, "t.id IN (SELECT x.transcript FROM results x WHERE x.cut = 1)")
-		default:
-			return nil, nil
-		}
-	}
-	return []string{Balanced(any, " OR ")}, args
-}
-
-// projectOwners returns a hint: the conversations of projects, by the indexes of both tables that state projects.
-func projectOwners(values []query.Value) (hint []string, args []any) {
-	for _, v := range values {
-		switch {
-		case v.Text == "":
-			return nil, nil
-		case v.Match == query.Whole && ascii(v.Text):
-			hint, args = append(hint, `c.id IN (SELECT id FROM conversations WHERE project = ? COLLATE NOCASE UNION ALL
-				SELECT o.id FROM runs q CROSS JOIN conversations o ON o.run = q.id WHERE q.project = ? COLLATE NOCASE)`), append(args, v.Text, v.Text)
-		default:
-			hint = append(hint, `c.id IN (SELECT o.id FROM `+projectsIn("conversations")+` p CROSS JOIN conversations o ON o.project = p.name COLLATE NOCASE UNION ALL
-				SELECT o.id FROM `+projectsIn("runs")+` p CROSS JOIN runs q ON q.project = p.name COLLATE NOCASE CROSS JOIN conversations o ON o.run = q.id)`)
-			args = append(args, glob(v), glob(v))
-		}
-	}
-	return []string{Balanced(hint, " OR ")}, args
-}
-
-// projectsIn returns SQL for the distinct projects of a table that match a pattern. It skips from one to the next in the
-// index (a loose index scan), since there are few of them. Projects that differ only in the case of ASCII letters match
-// all or none.
-func projectsIn(table string) string {
-	next := func(after string) string {
-		return "(SELECT project FROM " + table + " WHERE project > " + after + " COLLATE NOCASE ORDER BY project COLLATE NOCASE LIMIT 1)"
-	}
-	return "(WITH RECURSIVE all_of(name) AS (SELECT " + next("''") + " UNION ALL SELECT " + next("all_of.name") + ` FROM all_of
-		WHERE all_of.name IS NOT NULL) SELECT name FROM all_of WHERE name GLOB ?)`
-}
-
-// ownerValue returns SQL for the owner's value of a field that events may override by a facet; "" for other fields.
-func ownerValue(field string) string {
-	switch field {
-	case "agent", "model":
-		return "coalesce(c." + field + ", r." + field + ")"
-	}
-	return ""
-}
-
-// facetOwners returns a hint: the owners of rows that can have a value of such a field. It is empty for matches that
-// facets cannot find.
-func (k compiler) facetOwners(f query.Field, owner string) (hint []string, args []any) {
-	var any []string
-	for _, v := range f.Values {
-		if v.Text == "" || v.Match == query.Contains {
-			return nil, nil
-		}
-		s, of := Compare(owner, v)
-		any = append(any, s, "t.id IN (SELECT o.transcript FROM fts CROSS JOIN events o ON o.id = fts.rowid WHERE fts MATCH ?)")
-		args = append(append(args, of...), Facet(f.Name, v.Text, v.Match == query.Starts).String())
-	}
-	return []string{Balanced(any, " OR ")}, args
-}
-
 func (k compiler) values(values []query.Value, in []string) Cond {
 	var c Cond
 	var sql []string
@@ -396,92 +311,6 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 // eventsWithAttribute returns a condition on transcripts that have events which state an attribute.
 func eventsWithAttribute(key string) string {
 	return "t.id IN (SELECT o.transcript FROM events o WHERE instr(o.attributes, '" + strings.ReplaceAll(key, "'", "''") + "'))"
-}
-
-// special compiles a value of a field that needs other tables.
-func special(f query.Field, v query.Value) (string, []any, error) {
-	switch f.Name {
-	case "path":
-		s, args := comparePath(v)
-		return "t.version IN (SELECT v.id FROM files f CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
-	case "source":
-		s, args := Compare("s.name", v)
-		return "t.version IN (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
-	case "touches":
-		if v.Text == "" && v.Match == query.Whole {
-			return "NOT EXISTS (SELECT 1 FROM calls k WHERE k.event = e.id AND k.paths IS NOT NULL)", nil, nil
-		}
-		s, args := Compare("p.value", v)
-		return "EXISTS (SELECT 1 FROM calls k CROSS JOIN call_paths a ON a.id = k.paths, json_each(a.paths) p WHERE k.event = e.id AND " + s + ")", args, nil
-	case "id":
-		return idPredicate(v)
-	case "tag":
-		s, args := Tagged(v)
-		return s, args, nil
-	case "is":
-		switch v.Text {
-		case "stub":
-			return "r.stub = 1", nil, nil
-		case "child":
-			return "r.child = 1", nil, nil
-		case "pinned", "held":
-			s, args := PinnedOrHeld(v.Text)
-			return s, args, nil
-		case "truncated":
-			return "EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.cut = 1)", nil, nil
-		}
-	case "has":
-		switch v.Text {
-		case "usage":
-			return usageOfEvent + "1)", nil, nil
-		case "cost":
-			return usageOfEvent + eventNumber("cost") + " IS NOT NULL)", nil, nil
-		case "problem":
-			return "t.version IN (SELECT version FROM problems)", nil, nil
-		}
-	}
-	return "", nil, &index.UnsupportedError{What: f.Name + ":" + v.Text, Why: "not supported yet"}
-}
-
-func idPredicate(v query.Value) (string, []any, error) {
-	conversation, seq, part, ok := schema.ParseEventID(v.Text)
-	if !ok {
-		s, args := Compare("c.conversation_id", v)
-		return s, args, nil
-	}
-	sql, args := BeginsWith("c.conversation_id", conversation)
-	sql, args = "("+sql+" AND t.seq_base + e.seq = ?", append(args, seq)
-	if part >= 0 {
-		sql, args = sql+" AND e.part = ?", append(args, part)
-	}
-	return sql + ")", args, nil
-}
-
-// unexpired tests that a hold has not ended. The year 1 is Go's zero time and means that it never ends.
-const unexpired = "NOT coalesce(julianday(k.value ->> '$.expires') BETWEEN 1721427 AND julianday('now'), 0)"
-
-// PinnedOrHeld returns a condition on runs (alias r) that are pinned or held.
-func PinnedOrHeld(how string) (string, []any) {
-	if how == "pinned" {
-		return "r.run_id IN (SELECT k.key FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL)", []any{index.FactPin}
-	}
-	return "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL AND " + unexpired + ")",
-		[]any{index.FactHold}
-}
-
-// Tagged returns a condition on the tags of a run (alias r): those that were put on it, and those that its producer states, which commas
-// separate.
-func Tagged(v query.Value) (string, []any) {
-	const of = "(r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL"
-	const stated = "r.attributes ->> '$.tags'"
-	if v.Text == "" {
-		not := map[query.Match]string{query.Whole: "NOT "}[v.Match]
-		return not + of + ") OR coalesce(" + guardedJSON("r.attributes", `"tags"`, stated) + ", '') <> '')", []any{index.FactTag}
-	}
-	put, args := Compare("substr(k.key, instr(k.key, '/') + 1)", v)
-	own, more := Compare("j.value", v)
-	list := "EXISTS (SELECT 1 FROM json_each('[' || replace(json_quote(" + stated + `), ',', '","') || ']') j WHERE ` + own + ")"
-	return of + " AND " + put + ") OR " + guardedJSON("r.attributes", `"tags"`, list) + ")", slices.Concat([]any{index.FactTag}, args, more)
 }
 
 // isError compiles is:error, which matches errors and failed results; both are facets. Other values of the field are

@@ -69,7 +69,7 @@ func compared(ctx context.Context, db *sql.DB) (have int64, err error) {
 }
 
 // Migrate brings the schema up to date. If it is, that costs one SELECT. A file that has none gets the newest at once: the
-// migrations take five times as long, most of it for tables that one makes and another changes.
+// migrations take four times as long, most of it for tables that one makes and another changes.
 func (w *Writer) Migrate(ctx context.Context) error {
 	have, err := compared(ctx, w.DB.DB)
 	switch {
