@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite/sqlitetest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -309,7 +310,7 @@ func (w *world) withRun(path, content string, edit ...func(*index.Parsed)) blob.
 			VersionKey: index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}, Format: "test", Role: "log", Parser: 1,
 			Claim: ".", Size: v.Size, SHA256: v.SHA256,
 		},
-		First: true, Last: true, Until: v.Size, Words: new(index.Words),
+		First: true, Last: true, Until: v.Size, Words: new(lexicon.Words),
 		Runs:          []*transcript.Run{{ID: "run of " + path}},
 		Conversations: []index.Transcript{{Conversation: transcript.Conversation{ID: "c", Run: "run of " + path}, LastSeq: 1, TotalRows: 1}},
 		Rows:          []index.Row{{Labels: &index.Labels{Kind: transcript.KindMessage}, Seq: 1, Parts: 1, Verdict: transcript.Counted, Near: testTime.UnixMicro(), Length: 10, Line: 1}},

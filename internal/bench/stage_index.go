@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
@@ -28,7 +29,7 @@ func (d *discard) Separator([]byte, int64) error { return nil }
 // wordedRow is a row with the word list that its term numbers refer to.
 type wordedRow struct {
 	row   *index.Row
-	words *index.Words
+	words *lexicon.Words
 }
 
 // segments builds the full-text segment of each batch and discards it.

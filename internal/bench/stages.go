@@ -17,6 +17,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/local"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -208,7 +210,7 @@ func (s *stageRun) all(ctx context.Context) error {
 // contents runs the stages that process the bytes of each file.
 func (s *stageRun) contents(ctx context.Context) error {
 	packer := &packer{s: s, builder: pack.NewBuilder(pack.Options{}), store: local.New(nil, filepath.Join(s.dir, "packs"))}
-	collector := index.NewCollector(&index.Lexicon{})
+	collector := collect.New(&lexicon.Lexicon{})
 	var splitter term.Splitter
 	var content []byte
 	for i := range s.originals {
@@ -234,7 +236,7 @@ func (s *stageRun) contents(ctx context.Context) error {
 }
 
 // parsed runs the stages that parse one original.
-func (s *stageRun) parsed(o *index.State, content []byte, collector *index.Collector, splitter *term.Splitter) error {
+func (s *stageRun) parsed(o *index.State, content []byte, collector *collect.Collector, splitter *term.Splitter) error {
 	f, ok := all.Lookup(o.Format)
 	if !ok {
 		return nil

@@ -44,60 +44,6 @@ func ParseNativeID(s string) (id NativeID) {
 // Scene is the context that an event states; "" where it states none. Many events have equal ones.
 type Scene struct{ Agent, Model, Flow, Step string }
 
-// attributes returns the id and the scene of an event, and the JSON of its remaining attributes, "" for none. An
-// attribute under one of the names of id and scene fills that field, unless the event itself states it.
-func attributes(e *transcript.Event) (id string, s Scene, rest string) {
-	id, s = e.ID, Scene{e.Agent, e.Model, e.Flow, e.Step}
-	keys := make([]string, 0, 8)
-	for key, value := range e.Attributes {
-		if own := s.fieldNamed(key, &id); own != nil {
-			text, ok := value.(string)
-			if *own == "" && ok {
-				*own = text
-			}
-			if *own != "" {
-				continue
-			}
-		}
-		keys = append(keys, key)
-	}
-	if len(keys) == 0 && !e.Seq.Known {
-		return id, s, ""
-	}
-	if e.Seq.Known && !slices.Contains(keys, "seq") {
-		keys = append(keys, "seq")
-	}
-	slices.Sort(keys)
-	b := make([]byte, 0, 128)
-	for _, key := range keys {
-		value := e.Attributes[key]
-		if key == "seq" && e.Seq.Known {
-			value = e.Seq.N
-		}
-		b = append(b, ',')
-		b = appendJSON(append(appendJSON(b, key), ':'), value)
-	}
-	b[0] = '{'
-	return id, s, string(append(b, '}'))
-}
-
-// fieldNamed returns the field that an attribute of a name fills, nil for none.
-func (s *Scene) fieldNamed(name string, id *string) *string {
-	switch name {
-	case "id":
-		return id
-	case "agent":
-		return &s.Agent
-	case "model":
-		return &s.Model
-	case "flow":
-		return &s.Flow
-	case "step":
-		return &s.Step
-	}
-	return nil
-}
-
 // AppendAttributes appends attributes as JSON, byte for byte as encoding/json writes them.
 func AppendAttributes(b []byte, a transcript.Attributes) ([]byte, error) {
 	if len(a) == 0 {
@@ -143,8 +89,8 @@ func appendValue(b []byte, value any) ([]byte, error) {
 	return append(b, j...), err
 }
 
-// appendJSON appends a value, null for what JSON cannot represent.
-func appendJSON(b []byte, value any) []byte {
+// AppendJSON appends a value as JSON, null for what JSON cannot represent.
+func AppendJSON(b []byte, value any) []byte {
 	if out, err := appendValue(b, value); err == nil {
 		return out
 	}

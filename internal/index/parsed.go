@@ -2,6 +2,7 @@ package index
 
 import (
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -40,8 +41,8 @@ type Parsed struct {
 	Runs             []*transcript.Run
 	Continued        map[string]bool // native ids of runs of which an earlier chunk states more, which these statements complete
 	Conversations    []Transcript
-	Rows             []Row  // in the order of the original
-	Words            *Words // the terms of the numbers in Rows
+	Rows             []Row          // in the order of the original
+	Words            *lexicon.Words // the terms of the numbers in Rows
 	Usage            []*transcript.Usage
 	Receipts         []*transcript.Receipt
 	Steps            []*transcript.Step
@@ -83,14 +84,18 @@ type Row struct {
 	Native       NativeID // of the event; in its first row, or in all when there is an EID
 	Attributes   string   // JSON, in the event's first row
 	Prompt       int64    // hash of transcript.Event.Retold, in the event's first row; 0: none
-	T            []uint32 // terms to search, as numbers in Parsed.Words: facets, then words and the parts of identifiers (Same)
+	T            []uint32 // terms to search, as numbers in Parsed.Words: facets, then words and the parts of identifiers (lexicon.Same)
 	Call         *transcript.Call
 	Result       *transcript.Result
 }
 
-// Labels are the values of a row that many rows have in common. Rows of one Collector share them.
+// Labels are the values of a row that many rows have in common. Rows of one original share them.
 type Labels struct {
 	Kind             transcript.Kind
 	Role, Type, Tool string
 	Scene
 }
+
+// MoreProblems is the kind of the problem that stands for all that are not listed one by one. Every parse that reaches the end of a
+// version emits it again.
+const MoreProblems = "more problems"

@@ -186,14 +186,3 @@ const (
 	MaxTokens = 1 << 40
 	MaxNano   = 1_000_000_000_000_000 // nano-USD: a million dollars
 )
-
-// clampUsage replaces impossible values, so that one broken original does not spoil the sums of others: a negative
-// number of tokens or requests becomes unknown, and values above the limits are cut. Negative money is a credit.
-func clampUsage(u *transcript.Usage) {
-	for _, n := range [...]*transcript.Count{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.CacheWrite1h, &u.Reasoning, &u.Requests} {
-		if n.N = min(n.N, MaxTokens); n.N < 0 {
-			*n = transcript.Count{}
-		}
-	}
-	u.Cost.N = max(-MaxNano, min(u.Cost.N, MaxNano))
-}

@@ -22,6 +22,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/price"
@@ -70,7 +72,7 @@ type Ingester struct {
 	// unchanged until the load is complete. It may be nil.
 	Build     func(ctx context.Context) (*Building, error)
 	BuildFrom int64
-	// Remember is how many runs or conversations of an original are kept as they are (see index.Collector.Remember), 0 its default.
+	// Remember is how many runs or conversations of an original are kept as they are (see collect.Collector.Remember), 0 its default.
 	Remember int
 	// Progress is called often, from several goroutines. It may be nil.
 	Progress func(Progress)
@@ -84,8 +86,8 @@ type Ingester struct {
 	unresolved map[string]FileError       // bugs of resolvers, by their text: the rest of the batch is committed
 }
 
-func (g *Ingester) newCollector(l *index.Lexicon) *index.Collector {
-	c := index.NewCollector(l)
+func (g *Ingester) newCollector(l *lexicon.Lexicon) *collect.Collector {
+	c := collect.New(l)
 	if g.Remember > 0 {
 		c.Remember(g.Remember)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
 )
 
 const (
@@ -146,8 +147,8 @@ func TestLifePiUnreadable(t *testing.T) {
 	l := newLife(t, "pi")
 	const rest = "SELECT line, reason FROM v_problems WHERE kind = '" + index.MoreProblems + "'"
 	broken := func(n int) string { return strings.Repeat("{x\n", n) }
-	want := counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3, cost: 10000, problems: index.MaxProblems}
-	l.write(piFile(piA), piHead(piA, 0, "")+piTurn("a", 1)+broken(index.MaxProblems))
+	want := counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3, cost: 10000, problems: collect.MaxProblems}
+	l.write(piFile(piA), piHead(piA, 0, "")+piTurn("a", 1)+broken(collect.MaxProblems))
 	l.ingestAndCheck("all are told", want)
 	l.checkQuery("all are told", rest)
 	want.problems++

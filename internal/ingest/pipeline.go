@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/ingest/listing"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
 )
@@ -50,10 +51,10 @@ func (s *scan) runWorkers(ctx context.Context, work *listing.Queue, out chan<- d
 	var files, bytes atomic.Int64
 	var mu sync.Mutex
 	var wait sync.WaitGroup
-	var lexicon index.Lexicon
+	var terms lexicon.Lexicon
 	for range workers() {
 		wait.Go(func() {
-			w := &worker{s: s, ctx: ctx, deliveries: out, files: sourcefs.Opener{Root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: s.g.newCollector(&lexicon)}
+			w := &worker{s: s, ctx: ctx, deliveries: out, files: sourcefs.Opener{Root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: s.g.newCollector(&terms)}
 			defer w.files.Close()
 			for f := range work.Drain {
 				c := s.claimed(f)

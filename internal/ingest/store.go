@@ -18,6 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/sourcefs"
@@ -64,7 +65,7 @@ type worker struct {
 	deliveries chan<- delivery
 	files      sourcefs.Opener
 	builder    *pack.Builder
-	collector  *index.Collector
+	collector  *collect.Collector
 	pending    []*piece // whose content is in the builder's shared member
 	buffer     []byte
 	retry      bool // second attempt: part of the file may be stored already

@@ -15,6 +15,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/ingest/damaged"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -78,11 +80,11 @@ func (g *Ingester) parseVersions(ctx context.Context, versions []index.Unparsed,
 	defer cancel(nil)
 	states, parsed := make(chan index.State), make(chan *index.Parsed, 1) // no larger buffer: a chunk of a large original has many megabytes
 	var readers, writer sync.WaitGroup
-	var lexicon index.Lexicon
+	var terms lexicon.Lexicon
 	budget := newDocumentBudget() // for all originals: which ones are documents is not known here
 	for range workers() {
 		readers.Go(func() {
-			c := g.newCollector(&lexicon)
+			c := g.newCollector(&terms)
 			for s := range states {
 				release, err := budget.acquire(ctx, s.Size)
 				if err == nil {
@@ -139,7 +141,7 @@ const chunkRowBytes = 16 << 20
 
 // parseStored parses a stored version from its packs and sends its rows to out in chunks. Of a version with lost bytes it parses the
 // rest.
-func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, lost []blob.Loss, of provenance, out chan<- *index.Parsed) error {
+func (g *Ingester) parseStored(ctx context.Context, c *collect.Collector, s index.State, lost []blob.Loss, of provenance, out chan<- *index.Parsed) error {
 	var remains *damaged.Original
 	if !isComplete(s.Extents, s.Size) {
 		read := func(extents []blob.Extent) io.Reader { return g.Originals.Reader(ctx, extents) }

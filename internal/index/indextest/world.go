@@ -9,6 +9,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -65,7 +67,7 @@ func Batch(pack string, originals ...Original) index.Batch {
 		if o.Format == "" {
 			continue
 		}
-		c := index.NewCollector(&index.Lexicon{})
+		c := collect.New(&lexicon.Lexicon{})
 		if o.Remember > 0 {
 			c.Remember(o.Remember)
 		}

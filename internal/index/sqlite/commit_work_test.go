@@ -7,7 +7,9 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -168,7 +170,7 @@ func grown(n, line int) index.Batch {
 	b := workBatch(n, 0, false)
 	b.Pack = &index.PackRow{Name: fmt.Sprintf("grown-%06d-%d", n, line), Created: indextest.Epoch, Writer: "test", Versions: []blob.Version{v},
 		Members: []blob.Member{{Size: 200, RawSize: 1024}}, Size: 200}
-	c := index.NewCollector(&index.Lexicon{})
+	c := collect.New(&lexicon.Lexicon{})
 	c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: 1}, Format: o.Format, Role: o.Role, Parser: 1,
 		Claim: o.Claim, Size: v.Size, SHA256: v.SHA256, From: size, ModTime: indextest.Epoch.UnixMicro()})
 	for _, r := range o.Records {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/words"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
@@ -29,7 +30,7 @@ func TestToldWhenCommitted(t *testing.T) {
 	for _, p := range batch.Parsed {
 		for _, r := range p.Rows {
 			for _, n := range r.T {
-				if word := string(p.Words.At(n &^ index.Same)); index.IsWord([]byte(word)) {
+				if word := string(p.Words.At(n &^ lexicon.Same)); index.IsWord([]byte(word)) {
 					words++
 					if _, ok := slices.BinarySearch(told, word); !ok {
 						t.Fatalf("%q is in a row and was not told: %q", word, told)

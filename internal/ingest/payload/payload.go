@@ -12,6 +12,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/collect"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/layer"
 )
@@ -195,7 +197,7 @@ const chunkRowBytes = 16 << 20
 
 // parse parses a content as a whole. Rows lose their terms, which are most of the memory of a parse.
 func (f *finder) parse(data []byte) (*index.Parsed, error) {
-	s, c, all := f.State, index.NewCollector(&index.Lexicon{}), merger{runs: map[string]int{}, conversations: map[conversationKey]int{}}
+	s, c, all := f.State, collect.New(&lexicon.Lexicon{}), merger{runs: map[string]int{}, conversations: map[conversationKey]int{}}
 	c.Reset(index.Subject{VersionKey: index.KeyOf(&s.Version), Format: s.Format, Role: s.Role,
 		Parser: f.Format.Version(), Claim: s.Claim, Size: int64(len(data)), SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: f.Host})
 	take := func(last bool) { all.add(c.Take(last)) }

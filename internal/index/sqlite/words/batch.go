@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
@@ -84,7 +84,7 @@ func (b *Batch) Write(t *write.Tx, indexing *Adding, from int) (bulk bool, err e
 func isBulk(rows []write.Row, from int) bool {
 	n := 0
 	for i := range rows {
-		if slices.ContainsFunc(rows[i].T, func(n uint32) bool { return n&index.Same != 0 }) {
+		if slices.ContainsFunc(rows[i].T, func(n uint32) bool { return n&lexicon.Same != 0 }) {
 			return true
 		}
 		n += len(rows[i].T)

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
@@ -12,7 +13,7 @@ import (
 // committed: a commit takes it (Begin), and puts it back when it is done (Keep).
 type Known struct {
 	mu    sync.Mutex
-	lists map[*index.Words][]uint64
+	lists map[*lexicon.Words][]uint64
 }
 
 // Begin begins a commit.
@@ -21,13 +22,13 @@ func (k *Known) Begin() *Adding {
 	defer k.mu.Unlock()
 	lists := k.lists
 	k.lists = nil
-	return &Adding{of: k, before: lists, after: map[*index.Words][]uint64{}}
+	return &Adding{of: k, before: lists, after: map[*lexicon.Words][]uint64{}}
 }
 
 // Forget has all words told again: some may have been deleted from the table.
 func (k *Known) Forget() { k.put(nil) }
 
-func (k *Known) put(lists map[*index.Words][]uint64) {
+func (k *Known) put(lists map[*lexicon.Words][]uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lists = lists
@@ -36,7 +37,7 @@ func (k *Known) put(lists map[*index.Words][]uint64) {
 // Adding is what one commit adds to Known. Lists of which it has no rows are forgotten.
 type Adding struct {
 	of            *Known
-	before, after map[*index.Words][]uint64
+	before, after map[*lexicon.Words][]uint64
 }
 
 // Keep remembers the words, once they are committed.
@@ -46,7 +47,7 @@ func (x *Adding) Keep() { x.of.put(x.after) }
 func (x *Adding) terms(t *write.Tx, rows *fts5.Builder) error {
 	var lists [][]uint64
 	for _, list := range rows.Lists() {
-		lists = append(lists, x.bits(list.(*index.Words)))
+		lists = append(lists, x.bits(list.(*lexicon.Words)))
 	}
 	run := runWriter{t: t}
 	err := rows.Terms(func(list int, n uint32, term []byte) error {
@@ -63,7 +64,7 @@ func (x *Adding) terms(t *write.Tx, rows *fts5.Builder) error {
 }
 
 // bits returns the bits of a list.
-func (x *Adding) bits(words *index.Words) []uint64 {
+func (x *Adding) bits(words *lexicon.Words) []uint64 {
 	bits := x.after[words]
 	if bits == nil {
 		bits = x.before[words]

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
@@ -13,7 +14,7 @@ import (
 
 // TestToldOnce: of each list a word is told once, and parts and facets never.
 func TestToldOnce(t *testing.T) {
-	numbering := index.NewInterner(&index.Lexicon{})
+	numbering := lexicon.NewInterner(&lexicon.Lexicon{})
 	numbering.Start()
 	row := func(t, x string) write.Row {
 		return write.Row{Row: &index.Row{T: numbering.Append(numbering.Append(nil, []byte(x)), []byte(t))}, Words: numbering.Words()}

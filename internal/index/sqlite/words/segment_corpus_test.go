@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 )
 
@@ -15,13 +16,13 @@ type corpus struct {
 	words []string
 	zipf  *rand.Zipf
 	used  map[int64]bool
-	terms [2]*index.Interner // rows have the numbers of one or of the other
+	terms [2]*lexicon.Interner // rows have the numbers of one or of the other
 }
 
 func newCorpus(seed uint64, words int) *corpus {
 	c := &corpus{Rand: rand.New(rand.NewPCG(seed, 1)), used: map[int64]bool{}}
 	for i := range c.terms {
-		c.terms[i] = index.NewInterner(&index.Lexicon{})
+		c.terms[i] = lexicon.NewInterner(&lexicon.Lexicon{})
 		c.terms[i].Start()
 	}
 	c.zipf = rand.NewZipf(c.Rand, 1.1, 3, uint64(words-1))

@@ -1,4 +1,5 @@
-package index
+// Package lexicon numbers the terms of texts: a term is looked up once, and later stages go over numbers.
+package lexicon
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package index
+package lexicon
 
 import (
 	"fmt"
@@ -103,7 +103,7 @@ func TestNextDictionary(t *testing.T) {
 	v, other := NewInterner(&l), NewInterner(&l)
 	v.Start()
 	other.Start()
-	for i := range maxTerms {
+	for i := range MaxTerms {
 		v.Append(nil, fmt.Append(nil, "w", i))
 	}
 	old := v.Words()
@@ -113,7 +113,7 @@ func TestNextDictionary(t *testing.T) {
 	if n := v.Append(nil, []byte("w7 w7")); !slices.Equal(n, []uint32{0, 0}) || string(old.At(7)) != "w7" {
 		t.Errorf("numbers %v, and the old list has %q", n, old.At(7))
 	}
-	if n := other.Append(nil, []byte("w9 new")); !slices.Equal(n, []uint32{9, maxTerms}) {
+	if n := other.Append(nil, []byte("w9 new")); !slices.Equal(n, []uint32{9, MaxTerms}) {
 		t.Errorf("numbers %v in the old list", n)
 	}
 	if !other.Start() || other.Words() != v.Words() {

@@ -1,4 +1,6 @@
-package index
+package collect
+
+import "github.com/txarchive/txarchive/internal/index"
 
 // generations is a map that evicts entries in two generations: those that were not used since the last rotation but one.
 type generations[K comparable, V any] struct{ young, old map[K]V }
@@ -42,9 +44,9 @@ type collectorState struct {
 	conversations generations[conversationKey, *collectedConversation]
 	current       generations[string, string] // native id of a conversation -> run of the one last yielded under it
 
-	evictedRuns          map[uint64]struct{} // by hash of the run's id
-	evictedConversations map[uint64]progress // by hash of the key
-	evictedCurrent       map[uint64]string   // evicted entries of current, by hash of the native id; not those where the run has the same id
+	evictedRuns          map[int64]struct{} // by hash of the run's id
+	evictedConversations map[int64]progress // by hash of the key
+	evictedCurrent       map[int64]string   // evicted entries of current, by hash of the native id; not those where the run has the same id
 
 	maxYoung int // see Collector.Remember
 }
@@ -62,12 +64,12 @@ func (m *collectorState) reset() {
 	m.evictedRuns, m.evictedConversations, m.evictedCurrent = cleared(m.evictedRuns), cleared(m.evictedConversations), cleared(m.evictedCurrent)
 }
 
-func (k conversationKey) hash() uint64 {
+func (k conversationKey) hash() int64 {
 	kind := "conversation"
 	if k.uncounted {
 		kind = "uncounted"
 	}
-	return sum([]string{kind, k.run, k.id})
+	return index.Hash(kind, k.run, k.id)
 }
 
 // run returns the state of a run, nil if there is none. continued reports that it had one that was evicted.
@@ -75,7 +77,7 @@ func (m *collectorState) run(id string) (have *collectedRun, continued bool) {
 	if have, ok := m.runs.get(id); ok {
 		return have, false
 	}
-	_, continued = m.evictedRuns[sum([]string{"run", id})]
+	_, continued = m.evictedRuns[index.Hash("run", id)]
 	return nil, continued
 }
 
@@ -99,7 +101,7 @@ func (m *collectorState) conversation(key conversationKey) *collectedConversatio
 func (m *collectorState) lastYielded(id string) *collectedConversation {
 	run, ok := m.current.get(id)
 	if !ok {
-		if run, ok = m.evictedCurrent[sum([]string{id})]; !ok {
+		if run, ok = m.evictedCurrent[index.Hash(id)]; !ok {
 			run = id
 		}
 	}
@@ -124,12 +126,12 @@ func (m *collectorState) evict() {
 			return
 		}
 		r.evicted = true
-		putMap(&m.evictedRuns, sum([]string{"run", id}), struct{}{})
+		putMap(&m.evictedRuns, index.Hash("run", id), struct{}{})
 	})
 	m.current.rotate(func(id, run string) {
-		delete(m.evictedCurrent, sum([]string{id}))
+		delete(m.evictedCurrent, index.Hash(id))
 		if run != id {
-			putMap(&m.evictedCurrent, sum([]string{id}), run)
+			putMap(&m.evictedCurrent, index.Hash(id), run)
 		}
 	})
 }

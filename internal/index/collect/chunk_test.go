@@ -1,4 +1,4 @@
-package index
+package collect
 
 import (
 	"errors"
@@ -6,14 +6,16 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // TestChunks takes an original of many runs in chunks: a chunk has the runs with new statements, each with everything that was ever
 // stated about it, and no others.
 func TestChunks(t *testing.T) {
-	c := NewCollector(new(Lexicon))
-	c.Reset(Subject{Format: "leslie", Size: 1000})
+	c := New(new(lexicon.Lexicon))
+	c.Reset(index.Subject{Format: "leslie", Size: 1000})
 	at := int64(0)
 	say := func(run, title string) {
 		c.Add(&transcript.Run{ID: run, Title: title})
@@ -21,7 +23,7 @@ func TestChunks(t *testing.T) {
 		c.Add(&transcript.Event{Conversation: run, Kind: transcript.KindMessage, Origin: transcript.Origin{Offset: at, Length: 10}, Parts: []transcript.Part{{Text: "x"}}})
 		at += 10
 	}
-	check := func(p *Parsed, until int64, runs ...string) {
+	check := func(p *index.Parsed, until int64, runs ...string) {
 		t.Helper()
 		if len(p.Runs) != len(runs) || p.Until != until {
 			t.Fatalf("%d runs until %d, want %q until %d", len(p.Runs), p.Until, runs, until)
@@ -64,8 +66,8 @@ func TestChunks(t *testing.T) {
 func TestEviction(t *testing.T) {
 	const many = 40_000
 	for what, from := range map[string]int64{"new": 0, "indexed already": many * 10} {
-		c := NewCollector(new(Lexicon))
-		c.Reset(Subject{Format: "leslie", Size: many * 10, From: from})
+		c := New(new(lexicon.Lexicon))
+		c.Reset(index.Subject{Format: "leslie", Size: many * 10, From: from})
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
@@ -96,8 +98,8 @@ func TestEviction(t *testing.T) {
 func TestSizeCountsAllRecords(t *testing.T) {
 	for _, r := range []transcript.Record{&transcript.Problem{Kind: "bad json"}, &transcript.Link{Kind: "fork"}, &transcript.Hint{Key: "k"}, &transcript.Usage{},
 		&transcript.Receipt{}, &transcript.Step{}} {
-		c := NewCollector(new(Lexicon))
-		c.Reset(Subject{Format: "leslie", Size: 1000})
+		c := New(new(lexicon.Lexicon))
+		c.Reset(index.Subject{Format: "leslie", Size: 1000})
 		for range 100 {
 			c.Add(r)
 		}
@@ -110,8 +112,8 @@ func TestSizeCountsAllRecords(t *testing.T) {
 // TestChunksOfParts takes an event of many parts in chunks: none has more than a few thousand, and the rows are the same as in a single one.
 func TestChunksOfParts(t *testing.T) {
 	const parts = 3*chunkParts + 1
-	c := NewCollector(new(Lexicon))
-	c.Reset(Subject{Format: "leslie", Size: 1000})
+	c := New(new(lexicon.Lexicon))
+	c.Reset(index.Subject{Format: "leslie", Size: 1000})
 	c.Add(&transcript.Run{ID: "a"})
 	c.Add(&transcript.Conversation{ID: "a", Run: "a"})
 	event := &transcript.Event{Conversation: "a", Kind: transcript.KindMessage, Origin: transcript.Origin{Length: 10}, Parts: make([]transcript.Part, parts)}

@@ -1,6 +1,9 @@
-package index
+package collect
 
-import "github.com/txarchive/txarchive/internal/transcript"
+import (
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
 
 // Add adds one record. Records before the subject's From are indexed already and only advance the counters.
 func (c *Collector) Add(r transcript.Record) { _ = c.AddInChunks(r, func() error { return nil }) }
@@ -55,4 +58,15 @@ func (c *Collector) isNew(o transcript.Origin) bool {
 	}
 	c.lastOffset, c.replaying = max(c.lastOffset, o.End()), false
 	return true
+}
+
+// clampUsage replaces impossible values, so that one broken original does not spoil the sums of others: a negative
+// number of tokens or requests becomes unknown, and values above the limits are cut. Negative money is a credit.
+func clampUsage(u *transcript.Usage) {
+	for _, n := range [...]*transcript.Count{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.CacheWrite1h, &u.Reasoning, &u.Requests} {
+		if n.N = min(n.N, index.MaxTokens); n.N < 0 {
+			*n = transcript.Count{}
+		}
+	}
+	u.Cost.N = max(-index.MaxNano, min(u.Cost.N, index.MaxNano))
 }

@@ -1,4 +1,4 @@
-package index
+package lexicon
 
 import (
 	"encoding/binary"
@@ -18,11 +18,11 @@ type Lexicon struct {
 	current *dictionary
 }
 
-// maxTerms is how many terms a dictionary may have before a new one begins: some 15 MiB. It may grow beyond that, for
+// MaxTerms is how many terms a dictionary may have before a new one begins: some 15 MiB. It may grow beyond that, for
 // its users keep it until they begin their next original; a table of maxSlots leaves some room for that.
 const (
 	maxSlots = 1 << 19
-	maxTerms = maxSlots/2 - 1<<14
+	MaxTerms = maxSlots/2 - 1<<14
 )
 
 // dictionary returns the current dictionary.
@@ -32,7 +32,7 @@ func (l *Lexicon) dictionary() *dictionary {
 	switch {
 	case l.current == nil:
 		l.current = newDictionary(minSlots)
-	case l.current.words.Len() >= maxTerms: // the next one will hardly be smaller
+	case l.current.words.Len() >= MaxTerms: // the next one will hardly be smaller
 		l.current = newDictionary(maxSlots)
 	}
 	return l.current
@@ -199,11 +199,11 @@ func (v *Interner) Words() *Words { return v.dict.words }
 // Append appends the numbers of terms, separated as by term.Split, to numbers.
 func (v *Interner) Append(numbers []uint32, terms []byte) []uint32 {
 	v.terms.Set(terms)
-	return v.appendTerms(numbers, &v.terms)
+	return v.AppendTerms(numbers, &v.terms)
 }
 
-// appendTerms appends the numbers of terms, each shorter than 64 KiB, to numbers.
-func (v *Interner) appendTerms(numbers []uint32, terms *term.Terms) []uint32 {
+// AppendTerms appends the numbers of terms, each shorter than 64 KiB, to numbers.
+func (v *Interner) AppendTerms(numbers []uint32, terms *term.Terms) []uint32 {
 	table := v.dict.table.Load()
 	for some := range slices.Chunk(terms.All, prefetchTerms) {
 		hashes := v.hashes[:len(some)]

@@ -1,9 +1,11 @@
-package index
+package collect
 
 import (
 	"fmt"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/lexicon"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -16,10 +18,10 @@ func TestCollectingAllocates(t *testing.T) {
 			Origin: transcript.Origin{Line: i + 1, Offset: int64(i) * 100, Length: 100},
 			Parts:  []transcript.Part{{Text: fmt.Sprintf("the %dth event opens src/health.py and parseConfig of number %d", i, i*i%1000)}}})
 	}
-	c := NewCollector(&Lexicon{})
+	c := New(&lexicon.Lexicon{})
 	rows := 0
 	collect := func() {
-		c.Reset(Subject{Format: "awf", Size: events * 100})
+		c.Reset(index.Subject{Format: "awf", Size: events * 100})
 		c.Add(&transcript.Run{ID: "r"})
 		c.Add(&transcript.Conversation{Run: "r"})
 		for _, r := range all {
@@ -41,10 +43,10 @@ func TestCollectingSmallOriginals(t *testing.T) {
 	const events, originals = 16, 200
 	run, conversation := &transcript.Run{ID: "r", Title: "a run"}, &transcript.Conversation{Run: "r", Title: "a run"}
 	event := &transcript.Event{Run: "r", Kind: transcript.KindMessage, Role: "user", Parts: []transcript.Part{{Text: "opens src/health.py and parseConfig"}}}
-	c := NewCollector(&Lexicon{})
+	c := New(&lexicon.Lexicon{})
 	collect := func() {
 		for range originals {
-			c.Reset(Subject{Format: "leslie", Size: events * 100})
+			c.Reset(index.Subject{Format: "leslie", Size: events * 100})
 			c.Add(run)
 			c.Add(conversation)
 			for i := range events {

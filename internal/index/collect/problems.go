@@ -1,19 +1,16 @@
-package index
+package collect
 
 import (
 	"fmt"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // MaxProblems is how many problems of a version are listed one by one. The others are only counted, in one of kind
-// MoreProblems at the place of the first of them: the rows of an original of nothing but broken lines would otherwise
+// index.MoreProblems at the place of the first of them: the rows of an original of nothing but broken lines would otherwise
 // take fifty times its size.
 const MaxProblems = 10_000
-
-// MoreProblems is the kind of the problem that stands for all beyond MaxProblems. Every parse that reaches the end of a
-// version emits it again.
-const MoreProblems = "more problems"
 
 // problemCap counts the problems of a version.
 type problemCap struct {
@@ -35,7 +32,7 @@ func (c *Collector) problem(p *transcript.Problem) {
 		return
 	case u.more == nil:
 		more := *p
-		more.Kind = MoreProblems
+		more.Kind = index.MoreProblems
 		u.more = &more
 	}
 	u.unlisted++
