@@ -40,7 +40,7 @@ func (p *parser) item(e *transcript.Event, v jsontext.Value) {
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
 		part.Result = p.result(e, it)
-	case "ghost_snapshot", "additional_tools":
+	case "ghost_snapshot", "additional_tools", "configuration_update":
 		e.Kind, e.Verdict = transcript.KindLifecycle, transcript.Uncounted
 	case "agent_message": // a message from another agent
 		e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -20,10 +21,21 @@ const (
 	hintFork   = "fork"   // thread that this one was forked from
 	hintReplay = "replay" // parent whose head is in this file too
 
-	hintPage     = "page-turn" // as hintTurn, in a continuation
-	hintInherits = "inherits"  // the parent's lines come first, and the head says how many
-	hintOwn      = "own"       // offset of the first line after them
+	hintPaginated = "paginated-turn" // as hintTurn, in a file of the paginated layout: one that was written anew has other offsets
+	hintPage      = "page-turn"      // as hintTurn, in a continuation
+	hintInherits  = "inherits"       // the parent's lines come first, and the head says how many
+	hintOwn       = "own"            // offset of the first line after them
 )
+
+// The attribute of a conversation whose file has the paginated layout.
+const historyMode, paginated = "history_mode", "paginated"
+
+func turnKey(isPaginated bool) string {
+	if isPaginated {
+		return hintPaginated
+	}
+	return hintTurn
+}
 
 // turns assigns every turn a name: its turn_id or, in versions without one, a checksum of all items up to it, which is the
 // same where these items were copied.
@@ -65,31 +77,6 @@ func (t *turns) begin(id string, offset int64) string {
 // before the first turn that the origin does not have. Without the origin this cannot be told: everything counts, and the
 // conversation gets the attribute origin_missing.
 func (codex) Resolve(f *transcript.Family) {
-	until, missing, inherits := int64(0), false, false
-	for _, h := range f.Hints {
-		switch h.Key {
-		case hintInherits:
-			inherits = true
-		case hintOwn:
-			until, _ = strconv.ParseInt(h.Value, 10, 64)
-		}
-	}
-	if inherits && until == 0 {
-		until = math.MaxInt64
-	}
-	for _, h := range f.Hints {
-		if inherits {
-			break
-		}
-		if h.Key != hintFork && h.Key != hintReplay {
-			continue
-		}
-		origin, stored := f.Related[h.Value]
-		if stored {
-			until = max(until, firstOwnTurn(f.Hints, origin))
-		}
-		missing = missing || !stored
-	}
 	hasRollout := slices.ContainsFunc(f.Conversations, func(v *transcript.FamilyConversation) bool { return !isStream(v) && v.Events > 0 })
 	for _, v := range f.Conversations {
 		if isStream(v) {
@@ -101,8 +88,8 @@ func (codex) Resolve(f *transcript.Family) {
 		if v.ID != v.Run {
 			continue // a continuation repeats nothing
 		}
-		v.CopiedUntil = until
-		if missing {
+		missing := false
+		if v.CopiedUntil, missing = copiedUntil(f, v); missing {
 			attrs := transcript.Attributes{"origin_missing": true}
 			maps.Copy(attrs, v.Attributes)
 			v.Attributes = attrs
@@ -110,20 +97,58 @@ func (codex) Resolve(f *transcript.Family) {
 	}
 }
 
+// copiedUntil returns the offset at which a thread's own history begins in a file, and whether an origin is missing. Of a thread whose file the program
+// has written anew there are hints of both files.
+func copiedUntil(f *transcript.Family, v *transcript.FamilyConversation) (until int64, missing bool) {
+	isPaginated := v.Attributes[historyMode] == paginated
+	own, inherits := int64(math.MaxInt64), false
+	for _, h := range f.Hints {
+		switch h.Key {
+		case hintInherits:
+			inherits = true
+		case hintOwn:
+			if n, err := strconv.ParseInt(h.Value, 10, 64); err == nil {
+				own = min(own, n)
+			}
+		}
+	}
+	if isPaginated && inherits {
+		return own, false
+	}
+	for _, h := range f.Hints {
+		if h.Key != hintFork && h.Key != hintReplay {
+			continue
+		}
+		origin, stored := f.Related[h.Value]
+		if stored {
+			until = max(until, firstOwnTurn(v.Run, turnsOf(f.Hints, turnKey(isPaginated)), origin))
+		}
+		missing = missing || !stored
+	}
+	return until, missing
+}
+
 func isStream(v *transcript.FamilyConversation) bool { return v.ID == v.Run+streamSuffix }
 
-// firstOwnTurn returns the offset of the first turn that the origin does not have.
-func firstOwnTurn(own, origin []*transcript.Hint) int64 {
+// firstOwnTurn returns the offset of the first turn of a thread that the origin does not have, and cannot have had: it may have
+// been rolled back since.
+func firstOwnTurn(thread string, own []turnAt, origin []*transcript.Hint) int64 {
 	originTurns := map[string]bool{}
-	for _, t := range turnsOf(origin, hintTurn, hintPage) {
+	for _, t := range turnsOf(origin, hintTurn, hintPaginated, hintPage) {
 		originTurns[t.id] = true
 	}
-	for _, t := range turnsOf(own, hintTurn) {
-		if !originTurns[t.id] {
+	for _, t := range own {
+		if !originTurns[t.id] && !precedes(t.id, thread) {
 			return t.offset
 		}
 	}
 	return math.MaxInt64
+}
+
+// precedes reports whether a turn is known to have begun before the thread whose file it is in.
+func precedes(turn, thread string) bool {
+	at, began := format.TimeOfUUID(turn), format.TimeOfUUID(thread)
+	return at.Valid && began.Valid && at.UnixMicro < began.UnixMicro
 }
 
 type turnAt struct {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -65,7 +66,7 @@ func (p *parser) line(o jsontext.Object) {
 	l := readLine(o.Value)
 	p.lend.Reset()
 	e := p.lend.Event(transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()})
-	if p.inherits && e.Seq.N >= p.head.ownFrom.N {
+	if p.inherits && (e.Seq.N >= p.head.ownFrom.N || p.isOwn(l)) {
 		p.inherits = false
 		p.Hint(p.thread, hintOwn, strconv.FormatInt(o.Origin.Offset, 10), o.Origin)
 	}
@@ -108,6 +109,15 @@ func (p *parser) line(o jsontext.Object) {
 	p.Emit(e)
 }
 
+// isOwn reports whether a line belongs to a turn of the thread's own, or states its settings. In a subagent's file that the program has written anew the head
+// says that own history begins behind all that was there then.
+func (p *parser) isOwn(l line) bool {
+	if turn := l.payload.Get("turn_id").Str(); format.TimeOfUUID(turn).Valid && format.TimeOfUUID(p.thread).Valid {
+		return !precedes(turn, p.thread)
+	}
+	return l.payload.Get("type").Is("thread_settings_applied") && l.payload.Get("thread_id").Is(p.thread)
+}
+
 // bookkeepingTypes are the types of lines for the program's own bookkeeping.
 var bookkeepingTypes = map[string]bool{
 	"world_state": true, "inter_agent_communication_metadata": true, "retained_context": true, "security_risk_score": true,
@@ -135,7 +145,7 @@ func (p *parser) turn(e *transcript.Event, payload jsontext.Value) {
 	p.useModel(e, model)
 	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
 		p.tier, p.answered = p.nextTier, false
-		key := hintTurn
+		key := turnKey(p.head.paginated)
 		if p.isContinuation() {
 			key = hintPage
 		}

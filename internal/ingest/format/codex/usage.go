@@ -156,6 +156,7 @@ func (p *parser) tokens(e *transcript.Event, info jsontext.Value) bool {
 	used, alias := p.meter.matchRecord(used)
 	u := p.usage(e, used)
 	u.Key, u.Alias = p.conversation+":"+key, alias
+	u.Rank = -(used.input + used.output) // a file that was written anew may lack lines before this one: there the total has grown by their tokens, too
 	p.Emit(u)
 	return true
 }
