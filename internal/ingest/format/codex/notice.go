@@ -37,7 +37,7 @@ var lifecycleTypes = map[string]bool{
 // a request yields usage and no event: about every other line is one, and it has nothing but numbers.
 func (p *parser) notice(e *transcript.Event, outer, v jsontext.Value) {
 	if v.Get("type").Is("token_count") {
-		if !p.tokens(e, v.Get("info")) {
+		if !p.tokens(e, v) {
 			e.Kind, e.Type = transcript.KindLifecycle, "token_count"
 		}
 		return

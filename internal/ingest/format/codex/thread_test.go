@@ -2,6 +2,7 @@ package codex
 
 import (
 	"cmp"
+	"maps"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
@@ -74,6 +75,26 @@ func TestInheritedTotal(t *testing.T) {
 	}
 }
 
+// TestCompaction has the record of a compaction, which the totals do not include: only an estimate of what is left follows it.
+func TestCompaction(t *testing.T) {
+	const lines = `{"type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":100}}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100},"last_token_usage":{"input_tokens":100}}}}
+{"type":"token_usage_record","payload":{"response_id":"r2","usage":{"input_tokens":90}}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100},"last_token_usage":{"input_tokens":20}}}}
+{"type":"token_usage_record","payload":{"response_id":"r3","usage":{"input_tokens":30}}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":130},"last_token_usage":{"input_tokens":30}}}}
+`
+	requests := map[string]int64{}
+	for _, record := range formattest.Check(t, New(), formattest.Input{Role: roleRollout, Path: "rollout.jsonl", Bytes: []byte(lines)}) {
+		if u, ok := record.(*transcript.Usage); ok {
+			requests[cmp.Or(u.Alias, u.Key)] = u.Input.N
+		}
+	}
+	if want := map[string]int64{"response:r1": 100, "response:r2": 90, "response:r3": 30}; !maps.Equal(requests, want) {
+		t.Errorf("%v, want %v", requests, want)
+	}
+}
+
 // TestLostRecord has a request whose process was killed before it wrote its totals: those of the next process lack it.
 func TestLostRecord(t *testing.T) {
 	var m meter
@@ -82,6 +103,31 @@ func TestLostRecord(t *testing.T) {
 	}
 	if used, key := m.matchRecord(tokens{input: 15}); used.input != 5 || key != "c" {
 		t.Errorf("%d %q", used.input, key)
+	}
+}
+
+// TestMeterOfTwo has two counters of one thread by turns, of two limits. Each goes on from its own total, and both are written again, also together
+// with the other's limit.
+func TestMeterOfTwo(t *testing.T) {
+	var m meter
+	sum := int64(0)
+	for _, c := range []struct{ total, last, limit string }{
+		{"1000", "1000", "codex"},
+		{"1100", "100", "codex"},
+		{"90000", "150", "codex_other"}, // its beginning is in no line
+		{"1250", "150", "codex"},
+		{"90000", "150", "codex_other"},
+		{"90000", "150", "codex"},
+		{"90200", "200", "codex_other"},
+		{"1250", "150", ""},
+		{"1300", "50", ""},
+		{"1400", "60", "codex"}, // 40 are of a request whose line is lost
+	} {
+		used, _, _ := m.request(jsontext.ParseStart([]byte(`{"total_token_usage":{"input_tokens":`+c.total+`},"last_token_usage":{"input_tokens":`+c.last+`}}`)), c.limit)
+		sum += used.input
+	}
+	if want := int64(1400 + 350); sum != want {
+		t.Errorf("%d tokens, want %d", sum, want)
 	}
 }
 
@@ -127,7 +173,7 @@ func testMeter(t *testing.T, counts []count) {
 	t.Helper()
 	var m meter
 	for i, c := range counts {
-		got, key, ok := m.request(jsontext.ParseStart([]byte(c.in)))
+		got, key, ok := m.request(jsontext.ParseStart([]byte(c.in)), "")
 		if ok != c.ok || ok && (key != c.key || got.input != c.input) {
 			t.Errorf("%d: %s: %d %q %v, want %+v", i, c.in, got.input, key, ok, c)
 		}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -60,15 +61,16 @@ func (t tokens) sub(other tokens) (tokens, bool) {
 	return t, true
 }
 
-// meter tracks the counters of a thread along its file.
+// meter tracks the counters of a thread along its file. Mostly there is one; some threads have two by turns, of which each goes on from its own total.
 type meter struct {
-	total        tokens
-	last         tokens // last_token_usage of the line before
-	hasLast      bool   // that line stated one
-	seen         bool   // a total was read
-	apart        bool   // one was not its last_token_usage
-	inherits     bool   // the first total may be that of another file, which this one continues
-	withoutTotal int    // number of requests without a total
+	latest       map[string]tokens   // total of each counter, by the limit (rate_limits.limit_id) with which it was first written
+	counter      map[[5]int64]string // by all totals so far
+	now          string              // counter of the line before
+	last         tokens              // last_token_usage of the line before
+	hasLast      bool                // that line stated one
+	apart        bool                // a total was not its last_token_usage
+	inherits     bool                // the first total may be that of another file, which this one continues
+	withoutTotal int                 // number of requests without a total
 	resets       int
 
 	records  []record        // not yet covered by a token_count
@@ -84,7 +86,7 @@ type record struct {
 
 // request returns what was spent between the previous token_count and this one, and a key that is the same in every copy of
 // the history. ok is false if nothing was spent.
-func (m *meter) request(info jsontext.Value) (used tokens, key string, ok bool) {
+func (m *meter) request(info jsontext.Value, limit string) (used tokens, key string, ok bool) {
 	var totalValue, lastValue jsontext.Value
 	for name, v := range info.Fields() {
 		switch name {
@@ -108,26 +110,52 @@ func (m *meter) request(info jsontext.Value) (used tokens, key string, ok bool) 
 		m.withoutTotal++
 		return last, "#" + strconv.Itoa(m.withoutTotal), last.counts() != [5]int64{}
 	}
-	if m.inherits && !m.seen && !m.isRecorded(last) {
-		m.total, m.seen = total, true
+	if m.inherits && m.counter == nil && !m.isRecorded(last) {
+		m.note(total, limit)
 		return tokens{}, "", false
 	}
-	grown, rising := total.since(m.total)
-	if !m.seen || !rising || hasLast && m.beganAnew(grown, total, last) {
-		if m.seen {
-			m.resets++
-		}
-		if grown = total; hasLast {
-			grown = last
-		}
-	}
-	m.total, m.seen, m.apart = total, true, m.apart || hasLast && last.counts() != total.counts()
+	grown := m.growth(total, last, hasLast, cmp.Or(limit, m.now))
+	m.apart = m.apart || hasLast && last.counts() != total.counts()
 	b := strconv.AppendInt(make([]byte, 0, 64), int64(m.resets), 10)
 	for _, n := range total.counts() {
 		b = strconv.AppendInt(append(b, '/'), n, 10)
 	}
 	key = string(b)
 	return grown, key, grown.counts() != [5]int64{}
+}
+
+// growth returns what was spent between a total and the one before it of the same counter.
+func (m *meter) growth(total, last tokens, hasLast bool, limit string) tokens {
+	if from, ok := total.sub(last); ok && hasLast {
+		if counter, known := m.counter[total.counts()]; known { // written again
+			m.now = counter
+			return tokens{}
+		}
+		if counter, known := m.counter[from.counts()]; known {
+			m.note(total, counter)
+			return last
+		}
+	}
+	before, seen := m.latest[limit]
+	m.note(total, limit)
+	grown, rising := total.since(before)
+	switch {
+	case seen && rising && !(hasLast && m.beganAnew(grown, total, last)):
+		return grown
+	case seen:
+		m.resets++
+	}
+	if hasLast {
+		return last
+	}
+	return total
+}
+
+func (m *meter) note(total tokens, counter string) {
+	if m.counter == nil {
+		m.latest, m.counter = map[string]tokens{}, map[[5]int64]string{}
+	}
+	m.latest[counter], m.counter[total.counts()], m.now = total, counter, counter
 }
 
 // isRecorded reports whether the last record has these counters. Versions whose files can continue another one write a record for each
@@ -147,8 +175,8 @@ func (m *meter) beganAnew(grown, total, last tokens) bool {
 }
 
 // tokens yields the request that a token_count reports, and returns whether it reports one.
-func (p *parser) tokens(e *transcript.Event, info jsontext.Value) bool {
-	used, key, ok := p.meter.request(info)
+func (p *parser) tokens(e *transcript.Event, v jsontext.Value) bool {
+	used, key, ok := p.meter.request(v.Get("info"), v.Get("rate_limits", "limit_id").Word())
 	if !ok {
 		return false
 	}
