@@ -103,6 +103,7 @@ type parser struct {
 	thread       string // native id; "" until a line needs it
 	conversation string // this file's: the thread, or a continuation of it
 	inherits     bool   // the parent's lines come first, up to an ordinal
+	replays      bool   // they come first, as far as its turns
 	hasTitle     bool
 	model        string
 	effort       string

@@ -118,8 +118,23 @@ func (p *parser) meta(e *transcript.Event, v jsontext.Value) {
 		}
 		return
 	}
-	if id := v.Get("id").Str(); id != "" && id == p.head.parent && !p.isContinuation() {
-		p.Hint(p.thread, hintReplay, id, e.Origin)
+	if id := v.Get("id").Str(); id != "" && id == p.head.parent {
+		p.replay(e)
+	}
+}
+
+// replay records, once, that lines of a subagent's parent come first.
+func (p *parser) replay(e *transcript.Event) {
+	if !p.replays && !p.isContinuation() {
+		p.replays = true
+		p.Hint(p.thread, hintReplay, p.head.parent, e.Origin)
+	}
+}
+
+// began notes the turn that a line begins. One from before the thread is its parent's.
+func (p *parser) began(e *transcript.Event, turn string) {
+	if p.head.parent != "" && precedes(turn, p.thread) {
+		p.replay(e)
 	}
 }
 

@@ -32,6 +32,33 @@ func TestMigrated(t *testing.T) {
 	}
 }
 
+// TestReplayWithoutHead has a subagent's file that begins with lines of its parent, but not with the parent's head. That a turn began before the thread
+// shows it.
+func TestReplayWithoutHead(t *testing.T) {
+	const (
+		parent = "019f7d80-aaaa-7000-8000-00000000000a"
+		head   = `{"type":"session_meta","payload":{"id":"019f7eca-1240-7000-8000-00000000000d","source":{"subagent":{"thread_spawn":{"parent_thread_id":"` + parent + `"}}}}}` + "\n"
+		copied = `{"type":"event_msg","payload":{"type":"task_started","turn_id":"019f7ec0-ea80-7000-8000-000000000051"}}` + "\n" +
+			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":9000},"last_token_usage":{"input_tokens":900}}}}` + "\n"
+		own = `{"type":"turn_context","payload":{"turn_id":"019f7eca-1245-7000-8000-000000000052","model":"gpt-5.5"}}` + "\n"
+	)
+	for lines, want := range map[string]int{head + copied + own: len(head + copied), head + own: 0} {
+		family := transcript.Family{Related: map[string][]*transcript.Hint{parent: {}}}
+		for _, r := range formattest.Check(t, New(), formattest.Input{Role: roleRollout, Path: "rollout.jsonl", Bytes: []byte(lines)}) {
+			switch r := r.(type) {
+			case *transcript.Hint:
+				family.Hints = append(family.Hints, r)
+			case *transcript.Conversation:
+				family.Conversations = []*transcript.FamilyConversation{{Conversation: *r}}
+			}
+		}
+		codex{}.Resolve(&family)
+		if until := family.Conversations[0].CopiedUntil; until != int64(want) {
+			t.Errorf("own history begins at %d, want %d", until, want)
+		}
+	}
+}
+
 // TestMigratedFork has both files of a fork: the one that the program wrote first, and the one that it made of it, which is shorter.
 func TestMigratedFork(t *testing.T) {
 	const (

@@ -60,6 +60,8 @@ func (p *parser) notice(e *transcript.Event, outer, v jsontext.Value) {
 		if name := v.Get("thread_name").Str(); name != "" {
 			p.name(name)
 		}
+	case "task_started", "turn_started":
+		p.began(e, v.Get("turn_id").Str())
 	case "collab_agent_spawn_end":
 		p.linkSpawned(e, v.Get("new_thread_id").Str(), false)
 	case "sub_agent_activity":

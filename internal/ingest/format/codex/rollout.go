@@ -143,6 +143,7 @@ func (p *parser) turn(e *transcript.Event, payload jsontext.Value) {
 		}
 	}
 	p.useModel(e, model)
+	p.began(e, id)
 	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
 		p.tier, p.answered = p.nextTier, false
 		key := turnKey(p.head.paginated)
