@@ -1,8 +1,6 @@
 package claudecode
 
 import (
-	"strings"
-
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -154,12 +152,8 @@ func notTyped(origin jsontext.Value) bool {
 // same way.
 func (l *line) typedInQueue() bool {
 	mode := l.attachment.Get("commandMode")
-	return (!mode.Exists() || mode.Is("prompt")) && !notTyped(l.attachment.Get("origin")) && !strings.HasPrefix(l.attachment.Get("prompt").Str(), taskNotice)
+	return (!mode.Exists() || mode.Is("prompt")) && !notTyped(l.attachment.Get("origin")) && isTyped(l.attachment.Get("prompt"))
 }
-
-// taskNotice begins the text that the program sends in the user's place when a sub-agent or a command in the background has
-// ended. Versions before about 2.1.80 mark it in no other way.
-const taskNotice = "<task-notification>"
 
 // message is the message of a line.
 type message struct {

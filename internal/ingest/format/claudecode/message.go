@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"cmp"
 	"strconv"
 
@@ -87,10 +86,13 @@ func (s *messageReader) stringContent(v jsontext.Value) {
 	}
 }
 
-// prompt joins the texts and images of a line of type user into one event.
+// prompt joins the texts and images of a line of type user into one event. It is the user's if one of them is.
 func (s *messageReader) prompt(v jsontext.Value) {
 	if s.user != nil {
 		s.user.Parts = append(s.user.Parts, s.part(v))
+		if !s.line.compact && !s.line.injected() && isTyped(v) {
+			s.user.Kind, s.user.Role = transcript.KindMessage, "user"
+		}
 		s.noteTitle(v)
 		return
 	}
@@ -98,20 +100,15 @@ func (s *messageReader) prompt(v jsontext.Value) {
 	switch {
 	case s.line.compact:
 		kind, role = transcript.KindCompaction, "system"
-	case s.line.injected(), isTaskNotice(v):
+	case s.line.injected(), !isTyped(v):
 		kind, role = transcript.KindSystem, "system"
 	}
 	s.user = s.add(v, kind, role)
 	s.user.Type = "user"
-	s.noteTitle(v)
-}
-
-// isTaskNotice reports whether a prompt is the notice that a task has ended.
-func isTaskNotice(v jsontext.Value) bool {
-	if v.IsObject() {
-		v = v.Get("text")
+	if role == "system" && !s.repeated {
+		s.facts.noteTask(s.user.Parts[0].Text)
 	}
-	return v.IsString() && bytes.HasPrefix(v.Body(), []byte(taskNotice))
+	s.noteTitle(v)
 }
 
 // noteTitle takes a title from a prompt, from the first block with text: an image may precede it.

@@ -113,6 +113,28 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestTyped: what the program writes in the user's place is not the user's; anything beside it is.
+func TestTyped(t *testing.T) {
+	for in, want := range map[string]bool{
+		`"Fix it"`: true, `"<b>bold</b> text"`: true, `"<command-name>/model</command-name>"`: true, `"<bash-input>ls</bash-input>"`: true,
+		`"[1] and [2]"`: true, `"Caveat emptor"`: true, `{"type":"image","source":{}}`: true, `{"type":"text","text":"Fix it"}`: true,
+		`"<task-notification>\n<task-id>a</task-id>\n</task-notification>"`:                                     false,
+		`"\n <local-command-stdout>Set model</local-command-stdout>"`:                                           false,
+		`"<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>"`:                                             false,
+		`{"type":"text","text":"<ide_opened_file>The user opened a.go in the IDE.</ide_opened_file>"}`:          false,
+		`"<ide_selection>line 3</ide_selection>\nWhat is this?"`:                                                true,
+		`"<teammate-message teammate_id=\"team-lead\" summary=\"do\">Do it</teammate-message>"`:                 false,
+		`"<system-reminder>\nIt has ended"`:                                                                     false,
+		`"[Request interrupted by user for tool use]"`:                                                          false,
+		`"Another Claude session sent a message:\n<cross-session-message from=\"a\">b</cross-session-message>"`: false,
+		`"<system-reminders>mine</system-reminders>"`:                                                           true, `"<"`: true, `"< 3 files"`: true,
+	} {
+		if got := isTyped(jsontext.ParseStart([]byte(in))); got != want {
+			t.Errorf("%s: %v", in, got)
+		}
+	}
+}
+
 // TestText: what a user searches for is indexed, what would only fill the index is not.
 func TestText(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
