@@ -49,7 +49,7 @@ func (m *lineEvents) user() {
 	if !content.Exists() {
 		content = m.line.value
 	}
-	if !promptSubtypes[m.line.subtype] {
+	if !promptSubtypes[m.line.subtype] || m.line.value.Get("externalInputKind").Is("notification") {
 		m.Emit(m.newEvent(content, transcript.KindSystem, "system"))
 		return
 	}

@@ -12,8 +12,8 @@
 // line that is repeated byte for byte was written twice and counts once.
 //
 // Where readers of these files disagree: the prompt's token count includes the cached tokens, which ccusage does not subtract.
-// Output is the count of the candidates. With most providers it includes the thoughts, whose count is sometimes an estimate; if they are
-// stated to be outside they are kept as an attribute and not added. The requests in ui_telemetry lines are those of the
+// Output is the count of the candidates. With most providers it includes the thoughts, whose count is sometimes an estimate; if the
+// total counts them beside the candidates, as with Google's models, they are added. The requests in ui_telemetry lines are those of the
 // answers and are not counted again. Nor are the totals in printed results: after a resume they include what was spent before
 // (replayUiTelemetryFromConversation).
 package qwencode
@@ -42,7 +42,7 @@ var (
 func (qwen) Name() string { return "qwen-code" }
 
 // Version counts changes of what Parse yields.
-func (qwen) Version() int { return 7 }
+func (qwen) Version() int { return 8 }
 
 // The roles of the files. Those of old versions are roleLegacy followed by Gemini CLI's role.
 const (

@@ -17,6 +17,8 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 		"parentSessionId", "parentAgentId", "toolUseId", "createdAt", "lastUpdatedAt", "targetUuid", "messageUuid", "prompt_id", "response_id",
 		"promptIds", "completedToolCallIds":
 		return dst, true
+	case "history": // what a forked agent begins with is its parent's
+		return dst, value.IsArray()
 	case "functionCall", "functionResponse":
 		for name, f := range value.Fields() {
 			switch name {

@@ -42,9 +42,11 @@ func (m *lineEvents) usage() {
 	}
 	switch {
 	case !thoughts.Known:
-	case thoughts.N <= output.N && !thoughtsOutside(m.line.usage, prompt.N, output.N, thoughts.N):
+	case thoughtsOutside(m.line.usage, prompt.N, output.N, thoughts.N):
+		u.Output, u.Reasoning = transcript.Known(output.N+thoughts.N), thoughts
+	case thoughts.N <= output.N:
 		u.Reasoning = thoughts
-	default:
+	default: // an estimate
 		u.Attributes.Set("thoughts", thoughts.N)
 	}
 	if m.line.forkedFrom.Exists() {
@@ -53,7 +55,7 @@ func (m *lineEvents) usage() {
 	m.Emit(u)
 }
 
-// thoughtsOutside reports whether the total counts the thoughts beside the candidates.
+// thoughtsOutside reports whether the total counts the thoughts beside the candidates, as Google's models do.
 func thoughtsOutside(usage jsontext.Value, prompt, output, thoughts int64) bool {
 	total, ok := usage.Get("totalTokenCount").Int()
 	return ok && thoughts > 0 && total >= prompt+output+thoughts
