@@ -155,7 +155,7 @@ var casesOfAgents = map[string]caseTotals{
 	"qwen-code/session": {Runs: 3, Conversations: 3, User: 5, Assistant: 5, Reasoning: 2, Calls: 3, Results: 3, System: 7,
 		Requests: 5, Input: 612, Output: 106, CacheRead: 1750},
 	"qwen-code/forked-agent": {Conversations: 1, Links: 1, User: 1, Assistant: 2, Reasoning: 1, System: 3, Requests: 2, Input: 1700, Output: 350, CacheRead: 400},
-	"qwen-code/branch": {Runs: 4, Conversations: 4, Links: 3, User: 5, Assistant: 4, System: 2, Requests: 3, Input: 550, Output: 33, CacheRead: 500},
+	"qwen-code/branch":       {Runs: 4, Conversations: 4, Links: 3, User: 5, Assistant: 4, System: 2, Requests: 3, Input: 550, Output: 33, CacheRead: 500},
 	"qwen-code/subagents": {Runs: 1, Conversations: 3, Links: 2, Problems: 1, User: 3, Assistant: 2, Reasoning: 1, Calls: 2, Results: 2, System: 1,
 		Requests: 3, Input: 369, Output: 39, CacheRead: 20},
 	"qwen-code/broken": {Runs: 3, Conversations: 3, Problems: 4, User: 5, Assistant: 2, Calls: 1, Results: 1, Requests: 1},
