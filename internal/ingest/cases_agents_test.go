@@ -147,6 +147,8 @@ var casesOfAgents = map[string]caseTotals{
 	"cline/results": {Runs: 1, Conversations: 1, User: 1, Calls: 1, Results: 1},
 	"cline/sidecar": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 2, Calls: 1, Results: 1,
 		Requests: 3, Input: 240, Output: 27, CacheRead: 10, Cost: 3000},
+	"cline/prompts": {Runs: 1, Conversations: 1, Links: 1, User: 2, Assistant: 1, Calls: 1, Results: 1, System: 5,
+		Requests: 2, Input: 320, Output: 50, CacheRead: 150, CacheWrite: 30, Cost: 5000},
 	"cline/sdk": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 4, Reasoning: 1, Calls: 2, Results: 1, System: 2,
 		Requests: 3, Input: 143, Output: 35, CacheRead: 604, CacheWrite: 302, Cost: 4000},
 	"cline/plan": {Runs: 1, Conversations: 1, User: 2, Results: 1, System: 6, Requests: 1, Input: 500, Output: 20, CacheRead: 400, Cost: 10000},

@@ -42,25 +42,58 @@ func (p *parser) session() {
 		p.noMessages("not a session")
 		return
 	}
-	prompt := jsontext.Value{}
+	t := turns{p: p}
 	for n, v := range messages.Numbered() {
-		if !child && isPrompt(v) && !prompt.Exists() {
-			prompt = v
-		}
-		if ms, ok := v.Get("ts").Int(); ok && prompt.Exists() {
-			p.out.Hint(p.task, hintTurn, fmt.Sprintf("%d\t%d", ms, p.origin(prompt).Offset), p.origin(prompt))
-			prompt = jsontext.Value{}
+		if !child {
+			t.message(v)
 		}
 		p.sessionMessage(v, n+1, n < resumed)
 		if p.out.Done() {
 			return
 		}
 	}
+	t.flush()
+}
+
+// turns hints at the time of each prompt. Since November 2026 a prompt that states no time is stored with that of the message before
+// it, which may be copied from another session; so the time is that of the first answer, and only of a prompt without one its own.
+type turns struct {
+	p      *parser
+	prompt jsontext.Value
+}
+
+func (t *turns) message(v jsontext.Value) {
+	if isPrompt(v) {
+		if t.prompt.Get("ts").Exists() {
+			t.flush()
+		}
+		if !t.prompt.Exists() {
+			t.prompt = v
+		}
+	}
+	if ms, ok := v.Get("ts").Int(); ok && v.Get("role").Is("assistant") {
+		t.hint(ms)
+	}
+}
+
+// flush hints at the time of a prompt that has no answer.
+func (t *turns) flush() {
+	if ms, ok := t.prompt.Get("ts").Int(); ok {
+		t.hint(ms)
+	}
+}
+
+func (t *turns) hint(ms int64) {
+	if t.prompt.Exists() {
+		at := t.p.origin(t.prompt)
+		t.p.out.Hint(t.p.task, hintTurn, fmt.Sprintf("%d\t%d", ms, at.Offset), at)
+		t.prompt = jsontext.Value{}
+	}
 }
 
 // The keys of the hints that tell which part of a session is copied.
 const (
-	hintTurn    = "turn"    // "<ms>\t<offset>" of each prompt; the time is that of the first message with one, from the prompt on
+	hintTurn    = "turn"    // "<ms>\t<offset>" of each prompt
 	hintForked  = "forked"  // ms: earlier messages were copied from another session or program
 	hintResumed = "resumed" // offset: earlier messages are the history of a task
 )
@@ -115,7 +148,7 @@ func textsOf(v jsontext.Value) iter.Seq[jsontext.Value] {
 // sessionMessage yields the events of one message, one per block, and its usage.
 func (p *parser) sessionMessage(v jsontext.Value, n int, resumed bool) {
 	at := v.Get("ts").MilliTime()
-	role, summary := v.Get("role").Str(), isCompaction(v)
+	role, summary, injected := v.Get("role").Str(), isCompaction(v), isInjected(v)
 	model := v.Get("modelInfo").First("id", "modelId").Str()
 	if model != "" {
 		p.setModel(model)
@@ -129,9 +162,12 @@ func (p *parser) sessionMessage(v jsontext.Value, n int, resumed bool) {
 		if summary && e.Kind == transcript.KindMessage {
 			e.Kind, e.Role = transcript.KindCompaction, "system"
 		}
+		if e.Kind == transcript.KindMessage && (injected || role == "user" && isNotice(textOf(b).Str())) {
+			e.Kind, e.Role = transcript.KindSystem, "system"
+		}
 		e.Parts = []transcript.Part{part}
 		if e.Kind == transcript.KindMessage && role == "user" && e.Verdict == transcript.Counted {
-			p.setTitle(message{text: textOf(b), at: at})
+			p.setTitle(typed(textOf(b).Str()), at)
 		}
 		p.emit(e)
 	}

@@ -106,7 +106,7 @@ func (p *parser) message(m message, first bool) {
 	none := transcript.Part{}
 	switch {
 	case !m.ask && (m.name == "task" || m.name == "user_feedback" || first && m.name == "text"):
-		p.setTitle(m)
+		p.setTitle(m.text.Text(), m.at)
 		p.countedRow(m, transcript.KindMessage, "user", none)
 		return
 	case !m.ask && (m.name == "text" || m.name == "completion_result"):
@@ -175,13 +175,13 @@ func (p *parser) result(m message) *transcript.Result {
 }
 
 // setTitle sets the title from the first prompt.
-func (p *parser) setTitle(m message) {
+func (p *parser) setTitle(prompt string, at transcript.Time) {
 	if p.hasTitle {
 		return
 	}
-	if title := format.Title(m.text.Text()); title != "" {
+	if title := format.Title(prompt); title != "" {
 		p.hasTitle = true
-		p.emitTask(transcript.Conversation{Title: title, Started: m.at})
+		p.emitTask(transcript.Conversation{Title: title, Started: at})
 	}
 }
 

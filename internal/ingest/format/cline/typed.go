@@ -1,0 +1,66 @@
+package cline
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+)
+
+// isInjected reports whether the program itself put a message in the place of the user or the model, by what the message states.
+func isInjected(v jsontext.Value) bool {
+	meta := v.Get("metadata")
+	switch meta.Get("displayRole").Word() {
+	case "system", "status", "error":
+		return true
+	}
+	return v.Get("role").Is("user") && injectedKinds[meta.Get("kind").Word()]
+}
+
+// injectedKinds are the kinds of messages that the program puts in the user's place.
+var injectedKinds = map[string]bool{
+	"auto_compaction": true, "compaction_budget_emergency": true, "completion_reminder": true, "loop_detection_notice": true,
+	"manual_compaction": true, "mistake_stop_notice": true, "overflow_truncation": true, "recovery_notice": true,
+}
+
+// isNotice reports whether a text in the user's place is the program's: a file that the user attached, or a notice that its
+// message does not tell from a prompt.
+func isNotice(text string) bool {
+	text = strings.TrimSpace(typed(text))
+	for _, start := range noticeStarts {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return text == "The user approved switching to act mode. Continue with the approved plan now."
+}
+
+var noticeStarts = append([]string{"<file_content ", "[TASK RESUMPTION]"}, resumeWarnings...)
+
+// typed returns a prompt without the elements that the program puts around it: <mode_notice> before it, and
+// <user_input mode="…">, which has it inside, as <user_command slash="…"> does.
+func typed(prompt string) string {
+	prompt = strings.TrimSpace(prompt)
+	for strings.HasPrefix(prompt, "<") {
+		name, _, _ := strings.Cut(prompt[1:min(len(prompt), 20)], ">")
+		name, _, _ = strings.Cut(name, " ")
+		_, rest, ok := strings.Cut(prompt, ">")
+		if !ok {
+			return prompt
+		}
+		end := "</" + name + ">"
+		switch name {
+		case "mode_notice":
+			if _, rest, ok = strings.Cut(rest, end); !ok {
+				return prompt
+			}
+		case "user_input", "user_command":
+			if at := strings.LastIndex(rest, end); at >= 0 {
+				rest = rest[:at]
+			}
+		default:
+			return prompt
+		}
+		prompt = strings.TrimSpace(rest)
+	}
+	return prompt
+}
