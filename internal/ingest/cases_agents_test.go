@@ -23,6 +23,8 @@ type caseTotals struct {
 
 // casesOfAgents are the cases of the coding agents, each with its totals.
 var casesOfAgents = map[string]caseTotals{
+	"claude-code/fork-agent": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 3, Calls: 2, Results: 2,
+		Requests: 4, Input: 14, Output: 84, CacheRead: 330, CacheWrite: 160},
 	"claude-code/fork": {Runs: 3, Conversations: 5, Links: 4, User: 6, Assistant: 6, Reasoning: 1, Calls: 3, Results: 3, System: 1,
 		Requests: 7, Input: 37, Output: 244, CacheRead: 9200, CacheWrite: 2920, CacheWrite1h: 300},
 	"claude-code/blocks": {Runs: 1, Conversations: 1, Links: 1, User: 3, Assistant: 4, Reasoning: 2, Calls: 7, Results: 6, System: 1,

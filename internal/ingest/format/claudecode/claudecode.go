@@ -67,7 +67,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 13 }
+func (claudeCode) Version() int { return 14 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"

@@ -66,6 +66,9 @@ func (s *messageReader) add(v jsontext.Value, kind transcript.Kind, role string)
 		if stop := s.message.stop; stop.IsString() {
 			e.Attributes.Set("stop_reason", stop.Str())
 		}
+		if s.fork.inside && !s.repeated {
+			markCopied(e)
+		}
 	}
 	s.events = append(s.events, e)
 	return e
@@ -191,6 +194,9 @@ func (s *messageReader) call(b block) {
 	} else if !s.repeated {
 		s.calls[call.ID] = call.Name
 		s.noteTask(e, call, b.input)
+		if s.fork.inside {
+			s.fork.calls[call.ID] = true
+		}
 	}
 }
 
@@ -217,6 +223,9 @@ func (s *messageReader) result(b block) {
 		markDuplicate(e)
 	case !s.repeated:
 		s.results[result.Call] = true
+		if s.fork.calls[result.Call] {
+			markCopied(e)
+		}
 	}
 	result.Name = s.calls[result.Call]
 	s.resultDetails(b, e, result)
@@ -225,6 +234,11 @@ func (s *messageReader) result(b block) {
 // markDuplicate marks an event that this file had before under another uuid.
 func markDuplicate(e *transcript.Event) {
 	e.Verdict, e.ID, e.Global, e.Home = transcript.DuplicateOf, "", false, false
+}
+
+// markCopied marks an event that another file has under another uuid.
+func markCopied(e *transcript.Event) {
+	e.Verdict, e.ID, e.Global, e.Home = transcript.CopiedHistory, "", false, false
 }
 
 // linkMentioned links the sub-agent of a toolUseResult that belongs to no result in its line.

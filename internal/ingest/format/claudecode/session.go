@@ -24,14 +24,15 @@ type reader struct {
 	calls            map[string]string   // tool names by call id
 	results          map[string]bool     // answered call ids
 	bestRank         map[string]int64    // highest rank yielded by request
-	linkedAgents     map[string]bool     // linked sub-agents
-	copiedSessions   map[string]bool     // sessions that lines were copied from
-	tasks            map[string]task     // by call id
-	callsWithoutID   int                 // number of calls without an id
-	resultsWithoutID int                 // number of results without an id
-	lastSession      string              // session of the previous line
-	lastUUID         string              // uuid of the previous line
-	lastEvent        string              // id of the previous event
+	fork             forkHead
+	linkedAgents     map[string]bool // linked sub-agents
+	copiedSessions   map[string]bool // sessions that lines were copied from
+	tasks            map[string]task // by call id
+	callsWithoutID   int             // number of calls without an id
+	resultsWithoutID int             // number of results without an id
+	lastSession      string          // session of the previous line
+	lastUUID         string          // uuid of the previous line
+	lastEvent        string          // id of the previous event
 	facts            facts
 	stream           *stream // nil for transcripts
 
@@ -62,6 +63,13 @@ func parseSession(in format.Input, out *format.Sink) {
 func (r *reader) problem(p *transcript.Problem) {
 	p.Alone = true
 	r.out.Problem(r.run, p)
+}
+
+// forkHead is what a fork, a sub-agent that goes on from its parent's conversation, begins with: the answer that started it, under
+// another uuid, and a placeholder for the result of each call in that. Both are the parent's.
+type forkHead struct {
+	inside bool            // after the fork-context-ref, before the first line of type user
+	calls  map[string]bool // calls in the answer
 }
 
 // identify sets the identity of the file from its path where that is sufficient.
@@ -129,6 +137,12 @@ func (r *reader) line(o jsontext.Object) {
 	}
 	r.hasRows = true
 	repeated := l.uuid != "" && r.seen[l.uuid]
+	switch {
+	case l.kind == "fork-context-ref" && r.place.agent != "":
+		r.fork = forkHead{inside: true, calls: map[string]bool{}}
+	case l.kind == "user":
+		r.fork.inside = false
+	}
 	switch {
 	case l.isMessage():
 		m := readMessage(l.message)
