@@ -93,7 +93,8 @@ var doors = map[string][]string{
 	"ingest/timestamp":          {"transcript"},
 	"ingest/jsontext":           {"ingest/timestamp", "transcript", "poison"},
 	"ingest/layer":              {},
-	"ingest/format":             {"ingest/jsontext", "ingest/layer", "ingest/timestamp", "transcript", "poison"},
+	"ingest/protobuf":           {},
+	"ingest/format":             {"ingest/jsontext", "ingest/layer", "ingest/protobuf", "ingest/timestamp", "transcript", "poison"},
 	"ingest/format/<name>":      parser,
 	"ingest/format/pi":          parser,
 	"ingest/format/openclaw":    append(parser, "ingest/format/pi"), // the same entries in other files
@@ -113,7 +114,7 @@ var doors = map[string][]string{
 }
 
 // parser is what a format is made of.
-var parser = []string{"ingest/format", "ingest/jsontext", "ingest/layer", "ingest/timestamp", "transcript"}
+var parser = []string{"ingest/format", "ingest/jsontext", "ingest/layer", "ingest/protobuf", "ingest/timestamp", "transcript"}
 
 // fences says in which rooms packages of others may be used. The longest prefix counts; one that is missing here may
 // be used nowhere.

@@ -120,7 +120,14 @@ func unzstd(frame []byte) ([]byte, error) {
 
 func queriesOf(all []format.Query) (queries []dbcopy.Query) {
 	for _, q := range all {
-		queries = append(queries, dbcopy.Query{Name: q.Name, SQL: q.SQL, JSON: q.JSON, Packed: q.Zstd, Unpack: unzstd})
+		one := dbcopy.Query{Name: q.Name, SQL: q.SQL, JSON: q.JSON, Unpack: map[string]func([]byte) ([]byte, error){}}
+		for _, column := range q.Zstd {
+			one.Unpack[column] = unzstd
+		}
+		for column, message := range q.Protobuf {
+			one.JSON, one.Unpack[column] = append(slices.Clip(one.JSON), column), message.JSON
+		}
+		queries = append(queries, one)
 	}
 	return queries
 }

@@ -127,8 +127,9 @@ func dsn(path, mode string) string { return disk.URI(path, "mode="+mode) }
 type Query struct {
 	Name, SQL string
 	JSON      []string // columns whose text is JSON: written as JSON where it is valid
-	Packed    []string // columns whose bytes Unpack decodes to text: written as that text, or unchanged where Unpack fails or gives no text
-	Unpack    func([]byte) ([]byte, error)
+	// Unpack has functions for columns whose bytes hold text in another form: they are written as that text, or unchanged where
+	// the function fails or gives no text.
+	Unpack map[string]func([]byte) ([]byte, error)
 }
 
 // Rows writes the rows of a copy, one JSON object per line. It returns an error if a table does not exist or the file is no
@@ -187,8 +188,8 @@ func row(out *bufio.Writer, q Query, columns []string, values []any) error {
 		if err != nil {
 			return err
 		}
-		if packed, ok := values[i].([]byte); ok && slices.Contains(q.Packed, column) {
-			if text, err := q.Unpack(packed); err == nil && (utf8.Valid(text) || json.Valid(text)) {
+		if packed, ok := values[i].([]byte); ok && q.Unpack[column] != nil {
+			if text, err := q.Unpack[column](packed); err == nil && (utf8.Valid(text) || json.Valid(text)) {
 				values[i] = string(text)
 			}
 		}

@@ -78,7 +78,7 @@ func TestPackedRow(t *testing.T) {
 		}
 		return b[1:], nil
 	}
-	q := Query{Name: "note", JSON: []string{"data"}, Packed: []string{"data"}, Unpack: unpack}
+	q := Query{Name: "note", JSON: []string{"data"}, Unpack: map[string]func([]byte) ([]byte, error){"data": unpack}}
 	for packed, want := range map[string]string{
 		`z{"a": 1}`: `{"a":1}`, "zplain": `"plain"`, "z{\"a\": \"\xff\"}": "{\"a\":\"\xff\"}", "z{\xff": `"env/"`, `{"b": 2}`: `{"b":2}`, "torn": `"dG9ybg=="`,
 	} {

@@ -1,6 +1,6 @@
 // Package format is the contract between the archive and the formats of agent systems, and what all of these share:
 // tests of a file's first bytes, a sink for records with reusable memory for them, and parts of resolvers. What they read with is in
-// jsontext, layer and timestamp.
+// jsontext, layer, protobuf and timestamp.
 //
 // A format is a pure function from bytes to records. It opens no file, reads no clock and keeps no state: the
 // same bytes at the same path give the same records on every machine, and the bytes of an event alone give
@@ -12,6 +12,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/txarchive/txarchive/internal/ingest/protobuf"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -122,6 +123,8 @@ type Query struct {
 	JSON []string
 	// Zstd names columns whose bytes are a zstd frame of text. The row has that text.
 	Zstd []string
+	// Protobuf has columns whose bytes are a protobuf message. The row has an object of the fields that are known.
+	Protobuf map[string]protobuf.Message
 }
 
 // Exporter is a Format with originals that are SQLite databases.

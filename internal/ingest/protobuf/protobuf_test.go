@@ -1,0 +1,74 @@
+package protobuf
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// shop is a message with numbers, texts, messages and lists of them.
+var shop = Message{
+	1: {Name: "name"},
+	2: {Name: "size"},
+	3: {Name: "owner", Message: Message{1: {Name: "name"}}},
+	4: {Name: "shelves", List: true, Message: Message{2: {Name: "size"}}},
+	5: {Name: "tags", List: true},
+	7: {Name: "prices", Packed: true},
+}
+
+func TestJSON(t *testing.T) {
+	for message, want := range map[string]string{
+		"":                             `{}`,
+		"0a03696e6e":                   `{"name":"inn"}`,
+		"10ac02":                       `{"size":300}`,
+		"10ac020a03696e6e":             `{"name":"inn","size":300}`,
+		"10011002":                     `{"size":2}`,
+		"10ffffffffffffffffff01":       `{"size":18446744073709551615}`,
+		"1a050a03616461":               `{"owner":{"name":"ada"}}`,
+		"1a00":                         `{"owner":{}}`,
+		"220210012200220210072a0161":   `{"shelves":[{"size":1},{},{"size":7}],"tags":["a"]}`,
+		"3a0401ac0205":                 `{"prices":[1,300,5]}`,
+		"3a00":                         `{"prices":[]}`,
+		"0a00":                         `{"name":""}`,
+		"0a02c328":                     `{"name":"\ufffd("}`,
+		"0a04220a003c":                 `{"name":"\"\n\u0000\u003c"}`,
+		"320161" + "10013d01020304":    `{"size":1}`,
+		"110102030405060708" + "10 05": `{"size":5}`,
+	} {
+		b, err := hex.DecodeString(strings.ReplaceAll(message, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := shop.JSON(b); err != nil || string(got) != want {
+			t.Errorf("%s: %s (%v), want %s", message, got, err, want)
+		}
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	for _, message := range []string{"0a", "0a05696e6e", "10", "10ff", "10ffffffffffffffffffff01", "00", "0b", "1701", "1a020a05", "0a03696e6e15", "3a02ac", "9501020304", "fa" + strings.Repeat("ff", 8) + "01"} {
+		b, err := hex.DecodeString(message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := shop.JSON(b); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %s (%v), want an error", message, got, err)
+		}
+	}
+}
+
+// FuzzJSON: any bytes give an error or valid JSON on one line.
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{"0a03696e6e10ac02", "220210012200220210072a0161", "1a050a03616461", "110102030405060708"} {
+		b, _ := hex.DecodeString(s)
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if got, err := shop.JSON(b); err == nil && (!json.Valid(got) || bytes.IndexByte(got, '\n') >= 0) {
+			t.Errorf("%x: %s", b, got)
+		}
+	})
+}
