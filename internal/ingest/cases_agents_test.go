@@ -55,6 +55,8 @@ var casesOfAgents = map[string]caseTotals{
 		Requests: 4, Input: 2400, Output: 177, CacheRead: 17000},
 	"antigravity/ide":  {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Reasoning: 1, Calls: 2, Results: 2, System: 2},
 	"antigravity/back": {Runs: 2, Conversations: 2, User: 2, Calls: 4, Results: 4, Requests: 3, Input: 330, Output: 31},
+	"antigravity/database": {Conversations: 1, Links: 1, Problems: 3, User: 1, Assistant: 3, Reasoning: 1, Calls: 2, Results: 4, System: 4, // the only run is a sub-agent's
+		Requests: 6, Input: 1375, Output: 94, CacheRead: 17000},
 	"antigravity/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, Results: 1, System: 1,
 		Requests: 1, Output: 2},
 	"codex/bare":   {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1},

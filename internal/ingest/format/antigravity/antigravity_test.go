@@ -16,6 +16,12 @@ const (
 	short = logs + "transcript.jsonl"
 )
 
+const rows = ".gemini/antigravity-acp/conversations/a0000000-0000-4000-8000-00000000000a.db/"
+
+func FuzzSteps(f *testing.F) { formattest.Fuzz(f, New(), roleSteps, rows+"steps.ndjson") }
+
+func FuzzRequests(f *testing.F) { formattest.Fuzz(f, New(), roleRequests, rows+"requests.ndjson") }
+
 func FuzzTranscript(f *testing.F) { formattest.Fuzz(f, New(), roleShort, short) }
 
 // TestDetect claims transcripts by their place, and by their lines where the place is not the program's own.
@@ -24,6 +30,13 @@ func TestDetect(t *testing.T) {
 		step  = `{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","created_at":"2026-10-01T08:00:00Z","content":"x"}`
 		other = `{"role":"user","content":"x"}` + "\n"
 	)
+	const (
+		conversations = ".gemini/antigravity/conversations/a0000000-0000-4000-8000-00000000000a"
+		head          = "SQLite format 3\x00"
+	)
+	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
+	likely := database
+	likely.Strength = format.Likely
 	claim := format.Claim{Strength: format.Certain, Role: roleShort, Root: ".gemini/antigravity/brain", Log: true}
 	full, overview, copied := claim, claim, claim
 	full.Role, overview.Role, copied.Root = roleFull, roleOverview, ""
@@ -38,6 +51,18 @@ func TestDetect(t *testing.T) {
 		{"x/id/.system_generated/logs/transcript.jsonl", step, copied},
 		{"x/id/.system_generated/logs/transcript.jsonl", "", format.Claim{}},
 		{"x/logs/transcript.jsonl", step, format.Claim{}},
+		{conversations + ".db", head, database},
+		{conversations + ".db", "", format.Claim{}},
+		{conversations + ".db-wal", "\x37\x7f\x06\x82", format.Claim{}},
+		{conversations + ".pb", "\x01\x02", format.Claim{}},
+		{".gemini/antigravity/conversations/summaries.db", head, format.Claim{}},
+		{"x/conversations/a0000000-0000-4000-8000-00000000000a.db", head, format.Claim{}},
+		{"x/copy.sqlite", head + "CREATE TABLE steps (step_payload blob) CREATE TABLE gen_metadata CREATE TABLE trajectory_metadata_blob", likely},
+		{conversations + ".meta", `{"cwd":"/home/ada"}`, format.Claim{Strength: format.Certain, Role: roleMeta}},
+		{conversations + ".meta", `{"title":"x"}`, format.Claim{}},
+		{"x/y.meta", `{"cwd":"/home/ada"}`, format.Claim{}},
+		{"x/a.db/steps.ndjson", `{"table":"antigravity step","idx":0}`, format.Claim{Strength: format.Certain, Role: roleSteps, Log: true}},
+		{"x/a.db/requests.ndjson", `{"table":"antigravity trajectory"}`, format.Claim{Strength: format.Certain, Role: roleRequests}},
 	})
 }
 

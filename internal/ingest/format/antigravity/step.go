@@ -19,7 +19,9 @@ type step struct {
 	index                            transcript.Count
 	number                           jsontext.Value // in which the index is
 	content, thinking, calls         jsontext.Value
+	caller                           jsontext.Value // the call that an action is of, in a database
 	input, cached, output, createdAt jsontext.Value
+	model                            string
 
 	emitted bool
 	pieces  pieces
@@ -87,13 +89,27 @@ func (p *parser) transcript() {
 			p.started = true
 			p.emitConversation()
 		}
-		s := readStep(o)
+		s := p.read(o)
 		format.Extend(&p.facts.Started, &p.facts.Ended, s.at)
 		p.step(&s)
 	}
 	if p.started && !p.Done() {
 		p.emitConversation()
 	}
+}
+
+// sourceImplicit is the source of what the program says in the user's name.
+const sourceImplicit = "USER_IMPLICIT"
+
+// read reads the step in a line of a log, or in a row of a database.
+func (p *parser) read(o jsontext.Object) step {
+	if p.in.Role == roleSteps {
+		if o.Value.Get("step").IsString() {
+			p.Problem(p.run, &transcript.Problem{Kind: "no protobuf", Reason: "the column step is no protobuf message; the row is kept as it is", Origin: o.Origin})
+		}
+		return readRow(o)
+	}
+	return readStep(o)
 }
 
 // emitConversation yields what is known about the conversation so far, for its run, too.
@@ -107,8 +123,15 @@ func (p *parser) emitConversation() {
 // step yields the events of a step. The type decides what it is, and for types that are not known who made it: each action of the model is a step
 // of a type of its own, which holds what it brought about.
 func (p *parser) step(s *step) {
+	if s.model != "" {
+		p.facts.Model = strings.Clone(s.model)
+	}
 	switch s.typ {
 	case "USER_INPUT":
+		if s.source == sourceImplicit {
+			p.whole(s, transcript.KindSystem, "system")
+			break
+		}
 		p.prompt(s)
 	case "PLANNER_RESPONSE":
 		p.answer(s)
@@ -120,6 +143,8 @@ func (p *parser) step(s *step) {
 		p.result(s)
 	default:
 		switch {
+		case s.caller.Exists():
+			p.result(s)
 		case s.typ == "":
 			p.uncounted(s, transcript.KindUnknown)
 		case s.source == "MODEL":
@@ -204,6 +229,9 @@ func (p *parser) prompt(s *step) {
 	p.open, p.answered = transcript.Call{}, s.index
 	p.whole(s, transcript.KindMessage, "user")
 	text := s.content.Str()
+	for piece := range s.content.Items() { // of a prompt in a database
+		text += piece.Get("text").Str()
+	}
 	if model := modelIn(text); model != "" {
 		p.facts.Model = strings.Clone(model)
 	}
@@ -248,7 +276,13 @@ func (p *parser) answer(s *step) {
 		id := callID(n)
 		n++
 		args := v.Get("args")
-		c := transcript.Call{ID: "#" + strconv.FormatInt(s.index.N, 10) + id, Name: v.Get("name").Word(), Input: int64(args.Len()), Paths: paths(args)}
+		if p.in.Role == roleSteps {
+			args = v.Get("arguments_json")
+		}
+		c := transcript.Call{ID: strings.Clone(v.Get("id").Str()), Name: v.Get("name").Word(), Input: int64(args.Len()), Paths: paths(args.Unwrap())}
+		if c.ID == "" {
+			c.ID = "#" + strconv.FormatInt(s.index.N, 10) + id
+		}
 		e := p.event(s, v, transcript.KindToolCall, "assistant", id)
 		if e.Parts[0].Call = &c; n == 1 {
 			p.open = c
@@ -296,6 +330,8 @@ func (p *parser) setCall(s *step) {
 	late := p.answered.Known && s.index.Known && s.index.N < p.answered.N
 	before := p.steps[s.index.N]
 	switch {
+	case s.caller.Exists():
+		s.pieces.call, s.pieces.tool = strings.Clone(s.caller.Get("id").Str()), s.caller.Get("name").Word()
 	case s.index.Known && before.action && (late || !p.answered.Known):
 		s.pieces.call, s.pieces.tool = before.call, before.tool
 	case !late:
@@ -315,6 +351,9 @@ func (p *parser) usage(s *step) {
 	}
 	if s.index.Known {
 		u.Key = p.run + " " + strconv.FormatInt(s.index.N, 10) + " " + s.createdAt.Str()
+		if s.at.Valid {
+			u.Key = stepKey(p.run, s.index.N, s.at)
+		}
 	}
 	u.Rank = u.Input.N + u.CacheRead.N + u.Output.N
 	p.Emit(u)

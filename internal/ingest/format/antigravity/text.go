@@ -10,8 +10,10 @@ func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendTex
 
 func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
-	case "type", "source", "status", "created_at":
+	case "type", "source", "status", "created_at", "id", "table":
 		return dst, true
+	case "arguments_json":
+		return jsontext.AppendScalars(dst, value.Unwrap()), true
 	case "args":
 		for _, m := range value.Fields() {
 			dst = jsontext.AppendScalars(dst, m.Unwrap())
