@@ -24,6 +24,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/codebuddy"
 	"github.com/txarchive/txarchive/internal/ingest/format/codebuff"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
+	"github.com/txarchive/txarchive/internal/ingest/format/commandcode"
 	"github.com/txarchive/txarchive/internal/ingest/format/continuedev"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
@@ -79,6 +80,7 @@ func Formats() []format.Format {
 		kimi.New(),
 		chatgpt.New(),
 		claudeai.New(),
+		commandcode.New(), // before openclaw and pi: its lines are theirs, with more in them
 		openclaw.New(),
 		pi.New(),
 		cursor.New(),

@@ -121,7 +121,7 @@ func TestChatsAreNobodyElses(t *testing.T) {
 
 // TestNobodyElses: formats whose entries others write too claim no file of the other formats' cases, and vice versa.
 func TestNobodyElses(t *testing.T) {
-	shares := func(name string) bool { return name == "pi" || name == "openclaw" }
+	shares := func(name string) bool { return name == "pi" || name == "openclaw" || name == "command-code" || name == "commandcode" }
 	heads(t, func(folder, name string, h format.Head) {
 		for _, f := range Formats() {
 			if shares(f.Name()) == shares(folder) {
@@ -130,6 +130,21 @@ func TestNobodyElses(t *testing.T) {
 			if c := f.Detect(h); c.Strength != format.None && !c.Skip {
 				t.Errorf("%s claims %s of %s", f.Name(), h.Path, name)
 			}
+		}
+	})
+}
+
+// TestCommandCodeIsNotPi: of the formats that know entries of sessions like Pi's, the one whose program wrote them gets each file.
+func TestCommandCodeIsNotPi(t *testing.T) {
+	heads(t, func(folder, name string, h format.Head) {
+		best, taken := format.Claim{}, ""
+		for _, f := range Formats() {
+			if c := f.Detect(h); c.Strength > best.Strength {
+				best, taken = c, f.Name()
+			}
+		}
+		if (folder == "pi" || folder == "commandcode") && taken != "" && (taken == "command-code") != (folder == "commandcode") && strings.HasSuffix(name, ".jsonl") {
+			t.Errorf("%s claims %s of %s", taken, h.Path, name)
 		}
 	})
 }

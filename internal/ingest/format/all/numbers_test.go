@@ -12,7 +12,7 @@ import (
 // returnText are the formats in which a tool returns text: an object there is the program's own, with the text and what it notes about it.
 var returnText = map[string]bool{
 	"copilot-cli": true, "copilot-vscode": true, "opencode": true, "kimi": true, "pi": true, "goose": true, "vibe": true, "zed": true, "continue": true, "chat-jsonl": true,
-	"chatgpt-export": true, "claude-ai-export": true,
+	"chatgpt-export": true, "claude-ai-export": true, "command-code": true,
 }
 
 // TestNumbersAreText: in every format, numbers that go into a tool are text to search for. So are those that come out of it, if it returns JSON.
