@@ -121,7 +121,9 @@ func TestChatsAreNobodyElses(t *testing.T) {
 
 // TestNobodyElses: formats whose entries others write too claim no file of the other formats' cases, and vice versa.
 func TestNobodyElses(t *testing.T) {
-	shares := func(name string) bool { return name == "pi" || name == "openclaw" || name == "command-code" || name == "commandcode" }
+	shares := func(name string) bool {
+		return name == "pi" || name == "openclaw" || name == "command-code" || name == "commandcode"
+	}
 	heads(t, func(folder, name string, h format.Head) {
 		for _, f := range Formats() {
 			if shares(f.Name()) == shares(folder) {
