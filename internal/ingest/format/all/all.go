@@ -45,6 +45,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
+	"github.com/txarchive/txarchive/internal/ingest/format/mux"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/openhands"
@@ -100,6 +101,7 @@ func Formats() []format.Format {
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
 		openhands.New(),
+		mux.New(),
 		aider.New(),
 		atif.New(),
 		sweagent.New(),
