@@ -105,6 +105,7 @@ var casesOfAgents = map[string]caseTotals{
 	"copilot-cli/stream": {Runs: 3, Conversations: 3, Problems: 4, User: 3, Assistant: 4, Reasoning: 1, Calls: 1, Results: 1,
 		Requests: 4, Input: 110, Output: 38, CacheRead: 100, CacheWrite: 10},
 	"copilot-cli/records": {Runs: 3, Conversations: 3, User: 5, Assistant: 5, Requests: 8, Input: 1200, Output: 195, CacheRead: 2200, CacheWrite: 500},
+	"copilot-cli/window":  {Runs: 1, Conversations: 2, Links: 1, User: 2},
 	"copilot-cli/session": {Runs: 1, Conversations: 1, User: 4, Assistant: 3, Reasoning: 1, Calls: 2, Results: 3, System: 2,
 		Requests: 4, Input: 356, Output: 87, CacheRead: 604, CacheWrite: 100},
 	"copilot-vscode/document": {Runs: 1, Conversations: 1, User: 3, Assistant: 4, Reasoning: 1, Calls: 7, Results: 7, System: 1,

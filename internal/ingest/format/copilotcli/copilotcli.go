@@ -43,7 +43,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 11 }
+func (copilot) Version() int { return 12 }
 
 // The roles of the files.
 const (

@@ -66,12 +66,13 @@ func (p *parser) editor() {
 	if !doc.Exists() {
 		return
 	}
-	p.Emit(&transcript.Run{ID: run, Named: true, Rank: 3, Title: format.Title(doc.Get("customTitle").Str())})
-	if parent := doc.Get("parentSessionId").Str(); parent != "" && parent != run {
-		kind := "fork"
-		if doc.Get("kind").Is("sub-session") {
-			kind = "parent"
-		}
+	parent, kind := doc.Get("parentSessionId").Str(), "fork"
+	if doc.Get("kind").Is("sub-session") {
+		kind = "parent"
+	}
+	isLinked := parent != "" && parent != run
+	p.Emit(&transcript.Run{ID: run, Named: true, Rank: 3, Child: isLinked && kind == "parent", Title: format.Title(doc.Get("customTitle").Str())})
+	if isLinked {
 		p.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(parent), To: transcript.RunEnd(run), Origin: at})
 	}
 	p.Emit(&transcript.Event{
