@@ -20,12 +20,15 @@ func (p *parser) entry(v jsontext.Value, at transcript.Origin) {
 	}
 	id := v.Get("id").Str()
 	state := string(v.Get("updatedAt").Raw()) + " " + v.Get("state", "status").Word() + " " + v.Get("generationStatus").Word()
-	if last, ok := p.history.seen[id]; ok && last == state && id != "" {
+	last := p.history.seen[id]
+	known := last != ""
+	if last == state {
 		return
 	}
 	p.history.stated = true
-	known := p.history.seen[id] != ""
-	p.history.seen[strings.Clone(id)] = state
+	if id != "" { // else nothing shows that two are one
+		p.history.seen[strings.Clone(id)] = state
+	}
 	p.begin(created.MilliTime())
 	p.lend.Reset()
 	switch v.Get("type").Word() {
@@ -144,7 +147,9 @@ func (p *parser) effect(v jsontext.Value, at transcript.Origin, known bool) {
 	}
 	output := outputOf(state)
 	e := p.entryEvent(v, output, transcript.KindToolResult, "tool", at)
-	e.ID += "/result"
+	if e.ID != "" {
+		e.ID += "/result"
+	}
 	if end := v.Get("updatedAt").MilliTime(); end.Valid {
 		e.Time = end
 	}

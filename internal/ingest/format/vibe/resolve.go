@@ -13,12 +13,13 @@ import (
 // Resolve sets the fields of a conversation from meta.json, and decides which statements of tokens count.
 func (vibe) Resolve(f *transcript.Family) {
 	format.InheritRun(f)
+	parents := modelOfParent(f)
 	for _, c := range f.Conversations {
 		if c.Model == "" && c.Shared {
-			c.Model = modelOfParent(f)
+			c.Model = parents
 		}
 	}
-	resolveUsage(f)
+	resolveUsage(f, parents)
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.
@@ -32,23 +33,22 @@ func stateOf(u *transcript.Usage) state { return state{u.Time.UnixMicro, promptO
 // resolveUsage decides which totals count. They only grow, until the session is resumed: then most versions count from 0 again. So the last total
 // before each fall counts, and the last of all. Versions that made a new session for a compaction went on counting in
 // it: of the sessions of such a lineage only the one with the highest total counts.
-func resolveUsage(f *transcript.Family) {
+func resolveUsage(f *transcript.Family, modelOfParent string) {
 	var totals, unified []*transcript.Usage
-	requests := false
+	requests, named := false, modelsOf(f)
 	for _, u := range f.Usage {
 		switch u.Attributes["of"] {
 		case ofSession:
 			totals = append(totals, u)
 		case ofLineage:
 		case ofUnified, ofRequest:
-			if u.Model = cmp.Or(u.Model, f.Run.Model); u.Model == "" {
-				u.Model = modelOfParent(f)
-			}
-			nameModel(f, u)
+			u.Model = cmp.Or(u.Model, f.Run.Model, modelOfParent)
+			named.set(u)
 			unified = append(unified, u)
 		default:
 			requests = true
-			nameModel(f, u)
+			u.Model = cmp.Or(u.Model, f.Run.Model)
+			named.set(u)
 		}
 	}
 	slices.SortStableFunc(totals, func(a, b *transcript.Usage) int {
@@ -95,19 +95,30 @@ func modelOfParent(f *transcript.Family) string {
 	return model
 }
 
-// nameModel replaces the alias of a model, by which an answer names it, or sets the session's model.
-func nameModel(f *transcript.Family, u *transcript.Usage) {
-	if u.Model == "" {
-		u.Model = f.Run.Model
-	}
+// models are the models that a session states, "<model>\t<provider>", by their aliases and names: of several, the first.
+type models map[string]string
+
+func modelsOf(f *transcript.Family) models {
+	all := models{}
 	for _, h := range f.Hints {
 		if h.Key != hintModel {
 			continue
 		}
-		if alias, rest, _ := strings.Cut(h.Value, "\t"); alias == u.Model || strings.HasPrefix(rest, u.Model+"\t") {
-			u.Model, u.Provider, _ = strings.Cut(rest, "\t")
-			return
+		alias, rest, _ := strings.Cut(h.Value, "\t")
+		model, _, _ := strings.Cut(rest, "\t")
+		for _, name := range []string{alias, model} {
+			if _, ok := all[name]; !ok {
+				all[name] = rest
+			}
 		}
+	}
+	return all
+}
+
+// set replaces the alias of a model, by which an answer names it, and sets its provider.
+func (m models) set(u *transcript.Usage) {
+	if rest, ok := m[u.Model]; ok {
+		u.Model, u.Provider, _ = strings.Cut(rest, "\t")
 	}
 }
 

@@ -35,7 +35,7 @@ var (
 func (vibe) Name() string { return "vibe" }
 
 // Version counts changes of what Parse yields.
-func (vibe) Version() int { return 4 }
+func (vibe) Version() int { return 5 }
 
 // The roles of the files.
 const (

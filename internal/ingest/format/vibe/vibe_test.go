@@ -207,3 +207,43 @@ func TestRankOfState(t *testing.T) {
 		}
 	}
 }
+
+// TestEntriesWithoutID: effects without an id are not one: each has its call and its result, and what goes into a tool is text whatever its members are called.
+func TestEntriesWithoutID(t *testing.T) {
+	const entry = `{"type":"effect","createdAt":1793520039000,"updatedAt":1793520039000,"detail":{"toolName":"weave","input":{"id":"%","status":"wet","state":{"name":7}}},"state":{"status":"completed","outputText":"%"}}`
+	in := "[" + strings.ReplaceAll(entry, "%", "oak") + "," + strings.ReplaceAll(entry, "%", "ash") + "]"
+	var got []string
+	for record, err := range New().Parse(format.Input{Path: unified + "chunks/" + strings.Repeat("0", 64) + ".json", Role: roleChunk, Reader: strings.NewReader(in)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := record.(*transcript.Event); ok {
+			got = append(got, e.ID+" "+string(e.Kind)+" "+strings.ReplaceAll(e.Parts[0].Text, "\n", " "))
+		}
+	}
+	want := []string{" tool_call oak wet 7", " tool_result oak", " tool_call ash wet 7", " tool_result ash"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestModels names the models of requests by what the session states of them: the first that says so.
+func TestModels(t *testing.T) {
+	f := &transcript.Family{Run: &transcript.Run{Model: "small"}}
+	for _, v := range []string{"large\tmistral-large-9\tmistral", "large\tother\tx", "b\tdevstral-9\tmistral", "c\tdevstral-9\tlocal"} {
+		f.Hints = append(f.Hints, &transcript.Hint{Key: hintModel, Value: v})
+	}
+	asked := []string{"large", "mistral-large-9", "devstral-9", "c", "none", ""}
+	for _, model := range asked {
+		f.Usage = append(f.Usage, &transcript.Usage{Model: model})
+	}
+	New().(format.Resolver).Resolve(f)
+	var got []string
+	for _, u := range f.Usage {
+		got = append(got, u.Model+" "+u.Provider)
+	}
+	want := []string{"mistral-large-9 mistral", "mistral-large-9 mistral", "devstral-9 mistral", "devstral-9 local", "none ", "small "}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
