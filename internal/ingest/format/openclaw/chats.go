@@ -1,7 +1,10 @@
 package openclaw
 
 import (
+	"cmp"
 	"iter"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -56,16 +59,14 @@ func emitChats(out *format.Sink, all []chat) {
 	for _, c := range all {
 		sessions[c.key] = append(sessions[c.key], c)
 	}
+	for _, of := range sessions {
+		slices.SortStableFunc(of, func(a, b chat) int { return cmp.Compare(a.began, b.began) })
+	}
 	for _, c := range all {
 		if c.session == "" {
 			continue
 		}
-		by := ""
-		for n, p := range sessions[c.spawnedBy] { // in the order of their times: the last one that was there already
-			if n == 0 || c.began == 0 || p.began <= c.began {
-				by = p.session
-			}
-		}
+		by := spawner(sessions[c.spawnedBy], c.began)
 		if by == c.session {
 			by = ""
 		}
@@ -80,4 +81,16 @@ func emitChats(out *format.Sink, all []chat) {
 			out.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(from), To: transcript.RunEnd(c.session), Origin: c.at})
 		}
 	}
+}
+
+// spawner returns the session of a chat that was there when another one began: of its sessions, by their times, the last that had begun, or else the first.
+func spawner(sessions []chat, began int64) string {
+	if len(sessions) == 0 {
+		return ""
+	}
+	n := len(sessions)
+	if began != 0 {
+		n = sort.Search(n, func(i int) bool { return sessions[i].began > began })
+	}
+	return sessions[max(n-1, 0)].session
 }
