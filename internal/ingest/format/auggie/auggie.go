@@ -32,7 +32,7 @@ var (
 func (auggie) Name() string { return "auggie" }
 
 // Version counts changes of what Parse yields.
-func (auggie) Version() int { return 2 }
+func (auggie) Version() int { return 3 }
 
 // roleSession is the role of the only kind of file.
 const roleSession = "session"

@@ -1,6 +1,7 @@
 package auggie
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,6 +67,38 @@ func TestTimeOfResult(t *testing.T) {
 					t.Errorf("with %s the result is at %d, want %d", stated, got, want)
 				}
 			}
+		}
+	}
+}
+
+// TestTransactions: an exchange with several transactions costs the sum of them; each counts once, as it is stated last.
+func TestTransactions(t *testing.T) {
+	const node = `{"type":9,"billing_metadata":{"transaction_id":"%id","usage_unit":%unit,"cost_usd":"%n","credits_consumed":%n}}`
+	nodes := func(unit string, stated ...string) string {
+		var all []string
+		for _, s := range stated {
+			id, n, _ := strings.Cut(s, " ")
+			all = append(all, strings.NewReplacer("%id", id, "%unit", unit, "%n", n).Replace(node))
+		}
+		return `{"exchange":{"request_id":"r` + stated[0] + `","response_nodes":[` + strings.Join(all, ",") + `]}}`
+	}
+	for unit, want := range map[string]string{"2": "0.5 4", "1": "0.5 4"} {
+		in := `{"sessionId":"a1","chatHistory":[` + nodes(unit, "a 9", "b 0.25", "b 0.5") + "," + nodes(unit, "a 1", "c 3") + `]}`
+		var got []string
+		for record, err := range New().Parse(format.Input{Path: ".augment/sessions/a1.json", Role: roleSession, Reader: strings.NewReader(in)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u, ok := record.(*transcript.Usage); ok {
+				n, ok := u.Attributes["credits"].(float64)
+				if !ok {
+					n = float64(u.Cost.N) / 1e9
+				}
+				got = append(got, fmt.Sprint(n))
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("in unit %s: %q, want %q", unit, got, want)
 		}
 	}
 }

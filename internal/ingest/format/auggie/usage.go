@@ -2,6 +2,9 @@ package auggie
 
 import (
 	"cmp"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -18,12 +21,16 @@ func transactionOf(node jsontext.Value) string {
 // usage yields the request of an exchange. What a transaction cost is what the last exchange states that names it.
 func (x *exchange) usage() {
 	var tokens, billing jsontext.Value
+	bills := map[string]jsontext.Value{} // the last statement of each transaction
 	for node := range x.response.Items() {
 		switch node.Get("type").Text() {
 		case responseTokens:
 			tokens = node
 		case responseBilling:
 			billing = node
+			if id := transactionOf(node); id != "" {
+				bills[id] = node.Get("billing_metadata")
+			}
 		}
 	}
 	at, bill := tokens, billing.Get("billing_metadata")
@@ -34,8 +41,8 @@ func (x *exchange) usage() {
 	u := x.requestOf(stated, x.key, at)
 	u.Time = cmp.Or(at.Get("timestamp_ms").MilliTime(), x.ended)
 	u.Model = cmp.Or(bill.Get("effective_model_name").Str(), x.model)
-	if id := transactionOf(billing); id != "" {
-		x.bill(u, bill, x.lastOf[id] == x.n)
+	for _, id := range slices.Sorted(maps.Keys(bills)) { // sums of decimals depend on their order
+		x.bill(u, bills[id], x.lastOf[id] == x.n)
 	}
 	if stated.IsObject() || u.Cost.Known || u.Attributes != nil {
 		x.Emit(u)
@@ -69,7 +76,7 @@ const (
 	unitDollars = "2"
 )
 
-// bill sets what a request cost, in dollars or in credits: all of its transaction if it is the last request of it, else nothing.
+// bill adds what a transaction cost, in dollars or in credits, to its request: all of it if that is the last request of it, else nothing.
 func (p *parser) bill(u *transcript.Usage, v jsontext.Value, isLast bool) {
 	switch v.Get("usage_unit").Text() {
 	case unitUnknown:
@@ -81,7 +88,7 @@ func (p *parser) bill(u *transcript.Usage, v jsontext.Value, isLast bool) {
 		if !isLast {
 			cost.N = 0
 		}
-		u.Cost, u.CostSource = cost, "cost_usd"
+		u.Cost, u.CostSource = transcript.Known(u.Cost.N+min(cost.N, math.MaxInt64-max(u.Cost.N, 0))), "cost_usd"
 		if p.agent != "" {
 			p.recorded.dollars += cost.N
 		}
@@ -90,7 +97,8 @@ func (p *parser) bill(u *transcript.Usage, v jsontext.Value, isLast bool) {
 		if !ok || !isLast {
 			return
 		}
-		u.Attributes.Set("credits", n)
+		before, _ := u.Attributes["credits"].(float64)
+		u.Attributes.Set("credits", before+n)
 		if p.agent != "" {
 			p.recorded.credits += n
 		}
