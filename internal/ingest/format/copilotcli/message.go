@@ -89,7 +89,8 @@ func (p *parser) assistant(l line) {
 		e.Parts = []transcript.Part{part}
 		if part.Call != nil && part.Call.ID != "" {
 			if p.requested[part.Call.ID] {
-				e.Verdict = transcript.DuplicateOf
+				// Without an id, since the index decides about those of the whole format.
+				e.Verdict, e.ID, e.Global, e.Home = transcript.DuplicateOf, "", false, false
 			}
 			p.requested[part.Call.ID] = true
 		}

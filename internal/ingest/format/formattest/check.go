@@ -106,6 +106,9 @@ func (c *checker) event(e *transcript.Event) {
 	if len(e.Parts) == 0 || e.Kind == "" || e.Conversation == "" && e.Run == "" {
 		c.tb.Errorf("%s: event without parts, kind or owner: %+v", c.in.Path, e)
 	}
+	if e.Verdict == transcript.DuplicateOf && e.Global {
+		c.tb.Errorf("%s: duplicate with an id of the whole format, by which the index would count it: %+v", c.in.Path, e)
+	}
 	last, seen := c.last[e.Origin.Inner]
 	switch {
 	case !seen || e.Origin.Offset >= last.offset:

@@ -89,6 +89,7 @@ func TestCheckHearsWhatIsWrong(t *testing.T) {
 		"before":      {words{fault: edit(func(e *transcript.Event) { e.Origin.Offset = -1 })}, "outside"},
 		"part":        {words{fault: edit(func(e *transcript.Event) { e.Parts[0].Offset, e.Parts[0].Length = 1, 99 })}, "outside its event"},
 		"backwards":   {words{fault: edit(func(e *transcript.Event) { e.Origin.Offset = 8 - e.Origin.Offset })}, "comes after"},
+		"duplicate":   {words{fault: edit(func(e *transcript.Event) { e.Verdict, e.Global = transcript.DuplicateOf, true })}, "duplicate with an id"},
 		"lost a line": {words{fault: dropLine}, "x.jsonl:3 gives no record"},
 		"bad layer":   {words{fault: edit(func(e *transcript.Event) { e.Origin.Inner = "rar" })}, "no such layer"},
 	} {
