@@ -432,6 +432,34 @@ func TestSourceStatsWork(t *testing.T) {
 	}
 }
 
+// TestLinksWork: the links of a run, or of a group, are found without a look at those of others.
+func TestLinksWork(t *testing.T) {
+	of := func(n int, node index.Node) (w work) {
+		db := archivedCopy(t, n)
+		if node.Group == "" {
+			if err := db.r.Get(&node.Run, "SELECT from_run_id FROM v_links ORDER BY from_run_id LIMIT 1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := countReads(t, db)
+		w = c.of(t, func() error {
+			for _, err := range db.Links(t.Context(), node) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if node.Group == "" && w.rows == 0 {
+			t.Error("the run has no links")
+		}
+		return w
+	}
+	for _, node := range []index.Node{{}, {Format: "awf", Group: "nobody's"}} {
+		of(160, node).within(t, "links", 1, of(40, node), 1, 1.2, 2)
+	}
+}
+
 // TestTagWork asks for the runs with a tag. Most runs state none: of those nothing is parsed.
 func TestTagWork(t *testing.T) {
 	db := archivedCopy(t, 160)

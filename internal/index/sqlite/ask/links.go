@@ -23,16 +23,20 @@ func scanLink(rows *sqlx.Rows) (l index.Link, err error) {
 	return l, err
 }
 
-// Queries for the edges with a run, under any of its names, or a group at either end.
+// Conditions on v_links for the edges with a run, under any of its names, or a group at either end. The ids at both ends have indexes,
+// the edges of the view have none, so they only tell apart what has the same ids.
 const (
-	edgesOfRun = `SELECT l.edge FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN links l ON l.from_id = n.native_id
+	linksOfRun = ` WHERE (from_native_id IN (` + idsOfRun + `) OR to_native_id IN (` + idsOfRun + `)) AND link_id IN (SELECT printf('%016x', edge) FROM (
+		SELECT l.edge FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN links l ON l.from_id = n.native_id
 			AND l.format = n.format AND l.from_scope = n.scope AND l.from_type IN ('run', 'conversation') WHERE r.run_id = ?1
 		UNION SELECT l.edge FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN links l ON l.to_id = n.native_id
 			AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') WHERE r.run_id = ?1
 		UNION SELECT l.edge FROM runs r CROSS JOIN links l ON l.from_id = r."group" AND l.format = r.format AND l.from_type = 'group' WHERE r.run_id = ?1
-		UNION SELECT l.edge FROM runs r CROSS JOIN links l ON l.to_id = r."group" AND l.format = r.format AND l.to_type = 'group' WHERE r.run_id = ?1`
-	edgesOfGroup = `SELECT edge FROM links WHERE from_id = ?1 AND from_type = 'group' AND format = (SELECT id FROM names WHERE name = ?2)
-		UNION SELECT edge FROM links WHERE to_id = ?1 AND to_type = 'group' AND format = (SELECT id FROM names WHERE name = ?2)`
+		UNION SELECT l.edge FROM runs r CROSS JOIN links l ON l.to_id = r."group" AND l.format = r.format AND l.to_type = 'group' WHERE r.run_id = ?1))`
+	idsOfRun     = `SELECT n.native_id FROM runs r CROSS JOIN run_names n ON n.run = r.id WHERE r.run_id = ?1 UNION SELECT "group" FROM runs WHERE run_id = ?1`
+	linksOfGroup = ` WHERE (from_native_id = ?1 OR to_native_id = ?1) AND link_id IN (SELECT printf('%016x', edge) FROM (
+		SELECT edge FROM links WHERE from_id = ?1 AND from_type = 'group' AND format = (SELECT id FROM names WHERE name = ?2)
+		UNION SELECT edge FROM links WHERE to_id = ?1 AND to_type = 'group' AND format = (SELECT id FROM names WHERE name = ?2)))`
 )
 
 // Links yields the links with a run, one of its conversations or its group at either end; or those of a group; or all.
@@ -41,9 +45,9 @@ func (db *Reader) Links(ctx context.Context, of index.Node) iter.Seq2[index.Link
 	query, args := "SELECT "+linkColumns+" FROM v_links", []any(nil)
 	switch {
 	case of.Run != "":
-		query, args = query+" WHERE link_id IN (SELECT printf('%016x', edge) FROM ("+edgesOfRun+"))", []any{of.Run}
+		query, args = query+linksOfRun, []any{of.Run}
 	case of.Group != "":
-		query, args = query+" WHERE link_id IN (SELECT printf('%016x', edge) FROM ("+edgesOfGroup+"))", []any{of.Group, of.Format}
+		query, args = query+linksOfGroup, []any{of.Group, of.Format}
 	}
 	return engine.Stream(ctx, db.r, query+order, args, scanLink)
 }
