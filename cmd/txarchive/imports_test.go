@@ -137,6 +137,7 @@ var fences = map[string][]string{
 	"github.com/BurntSushi/toml":                 {"secret/gen"},
 	"golang.org/x/sys":                           {"disk", "ingest/sourcefs", "index/sqlite/engine"},
 	"golang.org/x/sync":                          {"ingest"},
+	"google.golang.org/protobuf":                 {"ingest/protobuf"},
 	"github.com/bmatcuk/doublestar/v4":           {"ingest/source"},
 }
 

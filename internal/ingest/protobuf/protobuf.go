@@ -7,17 +7,19 @@ package protobuf
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Message is the fields of a message that become members of an object, by number. An object with no members stands for a message that has none
-// of them.
-type Message map[uint64]Field
+// Message is the fields of a message that become members of an object, in this order. An object with no members stands for a message that has
+// none of them. It is a list, not a map: tables of fields are part of the program's file then, and not made whenever it starts.
+type Message []Field
 
 // Field says what a field becomes: a number if it is encoded as one; else an object, if it is a message, or a string.
 type Field struct {
+	Number  protowire.Number
 	Name    string
 	Message Message // nil if it is none
 	List    bool    // it may occur several times: it becomes an array. Of other fields the last occurrence counts
@@ -27,40 +29,40 @@ type Field struct {
 // ErrMalformed is the error for bytes that are no protobuf message, or one with the groups of early versions.
 var ErrMalformed = errors.New("no protobuf message")
 
-// maxNumber is the highest number of a field.
-const maxNumber = 1<<29 - 1
-
-// JSON returns the known fields of a message as an object, in the order of their numbers.
+// JSON returns the known fields of a message as an object.
 func (m Message) JSON(b []byte) ([]byte, error) { return m.appendJSON(nil, b) }
 
 func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
-	found := map[uint64][][]byte{} // the JSON of each field's values
+	found := make([][][]byte, len(m)) // the JSON of each field's values
 	for len(b) > 0 {
 		number, v, rest, err := next(b)
 		if err != nil {
 			return nil, err
 		}
 		b = rest
-		f, known := m[number]
-		if !known || v.skipped {
+		at := slices.IndexFunc(m, func(f Field) bool { return f.Number == number })
+		if at < 0 || v.skipped {
 			continue
 		}
-		one, err := f.json(v)
+		one, err := m[at].json(v)
 		if err != nil {
 			return nil, err
 		}
-		if !f.List {
-			found[number] = found[number][:0]
+		if !m[at].List {
+			found[at] = found[at][:0]
 		}
-		found[number] = append(found[number], one)
+		found[at] = append(found[at], one)
 	}
-	dst = append(dst, '{')
-	for i, number := range slices.Sorted(maps.Keys(found)) {
-		if i > 0 {
-			dst = append(dst, ',')
+	begin := len(dst)
+	for at, values := range found {
+		if len(values) > 0 {
+			dst = m[at].appendMember(append(dst, ','), values)
 		}
-		dst = m[number].appendMember(dst, found[number])
 	}
+	if len(dst) == begin {
+		dst = append(dst, '{')
+	}
+	dst[begin] = '{'
 	return append(dst, '}'), nil
 }
 
@@ -97,14 +99,14 @@ func (f Field) json(v value) ([]byte, error) {
 func numbers(b []byte) ([]byte, error) {
 	dst := []byte{'['}
 	for len(b) > 0 {
-		n, rest, ok := varint(b)
-		if !ok {
+		n, size := protowire.ConsumeVarint(b)
+		if size < 0 {
 			return nil, ErrMalformed
 		}
 		if len(dst) > 1 {
 			dst = append(dst, ',')
 		}
-		dst, b = strconv.AppendUint(dst, n, 10), rest
+		dst, b = strconv.AppendUint(dst, n, 10), b[size:]
 	}
 	return append(dst, ']'), nil
 }
@@ -117,43 +119,23 @@ type value struct {
 }
 
 // next reads the first field of a message.
-func next(b []byte) (number uint64, v value, rest []byte, err error) {
-	tag, b, ok := varint(b)
-	if number = tag >> 3; !ok || number == 0 || number > maxNumber {
+func next(b []byte) (number protowire.Number, v value, rest []byte, err error) {
+	number, encoding, tag := protowire.ConsumeTag(b)
+	if tag < 0 {
 		return 0, v, nil, ErrMalformed
 	}
-	size := uint64(0)
-	switch tag & 7 {
-	case 0:
-		if v.number, b, ok = varint(b); !ok {
-			return 0, v, nil, ErrMalformed
-		}
-		return number, v, b, nil
-	case 1:
-		size, v.skipped = 8, true
-	case 2:
-		if size, b, ok = varint(b); !ok {
-			return 0, v, nil, ErrMalformed
-		}
-	case 5:
-		size, v.skipped = 4, true
-	default:
+	b = b[tag:]
+	size := -1
+	switch encoding {
+	case protowire.VarintType:
+		v.number, size = protowire.ConsumeVarint(b)
+	case protowire.BytesType:
+		v.bytes, size = protowire.ConsumeBytes(b)
+	case protowire.Fixed32Type, protowire.Fixed64Type:
+		size, v.skipped = protowire.ConsumeFieldValue(number, encoding, b), true
+	}
+	if size < 0 {
 		return 0, v, nil, ErrMalformed
 	}
-	if size > uint64(len(b)) {
-		return 0, v, nil, ErrMalformed
-	}
-	v.bytes = b[:size:size]
 	return number, v, b[size:], nil
-}
-
-// varint reads a number of up to ten bytes, the first of which has its lowest seven bits.
-func varint(b []byte) (n uint64, rest []byte, ok bool) {
-	for i, c := range b[:min(len(b), 10)] {
-		n |= uint64(c&0x7f) << (7 * i)
-		if c < 0x80 {
-			return n, b[i+1:], true
-		}
-	}
-	return 0, nil, false
 }

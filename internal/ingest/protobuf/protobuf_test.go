@@ -11,12 +11,12 @@ import (
 
 // shop is a message with numbers, texts, messages and lists of them.
 var shop = Message{
-	1: {Name: "name"},
-	2: {Name: "size"},
-	3: {Name: "owner", Message: Message{1: {Name: "name"}}},
-	4: {Name: "shelves", List: true, Message: Message{2: {Name: "size"}}},
-	5: {Name: "tags", List: true},
-	7: {Name: "prices", Packed: true},
+	{Number: 1, Name: "name"},
+	{Number: 2, Name: "size"},
+	{Number: 3, Name: "owner", Message: Message{{Number: 1, Name: "name"}}},
+	{Number: 4, Name: "shelves", List: true, Message: Message{{Number: 2, Name: "size"}}},
+	{Number: 5, Name: "tags", List: true},
+	{Number: 7, Name: "prices", Packed: true},
 }
 
 func TestJSON(t *testing.T) {

@@ -68,62 +68,63 @@ func (antigravity) Apart(role string) bool {
 
 // The messages in a database, as their descriptors in the program name and number the fields.
 var (
-	timeMessage = protobuf.Message{1: {Name: "seconds"}, 2: {Name: "nanos"}}
+	timeMessage = protobuf.Message{{Number: 1, Name: "seconds"}, {Number: 2, Name: "nanos"}}
 
 	usageMessage = protobuf.Message{
-		1: {Name: "model"}, 2: {Name: "input_tokens"}, 3: {Name: "output_tokens"}, 4: {Name: "cache_write_tokens"}, 5: {Name: "cache_read_tokens"},
-		6: {Name: "api_provider"}, 7: {Name: "message_id"}, 9: {Name: "thinking_output_tokens"}, 10: {Name: "response_output_tokens"}, 11: {Name: "response_id"},
-		12: {Name: "provider_assigned_message_id"},
+		{Number: 1, Name: "model"}, {Number: 2, Name: "input_tokens"}, {Number: 3, Name: "output_tokens"},
+		{Number: 4, Name: "cache_write_tokens"}, {Number: 5, Name: "cache_read_tokens"}, {Number: 6, Name: "api_provider"}, {Number: 7, Name: "message_id"},
+		{Number: 9, Name: "thinking_output_tokens"}, {Number: 10, Name: "response_output_tokens"}, {Number: 11, Name: "response_id"},
+		{Number: 12, Name: "provider_assigned_message_id"},
 	}
 
-	retryMessage = protobuf.Message{2: {Name: "usage", Message: usageMessage}}
+	retryMessage = protobuf.Message{{Number: 2, Name: "usage", Message: usageMessage}}
 
 	requestMessage = protobuf.Message{
-		1: {Name: "chat_model", Message: protobuf.Message{
-			3: {Name: "model"}, 4: {Name: "usage", Message: usageMessage}, 9: {Name: "chat_start_metadata", Message: protobuf.Message{4: {Name: "created_at", Message: timeMessage}}},
-			17: {Name: "retry_infos", Message: retryMessage, List: true}, 19: {Name: "response_model"}, 21: {Name: "model_display_name"}, 22: {Name: "response_model_full"},
+		{Number: 1, Name: "chat_model", Message: protobuf.Message{
+			{Number: 3, Name: "model"}, {Number: 4, Name: "usage", Message: usageMessage}, {Number: 9, Name: "chat_start_metadata", Message: protobuf.Message{{Number: 4, Name: "created_at", Message: timeMessage}}},
+			{Number: 17, Name: "retry_infos", Message: retryMessage, List: true}, {Number: 19, Name: "response_model"}, {Number: 21, Name: "model_display_name"}, {Number: 22, Name: "response_model_full"},
 		}},
-		2: {Name: "step_indices", Packed: true},
+		{Number: 2, Name: "step_indices", Packed: true},
 	}
 
 	spentMessage = protobuf.Message{
-		1: {Name: "created_at", Message: timeMessage}, 9: {Name: "model_usage", Message: usageMessage},
-		20: {Name: "trajectory", Message: protobuf.Message{1: {Name: "trajectory_id"}}}, 24: {Name: "model_info", Message: modelMessage},
-		28: {Name: "retry_infos", Message: retryMessage, List: true},
+		{Number: 1, Name: "created_at", Message: timeMessage}, {Number: 9, Name: "model_usage", Message: usageMessage},
+		{Number: 20, Name: "trajectory", Message: protobuf.Message{{Number: 1, Name: "trajectory_id"}}}, {Number: 24, Name: "model_info", Message: modelMessage},
+		{Number: 28, Name: "retry_infos", Message: retryMessage, List: true},
 	}
 
-	modelMessage = protobuf.Message{1: {Name: "model"}, 8: {Name: "model_name"}, 12: {Name: "display_name"}}
+	modelMessage = protobuf.Message{{Number: 1, Name: "model"}, {Number: 8, Name: "model_name"}, {Number: 12, Name: "display_name"}}
 
 	trajectoryMessage = protobuf.Message{
-		1: {Name: "workspaces", List: true, Message: protobuf.Message{1: {Name: "workspace_folder_absolute_uri"}, 4: {Name: "branch_name"}}},
-		2: {Name: "created_at", Message: timeMessage}, 5: {Name: "parent_conversation_id"}, 6: {Name: "root_conversation_id"}, 7: {Name: "workspace_uris", List: true},
-		17: {Name: "nesting_depth"}, 18: {Name: "project_id"},
+		{Number: 1, Name: "workspaces", List: true, Message: protobuf.Message{{Number: 1, Name: "workspace_folder_absolute_uri"}, {Number: 4, Name: "branch_name"}}},
+		{Number: 2, Name: "created_at", Message: timeMessage}, {Number: 5, Name: "parent_conversation_id"}, {Number: 6, Name: "root_conversation_id"}, {Number: 7, Name: "workspace_uris", List: true},
+		{Number: 17, Name: "nesting_depth"}, {Number: 18, Name: "project_id"},
 	}
 
-	referenceMessage = protobuf.Message{1: {Name: "trajectory_id"}, 2: {Name: "step_index"}, 5: {Name: "reference_type"}, 6: {Name: "conversation_id"}}
+	referenceMessage = protobuf.Message{{Number: 1, Name: "trajectory_id"}, {Number: 2, Name: "step_index"}, {Number: 5, Name: "reference_type"}, {Number: 6, Name: "conversation_id"}}
 
-	callMessage  = protobuf.Message{1: {Name: "id"}, 2: {Name: "name"}, 3: {Name: "arguments_json"}}
-	errorMessage = protobuf.Message{1: {Name: "user_error_message"}, 2: {Name: "short_error"}, 3: {Name: "full_error"}}
+	callMessage  = protobuf.Message{{Number: 1, Name: "id"}, {Number: 2, Name: "name"}, {Number: 3, Name: "arguments_json"}}
+	errorMessage = protobuf.Message{{Number: 1, Name: "user_error_message"}, {Number: 2, Name: "short_error"}, {Number: 3, Name: "full_error"}}
 
 	stepMessage = protobuf.Message{
-		5: {Name: "metadata", Message: protobuf.Message{
-			1: {Name: "created_at", Message: timeMessage}, 3: {Name: "source"}, 4: {Name: "tool_call", Message: callMessage}, 24: {Name: "model_info", Message: modelMessage},
+		{Number: 5, Name: "metadata", Message: protobuf.Message{
+			{Number: 1, Name: "created_at", Message: timeMessage}, {Number: 3, Name: "source"}, {Number: 4, Name: "tool_call", Message: callMessage}, {Number: 24, Name: "model_info", Message: modelMessage},
 		}},
-		12:  {Name: "finish", Message: protobuf.Message{2: {Name: "output_string"}}},
-		19:  {Name: "user_input", Message: protobuf.Message{1: {Name: "query"}, 2: {Name: "user_response"}, 3: {Name: "items", List: true, Message: protobuf.Message{1: {Name: "text"}}}}},
-		20:  {Name: "planner_response", Message: protobuf.Message{1: {Name: "response"}, 3: {Name: "thinking"}, 7: {Name: "tool_calls", List: true, Message: callMessage}, 8: {Name: "modified_response"}}},
-		24:  {Name: "error_message", Message: protobuf.Message{3: {Name: "error", Message: errorMessage}}},
-		28:  {Name: "run_command", Message: protobuf.Message{4: {Name: "stdout"}, 5: {Name: "stderr"}, 6: {Name: "exit_code"}, 21: {Name: "combined_output", Message: protobuf.Message{1: {Name: "full"}, 2: {Name: "truncated"}}}}},
-		30:  {Name: "checkpoint", Message: protobuf.Message{4: {Name: "user_intent"}, 5: {Name: "session_summary"}}},
-		31:  {Name: "error", Message: errorMessage},
-		34:  {Name: "find", Message: protobuf.Message{11: {Name: "raw_output"}}},
-		37:  {Name: "command_status", Message: protobuf.Message{3: {Name: "stdout"}, 4: {Name: "stderr"}, 9: {Name: "combined"}}},
-		42:  {Name: "search_web", Message: protobuf.Message{5: {Name: "summary"}}},
-		47:  {Name: "mcp_tool", Message: protobuf.Message{3: {Name: "result_string"}}},
-		94:  {Name: "notify_user", Message: protobuf.Message{2: {Name: "notification_content"}}},
-		103: {Name: "ephemeral_message", Message: protobuf.Message{1: {Name: "content"}}},
-		114: {Name: "system_message", Message: protobuf.Message{1: {Name: "message"}}},
-		127: {Name: "shell_exec", Message: protobuf.Message{3: {Name: "output"}, 4: {Name: "error_message"}}},
-		140: {Name: "generic", Message: protobuf.Message{2: {Name: "result", Message: protobuf.Message{1: {Name: "result"}}}}},
+		{Number: 12, Name: "finish", Message: protobuf.Message{{Number: 2, Name: "output_string"}}},
+		{Number: 19, Name: "user_input", Message: protobuf.Message{{Number: 1, Name: "query"}, {Number: 2, Name: "user_response"}, {Number: 3, Name: "items", List: true, Message: protobuf.Message{{Number: 1, Name: "text"}}}}},
+		{Number: 20, Name: "planner_response", Message: protobuf.Message{{Number: 1, Name: "response"}, {Number: 3, Name: "thinking"}, {Number: 7, Name: "tool_calls", List: true, Message: callMessage}, {Number: 8, Name: "modified_response"}}},
+		{Number: 24, Name: "error_message", Message: protobuf.Message{{Number: 3, Name: "error", Message: errorMessage}}},
+		{Number: 28, Name: "run_command", Message: protobuf.Message{{Number: 4, Name: "stdout"}, {Number: 5, Name: "stderr"}, {Number: 6, Name: "exit_code"}, {Number: 21, Name: "combined_output", Message: protobuf.Message{{Number: 1, Name: "full"}, {Number: 2, Name: "truncated"}}}}},
+		{Number: 30, Name: "checkpoint", Message: protobuf.Message{{Number: 4, Name: "user_intent"}, {Number: 5, Name: "session_summary"}}},
+		{Number: 31, Name: "error", Message: errorMessage},
+		{Number: 34, Name: "find", Message: protobuf.Message{{Number: 11, Name: "raw_output"}}},
+		{Number: 37, Name: "command_status", Message: protobuf.Message{{Number: 3, Name: "stdout"}, {Number: 4, Name: "stderr"}, {Number: 9, Name: "combined"}}},
+		{Number: 42, Name: "search_web", Message: protobuf.Message{{Number: 5, Name: "summary"}}},
+		{Number: 47, Name: "mcp_tool", Message: protobuf.Message{{Number: 3, Name: "result_string"}}},
+		{Number: 94, Name: "notify_user", Message: protobuf.Message{{Number: 2, Name: "notification_content"}}},
+		{Number: 103, Name: "ephemeral_message", Message: protobuf.Message{{Number: 1, Name: "content"}}},
+		{Number: 114, Name: "system_message", Message: protobuf.Message{{Number: 1, Name: "message"}}},
+		{Number: 127, Name: "shell_exec", Message: protobuf.Message{{Number: 3, Name: "output"}, {Number: 4, Name: "error_message"}}},
+		{Number: 140, Name: "generic", Message: protobuf.Message{{Number: 2, Name: "result", Message: protobuf.Message{{Number: 1, Name: "result"}}}}},
 	}
 )
