@@ -213,6 +213,7 @@ var casesOfAgents = map[string]caseTotals{
 	"cursor/chat":    {Runs: 1, Conversations: 1, User: 4, Assistant: 1, Reasoning: 2, Calls: 1, Results: 1, System: 2},
 	"cursor/between": {Runs: 2, Conversations: 2, User: 1, Assistant: 1, Results: 1},
 	"cursor/both":    {Runs: 2, Conversations: 2, User: 2, Assistant: 3, Calls: 1, Results: 1},
+	"amp/patch":      {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 2, Results: 2, Requests: 2, Input: 950, Output: 45, CacheRead: 1100},
 	"amp/thread": {Runs: 3, Conversations: 3, User: 3, Assistant: 3, Reasoning: 2, Calls: 4, Results: 5, System: 4,
 		Requests: 5, Input: 1215, Output: 146, CacheRead: 24072, CacheWrite: 986},
 	"amp/ledger": {Runs: 2, Conversations: 3, Links: 2, User: 4, Assistant: 4, Calls: 2, Results: 2,

@@ -32,6 +32,26 @@ func Paths(input jsontext.Value, names, lists []string) (paths []string) {
 	return paths
 }
 
+// patchHeads are the prefixes of lines in a patch that name a file.
+var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
+
+// PatchPaths returns the files that a patch names, as models write it for a tool (apply_patch), in order. ok is false for a text without one.
+func PatchPaths(text string) (paths []string, ok bool) {
+	i := strings.Index(text, "*** Begin Patch")
+	if i < 0 {
+		return nil, false
+	}
+	for line := range strings.SplitSeq(text[i:], "\n") {
+		for _, head := range patchHeads {
+			name, ok := strings.CutPrefix(line, head)
+			if name = strings.TrimSpace(name); ok && name != "" && len(name) <= maxPathBytes && !strings.ContainsRune(name, 0) {
+				paths = append(paths, strings.Clone(name))
+			}
+		}
+	}
+	return paths, true
+}
+
 // FileURI returns the path of a file: URI, "" for any other URI.
 func FileURI(uri string) string {
 	dir, ok := strings.CutPrefix(uri, "file://")

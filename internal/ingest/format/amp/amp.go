@@ -40,7 +40,7 @@ var (
 func (amp) Name() string { return "amp" }
 
 // Version counts changes of what Parse yields.
-func (amp) Version() int { return 7 }
+func (amp) Version() int { return 8 }
 
 const (
 	roleThread = "thread"

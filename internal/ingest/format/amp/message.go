@@ -3,6 +3,7 @@ package amp
 import (
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -144,14 +145,17 @@ func (p *parser) block(m *message, b jsontext.Value, role, suffix string) {
 // pathNames are the inputs of tools that name a file.
 var pathNames = []string{"path", "file_path", "absolutePath"}
 
+// pathsIn returns the files that the input of a tool names, or the patch in it.
+func pathsIn(input jsontext.Value) []string {
+	if paths, ok := format.PatchPaths(input.Get("patchText").Str()); ok {
+		return paths
+	}
+	return format.Paths(input, pathNames, nil)
+}
+
 func (p *parser) call(b jsontext.Value) *transcript.Call {
 	input := b.Get("input")
-	c := &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len())}
-	for _, key := range pathNames {
-		if name := input.Get(key).Str(); name != "" {
-			c.Paths = append(c.Paths, name)
-		}
-	}
+	c := &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len()), Paths: pathsIn(input)}
 	if p.calls == nil {
 		p.calls = map[string]string{}
 	}
@@ -159,14 +163,15 @@ func (p *parser) call(b jsontext.Value) *transcript.Call {
 	return c
 }
 
-// result reads a tool result. A run that ended in an error, was cancelled or was rejected by the user has failed.
+// result reads a tool result. A run that ended in an error, was cancelled or was rejected by the user has failed. So has a command that says so; its
+// run has ended all the same.
 func (p *parser) result(b jsontext.Value) *transcript.Result {
 	run := b.Get("run")
 	r := &transcript.Result{Call: callOf(b), Status: run.Get("status").Word()}
 	r.Name = p.calls[r.Call]
 	switch r.Status {
 	case "done":
-		r.Failed = transcript.True(run.Get("result", "success").Bool() == transcript.No)
+		r.Failed = transcript.True(run.Get("result", "success").Bool() == transcript.No || hasFailed(run.Get("result")))
 	case "error", "cancelled", "rejected-by-user":
 		r.Failed = transcript.Yes
 	}
@@ -177,6 +182,12 @@ func (p *parser) result(b jsontext.Value) *transcript.Result {
 		}
 	}
 	return r
+}
+
+// hasFailed reports whether the output of a tool is that of a command that failed.
+func hasFailed(output jsontext.Value) bool {
+	code, ok := output.Get("exitCode").Int()
+	return ok && code != 0
 }
 
 func callOf(b jsontext.Value) string {

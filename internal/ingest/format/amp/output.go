@@ -261,12 +261,15 @@ func (p *output) block(l *line, m, b jsontext.Value) {
 	case "tool_use", "server_tool_use":
 		kind = transcript.KindToolCall
 		input := b.Get("input")
-		call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
+		call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len()), Paths: pathsIn(input)}
 		l.calls[call.ID] = call.Name
 	case "tool_result":
 		kind, role = transcript.KindToolResult, "tool"
 		result = &transcript.Result{Call: callOf(b), Output: int64(b.Get("content").Len()), Failed: b.Get("is_error").Bool()}
 		result.Name = l.calls[result.Call]
+		if hasFailed(b.Get("content").Inside()) { // is_error does not say so
+			result.Failed = transcript.Yes
+		}
 	default:
 		p.uncounted(l, transcript.KindUnknown, b)
 		return

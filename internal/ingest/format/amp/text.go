@@ -46,4 +46,5 @@ var skipped = map[string]bool{
 	"type": true, "id": true, "name": true, "toolUseID": true, "tool_use_id": true, "threadID": true, "status": true, "complete": true, "signature": true,
 	"provider": true, "data": true, "openAIReasoning": true, "metadata": true, "inputPartialJSON": true, "normalizedName": true, "~debug": true,
 	"trackFiles": true, "isImage": true, "imageInfo": true, "mimeType": true, "mediaType": true,
+	"blockState": true, "providerToolUseId": true,
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -166,31 +167,18 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 	return c
 }
 
-// patchHeads are the prefixes of lines in a patch that name a file.
-var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
-
 // pathsOf returns the files that a call names: in a patch, or in arguments by the usual keys.
 func pathsOf(arguments jsontext.Value, text string) (paths []string) {
-	const longest = 4096
-	add := func(s string) {
-		if s = strings.TrimSpace(s); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-			paths = append(paths, strings.Clone(s))
-		}
-	}
-	if i := strings.Index(text, "*** Begin Patch"); i >= 0 {
-		for line := range strings.SplitSeq(text[i:], "\n") {
-			for _, head := range patchHeads {
-				if name, ok := strings.CutPrefix(line, head); ok {
-					add(name)
-				}
-			}
-		}
+	if paths, ok := format.PatchPaths(text); ok {
 		return paths
 	}
+	const longest = 4096
 	for key, m := range arguments.Fields() {
 		switch key {
 		case "path", "file_path", "filepath", "dir_path":
-			add(m.Str())
+			if s := strings.TrimSpace(m.Str()); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
+				paths = append(paths, strings.Clone(s))
+			}
 		}
 	}
 	return paths
