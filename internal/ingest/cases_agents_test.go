@@ -226,7 +226,7 @@ var casesOfAgents = map[string]caseTotals{
 	"aider/trimmed": {Runs: 1, Conversations: 1, User: 1, Assistant: 1},
 	"goose/files":   {Runs: 2, Conversations: 2, Problems: 2, User: 3, Assistant: 2, Calls: 1, Results: 1, Input: 380, Output: 40},
 	"goose/rows": {Runs: 3, Conversations: 4, Links: 2, User: 6, Assistant: 3, Reasoning: 2, Calls: 2, Results: 2, System: 2,
-		Requests: 2, Input: 210, Output: 56, CacheRead: 120, CacheWrite: 40, Cost: 200000},
+		Requests: 2, Input: 710, Output: 106, CacheRead: 120, CacheWrite: 40, Cost: 500000},
 	"goose/broken":    {Runs: 1, Conversations: 1, Problems: 2, Calls: 1, Results: 1, System: 1, Requests: 1, Input: 3, Output: 1, CacheRead: 9},
 	"crush/rows":      {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 4, Results: 4, System: 2, Cost: 350000},
 	"crush/early":     {Runs: 1, Conversations: 2, Links: 2, User: 2, Calls: 1, Results: 1},

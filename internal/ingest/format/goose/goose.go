@@ -10,7 +10,8 @@
 // that continues another.
 //
 // A request is a row of usage_ledger; its input is the whole prompt. Without such rows (schemas before 15), the counts in the session's own
-// row count, as one sum for the session. A sum that Goose carried forward into the ledger is a derived total.
+// row count, as one sum for the session. A sum that Goose carried forward into the ledger is what was used before there was one: of it and of
+// what an earlier state of the session stated, the greater counts.
 package goose
 
 import (
@@ -38,7 +39,7 @@ var (
 func (goose) Name() string { return "goose" }
 
 // Version counts changes of what Parse yields.
-func (goose) Version() int { return 8 }
+func (goose) Version() int { return 9 }
 
 // The roles of the files.
 const (
@@ -85,6 +86,7 @@ type parser struct {
 
 	nativeID string         // the session's id as Goose writes it
 	seen     map[string]int // occurrences of a message id
+	carried  bool           // a sum of the session was carried forward into the ledger
 }
 
 // conversation is the id of the only conversation in a session.

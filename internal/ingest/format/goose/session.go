@@ -18,7 +18,7 @@ func (p *parser) row(v jsontext.Value) {
 		return
 	}
 	if p.Begin(sessionID(id, v.Get("began").Str())) {
-		p.nativeID = id
+		p.nativeID, p.carried = id, false
 	}
 	switch {
 	case table == tableSession:

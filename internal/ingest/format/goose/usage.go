@@ -1,12 +1,14 @@
 package goose
 
 import (
+	"cmp"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// carriedForward is the cost_source of rows that Goose made from a session's sums when it introduced the ledger.
+// carriedForward is the cost_source of rows that Goose makes of what a session's sums have beyond the ledger: of what was used before there was one.
 const carriedForward = "carried_forward"
 
 // usage yields a row of the ledger, which is one request.
@@ -26,10 +28,28 @@ func (p *parser) usage(v jsontext.Value) {
 		u.Attributes.Set("compaction", true)
 	}
 	if source == carriedForward {
-		u.Verdict, u.Requests = transcript.DerivedTotal, transcript.Count{}
+		p.carry(u, v.Get("began").Time())
 	}
 	p.Emit(u)
 }
+
+// carry makes a usage the sum of a session before its requests. An archive may have an earlier state of the session with the same sum, or a lower
+// one.
+func (p *parser) carry(u *transcript.Usage, began transcript.Time) {
+	u.Requests = transcript.Count{}
+	u.Attributes.Set("total", true)
+	if !p.carried {
+		p.carried = true
+		u.Key, u.Rank = sumKey(p.Session), sizeOf(u)
+		u.Time = cmp.Or(began, u.Time)
+	}
+}
+
+// sumKey identifies the sum of a session without requests, or before them.
+func sumKey(session string) string { return "session " + session }
+
+// sizeOf is the rank of a sum. Sums only grow: a copy may be older.
+func sizeOf(u *transcript.Usage) int64 { return u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N }
 
 // sessionTotal yields the sums of a session without requests in the ledger, or, without sums, the counts of its last request.
 func (p *parser) sessionTotal(v jsontext.Value, model string, at transcript.Time) {
@@ -40,11 +60,11 @@ func (p *parser) sessionTotal(v jsontext.Value, model string, at transcript.Time
 	if !u.Input.Known && !u.Output.Known {
 		u = p.readUsage(v, "", jsontext.Value{})
 	}
-	if u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
+	if sizeOf(u) == 0 && !u.Cost.Known {
 		return
 	}
-	u.Key, u.Time, u.Model, u.Provider = "session "+p.Session, at, model, v.Get("provider_name").Str()
-	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N // sums only grow: a copy may be older
+	u.Key, u.Time, u.Model, u.Provider = sumKey(p.Session), at, model, v.Get("provider_name").Str()
+	u.Rank = sizeOf(u)
 	u.Attributes.Set("total", true)
 	p.Emit(u)
 }
