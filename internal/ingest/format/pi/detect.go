@@ -72,8 +72,11 @@ func SessionOf(file string) string {
 }
 
 // parentOf returns the session that a file's session was started by: Oh My Pi keeps subagents in a directory named like their
-// session's file. "" if there is none.
+// session's file, Prime Agent in session-artifacts/<session>/sub-<id>. "" if there is none.
 func parentOf(file string) string {
+	if dir := path.Dir(path.Dir(file)); path.Base(path.Dir(dir)) == "session-artifacts" && strings.HasPrefix(path.Base(path.Dir(file)), "sub-") {
+		return path.Base(dir)
+	}
 	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if m := sessionFile.FindStringSubmatch(path.Base(dir)); m != nil {
 			return m[1]

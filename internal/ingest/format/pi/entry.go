@@ -150,7 +150,7 @@ func (r *reader) identify(e *entry, m *message) {
 		}
 		key := len(b)
 		if !r.s.Rewritten || m.role != "toolResult" { // a result may be truncated when it is written again
-			b = e.appendHash(b)
+			b = e.appendHash(b, r.folded)
 		}
 		e.eventKey, e.global = string(b), true
 		e.key = e.eventKey[:key]
@@ -173,8 +173,19 @@ func (r *reader) identify(e *entry, m *message) {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendHash appends a hash of an entry's content. Ids are short, and sessions written by hand repeat ids and times.
-func (e *entry) appendHash(b []byte) []byte {
-	sum := crc32.Update(0, castagnoli, e.message.Raw())
+// If it is folded, the usage of a message is none of it.
+func (e *entry) appendHash(b []byte, folded bool) []byte {
+	sum := uint32(0)
+	switch {
+	case folded:
+		for key, f := range e.message.Fields() {
+			if key != "usage" {
+				sum = crc32.Update(sum, castagnoli, f.Raw())
+			}
+		}
+	default:
+		sum = crc32.Update(sum, castagnoli, e.message.Raw())
+	}
 	if !e.message.Exists() {
 		for key, f := range e.value.Fields() {
 			if key != "parentId" && key != "seq" { // these change when a fork leaves entries out

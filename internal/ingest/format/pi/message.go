@@ -22,6 +22,14 @@ var uncountedKinds = map[string]transcript.Kind{
 	"session_init": transcript.KindNotice, "model_usage": transcript.KindNotice, "mode_change": transcript.KindLifecycle,
 	"service_tier_change": transcript.KindLifecycle, "ttsr_injection": transcript.KindLifecycle, "credential_pin": transcript.KindLifecycle,
 	"reset_boundary": transcript.KindLifecycle, "archive": transcript.KindLifecycle,
+
+	// of Gajae Code, which has those of Oh My Pi, too
+	"configured_model_chain": transcript.KindLifecycle, "mcp_tool_selection": transcript.KindLifecycle,
+	"discovered_builtin_tool_selection": transcript.KindLifecycle, "header_patch": transcript.KindNotice, "entry_patch": transcript.KindLifecycle,
+
+	// of Prime Agent
+	"session_state": transcript.KindLifecycle, "git_state": transcript.KindLifecycle, "agent_status": transcript.KindNotice,
+	"child_usage_attributed": transcript.KindNotice,
 }
 
 // entry yields the records of a line that is not a header.
@@ -51,6 +59,14 @@ func (r *reader) entry(e *entry, m *message) {
 		r.name = format.Title(e.value.Get("name").Str())
 	case "title_change":
 		r.name = format.Title(e.value.Get("title").Str())
+	case "header_patch":
+		patch := e.value.Get("patch")
+		r.name = cmp.Or(format.Title(patch.Get("title").Str()), r.name)
+		r.project = cmp.Or(patch.Get("cwd").Str(), r.project)
+	case "configured_model_chain":
+		if e.value.Get("origin").Is("subagent") {
+			r.s.Agent = cmp.Or(e.value.Get("identity").Str(), r.s.Agent)
+		}
 	case "session_init": // of a subagent
 		r.s.Agent = cmp.Or(e.value.Get("agent").Str(), r.s.Agent)
 	case "usage":

@@ -5,6 +5,8 @@
 // test data of other programs that read and write it. Checked in November 2026 against its session-manager.ts,
 // its docs/session-format.md and the readers of ccusage, agentsview and Ullage.
 // Its fork Oh My Pi (can1357/oh-my-pi; ~/.omp/agent/sessions) was checked against its session-entries.ts and parts of real files.
+// Its other forks were checked in November 2026 against the session-manager.ts of Gajae Code (version 5) and that of Prime Agent, and the
+// readers of tokscale, ccstats and others: Senpi and Kimchi write what Pi writes, Gajae Code what Oh My Pi does, with patches of earlier lines.
 // Other programs keep such entries, too: Parse reads them for package openclaw. Layout and counting: docs/formats/pi.md.
 //
 // Identity: a session is a run with one conversation, identified by the id in its header. Every line gives at least one row; the
@@ -44,7 +46,7 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 9 }
+func (pi) Version() int { return 10 }
 
 // The roles of the files.
 const (
@@ -52,10 +54,32 @@ const (
 	roleOutput  = "output" // what "pi --mode json" printed
 )
 
-// Places returns where Pi and Oh My Pi keep their files, the same on every system.
+// Places returns where Pi and its forks keep their files, the same on every system unless a variable of Linux is set.
 func (pi) Places() []format.Place {
 	place := format.Place{Name: "pi", Deletes: "a session that is deleted in /resume"}
-	return place.At("~/.pi/agent/sessions", "~/.omp/agent/sessions", "$PI_CODING_AGENT_DIR/sessions", "$PI_CODING_AGENT_SESSION_DIR")
+	all := place.At("~/.pi/agent/sessions", "~/.omp/agent/sessions", "$PI_CODING_AGENT_DIR/sessions", "$PI_CODING_AGENT_SESSION_DIR")
+	for _, fork := range []struct {
+		name  string
+		paths []string
+	}{
+		{"senpi", []string{
+			"~/.senpi/agent/sessions", "~/.omo/agent/sessions", "$SENPI_CODING_AGENT_DIR/sessions", "$SENPI_CODING_AGENT_SESSION_DIR",
+			"$OMO_CODING_AGENT_SESSION_DIR",
+		}},
+		{"gajae-code", []string{
+			"~/.gjc/agent/sessions", "~/.local/share/gjc/sessions", "~/Library/Application Support/gjc/sessions", "$XDG_DATA_HOME/gjc/sessions",
+			"$GJC_CODING_AGENT_DIR/sessions",
+		}},
+		{"kimchi", []string{"~/.config/kimchi/harness/sessions"}},
+		{"prime-agent", []string{
+			"~/.prime/agent/sessions", "~/.prime/agent/session-artifacts", "$PRIME_AGENT_CODING_AGENT_DIR/sessions",
+			"$PRIME_AGENT_CODING_AGENT_DIR/session-artifacts", "$PRIME_AGENT_SESSION_DIR",
+		}},
+	} {
+		place.Name = fork.name
+		all = append(all, place.At(fork.paths...)...)
+	}
+	return all
 }
 
 // Parse yields the records of one file.

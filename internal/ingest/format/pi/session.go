@@ -78,6 +78,7 @@ type reader struct {
 
 	run     string          // "" until a line is read
 	forked  bool            // entries may have been copied from another session
+	folded  bool            // of Prime Agent, whose copies of an answer may have the usage of subagents added to its own
 	started transcript.Time // from the header
 	first   transcript.Time
 	last    transcript.Time
@@ -156,6 +157,7 @@ func (r *reader) begin(e *entry) {
 		}
 		r.model = e.value.Get("modelId").Str()
 		r.name = format.Title(e.value.Get("title").Str())
+		r.beginPrime(e.value)
 	}
 	r.emitSession()
 	r.Settle(r.run)
@@ -166,6 +168,16 @@ func (r *reader) begin(e *entry) {
 	}
 	if r.slot.value.Exists() {
 		r.uncountedRow(&r.slot, transcript.KindNotice)
+	}
+}
+
+// beginPrime reads what the header of a session of Prime Agent states about subagents.
+func (r *reader) beginPrime(header jsontext.Value) {
+	depth := header.Get("rlmDepth")
+	r.folded = depth.Exists()
+	level, _ := depth.Int()
+	if from := header.Get("parentSession").Str(); from != "" && level > 0 {
+		r.s.Parent = sessionIn(from)
 	}
 }
 

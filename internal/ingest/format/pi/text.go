@@ -31,7 +31,7 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "parentId", "timestamp", "role", "api", "provider", "model", "modelId", "responseModel", "responseId", "usage",
 		"stopReason", "rawStopReason", "toolCallId", "tool_use_id", "encrypted_content", "thinkingSignature", "textSignature", "thoughtSignature", "signature", "mimeType",
-		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "parentSessionId", "branchedFrom", "thinkingLevel",
+		"partialJson", "firstKeptEntryId", "targetId", "fromId", "childUsage", "aggregateUsage", "retainedTail", "cwd", "parentSession", "parentSessionId", "branchedFrom", "thinkingLevel",
 		"event_zstd", "navigation_json": // of database rows whose entry could not be read
 		return dst, true
 	case "arguments", "input":
