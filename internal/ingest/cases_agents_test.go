@@ -131,6 +131,8 @@ var casesOfAgents = map[string]caseTotals{
 	"opencode/elsewhere":    {},
 	"opencode/export": {Runs: 2, Conversations: 2, Problems: 1, User: 2, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1, System: 1,
 		Requests: 3, Input: 39, Output: 78, CacheRead: 900, CacheWrite: 900, Cost: 34000},
+	"opencode/zcode": {Runs: 1, Conversations: 2, Links: 1, User: 1, Assistant: 2, Reasoning: 1, Calls: 1, Results: 1, System: 1,
+		Requests: 3, Input: 300, Output: 35, CacheRead: 2000, CacheWrite: 150},
 	"opencode/rows": {Conversations: 1, Links: 1, Problems: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1, System: 1,
 		Requests: 2, Input: 8, Output: 32, CacheRead: 2602, CacheWrite: 1, Cost: 500000},
 	"opencode/stream": {Runs: 4, Conversations: 4, Problems: 3, Assistant: 3, Reasoning: 1, Calls: 3, Results: 3,

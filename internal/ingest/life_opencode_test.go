@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -352,6 +353,42 @@ func TestLifeMiMoCode(t *testing.T) {
 	want.events++
 	w.opencode("gone on", want)
 	if n := len(w.versions("mimocode/mimocode.db/ses_a/msg_3.ndjson")); n != 1 {
+		t.Errorf("%d versions of its message, want 1", n)
+	}
+}
+
+// TestLifeZCode has a database of Z Code, whose schema takes more than one page, while a session goes on and after the program has deleted
+// its old measurements.
+func TestLifeZCode(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	s.write(".zcode/cli/db/log", "")
+	b := &openBase{baseAt(t, filepath.Join(s.dir, ".zcode", "cli", "db", "db.sqlite")), 1780000100000}
+	for i := range 60 {
+		b.do(fmt.Sprintf("CREATE TABLE a_%d (id text PRIMARY KEY, %s text)", i, strings.Repeat("long_", 20)))
+	}
+	b.do("CREATE TABLE session (id text PRIMARY KEY, project_id text, workspace_id text, parent_id text, directory text, path text, title text, version text, time_created integer, time_updated integer, time_archived integer, task_type text)")
+	b.do("CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer, time_updated integer, data text NOT NULL, sequence integer)")
+	b.do("CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer, time_updated integer, data text NOT NULL, sequence integer)")
+	b.do("CREATE TABLE model_usage (id text PRIMARY KEY, session_id text NOT NULL, input_tokens integer)")
+	b.do("INSERT INTO session VALUES ('sess_a', 'p', 'w', NULL, '/home/ada/shop', '/home/ada/shop', 'Mend the basket', '0.16.9', 1, 1, NULL, 'interactive')")
+	b.do("INSERT INTO model_usage VALUES ('u1', 'sess_a', 1000)")
+	message := func(id, data, part string) {
+		b.do("INSERT INTO message VALUES (?, 'sess_a', 1780000100000, 1780000100000, ?, 0)", id, data)
+		b.do("INSERT INTO part VALUES (?, ?, 'sess_a', 1780000100000, 1780000100000, ?, 0)", "prt_"+id, id, part)
+	}
+	message("msg_1", `{"role":"user","time":{"created":1780000100000},"model":{}}`, `{"type":"text","text":"mend the basket"}`)
+	message("msg_2", `{"role":"assistant","time":{"created":1780000100000},"modelID":"GLM-5.3","providerID":"builtin:zai","cost":0,"tokens":{"total":1020,"input":1000,"output":20,"reasoning":5,"cache":{"read":900,"write":40}}}`,
+		`{"type":"step-finish","reason":"stop","cost":0,"tokens":{"total":1020,"input":1000,"output":20,"reasoning":5,"cache":{"read":900,"write":40}}}`)
+	w.ingest("home", s.dir, ".")
+	want := counts{runs: 1, conversations: 1, events: 1, in: 60, out: 20}
+	w.opencode("begun", want)
+	b.do("DELETE FROM model_usage")
+	message("msg_3", `{"role":"user","time":{"created":1780000100000},"model":{}}`, `{"type":"text","text":"and the shelf"}`)
+	w.ingest("home", s.dir, ".")
+	want.events++
+	w.opencode("gone on", want)
+	if n := len(w.versions(".zcode/cli/db/db.sqlite/sess_a/msg_3.ndjson")); n != 1 {
 		t.Errorf("%d versions of its message, want 1", n)
 	}
 }

@@ -27,7 +27,7 @@ func detectFile(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
 	case format.IsSQLite(h.Bytes):
-		if databaseName.MatchString(name) {
+		if databaseName.MatchString(name) || strings.HasSuffix("/"+h.Path, "/.zcode/cli/db/"+zcodeName) {
 			return format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 		}
 		if hasSchema(h.Bytes) {
@@ -37,6 +37,9 @@ func detectFile(h format.Head) format.Claim {
 	case path.Ext(name) == ".ndjson":
 		if databaseName.MatchString(databaseOf(h.Path)) && isRows(h.Bytes) {
 			return format.Claim{Strength: format.Certain, Role: roleRows}
+		}
+		if isZCode(h.Path) && isRows(h.Bytes) {
+			return format.Claim{Strength: format.Likely, Role: roleRows}
 		}
 		return format.Claim{}
 	case path.Ext(name) != ".json":
@@ -52,6 +55,12 @@ func databaseOf(rows string) string { return path.Base(path.Dir(path.Dir(rows)))
 
 // isKilo reports whether rows are from a database of Kilo Code, which states what its gateway charged: 0 for free models.
 func isKilo(rows string) bool { return strings.HasPrefix(databaseOf(rows), "kilo") }
+
+// zcodeName is the name of the database of Z Code.
+const zcodeName = "db.sqlite"
+
+// isZCode reports whether rows are from a database of Z Code, whose input includes cached tokens, and whose output reasoning.
+func isZCode(rows string) bool { return databaseOf(rows) == zcodeName }
 
 // Withholds leaves out records of shared sessions, which hold secrets.
 func (opencode) Withholds(h format.Head) bool {

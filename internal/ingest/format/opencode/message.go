@@ -16,7 +16,7 @@ type message struct {
 	project            string
 	created, completed transcript.Time
 	tokens, cost       jsontext.Value
-	failed             bool
+	failed, synthetic  bool // synthetic: the program wrote it (Z Code)
 	origin             transcript.Origin
 }
 
@@ -44,6 +44,8 @@ func readMessage(v jsontext.Value) message {
 			m.tokens = f
 		case "cost":
 			m.cost = f
+		case "synthetic":
+			m.synthetic = f.Bool() == transcript.Yes
 		case "error":
 			m.failed = !f.IsNull()
 		}
@@ -151,7 +153,10 @@ func (p *parser) readUsage(tokens, cost jsontext.Value, session, msg string) *tr
 		CacheRead: tokens.Get("cache", "read").Count(), CacheWrite: tokens.Get("cache", "write").Count(), Requests: transcript.Known(1),
 		Attributes: transcript.Attributes{messageMark: msg},
 	}
-	if reasoning.N > 0 {
+	switch {
+	case p.inclusive:
+		u.Input.N = max(u.Input.N-u.CacheRead.N-u.CacheWrite.N, 0)
+	case reasoning.N > 0:
 		u.Output = transcript.Known(u.Output.N + reasoning.N)
 	}
 	if n := cost.NanoUSD(); n.Known && (n.N != 0 || p.statesFree) {

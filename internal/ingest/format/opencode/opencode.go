@@ -3,7 +3,8 @@
 // what "opencode run --format json" has printed, which are the same parts.
 //
 // Producer: checked in November 2026 against OpenCode's session store of 0.4 to 1.3, and what it prints against run.ts (version 1)
-// and noninteractive.ts (version 2); Kilo Code 7 has the same database. Layout and counting: docs/formats/opencode.md.
+// and noninteractive.ts (version 2); Kilo Code 7 has the same database, and so has Z Code (checked against its repositories/messages.ts,
+// usage.ts and toTokenUsageInfo, and readers of its database). Layout and counting: docs/formats/opencode.md.
 //
 // Identity: a session is a run with one conversation. Its originals (files of the tree, exported rows, saved output) form
 // one shared conversation, whose events are identified by the ids of the records; a record in the database outranks the
@@ -38,7 +39,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 9 }
+func (opencode) Version() int { return 10 }
 
 // The roles of the files.
 const (
@@ -51,12 +52,13 @@ const (
 	roleStream   = "stream" // what "opencode run --format json" prints
 )
 
-// Places returns where OpenCode, Kilo Code 7 and MiMo Code keep their files.
+// Places returns where OpenCode, Kilo Code 7, MiMo Code and Z Code keep their files.
 func (opencode) Places() []format.Place {
 	const deletes = "sessions that are deleted, messages that are reverted, old tool output (compaction.prune)"
 	places := format.Place{Name: "opencode", Deletes: deletes}.At("~/.local/share/opencode", "$XDG_DATA_HOME/opencode", "$OPENCODE_DB")
 	places = append(places, format.Place{Name: "kilo", Deletes: deletes}.At("~/.local/share/kilo", "$XDG_DATA_HOME/kilo", "$KILO_DB")...)
-	return append(places, format.Place{Name: "mimocode", Deletes: deletes}.At("~/.local/share/mimocode", "$XDG_DATA_HOME/mimocode", "$MIMOCODE_HOME/data", "$MIMOCODE_DB")...)
+	places = append(places, format.Place{Name: "mimocode", Deletes: deletes}.At("~/.local/share/mimocode", "$XDG_DATA_HOME/mimocode", "$MIMOCODE_HOME/data", "$MIMOCODE_DB")...)
+	return append(places, format.Place{Name: "zcode", Path: "~/.zcode/cli/db", Deletes: "sessions that are deleted, messages that are reverted"})
 }
 
 // Parse yields the records of one file.
@@ -68,7 +70,7 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		p := &parser{Sink: format.Sink{Yield: yield}, in: in, loc: locate(in.Path)}
 		switch in.Role {
 		case roleRows:
-			p.rank, p.statesFree = rankRows, isKilo(in.Path)
+			p.rank, p.statesFree, p.inclusive = rankRows, isKilo(in.Path), isZCode(in.Path)
 			p.rows()
 			return
 		case roleStream:
@@ -112,6 +114,7 @@ type parser struct {
 	rank       int
 	titled     bool            // the session here has a title, or its first prompt
 	statesFree bool            // a cost of 0 is one: rows of Kilo
+	inclusive  bool            // input includes the cache, output reasoning: rows of Z Code
 	hasSteps   bool            // a step-finish with tokens was seen among the parts
 	copied     bool            // the message was copied by a fork
 	described  string          // the session whose record is in the file, too

@@ -109,7 +109,7 @@ func (p *parser) part(t part) {
 	case "text":
 		e.Verdict, e.Kind = transcript.Counted, transcript.KindMessage
 		e.Role, e.OrRole = t.role()
-		if t.synthetic && e.Role == "user" {
+		if (t.synthetic || t.message != nil && t.message.synthetic) && e.Role == "user" {
 			e.Kind, e.Role, e.OrRole = transcript.KindSystem, "system", ""
 		}
 		if e.Role == "user" {
@@ -127,7 +127,7 @@ func (p *parser) part(t part) {
 		p.stepUsage(t)
 	case "step-start", "snapshot", "patch":
 		e.Kind = transcript.KindLifecycle
-	case "file", "agent", "subtask", "retry":
+	case "file", "agent", "subtask", "retry", "timeline":
 		e.Kind = transcript.KindNotice
 	}
 	p.Emit(e)
