@@ -101,3 +101,34 @@ func swapped(r *rand.Rand) (all []indextest.Original) {
 	}
 	return all
 }
+
+// TestCopiesOfForks has a run and what was forked from it, as links state: where a fork comes first by path, it has the events of
+// all, and still nothing else was forked from it. In any order.
+func TestCopiesOfForks(t *testing.T) {
+	fork := func(i int, id, of string) indextest.Original {
+		o := original(i)
+		o.Records = records{&transcript.Run{ID: id}, event(id, "one", true, 0)}
+		if of != "" {
+			o.Records = append(o.Records, &transcript.Link{Kind: "fork", From: transcript.End{Type: "run", ID: of}, To: transcript.End{Type: "run", ID: id}})
+		}
+		return o
+	}
+	for name, all := range map[string][]indextest.Original{
+		"two of one":     {fork(0, "b", "a"), fork(1, "c", "a"), fork(2, "a", "")},
+		"of each other":  {fork(0, "c", "b"), fork(1, "b", "a"), fork(2, "a", "")},
+		"of a fourth":    {fork(0, "d", "c"), fork(1, "c", "b"), fork(2, "b", "a"), fork(3, "a", "")},
+		"of one missing": {fork(0, "b", "a"), fork(1, "c", "a")},
+	} {
+		for turn := range len(all) {
+			db := newDB(t)
+			for i := range all {
+				if err := db.Commit(t.Context(), indextest.Batch(fmt.Sprintf("pack-%d", i), all[(i+turn)%len(all)])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, links, err := asked(t.Context(), db, index.Question{SQL: "SELECT from_id, to_id FROM links WHERE derived = 1"}); err != nil || len(links) > 0 {
+				t.Errorf("%s, the %d. first: links %q, %v", name, turn, links, err)
+			}
+		}
+	}
+}

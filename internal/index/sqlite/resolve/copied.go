@@ -29,8 +29,19 @@ type copied struct {
 	fromRun, toRun                     int64
 }
 
-// copyLinks links transcripts with copied events to the run that they come from, unless the two runs are linked already. Where
-// two runs have events of each other, one of them is the copy: they get one link.
+// stated is a condition on the ids of two runs: links that originals state tell already how the events of one came into the
+// other. Either the two are linked; or the copy is a fork of another run, from which both have them; or the copy is what the other
+// was forked from, over several forks perhaps. A run that many are copied from has as many links, so those of the copy are looked up.
+func stated(from, to, format string) string {
+	const counts = " AND l.derived = 0 AND l.uncounted = 0 AND l.format = "
+	return "EXISTS (SELECT 1 FROM links l WHERE l.to_id = " + to + " AND (+l.from_id = " + from + " OR l.kind = 'fork')" + counts + format + `)
+		OR EXISTS (SELECT 1 FROM links l WHERE l.from_id = ` + to + " AND +l.to_id = " + from + counts + format + `)
+		OR ` + to + " IN (WITH RECURSIVE up(id) AS (SELECT " + from + " UNION SELECT l.from_id FROM up CROSS JOIN links l ON l.to_id = up.id AND l.kind = 'fork'" + counts + format + `)
+			SELECT id FROM up)`
+}
+
+// copyLinks links transcripts with copied events to the run that they come from, unless stated links do. Where two runs have
+// events of each other, one of them is the copy: they get one link.
 func (c *Changes) copyLinks(transcripts map[int64]bool) error {
 	if len(transcripts) == 0 {
 		return nil
@@ -65,11 +76,9 @@ func (c *Changes) copyLinks(transcripts map[int64]bool) error {
 			continue
 		}
 		edge := edgeOf(k.name, "fork", []string{"run", k.fromScope, k.from, ""}, []string{"run", k.toScope, k.to, ""})
-		// A run that many are copied from has as many links, so those of the other end are scanned.
 		if err := c.Exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
 			to_conversation, format, statement, uncounted, derived, line, offset, length) SELECT ?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0
-			WHERE NOT EXISTS (SELECT 1 FROM links l WHERE l.to_id = ?6 AND +l.from_id = ?4 AND l.derived = 0 AND l.uncounted = 0 AND l.format = ?7)
-			AND NOT EXISTS (SELECT 1 FROM links l WHERE l.from_id = ?6 AND +l.to_id = ?4 AND l.derived = 0 AND l.uncounted = 0 AND l.format = ?7)`,
+			WHERE NOT (`+stated("?4", "?6", "?7")+`)`,
 			k.version, edge, k.fromScope, k.from, k.toScope, k.to, k.format, k.at); err != nil {
 			return err
 		}

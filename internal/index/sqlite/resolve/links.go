@@ -92,10 +92,12 @@ func (c *Changes) statedLinks() error {
 	if err := c.FillTemp("stating_versions", c.linking); err != nil {
 		return err
 	}
-	return c.Exec(`DELETE FROM links WHERE id IN (
-		SELECT d.id FROM (SELECT l.format, l.from_id AS id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id
-			UNION SELECT l.format, l.to_id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id) e
-		CROSS JOIN links d ON d.from_id = e.id AND d.format = e.format AND d.derived = 1 AND EXISTS (
-			SELECT 1 FROM links l WHERE l.derived = 0 AND l.uncounted = 0 AND l.format = d.format
-				AND (l.from_id = d.from_id AND l.to_id = d.to_id OR l.from_id = d.to_id AND l.to_id = d.from_id)))`)
+	return c.Exec(`WITH RECURSIVE ends(format, id) AS (SELECT l.format, l.from_id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id
+			UNION SELECT l.format, l.to_id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id),
+		up(format, id) AS (SELECT format, id FROM ends
+			UNION SELECT l.format, l.from_id FROM up CROSS JOIN links l ON l.to_id = up.id AND l.format = up.format AND l.kind = 'fork' AND l.derived = 0)
+		DELETE FROM links WHERE id IN (SELECT d.id FROM (
+				SELECT d.id FROM ends e CROSS JOIN links d ON d.from_id = e.id AND d.format = e.format AND d.derived = 1
+				UNION SELECT d.id FROM up e CROSS JOIN links d ON d.to_id = e.id AND d.format = e.format AND d.derived = 1) x
+			CROSS JOIN links d ON d.id = x.id WHERE ` + stated("d.from_id", "d.to_id", "d.format") + `)`)
 }
