@@ -37,6 +37,8 @@ type FamilyConversation struct {
 	Path    string // of the original in its source
 	Verdict Verdict
 	Events  int64 // counted events
+	// Hints are those of Family.Hints that this original gives: places in it mean nothing in another one. Read only.
+	Hints []*Hint
 	// CopiedUntil may be set: events and usage before this offset of the original are copied history.
 	CopiedUntil int64
 }

@@ -22,6 +22,7 @@ type family struct {
 	usage    []familyUsage
 	receipts []int64
 	steps    []int64
+	hints    map[int64][]*transcript.Hint // by version
 }
 
 // familyUsage is the row of a usage record of a family, and what it states now.
@@ -146,16 +147,26 @@ func (c *Changes) loadUsage(all map[int64]*family) error {
 }
 
 func (c *Changes) loadHints(all map[int64]*family) error {
-	return c.EachBeside(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
-		CROSS JOIN hints h ON h.run_name = n.id ORDER BY 1, 3, 4`, func(r *sql.Rows) error {
-		var run int64
+	return c.EachBeside(`SELECT n.run, n.native_id, h.key, h.value, h.version FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+		CROSS JOIN hints h ON h.run_name = n.id ORDER BY 1, 3, 4, 2, 5`, func(r *sql.Rows) error {
+		var run, version int64
 		h := &transcript.Hint{}
-		if err := r.Scan(&run, &h.Run, &h.Key, &h.Value); err != nil {
+		if err := r.Scan(&run, &h.Run, &h.Key, &h.Value, &version); err != nil {
 			return err
 		}
-		if f := all[run]; f != nil {
+		f := all[run]
+		if f == nil {
+			return nil
+		}
+		if n := len(f.Hints); n > 0 && *f.Hints[n-1] == *h {
+			h = f.Hints[n-1] // of another version
+		} else {
 			f.Hints = append(f.Hints, h)
 		}
+		if f.hints == nil {
+			f.hints = map[int64][]*transcript.Hint{}
+		}
+		f.hints[version] = append(f.hints[version], h)
 		return nil
 	})
 }
@@ -243,7 +254,8 @@ func (c *Changes) resolveFamily(f *family, transcripts []*candidate) error {
 		if t.aside {
 			continue
 		}
-		member := &transcript.FamilyConversation{Conversation: t.Conversation, Path: t.path, Events: t.lastSeq, Verdict: transcript.Counted, CopiedUntil: t.copiedUntil}
+		member := &transcript.FamilyConversation{Conversation: t.Conversation, Path: t.path, Events: t.lastSeq, Verdict: transcript.Counted,
+			Hints: f.hints[t.version], CopiedUntil: t.copiedUntil}
 		if t.superseded {
 			member.Verdict = transcript.EarlierVersion
 		}

@@ -97,12 +97,16 @@ func (codex) Resolve(f *transcript.Family) {
 	}
 }
 
-// copiedUntil returns the offset at which a thread's own history begins in a file, and whether an origin is missing. Of a thread whose file the program
-// has written anew there are hints of both files.
+// copiedUntil returns the offset at which a thread's own history begins in a file, and whether the archive lacks a thread from which lines may
+// have been copied. Of a thread whose file the program has written anew there are hints of both files.
 func copiedUntil(f *transcript.Family, v *transcript.FamilyConversation) (until int64, missing bool) {
+	hints := v.Hints
+	if len(hints) == 0 { // a copy of another original
+		hints = f.Hints
+	}
 	isPaginated := v.Attributes[historyMode] == paginated
 	own, inherits := int64(math.MaxInt64), false
-	for _, h := range f.Hints {
+	for _, h := range hints {
 		switch h.Key {
 		case hintInherits:
 			inherits = true
@@ -115,13 +119,13 @@ func copiedUntil(f *transcript.Family, v *transcript.FamilyConversation) (until 
 	if isPaginated && inherits {
 		return own, false
 	}
-	for _, h := range f.Hints {
+	for _, h := range hints {
 		if h.Key != hintFork && h.Key != hintReplay {
 			continue
 		}
 		origin, stored := f.Related[h.Value]
 		if stored {
-			until = max(until, firstOwnTurn(v.Run, turnsOf(f.Hints, turnKey(isPaginated)), origin))
+			until = max(until, firstOwnTurn(v.Run, turnsOf(hints, turnKey(isPaginated)), origin))
 		}
 		missing = missing || !stored
 	}
