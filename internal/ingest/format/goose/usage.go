@@ -49,7 +49,9 @@ func (p *parser) carry(u *transcript.Usage, began transcript.Time) {
 func sumKey(session string) string { return "session " + session }
 
 // sizeOf is the rank of a sum. Sums only grow: a copy may be older.
-func sizeOf(u *transcript.Usage) int64 { return u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N }
+func sizeOf(u *transcript.Usage) int64 {
+	return u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N
+}
 
 // sessionTotal yields the sums of a session without requests in the ledger, or, without sums, the counts of its last request.
 func (p *parser) sessionTotal(v jsontext.Value, model string, at transcript.Time) {
