@@ -174,12 +174,8 @@ func (a *app) printList(ctx context.Context, o *listOptions, columns []show.Colu
 // explainEmpty notes why a list may be empty.
 func (a *app) explainEmpty(ctx context.Context, store *archive.Archive, s *suggest.Suggester, o listOptions, asked index.Selection, what string) {
 	if asked.Query.Root == nil {
-		known := int64(0)
-		for _, err := range store.Index().Runs(ctx, index.Selection{Named: true}, index.Page{}) {
-			if err == nil {
-				known++
-			}
-		}
+		ids, _ := store.Index().RunIDs(ctx, index.Selection{Named: true}, index.Page{})
+		known := int64(len(ids))
 		switch {
 		case known == 0:
 			a.Note("There are no %ss yet. Next: txarchive ingest DIR", what)
@@ -218,9 +214,7 @@ func runsMatch(ctx context.Context, store *archive.Archive, of index.Selection, 
 	page.Limit = 1
 	return func(t *query.Tree) bool {
 		of.Query = t
-		for _, err := range store.Index().Runs(ctx, of, page) {
-			return err == nil
-		}
-		return false
+		ids, err := store.Index().RunIDs(ctx, of, page)
+		return err == nil && len(ids) > 0
 	}
 }

@@ -85,12 +85,9 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 func rootsOf(ctx context.Context, store *archive.Archive, id string) ([]string, error) {
 	run, err := lookup.Run(ctx, store.Index(), id)
 	if err != nil {
-		var runs []string
-		for r, bad := range store.Index().Runs(ctx, index.Selection{Group: id}, index.Page{}) {
-			if bad != nil {
-				return nil, bad
-			}
-			runs = append(runs, r.ID)
+		runs, bad := store.Index().RunIDs(ctx, index.Selection{Group: id}, index.Page{})
+		if bad != nil {
+			return nil, bad
 		}
 		if len(runs) > 0 {
 			slices.Reverse(runs) // the oldest first

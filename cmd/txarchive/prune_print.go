@@ -285,11 +285,8 @@ func (a *app) chooseQuery(ctx context.Context, store *archive.Archive, c *prune.
 		return failure.Usage("the query has words that are only punctuation: "+strings.Join(words, " "), "they would match every run: leave them out")
 	}
 	c.By, c.Source = "query", text
-	for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{}) {
-		if err != nil {
-			return err
-		}
-		c.Runs = append(c.Runs, r.ID)
+	if c.Runs, err = store.Index().RunIDs(ctx, index.Selection{Query: tree}, index.Page{}); err != nil {
+		return err
 	}
 	if len(c.Runs) == 0 { // the query may be misspelt; what else it may mean is to be looked at first
 		s := a.suggester(store)

@@ -24,6 +24,8 @@ type Reader interface {
 	Find(ctx context.Context, q *query.Tree, page Page) iter.Seq2[Hit, error]
 	// Runs yields runs, the latest start first.
 	Runs(ctx context.Context, of Selection, page Page) iter.Seq2[Run, error]
+	// RunIDs returns only the ids of what Runs yields, without the sums that most of a run takes.
+	RunIDs(ctx context.Context, of Selection, page Page) ([]string, error)
 	// Conversations yields the conversations of a run, by start.
 	Conversations(ctx context.Context, run string) iter.Seq2[Conversation, error]
 	// Events yields the rows of one conversation in order.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/usage"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -232,6 +233,109 @@ func TestSortedRunsWork(t *testing.T) {
 			if !reflect.DeepEqual(got, want[:limit]) {
 				t.Errorf("by %s, reverse %v: %v, want %v", by, reverse, got, want[:limit])
 			}
+		}
+	}
+}
+
+// TestRunIDsWork: the ids of runs are those of their rows, in the same order, and no row of the view is made for them.
+func TestRunIDsWork(t *testing.T) {
+	db := archivedCopy(t, 40)
+	for _, page := range []index.Page{{}, {Limit: 5}, {Reverse: true}, {Sort: "cost", Limit: 7}} {
+		var want, got []string
+		for r, err := range db.Runs(t.Context(), index.Selection{}, page) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, r.ID)
+		}
+		c := countReads(t, db)
+		w := c.of(t, func() (err error) { got, err = db.RunIDs(t.Context(), index.Selection{}, page); return err })
+		if !slices.Equal(got, want) || len(got) == 0 {
+			t.Errorf("%+v: %v, want %v", page, got, want)
+		}
+		if w.statements != 1 || w.rows != len(got) {
+			t.Errorf("%+v: %v for %d runs", page, w, len(got))
+		}
+	}
+}
+
+// TestInventoryWork: an inventory takes as many statements however many runs there are, with parents and without.
+func TestInventoryWork(t *testing.T) {
+	of := func(n int) work {
+		db := archivedCopy(t, n)
+		c := countReads(t, db)
+		return c.of(t, func() error {
+			inventory, err := db.Inventory(t.Context(), index.InventoryOptions{})
+			if err != nil {
+				return err
+			}
+			defer inventory.Close()
+			parents := map[string]bool{}
+			for range 2 { // policies go over them again and again
+				for r, err := range inventory.Runs() {
+					if err != nil {
+						return err
+					}
+					if r.Parent != "" {
+						parents[r.Parent] = true
+					}
+				}
+			}
+			if len(parents) < n/2 {
+				t.Errorf("%d runs with children of %d families", len(parents), n)
+			}
+			return nil
+		})
+	}
+	if few, many := of(40), of(160); many.statements != few.statements {
+		t.Errorf("%v, of four times as many %v", few, many)
+	}
+}
+
+// TestInventoryCostsWork: an inventory has the costs of the view of runs, also where conversations have records of nothing but a cost. Those
+// are not looked for at each record.
+func TestInventoryCostsWork(t *testing.T) {
+	db := archivedCopy(t, 160)
+	look := func(costs bool) (w work, of map[string]transcript.Count) {
+		of = map[string]transcript.Count{}
+		c := countReads(t, db)
+		return c.of(t, func() error {
+			inventory, err := db.Inventory(t.Context(), index.InventoryOptions{Costs: costs})
+			if err != nil {
+				return err
+			}
+			defer inventory.Close()
+			for r, err := range inventory.Runs() {
+				if err != nil {
+					return err
+				}
+				if of[r.ID] = r.Cost; r.Cost.Known {
+					of[r.ID] = transcript.Known(usage.Micro(r.Cost.N))
+				}
+			}
+			return nil
+		}), of
+	}
+	var records int
+	if err := db.r.Get(&records, "SELECT count(*) FROM usage WHERE verdict = 0"); err != nil {
+		t.Fatal(err)
+	}
+	without, _ := look(false)
+	with, _ := look(true)
+	if more := with.touched - without.touched; more > records {
+		t.Errorf("%d pages for %d records: %v, without costs %v", more, records, with, without)
+	}
+	mustExec(t, db, "UPDATE usage SET calculated = 1000 * id WHERE id % 3 <> 0")
+	mustExec(t, db, "UPDATE usage SET reported = 77000 * id WHERE id % 4 = 0")
+	mustExec(t, db, `UPDATE usage SET reported = 5000, input = NULL, output = NULL, cache_read = NULL, cache_write = NULL, cache_write_1h = NULL
+		WHERE id IN (SELECT min(id) FROM usage WHERE run_name % 5 = 0 GROUP BY run_name)`)
+	_, got := look(true)
+	for r, err := range db.Runs(t.Context(), index.Selection{}, index.Page{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[r.ID] != r.Counts.CostUsed {
+			t.Errorf("%s: %v, of the view %v", r.ID, got[r.ID], r.Counts.CostUsed)
 		}
 	}
 }

@@ -63,13 +63,8 @@ func runOrder(page index.Page) string {
 
 // Runs yields runs, by default the latest first (where.RunTime); those without any time come last.
 func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page) iter.Seq2[index.Run, error] {
-	cond, args, err := selected(of, page)
-	if err != nil {
-		return engine.Failed[index.Run](err)
-	}
-	query := "SELECT x.run_id FROM runs x WHERE " + cond + " ORDER BY " + runOrder(page) + " LIMIT ?"
 	return func(yield func(index.Run, error) bool) {
-		ids, err := db.listed(ctx, query, append(args, limitOf(page)))
+		ids, err := db.RunIDs(ctx, of, page)
 		if err != nil {
 			yield(index.Run{}, err)
 			return
@@ -82,6 +77,15 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 			}
 		}
 	}
+}
+
+// RunIDs returns the ids of what Runs yields.
+func (db *Reader) RunIDs(ctx context.Context, of index.Selection, page index.Page) ([]string, error) {
+	cond, args, err := selected(of, page)
+	if err != nil {
+		return nil, err
+	}
+	return db.listed(ctx, "SELECT x.run_id FROM runs x WHERE "+cond+" ORDER BY "+runOrder(page)+" LIMIT ?", append(args, limitOf(page)))
 }
 
 // selected returns a condition on runs x.

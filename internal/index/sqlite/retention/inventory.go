@@ -25,10 +25,11 @@ var (
 // sixty bytes for both.
 type inventory struct {
 	snapshot
-	runs       []held  // by number
-	number     []int32 // by row of runs, -1 for those that do not count
-	forest     []int32 // union-find forest by number: another run of the family, or itself
-	names      []int32 // by row of run_names, the number of the run or -1
+	runs       []held           // by number
+	number     []int32          // by row of runs, -1 for those that do not count
+	forest     []int32          // union-find forest by number: another run of the family, or itself
+	parents    map[int32]string // ids of those that are parents, by number
+	names      []int32          // by row of run_names, the number of the run or -1
 	holders    holders
 	chains     []int64         // by row of versions
 	tombstoned []bool          // by row of versions
@@ -268,93 +269,6 @@ func (e *inventory) readStays() error {
 	})
 }
 
-// readStored distributes the size of packs by raw size: exact enough to compare runs. What a plan frees is counted by members.
-func (e *inventory) readStored() error {
-	ratio := map[int64]float64{}
-	if err := e.walk("SELECT m.pack, sum(m.size), sum(m.raw_size) FROM members m GROUP BY m.pack", func(r *sqlx.Rows) error {
-		var pack, size, raw int64
-		err := r.Scan(&pack, &size, &raw)
-		ratio[pack] = float64(size) / float64(max(raw, 1))
-		return err
-	}); err != nil {
-		return err
-	}
-	stored := make([]float64, slices.Max(append([]int64{0}, e.chains...))+1)
-	if err := e.walk("SELECT chain, pack, size FROM extents", func(r *sqlx.Rows) error {
-		var chain, pack, size int64
-		err := r.Scan(&chain, &pack, &size)
-		if chain < int64(len(stored)) { // else of no version
-			stored[chain] += float64(size) * ratio[pack]
-		}
-		return err
-	}); err != nil {
-		return err
-	}
-	return e.share(stored)
-}
-
-// share gives every run the size of its versions, and the source of the first of these.
-func (e *inventory) share(stored []float64) error {
-	var id int64
-	var name string
-	return e.walk("SELECT v.id, s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source", func(r *sqlx.Rows) error {
-		if err := r.Scan(&id, &name); err != nil {
-			return err
-		}
-		at, _ := slices.BinarySearch(e.sources, name)
-		source, all := uint16(at+1), e.holders.of(id)
-		for _, run := range all {
-			x := &e.runs[run]
-			if x.source == 0 || source < x.source {
-				x.source = source
-			}
-			if e.tombstoned[id] {
-				continue
-			}
-			share := int64(stored[e.chains[id]]+0.5) / int64(len(all))
-			x.bytes += share
-			if _, yes := e.superseded[id]; yes {
-				x.earlier, x.earlierBytes = x.earlier+1, x.earlierBytes+share
-			}
-		}
-		return nil
-	})
-}
-
-// readParents reads parents, the first by id where several are stated, and joins families.
-func (e *inventory) readParents() error {
-	for i := range e.forest {
-		e.forest[i] = int32(i)
-	}
-	return e.walk(`SELECT l.kind, p.run, n.run FROM links l CROSS JOIN run_names p ON p.format = l.format AND p.native_id = l.from_id AND p.scope = l.from_scope
-		CROSS JOIN run_names n ON n.format = l.format AND n.native_id = l.to_id AND n.scope = l.to_scope
-		WHERE l.kind IN ('parent', 'fork') AND l.from_type IN ('run', 'conversation') AND l.to_type IN ('run', 'conversation') AND p.run <> n.run`, func(r *sqlx.Rows) error {
-		var kind string
-		var parent, child int64
-		if err := r.Scan(&kind, &parent, &child); err != nil {
-			return err
-		}
-		p, c := e.number[parent], e.number[child]
-		if p < 0 || c < 0 {
-			return nil
-		}
-		if x := &e.runs[c]; kind == "parent" && (x.parent < 0 || p < x.parent) {
-			x.parent = p
-		}
-		e.forest[e.family(p)] = e.family(c)
-		return nil
-	})
-}
-
-// family returns the run that represents the family of a run.
-func (e *inventory) family(run int32) int32 {
-	for e.forest[run] != run {
-		e.forest[run] = e.forest[e.forest[run]]
-		run = e.forest[run]
-	}
-	return run
-}
-
 // tiers in the order in which they lose more.
 var tiers = []string{"", "search", "payloads", "ledger"}
 
@@ -417,20 +331,4 @@ func (e *inventory) readThinned() error {
 		}
 	}
 	return nil
-}
-
-// readCosts sums costs as v_runs does, in nano-USD.
-func (e *inventory) readCosts() error {
-	return e.walk(`SELECT n.run, sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k INDEXED BY usage_cost_only ON k.run_name = a.id WHERE a.run = n.run
-		AND coalesce(k.native_conversation, a.native_id) = coalesce(u.native_conversation, n.native_id) AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
-		AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END))
-		FROM usage u JOIN run_names n ON n.id = u.run_name WHERE u.verdict = 0 GROUP BY 1`, func(r *sqlx.Rows) error {
-		var run int64
-		var cost *int64
-		err := r.Scan(&run, &cost)
-		if at := e.number[run]; at >= 0 && cost != nil {
-			e.runs[at].cost, e.runs[at].costKnown = *cost, true
-		}
-		return err
-	})
 }

@@ -82,7 +82,6 @@ func (e *inventory) Runs() iter.Seq2[*index.InventoryRun, error] {
 		var row, format int64
 		var tags string
 		var x index.InventoryRun
-		parents := map[int32]string{} // of one number
 		err := e.walk(`SELECT id, run_id, native_id, format, "group", project, flow, agent, status, outcome, coalesce(model,
 			(SELECT min(c.model) FROM conversations c WHERE c.run = runs.id HAVING min(c.model) = max(c.model))), title, coalesce(started, 0), coalesce(ended, 0),
 			attributes ->> '$.tags' FROM runs
@@ -92,9 +91,7 @@ func (e *inventory) Runs() iter.Seq2[*index.InventoryRun, error] {
 				engine.Text(&x.Model), engine.Text(&x.Title), &x.Started, &x.Ended, engine.Text(&tags)); err != nil {
 				return err
 			}
-			if err := e.fill(&x, row, parents); err != nil {
-				return err
-			}
+			e.fill(&x, row)
 			x.Format = e.formats[format]
 			x.Tags = index.SplitTags(tags)
 			if !yield(&x, nil) {
@@ -109,7 +106,7 @@ func (e *inventory) Runs() iter.Seq2[*index.InventoryRun, error] {
 }
 
 // fill adds what the versions of a run say of it.
-func (e *inventory) fill(x *index.InventoryRun, row int64, parents map[int32]string) error {
+func (e *inventory) fill(x *index.InventoryRun, row int64) {
 	x.Number = int(e.number[row])
 	h := &e.runs[x.Number]
 	x.Active, x.Bytes, x.Rows, x.Thinned, x.ParentNumber = max(x.Started, x.Ended, h.active), h.bytes, h.rows, tiers[h.thinned], int(h.parent)
@@ -119,19 +116,9 @@ func (e *inventory) fill(x *index.InventoryRun, row int64, parents map[int32]str
 	if h.source > 0 {
 		x.Source = e.sources[h.source-1]
 	}
-	if h.parent < 0 {
-		return nil
+	if h.parent >= 0 {
+		x.Parent = e.parents[h.parent]
 	}
-	id, known := parents[h.parent]
-	if !known {
-		if err := e.tx.GetContext(e.ctx, &id, "SELECT run_id FROM runs WHERE id = ?", e.runs[h.parent].row); err != nil {
-			return err
-		}
-		clear(parents)
-		parents[h.parent] = id
-	}
-	x.Parent = id
-	return nil
 }
 
 const inventoryVersions = `SELECT v.id, s.name, f.path, v.number, v.sha256, v.size, v.grave IS NOT NULL FROM `
