@@ -20,6 +20,7 @@ type Pattern struct {
 	text  string
 	runes []rune         // of the text; nil if it is not UTF-8, which JSON cannot hold
 	at    map[rune][]int // where each of them is in runes
+	short [256]bool      // whether a backslash and this byte stand for one of them
 	re    *regexp.Regexp
 }
 
@@ -63,6 +64,10 @@ func ParsePattern(s string) (*Pattern, error) {
 	}
 	for i, r := range p.runes {
 		p.at[r] = append(p.at[r], i)
+	}
+	for c := range p.short {
+		r, ok := shortEscape(rune(c))
+		p.short[c] = ok && p.at[r] != nil
 	}
 	return p, nil
 }
@@ -113,6 +118,7 @@ func (p *Pattern) find(b []byte) (all [][2]int) {
 // findEscaped appends the ranges of b that match and have an escape of JSON. Most escapes are passed over after a look at what follows
 // their backslashes.
 func (p *Pattern) findEscaped(b []byte, all [][2]int) [][2]int {
+	backslash := p.short['\\']
 	for at := 0; ; {
 		i := bytes.IndexByte(b[at:], '\\')
 		if i < 0 {
@@ -123,7 +129,7 @@ func (p *Pattern) findEscaped(b []byte, all [][2]int) [][2]int {
 		for end < len(b) && b[end] == '\\' {
 			end++
 		}
-		if p.at['\\'] == nil {
+		if !backslash {
 			at = max(at, end+1-1<<maxEscaped) // one escape has no more backslashes
 			if !p.mayBegin(b[end:]) {
 				at = end
@@ -141,8 +147,7 @@ func (p *Pattern) mayBegin(after []byte) bool {
 		return false
 	}
 	if after[0] != 'u' {
-		r, ok := shortEscape(rune(after[0]))
-		return ok && p.at[r] != nil
+		return p.short[after[0]]
 	}
 	r, n := unescapeHex(after, 1, 1)
 	return n == 0 || r == utf8.RuneError || p.at[r] != nil || strings.ContainsRune(`\"/bfnrtu0123456789abcdefABCDEF`, r)
