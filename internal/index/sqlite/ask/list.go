@@ -39,7 +39,7 @@ var runNumbers = map[string]string{
 	"ended":    "x.ended",
 	"duration": "x.ended - x.started",
 	"events":   ofRow("events"),
-	"tokens":   ofRow(where.SumKnown("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")),
+	"tokens":   usage.TokensOf("x.id"),
 	"cost":     ofRow("cost_microusd"),
 }
 
