@@ -57,7 +57,8 @@ func TestLifeExports(t *testing.T) {
 			// The next one has an answer that was written anew, and lacks what was deleted.
 			l.write("feb/conversations-000.json", export(chat("c1", "Sails and masts", 600, "m1 mend the sail", "m2 with thread", "m3 and the mast"), chat("c3", "Oars", 600, "o1 how long")))
 			l.ingestAndCheck("second", counts{runs: 3, conversations: 3, events: 5})
-			l.checkQuery("the later title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails and masts")
+			const titles = "SELECT r.title || ', ' || c.title FROM v_runs r JOIN v_conversations c USING (run_id) WHERE r.native_id = 'c1' AND c.counted = 1"
+			l.checkQuery("the later title", titles, "Sails and masts, Sails and masts")
 			l.checkQuery("the later words", "SELECT path FROM v_events WHERE counted = 1 AND attributes ->> 'id' = 'm2'", "feb/conversations-000.json")
 			l.checkSearch("thread", 1)
 			l.checkSearch("knot", 1)
@@ -77,6 +78,7 @@ func TestLifeExports(t *testing.T) {
 			l.write("old/conversations.json", first)
 			l.ingestAndCheck("late", counts{runs: 3, conversations: 3, events: 6})
 			l.checkQuery("as before", numbers, before...)
+			l.checkQuery("the later title", titles, "Sails and masts, Sails and masts")
 			l.checkCopy("laptop", counts{runs: 3, conversations: 3, events: 6})
 		})
 	}

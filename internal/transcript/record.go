@@ -62,7 +62,8 @@ type Conversation struct {
 	// Run is the native id of the run.
 	Run string `json:",omitzero"`
 	// Shared says that several originals together make up this conversation (partitions of a log, a file per
-	// message): their events are merged, ordered by Order and place, and identified by Event.ID. Otherwise
+	// message): their events are merged, ordered by Order and place, and identified by Event.ID; of what they state of
+	// the conversation the last holds, and of those with a Rank the one with the highest. Otherwise
 	// each original holds the whole conversation, and of several that do one counts: that with the highest Rank, then
 	// the newest version of a path, then the one with most events; the rest are versions or copies. A copy with Global
 	// events that no other original has was continued separately: it becomes a conversation of its own.

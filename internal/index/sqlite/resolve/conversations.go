@@ -292,10 +292,7 @@ func (c *Changes) electShared(run int64, group []*candidate, id func(...string) 
 			cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(a.number, b.number))
 	})
 	merged := *group[0]
-	for _, t := range group[1:] {
-		if t.verdict != schema.Counted {
-			continue
-		}
+	for _, t := range byRank(group) {
 		index.Overlay(&merged.Conversation, &t.Conversation)
 		if t.first.Valid && (!merged.first.Valid || t.first.Int64 < merged.first.Int64) {
 			merged.first = t.first
@@ -317,6 +314,27 @@ func (c *Changes) electShared(run int64, group []*candidate, id func(...string) 
 		}
 	}
 	return nil
+}
+
+// byRank returns the transcripts that count, in the order in which they state what is known of their conversation: a later one
+// replaces what those before it state. Those with a rank exchange places, so that the highest is the last of them.
+func byRank(group []*candidate) (counted []*candidate) {
+	var ranked []*candidate
+	for _, t := range group {
+		if t.verdict == schema.Counted {
+			counted = append(counted, t)
+			if t.rank > 0 {
+				ranked = append(ranked, t)
+			}
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b *candidate) int { return cmp.Compare(a.rank, b.rank) })
+	for i, t := range counted {
+		if t.rank > 0 {
+			counted[i], ranked = ranked[0], ranked[1:]
+		}
+	}
+	return counted
 }
 
 // rejudge has the events of a transcript judged again. Of those that counted, and that the next version of its file states as

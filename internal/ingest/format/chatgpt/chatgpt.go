@@ -37,7 +37,7 @@ var _ format.Zipped = chatgpt{}
 func (chatgpt) Name() string { return "chatgpt-export" }
 
 // Version counts changes of what Parse yields.
-func (chatgpt) Version() int { return 5 }
+func (chatgpt) Version() int { return 6 }
 
 const roleConversations = "conversations"
 

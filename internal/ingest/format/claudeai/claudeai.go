@@ -35,7 +35,7 @@ var _ format.Zipped = claudeai{}
 func (claudeai) Name() string { return "claude-ai-export" }
 
 // Version counts changes of what Parse yields.
-func (claudeai) Version() int { return 5 }
+func (claudeai) Version() int { return 6 }
 
 const (
 	roleConversations = "conversations"
