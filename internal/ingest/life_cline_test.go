@@ -42,6 +42,30 @@ func TestLifeCline(t *testing.T) {
 }
 
 // TestLifeCopilot has a session that is written line by line, and resumed.
+// TestLifeClineTitle has the manifest of a session name it, before and after its messages are there, and name it anew.
+func TestLifeClineTitle(t *testing.T) {
+	t.Parallel()
+	const dir = ".cline/data/sessions/s-1/s-1"
+	l := newLife(t, "cline")
+	title := func(why, want string) {
+		t.Helper()
+		l.checkQuery(why, "SELECT r.title || ', ' || c.title FROM v_runs r JOIN v_conversations c USING (run_id) WHERE c.counted = 1", want)
+	}
+	manifest := func(title string) string {
+		return fmt.Sprintf(`{"version":1,"session_id":"s-1","source":"cli","started_at":"2026-06-01T08:00:00Z","metadata":{"title":%q}}`, title)
+	}
+	l.write(dir+".messages.json", `{"version":1,"sessionId":"s-1","messages":[{"id":"m1","role":"user","content":"mend the shelf","ts":1780000200000}]}`)
+	l.ingestAndCheck("messages", counts{runs: 1, conversations: 1, events: 1})
+	title("the prompt", "mend the shelf, mend the shelf")
+	l.write(dir+".json", manifest("Shelf"))
+	l.ingestAndCheck("manifest", counts{runs: 1, conversations: 1, events: 1})
+	title("the manifest", "Shelf, Shelf")
+	l.write(dir+".json", manifest("A shelf"))
+	l.ingestAndCheck("renamed", counts{runs: 1, conversations: 1, events: 1})
+	title("the new name", "A shelf, A shelf")
+	l.checkFresh("renamed")
+}
+
 func TestLifeCopilot(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "copilot-cli")

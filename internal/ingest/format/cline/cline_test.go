@@ -91,7 +91,7 @@ func TestDeleted(t *testing.T) {
 			request(0, 1, 5, false), request(1, 9, 7, true), request(0, 10, 12, true)}, 12},
 		"rewound without a sum": {[]*transcript.Usage{request(0, 1, 5, false), request(1, 2, 7, false), request(0, 1, 5, false)}, 12},
 	} {
-		f := &transcript.Family{Usage: c.states}
+		f := &transcript.Family{Run: &transcript.Run{}, Usage: c.states}
 		New().(format.Resolver).Resolve(f)
 		counted := map[string]int64{}
 		for _, u := range f.Usage {
@@ -127,7 +127,7 @@ func TestCopies(t *testing.T) {
 		"a task, and forked":     {true, []*transcript.Hint{hint(hintResumed, "120"), hint(hintForked, "2500")}, 300},
 		"forked before anything": {false, []*transcript.Hint{hint(hintForked, "5"), hint(hintForked, "x")}, 10},
 	} {
-		f := &transcript.Family{Hints: append(c.more, turns...), Conversations: []*transcript.FamilyConversation{{Path: session, Events: 3}}}
+		f := &transcript.Family{Run: &transcript.Run{}, Hints: append(c.more, turns...), Conversations: []*transcript.FamilyConversation{{Path: session, Events: 3}}}
 		if c.task {
 			f.Conversations = append(f.Conversations, &transcript.FamilyConversation{Path: "tasks/s/ui_messages.json", Events: 1})
 		}

@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"cmp"
 	"math"
 	"path"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve sets the models of requests that do not state one, and the verdicts of requests that were deleted and of the copied
-// part of a session.
+// Resolve sets the models of requests that do not state one, the verdicts of requests that were deleted and of the copied part
+// of a session, and the title of a session, which stands in its manifest.
 func (cline) Resolve(f *transcript.Family) {
 	nameModels(f)
 	resolveDeleted(f)
@@ -21,6 +22,7 @@ func (cline) Resolve(f *transcript.Family) {
 		c.CopiedUntil = 0
 		if strings.HasSuffix(c.Path, ".messages.json") {
 			c.CopiedUntil = copied
+			c.Title = cmp.Or(f.Run.Title, c.Title)
 		}
 	}
 }
