@@ -68,6 +68,28 @@ func TestLifeAmpLedger(t *testing.T) {
 	l.checkFresh("the subagent by itself")
 }
 
+// TestLifeAmpForkBefore has a fork whose file comes before that of its origin: what it copied, with the ledger, was paid in the origin.
+func TestLifeAmpForkBefore(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "amp")
+	const entry = `{"id":"e0000000-0000-4000-8000-00000000000%d","timestamp":"%s","model":"claude-sonnet-4-5-20250929","tokens":{"input":500,"output":10},"operationType":"inference","toMessageId":1}`
+	first := ampTurn(0, "mend the basket")
+	fork := func(at string) string {
+		return fmt.Sprintf(`{"v":1,"id":%q,"created":1772000500000,"messages":[%s,%s],"originThreadID":%q,"forkPointIndex":1%s}`, ampA, first, ampTurn(0, "and the handle"), ampB, at)
+	}
+	l.write(ampFile(ampB), ampThread(ampB, "", first))
+	l.write(ampFile(ampA), fork(""))
+	l.ingestAndCheck("forked", counts{runs: 2, conversations: 2, events: 4, in: 2, out: 20, links: 1})
+	l.checkQuery("paid in the origin", "SELECT input_tokens FROM v_runs ORDER BY native_id", "1", "1")
+
+	before, after := fmt.Sprintf(entry, 1, "2026-02-25T06:13:21Z"), fmt.Sprintf(entry, 2, "2026-02-25T06:23:21Z")
+	l.write(ampFile(ampB), ampThread(ampB, `,"usageLedger":{"events":[`+before+`]}`, first))
+	l.write(ampFile(ampA), fork(`,"usageLedger":{"events":[`+before+","+after+`]}`))
+	l.ingestAndCheck("with a ledger", counts{runs: 2, conversations: 2, events: 4, in: 1000, out: 20, links: 1})
+	l.checkQuery("paid in the origin", "SELECT input_tokens FROM v_runs ORDER BY native_id", "500", "500")
+	l.checkFresh("with a ledger")
+}
+
 // TestLifeAmpOutputs has saved output twice. What orders the outputs of a thread is known of one before the other has it: then the first
 // lines of the other, which were a copy, may be what counts.
 func TestLifeAmpOutputs(t *testing.T) {

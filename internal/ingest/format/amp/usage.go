@@ -196,8 +196,21 @@ func (p *parser) emitUsage(m *message, u *transcript.Usage) {
 	if !strings.Contains(u.Model, "claude") && u.Model != "" && u.Input.N == 0 && u.CacheWrite.N > 0 {
 		u.Input, u.CacheWrite = u.CacheWrite, transcript.Known(0)
 	}
-	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N // a copy may have been made in the middle of an answer
+	u.Rank = 2 * (u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N) // a copy may have been made in the middle of an answer
+	if p.isHome(m, u) {
+		u.Rank++
+	}
 	p.Emit(u)
+}
+
+// isHome reports whether a request was made in this thread, rather than in the one that it is a fork of: as its message is, or, of an
+// entry of the ledger, as its time says.
+func (p *parser) isHome(m *message, u *transcript.Usage) bool {
+	if m != nil {
+		return !m.copied
+	}
+	forked := p.doc.Get("created").MilliTime()
+	return len(p.messages) == 0 || !p.messages[0].copied || !u.Time.Valid || !forked.Valid || u.Time.UnixMicro >= forked.UnixMicro
 }
 
 func credits(v jsontext.Value) transcript.Attributes {
