@@ -101,7 +101,7 @@ var casesOfAgents = map[string]caseTotals{
 	"copilot-cli/inside":  {Runs: 4, Conversations: 4, Problems: 2, User: 2, Input: 7, Output: 2},
 	"copilot-cli/layouts": {Runs: 1, Conversations: 1, User: 2, Assistant: 1, Requests: 1, Input: 7, Output: 2},
 	"copilot-cli/newest":  {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1},
-	"copilot-cli/odd":     {Runs: 1, Conversations: 1, Problems: 1, Calls: 1, Results: 1, CacheRead: 20},
+	"copilot-cli/odd":     {Runs: 1, Conversations: 1, Problems: 1, Assistant: 1, Calls: 2, Results: 1, CacheRead: 20},
 	"copilot-cli/stream": {Runs: 3, Conversations: 3, Problems: 4, User: 3, Assistant: 4, Reasoning: 1, Calls: 1, Results: 1,
 		Requests: 4, Input: 110, Output: 38, CacheRead: 100, CacheWrite: 10},
 	"copilot-cli/records": {Runs: 3, Conversations: 3, User: 5, Assistant: 5, Requests: 8, Input: 1200, Output: 195, CacheRead: 2200, CacheWrite: 500},

@@ -248,9 +248,9 @@ func TestLifeCodex(t *testing.T) {
 	l.checkCopy("laptop", all)
 }
 
-// TestLifeCodexForkOfLess has a fork whose copied history turns out, from another file, to be shorter than assumed: the lines after it are
-// the fork's own.
-func TestLifeCodexForkOfLess(t *testing.T) {
+// TestLifeCodexForkTwice has a fork of which there is another file, without the copied history: where that begins and ends in one file says
+// nothing of the other. What only the other states was used all the same.
+func TestLifeCodexForkTwice(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "codex")
 	said := codexHead(codexA, "") + codexTurn(codexA, 1) + codexLine("event_msg", `{"type":"collab_agent_spawn_end","call_id":"c1","new_thread_id":"`+claudeA+`"}`)
@@ -258,7 +258,8 @@ func TestLifeCodexForkOfLess(t *testing.T) {
 	l.write(codexDay+rollout(codexB), codexHead(codexB, `,"forked_from_id":"`+codexA+`"`)+said+codexTurn(codexB, 3))
 	l.ingestAndCheck("forked", counts{runs: 2, conversations: 2, events: 4, in: 30, out: 9, links: 2})
 	l.write("kept/"+rollout(codexB), codexHead(codexB, "")+codexTurn("other", 1))
-	l.ingestAndCheck("of less", counts{runs: 2, conversations: 2, events: 6, in: 40, out: 12, links: 3})
+	l.ingestAndCheck("twice", counts{runs: 2, conversations: 2, events: 4, in: 40, out: 12, links: 2})
+	l.checkFresh("twice")
 }
 
 // TestForkThatWasSpawned has a thread that is a copy of the one that spawned it. That is one link.
