@@ -41,7 +41,6 @@ func TestLifeCline(t *testing.T) {
 	l.checkCopy("laptop", counts{runs: 1, conversations: 1, events: 2, in: 150, out: 25, cost: 20000})
 }
 
-// TestLifeCopilot has a session that is written line by line, and resumed.
 // TestLifeClineTitle has the manifest of a session name it, before and after its messages are there, and name it anew.
 func TestLifeClineTitle(t *testing.T) {
 	t.Parallel()
@@ -66,6 +65,28 @@ func TestLifeClineTitle(t *testing.T) {
 	l.checkFresh("renamed")
 }
 
+// TestLifeClineForkRewritten has a fork whose file is written anew with longer copied messages: each state of the file has them up to another
+// place.
+func TestLifeClineForkRewritten(t *testing.T) {
+	t.Parallel()
+	const dir = ".cline/data/sessions/s-2/s-2"
+	l := newLife(t, "cline")
+	messages := func(copied string) string {
+		return fmt.Sprintf(`{"version":1,"sessionId":"s-2","messages":[{"id":"m1","role":"user","content":%q,"ts":1780000000000},`+
+			`{"id":"m2","role":"assistant","content":"mended","ts":1780000001000},{"id":"m3","role":"user","content":"now the door","ts":1780000300000},`+
+			`{"id":"m4","role":"assistant","content":"hung","ts":1780000301000}]}`, copied)
+	}
+	l.write(dir+".json", `{"version":1,"session_id":"s-2","source":"cli","started_at":"2026-05-28T20:26:40Z",`+
+		`"metadata":{"fork":{"forkedFromSessionId":"s-1","forkedAt":"2026-05-28T20:30:00Z"}}}`)
+	own := counts{runs: 1, conversations: 1, events: 2, links: 1}
+	for _, copied := range []string{"mend the shelf", strings.Repeat("mend the shelf ", 100), "mend it"} {
+		l.write(dir+".messages.json", messages(copied))
+		l.ingestAndCheck(fmt.Sprintf("%d bytes", len(copied)), own)
+	}
+	l.checkFresh("as it is now")
+}
+
+// TestLifeCopilot has a session that is written line by line, and resumed.
 func TestLifeCopilot(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, "copilot-cli")

@@ -113,14 +113,14 @@ func TestDeleted(t *testing.T) {
 func TestCopies(t *testing.T) {
 	const session = "sessions/s/s.messages.json"
 	hint := func(key, value string) *transcript.Hint { return &transcript.Hint{Run: "s", Key: key, Value: value} }
-	turns := []*transcript.Hint{hint(hintTurn, "1000\t10"), hint(hintTurn, "2000\t200"), hint(hintTurn, "3000\t300"), hint(hintTurn, "2000\t220")}
+	turns := []*transcript.Hint{hint(hintTurn, "1000\t10"), hint(hintTurn, "2000\t200"), hint(hintTurn, "3000\t300"), hint(hintTurn, "2000\t220")} // two at once
 	for name, c := range map[string]struct {
 		task bool
 		more []*transcript.Hint
 		want int64
 	}{
 		"its own":                {false, nil, 0},
-		"forked":                 {false, []*transcript.Hint{hint(hintForked, "1500")}, 220},
+		"forked":                 {false, []*transcript.Hint{hint(hintForked, "1500")}, 200},
 		"forked, not gone on":    {false, []*transcript.Hint{hint(hintForked, "3500")}, math.MaxInt64},
 		"a task, that is there":  {true, []*transcript.Hint{hint(hintResumed, "120")}, 120},
 		"a task, that is gone":   {false, []*transcript.Hint{hint(hintResumed, "120")}, 0},

@@ -17,48 +17,49 @@ import (
 func (cline) Resolve(f *transcript.Family) {
 	nameModels(f)
 	resolveDeleted(f)
-	copied := copiedUntil(f)
 	for _, c := range f.Conversations {
 		c.CopiedUntil = 0
 		if strings.HasSuffix(c.Path, ".messages.json") {
-			c.CopiedUntil = copied
+			c.CopiedUntil = copiedUntil(f, f.HintsOf(c))
 			c.Title = cmp.Or(f.Run.Title, c.Title)
 		}
 	}
 }
 
-// copiedUntil returns the offset at which a session's own messages begin: at the first prompt since it was forked or imported, and
-// after the history of a task if the archive has the task, too.
-func copiedUntil(f *transcript.Family) int64 {
-	forked, task, offset := int64(math.MinInt64), false, int64(0)
+// copiedUntil returns the offset at which a session's own messages begin, in the file that gives these hints: at the first prompt since it was
+// forked or imported, which its manifest states, and after the history of a task if the archive has the task, too.
+func copiedUntil(f *transcript.Family, hints []*transcript.Hint) int64 {
+	forked, task := int64(math.MinInt64), false
 	for _, c := range f.Conversations {
 		if file, ok := taskFiles[path.Base(c.Path)]; ok && file.role == roleUI && c.Events > 0 {
 			task = true
 		}
 	}
 	for _, h := range f.Hints {
-		at, err := strconv.ParseInt(h.Value, 10, 64)
-		switch {
-		case err != nil:
-		case h.Key == hintForked:
+		if at, err := strconv.ParseInt(h.Value, 10, 64); err == nil && h.Key == hintForked {
 			forked = max(forked, at)
-		case h.Key == hintResumed && task:
-			offset = at
+		}
+	}
+	resumed, first, prompt := int64(0), int64(math.MaxInt64), int64(math.MaxInt64)
+	for _, h := range hints {
+		switch h.Key {
+		case hintResumed:
+			if at, err := strconv.ParseInt(h.Value, 10, 64); err == nil && task {
+				resumed = at
+			}
+		case hintTurn:
+			stamp, offset, _ := strings.Cut(h.Value, "\t")
+			ms, err := strconv.ParseInt(stamp, 10, 64)
+			at, err2 := strconv.ParseInt(offset, 10, 64)
+			if err == nil && err2 == nil && ms >= forked && (ms < first || ms == first && at < prompt) {
+				first, prompt = ms, at
+			}
 		}
 	}
 	if forked == math.MinInt64 {
-		return offset
+		return resumed
 	}
-	first, promptOffset := int64(math.MaxInt64), int64(math.MaxInt64)
-	for _, h := range f.Hints {
-		stamp, offset, _ := strings.Cut(h.Value, "\t")
-		ms, err := strconv.ParseInt(stamp, 10, 64)
-		at, err2 := strconv.ParseInt(offset, 10, 64)
-		if h.Key == hintTurn && err == nil && err2 == nil && ms >= forked && ms <= first {
-			first, promptOffset = ms, at // of several states of the file, the last
-		}
-	}
-	return max(offset, promptOffset)
+	return max(resumed, prompt)
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.

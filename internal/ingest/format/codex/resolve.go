@@ -100,10 +100,7 @@ func (codex) Resolve(f *transcript.Family) {
 // copiedUntil returns the offset at which a thread's own history begins in a file, and whether the archive lacks a thread from which lines may
 // have been copied. Of a thread whose file the program has written anew there are hints of both files.
 func copiedUntil(f *transcript.Family, v *transcript.FamilyConversation) (until int64, missing bool) {
-	hints := v.Hints
-	if len(hints) == 0 { // a copy of another original
-		hints = f.Hints
-	}
+	hints := f.HintsOf(v)
 	isPaginated := v.Attributes[historyMode] == paginated
 	own, inherits := int64(math.MaxInt64), false
 	for _, h := range hints {

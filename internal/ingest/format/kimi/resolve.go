@@ -13,13 +13,7 @@ import (
 // Resolve decides what of a session was copied from another one and which of two statements of its tokens counts, and sets fields from
 // the metadata files.
 func (kimi) Resolve(f *transcript.Family) {
-	ownStart, migrated := int64(0), false
-	forked, missing := false, false
-	for _, h := range f.Hints {
-		if h.Key == hintOwn {
-			ownStart = max(ownStart, offsetOf(h.Value))
-		}
-	}
+	forked, migrated, missing := false, false, false
 	for _, h := range f.Hints {
 		if h.Key != hintOrigin && h.Key != hintMigrated {
 			continue
@@ -28,9 +22,6 @@ func (kimi) Resolve(f *transcript.Family) {
 		missing = missing || !stored
 		forked = forked || stored && h.Key == hintOrigin
 		migrated = migrated || stored && h.Key == hintMigrated
-	}
-	if ownStart == 0 { // no message since it was made
-		ownStart = math.MaxInt64
 	}
 	ends := map[string]int64{} // where the copied part ends; a copy of the file may lack the line that states it
 	for _, c := range f.Conversations {
@@ -45,7 +36,7 @@ func (kimi) Resolve(f *transcript.Family) {
 			c.CopiedUntil = cmp.Or(forkOf(c), ends[c.ID])
 		}
 		if migrated {
-			c.CopiedUntil = max(c.CopiedUntil, ownStart)
+			c.CopiedUntil = max(c.CopiedUntil, ownStart(f.HintsOf(c)))
 		}
 		if missing {
 			facts := transcript.Attributes{"origin_missing": true}
@@ -54,6 +45,17 @@ func (kimi) Resolve(f *transcript.Family) {
 		}
 	}
 	resolveUsage(f.Usage, f.Run)
+}
+
+// ownStart returns the offset of the first line that was not written when a file was made, by its hints; there may be none yet.
+func ownStart(hints []*transcript.Hint) int64 {
+	at := int64(0)
+	for _, h := range hints {
+		if h.Key == hintOwn {
+			at = max(at, offsetOf(h.Value))
+		}
+	}
+	return cmp.Or(at, math.MaxInt64)
 }
 
 // forkedAt is the attribute of a conversation with the offset of the line that ends the part a fork copied. Each version of a wire has
