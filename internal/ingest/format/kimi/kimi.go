@@ -36,7 +36,7 @@ var (
 func (kimi) Name() string { return "kimi" }
 
 // Version counts changes of what Parse yields.
-func (kimi) Version() int { return 8 }
+func (kimi) Version() int { return 9 }
 
 // The roles of the files.
 const (
