@@ -36,11 +36,18 @@ func isNotice(text string) bool {
 
 var noticeStarts = append([]string{"<file_content ", "[TASK RESUMPTION]"}, resumeWarnings...)
 
+// maxElements is how many elements around a prompt are taken off. The program puts at most one of each kind there; each is looked for
+// in all of the prompt.
+const maxElements = 4
+
 // typed returns a prompt without the elements that the program puts around it: <mode_notice> before it, and
 // <user_input mode="…">, which has it inside, as <user_command slash="…"> does.
 func typed(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
-	for strings.HasPrefix(prompt, "<") {
+	for range maxElements {
+		if !strings.HasPrefix(prompt, "<") {
+			break
+		}
 		name, _, _ := strings.Cut(prompt[1:min(len(prompt), 20)], ">")
 		name, _, _ = strings.Cut(name, " ")
 		_, rest, ok := strings.Cut(prompt, ">")
