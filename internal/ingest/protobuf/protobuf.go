@@ -33,7 +33,7 @@ var ErrMalformed = errors.New("no protobuf message")
 func (m Message) JSON(b []byte) ([]byte, error) { return m.appendJSON(nil, b) }
 
 func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
-	found := make([][][]byte, len(m)) // the JSON of each field's values
+	found := make([][]byte, len(m)) // the JSON of each field; of a list, with a comma before each value
 	for len(b) > 0 {
 		number, v, rest, err := next(b)
 		if err != nil {
@@ -44,19 +44,24 @@ func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
 		if at < 0 || v.skipped {
 			continue
 		}
-		one, err := m[at].json(v)
-		if err != nil {
-			return nil, err
-		}
-		if !m[at].List {
+		if m[at].List {
+			found[at] = append(found[at], ',')
+		} else {
 			found[at] = found[at][:0]
 		}
-		found[at] = append(found[at], one)
+		if found[at], err = m[at].appendValue(found[at], v); err != nil {
+			return nil, err
+		}
 	}
 	begin := len(dst)
-	for at, values := range found {
-		if len(values) > 0 {
-			dst = m[at].appendMember(append(dst, ','), values)
+	for at, f := range m {
+		switch values := found[at]; {
+		case len(values) == 0:
+		case f.List:
+			dst = append(strconv.AppendQuote(append(dst, ','), f.Name), ":["...)
+			dst = append(append(dst, values[1:]...), ']')
+		default:
+			dst = append(append(strconv.AppendQuote(append(dst, ','), f.Name), ':'), values...)
 		}
 	}
 	if len(dst) == begin {
@@ -66,44 +71,29 @@ func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// appendMember appends the name and the values of a field.
-func (f Field) appendMember(dst []byte, values [][]byte) []byte {
-	dst = append(strconv.AppendQuote(dst, f.Name), ':')
-	if !f.List {
-		return append(dst, values[0]...)
-	}
-	dst = append(dst, '[')
-	for i, v := range values {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, v...)
-	}
-	return append(dst, ']')
-}
-
-// json returns one value of the field.
-func (f Field) json(v value) ([]byte, error) {
+// appendValue appends one value of the field.
+func (f Field) appendValue(dst []byte, v value) ([]byte, error) {
 	switch {
 	case v.bytes == nil:
-		return strconv.AppendUint(nil, v.number, 10), nil
+		return strconv.AppendUint(dst, v.number, 10), nil
 	case f.Message != nil:
-		return f.Message.appendJSON(nil, v.bytes)
+		return f.Message.appendJSON(dst, v.bytes)
 	case f.Packed:
-		return numbers(v.bytes)
+		return appendNumbers(dst, v.bytes)
 	}
-	return json.Marshal(string(v.bytes))
+	text, err := json.Marshal(string(v.bytes))
+	return append(dst, text...), err
 }
 
-// numbers returns packed numbers as an array.
-func numbers(b []byte) ([]byte, error) {
-	dst := []byte{'['}
-	for len(b) > 0 {
+// appendNumbers appends packed numbers as an array.
+func appendNumbers(dst, b []byte) ([]byte, error) {
+	dst = append(dst, '[')
+	for first := true; len(b) > 0; first = false {
 		n, size := protowire.ConsumeVarint(b)
 		if size < 0 {
 			return nil, ErrMalformed
 		}
-		if len(dst) > 1 {
+		if !first {
 			dst = append(dst, ',')
 		}
 		dst, b = strconv.AppendUint(dst, n, 10), b[size:]
