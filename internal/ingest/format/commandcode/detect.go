@@ -43,7 +43,6 @@ func (f commandCode) Detect(h format.Head) format.Claim {
 	if f.Withholds(h) {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
-	known, rewritten := inspect(h.Bytes)
 	claim := format.Claim{Strength: format.Certain, Root: projectsOf(h.Path)}
 	switch name := path.Base(h.Path); {
 	case isSidecar(name) && claim.Root != "":
@@ -52,10 +51,15 @@ func (f commandCode) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	case strings.HasSuffix(name, metaExt) && claim.Root != "":
 		claim.Role = roleMeta
-	case path.Ext(name) == sessionExt && (claim.Root != "" || known):
+	case path.Ext(name) == sessionExt:
+		known, rewritten := inspect(h.Bytes)
 		claim.Role, claim.Log = roleSession, !rewritten
-		if claim.Root == "" {
+		switch {
+		case claim.Root != "":
+		case known:
 			claim.Strength = format.Likely
+		default:
+			return format.Claim{}
 		}
 	default:
 		return format.Claim{}
