@@ -144,7 +144,8 @@ type parser struct {
 	start      int64 // of the document in the file
 	doc        jsontext.Value
 	id         string // of the thread
-	isSubagent bool   // the thread is a subagent's
+	created    transcript.Time
+	isSubagent bool // the thread is a subagent's
 	messages   []message
 	calls      map[string]string // names of tool calls, by id
 	ledger     ledger

@@ -22,7 +22,7 @@ type message struct {
 
 // thread yields the records of the document.
 func (p *parser) thread() {
-	p.isSubagent = p.doc.Get("mainThreadID").Str() != ""
+	p.created, p.isSubagent = p.doc.Get("created").MilliTime(), p.doc.Get("mainThreadID").Str() != ""
 	p.assignKeys()
 	p.ledger.read(p)
 	p.emitRun()
@@ -117,7 +117,7 @@ func (p *parser) emitRun() {
 	run := transcript.Run{
 		ID: p.id, Rank: rankThread, Title: p.doc.Get("title").Str(), Project: pathOf(tree.Get("uri"), tree.Get("displayName").Str()),
 		Branch: strings.TrimPrefix(tree.Get("repository", "ref").Str(), "refs/heads/"), Version: first.Get("platform", "clientVersion").Str(),
-		Started: p.doc.Get("created").MilliTime(), Child: p.isSubagent,
+		Started: p.created, Child: p.isSubagent,
 	}
 	for i := range p.messages {
 		m := &p.messages[i]

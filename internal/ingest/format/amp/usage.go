@@ -79,7 +79,7 @@ func (l *ledger) covers(m *message) bool {
 
 // emitAllUsage yields the usage of ledger entries, of messages that the ledger does not cover, and of the requests of tools.
 func (p *parser) emitAllUsage() {
-	now := p.doc.Get("created").MilliTime()
+	now := p.created
 	for i := range p.messages {
 		m := &p.messages[i]
 		if m.at.Valid {
@@ -209,8 +209,7 @@ func (p *parser) isHome(m *message, u *transcript.Usage) bool {
 	if m != nil {
 		return !m.copied
 	}
-	forked := p.doc.Get("created").MilliTime()
-	return len(p.messages) == 0 || !p.messages[0].copied || !u.Time.Valid || !forked.Valid || u.Time.UnixMicro >= forked.UnixMicro
+	return len(p.messages) == 0 || !p.messages[0].copied || !u.Time.Valid || !p.created.Valid || u.Time.UnixMicro >= p.created.UnixMicro
 }
 
 func credits(v jsontext.Value) transcript.Attributes {
