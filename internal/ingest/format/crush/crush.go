@@ -36,7 +36,7 @@ var (
 func (crush) Name() string { return "crush" }
 
 // Version counts changes of what Parse yields.
-func (crush) Version() int { return 3 }
+func (crush) Version() int { return 4 }
 
 // The roles of the files.
 const (

@@ -31,12 +31,6 @@ func (p *parser) row(v jsontext.Value) {
 	}
 }
 
-// The keys of hints from a session's own row to its conversation.
-const (
-	hintModel = "model"
-	hintChild = "child"
-)
-
 // placeholders are the titles of sessions until a model has found a better one, and of all sub-agents.
 var placeholders = map[string]bool{"Untitled Session": true, "New Session": true, "New Agent Session": true}
 
@@ -56,9 +50,7 @@ func (p *parser) sessionRow(v jsontext.Value, id, parent string) {
 			link.Attributes = transcript.Attributes{"call": call}
 		}
 		p.Emit(link)
-		p.Hint(p.Session, hintChild, "yes", p.Row.Origin)
 	}
-	p.Hint(p.Session, hintModel, model, p.Row.Origin)
 	p.Uncounted(transcript.KindLifecycle, "session", started)
 	p.usage(v, model, provider, started)
 }
@@ -98,8 +90,7 @@ func (p *parser) usage(v jsontext.Value, model, provider string, at transcript.T
 
 // Resolve sets the fields of a conversation from the metadata of its session.
 func (crush) Resolve(f *transcript.Family) {
-	hints := f.GreatestHints()
 	for _, c := range f.Conversations {
-		c.Title, c.Model, c.Child = f.Run.Title, hints[hintModel], hints[hintChild] != ""
+		c.Title, c.Model, c.Child = f.Run.Title, f.Run.Model, f.Run.Child
 	}
 }

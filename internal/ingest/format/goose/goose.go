@@ -39,7 +39,7 @@ var (
 func (goose) Name() string { return "goose" }
 
 // Version counts changes of what Parse yields.
-func (goose) Version() int { return 9 }
+func (goose) Version() int { return 10 }
 
 // The roles of the files.
 const (

@@ -51,14 +51,6 @@ func (p *parser) entry(v jsontext.Value) {
 	}
 }
 
-// The keys of hints from a session's own row to its conversation.
-const (
-	hintProject = "project"
-	hintModel   = "model"
-	hintMode    = "mode"
-	hintChild   = "child"
-)
-
 // placeholder matches the names that the program gives to sessions until a model has named them, which it can be told not to ask.
 var placeholder = lazyregexp.New(`^(CLI Session|New session( [0-9]+)?)$`)
 
@@ -88,12 +80,6 @@ func (p *parser) sessionRow(v jsontext.Value, rank int) {
 		p.Emit(&transcript.Run{ID: of, Named: true})
 		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.Session), Origin: p.Row.Origin})
 	}
-	p.Hint(p.Session, hintProject, run.Project, p.Row.Origin)
-	p.Hint(p.Session, hintModel, model, p.Row.Origin)
-	p.Hint(p.Session, hintMode, mode, p.Row.Origin)
-	if run.Child {
-		p.Hint(p.Session, hintChild, "yes", p.Row.Origin)
-	}
 	p.Uncounted(transcript.KindLifecycle, "session", started)
 	p.sessionTotal(v, model, started)
 }
@@ -108,9 +94,8 @@ func modelOf(config jsontext.Value) string {
 
 // Resolve sets the fields of a conversation from the metadata of its session.
 func (goose) Resolve(f *transcript.Family) {
-	hints := f.GreatestHints()
+	mode, _ := f.Run.Attributes["mode"].(string)
 	for _, c := range f.Conversations {
-		c.Title, c.Project, c.Model, c.Mode = f.Run.Title, hints[hintProject], hints[hintModel], hints[hintMode]
-		c.Child = hints[hintChild] != ""
+		c.Title, c.Project, c.Model, c.Mode, c.Child = f.Run.Title, f.Run.Project, f.Run.Model, mode, f.Run.Child
 	}
 }

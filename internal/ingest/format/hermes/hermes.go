@@ -37,7 +37,7 @@ var (
 func (hermes) Name() string { return "hermes" }
 
 // Version counts changes of what Parse yields.
-func (hermes) Version() int { return 3 }
+func (hermes) Version() int { return 4 }
 
 // The roles of the files.
 const (

@@ -156,7 +156,6 @@ func (m *message) titleOf(content jsontext.Value) {
 	if title := format.Title(contentText(content)); title != "" {
 		m.hasTitle = true
 		m.Emit(&transcript.Run{ID: m.Session, Rank: m.runRank(), Title: title})
-		m.Hint(m.Session, hintPrompt, title, m.Row.Origin)
 	}
 }
 

@@ -47,7 +47,6 @@ func (p *parser) logLine(v jsontext.Value) {
 		run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: v.Get("model").Str(), Started: v.Get("timestamp").TimeOrUnix()}
 		run.Attributes.Set("source", v.Get("platform").Str())
 		p.Emit(run)
-		p.Hint(p.Session, hintModel, run.Model, p.Row.Origin)
 		p.Uncounted(transcript.KindLifecycle, "session_meta", run.Started)
 	case v.Get("role").IsString():
 		p.emitConversation()
@@ -78,7 +77,6 @@ func (p *parser) snapshot() {
 	run := &transcript.Run{ID: p.Session, Rank: rankFile, Model: doc.Get("model").Str(), Started: doc.Get("session_start").TimeOrUnix(), Ended: doc.Get("last_updated").TimeOrUnix()}
 	run.Attributes.Set("source", doc.Get("platform").Str())
 	p.Emit(run)
-	p.Hint(p.Session, hintModel, run.Model, at)
 	p.messages(messages)
 }
 
@@ -109,16 +107,6 @@ func (p *parser) messages(all jsontext.Value) {
 	}
 }
 
-// The keys of hints from a session to its conversation.
-const (
-	hintTitle   = "title"
-	hintPrompt  = "title of the prompt"
-	hintProject = "project"
-	hintBranch  = "branch"
-	hintModel   = "model"
-	hintChild   = "child"
-)
-
 // facts yields what is known of a session. In a database it does not by itself make a run that counts: a session may be created before
 // its first message, and it stays when its messages are deleted.
 func (p *parser) facts(v jsontext.Value) {
@@ -143,13 +131,6 @@ func (p *parser) facts(v jsontext.Value) {
 			p.Emit(&transcript.Run{ID: of.session, Named: true})
 		}
 		p.Emit(&transcript.Link{Kind: of.kind, From: transcript.RunEnd(of.session), To: transcript.RunEnd(p.Session), Origin: p.Row.Origin})
-	}
-	p.Hint(p.Session, hintTitle, run.Title, p.Row.Origin)
-	p.Hint(p.Session, hintProject, run.Project, p.Row.Origin)
-	p.Hint(p.Session, hintBranch, run.Branch, p.Row.Origin)
-	p.Hint(p.Session, hintModel, run.Model, p.Row.Origin)
-	if of.child {
-		p.Hint(p.Session, hintChild, "yes", p.Row.Origin)
 	}
 }
 
@@ -205,12 +186,7 @@ var resets = map[string]bool{
 
 // Resolve sets the fields of a conversation from what is known of its session.
 func (hermes) Resolve(f *transcript.Family) {
-	hints := f.GreatestHints()
-	title := hints[hintTitle]
-	if title == "" {
-		title = hints[hintPrompt]
-	}
 	for _, c := range f.Conversations {
-		c.Title, c.Project, c.Branch, c.Model, c.Child = title, hints[hintProject], hints[hintBranch], hints[hintModel], hints[hintChild] != ""
+		c.Title, c.Project, c.Branch, c.Model, c.Child = f.Run.Title, f.Run.Project, f.Run.Branch, f.Run.Model, f.Run.Child
 	}
 }
