@@ -225,3 +225,18 @@ func TestLifeKiroEditor(t *testing.T) {
 	w.countKiro("moved", s.dir, want)
 	w.checkReindex("editor")
 }
+
+// TestLifeKiroRenamed has a session that gets another title and model, which come before the first ones in the alphabet.
+func TestLifeKiroRenamed(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	id := kiroID(907)
+	dir := ".kiro/sessions/c25a05601239adfe/" + id + "/"
+	s.write(dir+"messages.jsonl", `{"id":"x1","timestamp":"2026-09-22T08:00:00.000Z","payload":{"type":"user","content":"paint"}}`+"\n")
+	for _, said := range [][3]string{{"Paint it", "gpt-5", "/home/ada/shop"}, {"A shelf", "claude-sonnet-4.5", "/home/ada/inn"}} {
+		s.write(dir+"session.json", fmt.Sprintf(`{"schemaVersion":"1.0.0","id":%q,"title":%q,"modelId":%q,"workspacePaths":[%q]}`, id, said[0], said[1], said[2]))
+		w.ingest("home", s.dir, ".")
+		if got, want := w.query("SELECT title || '|' || model || '|' || project FROM v_conversations WHERE counted"), strings.Join(said[:], "|"); strings.Join(got, ",") != want {
+			t.Errorf("conversation %q, want %q", got, want)
+		}
+	}
+}

@@ -41,7 +41,7 @@ var (
 func (kiro) Name() string { return "kiro" }
 
 // Version counts changes of what Parse yields.
-func (kiro) Version() int { return 3 }
+func (kiro) Version() int { return 4 }
 
 // The roles of the files.
 const (

@@ -175,8 +175,6 @@ func (p *parser) meta() {
 		p.Emit(&transcript.Run{ID: of, Named: true})
 		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(of), To: transcript.RunEnd(p.run), Origin: p.origin})
 	}
-	p.Hint(p.run, hintTitle, run.Title, p.origin)
-	p.Hint(p.run, hintProject, run.Project, p.origin)
 	p.Hint(p.run, hintModel, doc.Get("modelId").Str(), p.origin)
 	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)
 }

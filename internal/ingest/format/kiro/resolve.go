@@ -9,11 +9,9 @@ import (
 
 // The keys of hints from a session's metadata to its conversation.
 const (
-	hintTitle   = "title"
-	hintProject = "project"
-	hintModel   = "model"
-	hintChild   = "child"
-	hintTurn    = "turn" // "<key of its usage>\t<message>": a message of a turn that states tokens
+	hintModel = "model"
+	hintChild = "child"
+	hintTurn  = "turn" // "<key of its usage>\t<message>": a message of a turn that states tokens
 )
 
 // Resolve sets the fields of a conversation from the metadata of its session. What early versions of the editor wrote does not count where the
@@ -26,9 +24,9 @@ func (kiro) Resolve(f *transcript.Family) {
 	}
 	for _, c := range f.Conversations {
 		if c.ID == conversation {
-			c.Title = cmp.Or(hints[hintTitle], c.Title)
+			c.Title = cmp.Or(f.Run.Title, c.Title)
 		}
-		c.Project, c.Model = cmp.Or(hints[hintProject], c.Project), cmp.Or(chosen(hints[hintModel]), c.Model, hints[hintModel])
+		c.Project, c.Model = cmp.Or(f.Run.Project, c.Project), cmp.Or(f.Run.Model, c.Model, hints[hintModel])
 		c.Child = c.Child || hints[hintChild] != ""
 		if early := c.Order == orderWorkspace || len(c.Order) > 1; early && moved && c.Verdict == transcript.Counted {
 			c.Verdict = transcript.DuplicateOf

@@ -35,8 +35,6 @@ func (p *parser) session() {
 	if parent != "" && parent != p.run {
 		p.child(parent)
 	}
-	p.Hint(p.run, hintTitle, run.Title, p.origin)
-	p.Hint(p.run, hintProject, run.Project, p.origin)
 	p.Hint(p.run, hintModel, model, p.origin)
 	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)
 	for n, turn := range state.Get("conversation_metadata", "user_turn_metadatas").Numbered() {
