@@ -110,3 +110,26 @@ func TestLifeKimiCLI(t *testing.T) {
 	l.ingestAndCheck("a request is stated again", all)
 	l.checkCopy("laptop", all)
 }
+
+// TestKimiForksOfNothing has two forks of a session that is gone, and a fork of one of them: what they have copied is in all of them, and its
+// requests were made once.
+func TestKimiForksOfNothing(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "kimi")
+	mark := func(n int) string { return fmt.Sprintf(`{"type":"forked","time":17900000090%02d}`, n) + "\n" }
+	kimiC, gone := strings.TrimSuffix(kimiB, "b")+"c", strings.TrimSuffix(kimiB, "b")+"d"
+	copied := kimiHead + kimiTurn(1) + kimiTurn(2) + mark(1)
+	for n, session := range []string{kimiA, kimiB} {
+		l.write(kimiFile(session, "main"), copied+kimiTurn(3+n))
+		l.write(kimiStore+session+"/state.json", kimiState("Basket", `,"forkedFrom":"`+gone+`"`))
+	}
+	l.write(kimiFile(kimiC, "main"), copied+kimiTurn(3)+mark(2)+kimiTurn(5))
+	l.write(kimiStore+kimiC+"/state.json", kimiState("Basket", `,"forkedFrom":"`+kimiA+`"`))
+	want := counts{runs: 3, conversations: 3, events: 6 + 6 + 2, in: 50, out: 15, links: 3}
+	l.ingestAndCheck("forks", want)
+	l.checkFresh("forks")
+	l.write(kimiFile(gone, "main"), kimiHead+kimiTurn(1)+kimiTurn(2))
+	want.runs, want.conversations, want.events = 4, 4, 4+2+2+2
+	l.ingestAndCheck("the origin", want)
+	l.checkFresh("the origin")
+}

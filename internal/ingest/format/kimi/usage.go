@@ -15,7 +15,7 @@ var (
 	wireTokens = tokenNames{"input_other", "output", "input_cache_read", "input_cache_creation"}
 )
 
-// The marks in usage keys of Kimi Code, after the run id.
+// The marks in usage keys of Kimi Code, after the run id if the line has no time.
 const (
 	recordMark = " record "
 	stepMark   = " step "
@@ -41,8 +41,12 @@ func (p *parser) readUsage(l line, v jsontext.Value, of tokenNames, mark string)
 		return nil
 	}
 	if mark != "" {
-		// Kimi Code rewrites the file for another protocol version, so offsets are no identity.
-		u.Key = p.uniqueKey(p.run + mark + string(l.clock.Raw()) + " " + l.model.Str() + " " + countsText(u))
+		// Kimi Code rewrites the file for another protocol version, so offsets are no identity, and copies it into forks, whose origin may be gone.
+		of := ""
+		if !l.at.Valid {
+			of = p.run
+		}
+		u.Key = p.uniqueKey(of + mark + string(l.clock.Raw()) + " " + l.model.Str() + " " + countsText(u))
 	}
 	return u
 }
