@@ -165,6 +165,42 @@ func TestLifeKiroSessions(t *testing.T) {
 	}
 }
 
+// TestLifeKiroRewound has a conversation that was copied from the database, with what a hook had added, and is taken back to its first turn: the program
+// makes a session that begins with copies of the lines and of what the turn cost.
+func TestLifeKiroRewound(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	id, rewound := kiroID(909), kiroID(809) // the copy's path comes first
+	const hook = `"additional_context":"the shop is open\n"`
+	b := newBase(s, kiroBase, qTables)
+	b.do(kiroTables)
+	b.kiroSays("/home/ada/shop", id, kiroState(id, "null", strings.Replace(kiroTurn(1), `"additional_context":""`, hook, 1)), 2)
+	want := counts{runs: 1, conversations: 1, events: 6, calls: 1, results: 1}
+	w.countKiro("with a hook", s.dir, want)
+
+	turn := func(n int) string {
+		return fmt.Sprintf(`{"loop_id":{"rand":%d},"message_ids":[%q],"input_token_count":%d,"output_token_count":1,"metering_usage":[{"value":0.5,"unit":"credit"}]}`, n, kiroID(n), 100+n)
+	}
+	session := func(id, more string, turns ...string) {
+		s.write(kiroLogs+id+".json", fmt.Sprintf(`{"session_id":%q,"cwd":"/"%s,"session_state":{"conversation_metadata":{"user_turn_metadatas":[%s]}}}`, id, more, strings.Join(turns, ",")))
+	}
+	copied := strings.Replace(kiroLogged(1, 501), `,"meta":{`, `,"meta":{"additionalContext":"the shop is open",`, 1)
+	again := copied + kiroLogged(3, 503) + `{"version":"v1","kind":"Compaction","data":{"summary":"All is mended."}}` + "\n"
+	session(id, `,"exported_from_v1":true`, turn(3))
+	s.write(kiroLogs+id+".jsonl", again+kiroLogged(5, 505))
+	want.events, want.calls, want.results, want.in, want.out = 17, 3, 3, 103, 1
+	w.countKiro("copied", s.dir, want)
+	session(rewound, fmt.Sprintf(`,"parent_session_id":%q,"session_created_reason":"rewind"`, id), turn(3), turn(7))
+	s.write(kiroLogs+rewound+".jsonl", again+kiroLogged(7, 507))
+	want.runs, want.conversations, want.links = 2, 2, 1
+	want.events, want.calls, want.results, want.in, want.out = 22, 4, 4, 210, 2
+	w.countKiro("rewound", s.dir, want)
+	if got := w.query("SELECT kind || ' ' || from_native_id || ' ' || to_native_id FROM v_links WHERE counted"); strings.Join(got, ", ") != "fork "+id+" "+rewound {
+		t.Errorf("links %q", got)
+	}
+	w.checkReindex("rewound")
+}
+
 // TestLifeKiroTurns has a conversation whose requests state tokens, in a session whose turns state them, too: the first turn has that request.
 func TestLifeKiroTurns(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,17 @@ func promptID(at transcript.Time, text jsontext.Value) string {
 	return "prompt " + strconv.FormatInt(at.UnixMicro/1e6, 10) + " " + hashOf(text)
 }
 
+// contextID identifies what hooks added to a prompt: by the prompt, since a copy of the text begins with the summary of what was said before.
+func contextID(prompt string) string {
+	if prompt == "" {
+		return ""
+	}
+	return prompt + "/context"
+}
+
+// summaryID identifies a summary by its text.
+func summaryID(text jsontext.Value) string { return "summary of messages " + hashOf(text) }
+
 func hashOf(v jsontext.Value) string {
 	h := fnv.New64a()
 	h.Write([]byte(v.Str()))

@@ -241,9 +241,14 @@ func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Time, v j
 
 // child says that another run started this one.
 func (p *parser) child(parent string) {
-	p.Emit(&transcript.Run{ID: parent, Named: true})
-	p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.run), Origin: p.origin})
+	p.linked("parent", parent)
 	p.Hint(p.run, hintChild, "yes", p.origin)
+}
+
+// linked yields a link from another run to this one.
+func (p *parser) linked(kind, from string) {
+	p.Emit(&transcript.Run{ID: from, Named: true})
+	p.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(p.run), Origin: p.origin})
 }
 
 // titled sets the title of the conversation to that of its first prompt.

@@ -1,6 +1,7 @@
 package kiro
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -36,7 +37,7 @@ func (p *parser) logged(v jsontext.Value) {
 		}
 	case "Compaction":
 		if summary := data.Get("summary"); summary.IsString() && !summary.IsBlank() {
-			b.emit(p.event(transcript.KindCompaction, "system", kind, "summary "+hashOf(summary), summary))
+			b.emit(global(p.event(transcript.KindCompaction, "system", kind, summaryID(summary), summary)))
 		}
 	case "ResetTo", "CancelledPrompt", "Clear":
 		p.aside(transcript.KindLifecycle, kind, b.at, v, nil)
@@ -67,11 +68,11 @@ func (b *blocks) emit(e *transcript.Event) {
 
 // prompt yields a prompt, which is one event with all its texts and images, and what hooks added to it.
 func (b *blocks) prompt(data jsontext.Value) {
-	if added := data.Get("meta", "additionalContext"); added.IsString() && !added.IsBlank() {
-		b.emit(b.event(transcript.KindSystem, "system", "additionalContext", b.numbered("context"), added))
-	}
 	var e *transcript.Event
-	images := 0
+	id, images := b.promptID(data.Get("content")), 0
+	if added := data.Get("meta", "additionalContext"); added.IsString() && !added.IsBlank() {
+		b.emit(global(b.event(transcript.KindSystem, "system", "additionalContext", contextID(id), added)))
+	}
 	for block := range data.Get("content").Items() {
 		text := block.Get("data")
 		switch {
@@ -79,10 +80,6 @@ func (b *blocks) prompt(data jsontext.Value) {
 			images++
 		case !block.Get("kind").Is("text") || text.IsBlank():
 		case e == nil:
-			id := promptID(b.at, text)
-			if id == "" {
-				id = b.id
-			}
 			e = b.event(transcript.KindMessage, "user", b.kind, id, text)
 			b.titled(text)
 		default:
@@ -90,7 +87,7 @@ func (b *blocks) prompt(data jsontext.Value) {
 		}
 	}
 	if e == nil && images > 0 {
-		e = b.event(transcript.KindMessage, "user", b.kind, b.id, data.Get("content"))
+		e = b.event(transcript.KindMessage, "user", b.kind, id, data.Get("content"))
 	}
 	if e == nil {
 		return
@@ -98,7 +95,17 @@ func (b *blocks) prompt(data jsontext.Value) {
 	if images > 0 {
 		e.Attributes.Set("images", images)
 	}
-	b.emit(e)
+	b.emit(global(e))
+}
+
+// promptID identifies a prompt by its first text, or else by the message.
+func (b *blocks) promptID(content jsontext.Value) string {
+	for block := range content.Items() {
+		if text := block.Get("data"); block.Get("kind").Is("text") && !text.IsBlank() {
+			return cmp.Or(promptID(b.at, text), b.id)
+		}
+	}
+	return b.id
 }
 
 // numbered returns an id for something in the message.

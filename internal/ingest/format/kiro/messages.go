@@ -172,8 +172,7 @@ func (p *parser) meta() {
 		p.child(parent)
 	}
 	if of := convertedFrom(p.run); of != "" {
-		p.Emit(&transcript.Run{ID: of, Named: true})
-		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(of), To: transcript.RunEnd(p.run), Origin: p.origin})
+		p.linked("fork", of)
 	}
 	p.Hint(p.run, hintModel, doc.Get("modelId").Str(), p.origin)
 	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)

@@ -54,9 +54,9 @@ func (p *parser) summary(v jsontext.Value) {
 		p.aside(transcript.KindUnknown, "summary", transcript.Time{}, v, nil)
 		return
 	}
-	e := p.event(transcript.KindCompaction, "system", "summary", "summary "+hashOf(text), text)
+	e := p.event(transcript.KindCompaction, "system", "summary", summaryID(text), text)
 	e.Time, e.Model = meta.Get("stream_end_timestamp_ms").MilliTime(), meta.Get("model_id").Str()
-	p.say(e)
+	p.say(global(e))
 }
 
 // readSummary returns the text of a summary, which is no string if it has none, and what the request for it stated.

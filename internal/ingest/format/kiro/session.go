@@ -20,10 +20,10 @@ func (p *parser) session() {
 	p.begin(cmp.Or(doc.Get("session_id").Str(), p.run), "")
 	state := doc.Get("session_state")
 	model := state.Get("rts_model_state", "model_info", "model_id").Str()
-	parent := doc.Get("parent_session_id").Str()
+	parent, rewound := doc.Get("parent_session_id").Str(), doc.Get("session_created_reason").Is("rewind")
 	run := &transcript.Run{
 		ID: p.run, Named: true, Rank: rankSession, Title: format.Title(doc.Get("title").Str()), Project: doc.Get("cwd").Str(), Model: chosen(model),
-		Agent: state.Get("agent_name").Str(), Started: doc.Get("created_at").Time(), Ended: doc.Get("updated_at").Time(), Child: parent != "",
+		Agent: state.Get("agent_name").Str(), Started: doc.Get("created_at").Time(), Ended: doc.Get("updated_at").Time(), Child: parent != "" && !rewound,
 	}
 	run.Attributes.Set("imported_from", doc.Get("imported_from").Str())
 	if doc.Get("exported_from_v1").Bool() == transcript.Yes {
@@ -32,7 +32,11 @@ func (p *parser) session() {
 	p.named = true
 	p.Emit(run)
 	p.at(doc)
-	if parent != "" && parent != p.run {
+	switch {
+	case parent == "" || parent == p.run:
+	case rewound:
+		p.linked("fork", parent)
+	default:
 		p.child(parent)
 	}
 	p.Hint(p.run, hintModel, model, p.origin)
@@ -46,7 +50,7 @@ func (p *parser) session() {
 	}
 }
 
-// turn yields what a turn cost, if the service has told: credits, rarely tokens.
+// turn yields what a turn cost, if the service has told: credits, rarely tokens. A session that was rewound has a copy of it, with the same messages.
 func (p *parser) turn(v jsontext.Value, n int, model string) {
 	at := v.Get("end_timestamp").Time()
 	if !at.Valid {
@@ -68,7 +72,7 @@ func (p *parser) turn(v jsontext.Value, n int, model string) {
 	if id == "" {
 		id = strconv.Itoa(n)
 	}
-	u.Run, u.Conversation, u.Key, u.Origin, u.Time = p.run, conversation, "turn "+p.run+" "+id, p.origin, at
+	u.Run, u.Conversation, u.Key, u.Origin, u.Time = p.run, conversation, "turn "+cmp.Or(firstText(v.Get("message_ids")).Str(), p.run)+" "+id, p.origin, at
 	u.Model = cmp.Or(v.Get("model").Str(), model)
 	if requests := v.Get("total_request_count").Count(); requests.N > 0 {
 		u.Requests = v.Get("total_request_count").Tokens()

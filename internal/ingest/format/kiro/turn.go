@@ -80,7 +80,11 @@ func (t *turn) user(v jsontext.Value, sent transcript.Time) {
 		at = sent
 	}
 	if added := v.Get("additional_context"); added.IsString() && !added.IsBlank() {
-		t.emit(t.event(transcript.KindSystem, "system", "additional_context", t.beside("/context", added), added), at)
+		id := t.beside("/context", added)
+		if prompt := v.Get("content", "Prompt", "prompt"); prompt.IsString() && !prompt.IsBlank() {
+			id = cmp.Or(contextID(promptID(t.asked, prompt)), id)
+		}
+		t.emit(global(t.event(transcript.KindSystem, "system", "additional_context", id, added)), at)
 	}
 	for form, body := range v.Get("content").Fields() {
 		for result := range body.Get("tool_use_results").Items() {
@@ -99,7 +103,7 @@ func (t *turn) user(v jsontext.Value, sent transcript.Time) {
 			e.Attributes.Set("images", n)
 		}
 		t.titled(prompt)
-		t.emit(e, at)
+		t.emit(global(e), at)
 	}
 }
 
