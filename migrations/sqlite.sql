@@ -833,6 +833,7 @@ INSERT INTO goose_db_version ("version_id", "is_applied") VALUES (11, 1);
 INSERT INTO goose_db_version ("version_id", "is_applied") VALUES (12, 1);
 INSERT INTO goose_db_version ("version_id", "is_applied") VALUES (13, 1);
 INSERT INTO goose_db_version ("version_id", "is_applied") VALUES (14, 1);
+INSERT INTO goose_db_version ("version_id", "is_applied") VALUES (15, 1);
 INSERT INTO verdicts ("id", "name") VALUES (0, 'counted');
 INSERT INTO verdicts ("id", "name") VALUES (1, 'duplicate');
 INSERT INTO verdicts ("id", "name") VALUES (2, 'copied history');

@@ -61,3 +61,54 @@ func TestBriefUpgrade(t *testing.T) {
 		t.Errorf("keys %q, want %q", got, wantKeys)
 	}
 }
+
+// TestForksUpgrade: of the links that an older program has derived from copied events, those go that stated links tell.
+func TestForksUpgrade(t *testing.T) {
+	run := func(i int, id, of string) indextest.Original {
+		o := original(i)
+		if o.Records = (records{&transcript.Run{ID: id}, event(id, "one", true, 0)}); of != "" {
+			o.Records = append(o.Records, &transcript.Link{Kind: "fork", From: transcript.End{Type: "run", ID: of}, To: transcript.End{Type: "run", ID: id}})
+		}
+		return o
+	}
+	db := newDB(t)
+	if err := db.Commit(t.Context(), indextest.Batch("p", run(0, "c", "b"), run(1, "b", "a"), run(2, "a", ""), run(3, "e", ""))); err != nil {
+		t.Fatal(err)
+	}
+	const derived = "SELECT from_id || to_id FROM links WHERE derived = 1 ORDER BY 1"
+	want := scalars(t, db, derived)
+	if len(want) == 0 {
+		t.Fatal("nothing was copied to a run that states no fork")
+	}
+	const as = `INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id, to_conversation, format,
+		statement, uncounted, derived, line, offset, length) SELECT version, edge + 1, kind, from_type, from_scope, ?, '', to_type, to_scope, ?, '', format, statement, 0, 1, 0, 0, 0
+		FROM links WHERE derived = 0 LIMIT 1`
+	for _, ends := range []string{"cb", "ca", "ac", "ec"} {
+		if _, err := db.w.Exec(as, ends[:1], ends[1:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.w.Exec("DELETE FROM goose_db_version WHERE version_id >= 15"); err != nil {
+		t.Fatal(err)
+	}
+	path := db.Path()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got := scalars(t, again, derived); !slices.Equal(got, want) {
+		t.Errorf("derived links %q, want %q", got, want)
+	}
+}
+
+func scalars(t *testing.T, db *DB, query string) (all []string) {
+	t.Helper()
+	if err := db.r.Select(&all, query); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
