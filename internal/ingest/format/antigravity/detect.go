@@ -91,10 +91,13 @@ func detectDatabase(h format.Head) format.Claim {
 
 // detectMeta claims what the server for other editors states of a conversation beside its database.
 func detectMeta(h format.Head) format.Claim {
-	if v, _ := jsontext.ParsePrefix(h.Bytes); isPlaced(h.Path) && v.Get("cwd").IsString() {
-		return format.Claim{Strength: format.Certain, Role: roleMeta}
+	if !isPlaced(h.Path) {
+		return format.Claim{}
 	}
-	return format.Claim{}
+	if v, _ := jsontext.ParsePrefix(h.Bytes); !v.Get("cwd").IsString() {
+		return format.Claim{}
+	}
+	return format.Claim{Strength: format.Certain, Role: roleMeta}
 }
 
 // inspect reads the objects in the head until one is a step. foreign says that there are whole objects, and none is.
