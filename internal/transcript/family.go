@@ -31,22 +31,13 @@ func (f *Family) GreatestHints() map[string]string {
 	return values
 }
 
-// HintsOf returns the hints of the original of a conversation, by which places in it are told: those of all originals where it is a copy of
-// another, which has them. Read only.
-func (f *Family) HintsOf(c *FamilyConversation) []*Hint {
-	if len(c.Hints) == 0 {
-		return f.Hints
-	}
-	return c.Hints
-}
-
 // FamilyConversation is a conversation with what the index knows about it.
 type FamilyConversation struct {
 	Conversation
 	Path    string // of the original in its source
 	Verdict Verdict
 	Events  int64 // counted events
-	// Hints are those of Family.Hints that this original gives: see Family.HintsOf. Read only.
+	// Hints are those of Family.Hints that this original gives: places in it mean nothing in another one. Read only.
 	Hints []*Hint
 	// CopiedUntil may be set: events and usage before this offset of the original are copied history.
 	CopiedUntil int64

@@ -127,7 +127,7 @@ func TestCopies(t *testing.T) {
 		"a task, and forked":     {true, []*transcript.Hint{hint(hintResumed, "120"), hint(hintForked, "2500")}, 300},
 		"forked before anything": {false, []*transcript.Hint{hint(hintForked, "5"), hint(hintForked, "x")}, 10},
 	} {
-		f := &transcript.Family{Run: &transcript.Run{}, Hints: append(c.more, turns...), Conversations: []*transcript.FamilyConversation{{Path: session, Events: 3}}}
+		f := &transcript.Family{Run: &transcript.Run{}, Hints: append(c.more, turns...), Conversations: []*transcript.FamilyConversation{{Path: session, Events: 3, Hints: append(c.more, turns...)}}}
 		if c.task {
 			f.Conversations = append(f.Conversations, &transcript.FamilyConversation{Path: "tasks/s/ui_messages.json", Events: 1})
 		}

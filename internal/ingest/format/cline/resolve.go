@@ -20,7 +20,7 @@ func (cline) Resolve(f *transcript.Family) {
 	for _, c := range f.Conversations {
 		c.CopiedUntil = 0
 		if strings.HasSuffix(c.Path, ".messages.json") {
-			c.CopiedUntil = copiedUntil(f, f.HintsOf(c))
+			c.CopiedUntil = copiedUntil(f, c.Hints)
 			c.Title = cmp.Or(f.Run.Title, c.Title)
 		}
 	}

@@ -19,7 +19,6 @@ type sessionMeta struct {
 	role, nickname, path                   string
 	branch, commit, repository             string
 	started, written                       transcript.Time
-	paginated                              bool   // the layout from 0.153 on, in which earlier files may have been written anew
 	hasBase                                bool   // the history before this file is in another one, so nothing is copied
 	base                                   string // thread of that file
 	baseEnd, ownFrom                       transcript.Count
@@ -40,8 +39,6 @@ func readMeta(v jsontext.Value) (m sessionMeta) {
 			m.originator = f.Str()
 		case "model_provider":
 			m.provider = f.Str()
-		case "history_mode":
-			m.paginated = f.Is(paginated)
 		case "history_base":
 			m.hasBase, m.base, m.baseEnd = f.IsObject(), f.Get("thread_id").Str(), f.Get("end_ordinal_exclusive").Count()
 		case "subagent_history_start_ordinal":
@@ -180,14 +177,10 @@ func (p *parser) emitHeader(at *transcript.Origin) {
 		ID: p.thread, Rank: rank, Project: m.cwd, Branch: m.branch, Agent: m.role, Version: m.version,
 		Started: m.started, Child: child, Attributes: attrs,
 	})
-	conversation := &transcript.Conversation{
+	p.Emit(&transcript.Conversation{
 		ID: p.conversation, Run: p.thread, Project: m.cwd, Branch: m.branch, Agent: m.role,
 		Version: m.version, Started: m.started, Child: child,
-	}
-	if m.paginated {
-		conversation.Attributes = transcript.Attributes{historyMode: paginated}
-	}
-	p.Emit(conversation)
+	})
 	if m.subagent && m.path != "" {
 		p.name(format.Title(path.Base(m.path))) // its task; its prompt is encrypted
 	}

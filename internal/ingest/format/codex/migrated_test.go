@@ -13,7 +13,7 @@ import (
 func TestMigrated(t *testing.T) {
 	for i, want := range []string{"Explore the templates", "checkout 840 ms"} {
 		file := formattest.Originals(t, New(), "testdata/migrated")[i]
-		family := transcript.Family{Hints: kept[*transcript.Hint](file), Conversations: []*transcript.FamilyConversation{{Conversation: *kept[*transcript.Conversation](file)[0]}}}
+		family := transcript.Family{Conversations: []*transcript.FamilyConversation{{Conversation: *kept[*transcript.Conversation](file)[0], Hints: kept[*transcript.Hint](file)}}}
 		codex{}.Resolve(&family)
 		until := family.Conversations[0].CopiedUntil
 		for _, e := range kept[*transcript.Event](file) {
@@ -43,20 +43,27 @@ func TestReplayWithoutHead(t *testing.T) {
 		own = `{"type":"turn_context","payload":{"turn_id":"019f7eca-1245-7000-8000-000000000052","model":"gpt-5.5"}}` + "\n"
 	)
 	for lines, want := range map[string]int{head + copied + own: len(head + copied), head + own: 0} {
-		family := transcript.Family{Related: map[string][]*transcript.Hint{parent: {}}}
-		for _, r := range formattest.Check(t, New(), formattest.Input{Role: roleRollout, Path: "rollout.jsonl", Bytes: []byte(lines)}) {
-			switch r := r.(type) {
-			case *transcript.Hint:
-				family.Hints = append(family.Hints, r)
-			case *transcript.Conversation:
-				family.Conversations = []*transcript.FamilyConversation{{Conversation: *r}}
-			}
-		}
-		codex{}.Resolve(&family)
-		if until := family.Conversations[0].CopiedUntil; until != int64(want) {
-			t.Errorf("own history begins at %d, want %d", until, want)
+		file := stated(t, lines)
+		codex{}.Resolve(&transcript.Family{Related: map[string][]*transcript.Hint{parent: {}}, Conversations: []*transcript.FamilyConversation{file}})
+		if file.CopiedUntil != int64(want) {
+			t.Errorf("own history begins at %d, want %d", file.CopiedUntil, want)
 		}
 	}
+}
+
+// stated returns what a file states of its thread.
+func stated(t *testing.T, lines string) *transcript.FamilyConversation {
+	t.Helper()
+	v := &transcript.FamilyConversation{}
+	for _, r := range formattest.Check(t, New(), formattest.Input{Role: roleRollout, Path: "rollout.jsonl", Bytes: []byte(lines)}) {
+		switch r := r.(type) {
+		case *transcript.Hint:
+			v.Hints = append(v.Hints, r)
+		case *transcript.Conversation:
+			v.Conversation = *r
+		}
+	}
+	return v
 }
 
 // TestMigratedFork has both files of a fork: the one that the program wrote first, and the one that it made of it, which is shorter.
@@ -73,16 +80,7 @@ func TestMigratedFork(t *testing.T) {
 	var want []int64
 	for _, start := range []string{head + copied + strings.Repeat(`{"type":"event_msg","payload":{"type":"agent_message","message":"so"}}`+"\n", 9), head + `,"history_mode":"paginated"` + copied} {
 		want = append(want, int64(len(start)))
-		for _, r := range formattest.Check(t, New(), formattest.Input{Role: roleRollout, Path: "rollout.jsonl", Bytes: []byte(start + own)}) {
-			switch r := r.(type) {
-			case *transcript.Hint:
-				family.Hints = append(family.Hints, r)
-			case *transcript.Conversation:
-				if len(family.Conversations) < len(want) {
-					family.Conversations = append(family.Conversations, &transcript.FamilyConversation{Conversation: *r})
-				}
-			}
-		}
+		family.Conversations = append(family.Conversations, stated(t, start+own))
 	}
 	codex{}.Resolve(&family)
 	for i, v := range family.Conversations {

@@ -21,21 +21,10 @@ const (
 	hintFork   = "fork"   // thread that this one was forked from
 	hintReplay = "replay" // parent whose head is in this file too
 
-	hintPaginated = "paginated-turn" // as hintTurn, in a file of the paginated layout: one that was written anew has other offsets
-	hintPage      = "page-turn"      // as hintTurn, in a continuation
-	hintInherits  = "inherits"       // the parent's lines come first, and the head says how many
-	hintOwn       = "own"            // offset of the first line after them
+	hintPage     = "page-turn" // as hintTurn, in a continuation
+	hintInherits = "inherits"  // the parent's lines come first, and the head says how many
+	hintOwn      = "own"       // offset of the first line after them
 )
-
-// The attribute of a conversation whose file has the paginated layout.
-const historyMode, paginated = "history_mode", "paginated"
-
-func turnKey(isPaginated bool) string {
-	if isPaginated {
-		return hintPaginated
-	}
-	return hintTurn
-}
 
 // turns assigns every turn a name: its turn_id or, in versions without one, a checksum of all items up to it, which is the
 // same where these items were copied.
@@ -98,12 +87,10 @@ func (codex) Resolve(f *transcript.Family) {
 }
 
 // copiedUntil returns the offset at which a thread's own history begins in a file, and whether the archive lacks a thread from which lines may
-// have been copied. Of a thread whose file the program has written anew there are hints of both files.
+// have been copied. Only what the file itself says of that holds: one that the program has written anew has other offsets.
 func copiedUntil(f *transcript.Family, v *transcript.FamilyConversation) (until int64, missing bool) {
-	hints := f.HintsOf(v)
-	isPaginated := v.Attributes[historyMode] == paginated
 	own, inherits := int64(math.MaxInt64), false
-	for _, h := range hints {
+	for _, h := range v.Hints {
 		switch h.Key {
 		case hintInherits:
 			inherits = true
@@ -113,16 +100,16 @@ func copiedUntil(f *transcript.Family, v *transcript.FamilyConversation) (until 
 			}
 		}
 	}
-	if isPaginated && inherits {
+	if inherits {
 		return own, false
 	}
-	for _, h := range hints {
+	for _, h := range v.Hints {
 		if h.Key != hintFork && h.Key != hintReplay {
 			continue
 		}
 		origin, stored := f.Related[h.Value]
 		if stored {
-			until = max(until, firstOwnTurn(v.Run, turnsOf(hints, turnKey(isPaginated)), origin))
+			until = max(until, firstOwnTurn(v.Run, turnsOf(v.Hints, hintTurn), origin))
 		}
 		missing = missing || !stored
 	}
@@ -135,7 +122,7 @@ func isStream(v *transcript.FamilyConversation) bool { return v.ID == v.Run+stre
 // been rolled back since.
 func firstOwnTurn(thread string, own []turnAt, origin []*transcript.Hint) int64 {
 	originTurns := map[string]bool{}
-	for _, t := range turnsOf(origin, hintTurn, hintPaginated, hintPage) {
+	for _, t := range turnsOf(origin, hintTurn, hintPage) {
 		originTurns[t.id] = true
 	}
 	for _, t := range own {

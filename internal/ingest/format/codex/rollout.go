@@ -146,7 +146,7 @@ func (p *parser) turn(e *transcript.Event, payload jsontext.Value) {
 	p.began(e, id)
 	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
 		p.tier, p.answered = p.nextTier, false
-		key := turnKey(p.head.paginated)
+		key := hintTurn
 		if p.isContinuation() {
 			key = hintPage
 		}

@@ -18,7 +18,7 @@ func TestMissingOrigin(t *testing.T) {
 	files := formattest.Originals(t, New(), "testdata/forks")
 	origin, fork := files[0], files[1]
 	thread := kept[*transcript.Conversation](fork)[0]
-	family := transcript.Family{Hints: kept[*transcript.Hint](fork), Conversations: []*transcript.FamilyConversation{{Conversation: *thread}}}
+	family := transcript.Family{Conversations: []*transcript.FamilyConversation{{Conversation: *thread, Hints: kept[*transcript.Hint](fork)}}}
 	codex{}.Resolve(&family)
 	if v := family.Conversations[0]; v.CopiedUntil != 0 || v.Attributes["origin_missing"] != true {
 		t.Errorf("copied until %d, attributes %v", v.CopiedUntil, v.Attributes)
@@ -31,7 +31,7 @@ func TestMissingOrigin(t *testing.T) {
 	if v.Attributes["origin_missing"] != nil || v.CopiedUntil == 0 {
 		t.Errorf("copied until %d, attributes %v", v.CopiedUntil, v.Attributes)
 	}
-	family.Related[from] = family.Hints
+	family.Related[from] = family.Conversations[0].Hints
 	codex{}.Resolve(&family)
 	events := kept[*transcript.Event](fork)
 	if last := events[len(events)-1]; family.Conversations[0].CopiedUntil <= last.Origin.Offset {

@@ -36,7 +36,7 @@ func (kimi) Resolve(f *transcript.Family) {
 			c.CopiedUntil = cmp.Or(forkOf(c), ends[c.ID])
 		}
 		if migrated {
-			c.CopiedUntil = max(c.CopiedUntil, ownStart(f.HintsOf(c)))
+			c.CopiedUntil = max(c.CopiedUntil, ownStart(c.Hints))
 		}
 		if missing {
 			facts := transcript.Attributes{"origin_missing": true}

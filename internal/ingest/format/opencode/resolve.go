@@ -73,7 +73,7 @@ func markCopied(f *transcript.Family, second map[string]bool) {
 		msg, key := messageOf(c.Path)
 		switch {
 		case c.Rank == rankStream:
-			c.CopiedUntil = copiedUntil(c.Order, f.HintsOf(c), second)
+			c.CopiedUntil = copiedUntil(c.Order, c.Hints, second)
 		case copied[key+"\t"+msg]:
 			c.CopiedUntil = math.MaxInt64
 		default:
