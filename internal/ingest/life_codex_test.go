@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -68,4 +69,30 @@ func TestLifeCodexStreamAndRollout(t *testing.T) {
 		l.ingestAndCheck("resumed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
 		l.checkFresh("resumed")
 	}
+}
+
+// TestCodexStreamTitle has the saved output of a thread that was resumed: its title is the first answer, whatever the others say, and whichever
+// file is seen first or cut.
+func TestCodexStreamTitle(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "codex")
+	const titles = "SELECT r.title || '|' || c.title FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.counted"
+	say := func(n int, text string) string { return strings.Replace(codexStream(codexA, n), "mended", text, 1) }
+	second := say(2, "Zinc bucket")
+	l.write("ci/2.jsonl", second)
+	l.ingestAndCheck("second", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 20, out: 6})
+	l.checkQuery("second", titles, "Zinc bucket|Zinc bucket")
+	first := say(1, "Amber basket")
+	cut := strings.Index(first, `{"type":"turn.completed"`)
+	l.write("ci/3.jsonl", first[:cut])
+	l.ingestAndCheck("first began", counts{runs: 1, conversations: 1, events: 6, calls: 2, results: 2, in: 20, out: 6})
+	l.checkQuery("first began", titles, "Zinc bucket|Zinc bucket")
+	l.append("ci/3.jsonl", first[cut:])
+	l.write("ci/1.jsonl", say(3, "Mended basket"))
+	l.ingestAndCheck("all", counts{runs: 1, conversations: 1, events: 9, calls: 3, results: 3, in: 30, out: 9})
+	l.checkQuery("all", titles, "Amber basket|Amber basket")
+	l.checkFresh("all")
+	l.write(codexDay+rollout(codexA), codexHead(codexA, "")+codexTurn(codexA, 1))
+	l.ingestAndCheck("rollout", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.checkQuery("rollout", "SELECT title FROM v_runs", "mend the basket")
 }

@@ -67,8 +67,10 @@ func (t *turns) begin(id string, offset int64) string {
 // conversation gets the attribute origin_missing.
 func (codex) Resolve(f *transcript.Family) {
 	hasRollout := slices.ContainsFunc(f.Conversations, func(v *transcript.FamilyConversation) bool { return !isStream(v) && v.Events > 0 })
+	title := streamTitle(f.Conversations)
 	for _, v := range f.Conversations {
 		if isStream(v) {
+			v.Title = title
 			if v.CopiedUntil = 0; hasRollout {
 				v.CopiedUntil, v.Verdict = math.MaxInt64, transcript.CopiedHistory
 			}
@@ -84,6 +86,21 @@ func (codex) Resolve(f *transcript.Family) {
 			v.Attributes = attrs
 		}
 	}
+}
+
+// streamTitle returns the title of the first stream that has one: the others have only what was said later, and the title of an earlier version
+// may be one of a later process.
+func streamTitle(all []*transcript.FamilyConversation) string {
+	var first *transcript.FamilyConversation
+	for _, v := range all {
+		if isStream(v) && v.Title != "" && v.Verdict != transcript.EarlierVersion && (first == nil || v.Order < first.Order) {
+			first = v
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return first.Title
 }
 
 // copiedUntil returns the offset at which a thread's own history begins in a file, and whether the archive lacks a thread from which lines may

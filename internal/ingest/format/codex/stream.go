@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -82,15 +83,15 @@ func (p *parser) startProcess(thread string) {
 	p.thread, p.conversation = thread, thread+streamSuffix
 	if p.streams[thread] == nil {
 		p.streams[thread] = &streamed{}
-		p.describeStream("", unordered)
+		p.describeStream("", unordered, math.MinInt32)
 	}
 }
 
 // describeStream yields run and conversation. The streams of a thread are ordered by their first totals of tokens, one without a total
-// comes last.
-func (p *parser) describeStream(title, order string) {
+// comes last. Their title counts if nothing else gives the thread one, and that of the first stream before the others'.
+func (p *parser) describeStream(title, order string, rank int) {
 	began := format.TimeOfUUID(p.thread) // no line has a time
-	p.Emit(&transcript.Run{ID: p.thread, Title: title, Started: began})
+	p.Emit(&transcript.Run{ID: p.thread, Rank: rank, Title: title, Started: began})
 	p.Emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Shared: true, Order: order, Title: title, Started: began})
 }
 
@@ -179,7 +180,7 @@ func (p *parser) streamTitle(answer *transcript.Event) {
 	}
 	if title := format.Title(strings.Clone(answer.Parts[0].Text)); title != "" {
 		known.title = true
-		p.describeStream(title, "")
+		p.describeStream(title, "", 0)
 	}
 }
 
@@ -298,7 +299,8 @@ func (p *parser) total(e *transcript.Event, v jsontext.Value) {
 	p.Emit(u)
 	if known := p.streams[p.thread]; !known.order {
 		known.order = true
-		p.describeStream("", fmt.Sprintf("%020d", max(u.Rank, 0)))
+		first := max(u.Rank, 0)
+		p.describeStream("", fmt.Sprintf("%020d", first), int(max(transcript.RankHistory-1-first, math.MinInt32+1)))
 	}
 }
 
