@@ -279,23 +279,6 @@ func TestLifeCursorChat(t *testing.T) {
 	}
 }
 
-// TestLifeCursorRenamed has a chat whose messages are in a transcript get another name in the editor, which comes first in the alphabet.
-func TestLifeCursorRenamed(t *testing.T) {
-	t.Parallel()
-	s, w := newTree(t), newWorld(t)
-	s.write(cursorFile("home-ada-shop", cursorA), cursorTurn(1))
-	b := newCursorBase(s, cursorState)
-	b.tables()
-	b.composer(cursorA)
-	for _, name := range []string{"Mend the basket", "A basket"} {
-		b.do("INSERT INTO cursorDiskKV SELECT key, CAST(json_set(CAST(value AS TEXT), '$.name', ?) AS BLOB) FROM cursorDiskKV WHERE key = ?", name, "composerData:"+cursorA)
-		w.ingest("home", s.dir, ".")
-		if got := w.query("SELECT c.title || ', ' || r.title FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.verdict = 'counted' AND c.events > 0"); len(got) != 1 || got[0] != name+", "+name {
-			t.Errorf("%q, want %s twice", got, name)
-		}
-	}
-}
-
 // TestLifeCursorSaidAgain has a transcript that the database has, too, start again and come to the same end. Whether both versions are
 // parsed in one commit or in two, which is chance, the same rows are kept.
 func TestLifeCursorSaidAgain(t *testing.T) {

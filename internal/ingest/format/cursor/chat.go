@@ -100,6 +100,7 @@ func (p *parser) chatMeta(row jsontext.Value) {
 	p.facts = transcript.Attributes{}
 	p.facts.Set("mode", p.conv.Mode)
 	p.facts.Set("call", origin.Get("toolCallId").Str())
+	p.emitHints()
 	p.link(origin.Get("parentAgentId").Str(), p.session)
 	p.uncountedRow(row, transcript.KindLifecycle, tableMeta)
 }
@@ -139,5 +140,6 @@ func (p *parser) document() {
 	p.conv = transcript.Conversation{
 		Title: chatTitle(v.Get("title")), Project: v.Get("cwd").Str(), Started: firstTime(v.Get("createdAtMs")), Child: v.Get("isSubagent").Bool() == transcript.Yes,
 	}
+	p.emitHints()
 	p.uncountedRow(v, transcript.KindLifecycle, roleMeta)
 }

@@ -8,6 +8,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
+// Keys of hints: the title of a conversation, and the model it was last set to.
+const (
+	hintTitle = "title"
+	hintModel = "model"
+)
+
 // totalMark is the attribute of usage that states the cost of a whole conversation.
 const totalMark = "total"
 
@@ -15,6 +21,7 @@ const totalMark = "total"
 // transcript has more, so that the database must have lost messages. Saved output counts only if there is neither. It sets titles and
 // models that are not stated. A conversation that is in a database alone, without messages, is silent.
 func (cursor) Resolve(f *transcript.Family) {
+	hints := f.GreatestHints()
 	var rows, bestEvents int64                     // events in the database, and in the best transcript
 	var best, first *transcript.FamilyConversation // first of the saved outputs
 	for _, c := range f.Conversations {
@@ -38,8 +45,8 @@ func (cursor) Resolve(f *transcript.Family) {
 				c.Verdict = transcript.DuplicateOf
 			}
 		}
-		if f.Run.Title != "" && !isStream(c) && !fromDatabase(c) {
-			c.Title = f.Run.Title // as the editor states it last
+		if t := hints[hintTitle]; t != "" && !fromDatabase(c) {
+			c.Title = t
 		}
 		switch {
 		case isStream(c), c.Verdict != transcript.Counted || rows == 0:
@@ -51,7 +58,7 @@ func (cursor) Resolve(f *transcript.Family) {
 	for _, u := range f.Usage {
 		tokens = tokens || u.Attributes[totalMark] != true
 		if u.Model == "" {
-			u.Model = f.Run.Model
+			u.Model = hints[hintModel]
 		}
 	}
 	for _, u := range f.Usage {

@@ -103,6 +103,13 @@ func (p *parser) applyRecord(v jsontext.Value, started transcript.Time) {
 		Title: format.Title(v.Get("name").Str()), Model: p.model, Project: workspaceFolder(v), Started: started, Branch: lastBranch(v), Mode: v.Get("unifiedMode").Str(),
 		Child: v.Get("subagentInfo", "parentComposerId").Str() != "" || v.Get("isBestOfNSubcomposer").Bool() == transcript.Yes || v.Get("isSubagent").Bool() == transcript.Yes,
 	}
+	p.emitHints()
+}
+
+// emitHints passes title and model to the other originals of a conversation.
+func (p *parser) emitHints() {
+	p.Hint(p.session, hintTitle, p.conv.Title, p.baseOrigin)
+	p.Hint(p.session, hintModel, p.conv.Model, p.baseOrigin)
 }
 
 // The order of the originals of a conversation: its messages, then its metadata, whose title counts.
