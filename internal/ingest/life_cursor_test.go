@@ -302,3 +302,23 @@ func TestLifeCursorSaidAgain(t *testing.T) {
 		w.reindexed("said again")
 	}
 }
+
+// TestLifeCursorRenamed has a transcript that is longer than what the editor's database has of the conversation, which gets another name and model
+// there: they come before the first ones in the alphabet.
+func TestLifeCursorRenamed(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write(cursorFile("home-ada-shop", cursorA), cursorTurn(1)+cursorTurn(2)+cursorTurn(3))
+	b := newCursorBase(s, cursorState)
+	b.tables()
+	b.bubble(cursorA, "a1", `"type":2,"text":"mended 1","tokenCount":{"inputTokens":100,"outputTokens":7}`)
+	for _, said := range [][2]string{{"Mend the basket", "claude-4.5-sonnet"}, {"A basket", "claude-4-opus"}} {
+		b.composer(cursorA)
+		b.do("UPDATE cursorDiskKV SET value = CAST(replace(replace(value, 'Mend the basket', ?), 'claude-4.5-sonnet', ?) AS BLOB) WHERE key LIKE 'composerData:%'", said[0], said[1])
+		w.ingest("home", s.dir, ".")
+		for query, want := range map[string]string{"SELECT title FROM v_conversations WHERE verdict = 'counted'": said[0], "SELECT model FROM v_usage WHERE counted": said[1], "SELECT title FROM v_runs": said[0]} {
+			if got := w.query(query); len(got) != 1 || got[0] != want {
+				t.Errorf("%s: %q, want %q", query, got, want)
+			}
+		}
+	}
+}

@@ -22,7 +22,8 @@ type Family struct {
 	Related map[string][]*Hint
 }
 
-// GreatestHints returns the greatest value of each key: one that does not depend on the order of the originals.
+// GreatestHints returns the greatest value of each key: one that does not depend on the order of the originals. Earlier versions of an original have
+// hints, too: what a later one may state otherwise, as a title or a model, is to be taken from Run.
 func (f *Family) GreatestHints() map[string]string {
 	values := map[string]string{}
 	for _, h := range f.Hints {

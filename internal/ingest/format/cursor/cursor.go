@@ -44,7 +44,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 9 }
+func (cursor) Version() int { return 10 }
 
 // The roles of the files.
 const (

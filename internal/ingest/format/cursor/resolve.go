@@ -21,7 +21,10 @@ const totalMark = "total"
 // transcript has more, so that the database must have lost messages. Saved output counts only if there is neither. It sets titles and
 // models that are not stated. A conversation that is in a database alone, without messages, is silent.
 func (cursor) Resolve(f *transcript.Family) {
-	hints := f.GreatestHints()
+	stated, model := f.GreatestHints(), "" // what a record of the conversation has stated; the run has what the last one does
+	if stated[hintModel] != "" {
+		model = f.Run.Model
+	}
 	var rows, bestEvents int64                     // events in the database, and in the best transcript
 	var best, first *transcript.FamilyConversation // first of the saved outputs
 	for _, c := range f.Conversations {
@@ -45,8 +48,8 @@ func (cursor) Resolve(f *transcript.Family) {
 				c.Verdict = transcript.DuplicateOf
 			}
 		}
-		if t := hints[hintTitle]; t != "" && !fromDatabase(c) {
-			c.Title = t
+		if stated[hintTitle] != "" {
+			c.Title = f.Run.Title
 		}
 		switch {
 		case isStream(c), c.Verdict != transcript.Counted || rows == 0:
@@ -58,7 +61,7 @@ func (cursor) Resolve(f *transcript.Family) {
 	for _, u := range f.Usage {
 		tokens = tokens || u.Attributes[totalMark] != true
 		if u.Model == "" {
-			u.Model = hints[hintModel]
+			u.Model = model
 		}
 	}
 	for _, u := range f.Usage {
