@@ -165,6 +165,29 @@ func TestLifeKiroSessions(t *testing.T) {
 	}
 }
 
+// TestLifeKiroExported has a session that was saved to a file before it went on: it counts once, and so does it without the session.
+func TestLifeKiroExported(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	id := kiroID(910)
+	session := fmt.Sprintf(`{"session_id":%q,"cwd":"/home/ada/shop","title":"Mend","session_state":{"conversation_metadata":{"user_turn_metadatas":[
+		{"loop_id":{"rand":5},"message_ids":[%q],"input_token_count":7,"output_token_count":2}]}}}`, id, kiroID(501))
+	lines := strings.Split(strings.TrimSpace(kiroLogged(1, 501)), "\n")
+	s.write("Documents/basket.json", fmt.Sprintf("{\n  \"format\": \"kiro-session-export-v1\",\n  \"metadata\": %s,\n  \"log_entries\": [%s]\n}", session, strings.Join(lines, ",\n")))
+	want := counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1, in: 7, out: 2}
+	w.countKiro("exported", s.dir, want)
+	if got := w.query("SELECT title || ' ' || project FROM v_conversations WHERE counted"); strings.Join(got, ", ") != "Mend /home/ada/shop" {
+		t.Errorf("conversations %q", got)
+	}
+	s.write(kiroLogs+id+".json", session)
+	s.write(kiroLogs+id+".jsonl", kiroLogged(1, 501))
+	w.countKiro("with the session", s.dir, want)
+	s.append(kiroLogs+id+".jsonl", kiroLogged(3, 503))
+	want.events, want.calls, want.results = 10, 2, 2
+	w.countKiro("gone on", s.dir, want)
+	w.checkReindex("gone on")
+}
+
 // TestLifeKiroRewound has a conversation that was copied from the database, with what a hook had added, and is taken back to its first turn: the program
 // makes a session that begins with copies of the lines and of what the turn cost.
 func TestLifeKiroRewound(t *testing.T) {

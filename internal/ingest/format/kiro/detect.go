@@ -44,6 +44,8 @@ func (f kiro) Detect(h format.Head) format.Claim {
 		if name, dir := path.Base(h.Path), path.Base(path.Dir(h.Path)); executions.MatchString(name) && executions.MatchString(dir) && isExecution(h.Bytes) {
 			return claimIf(inEditor(h.Path), true, format.Claim{Role: roleExecution})
 		}
+	case isExported(h.Bytes): // it has a session's members within
+		return format.Claim{Strength: format.Likely, Role: roleExported}
 	case ext == ".json":
 		if c := detectDocument(h); c.Strength > format.None {
 			return c
@@ -206,6 +208,15 @@ func detectDocument(h format.Head) format.Claim {
 func isExecution(head []byte) bool {
 	return jsontext.BeginsObject(head) && jsontext.ParseStart(head).Get("executionId").IsString()
 }
+
+// isExported reports whether a document begins like a saved session. Users choose its name.
+func isExported(head []byte) bool {
+	head = jsontext.TrimBOM(head)
+	return jsontext.BeginsObject(head) && format.HasKeys(head, "format", "metadata") && jsontext.ParseStart(head).Get("format").Is(exportFormat)
+}
+
+// exportFormat is what a saved session calls its format.
+const exportFormat = "kiro-session-export-v1"
 
 // isSaved reports whether a document begins like a saved conversation. Users choose its name.
 func isSaved(head []byte) bool {

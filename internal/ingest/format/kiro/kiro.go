@@ -48,6 +48,7 @@ const (
 	roleDatabase  = "database"
 	roleRows      = "rows"      // of one conversation, from the database
 	roleSaved     = "saved"     // a conversation that the user saved
+	roleExported  = "exported"  // a session that the user saved
 	roleLog       = "log"       // sessions/cli/<id>.jsonl
 	roleSession   = "session"   // sessions/cli/<id>.json
 	roleMessages  = "messages"  // sessions/<workspace>/<id>/messages.jsonl
@@ -91,6 +92,8 @@ func (kiro) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.rows()
 		case roleSaved:
 			p.saved()
+		case roleExported:
+			p.exported()
 		case roleLog:
 			p.log()
 		case roleSession:

@@ -19,7 +19,10 @@ const (
 func FuzzRows(f *testing.F) {
 	formattest.Fuzz(f, New(), roleRows, "home/.local/share/kiro-cli/data.sqlite3/"+id+"/history.ndjson")
 }
-func FuzzSaved(f *testing.F)   { formattest.Fuzz(f, New(), roleSaved, "Documents/basket.json") }
+func FuzzSaved(f *testing.F) { formattest.Fuzz(f, New(), roleSaved, "Documents/basket.json") }
+func FuzzExported(f *testing.F) {
+	formattest.Fuzz(f, New(), roleExported, "Documents/shop.json")
+}
 func FuzzLog(f *testing.F)     { formattest.Fuzz(f, New(), roleLog, ada+"cli/"+id+".jsonl") }
 func FuzzSession(f *testing.F) { formattest.Fuzz(f, New(), roleSession, ada+"cli/"+id+".json") }
 func FuzzMessages(f *testing.F) {
@@ -95,6 +98,8 @@ func TestDetect(t *testing.T) {
 		{"x.chat", `{"executionId":"x","chat":[]}`, claim(format.Likely, roleChat, "", false)},
 		{"x.chat", "hello", format.Claim{}},
 		{editor + "dev_data/tokens_generated.jsonl", "", claim(format.Certain, roleRequests, "", true)},
+		{"shop.json", "{\n  \"format\": \"kiro-session-export-v1\",\n  \"metadata\": {\n    \"session_id\": \"x\", \"cwd\": \"/\", \"session_state\": {}}", claim(format.Likely, roleExported, "", false)},
+		{"shop", `{"format":"other","metadata":{},"log_entries":[]}`, format.Claim{}},
 		{"basket", saved, claim(format.Likely, roleSaved, "", false)},
 		{"basket.json", saved[:len(saved)-3], claim(format.Likely, roleSaved, "", false)},
 		{"basket.json", `{"conversation_id":"c","next_message":null,"history":[{"role":"user"}]}`, format.Claim{}},
