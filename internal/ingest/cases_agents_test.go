@@ -330,6 +330,7 @@ var casesOfAgents = map[string]caseTotals{
 		Requests: 1, Input: 120, Output: 17, CacheRead: 900},
 	"kiro/log": {Runs: 1, Conversations: 2, Links: 1, User: 5, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 2,
 		Requests: 2, Input: 100, Output: 50, CacheRead: 30},
+	"kiro/converted": {Runs: 1, Conversations: 1, Links: 1, User: 2, Assistant: 4, Reasoning: 1, Calls: 1, Results: 1, System: 1},
 	"kiro/exported": {Runs: 2, Conversations: 2, User: 3, Assistant: 3, Reasoning: 1, Calls: 2, Results: 2, System: 2,
 		Requests: 2, Input: 100, Output: 50, CacheRead: 30},
 	"kiro/rewound": {Runs: 1, Conversations: 1, Links: 1, User: 2, Assistant: 2, Reasoning: 1, Calls: 2, Results: 2, System: 1,

@@ -188,6 +188,43 @@ func TestLifeKiroExported(t *testing.T) {
 	w.checkReindex("gone on")
 }
 
+// TestLifeKiroConverted has a session that was converted for version 3, after a compaction that kept its last message, and goes on there.
+func TestLifeKiroConverted(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	id := kiroID(911)
+	s.write(kiroLogs+id+".json", fmt.Sprintf(`{"session_id":%q,"cwd":"/home/ada/shop","title":"Mend","session_state":{}}`, id))
+	s.write(kiroLogs+id+".jsonl", kiroLogged(1, 501)+`{"version":"v1","kind":"Compaction","data":{"summary":"All is mended."}}`+"\n")
+	want := counts{runs: 1, conversations: 1, events: 6, calls: 1, results: 1}
+	w.countKiro("a session", s.dir, want)
+
+	const call = "tooluse_0123456789abcdef0001"
+	line := func(id, at, payload string) string {
+		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-09-%s+00:00","payload":{%s}}`+"\n", id, at, payload)
+	}
+	converted := "cli_" + id + "_uHORXqEL"
+	dir := ".kiro/sessions/c25a05601239adfe/" + converted + "/"
+	const now = "22T08:00:00.123456"
+	s.write(dir+"session.json", fmt.Sprintf(`{"schemaVersion":"1.0.0","id":%q,"title":"Mend","workspacePaths":["/home/ada/shop"],"createdReason":"human"}`, converted))
+	s.write(dir+"messages.jsonl", line(kiroID(501), "21T14:13:21", `"type":"user","content":"mend basket 1"`)+
+		line(kiroID(1)+"-text-0", now, `"type":"assistant","content":"looking 1","operationType":"Say"`)+
+		line(kiroID(1)+"-tool-0", now, `"type":"tool_call","toolCallId":"`+call+`","toolName":"fs_read","args":{"path":"b"}`)+
+		line(call+"-result", now, `"type":"tool_result","toolCallId":"`+call+`","content":"wicker","success":true`)+
+		line(kiroID(2)+"-text-0", now, `"type":"assistant","content":"mended 2","operationType":"Say"`)+
+		line("tombstone_summarize_"+kiroID(601), now, `"type":"tombstone","kind":"summarization"`)+
+		line("summary_"+kiroID(601), now, `"type":"assistant","content":"All is mended.","operationType":"Summary"`)+
+		line("compact_"+kiroID(601)+"_"+kiroID(2)+"-text-0", now, `"type":"assistant","content":"mended 2","operationType":"Say"`))
+	want.runs, want.conversations, want.links = 2, 2, 1
+	w.countKiro("converted", s.dir, want)
+	s.append(dir+"messages.jsonl", line(kiroID(701), "22T09:00:00", `"type":"user","content":"and the lid?"`))
+	want.events++
+	w.countKiro("gone on", s.dir, want)
+	if got := w.query("SELECT kind || ' ' || from_native_id || ' ' || to_native_id FROM v_links WHERE counted"); strings.Join(got, ", ") != "fork "+id+" "+converted {
+		t.Errorf("links %q", got)
+	}
+	w.checkReindex("gone on")
+}
+
 // TestLifeKiroRewound has a conversation that was copied from the database, with what a hook had added, and is taken back to its first turn: the program
 // makes a session that begins with copies of the lines and of what the turn cost.
 func TestLifeKiroRewound(t *testing.T) {

@@ -28,6 +28,9 @@ func FuzzSession(f *testing.F) { formattest.Fuzz(f, New(), roleSession, ada+"cli
 func FuzzMessages(f *testing.F) {
 	formattest.Fuzz(f, New(), roleMessages, ada+"_global/sess_"+id+"/messages.jsonl")
 }
+func FuzzConverted(f *testing.F) {
+	formattest.Fuzz(f, New(), roleMessages, ada+"_global/cli_"+id+"_uHORXqEL/messages.jsonl")
+}
 func FuzzWorkspace(f *testing.F) {
 	formattest.Fuzz(f, New(), roleWorkspace, editor+"workspace-sessions/L3g_/"+id+".json")
 }

@@ -3,10 +3,12 @@ package kiro
 import (
 	"cmp"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -91,19 +93,25 @@ func (p *parser) message(v jsontext.Value) {
 		return
 	}
 	e.Time = at
+	if p.main == conversation && convertedFrom(p.run) != "" {
+		convert(e, content)
+	}
 	p.say(global(e))
 }
 
 // answered returns the event of what the model said or thought. The program leaves out the text of thoughts.
 func (p *parser) answered(m, content jsontext.Value, id string) *transcript.Event {
-	operation, kind := m.Get("operationType").Word(), transcript.KindMessage
-	if operation == "Reasoning" {
+	operation, kind, role := m.Get("operationType").Word(), transcript.KindMessage, "assistant"
+	switch operation {
+	case "Reasoning":
 		kind = transcript.KindReasoning
+	case "Summary":
+		kind, role = transcript.KindCompaction, "system"
 	}
 	if !hasWords(content) || kind == transcript.KindReasoning && content.Is("...") {
 		return nil
 	}
-	e := p.event(kind, "assistant", cmp.Or(operation, "assistant"), id, content)
+	e := p.event(kind, role, cmp.Or(operation, "assistant"), id, content)
 	if e.Model = m.Get("reasoningModelId").Str(); e.Model != "" {
 		p.conv.Model = e.Model
 	}
@@ -177,6 +185,40 @@ func (p *parser) meta() {
 	p.Hint(p.run, hintModel, doc.Get("modelId").Str(), p.origin)
 	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)
 }
+
+// convert gives an event of a session that was converted for version 3 the id that it has in the log it was made from. What a compaction kept
+// is there a second time.
+func convert(e *transcript.Event, content jsontext.Value) {
+	if strings.HasPrefix(e.ID, "compact_") {
+		e.ID, e.Verdict = "", transcript.CopiedHistory
+		return
+	}
+	message, ending := e.ID, ""
+	if m := convertedID.FindStringSubmatch(e.ID); m != nil {
+		message, ending = m[1], m[2]
+	}
+	switch part := e.Parts[0]; {
+	case e.Role == "user":
+		e.ID = cmp.Or(promptID(e.Time, content), e.ID)
+	case e.Kind == transcript.KindCompaction:
+		e.ID = summaryID(content)
+	case part.Call != nil && ending != "":
+		e.ID = callEvent(message, part.Call.ID)
+	case part.Result != nil:
+		e.ID = resultID(part.Result.Call)
+	case ending == "text-0":
+		e.ID = message
+	case ending == "thinking-0":
+		e.ID = message + "/thinking"
+	case e.Kind == transcript.KindMessage:
+		if n, err := strconv.Atoi(strings.TrimPrefix(ending, "text-")); err == nil {
+			e.ID = message + "/" + strconv.Itoa(n+1)
+		}
+	}
+}
+
+// convertedID is the id of one block of a converted message.
+var convertedID = lazyregexp.New(`^(.+)-((?:text|thinking|tool)-[0-9]{1,6})$`)
 
 // convertedFrom returns the session of an earlier version that a session was made from, by its id.
 func convertedFrom(id string) string {
