@@ -222,7 +222,14 @@ func TestLifeKiroConverted(t *testing.T) {
 	if got := w.query("SELECT kind || ' ' || from_native_id || ' ' || to_native_id FROM v_links WHERE counted"); strings.Join(got, ", ") != "fork "+id+" "+converted {
 		t.Errorf("links %q", got)
 	}
-	w.checkReindex("gone on")
+	// Version 3 rewinds a session, too: what the new one has copied has its ids.
+	const rewound = "sess_1b000000-0000-4000-8000-000000000912"
+	other := ".kiro/sessions/c25a05601239adfe/" + rewound + "/"
+	s.write(other+"session.json", fmt.Sprintf(`{"schemaVersion":"1.0.0","id":%q,"title":"Mend","parentSessionId":%q,"createdReason":"rewind"}`, rewound, converted))
+	s.write(other+"messages.jsonl", line(kiroID(702), "22T09:10:00", `"type":"user","content":"or the handle?"`))
+	want.runs, want.conversations, want.links, want.events = 3, 3, 2, want.events+1
+	w.countKiro("rewound", s.dir, want)
+	w.checkReindex("rewound")
 }
 
 // TestLifeKiroRewound has a conversation that was copied from the database, with what a hook had added, and is taken back to its first turn: the program

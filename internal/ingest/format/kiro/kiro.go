@@ -242,10 +242,16 @@ func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Time, v j
 	p.Emit(e)
 }
 
-// child says that another run started this one.
-func (p *parser) child(parent string) {
-	p.linked("parent", parent)
-	p.Hint(p.run, hintChild, "yes", p.origin)
+// comesFrom says that another run started this one, or was taken back to an earlier prompt in it.
+func (p *parser) comesFrom(parent string, rewound bool) {
+	switch {
+	case parent == "" || parent == p.run:
+	case rewound:
+		p.linked("fork", parent)
+	default:
+		p.linked("parent", parent)
+		p.Hint(p.run, hintChild, "yes", p.origin)
+	}
 }
 
 // linked yields a link from another run to this one.

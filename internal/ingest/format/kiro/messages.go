@@ -160,10 +160,10 @@ func (p *parser) meta() {
 	}
 	p.file = at.Offset - doc.Offset()
 	p.begin(cmp.Or(doc.Get("id").Str(), p.run), "")
-	parent := doc.Get("parentSessionId").Str()
+	parent, rewound := doc.Get("parentSessionId").Str(), doc.Get("createdReason").Is(reasonRewind)
 	run := &transcript.Run{
 		ID: p.run, Named: true, Rank: rankSession, Title: format.Title(doc.Get("title").Str()), Model: chosen(doc.Get("modelId").Str()),
-		Started: doc.Get("createdAt").Time(), Ended: doc.Get("lastModifiedAt").Time(), Child: parent != "", Status: doc.Get("status").Str(),
+		Started: doc.Get("createdAt").Time(), Ended: doc.Get("lastModifiedAt").Time(), Child: parent != "" && !rewound, Status: doc.Get("status").Str(),
 	}
 	for _, list := range []string{"rootPaths", "workspacePaths"} {
 		for dir := range doc.Get(list).Items() {
@@ -176,9 +176,7 @@ func (p *parser) meta() {
 	p.named = true
 	p.Emit(run)
 	p.at(doc)
-	if parent != "" && parent != p.run {
-		p.child(parent)
-	}
+	p.comesFrom(parent, rewound)
 	if of := convertedFrom(p.run); of != "" {
 		p.linked("fork", of)
 	}

@@ -20,7 +20,7 @@ func (p *parser) session() {
 	p.begin(cmp.Or(doc.Get("session_id").Str(), p.run), "")
 	state := doc.Get("session_state")
 	model := state.Get("rts_model_state", "model_info", "model_id").Str()
-	parent, rewound := doc.Get("parent_session_id").Str(), doc.Get("session_created_reason").Is("rewind")
+	parent, rewound := doc.Get("parent_session_id").Str(), doc.Get("session_created_reason").Is(reasonRewind)
 	run := &transcript.Run{
 		ID: p.run, Named: true, Rank: rankSession, Title: format.Title(doc.Get("title").Str()), Project: doc.Get("cwd").Str(), Model: chosen(model),
 		Agent: state.Get("agent_name").Str(), Started: doc.Get("created_at").Time(), Ended: doc.Get("updated_at").Time(), Child: parent != "" && !rewound,
@@ -32,13 +32,7 @@ func (p *parser) session() {
 	p.named = true
 	p.Emit(run)
 	p.at(doc)
-	switch {
-	case parent == "" || parent == p.run:
-	case rewound:
-		p.linked("fork", parent)
-	default:
-		p.child(parent)
-	}
+	p.comesFrom(parent, rewound)
 	p.Hint(p.run, hintModel, model, p.origin)
 	p.aside(transcript.KindLifecycle, roleSession, run.Started, doc.Get("title"), nil)
 	for n, turn := range state.Get("conversation_metadata", "user_turn_metadatas").Numbered() {
@@ -50,6 +44,9 @@ func (p *parser) session() {
 		p.turnUsage(turn, n, model)
 	}
 }
+
+// reasonRewind is why a session was created that goes on from an earlier prompt of another.
+const reasonRewind = "rewind"
 
 // exported yields the records of a session that was saved to a file: its metadata, and the lines of its log. What it says of turns, beside their
 // tokens, is in the session.
