@@ -64,15 +64,7 @@ func (p *parser) message(v jsontext.Value) {
 		e.Parts[0].Call = &transcript.Call{ID: p.callID(m.Get("toolCallId").Str(), name), Name: name, Input: int64(input.Len()), Paths: pathsOf(input)}
 	case "tool_result":
 		e = p.event(transcript.KindToolResult, "tool", typ, id, m)
-		call := m.Get("toolCallId").Str()
-		res := &transcript.Result{Call: call, Name: p.tools[call], Output: int64(content.Len()), Failed: m.Get("success").Bool()}
-		switch res.Failed {
-		case transcript.Yes:
-			res.Failed = transcript.No
-		case transcript.No:
-			res.Failed = transcript.Yes
-		}
-		e.Parts[0].Result = res
+		e.Parts[0].Result = p.resultOf(m)
 	case "error":
 		p.aside(transcript.KindError, typ, at, m, nil)
 		return
@@ -97,6 +89,16 @@ func (p *parser) message(v jsontext.Value) {
 		convert(e, content)
 	}
 	p.say(global(e))
+}
+
+// resultOf returns what a tool gave.
+func (p *parser) resultOf(m jsontext.Value) *transcript.Result {
+	call := m.Get("toolCallId").Str()
+	r := &transcript.Result{Call: call, Name: p.tools[call], Output: int64(m.Get("content").Len())}
+	if success := m.Get("success").Bool(); success != transcript.Unstated {
+		r.Failed = transcript.True(success == transcript.No)
+	}
+	return r
 }
 
 // answered returns the event of what the model said or thought. The program leaves out the text of thoughts.
