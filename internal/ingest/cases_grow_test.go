@@ -137,11 +137,17 @@ func caseFiles(t *testing.T, r *rand.Rand) map[string]string {
 	return content
 }
 
-func claimOf(name, content string) (best format.Claim) {
+// formatClaim is a claim and the name of its format: the first lines of two formats may be alike, and so may their claims.
+type formatClaim struct {
+	format.Claim
+	of string
+}
+
+func claimOf(name, content string) (best formatClaim) {
 	head := format.Head{Path: name, Size: int64(len(content)), Bytes: []byte(content[:min(len(content), format.HeadSize)])}
 	for _, f := range all.Formats() {
 		if c := f.Detect(head); c.Strength > best.Strength {
-			best = c
+			best = formatClaim{c, f.Name()}
 		}
 	}
 	return best
