@@ -45,15 +45,7 @@ func TestBriefUpgrade(t *testing.T) {
 		DELETE FROM goose_db_version WHERE version_id >= 12`); err != nil {
 		t.Fatal(err)
 	}
-	path := db.Path()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
+	again := reopened(t, db)
 	if got := dumpViews(t, again); !slices.Equal(got, want) {
 		t.Errorf("%s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -91,15 +83,7 @@ func TestForksUpgrade(t *testing.T) {
 	if _, err := db.w.Exec("DELETE FROM goose_db_version WHERE version_id >= 15"); err != nil {
 		t.Fatal(err)
 	}
-	path := db.Path()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
+	again := reopened(t, db)
 	if got := scalars(t, again, derived); !slices.Equal(got, want) {
 		t.Errorf("derived links %q, want %q", got, want)
 	}
@@ -111,4 +95,23 @@ func scalars(t *testing.T, db *DB, query string) (all []string) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// reopened closes an index and opens its file again, which migrates it.
+func reopened(t *testing.T, db *DB) *DB {
+	t.Helper()
+	path := db.Path()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := again.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return again
 }

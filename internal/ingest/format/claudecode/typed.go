@@ -7,14 +7,18 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
-// written are the elements that the program puts in the user's place: what a command or a task has returned, what is open in the editor,
-// reminders, events that a session waits for, and what other agents say. A tag that a user types is escaped.
-var written = map[string]bool{
-	"task-notification": true, "system-reminder": true, "user-prompt-submit-hook": true, "new-diagnostics": true,
-	"local-command-stdout": true, "local-command-stderr": true, "local-command-caveat": true, "bash-stdout": true, "bash-stderr": true,
-	"ide_opened_file": true, "ide_selection": true, "ide_diagnostics": true,
-	"teammate-message": true, "agent-message": true, "cross-session-message": true, "fork-boilerplate": true,
-	"ci-monitor-event": true, "github-webhook-activity": true, "mcp-resource-update": true, "mcp-polling-update": true,
+// isWritten reports whether an element is one that the program puts in the user's place: what a command or a task has returned, what is open in the
+// editor, reminders, events that a session waits for, and what other agents say. A tag that a user types is escaped.
+func isWritten(name string) bool {
+	switch name {
+	case "task-notification", "system-reminder", "user-prompt-submit-hook", "new-diagnostics",
+		"local-command-stdout", "local-command-stderr", "local-command-caveat", "bash-stdout", "bash-stderr",
+		"ide_opened_file", "ide_selection", "ide_diagnostics",
+		"teammate-message", "agent-message", "cross-session-message", "fork-boilerplate",
+		"ci-monitor-event", "github-webhook-activity", "mcp-resource-update", "mcp-polling-update":
+		return true
+	}
+	return false
 }
 
 // writtenWords begin what the program says in the user's place without an element around it.
@@ -41,7 +45,7 @@ func isTyped(v jsontext.Value) bool {
 			break
 		}
 		end := bytes.IndexAny(tag, "> \\")
-		if end < 0 || !written[string(tag[:end])] {
+		if end < 0 || !isWritten(string(tag[:end])) {
 			return true
 		}
 		_, text, _ = bytes.Cut(tag, []byte("</"+string(tag[:end])+">")) // one that does not end is all there is

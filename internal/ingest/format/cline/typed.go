@@ -13,13 +13,17 @@ func isInjected(v jsontext.Value) bool {
 	case "system", "status", "error":
 		return true
 	}
-	return v.Get("role").Is("user") && injectedKinds[meta.Get("kind").Word()]
+	return v.Get("role").Is("user") && isInjectedKind(meta.Get("kind").Word())
 }
 
-// injectedKinds are the kinds of messages that the program puts in the user's place.
-var injectedKinds = map[string]bool{
-	"auto_compaction": true, "compaction_budget_emergency": true, "completion_reminder": true, "loop_detection_notice": true,
-	"manual_compaction": true, "mistake_stop_notice": true, "overflow_truncation": true, "recovery_notice": true,
+// isInjectedKind reports whether the program puts messages of a kind in the user's place.
+func isInjectedKind(kind string) bool {
+	switch kind {
+	case "auto_compaction", "compaction_budget_emergency", "completion_reminder", "loop_detection_notice",
+		"manual_compaction", "mistake_stop_notice", "overflow_truncation", "recovery_notice":
+		return true
+	}
+	return false
 }
 
 // isNotice reports whether a text in the user's place is the program's: a file that the user attached, or a notice that its

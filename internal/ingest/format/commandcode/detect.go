@@ -43,15 +43,19 @@ func (f commandCode) Detect(h format.Head) format.Claim {
 	if f.Withholds(h) {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
+	name := path.Base(h.Path)
+	if !strings.HasSuffix(name, sessionExt) && !strings.HasSuffix(name, metaExt) {
+		return format.Claim{}
+	}
 	claim := format.Claim{Strength: format.Certain, Root: projectsOf(h.Path)}
-	switch name := path.Base(h.Path); {
+	switch {
 	case isSidecar(name) && claim.Root != "":
 		claim.Role = format.Other
 	case isSidecar(name):
 		return format.Claim{}
 	case strings.HasSuffix(name, metaExt) && claim.Root != "":
 		claim.Role = roleMeta
-	case path.Ext(name) == sessionExt:
+	case strings.HasSuffix(name, sessionExt):
 		known, rewritten := inspect(h.Bytes)
 		claim.Role, claim.Log = roleSession, !rewritten
 		switch {
@@ -101,12 +105,13 @@ func isFlat(v jsontext.Value) bool {
 
 // Withholds leaves out keys and tokens: the user's own, those of MCP servers, and that of a session's page.
 func (commandCode) Withholds(h format.Head) bool {
-	name := path.Base(h.Path)
-	switch {
-	case path.Base(path.Dir(h.Path)) == homeName:
-		return name == "auth.json" || name == "mcp.json" || name == "mcp-tokens.json"
-	case projectsOf(h.Path) != "":
-		return name == "mcp.json" || strings.HasSuffix(name, ".share.json")
+	switch name := path.Base(h.Path); {
+	case name == "mcp.json":
+		return path.Base(path.Dir(h.Path)) == homeName || projectsOf(h.Path) != ""
+	case name == "auth.json", name == "mcp-tokens.json":
+		return path.Base(path.Dir(h.Path)) == homeName
+	case strings.HasSuffix(name, ".share.json"):
+		return projectsOf(h.Path) != ""
 	}
 	return false
 }

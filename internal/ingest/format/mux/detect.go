@@ -55,10 +55,14 @@ func (f mux) Detect(h format.Head) format.Claim {
 	if f.Withholds(h) {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
-	role, loc := roles[path.Base(h.Path)], locate(h.Path)
+	role := roles[path.Base(h.Path)]
+	if role == "" {
+		return format.Claim{}
+	}
+	loc := locate(h.Path)
 	claim := format.Claim{Strength: format.Certain, Role: role, Root: loc.sessions, Log: role == roleArchive || role == roleHeadless}
 	switch isChat := role == roleChat || role == roleArchive; {
-	case role != "" && loc.sessions != "":
+	case loc.sessions != "":
 	case isChat && loc.workspace != "" && format.AnyLine(h.Bytes, isMessage):
 		claim.Strength = format.Likely
 	default:
