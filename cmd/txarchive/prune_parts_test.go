@@ -151,6 +151,7 @@ func TestPruneAmongKin(t *testing.T) {
 		}},
 		"beside another root": {samples: []string{"opencode/early"}, beside: "opencode/notes.txt"},
 		"nothing left":        {samples: []string{"awf/resumed"}},
+		"torn end":            {samples: []string{"droid/output"}, runs: []string{"d0000000-0000-4000-8000-000000000042"}}, // the last of its file
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()

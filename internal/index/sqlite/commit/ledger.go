@@ -215,10 +215,14 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 	if err := c.changes.TouchUsageOf("SELECT usage_id FROM usage WHERE version = ? AND run_name = ?", version, name); err != nil {
 		return err
 	}
-	for _, table := range []string{"run_claims", "usage", "receipts", "steps", "problems"} {
+	for _, table := range []string{"run_claims", "usage", "receipts", "steps"} {
 		if err := c.Exec("DELETE FROM "+table+" WHERE version = ? AND run_name = ?", version, name); err != nil {
 			return err
 		}
+	}
+	// A torn line lies behind all that was parsed, so no parse would bring it back.
+	if err := c.Exec("DELETE FROM problems WHERE version = ?1 AND run_name = ?2 AND (?3 = 0 OR inner IS NOT NULL OR offset < ?3)", version, name, g.until); err != nil {
+		return err
 	}
 	return c.Exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", version, g.until, g.until)
 }
