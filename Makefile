@@ -91,6 +91,7 @@ pgo: build ## the profile by which `go build` inlines, from the stages of an ing
 			-only stages -runs 2 -store $$dir/figures.json -profile $$dir/$$format.prof >/dev/null || exit 1; \
 	done && $(GO) tool pprof -proto $$dir/*.prof > $$dir/all.pgo && cp $$dir/all.pgo cmd/txarchive/default.pgo && rm -r $$dir
 
+soak: export TEST_SEED = random
 soak: ## what `make test` draws some of, all of it or for a long time: crashes, faults, models, recall (KILLS, FAULTS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
 	$(GOTEST) -timeout 0 -run 'Killed|TestFirstLoad$$' ./cmd/txarchive -kills $(or $(KILLS),500) -faults $(or $(FAULTS),20)
 	$(GOTEST) -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults $(or $(FAULTS),20)

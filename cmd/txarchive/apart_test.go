@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var aparts = flag.Int("aparts", 2, "how many archives TestGrownApart copies, lets grow apart and brings together again")
@@ -25,10 +26,9 @@ var aparts = flag.Int("aparts", 2, "how many archives TestGrownApart copies, let
 // packs together. One of them may have pruned what it had. Whatever is done then, in any order: all that either copy has stored can be
 // restored, nothing is mixed up, the index is what the packs make of it, and files that have grown differently are named.
 func TestGrownApart(t *testing.T) {
-	next := seeds()
 	for range *aparts {
-		seed, r := next()
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { growApart(t, r) })
+		r := seedtest.Rand(t)
+		t.Run("", func(t *testing.T) { growApart(t, r) })
 	}
 }
 

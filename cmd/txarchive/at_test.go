@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestRestoreAtAfterGC: whatever gc has joined, merged and thrown away, restore --at gives the bytes of each file as they
@@ -21,9 +20,7 @@ import (
 // has put marks into.
 func TestRestoreAtAfterGC(t *testing.T) {
 	t.Parallel()
-	seed := cmp.Or(*seed, rand.Uint64())
-	t.Logf("-seed %d", seed)
-	s := newSimulation(t, seed)
+	s := newSimulation(t, seedtest.Seed(t))
 	s.check(os.CopyFS(s.path("chibi"), os.DirFS(runs+"/chibi")))
 	log := "awf/storage/transcripts/00000001-0000-4000-8000-000000000001.jsonl"
 	s.born[log] = s.now

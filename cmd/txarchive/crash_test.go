@@ -15,11 +15,12 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var (
 	kills = flag.Int("kills", 2, "how many times the crash tests kill the program")
-	seed  = flag.Uint64("seed", 0, "of the crash tests; 0 takes one at random")
 )
 
 // built is the real binary, made once by the first test that wants it; TestMain removes it.
@@ -63,10 +64,8 @@ func TestKilledIngest(t *testing.T) {
 	disturbed, calm := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	examples := filepath.Join(t.TempDir(), "few")
 	fewRuns(t, examples)
-	next := seeds()
 	for round, done := 0, 0; done < *kills; round++ {
-		seed, r := next()
-		t.Logf("round %d: -seed %d", round, seed)
+		r := seedtest.Rand(t)
 		grow(t, r, examples, filepath.Join(source, fmt.Sprintf("part%02d", round%4)), round)
 		took := run(t, bin, calm, "ingest", source)
 		for n := 0; n < 6 && done < *kills; n++ {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var alterations = flag.Int("alterations", 2, "how many changes to the index the test of verify --deep makes")
@@ -24,7 +25,7 @@ var alterations = flag.Int("alterations", 2, "how many changes to the index the 
 // `verify --deep` to say so: SQLite itself cannot know.
 func TestDeepVerify(t *testing.T) {
 	t.Logf("-alterations %d", *alterations)
-	r := random(t)
+	r := seedtest.Rand(t)
 	bin, sound := program(t), filepath.Join(t.TempDir(), "sound")
 	expect(t, bin, sound, 0, "ingest", filepath.Join(runs, "awf"), filepath.Join(runs, "leslie"))
 	expect(t, bin, sound, 0, "verify", "--deep")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // bulkSource makes some megabytes of transcripts: Claude Code sessions with results of all sizes, said twice as the
@@ -62,7 +64,7 @@ func bulkSource(t *testing.T, r *rand.Rand, dir string) {
 // TestPlanTellsBytes compares what a plan says with what files of the archive give back, for pruning and thinning.
 func TestPlanTellsBytes(t *testing.T) {
 	source, base := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
-	r := random(t)
+	r := seedtest.Rand(t)
 	bulkSource(t, r, source)
 	for n := range 8 {
 		documents(t, source, 20, 10+5*n)

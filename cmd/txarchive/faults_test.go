@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -26,6 +25,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/printer"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var faults = flag.Int("faults", 1, "how many operations of each command fail or are the last; 0 is every one, in every way")
@@ -100,8 +100,7 @@ func chosen(r *rand.Rand, total int) []int {
 // TestFaults lets the operations of every command that writes fail, one after the other, in every way. What was there
 // is still there, and the command, repeated, does all of its work.
 func TestFaults(t *testing.T) {
-	seed, r := seeds()()
-	total := 0
+	r, total := seedtest.Rand(t), 0
 	for _, w := range some(t, r, *faults != 1) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root, ops := w.calm(t), t.TempDir(), 0
@@ -126,7 +125,7 @@ func TestFaults(t *testing.T) {
 					}
 					return err
 				})
-				what := fmt.Sprintf("-seed %d: %s at operation %d (%s), exit %d", seed, way, n+1, did, code)
+				what := fmt.Sprintf("%s at operation %d (%s), exit %d", way, n+1, did, code)
 				if strings.Contains(stderr, "panic") {
 					t.Fatalf("%s\n%s", what, stderr)
 				}
@@ -136,26 +135,7 @@ func TestFaults(t *testing.T) {
 			t.Logf("%d operations", ops)
 		})
 	}
-	t.Logf("-seed %d: %d faults", seed, total)
-}
-
-// seeds gives each round of a campaign its seed: the first one that of -seed, where it is given, so that a round comes again,
-// and all others new ones, so that a campaign is not one round many times.
-func seeds() func() (uint64, *rand.Rand) {
-	next := *seed
-	return func() (uint64, *rand.Rand) {
-		s := cmp.Or(next, rand.Uint64())
-		next = 0
-		return s, rand.New(rand.NewPCG(s, 3))
-	}
-}
-
-// random is what chance has in a test, which says with what -seed it comes again.
-func random(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed, r := seeds()()
-	t.Logf("-seed %d", seed)
-	return r
+	t.Logf("%d faults", total)
 }
 
 // dyingEnv names the operation at which the program kills itself, the room that it has for plans, and the directory of its journal.
@@ -284,13 +264,13 @@ func powerCut(t *testing.T, r *rand.Rand, journal, root string, before []string)
 func TestKilledSteps(t *testing.T) {
 	self, err := os.Executable()
 	must(t, err)
-	total, next := 0, seeds()
-	for _, w := range some(t, random(t), *faults != 1) {
+	total := 0
+	for _, w := range some(t, seedtest.Rand(t), *faults != 1) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root := w.calm(t), t.TempDir()
 			b, ops := w.bench(t, root), 0
 			faulty(t, b, func(string, string) error { ops++; return nil })
-			seed, r := next()
+			r := seedtest.Rand(t)
 			for _, n := range append(chosen(r, ops), ops+100) {
 				b, journal := w.bench(t, root), t.TempDir()
 				before := indexes(t, b.dir)
@@ -301,7 +281,7 @@ func TestKilledSteps(t *testing.T) {
 				if !b.loose {
 					powerCut(t, r, journal, root, before)
 				}
-				what := fmt.Sprintf("-seed %d: killed at operation %d: %v", seed, n+1, err)
+				what := fmt.Sprintf("killed at operation %d: %v", n+1, err)
 				if err == nil {
 					b.sound(t, what+", and no power then")
 					if got := dumpViews(t, b.dir); len(got) != len(want.views) {
@@ -313,7 +293,7 @@ func TestKilledSteps(t *testing.T) {
 				b.settled(t, what, want)
 				total++
 			}
-			t.Logf("-seed %d: %d operations", seed, ops)
+			t.Logf("%d operations", ops)
 		})
 	}
 	t.Logf("%d kills", total)
@@ -321,14 +301,14 @@ func TestKilledSteps(t *testing.T) {
 
 // TestKilledCommands kills the real program at random instants, in every command that writes and that no other test kills so.
 func TestKilledCommands(t *testing.T) {
-	bin, total, next := program(t), 0, seeds()
-	for _, w := range some(t, random(t), *kills > 8) {
+	bin, total := program(t), 0
+	for _, w := range some(t, seedtest.Rand(t), *kills > 8) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root := w.calm(t), t.TempDir()
 			b := w.bench(t, root)
 			took := run(t, bin, b.dir, b.args()...)
 			for done := 0; done < max(1, *kills/8); {
-				seed, r := next()
+				r := seedtest.Rand(t)
 				b := w.bench(t, root)
 				for range 1 + r.IntN(3) {
 					if struck(t, bin, b.dir, r, took, b.args()) {
@@ -336,7 +316,7 @@ func TestKilledCommands(t *testing.T) {
 						total++
 					}
 				}
-				b.settled(t, fmt.Sprintf("-seed %d: killed", seed), want)
+				b.settled(t, "killed", want)
 			}
 		})
 	}

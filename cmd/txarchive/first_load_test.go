@@ -17,16 +17,15 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestFirstLoad disturbs the first load of an archive, which has an index of its own until it is in: by a kill, by Ctrl-C, or not
 // at all; in a short campaign by one of these. Whoever reads meanwhile finds nothing or everything, the archive verifies, and the next ingest brings it where an
 // undisturbed one does.
 func TestFirstLoad(t *testing.T) {
-	bin, next := program(t), seeds()
+	bin, r := program(t), seedtest.Rand(t)
 	source, calm := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "calm")
-	seed, r := next()
-	t.Logf("-seed %d", seed)
 	events := largeRuns(t, r, source)
 	took := run(t, bin, calm, "ingest", source)
 	if link, err := os.Readlink(filepath.Join(calm, "index.db")); err != nil || link == "index-1.db" {
@@ -36,7 +35,7 @@ func TestFirstLoad(t *testing.T) {
 	signals := []os.Signal{syscall.SIGKILL, os.Interrupt, nil}
 	r.Shuffle(len(signals), func(i, j int) { signals[i], signals[j] = signals[j], signals[i] })
 	for i := range max(1, *kills/16) {
-		seed, r := next()
+		r := seedtest.Rand(t)
 		dir := filepath.Join(t.TempDir(), "archive")
 		c := exec.Command(bin, "--archive", dir, "ingest", source)
 		must(t, c.Start())
@@ -56,7 +55,7 @@ func TestFirstLoad(t *testing.T) {
 			default:
 				// After Ctrl-C it is as much as was in.
 				if got := eventsIn(t, bin, dir); signal != os.Interrupt && got != 0 && got != events {
-					t.Fatalf("-seed %d: a reader finds %d events, want none or %d", seed, got, events)
+					t.Fatalf("a reader finds %d events, want none or %d", got, events)
 				}
 				if *kills < 8 { // in a soak there is always a reader
 					time.Sleep(took / 10)
@@ -69,7 +68,7 @@ func TestFirstLoad(t *testing.T) {
 		run(t, bin, dir, "ingest", source)
 		run(t, bin, dir, "verify")
 		if got := dumpViews(t, dir); !slices.Equal(got, want) {
-			t.Fatalf("-seed %d, %v: the views differ from an undisturbed archive (%d rows against %d); first:\n%s", seed, signal, len(got), len(want), firstDifference(got, want))
+			t.Fatalf("%v: the views differ from an undisturbed archive (%d rows against %d); first:\n%s", signal, len(got), len(want), firstDifference(got, want))
 		}
 	}
 }

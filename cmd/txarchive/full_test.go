@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -15,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var fulls = flag.Int("fulls", 1, "with how much room TestFullDisk tries each command; 1 is some of them, on a full disk and with a little room")
@@ -78,10 +78,9 @@ type fullCase struct {
 // TestFullDisk: a command that meets a full disk says so and what to do, and loses nothing; when there is room again the
 // same command ends where an undisturbed one does.
 func TestFullDisk(t *testing.T) {
-	seed := cmp.Or(*seed, rand.Uint64())
 	d := &fullDisk{t: t, dir: os.Getenv(smallDisk), mounted: true}
 	if d.dir == "" {
-		why := onSmallDisk(t, t.Name(), fullDiskSize, fmt.Sprintf("-seed=%d", seed), fmt.Sprintf("-fulls=%d", *fulls))
+		why := onSmallDisk(t, t.Name(), fullDiskSize, fmt.Sprintf("-fulls=%d", *fulls))
 		if why == "" {
 			return
 		}
@@ -91,8 +90,7 @@ func TestFullDisk(t *testing.T) {
 		fmt.Fprintf(os.Stderr, "TestFullDisk: no file system may be mounted here (%s): files are limited in size instead\n", strings.TrimSpace(why))
 		d.dir, d.mounted = t.TempDir(), false
 	}
-	t.Logf("-seed %d -fulls %d", seed, *fulls)
-	r := rand.New(rand.NewPCG(seed, 7))
+	r := seedtest.Rand(t)
 	source, base := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
 	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
 	all := []*leaky{newLeaky(source, 1), newLeaky(source, 2)}

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestKilledGC kills prune, gc and forget at random instants, in a short campaign one of them. After every kill the archive verifies; the same command,
 // repeated, ends in the views that it has without a kill, and nothing is left of what had to go.
 func TestKilledGC(t *testing.T) {
-	r := random(t)
+	r := seedtest.Rand(t)
 	bin, source, base := program(t), filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
 	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
 	all := []*leaky{newLeaky(source, 1), newLeaky(source, 2), newLeaky(source, 3)}
@@ -67,10 +69,9 @@ func copyArchiveTo(t *testing.T, from, to string) {
 func killedCommand(t *testing.T, bin, from string, line, gone []string) {
 	calm := copyArchive(t, from)
 	took := run(t, bin, calm, line...)
-	want, next := dumpViews(t, calm), seeds()
+	want := dumpViews(t, calm)
 	for done := 0; done < max(1, *kills/8); {
-		seed, r := next()
-		t.Logf("-seed %d", seed)
+		r := seedtest.Rand(t)
 		dir := copyArchive(t, from)
 		for range 1 + r.IntN(3) {
 			c := exec.Command(bin, append([]string{"--archive", dir}, line...)...)

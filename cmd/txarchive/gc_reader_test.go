@@ -11,12 +11,13 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestReadersAcrossGC reads everything, over and over and with what it had open before, while packs are rewritten,
 // merged and redacted under it.
 func TestReadersAcrossGC(t *testing.T) {
-	r := random(t)
+	r := seedtest.Rand(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
 	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
 	kept, dead := newLeaky(source, 1), newLeaky(source, 2)
@@ -95,7 +96,7 @@ func TestRestoreBesideGC(t *testing.T) {
 }
 
 func restoreBesideGC(t *testing.T, at time.Time) {
-	r := random(t)
+	r := seedtest.Rand(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
 	must(t, os.MkdirAll(filepath.Join(source, awfTranscripts), 0o700))
 	for n := range 20 { // more than are in the hands of workers

@@ -17,6 +17,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/prune/gc"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // leaky is a run whose messages nobody else has: it grows from night to night.
@@ -112,7 +113,7 @@ func nowhere(t *testing.T, dir string, words []string) {
 // it was, and the disk has back what the plan said.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
 	for _, format := range []string{"awf", "leslie"} {
 		must(t, os.CopyFS(filepath.Join(source, format), os.DirFS(filepath.Join(runs, format))))

@@ -99,7 +99,7 @@ var doors = map[string][]string{
 	"ingest/format/pi":          parser,
 	"ingest/format/openclaw":    append(parser, "ingest/format/pi"), // the same entries in other files
 	"ingest/format/all":         {"ingest/format", "ingest/format/<name>", "ingest/format/pi", "ingest/format/openclaw"},
-	"ingest/format/formattest":  {"ingest/format", "ingest/jsontext", "ingest/layer", "transcript"},
+	"ingest/format/formattest":  {"ingest/format", "ingest/jsontext", "ingest/layer", "transcript", "seedtest"},
 	"repair":                    {"blob", "blob/pack", "index"},
 	"search":                    {"index", "query", "term", "transcript"},
 	"cost":                      {"index", "query", "price", "transcript"},
@@ -107,6 +107,7 @@ var doors = map[string][]string{
 	"schedule":                  {"disk"},
 	"prometheus":                {}, // the text format, not the server
 	"prometheus/prometheustest": {},
+	"seedtest":                  {},
 	"prune":                     {"prune/gc", "index", "blob", "blob/pack", "policy", "query", "transcript"},
 	"prune/gc":                  {"index", "blob", "blob/pack"},
 	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "ingest/source", "search", "cost", "prune", "prune/gc", "repair", "backup", "nightly", "schedule", "disk", "index", "blob",

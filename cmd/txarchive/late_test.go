@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestPacksThatComeLate brings packs of another archive of the same source, which tell of a file step by step, into one
 // where gc has joined what the file has grown by: they add nothing, and do no harm to gcs that follow.
 func TestPacksThatComeLate(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	source, one, other := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "other")
 	must(t, os.MkdirAll(filepath.Join(source, awfTranscripts), 0o700))
 	log, noise := newLeaky(source, 1), newLeaky(source, 2)
@@ -53,7 +55,7 @@ func TestPacksThatComeLate(t *testing.T) {
 // archived apart: the rows stay.
 func TestJoinBesideEqual(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	one, other := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "other")
 	source, elsewhere := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "elsewhere")
 	for _, dir := range []string{source, elsewhere} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestLedgersApart: both copies of an archive have archived a file anew, and what one has pruned or thinned of it is not taken from the
@@ -16,7 +17,7 @@ import (
 func TestLedgersApart(t *testing.T) {
 	prune := []string{"prune", "--query", "format:awf", "--allow-empty", "--yes"}
 	thin := append(slices.Clone(prune), "--thin", "search")
-	drawn := random(t).Perm(4)
+	drawn := seedtest.Rand(t).Perm(4)
 	if *aparts <= 2 {
 		drawn = drawn[:1]
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var nights = flag.Int("nights", 3, "how many nights TestMonth takes, more if none of them goes wrong")
@@ -80,9 +80,7 @@ rules:
 // go, which is what it says by hand; the backup is whole and gives the same; and after every night that went wrong
 // status said so before the next.
 func TestMonth(t *testing.T) {
-	seed := cmp.Or(*seed, rand.Uint64())
-	t.Logf("-seed %d -nights %d", seed, *nights)
-	s := newSimulation(t, seed)
+	s := newSimulation(t, seedtest.Seed(t))
 	must(t, os.WriteFile(s.path("policy.yaml"), []byte(monthPolicy), 0o600))
 	s.check(os.CopyFS(s.path("chibi"), os.DirFS(runs+"/chibi"))) // whose home takes notes beside it
 	s.day()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var draws = flag.Int("draws", 1, "how many random sets of runs the test of what a plan frees prunes, and how many formats; more than 1 has TestPruneAmong... come to both ends, and TestPlanTellsBytes take every plan")
@@ -15,7 +17,7 @@ var draws = flag.Int("draws", 1, "how many random sets of runs the test of what 
 // TestFreed prunes all runs of a format, and runs drawn at random. The archive then takes so much less as the plan said.
 func TestFreed(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	whole, _, same := archived(t)
 	tx(t, whole, 0, "gc")
 	formats := []string{"awf", "chibi", "devflow", "flow-studio", "leslie"}

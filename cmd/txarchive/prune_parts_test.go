@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 const formats = "../../internal/ingest/format"
@@ -211,7 +212,7 @@ func TestPruneOrigin(t *testing.T) {
 // TestPruneAmongAnybody does the same to random runs of random samples of all formats.
 func TestPruneAmongAnybody(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	var all []string
 	for _, in := range []string{filepath.Join(formats, "*", "testdata", "*", "in"), filepath.Join(runs, "*")} {
 		found, err := filepath.Glob(in)

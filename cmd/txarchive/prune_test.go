@@ -19,6 +19,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // tx runs a command line in this process and expects an exit code.
@@ -123,7 +124,7 @@ func runIDs(t *testing.T, dir string) []string {
 // when it is made again, and everything is as it was when the prune is undone.
 func TestPruneAnything(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	dir, source, same := archived(t)
 	all := runIDs(t, dir)
 	whole, costs := dumpViews(t, dir), tx(t, dir, 0, "cost", "--json", "--by", "format,model,flow,step,agent,status,source")
@@ -322,10 +323,8 @@ func TestKilledPrune(t *testing.T) {
 		{"prune", "--query", "format:awf OR format:devflow", "--yes", "-q"}, {"prune", "--run", "rxtvjsm9dx137", "--thin", "search", "--yes", "-q"},
 		{"prune", "--query", "format:leslie", "--thin", "ledger", "--yes", "-q"}, {"prune", "--query", "format:chibi", "--yes", "-q"},
 	}
-	next := seeds()
 	for done, round := 0, 0; done < *kills/2+1; round++ {
-		seed, r := next()
-		t.Logf("round %d: -seed %d", round, seed)
+		r := seedtest.Rand(t)
 		var want []string
 		few := len(steps)
 		if *kills < 8 {

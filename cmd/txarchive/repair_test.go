@@ -18,12 +18,10 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
-var (
-	damages    = flag.Int("damages", 4, "how many damages the repair campaign does")
-	damageSeed = flag.Uint64("damage-seed", 0, "of one round of the repair campaign; 0 takes them at random")
-)
+var damages = flag.Int("damages", 4, "how many damages the repair campaign does")
 
 // TestRepair damages packs and index in every way, a few at a time, and repairs. Then verify is well, deep too; every
 // original that the damage has not touched is byte for byte what it was, and so is every other that is given back; what is
@@ -31,15 +29,11 @@ var (
 func TestRepair(t *testing.T) {
 	b := newBroken(t)
 	for rounds, done := 0, 0; done < *damages; {
-		seed := *damageSeed
-		if seed == 0 {
-			seed = rand.Uint64()
-		}
-		b.r = rand.New(rand.NewPCG(seed, 11))
-		done += b.round(t, fmt.Sprintf("-damage-seed %d", seed), rounds%4 == 0)
+		b.r = seedtest.Rand(t)
+		done += b.round(t, rounds%4 == 0)
 		rounds++
 		if t.Failed() {
-			t.Fatalf("after %d damages, -damage-seed %d", done, seed)
+			t.Fatalf("after %d damages", done)
 		}
 	}
 }
@@ -208,7 +202,7 @@ func tokensOf(t *testing.T, dir string) int64 {
 }
 
 // round damages, repairs and looks. It returns how many damages there were.
-func (b *broken) round(t *testing.T, did string, deep bool) int {
+func (b *broken) round(t *testing.T, deep bool) int {
 	must(t, os.RemoveAll(b.work))
 	must(t, os.CopyFS(b.work, os.DirFS(b.base)))
 	link, err := os.Readlink(filepath.Join(b.base, "index.db"))
@@ -216,7 +210,7 @@ func (b *broken) round(t *testing.T, did string, deep bool) int {
 	_ = os.Remove(filepath.Join(b.work, "index.db"))
 	must(t, os.Symlink(link, filepath.Join(b.work, "index.db")))
 
-	now := map[string][]byte{} // of damaged packs
+	now, did := map[string][]byte{}, "damaged" // of damaged packs
 	for range 1 + b.r.IntN(3) {
 		p := b.packs[b.r.IntN(len(b.packs))]
 		if _, again := now[p.name]; again {

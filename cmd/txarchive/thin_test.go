@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // thinPolicy is a policy that drops payloads of runs.
@@ -54,7 +56,7 @@ func putBack(t *testing.T, files map[string][]byte) {
 // everything is taken back, and the archive is like one in which nothing was ever thinned.
 func TestThinAnything(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	source := filepath.Join(t.TempDir(), "runs")
 	fewRuns(t, source)
 	largeOutputs(t, source)

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/failure"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var crowded = flag.Duration("crowded", time.Second, "how long TestTogether has everybody at work")
@@ -41,12 +41,10 @@ type crowd struct {
 // suspended while they hold the lock, clocks that go backwards, and packs of another machine that come in. Readers never
 // fail, a second writer is refused, and in the end everything is there and in order.
 func TestTogether(t *testing.T) {
-	seed := cmp.Or(*seed, rand.Uint64())
-	t.Logf("-seed %d -crowded %v", seed, *crowded)
 	c := &crowd{t: t, bin: program(t), dir: filepath.Join(t.TempDir(), "archive"), source: filepath.Join(t.TempDir(), "runs"),
 		stop: make(chan struct{}), written: map[string]string{}, runs: map[string]int{}}
 	must(t, os.CopyFS(filepath.Join(c.source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
-	random := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
+	random := func(n uint64) *rand.Rand { return seedtest.Rand(t) }
 	kept, dead, foreign := newLeaky(c.source, 1), newLeaky(c.source, 2), newLeaky(t.TempDir(), 3)
 	kept.write(t, random(1), 50)
 	dead.write(t, random(2), 50)

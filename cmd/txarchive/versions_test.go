@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // rewritable are the JSON documents below a directory that have a list of some length, with what they are.
@@ -128,7 +130,7 @@ func rewriteAll(t *testing.T, r *rand.Rand, dir, source string, documents map[st
 // counts changes, not even when the index is made again; nothing is archived again; undone, all is as before.
 func TestThinVersions(t *testing.T) {
 	t.Parallel()
-	r := random(t)
+	r := seedtest.Rand(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
 	cases, err := filepath.Glob("../../internal/ingest/format/*/testdata/*/in")
 	must(t, err)

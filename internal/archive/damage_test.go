@@ -5,22 +5,18 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
-var (
-	damages    = flag.Int("damages", 20, "how many damages the damage campaign does")
-	damageSeed = flag.Uint64("damage-seed", 0, "of the damage campaign; 0 takes one at random")
-)
+var damages = flag.Int("damages", 20, "how many damages the damage campaign does")
 
 // damagedPack is a pack file before and after it was damaged.
 type damagedPack struct {
@@ -32,12 +28,7 @@ type damagedPack struct {
 // be restored as right; what no damage touches must be restored, and so must what verify does not report as lost,
 // with the index and without.
 func TestDamage(t *testing.T) {
-	seed := *damageSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("-damage-seed %d -damages %d", seed, *damages)
-	r := rand.New(rand.NewPCG(seed, 7))
+	r := seedtest.Rand(t)
 	w := fillWorld(t)
 	w.put(file{source: "runs", path: "deep/x.json", content: text("x", 30000)}, file{source: "runs", path: "y", content: text("y", 12)})
 	w.put(file{source: "other", path: "big", content: text("big", 90000)}, file{source: "other", path: "z", content: text("x", 30000)})

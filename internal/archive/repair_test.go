@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/repair"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestDamageRepaired damages packs as TestDamage does, and repairs the archive, with the index and without. Then verify must find
@@ -28,22 +29,17 @@ func TestDamageRepaired(t *testing.T) {
 	w.check(w.a.Close())
 	lost, saved := int64(0), int64(0)
 	for done := 0; done < *damages; {
-		seed := *damageSeed
-		if seed == 0 {
-			seed = rand.Uint64()
-		}
-		r := rand.New(rand.NewPCG(seed, 13))
-		n, l, s := w.repairRound(r, packs, fmt.Sprintf("-damage-seed %d; ", seed))
+		n, l, s := w.repairRound(seedtest.Rand(t), packs)
 		done, lost, saved = done+n, lost+l, saved+s
 		if t.Failed() {
-			t.Fatalf("after %d damages, -damage-seed %d", done, seed)
+			t.Fatalf("after %d damages", done)
 		}
 	}
 	t.Logf("%d bytes were stored again, %d given up", saved, lost)
 }
 
 // repairRound damages a copy of the archive, and repairs it.
-func (w *world) repairRound(r *rand.Rand, packs []packFile, did string) (n int, lost, saved int64) {
+func (w *world) repairRound(r *rand.Rand, packs []packFile) (n int, lost, saved int64) {
 	w.t.Helper()
 	dir, err := os.MkdirTemp(w.t.TempDir(), "")
 	w.check(err)
@@ -64,7 +60,7 @@ func (w *world) repairRound(r *rand.Rand, packs []packFile, did string) (n int, 
 		w.check(err)
 		w.check(os.Symlink(link, filepath.Join(copied.dir, indexLink)))
 	}
-	hurt := map[string]bool{}
+	hurt, did := map[string]bool{}, ""
 	for range 1 + r.IntN(3) {
 		p := packs[r.IntN(len(packs))]
 		h := blobtest.Corruptions[r.IntN(len(blobtest.Corruptions))]

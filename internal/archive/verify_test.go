@@ -2,7 +2,6 @@ package archive
 
 import (
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // verifyClean runs a verify that must have no findings.
@@ -97,9 +97,7 @@ func TestVerifyAnyFlip(t *testing.T) {
 	w.put(file{source: "runs", path: "first", content: text("first", 400)})
 	m := w.put(file{source: "runs", path: "a", content: text("a", 400)}, file{source: "runs", path: "b", content: text("b", 9000)},
 		file{source: "runs", path: "c", content: text("first", 400)})
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := seedtest.Rand(t)
 	info, err := os.Stat(w.packFile(m.Pack))
 	w.check(err)
 	r := w.open(Read)

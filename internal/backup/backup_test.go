@@ -2,10 +2,8 @@ package backup
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -21,11 +19,10 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/local"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var ctx = context.Background()
-
-var seed = flag.Uint64("seed", 0, "of the model; 0 takes one at random")
 
 // world is an archive's packs and a backup of them.
 type world struct {
@@ -41,7 +38,6 @@ type world struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	t.Logf("-seed %d", seed)
 	dir := t.TempDir()
 	return &world{
 		t: t, rnd: rand.New(rand.NewPCG(seed, 8)), dir: dir, packs: local.New(nil, filepath.Join(dir, "archive", "packs")),
@@ -165,7 +161,7 @@ func (w *world) stored(b *Backup) []string {
 // TestModel adds, merges, loses, backs up and fails at random. Whatever happens, every snapshot must be whole; after a backup that
 // succeeded, the newest must have the archive's packs and those that it has lost, and there must be no pack that no snapshot names.
 func TestModel(t *testing.T) {
-	w := newWorld(t, cmp.Or(*seed, rand.Uint64()))
+	w := newWorld(t, seedtest.Seed(t))
 	keep := Keep{Last: 3, Within: 48 * time.Hour}
 	took, want := 0, []Snapshot{} // the model
 	for range 60 {

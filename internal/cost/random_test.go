@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -59,9 +60,7 @@ func randomFiles(r *rand.Rand) (files []indextest.Original) {
 // Whatever a report is grouped by, and in whatever order the files came, its rows add up to the same totals, and
 // these are what a look at every record gives.
 func TestSumsAddUp(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	berlin := zone(t, "Europe/Berlin")
 	for range 3 {
 		files := randomFiles(r)
@@ -208,9 +207,7 @@ func addUp(t *testing.T, what string, r *cost.Report) {
 
 // With the times of files, usage that states no time is counted as if it stated that of its file, whatever is asked.
 func TestFileTimes(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	zones := []*time.Location{time.UTC, zone(t, "Europe/Berlin"), zone(t, "Asia/Kolkata")}
 	day := func() time.Time {
 		return time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.IntN(40*24*60)) * time.Minute)

@@ -1,8 +1,6 @@
 package ingest_test
 
 import (
-	"cmp"
-	"flag"
 	"maps"
 	"math/rand/v2"
 	"path"
@@ -13,9 +11,8 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
-
-var casesSeed = flag.Uint64("cases-seed", 0, "seed of the tests that draw cases; 0 is another each time")
 
 // TestCasesGrow writes the logs of some cases piece by piece, cut anywhere, and expects the result of a single ingest.
 func TestCasesGrow(t *testing.T) {
@@ -108,9 +105,7 @@ func TestCasesContinued(t *testing.T) {
 // drawCases returns a source of random numbers, and the files of the cases that it draws.
 func drawCases(t *testing.T) (*rand.Rand, map[string]string) {
 	t.Helper()
-	seed := cmp.Or(*casesSeed, rand.Uint64())
-	t.Logf("-cases-seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
+	r := seedtest.Rand(t)
 	return r, caseFiles(t, r)
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,6 +25,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/ingest/source"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -264,9 +264,7 @@ func TestAnyOrder(t *testing.T) {
 		checkTotals(t, name, whole.totals().Formats[name])
 	}
 	before := whole.dump()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	var files []string
 	root := runs(t, "")
 	filepath.WalkDir(root, func(p string, e os.DirEntry, err error) error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/source"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one, 1 is one of every sixth format; other than 1, the tests of cases take all of them, those of lives ingest more in pieces, and a reindex is compared after every state, by dumps too")
@@ -23,9 +23,7 @@ func someCases(t *testing.T) map[string]string {
 	if err != nil || len(all) < 150 {
 		t.Fatalf("%d cases: %v", len(all), err)
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 5))
+	r := seedtest.Rand(t)
 	taken, of := map[string]string{}, map[string]int{}
 	for _, i := range r.Perm(len(all)) {
 		parts := strings.Split(filepath.ToSlash(all[i]), "/")

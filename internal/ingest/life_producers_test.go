@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // life replays the life of a program's directory against an archive. A test changes the directory as the
@@ -30,9 +31,7 @@ type life struct {
 type counts struct{ runs, conversations, events, calls, results, in, out, cost, links, problems int64 }
 
 func newLife(t *testing.T, format string) *life {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	return &life{tree: newTree(t), world: newWorld(t), format: format, contents: map[string][]string{}, rand: rand.New(rand.NewPCG(seed, 2))}
+	return &life{tree: newTree(t), world: newWorld(t), format: format, contents: map[string][]string{}, rand: seedtest.Rand(t)}
 }
 
 func countsOf(s index.Sums) counts {

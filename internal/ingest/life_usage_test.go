@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // growing has the successive states of a file, the last one with all figures.
@@ -99,9 +101,7 @@ func growingSession(t *testing.T) growing {
 // TestUsageGrows has files that grow, half of those listed or all (-cases 0), and copies of any of its states at other paths, ingested in any order: each request counts once, with its last figures.
 func TestUsageGrows(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 4))
+	r := seedtest.Rand(t)
 	const (
 		chats = "Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/"
 		wires = "home/.kimi/sessions/0123456789abcdef0123456789abcdef/5a000000-0000-4000-8000-0000000000c1/"

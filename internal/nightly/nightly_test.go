@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var start = time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
@@ -137,9 +137,7 @@ func TestLostState(t *testing.T) {
 // TestSelectPacks: whatever is added, and at whatever hour of the night it runs, every byte is read again within the days,
 // and no night reads much more than its part.
 func TestSelectPacks(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 3))
+	rnd := seedtest.Rand(t)
 	const days = 10
 	s, now := &State{}, start
 	var packs []Pack

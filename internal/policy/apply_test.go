@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -75,29 +76,28 @@ func TestProperties(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 30 {
-		seed := rand.Uint64()
-		rng := rand.New(rand.NewPCG(seed, 1))
+		rng := seedtest.Rand(t)
 		runs := randomRuns(rng, 1+rng.IntN(400))
 		before := slices.Clone(runs)
 		ds := apply(p, runs, now)
 		if !reflect.DeepEqual(runs, before) {
-			t.Fatalf("seed %d: Apply changed the runs", seed)
+			t.Fatalf("Apply changed the runs")
 		}
 		byID := map[string]Decision{}
 		for i, d := range ds {
-			checkDecision(t, seed, &runs[i], d)
+			checkDecision(t, &runs[i], d)
 			byID[d.RunID] = d
 		}
 		rng.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
 		for _, d := range apply(p, runs, now) {
 			if !reflect.DeepEqual(d, byID[d.RunID]) {
-				t.Fatalf("seed %d: another order of runs, another decision:\n%+v\n%+v", seed, byID[d.RunID], d)
+				t.Fatalf("another order of runs, another decision:\n%+v\n%+v", byID[d.RunID], d)
 			}
 		}
 	}
 }
 
-func checkDecision(t *testing.T, seed uint64, r *Run, d Decision) {
+func checkDecision(t *testing.T, r *Run, d Decision) {
 	t.Helper()
 	held := r.Pinned
 	for _, h := range r.Holds {
@@ -105,17 +105,17 @@ func checkDecision(t *testing.T, seed uint64, r *Run, d Decision) {
 	}
 	switch {
 	case d.RunID != r.ID || len(d.Reasons) == 0:
-		t.Fatalf("seed %d: %+v for %s", seed, d, r.ID)
+		t.Fatalf("%+v for %s", d, r.ID)
 	case held && d.Action != Keep:
-		t.Fatalf("seed %d: a pinned or held run goes: %+v", seed, d)
+		t.Fatalf("a pinned or held run goes: %+v", d)
 	case d.Action != Keep && d.Rule == "":
-		t.Fatalf("seed %d: no rule: %+v", seed, d)
+		t.Fatalf("no rule: %+v", d)
 	case (d.Action == Thin) != (d.Tier != "") || d.Action == Keep && d.Bytes != 0:
-		t.Fatalf("seed %d: inconsistent: %+v", seed, d)
+		t.Fatalf("inconsistent: %+v", d)
 	case d.Action == Prune && d.Bytes != r.Bytes:
-		t.Fatalf("seed %d: %d bytes of %d go: %+v", seed, d.Bytes, r.Bytes, d)
+		t.Fatalf("%d bytes of %d go: %+v", d.Bytes, r.Bytes, d)
 	case !d.Until.IsZero() && !d.Until.After(now):
-		t.Fatalf("seed %d: until is past: %+v", seed, d)
+		t.Fatalf("until is past: %+v", d)
 	}
 }
 

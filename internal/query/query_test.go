@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"reflect"
 	"regexp"
@@ -11,6 +10,8 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 var (
@@ -397,15 +398,14 @@ func TestRandomQueries(t *testing.T) {
 		"a", "word", "OR", "AND", "NOT", "-", "(", ")", `"`, `"x y"`, "“", "”", "*", "/", `\`, "/re+/", "role:", "user", ",", "attr:", "k=", "=", "cost", ">", "0.5",
 		"after:", "7d", "2026-11", "..", "during:", "today", ":", "http://x", "数", "\n", "\x00", "\xff", "tool:B*", "kind:error", " ", " ", " ", " ", "duration<1h", "'", "👍",
 	}
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	for range 50000 {
 		var b strings.Builder
 		for range r.IntN(12) {
 			b.WriteString(pieces[r.IntN(len(pieces))])
 		}
 		if roundTrip(t, b.String()); t.Failed() {
-			t.Fatalf("seed %d", seed)
+			return
 		}
 	}
 }

@@ -22,12 +22,10 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
-var (
-	seed   = flag.Uint64("seed", 0, "of one round of the model; 0 takes them at random")
-	rounds = flag.Int("rounds", 30, "of the model")
-)
+var rounds = flag.Int("rounds", 30, "of the model")
 
 var ctx = context.Background()
 
@@ -320,9 +318,7 @@ func (w *world) checkRepaired(hurt map[string]bool, whole bool) {
 // backed up; and another repair must have nothing to do.
 func TestModel(t *testing.T) {
 	for range *rounds {
-		s := cmp.Or(*seed, rand.Uint64())
-		t.Logf("-seed %d", s)
-		w := newWorld(t, s)
+		w := newWorld(t, seedtest.Seed(t))
 		for range 2 + w.rnd.IntN(3) {
 			w.add()
 		}

@@ -3,19 +3,17 @@ package repair
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestSelectionsHoldLittle selects all originals, with different limits: never more at a time than allowed, each once, by name, and
 // with the same places.
 func TestSelectionsHoldLittle(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	w := newWorld(t, seed)
+	w := newWorld(t, seedtest.Seed(t))
 	for range 25 {
 		w.add()
 	}
@@ -49,7 +47,7 @@ func TestSelectionsHoldLittle(t *testing.T) {
 // TestFactsAreNotHeld checks that the facts of packs are processed as they are read and not kept: an archive may have more facts than
 // originals.
 func TestFactsAreNotHeld(t *testing.T) {
-	w := newWorld(t, rand.Uint64())
+	w := newWorld(t, seedtest.Seed(t))
 	for range 5 {
 		w.add()
 	}
@@ -67,7 +65,7 @@ func TestFactsAreNotHeld(t *testing.T) {
 
 // TestPlanOpensWhatItNeeds checks that a plan opens only those packs of a backup that it needs. A backup may have thousands.
 func TestPlanOpensWhatItNeeds(t *testing.T) {
-	w := newWorld(t, rand.Uint64())
+	w := newWorld(t, seedtest.Seed(t))
 	for range 20 {
 		w.add()
 	}

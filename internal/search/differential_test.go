@@ -3,35 +3,21 @@ package search
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
-var (
-	recallQueries = flag.Int("recall-queries", 40, "random queries that each corpus is asked")
-	recallSeed    = flag.Uint64("recall-seed", 0, "seed of random corpora and queries; 0 takes the time")
-)
-
-// newScribe gives a scribe whose seed is told.
-func newScribe(t *testing.T, stream uint64) scribe {
-	seed := *recallSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("-recall-seed %d", seed)
-	return scribe{rand.New(rand.NewPCG(seed, stream))}
-}
+var recallQueries = flag.Int("recall-queries", 40, "random queries that each corpus is asked")
 
 // TestFindsEverything compares answers with a naive scan of all texts, for random texts and questions.
 func TestFindsEverything(t *testing.T) {
-	for corpus := range uint64(3) {
-		s := newScribe(t, corpus)
+	for range 3 {
+		s := scribe{seedtest.Rand(t)}
 		w := newWorld(t)
 		for i := range 6 {
 			w.take(s.original(fmt.Sprintf("run-%d", i), 40))

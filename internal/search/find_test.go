@@ -13,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -37,9 +38,7 @@ func (w *world) order(holds func(*row) truth, sort Sort) []string {
 }
 
 func TestOrdersAndPages(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	s := scribe{rand.New(rand.NewPCG(seed, 9))}
+	s := scribe{seedtest.Rand(t)}
 	w := newWorld(t)
 	for i := range 4 {
 		w.take(s.original(fmt.Sprintf("run-%d", i), 50))
@@ -353,9 +352,7 @@ func TestFacetsAndCount(t *testing.T) {
 
 // TestAnyText asks what people paste: whatever it is, it is answered or refused with a reason.
 func TestAnyText(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	s := scribe{rand.New(rand.NewPCG(seed, 3))}
+	s := scribe{seedtest.Rand(t)}
 	w := newWorld(t)
 	w.take(s.original("run", 20))
 	const signs = "\"'*/()[]{}:;,.-+^$|\\<>=~`!?@#%&_ \t\n\x00\xff…→“”abz09ÀßЖ数が한👍\u0301\u200d"
@@ -389,7 +386,7 @@ func TestAnyText(t *testing.T) {
 
 // TestFacetsAgree counts by every field as the index does, and hit by hit, as under a limit.
 func TestFacetsAgree(t *testing.T) {
-	s := newScribe(t, 11)
+	s := scribe{seedtest.Rand(t)}
 	w := newWorld(t)
 	for i := range 4 {
 		w.take(s.original(fmt.Sprintf("run-%d", i), 40))

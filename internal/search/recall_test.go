@@ -21,6 +21,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/ingest/source"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -33,9 +34,9 @@ func TestFindsEverythingInSamples(t *testing.T) {
 	for _, dir := range strings.FieldsFunc(*recallCorpus, func(r rune) bool { return r == ',' }) {
 		corpora = append(corpora, []string{dir})
 	}
-	for i, dirs := range corpora {
+	for _, dirs := range corpora {
 		t.Run(filepath.Base(filepath.Dir(dirs[0]))+"/"+filepath.Base(dirs[0]), func(t *testing.T) {
-			s := newScribe(t, uint64(i))
+			s := scribe{seedtest.Rand(t)}
 			store := ingested(t, dirs)
 			rows := sampleRows(t, store)
 			t.Logf("%d rows", len(rows))

@@ -3,11 +3,11 @@ package secret
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // The texts are put together at run time, so that no scanner takes this file for a leak.
@@ -89,9 +89,7 @@ func TestRedact(t *testing.T) {
 
 // A secret is found wherever it stands in a long stream, once, with its line.
 func TestScanEverywhere(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := seedtest.Rand(t)
 	filler := strings.Repeat("some words of a transcript, a line of them\n", 3*chunk/43)
 	for range 6 {
 		places := []int{rng.IntN(len(filler)), chunk + rng.IntN(tail+context), chunk + tail - len(githubToken)/2}

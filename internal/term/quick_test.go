@@ -1,8 +1,9 @@
 package term
 
 import (
-	"math/rand/v2"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // slowly is Split with each word taken by next, and what Next should give.
@@ -37,8 +38,7 @@ func slowly(text string) (dst []byte, all []One) {
 
 // TestQuick compares words that are taken eight bytes at a time with the same taken one by one.
 func TestQuick(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	pieces := []string{"a", "Z", "7", "the", "Error", "HTTP", "parseConfig", "x86", "v2", "é", "字", "ﬁ", "—", "’", "\u0301", "\x80", "\x00", "_", " ", " ", "  ", "\n\t", "\": {", `\`, `\n`, `\t`, `\nparseConfig`, "\x1b", "\x1b[", "\x1b[1;31m", "\x1b[0K",
 		"internationalisation", "ABCDEFGH", "abcdefgh", "12345678", "abcdefghABCDEFGH", "0123456789abcdef", "@", "[", "`", "{", "/", ":"}
 	for range 20_000 {
@@ -49,35 +49,35 @@ func TestQuick(t *testing.T) {
 				text = append(text, piece...)
 			}
 		}
-		compareSplit(t, seed, string(text))
+		compareSplit(t, string(text))
 	}
 	for range 20 {
-		compareSplit(t, seed, randomText(r))
+		compareSplit(t, randomText(r))
 	}
 }
 
-func compareSplit(t *testing.T, seed uint64, text string) {
+func compareSplit(t *testing.T, text string) {
 	t.Helper()
 	var s Splitter
 	want, all := slowly(text)
 	if got := string(s.Split(nil, text)); got != string(want) {
-		t.Fatalf("seed %d: %q gives %q, want %q", seed, text, got, want)
+		t.Fatalf("%q gives %q, want %q", text, got, want)
 	}
 	s.Begin(text)
 	var some Terms
 	for s.Next(&some) {
 		for i := range some.All {
 			if len(all) == 0 {
-				t.Fatalf("seed %d: %q gives more terms than it has", seed, text)
+				t.Fatalf("%q gives more terms than it has", text)
 			}
 			one, other := some.All[i], all[0]
 			if string(some.Of(&one)) != string(want[other.Start:][:other.Size()]) || one.Prefix != other.Prefix || one.Same() != other.Same() {
-				t.Fatalf("seed %d: %q gives %q, want %q", seed, text, some.Of(&one), want[other.Start:][:other.Size()])
+				t.Fatalf("%q gives %q, want %q", text, some.Of(&one), want[other.Start:][:other.Size()])
 			}
 			all = all[1:]
 		}
 	}
 	if len(all) > 0 {
-		t.Fatalf("seed %d: %q lacks %d terms", seed, text, len(all))
+		t.Fatalf("%q lacks %d terms", text, len(all))
 	}
 }

@@ -1,11 +1,12 @@
 package term
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 func TestSubstrings(t *testing.T) {
@@ -41,8 +42,7 @@ func TestSubstrings(t *testing.T) {
 
 // Any stretch of whole characters of a text is found in it, at ranges that rise and are valid.
 func TestSubstringsRandom(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	for range 20000 {
 		text := randomText(r)
 		a, b := r.IntN(len(text)+1), r.IntN(len(text)+1)
@@ -52,12 +52,12 @@ func TestSubstringsRandom(t *testing.T) {
 		}
 		spans := Substrings(text, text[a:b], 0)
 		if len(spans) == 0 && len(Fold(nil, text[a:b])) > 0 {
-			t.Fatalf("seed %d: %q not found in %q", seed, text[a:b], text)
+			t.Fatalf("%q not found in %q", text[a:b], text)
 		}
 		end := 0
 		for _, s := range spans {
 			if s.Start < end || s.End <= s.Start || s.End > len(text) || !boundary(text, s.Start) || !boundary(text, s.End) {
-				t.Fatalf("seed %d: %q in %q: %v", seed, text[a:b], text, spans)
+				t.Fatalf("%q in %q: %v", text[a:b], text, spans)
 			}
 			end = s.End
 		}

@@ -3,18 +3,16 @@ package pack
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestContentIndex looks up random contents, and compares the results with a search through all packs.
 func TestContentIndex(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	ref := func(n int) blob.Ref { return blob.RefOf(fmt.Append(nil, n)) }
 	var s ContentIndex
 	packs := map[string]Contents{}

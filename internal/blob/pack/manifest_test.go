@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 func TestManifestRoundTrip(t *testing.T) {
@@ -117,9 +117,7 @@ func FuzzManifest(f *testing.F) {
 
 // The fast paths must give what encoding/json gives, and must take nearly all lines.
 func TestQuickVersion(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	texts := []string{"", "plain", "a/b c", "日本", "q\"uote", "back\\slash", "tab\t", "\xff", "<&>", "\u2028", "x\x7fy"}
 	pick := func() string { return texts[max(0, r.IntN(4*len(texts))-3*len(texts))] }
 	before, quickly, written := blob.Version{}, 0, 0
@@ -180,9 +178,7 @@ func TestQuickVersion(t *testing.T) {
 }
 
 func TestQuickFact(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 2))
+	r := seedtest.Rand(t)
 	texts := []string{"tombstone", "ledger", "", "q\"uote", "\xff", "日本", "a}"}
 	values := []string{"null", "{}", `{"a":"}"}`, `[1,2]`, `"x"`, "12", `{"a":{"b":null}}`}
 	quickly := 0

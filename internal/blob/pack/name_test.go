@@ -2,13 +2,13 @@ package pack
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 func TestEntryName(t *testing.T) {
@@ -56,9 +56,7 @@ func TestEntryName(t *testing.T) {
 // TestEntryNamesDoNotClash combines hostile pieces of names, and checks that different originals get different entry names, which
 // every file system accepts.
 func TestEntryNamesDoNotClash(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := seedtest.Rand(t)
 	pieces := []string{
 		"a", "b", ".", "..", "/", "//", "%", "%2E", "%-", "%~", "%25", "@", "@ba7816bf.0000000000000000", "%40", "\n", "\xff",
 		"é", strings.Repeat("x", 229), strings.Repeat("é", 120), strings.Repeat("deep/", 210), ".txarchive", " ",

@@ -6,19 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestModel packs random originals, and reads back every range of each of them with the manifests alone.
 func TestModel(t *testing.T) {
 	ctx := context.Background()
-	w := newWorld(t, rand.Uint64())
+	w := newWorld(t, seedtest.Seed(t))
 	for range 4 {
 		w.fill(60)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // extractors are commands that extract the pack $1 into the present directory. tar and gzip are everywhere; the
@@ -28,7 +28,7 @@ var extractors = []struct{ need, script string }{
 
 // TestToolsReadEveryPack checks that every tool extracts identical files, and prints nothing to stderr.
 func TestToolsReadEveryPack(t *testing.T) {
-	w := newWorld(t, rand.Uint64())
+	w := newWorld(t, seedtest.Seed(t))
 	w.begin()
 	for i, path := range hostile { // all of them once, the random ones come on top
 		c := w.add("runs", path, 1, w.text(1+100*i))

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // smallWorld makes a pack of a few members with everything that a pack can contain.
@@ -234,7 +234,7 @@ func TestSalvageOfCut(t *testing.T) {
 
 // TestLostMembersOfManyKinds damages random members of random packs, and checks that Verify reports exactly what is lost.
 func TestLostMembersOfManyKinds(t *testing.T) {
-	w := newWorld(t, rand.Uint64())
+	w := newWorld(t, seedtest.Seed(t))
 	m := w.fill(60)
 	data := blobtestRead(t, w.store, m.Pack)
 	for range 60 {

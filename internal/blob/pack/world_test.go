@@ -52,7 +52,6 @@ type chain struct {
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
-	t.Logf("seed %d", seed)
 	return &world{
 		t: t, rnd: rand.New(rand.NewPCG(seed, 7)), store: blobtest.NewMemory(), opts: testOptions(), now: testTime,
 		placed: map[blob.Ref]blob.Copy{},

@@ -8,14 +8,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/term"
 )
 
 // TestInterner interns random words and compares with a map: one number for a word and one word for a number, in the order of
 // their first use.
 func TestInterner(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	v := NewInterner(&Lexicon{})
 	if !v.Start() || v.Start() {
 		t.Fatal("a list begins at the first Start and goes on at the second")
@@ -26,7 +26,7 @@ func TestInterner(t *testing.T) {
 		text, words, same := someText(r)
 		got := v.Append(nil, []byte(text))
 		if string(list.Append(nil, got)) != text || len(got) != len(words) {
-			t.Fatalf("seed %d: %.80q became %.80q", seed, text, list.Append(nil, got))
+			t.Fatalf("%.80q became %.80q", text, list.Append(nil, got))
 		}
 		for i, w := range words {
 			n, known := numbers[w]
@@ -38,11 +38,11 @@ func TestInterner(t *testing.T) {
 				n |= Same
 			}
 			if got[i] != n {
-				t.Fatalf("seed %d: %.80q has number %x, not %x", seed, w, got[i], n)
+				t.Fatalf("%.80q has number %x, not %x", w, got[i], n)
 			}
 		}
 		if list.Len() != len(numbers) {
-			t.Fatalf("seed %d: %d terms, want %d", seed, list.Len(), len(numbers))
+			t.Fatalf("%d terms, want %d", list.Len(), len(numbers))
 		}
 	}
 }
@@ -67,7 +67,7 @@ func someText(r *rand.Rand) (text string, words []string, same []bool) {
 
 // TestSharedLexicon interns texts concurrently: the numbers of a text decode to it, and no word has two numbers.
 func TestSharedLexicon(t *testing.T) {
-	seed := rand.Uint64()
+	seed := seedtest.Seed(t)
 	var l Lexicon
 	lists := make([]*Words, 4)
 	var all sync.WaitGroup
@@ -80,7 +80,7 @@ func TestSharedLexicon(t *testing.T) {
 			for range 200 {
 				text, _, _ := someText(r)
 				if got := v.Append(nil, []byte(text)); string(v.Words().Append(nil, got)) != text {
-					t.Errorf("seed %d: %.80q became %.80q", seed, text, v.Words().Append(nil, got))
+					t.Errorf("%.80q became %.80q", text, v.Words().Append(nil, got))
 					return
 				}
 			}
@@ -92,7 +92,7 @@ func TestSharedLexicon(t *testing.T) {
 		words[string(lists[0].At(uint32(n)))] = true
 	}
 	if len(words) != lists[0].Len() || slices.ContainsFunc(lists, func(w *Words) bool { return w != lists[0] }) {
-		t.Errorf("seed %d: %d words have %d numbers", seed, len(words), lists[0].Len())
+		t.Errorf("%d words have %d numbers", len(words), lists[0].Len())
 	}
 }
 

@@ -3,12 +3,12 @@ package sqlite
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -25,8 +25,7 @@ func TestCopiesInStretches(t *testing.T) {
 		return indextest.Batch("pack "+path, indextest.Original{Source: "s", Path: path, Format: "f", Size: 1000, Content: "the same", Records: records, ChunkSize: 2})
 	}
 	for range 12 {
-		seed := rand.Uint64()
-		r, db := rand.New(rand.NewPCG(seed, 5)), newDB(t)
+		r, db := seedtest.Rand(t), newDB(t)
 		commit := func(b index.Batch) {
 			if err := db.Commit(t.Context(), b); err != nil {
 				t.Fatal(err)
@@ -65,7 +64,7 @@ func TestCopiesInStretches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := fmt.Sprint("a ", events); got != want {
-			t.Errorf("seed %d: events are of %s, want %s", seed, got, want)
+			t.Errorf("events are of %s, want %s", got, want)
 		}
 	}
 }

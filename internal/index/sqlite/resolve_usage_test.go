@@ -4,20 +4,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // TestOneOfEachRequestCounts: of requests that are told several times, under a key of their own or under one that others speak
 // for, the same record counts in whatever order originals come, and another one when it goes.
 func TestOneOfEachRequestCounts(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	var files []indextest.Original
 	for i := range 12 {
 		var usage []*transcript.Usage

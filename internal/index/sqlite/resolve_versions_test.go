@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/resolve"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -17,8 +17,7 @@ import (
 // copies of them elsewhere and forks of them: whatever comes when, in the end the same counts.
 func TestVersionsInAnyOrder(t *testing.T) {
 	for range 2 {
-		seed := uint64(time.Now().UnixNano())
-		r := rand.New(rand.NewPCG(seed, 1))
+		r := seedtest.Rand(t)
 		all := rewritten(r)
 		commit := func(order []int, most int) []string {
 			db := newDB(t)
@@ -47,11 +46,11 @@ func TestVersionsInAnyOrder(t *testing.T) {
 			got := commit(o.order, o.most)
 			for i := range min(len(got), len(want)) {
 				if got[i] != want[i] {
-					t.Fatalf("seed %d, %s: %s\nwant %s", seed, o.what, got[i], want[i])
+					t.Fatalf("%s: %s\nwant %s", o.what, got[i], want[i])
 				}
 			}
 			if len(got) != len(want) {
-				t.Fatalf("seed %d, %s: %d rows, want %d", seed, o.what, len(got), len(want))
+				t.Fatalf("%s: %d rows, want %d", o.what, len(got), len(want))
 			}
 		}
 	}

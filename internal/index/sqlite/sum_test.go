@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -74,9 +74,7 @@ func rollupRows(t *testing.T, db *DB) (have, want []string) {
 }
 
 func TestRollupFollowsUsage(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	db := newDB(t)
 	for i := range 8 {
 		var usage []*transcript.Usage
@@ -126,9 +124,7 @@ func TestRollupFollowsUsage(t *testing.T) {
 // TestFreshSums compares the sums that a commit makes of what it adds with those that SQL makes of the records: of runs that are
 // new, that spend again, and of which some requests are told twice.
 func TestFreshSums(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	db := newDB(t)
 	const threads = "SELECT t.run_name, t.native_conversation, t.version, t.texts, s.model, s.format, s.reason, s.has_reported, t.day, t.hour, t.rows, t.requests, t.input, t.output, " +
 		"t.cache_read, t.cache_write, t.cache_write_1h, t.reasoning, t.reported, t.calculated FROM usage_threads t JOIN usage_series s ON s.id = t.series ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10"

@@ -2,7 +2,6 @@ package cleaning
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // day0 is the first day of the tests' files.
@@ -64,8 +64,7 @@ func TestDue(t *testing.T) {
 
 // TestDueAtRandom compares with each file judged by itself, of units with times of their own.
 func TestDueAtRandom(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	for range 300 {
 		var files []testFile
 		for i, day := range r.Perm(1 + r.IntN(20)) {
@@ -95,7 +94,7 @@ func TestDueAtRandom(t *testing.T) {
 		}
 		slices.Sort(want)
 		if got := dueOf(c, "", files, until); !slices.Equal(got, want) {
-			t.Fatalf("seed %d: of %v by %+v until %d: %v, want %v", seed, files, c, until, got, want)
+			t.Fatalf("of %v by %+v until %d: %v, want %v", files, c, until, got, want)
 		}
 	}
 }

@@ -2,10 +2,10 @@ package format
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestHasTables finds tables by all ways to quote a name that SQLite knows, and none by the beginning of its name.
@@ -31,9 +31,7 @@ func TestHasTables(t *testing.T) {
 
 // TestObjectLines compares ObjectLines with a test of each line.
 func TestObjectLines(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	pieces := []string{"\n", "\n", " ", "\t", "\r", "{", "{", "}", "a", "\xef\xbb\xbf", "\x00"}
 	found := 0
 	for range 5000 {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -62,9 +62,7 @@ func TestElements(t *testing.T) {
 
 // TestElementsAreThoseOfJSON compares the elements of arrays of random values with those of encoding/json.
 func TestElementsAreThoseOfJSON(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	random := seedtest.Rand(t)
 	var value func(depth int) any
 	value = func(depth int) any {
 		switch kind := random.IntN(6); {

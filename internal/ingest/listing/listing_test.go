@@ -3,17 +3,16 @@ package listing
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestQueue expects a listing of many files, and its queue, to return what was added, sorted by time and path.
 func TestQueue(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	var l List
 	type one struct {
 		path        string

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 func pattern(t *testing.T, s string) *Pattern {
@@ -72,9 +73,7 @@ func TestPatternForms(t *testing.T) {
 
 // TestPatternInEscapes finds a text if any of its characters are escaped, each in any of its ways, up to three times over.
 func TestPatternInEscapes(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 2))
+	r := seedtest.Rand(t)
 	alphabet := []rune("abcun05 \"\\/\n\té世😀<=+")
 	for range 3000 {
 		text := make([]rune, 4+r.IntN(12))
@@ -140,9 +139,7 @@ func BenchmarkPatternFind(b *testing.B) {
 
 // TestRedactedJSON redacts random parts of random JSON, with patterns cut out of the decoded text.
 func TestRedactedJSON(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	alphabet := []rune("abcdefgh0123456789 \"\\/\n\té世😀<>&")
 	for range 3000 {
 		text := make([]rune, 40)

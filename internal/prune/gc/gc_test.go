@@ -2,7 +2,6 @@ package gc
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"flag"
 	"log/slog"
@@ -20,22 +19,17 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/local"
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
-var (
-	seed   = flag.Uint64("seed", 0, "of the first model test; 0 takes one at random")
-	rounds = flag.Int("rounds", 1, "how many archives the model test makes")
-)
+var rounds = flag.Int("rounds", 1, "how many archives the model test makes")
 
 var discard = slog.New(slog.DiscardHandler)
 
 // TestGCModel performs random operations on archives and compares each with a naive model after every gc.
 func TestGCModel(t *testing.T) {
 	for n := range *rounds {
-		seed := *seed
-		if seed == 0 || n > 0 {
-			seed = rand.Uint64()
-		}
+		seed := seedtest.Seed(t)
 		if !t.Run(strconv.Itoa(n), func(t *testing.T) { modelGC(t, seed) }) { // whose indexes are closed with it
 			return
 		}
@@ -218,8 +212,7 @@ var errFault = errors.New("injected fault")
 // crash. Living content must be readable immediately, and the repeated gc must end like one without a fault.
 func TestGCFaults(t *testing.T) {
 	base := t.TempDir()
-	seed := cmp.Or(*seed, rand.Uint64())
-	t.Logf("seed %d", seed)
+	seed := seedtest.Seed(t)
 	w, r := newWorld(t, seed, local.New(nil, filepath.Join(base, "packs"))), rand.New(rand.NewPCG(seed, 2))
 	for range 7 {
 		w.ingest()

@@ -3,19 +3,19 @@ package gc
 import (
 	"bytes"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestMarksFarFromTheStart redacts an original whose first extent has no match, twice: each replacement is a
 // different chain, is not covered by any of the tombstones, and has the right content.
 func TestMarksFarFromTheStart(t *testing.T) {
-	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	w := newWorld(t, seedtest.Seed(t), blobtest.NewMemory())
 	content := bytes.Repeat([]byte("0123456789abcde\n"), pack.ExtentSize/16+100)
 	v := blob.Version{Source: "runs", Path: "long", Number: 1, Size: int64(len(content)), SHA256: blob.RefOf(content),
 		Root: blob.RefOf(content[:pack.ExtentSize]), ModTime: testTime, Mode: 0o600}

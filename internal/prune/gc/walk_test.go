@@ -2,20 +2,20 @@ package gc
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestWalkHoldsLittle walks an archive of originals, their growth and later versions with different limits of chains
 // in memory: the limit is never exceeded, each chain is visited once, in the order of names, and always in the same
 // state. What forget finds does not depend on the limit.
 func TestWalkHoldsLittle(t *testing.T) {
-	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	w := newWorld(t, seedtest.Seed(t), blobtest.NewMemory())
 	for range 25 {
 		w.ingest()
 	}
@@ -78,7 +78,7 @@ func TestWalkHoldsLittle(t *testing.T) {
 // TestByPackOrder checks that originals are read in the order in which packs hold them: in the order of names, a pack
 // would be opened and a member inflated for nearly each of a million.
 func TestByPackOrder(t *testing.T) {
-	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	w := newWorld(t, seedtest.Seed(t), blobtest.NewMemory())
 	for range 25 {
 		w.ingest()
 	}
@@ -111,7 +111,7 @@ func TestByPackOrder(t *testing.T) {
 // TestReplacedPacksAreForgotten checks that no details of replaced packs stay in memory: the plan still references
 // them, and each would retain all chains that were selected when it was replaced.
 func TestReplacedPacksAreForgotten(t *testing.T) {
-	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	w := newWorld(t, seedtest.Seed(t), blobtest.NewMemory())
 	for range 20 {
 		w.ingest()
 	}
@@ -139,7 +139,7 @@ func TestReplacedPacksAreForgotten(t *testing.T) {
 // TestFactsHoldLittle has facts in many packs, older and newer ones of the same key, and a small limit: gc holds only
 // those of the packs that it merges, never more than the limit, and the newest fact of every key is unchanged.
 func TestFactsHoldLittle(t *testing.T) {
-	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	w := newWorld(t, seedtest.Seed(t), blobtest.NewMemory())
 	w.ingest()
 	newest := map[factKey]blob.Fact{}
 	for range 60 {

@@ -45,7 +45,6 @@ type model struct {
 }
 
 func newWorld(t *testing.T, seed uint64, store blob.Store) *world {
-	t.Logf("seed %d", seed)
 	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 3)), store: store, now: testTime,
 		opts: pack.Options{MemberSize: 8 << 10}, files: map[string]*model{}}
 	w.db = w.index(filepath.Join(t.TempDir(), "index.db"))

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // randomExpr returns a random full-text expression of limited depth.
@@ -39,9 +39,7 @@ func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 // TestRowsEqualFTS5 compares the rows that package fts5 finds with those of FTS5: in several segments, with doclists that span
 // many leaves and have indexes, before and after rows are deleted.
 func TestRowsEqualFTS5(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 11))
+	r := seedtest.Rand(t)
 	db := busyWorld(t, busyRuns)
 	var base int64 // the first row id after all rows
 	if err := db.raw.Get(&base, "SELECT max(id) + 1 FROM events"); err != nil {

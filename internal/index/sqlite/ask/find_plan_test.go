@@ -3,7 +3,6 @@ package ask_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // setFact commits a fact about the run with a native id.
@@ -56,9 +56,7 @@ func foundIDs(t *testing.T, db *ask.Reader, text string, limit int) []string {
 // TestPlansAgree compares the results of queries under limits that force each kind of plan with those of a full scan. Each is asked by pages or
 // at once, as is drawn; a soak draws often.
 func TestPlansAgree(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	db := busyWorld(t, busyRuns)
 	setFact(t, db, index.FactTag, "bench-000003", "release", "{}", indextest.Epoch)
 	for _, text := range []string{

@@ -2,22 +2,19 @@ package ask_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestPrefixes compares View.Prefix with FTS5, before and after rows are deleted.
 func TestPrefixes(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 5))
+	r := seedtest.Rand(t)
 	db := busyWorld(t, busyRuns)
 	var all []int64
 	if err := db.raw.Select(&all, "SELECT id FROM events ORDER BY id"); err != nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // store keeps segments in memory: pages by segment and id.
@@ -136,27 +138,25 @@ func tombstonePage(ids []int64) []byte {
 
 // TestMerge compares a merged segment with one that was built from the same rows.
 func TestMerge(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	for parts := 1; parts < 6; parts++ {
 		inputs, given, want := deal(t, r, parts)
 		got := &store{pages: map[int64][]byte{}, segment: 99}
 		if _, err := Merge(inputs, given, got); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+			t.Fatalf("%v", err)
 		}
 		if !slices.Equal(got.separators, want.separators) {
-			t.Fatalf("seed %d, %d parts: separators %q, want %q", seed, parts, got.separators, want.separators)
+			t.Fatalf("%d parts: separators %q, want %q", parts, got.separators, want.separators)
 		}
 		if !maps.EqualFunc(got.pages, want.pages, bytes.Equal) {
-			t.Fatalf("seed %d, %d parts: pages differ", seed, parts)
+			t.Fatalf("%d parts: pages differ", parts)
 		}
 	}
 }
 
 // TestMergeDamaged flips bytes of leaves: a merge may notice that or not, but it must end.
 func TestMergeDamaged(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	inputs, given, _ := deal(t, r, 2)
 	ids := slices.Sorted(maps.Keys(given.pages))
 	found := 0
@@ -173,7 +173,7 @@ func TestMergeDamaged(t *testing.T) {
 		given.pages[id] = bad
 		_, err := Merge(inputs, given, &store{pages: map[int64][]byte{}})
 		if err != nil && !errors.Is(err, ErrMalformed) {
-			t.Errorf("seed %d: %v", seed, err)
+			t.Errorf("%v", err)
 		}
 		if err != nil {
 			found++
@@ -181,7 +181,7 @@ func TestMergeDamaged(t *testing.T) {
 		given.pages[id] = good
 	}
 	if found == 0 {
-		t.Errorf("seed %d: no damage was found", seed)
+		t.Errorf("no damage was found")
 	}
 }
 

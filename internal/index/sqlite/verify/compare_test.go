@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestCompareHoldsLittle compares random rows, and words, and wants the same found whether one row is known at a time or all.
 func TestCompareHoldsLittle(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	for range 200 {
 		var mine, theirs []int // with rows that stand there twice
 		differ := map[string]int{}
@@ -54,9 +53,7 @@ func TestCompareHoldsLittle(t *testing.T) {
 
 // TestCompareWords wants to hear of words that one index lacks, and of no others.
 func TestCompareWords(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seedtest.Rand(t)
 	for range 300 {
 		var mine, theirs []string
 		missing := 0

@@ -2,32 +2,27 @@ package words
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestSegmentModel runs random sequences of commits, deletes and merges on an index that FTS5 makes alone and on one
 // that also gets segments, and compares what they answer. A soak repeats it.
 func TestSegmentModel(t *testing.T) {
-	for range 1 {
-		seed := rand.Uint64()
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			m := &model{T: t, corpus: newCorpus(seed, 600), native: newIndex(t), mixed: newIndex(t)}
-			m.vocabulary()
-			for range 25 {
-				m.step()
-			}
-			m.compare()
-			m.reopen()
-			m.compare()
-			m.both("INSERT INTO fts (fts) VALUES ('optimize')")
-			m.compare()
-		})
+	m := &model{T: t, corpus: newCorpus(seedtest.Seed(t), 600), native: newIndex(t), mixed: newIndex(t)}
+	m.vocabulary()
+	for range 25 {
+		m.step()
 	}
+	m.compare()
+	m.reopen()
+	m.compare()
+	m.both("INSERT INTO fts (fts) VALUES ('optimize')")
+	m.compare()
 }
 
 type model struct {

@@ -3,7 +3,6 @@ package words
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 func writeBulk(x *write.Tx, rows []write.Row, memory int) error {
@@ -152,7 +152,7 @@ func (w oneWord) At(uint32) []byte { return []byte(w) }
 // FTS5 itself would not go on, because another level has as many segments, but not enough to be merged.
 func TestSegmentBesideMerge(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
-		seed := rand.Uint64()
+		seed := seedtest.Seed(t)
 		m := &model{T: t, corpus: newCorpus(seed, 2000), native: newIndex(t), mixed: newIndex(t), steps: []string{fmt.Sprint(seed)}}
 		m.vocabulary()
 		for range 3 {

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -14,13 +13,13 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/write"
 	"github.com/txarchive/txarchive/internal/index/sqlite/writetest"
+	"github.com/txarchive/txarchive/internal/seedtest"
 )
 
 // TestVocabulary adds runs of words, of all sizes up to several blocks, joins some now and then, and looks inside of words
 // as a map would.
 func TestVocabulary(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seedtest.Rand(t)
 	db, all := newIndex(t), map[string]bool{}
 	add := func(words int) {
 		var run []string
@@ -41,7 +40,7 @@ func TestVocabulary(t *testing.T) {
 	}
 	look := func() {
 		t.Helper()
-		writetest.Same(t, fmt.Sprintf("seed %d: all words", seed), collect(t, ask.New(db.r).Terms(t.Context())), slices.Sorted(maps.Keys(all)))
+		writetest.Same(t, "all words", collect(t, ask.New(db.r).Terms(t.Context())), slices.Sorted(maps.Keys(all)))
 		for _, text := range []string{"ordw", "d1", "ff", "nothing", "wordwordword0"} {
 			var want []string
 			for w := range all {
@@ -50,7 +49,7 @@ func TestVocabulary(t *testing.T) {
 				}
 			}
 			slices.Sort(want)
-			writetest.Same(t, fmt.Sprintf("seed %d: words with %q", seed, text), collect(t, ask.New(db.r).TermsOrCut(t.Context(), text, math.MaxInt)), want)
+			writetest.Same(t, fmt.Sprintf("words with %q", text), collect(t, ask.New(db.r).TermsOrCut(t.Context(), text, math.MaxInt)), want)
 		}
 		short := slices.DeleteFunc(collect(t, ask.New(db.r).Terms(t.Context())), func(w string) bool {
 			return len(w) < 2 || len(w) > 3 || !strings.Contains(w, "a") && !strings.Contains(w, "7")
@@ -68,7 +67,7 @@ func TestVocabulary(t *testing.T) {
 		if i%3 == 0 {
 			writetest.In(t, db.w, func(x *write.Tx) error { return joinRuns(x, 3) })
 			if n := len(writetest.Dump(t, db.r, "SELECT DISTINCT id >> 20 FROM terms")); n > 3 {
-				t.Fatalf("seed %d: %d runs after joining", seed, n)
+				t.Fatalf("%d runs after joining", n)
 			}
 			look()
 		}

@@ -12,12 +12,14 @@ import (
 	"bytes"
 	"flag"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/iotest"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/seedtest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -48,8 +50,9 @@ func Golden(t *testing.T, f format.Format) {
 
 func golden(t *testing.T, f format.Format, dir string) {
 	var got []byte
+	rng := seedtest.Rand(t)
 	for _, o := range Originals(t, f, dir) {
-		check(t, f, o)
+		check(t, f, o, rng)
 		got = appendClaim(got, o)
 		for _, record := range o.records {
 			got = appendRecord(got, record)
@@ -88,7 +91,7 @@ func compare(t *testing.T, name string, got, want []byte) {
 }
 
 // check applies Check to an original, as it is and changed, and compares what Parse makes of it the second time.
-func check(t *testing.T, f format.Format, o *Original) {
+func check(t *testing.T, f format.Format, o *Original, rng *rand.Rand) {
 	t.Helper()
 	detectCuts(f, o)
 	content, ok := o.Content()
@@ -100,7 +103,7 @@ func check(t *testing.T, f format.Format, o *Original) {
 	if !bytes.Equal(again, dump(o.records)) {
 		t.Errorf("%s: other records the second time", o.Path)
 	}
-	mutate(t, f, o, content)
+	mutate(t, f, o, content, rng)
 	linear(t, f, o, content)
 }
 

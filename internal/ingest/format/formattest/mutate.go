@@ -3,20 +3,15 @@ package formattest
 import (
 	"bytes"
 	"flag"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
-var (
-	mutations    = flag.Int("mutations", 8, "how many times Golden changes values of each original and checks what Parse makes of it")
-	mutationSeed = flag.Uint64("mutation-seed", uint64(time.Now().UnixNano()), "seed of these changes")
-)
+var mutations = flag.Int("mutations", 8, "how many times Golden changes values of each original and checks what Parse makes of it")
 
 // strangers take the place of values: other types than a parser expects there, extremes, and what looks like parts of a chat.
 var strangers = []string{
@@ -27,11 +22,8 @@ var strangers = []string{
 
 // mutate changes values of an original's JSON, or its lines, and sometimes cuts its end, and applies Check to the result: what a program has never written
 // yet must break no promise either.
-func mutate(tb testing.TB, f format.Format, o *Original, content []byte) {
+func mutate(tb testing.TB, f format.Format, o *Original, content []byte, rng *rand.Rand) {
 	tb.Helper()
-	path := fnv.New64a()
-	path.Write([]byte(o.Path))
-	rng := rand.New(rand.NewPCG(*mutationSeed, path.Sum64()))
 	for i := range *mutations {
 		b := content
 		for range 1 + rng.IntN(3) {
@@ -41,18 +33,18 @@ func mutate(tb testing.TB, f format.Format, o *Original, content []byte) {
 			b = b[:rng.IntN(len(b)+1)]
 		}
 		if in := o.Input(b); !passes(tb, f, in) {
-			tb.Errorf("change %d of %s (-mutation-seed %d): see above", i, o.Path, *mutationSeed)
+			tb.Errorf("change %d of %s: see above", i, o.Path)
 		}
 	}
 }
 
-// passes applies Check, and turns a panic into an error, so that the seed is told.
+// passes applies Check, and turns a panic into an error, so that other cases go on.
 func passes(tb testing.TB, f format.Format, in Input) bool {
 	tb.Helper()
 	failed := tb.Failed()
 	defer func() {
 		if p := recover(); p != nil {
-			tb.Fatalf("%s (-mutation-seed %d): %v", in.Path, *mutationSeed, p)
+			tb.Fatalf("%s: %v", in.Path, p)
 		}
 	}()
 	Check(tb, f, in)
