@@ -11,8 +11,9 @@ import (
 type Catalog interface {
 	// Sources returns the names of all sources that have versions in the index. It may also name some that have none.
 	Sources(ctx context.Context) ([]string, error)
-	// Unclaimed yields the paths of those files of a source that were archived under none of the formats in parsers.
-	Unclaimed(ctx context.Context, source string, parsers map[string]int) iter.Seq2[string, error]
+	// Claims yields, in no particular order, how the newest version of each file of a source was claimed when it was archived. It leaves
+	// out those that were pruned.
+	Claims(ctx context.Context, source string) iter.Seq2[Claim, error]
 	// Newest returns the newest version of a file. ErrNotFound when there is none.
 	Newest(ctx context.Context, source, path string) (State, error)
 	// HasSize reports whether any version has this size, so that content of this size may be stored already.
@@ -47,6 +48,11 @@ type PackLister interface {
 type FactReader interface {
 	// Facts yields the newest fact of every key of a kind ("" is every kind), without those that were taken back.
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
+}
+
+// Claim is how a file was claimed when it was archived.
+type Claim struct {
+	Path, Format, Role, Root string // Format is "" if no format claimed it, Root as Version.Claim
 }
 
 // State is what the index knows about a version. Extents are those of its whole chain and name their packs in CopyOf.

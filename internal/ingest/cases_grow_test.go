@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"path"
@@ -12,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/seedtest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // TestCasesGrow writes the logs of some cases piece by piece, cut anywhere, and expects the result of a single ingest.
@@ -159,12 +161,12 @@ func told(name, content string) int {
 	return len(content)
 }
 
-// TestCasesLearned archives the files of some cases without any format, then adds the formats, and expects the same result as
-// with formats from the start. It omits databases and zips, which formats split, and files that formats skip.
+// TestCasesLearned archives the files of some cases without any format, or as what they are not, then with the formats, and expects the same
+// result as with formats from the start. It omits databases and zips, which formats split, and files that formats skip.
 func TestCasesLearned(t *testing.T) {
 	t.Parallel()
 	_, content := drawCases(t)
-	s, once, w := newTree(t), newWorld(t), newWorld(t)
+	s, once := newTree(t), newWorld(t)
 	for name, content := range content {
 		if !strings.HasPrefix(content, "SQLite format 3\x00") && !strings.HasPrefix(content, "PK") {
 			s.write(name, content)
@@ -178,14 +180,42 @@ func TestCasesLearned(t *testing.T) {
 			s.remove(name)
 		}
 	}
-	known := w.Formats
-	w.All, w.Formats = true, nil
-	w.ingest("home", s.dir, ".")
-	w.Formats = known
-	w.ingest("home", s.dir, ".")
-	w.compareDumps("learned", w.dump(), want)
-	if r := w.ingest("home", s.dir, "."); r.Unchanged != r.Files {
-		t.Errorf("%d files, %d of them unchanged", r.Files, r.Unchanged)
+	known := once.Formats
+	for what, before := range map[string][]format.Format{"no formats": nil, "an impostor": {&impostor{formats: known}}} {
+		w := newWorld(t)
+		w.All, w.Formats = true, before
+		w.ingest("home", s.dir, ".")
+		w.Formats = known
+		w.ingest("home", s.dir, ".")
+		w.compareDumps("learned after "+what, w.dump(), want)
+		for _, w.Formats = range [][]format.Format{known, append(slices.Clone(known), failing{})} {
+			if r := w.ingest("home", s.dir, "."); r.Unchanged != r.Files {
+				t.Errorf("%d files, %d of them unchanged", r.Files, r.Unchanged)
+			}
+		}
+	}
+}
+
+// impostor claims what is of any of some formats, under the name of one of them.
+type impostor struct {
+	failing
+	formats []format.Format
+}
+
+func (*impostor) Name() string { return "pi" }
+
+func (i *impostor) Detect(h format.Head) format.Claim {
+	for _, f := range i.formats {
+		if c := f.Detect(h); c.Strength > format.None && !c.Skip && c.Role != format.Other {
+			return format.Claim{Strength: format.Certain, Role: "text"}
+		}
+	}
+	return format.Claim{}
+}
+
+func (*impostor) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		yield(&transcript.Event{Run: in.Path, Kind: transcript.KindMessage, Origin: transcript.Origin{Line: 1, Length: in.Size}}, nil)
 	}
 }
 

@@ -266,10 +266,7 @@ func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 		below := deepestRoot(p, roots)
 		switch {
 		case cl.format != nil:
-			cl.root = cl.claim.Root
-			if cl.root == "" {
-				cl.root = below
-			}
+			cl.root = cmp.Or(cl.claim.Root, below)
 		case below != "" || cl.claim.Role == format.Other:
 			cl.root, cl.claim.Role = below, format.Other
 		case s.g.All:
@@ -284,6 +281,17 @@ func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 		e.Class = s.classes.intern(cl)
 		return false
 	})
+}
+
+// isClaimedAsBefore reports whether no format claims a file otherwise than when it was archived. One that no format claims any more keeps
+// its claim: it may be all that is known of a run.
+func (s *scan) isClaimedAsBefore(i uint32, roots []string) bool {
+	cl := s.classes.get(s.files.At(i).Class)
+	if cl.format == nil || cl.claim.Skip {
+		return true
+	}
+	p := s.files.Path(i)
+	return s.archived[pathHash(p)] == index.Claim{Format: cl.format.Name(), Role: cl.claim.Role, Root: cmp.Or(cl.claim.Root, deepestRoot(p, roots))}
 }
 
 // recordIgnored records the metadata of a file that is not stored, so that the next scan does not open it again.

@@ -129,7 +129,7 @@ func (s *scan) loadKnown(ctx context.Context) (err error) {
 		return err
 	}
 	s.newSource, s.emptyIndex = !slices.Contains(sources, source), len(sources) == 0
-	if err = s.loadUnclaimed(ctx); err != nil {
+	if err = s.loadClaims(ctx); err != nil {
 		return err
 	}
 	all, err := g.provenances(ctx)
@@ -137,17 +137,19 @@ func (s *scan) loadKnown(ctx context.Context) (err error) {
 	return err
 }
 
-// loadUnclaimed finds the archived files that formats added or changed since the last scan may claim.
-func (s *scan) loadUnclaimed(ctx context.Context) (err error) {
+// loadClaims loads how the files were claimed, if formats added or changed since the last scan may claim them otherwise.
+func (s *scan) loadClaims(ctx context.Context) (err error) {
 	if s.formatsChanged, err = s.g.newFormats(ctx, s.root.Source); err != nil || !s.formatsChanged {
 		return err
 	}
-	s.unclaimed = map[uint64]bool{}
-	for p, err := range s.g.Index.Unclaimed(ctx, s.root.Source, s.g.parserVersions()) {
+	s.archived = map[uint64]index.Claim{}
+	for c, err := range s.g.Index.Claims(ctx, s.root.Source) {
 		if err != nil {
 			return err
 		}
-		s.unclaimed[pathHash(p)] = true
+		hash := pathHash(c.Path)
+		c.Path = ""
+		s.archived[hash] = c
 	}
 	return nil
 }
@@ -222,18 +224,22 @@ func (s *scan) chooseWork(ctx context.Context) (*listing.Queue, []blob.Fact, err
 	}
 	s.recheckDatabases()
 	files, err := s.detect(ctx, func(i uint32, e *listing.Entry) bool {
-		return !e.Known || len(s.unclaimed) > 0 && s.unclaimed[pathHash(s.files.Path(i))]
+		if !e.Known || len(s.archived) == 0 {
+			return !e.Known
+		}
+		_, ok := s.archived[pathHash(s.files.Path(i))]
+		return ok
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	files = slices.DeleteFunc(files, func(i uint32) bool { // still without a format: nothing to read again
-		e := s.files.At(i)
-		e.Known = e.Known && s.classes.get(e.Class).format == nil
-		return e.Known
-	})
 	owners := s.ownedRoots()
 	roots, fresh := mergeRoots(known, owners)
+	files = slices.DeleteFunc(files, func(i uint32) bool { // nothing to read again
+		e := s.files.At(i)
+		e.Known = e.Known && s.isClaimedAsBefore(i, roots)
+		return e.Known
+	})
 	// Files below a new root may be classified differently than they were without it.
 	if err := s.loadPendingRoots(ctx, fresh); err != nil {
 		return nil, nil, err

@@ -66,14 +66,14 @@ func (c *Reader) Sources(ctx context.Context) (names []string, err error) {
 	return names, engine.Damage(err)
 }
 
-// Unclaimed yields the paths of a source's files that were archived without a format, or with one that has none of these
-// parsers.
-func (c *Reader) Unclaimed(ctx context.Context, source string, parsers map[string]int) iter.Seq2[string, error] {
-	current, _ := json.Marshal(parsers) // names and numbers always can be
-	return engine.Stream(ctx, c.pool, `SELECT f.path FROM originals v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
-		WHERE s.name = ? AND v.number = (SELECT max(number) FROM versions WHERE file = f.id)
-		AND (v.format IS NULL OR v.format NOT IN (SELECT x.id FROM json_each(?) p CROSS JOIN names x ON x.name = p.key))`,
-		[]any{source, string(current)}, func(rows *sqlx.Rows) (path string, err error) { return path, rows.Scan(&path) })
+// Claims yields how the newest versions of a source's files were claimed.
+func (c *Reader) Claims(ctx context.Context, source string) iter.Seq2[index.Claim, error] {
+	return engine.Stream(ctx, c.pool, `SELECT f.path, coalesce(x.name, ''), coalesce(r.name, ''), v.root_dir FROM originals v
+		JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source LEFT JOIN names x ON x.id = v.format LEFT JOIN names r ON r.id = v.role
+		WHERE s.name = ? AND v.number = (SELECT max(number) FROM versions WHERE file = f.id)`,
+		[]any{source}, func(rows *sqlx.Rows) (claim index.Claim, err error) {
+			return claim, rows.Scan(&claim.Path, &claim.Format, &claim.Role, &claim.Root)
+		})
 }
 
 // Newest returns the newest version of a file.
