@@ -291,7 +291,7 @@ func (s *scan) isClaimedAsBefore(i uint32, roots []string) bool {
 		return true
 	}
 	p := s.files.Path(i)
-	return s.archived[pathHash(p)] == index.Claim{Format: cl.format.Name(), Role: cl.claim.Role, Root: cmp.Or(cl.claim.Root, deepestRoot(p, roots))}
+	return *s.archived[pathHash(p)] == index.Claim{Format: cl.format.Name(), Role: cl.claim.Role, Root: cmp.Or(cl.claim.Root, deepestRoot(p, roots))}
 }
 
 // recordIgnored records the metadata of a file that is not stored, so that the next scan does not open it again.

@@ -142,14 +142,18 @@ func (s *scan) loadClaims(ctx context.Context) (err error) {
 	if s.formatsChanged, err = s.g.newFormats(ctx, s.root.Source); err != nil || !s.formatsChanged {
 		return err
 	}
-	s.archived = map[uint64]index.Claim{}
+	s.archived = map[uint64]*index.Claim{}
+	different := map[index.Claim]*index.Claim{} // a million files have few
 	for c, err := range s.g.Index.Claims(ctx, s.root.Source) {
 		if err != nil {
 			return err
 		}
 		hash := pathHash(c.Path)
 		c.Path = ""
-		s.archived[hash] = c
+		if different[c] == nil {
+			different[c] = &c
+		}
+		s.archived[hash] = different[c]
 	}
 	return nil
 }
