@@ -315,6 +315,16 @@ func TestAccessors(t *testing.T) {
 	if string(AppendStrings([]byte("before"), v)) != "before\nx" || AllStrings(v.Get("n")) != "" || AllStrings(Value{}) != "" {
 		t.Error("AppendStrings")
 	}
+	for in, want := range map[string]string{
+		`"{\"a\":\"\\u6570\",\"b\":\"c\"}"`: "数\nc",
+		`"{\"a\":\"b\"}"`:                   "",
+		`"{\"a\":\"\\u65"`:                  "",
+		`{"a":"\u6570"}`:                    "",
+	} {
+		if v, err := Parse([]byte(in)); err != nil || string(AppendUnescaped(nil, v)) != want {
+			t.Errorf("AppendUnescaped of %s: %q, %v", in, AppendUnescaped(nil, v), err)
+		}
+	}
 	if OffsetIn(v, v) != 0 || OffsetIn(v, ParseStart([]byte("1"))) != -1 || OffsetIn(v.Get("o"), v.Get("s")) != -1 || OffsetIn(v, Value{}) != -1 {
 		t.Error("OffsetIn")
 	}

@@ -1,5 +1,7 @@
 package jsontext
 
+import "bytes"
+
 // AppendStrings appends every string value in v at any depth, decoded and in order, to dst. It skips keys and
 // empty strings; '\n' separates the strings from each other and from what dst has already.
 func AppendStrings(dst []byte, v Value) []byte { return appendLeaves(dst, v, false) }
@@ -7,6 +9,15 @@ func AppendStrings(dst []byte, v Value) []byte { return appendLeaves(dst, v, fal
 // AppendScalars is AppendStrings with the numbers, as they are written: for what goes into tools, and for what comes out of them as JSON. A
 // list of more than maxNumbers numbers is data, such as an image or an embedding, and left out.
 func AppendScalars(dst []byte, v Value) []byte { return appendLeaves(dst, v, true) }
+
+// AppendUnescaped appends the strings of the JSON in a string v if letters in it are written as escapes (\u6570), which no word has. It is for
+// texts that have v as it is written already.
+func AppendUnescaped(dst []byte, v Value) []byte {
+	if !bytes.Contains(v.Body(), []byte(`\\u`)) {
+		return dst
+	}
+	return AppendStrings(dst, v.Inside())
+}
 
 // maxNumbers is how many numbers in a row are text: numbers with no string and no name between them, so those of a list, or of a list of
 // lists. Numbers as names do not count as names, since JavaScript writes typed arrays as objects: {"0":137,"1":80}.

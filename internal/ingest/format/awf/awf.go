@@ -61,7 +61,7 @@ var (
 
 func (awf) Name() string { return "awf" }
 
-func (awf) Version() int { return 5 }
+func (awf) Version() int { return 6 }
 
 func (awf) Places() []format.Place {
 	place := format.Place{Name: "awf", Deletes: "transcripts and states are never deleted; old rows of history.db may be purged"}

@@ -45,7 +45,7 @@ func blockText(block jsontext.Value) string {
 			switch key {
 			case "type", "fidelity", "tool_id", "tool_use_id", "call_id":
 			case "tool_input", "tool_content", "output":
-				text = jsontext.AppendScalars(text, value)
+				text = jsontext.AppendUnescaped(jsontext.AppendScalars(text, value), value)
 			default:
 				text = jsontext.AppendStrings(text, value)
 			}
@@ -86,7 +86,7 @@ func appendPayload(text []byte, payload jsontext.Value, cut bool) []byte {
 				text = jsontext.AppendStrings(text, value)
 			}
 		case "input", "output":
-			text = jsontext.AppendScalars(text, value)
+			text = jsontext.AppendUnescaped(jsontext.AppendScalars(text, value), value)
 		default:
 			text = jsontext.AppendStrings(text, value)
 		}

@@ -55,7 +55,7 @@ const (
 func (chibi) Name() string { return "chibi" }
 
 // Version is the version of the parser.
-func (chibi) Version() int { return 6 }
+func (chibi) Version() int { return 7 }
 
 // Places returns Chibi's home.
 func (chibi) Places() []format.Place {

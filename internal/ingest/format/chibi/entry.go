@@ -51,7 +51,7 @@ func readEntry(v jsontext.Value) entry {
 			if key == "content" {
 				e.content = value
 			}
-			text = jsontext.AppendStrings(text, value)
+			text = jsontext.AppendUnescaped(jsontext.AppendStrings(text, value), value)
 		}
 	}
 	e.text = string(text)
