@@ -205,6 +205,8 @@ func ingestVerdict(r *ingest.Report) error {
 	switch bad := int64(len(r.Problems)); {
 	case slices.ContainsFunc(r.Problems, func(p ingest.FileError) bool { return errors.Is(p.Err, blob.ErrCorrupt) }):
 		return failure.Problems("finished; packs are damaged or missing", hintDamaged)
+	case bad > 0 && !slices.ContainsFunc(r.Problems, func(p ingest.FileError) bool { return !r.Closed(p.Source) }):
+		return failure.Problems(terminal.Plural(bad, "source", "sources")+" cannot be read", "check owner and mode of the directory; what was stored from it is kept")
 	case bad > 0 || r.Unreadable > 0:
 		text := "finished, with problems in " + terminal.Plural(bad, "file", "files")
 		if bad == 0 {

@@ -110,12 +110,14 @@ func (d *Doctor) sources(ctx context.Context, c *Check) error {
 	if err != nil {
 		return err
 	}
-	gone := 0
+	gone, closed := 0, 0
 	for _, s := range followed {
 		state := rootState(s.Root)
 		switch age := d.Now.Sub(s.LastScanned); {
 		case state != "present":
-			gone++
+			if gone++; state != "missing" {
+				closed++
+			}
 			c.add(fmt.Sprintf("%s is %s: %s", s.Name, state, d.Shown(s.Root)))
 		case s.LastScanned.IsZero():
 			c.add(s.Name + " was never scanned")
@@ -128,7 +130,10 @@ func (d *Doctor) sources(ctx context.Context, c *Check) error {
 		c.Says = "no sources yet: txarchive ingest DIR"
 	}
 	hint := "txarchive ingest scans all sources"
-	if gone > 0 {
+	switch {
+	case gone > 0 && gone == closed:
+		hint = "check owner and mode of the directory; every ingest tries again"
+	case gone > 0:
 		hint = "mount what is missing; or `txarchive source remove NAME` stops following it, and keeps what was stored from it"
 	}
 	c.conclude(Problem, terminal.Plural(c.Count, "source needs", "sources need")+" attention", hint)

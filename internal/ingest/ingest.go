@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"slices"
@@ -124,6 +125,13 @@ type Report struct {
 	Missing     []string    `json:"missing"`    // sources, or followed paths of them, that are not there
 	Mended      int64       `json:"mended"`     // damaged packs whose whole content was stored again
 	Unreadable  int64       `json:"unparsable"` // lines or documents that no parser could read, in files read now
+}
+
+// Closed reports whether a source could not be scanned because its directory may not be read.
+func (r *Report) Closed(source string) bool {
+	return slices.ContainsFunc(r.Problems, func(p FileError) bool {
+		return p.Source == source && p.Path == "." && errors.Is(p.Err, fs.ErrPermission)
+	})
 }
 
 // count adds the rows and problems of one chunk of an original.

@@ -65,8 +65,12 @@ type problemFact struct {
 func (g *Ingester) scanSource(ctx context.Context, root source.Root, sources []source.Named, report *Report) error {
 	dir, err := os.OpenRoot(root.Dir)
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+		if errors.Is(err, os.ErrNotExist) {
 			report.Missing = append(report.Missing, root.Source)
+			return nil
+		}
+		if errors.Is(err, os.ErrPermission) {
+			report.Problems = append(report.Problems, fileError(root.Source, ".", "scan", err))
 			return nil
 		}
 		return err

@@ -174,6 +174,8 @@ func (s *Report) collectAttention(now time.Time) {
 		switch {
 		case one.State == "missing":
 			add("missing", one.Name, "the source %s is missing: %s", one.Name, one.Root)
+		case one.State == "unreadable":
+			add("unreadable", one.Name, "the source %s cannot be read: check owner and mode of %s", one.Name, one.Root)
 		case one.Emptied():
 			add("missing", one.Name, "the source %s is empty, but %s are archived from it: is %s mounted?", one.Name, terminal.Plural(one.Files, "file", "files"), one.Root)
 		case one.Outlook != nil && one.Outlook.AtRisk > 0:

@@ -49,6 +49,8 @@ func look(s source.Named, state *search.Source, now time.Time) (followed bool) {
 		return false
 	case "missing":
 		state.State, state.Reason = "missing", "its directory is missing; what was stored from it is searched"
+	case "unreadable":
+		state.State, state.Reason = "unreadable", "its directory cannot be read; what was stored from it is searched"
 	default:
 		if state.Last != nil {
 			age = now.Sub(*state.Last)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func RecordScanned(ctx context.Context, store *archive.Archive, now time.Time, r
 		missed := func(of source.Root) bool {
 			return !slices.ContainsFunc(roots, func(o source.Root) bool { return o.Source == of.Source && o.Below == of.Below })
 		}
-		if !slices.Contains(r.Missing, k.Name) && !slices.ContainsFunc(k.Roots(), missed) {
+		if !slices.Contains(r.Missing, k.Name) && !r.Closed(k.Name) && !slices.ContainsFunc(k.Roots(), missed) {
 			notes[scannedKey+k.Name] = now.UTC().Format(time.RFC3339Nano)
 		}
 	}
@@ -177,13 +178,18 @@ func Followed(root string, only []string) string {
 	return filepath.Join(root, "{"+strings.Join(only, ",")+"}")
 }
 
-// StateOf returns whether a source is present, missing or removed.
+// StateOf returns whether a source is present, missing, unreadable or removed.
 func StateOf(s source.Named) string {
 	if s.Removed != nil {
 		return "removed"
 	}
-	if _, err := os.Stat(s.Root); err != nil {
+	f, err := os.Open(s.Root)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "unreadable"
+	case err != nil:
 		return "missing"
 	}
+	f.Close()
 	return "present"
 }

@@ -23,7 +23,7 @@ type Source struct {
 	Name        string            `json:"name"`
 	Root        string            `json:"root"`
 	Only        []string          `json:"only,omitempty"` // the paths that are followed; all of it without
-	State       string            `json:"state"`          // present, missing, removed
+	State       string            `json:"state"`          // present, missing, unreadable, removed
 	Files       int64             `json:"files"`
 	Bytes       int64             `json:"bytes"`
 	Versions    int64             `json:"versions"`
