@@ -40,3 +40,30 @@ func TestHelpFits(t *testing.T) {
 	}
 	check(newRootCommand(&app{}, ""))
 }
+
+// TestPagesFit: prose, lists and tables of the documentation are no wider than a terminal, and say what they say in a pipe.
+func TestPagesFit(t *testing.T) {
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	for _, page := range pageNames() {
+		_, plain, _ := inside(t.Context(), t.TempDir(), "", "docs", page)
+		for _, width := range []int{60, 80} {
+			slave, screen := terminalOf(t, uint16(width))
+			a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(string) string { return "" }}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
+			code := execute(t.Context(), a, []string{"docs", page, "--no-pager"})
+			out := screen()
+			if code != 0 {
+				t.Errorf("%s at %d columns: exit %d\n%s", page, width, code, out)
+			}
+			if !strings.Contains(plain, "\n|") && words(out) != words(plain) {
+				t.Errorf("%s at %d columns says something else", page, width)
+			}
+			fenced := false
+			for line := range strings.Lines(out) {
+				fenced = fenced != strings.HasPrefix(line, "```")
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width && !fenced && !strings.HasPrefix(line, "    ") && !strings.Contains(line, "`txarchive ") && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("%s: %d of %d columns: %s", page, n, width, line)
+				}
+			}
+		}
+	}
+}
