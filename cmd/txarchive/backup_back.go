@@ -78,9 +78,18 @@ func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir st
 	return err
 }
 
+// snapshotOf returns the snapshot of an id, the newest for "".
+func snapshotOf(b *backup.Backup, id string) (backup.Snapshot, error) {
+	s, err := b.Snapshot(id)
+	if errors.Is(err, backup.ErrNoSnapshot) {
+		err = failure.NotFound(err.Error(), "txarchive backup list "+terminal.ShellPath(b.Dir()))
+	}
+	return s, err
+}
+
 // rebuildBackup makes an archive of a snapshot in a temporary directory and compares it with the archive.
 func rebuildBackup(ctx context.Context, a *app, b *backup.Backup, id string, p *proof) (err error) {
-	s, err := b.Snapshot(id)
+	s, err := snapshotOf(b, id)
 	if err != nil {
 		return err
 	}
@@ -206,7 +215,7 @@ func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
 	if err != nil {
 		return err
 	}
-	s, err := b.Snapshot(id)
+	s, err := snapshotOf(b, id)
 	if err != nil {
 		return err
 	}

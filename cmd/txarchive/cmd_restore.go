@@ -271,6 +271,8 @@ func notFoundError(o restoreOptions, err error, restored bool) error {
 		return failure.NotFound(err.Error(), lookup.HintFiles)
 	case !o.At.IsZero():
 		return failure.NotFound("nothing that matches was in the archive at that time", "--at is the time when originals were stored, not when they were written")
+	case o.Version > 0:
+		return failure.NotFound(fmt.Sprintf("no original that matches has a version %d", o.Version), "--all-versions restores every version")
 	case o.All:
 		return failure.NotFound("the archive holds no originals", "txarchive ingest DIR")
 	case len(o.Paths) > 0:

@@ -56,7 +56,6 @@ var exitTable = []struct {
 	{backup.ErrNoBackup, failure.ExitNotFound, "is its disk mounted? `txarchive backup DIR` creates a backup in a directory"},
 	{backup.ErrNotEmpty, failure.ExitRefused, "a backup needs a directory of its own, outside the archive: name one that is missing or empty"},
 	{backup.ErrOther, failure.ExitRefused, "name another directory; use --moved if it is the same archive in another place"},
-	{backup.ErrNoSnapshot, failure.ExitNotFound, "txarchive backup list DIR"},
 	{archive.ErrNotEmpty, failure.ExitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
 	{archive.ErrInside, failure.ExitRefused, "name a directory outside the archive"},
 	{archive.ErrTooNew, failure.ExitTooNew, "install a newer txarchive"},

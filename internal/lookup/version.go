@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/source"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // HintFiles says how to name originals.
@@ -38,7 +39,7 @@ func Version(ctx context.Context, ix Index, name string, number int) (index.File
 	}
 	switch {
 	case len(found) == 0 && number != 0 && len(filters) > 0:
-		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
+		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show "+terminal.ShellPath(name)+" --versions` lists them")
 	case len(found) == 0:
 		return index.FileVersion{}, failure.NotFound(fmt.Sprintf("no file %s in the archive", name), HintFiles)
 	case len(found) > 1:
