@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -166,6 +167,15 @@ func (o *scheduleOptions) kind(ctx context.Context, in *schedule.Installer, j *s
 		}
 	}
 	return in.Detect(ctx)
+}
+
+// installed returns the scheduler that may have the job. On a machine without one, nothing is scheduled.
+func (o *scheduleOptions) installed(ctx context.Context, in *schedule.Installer, j *schedule.Job, now time.Time) (schedule.Kind, error) {
+	kind, err := o.kind(ctx, in, j, now)
+	if errors.Is(err, schedule.ErrUnusable) {
+		err = schedule.ErrNone
+	}
+	return kind, err
 }
 
 func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *scheduleOptions, n *nightlyOptions) error {

@@ -19,7 +19,7 @@ func runScheduleRemove(ctx context.Context, a *app, o *scheduleOptions) error {
 	if err != nil {
 		return err
 	}
-	kind, err := o.kind(ctx, in, j, a.Now())
+	kind, err := o.installed(ctx, in, j, a.Now())
 	if err == nil {
 		err = in.Remove(ctx, j, kind)
 	}
@@ -113,7 +113,7 @@ func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {
 	if err != nil {
 		return err
 	}
-	kind, err := o.kind(ctx, in, j, a.Now())
+	kind, err := o.installed(ctx, in, j, a.Now())
 	if err != nil {
 		return err
 	}
