@@ -134,7 +134,9 @@ func (v *reporter) budget(ctx context.Context) error {
 		return err
 	}
 	if v.o.Format == "json" {
-		err = v.PrintJSON(b)
+		utc := b
+		utc.From, utc.To = b.From.UTC(), b.To.UTC()
+		err = v.PrintJSON(utc)
 	} else {
 		v.printBudget(&b)
 	}
