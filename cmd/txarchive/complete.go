@@ -260,7 +260,7 @@ func completeField(before, typed string) []cobra.Completion {
 
 // runFields are the query fields whose values are stored in runs.
 var runFields = map[string]func(index.Run) string{
-	"project": func(r index.Run) string { return r.Project }, "agent": func(r index.Run) string { return r.Agent },
+	"agent": func(r index.Run) string { return r.Agent },
 	"model": func(r index.Run) string { return r.Model }, "flow": func(r index.Run) string { return r.Flow },
 	"group": func(r index.Run) string { return r.Group }, "status": func(r index.Run) string { return r.Status },
 	"run": func(r index.Run) string { return r.ID },

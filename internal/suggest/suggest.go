@@ -123,7 +123,7 @@ func (s *Suggester) Names(ctx context.Context, text string) {
 		if !ok {
 			continue
 		}
-		names := s.Values(ctx, f.Name)
+		names, listed := s.Values(ctx, f.Name), false
 		for _, v := range f.Values {
 			same := func(name string) bool { return strings.EqualFold(name, v.Text) }
 			if v.Match != query.Whole || v.Text == "" || slices.ContainsFunc(names, same) {
@@ -145,7 +145,8 @@ func (s *Suggester) Names(ctx context.Context, text string) {
 					meant.Values = append(meant.Values, query.Value{Text: name})
 				}
 				s.Suggest("Did you mean %s instead of %s?", meant, v.Text)
-			case len(names) > 0 && f.Name != "run":
+			case len(names) > 0 && f.Name != "run" && !listed:
+				listed = true
 				some := names[:min(len(names), maxValues)]
 				if len(some) < len(names) {
 					some = append(slices.Clip(some), "...")

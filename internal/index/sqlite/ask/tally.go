@@ -58,19 +58,22 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 	return t.counts, t.rows, err
 }
 
-// Names returns the distinct values that events have in a field (tool, role, kind, type, agent, model, flow, step), in no
-// particular order. It reads no events and is fast. For other fields it returns nothing.
+// Names returns the distinct values that events have in a field (tool, role, kind, type, agent, model, flow, step, project), in
+// no particular order. It reads no events and is fast. For other fields it returns nothing.
 func (db *Reader) Names(ctx context.Context, field string) (names []string, err error) {
-	query := ""
+	query, args := "", []any(nil)
 	switch field {
 	case "tool", "role", "kind", "type":
 		query = "SELECT DISTINCT n.id, n.name FROM scenes s CROSS JOIN names n ON n.id = s." + field
 	case "agent", "model", "flow", "step":
 		query = "SELECT DISTINCT 0, " + field + " FROM scenes WHERE " + field + " <> ''"
+	case "project":
+		query = "SELECT 0, name FROM " + where.ProjectsIn("runs") + " UNION SELECT 0, name FROM " + where.ProjectsIn("conversations")
+		args = []any{"*", "*"}
 	default:
 		return nil, nil
 	}
-	err = engine.Each(ctx, db.r, query, nil, scanName, func(n name) bool { names = append(names, n.text); return true })
+	err = engine.Each(ctx, db.r, query, args, scanName, func(n name) bool { names = append(names, n.text); return true })
 	return names, engine.Damage(err)
 }
 

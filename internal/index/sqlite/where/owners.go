@@ -39,18 +39,18 @@ func projectOwners(values []query.Value) (hint []string, args []any) {
 			hint, args = append(hint, `c.id IN (SELECT id FROM conversations WHERE project = ? COLLATE NOCASE UNION ALL
 				SELECT o.id FROM runs q CROSS JOIN conversations o ON o.run = q.id WHERE q.project = ? COLLATE NOCASE)`), append(args, v.Text, v.Text)
 		default:
-			hint = append(hint, `c.id IN (SELECT o.id FROM `+projectsIn("conversations")+` p CROSS JOIN conversations o ON o.project = p.name COLLATE NOCASE UNION ALL
-				SELECT o.id FROM `+projectsIn("runs")+` p CROSS JOIN runs q ON q.project = p.name COLLATE NOCASE CROSS JOIN conversations o ON o.run = q.id)`)
+			hint = append(hint, `c.id IN (SELECT o.id FROM `+ProjectsIn("conversations")+` p CROSS JOIN conversations o ON o.project = p.name COLLATE NOCASE UNION ALL
+				SELECT o.id FROM `+ProjectsIn("runs")+` p CROSS JOIN runs q ON q.project = p.name COLLATE NOCASE CROSS JOIN conversations o ON o.run = q.id)`)
 			args = append(args, glob(v), glob(v))
 		}
 	}
 	return []string{Balanced(hint, " OR ")}, args
 }
 
-// projectsIn returns SQL for the distinct projects of a table that match a pattern. It skips from one to the next in the
+// ProjectsIn returns SQL for the distinct projects of a table that match a pattern. It skips from one to the next in the
 // index (a loose index scan), since there are few of them. Projects that differ only in the case of ASCII letters match
 // all or none.
-func projectsIn(table string) string {
+func ProjectsIn(table string) string {
 	next := func(after string) string {
 		return "(SELECT project FROM " + table + " WHERE project > " + after + " COLLATE NOCASE ORDER BY project COLLATE NOCASE LIMIT 1)"
 	}
