@@ -20,8 +20,11 @@ func (v *reporter) writeChart(r *cost.Report) error {
 	title := "What was spent, by " + terminal.OneLine(terminal.FirstNonEmpty(strings.Join(r.By, " and "), "nothing"))
 	var notes []string
 	for _, u := range r.Unpriced {
-		notes = append(notes, fmt.Sprintf("Cost unknown for %s of %s: %s", terminal.Plural(u.Requests, "request", "requests"),
-			terminal.OneLine(terminal.TextOrDash(u.Model)), terminal.OneLine(u.Reason)))
+		which := terminal.Plural(u.Requests, "request", "requests")
+		if u.Model != nil {
+			which += " of " + *u.Model
+		}
+		notes = append(notes, terminal.OneLine(fmt.Sprintf("Cost unknown for %s: %s", which, u.Reason)))
 	}
 	return chart.WriteFile(path, chart.Page(title, picture, reportGrid(r, false), notes))
 }
