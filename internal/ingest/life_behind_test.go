@@ -18,6 +18,7 @@ var behind = map[string]string{
 	"cursor/stream":      "until a line with a time, or the last one, an output is known by all that there is of it",
 	"geminicli/replaced": "what the log took back stands in the copy",
 	"kimi/cli":           "a wire without an id is known by its first line",
+	"mux/broken":         "messages without an id",
 }
 
 // TestBehind has an outdated copy of each case: its logs are shorter than those of the original, and its files have other times.
