@@ -88,7 +88,8 @@ func rootOf(dir, top string) (root string, own bool) {
 	}
 	agents := path.Dir(agentDir)
 	own = path.Base(agents) == "agents"
-	if !own && agents != top && agentDir != top {
+	isPi := path.Base(agentDir) == "agent" // of Pi and its forks
+	if !own && (agents != top || isPi) && agentDir != top {
 		return "", false
 	}
 	return dir, own

@@ -30,6 +30,15 @@ func FuzzChats(f *testing.F) {
 	formattest.Fuzz(f, New(), roleChats, "agents/main/sessions/sessions.json")
 }
 
+// TestDetect has sources that begin in the home of a program, whose agents may be in no directory agents.
+func TestDetect(t *testing.T) {
+	const header = `{"type":"session","version":3,"id":"01a60000-0000-7000-8000-000000000001","timestamp":"2026-11-06T09:00:00.000Z","cwd":"/home/ada/shop"}` + "\n"
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{"main/sessions/chat-1.jsonl", header, format.Claim{Strength: format.Certain, Role: roleSession, Root: "main/sessions", Log: true}},
+		{"agent/sessions/01a60000-0000-7000-8000-000000000001.jsonl", header, format.Claim{}}, // in ~/.prime
+	})
+}
+
 // TestSpawner finds the session of a chat that spawned another one: the last that was there already, in whatever order the chats are stated.
 func TestSpawner(t *testing.T) {
 	const rows = `{"session_key":"main","session_id":"m3","created_at":30}
