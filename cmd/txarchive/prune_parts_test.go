@@ -329,6 +329,21 @@ func unknown(t *testing.T, from, to string) {
 	}
 }
 
+// TestThinnedPrunedBack has a run back that was thinned, then pruned, and dropped by gc. In a reindex the ledger of the thinning is the first to tell of
+// the original, whose tombstone was taken back.
+func TestThinnedPrunedBack(t *testing.T) {
+	t.Parallel()
+	const everything = "after:1970 OR before:1970"
+	source, dir := filepath.Join(t.TempDir(), "source"), filepath.Join(t.TempDir(), "archive")
+	samples(t, source, "pi/first")
+	call(t, dir, "ingest", source)
+	call(t, dir, "prune", "--query", everything, "--thin", "search", "--yes")
+	call(t, dir, "prune", "--query", everything, "--allow-empty", "--yes")
+	call(t, dir, "gc")
+	call(t, dir, "ingest", "--pruned", source)
+	call(t, dir, "verify", "--deep")
+}
+
 // TestUndoOfNothing prunes an empty original for good: it does not come back into an index of which no pack knows.
 func TestUndoOfNothing(t *testing.T) {
 	source, dir := filepath.Join(t.TempDir(), "source"), filepath.Join(t.TempDir(), "archive")

@@ -70,10 +70,16 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	}
 	if known && was.root == v.Root {
 		id = was.id
-		if !was.tombstone.Valid || v.Size <= was.size {
+		if was.tombstone.Valid {
+			if v.Size <= was.size {
+				return id, nil
+			}
+		} else if !l.Tombstoned {
 			return id, nil
+		} else if isThere, err := c.Exists("SELECT 1 FROM extents WHERE chain = ? LIMIT 1", was.chain); isThere || err != nil {
+			return id, err
 		}
-		err = c.grow(id, was.chain, v, 0) // an earlier state lay under a tombstone
+		err = c.grow(id, was.chain, v, 0) // an earlier state lay under a tombstone, or an earlier ledger was all that told of it
 	} else if known {
 		// What is not under a tombstone has its bytes in a pack, which decides.
 		if wins, err := c.wins(v, &was); err != nil || !wins || !was.tombstone.Valid {
