@@ -35,7 +35,7 @@ var (
 func (mux) Name() string { return "mux" }
 
 // Version counts changes of what Parse yields.
-func (mux) Version() int { return 1 }
+func (mux) Version() int { return 2 }
 
 // The roles of the files.
 const (

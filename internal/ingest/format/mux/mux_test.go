@@ -1,10 +1,12 @@
 package mux
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 const testWorkspace = ".mux/sessions/a1b2c3d4e5/"
@@ -43,4 +45,20 @@ func TestDetect(t *testing.T) {
 		{".xum/secrets.json", "{}", skip},
 		{"shop/secrets.json", "{}", format.Claim{}},
 	})
+}
+
+// TestNestedCalls: what calls without an input say does not grow with how deep a file nests them.
+func TestNestedCalls(t *testing.T) {
+	const depth = 200
+	call := `{"type":"dynamic-tool","state":"input-available","toolCallId":"c","toolName":"code_execution","nestedCalls":[`
+	line := `{"id":"a","role":"assistant","parts":[` + strings.Repeat(call, depth) + `{"output":"` + strings.Repeat("words ", 1000) + `"}` + strings.Repeat("]}", depth) + `]}` + "\n"
+	size := 0
+	for _, r := range formattest.Check(t, New(), formattest.Input{Path: testWorkspace + chatName, Role: roleChat, Bytes: []byte(line)}) {
+		if e, ok := r.(*transcript.Event); ok {
+			size += len(e.Parts[0].Text)
+		}
+	}
+	if size > 3*len(line) {
+		t.Errorf("%d bytes of text in a line of %d", size, len(line))
+	}
 }

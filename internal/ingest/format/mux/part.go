@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -38,6 +39,11 @@ func (p *parser) parts(v jsontext.Value, role string, kind transcript.Kind) {
 			last = part
 		case "dynamic-tool":
 			p.call(part)
+			for nested := range part.Get("nestedCalls").Items() { // they have none themselves
+				p.call(nested)
+				p.outcome(nested)
+			}
+			p.outcome(part)
 		case "file":
 			if name := part.Get("filename"); !name.IsBlank() {
 				files = append(files, p.Part(name))
@@ -78,20 +84,17 @@ func (p *parser) say(first, last jsontext.Value, kind transcript.Kind, role stri
 // pathNames are the members of a call's input that name files.
 var pathNames = []string{"file_path", "filePath", "path", "source_path", "target_path"}
 
-// call yields a call and its result, if it has one, and those that a call to run code made.
+// call yields a call.
 func (p *parser) call(v jsontext.Value) {
-	id, name, input := v.Get("toolCallId").Str(), v.Get("toolName").Word(), v.Get("input")
-	at := input
-	if !input.Exists() {
-		at = v
-	}
-	e := p.Event(transcript.KindToolCall, "assistant", name, at)
-	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
+	name, input := v.Get("toolName").Word(), v.Get("input")
+	e := p.Event(transcript.KindToolCall, "assistant", name, cmp.Or(input, v))
+	e.Parts[0].Call = &transcript.Call{ID: v.Get("toolCallId").Str(), Name: name, Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
 	p.emit(e, transcript.Counted)
-	for nested := range v.Get("nestedCalls").Items() {
-		p.call(nested)
-	}
-	output := v.Get("output")
+}
+
+// outcome yields what came of a call, if anything has.
+func (p *parser) outcome(v jsontext.Value) {
+	id, name, output := v.Get("toolCallId").Str(), v.Get("toolName").Word(), v.Get("output")
 	switch state := v.Get("state"); {
 	case state.Is("output-available") && output.Exists():
 		p.result(id, name, output, output.Get("success").Bool())
@@ -101,7 +104,7 @@ func (p *parser) call(v jsontext.Value) {
 	}
 }
 
-// result yields what came of a call. success is what it says of that.
+// result yields the result of a call. success is what it says of that.
 func (p *parser) result(id, name string, output jsontext.Value, success transcript.Truth) {
 	res := &transcript.Result{Call: id, Name: name, Failed: invert(success), Output: int64(output.Len())}
 	if ms, ok := output.Get("wall_duration_ms").Int(); ok && ms >= 0 && ms < 1<<40 {
