@@ -1,6 +1,9 @@
 package antigravity
 
 import (
+	"bytes"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -77,5 +80,20 @@ func TestModelIn(t *testing.T) {
 		if got := modelIn(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestPromptInPieces: reading a prompt takes memory in proportion to its pieces, of which there may be many.
+func TestPromptInPieces(t *testing.T) {
+	row := `{"table":"antigravity step","idx":0,"step_type":14,"status":3,"step":{"user_input":{"items":[{"text":"oak"}` + strings.Repeat(`,{"text":"ash and elm"}`, 4000) + `]}}}`
+	in := formattest.Input{Path: rows + "steps.ndjson", Role: roleSteps, Bytes: []byte(row)}
+	formattest.Check(t, New(), in)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range New().Parse(format.Input{Path: in.Path, Role: in.Role, Reader: bytes.NewReader(in.Bytes)}) {
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 100*uint64(len(row)) {
+		t.Errorf("%d bytes for a row of %d", taken, len(row))
 	}
 }

@@ -228,16 +228,26 @@ func hasText(v jsontext.Value) bool { return !v.IsBlank() || v.IsObject() || v.I
 func (p *parser) prompt(s *step) {
 	p.open, p.answered = transcript.Call{}, s.index
 	p.whole(s, transcript.KindMessage, "user")
-	text := s.content.Str()
-	for piece := range s.content.Items() { // of a prompt in a database
-		text += piece.Get("text").Str()
-	}
+	text := promptText(s.content)
 	if model := modelIn(text); model != "" {
 		p.facts.Model = strings.Clone(model)
 	}
 	if p.facts.Title == "" {
 		p.facts.Title = strings.Clone(format.Title(requestIn(text)))
 	}
+}
+
+// promptText returns the text of a prompt. In a database it is in pieces, of which one may end within a word.
+func promptText(content jsontext.Value) string {
+	if content.IsString() {
+		return content.Str()
+	}
+	return jsontext.Build(func(dst []byte) []byte {
+		for piece := range content.Items() {
+			dst = append(dst, piece.Get("text").Str()...)
+		}
+		return dst
+	})
 }
 
 // requestIn returns what the user typed.
