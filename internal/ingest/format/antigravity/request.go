@@ -161,11 +161,7 @@ func statements(v jsontext.Value, member string, at transcript.Origin) (all []st
 // readStatement reads tokens. A field that is 0 is not written.
 func readStatement(v jsontext.Value) (s statement) {
 	count := func(name string) int64 { return v.Get(name).Tokens().N }
-	for _, name := range []string{"response_id", "provider_assigned_message_id", "message_id"} {
-		if s.id == "" {
-			s.id = strings.Clone(v.Get(name).Str())
-		}
-	}
+	s.id = cmp.Or(v.Get("response_id").Str(), v.Get("provider_assigned_message_id").Str(), v.Get("message_id").Str())
 	s.model, _ = v.Get("model").Int()
 	input, output, written, read, thought := count("input_tokens"), count("output_tokens"), count("cache_write_tokens"), count("cache_read_tokens"), count("thinking_output_tokens")
 	if output == 0 {
@@ -184,12 +180,7 @@ func readStatement(v jsontext.Value) (s statement) {
 func (r *requests) request(o jsontext.Object) {
 	chat := o.Value.Get("data", "chat_model")
 	at := timeOf(chat.Get("chat_start_metadata", "created_at"))
-	model := ""
-	for _, name := range []string{"model_display_name", "response_model", "response_model_full"} {
-		if model == "" {
-			model = strings.Clone(chat.Get(name).Str())
-		}
-	}
+	model := cmp.Or(chat.Get("model_display_name").Str(), chat.Get("response_model").Str(), chat.Get("response_model_full").Str())
 	for _, s := range statements(chat, "usage", o.Origin) {
 		if model != "" && s.model > 0 {
 			r.names[s.model] = model
@@ -242,26 +233,16 @@ func (r *requests) emit(s statement, of *spent, model string, at transcript.Time
 	default:
 		u.Verdict = transcript.DerivedTotal
 	}
-	for _, name := range []string{nameIn(of), r.names[s.model], knownModels[s.model]} {
-		if u.Model == "" {
-			u.Model = name
-		}
-	}
 	u.Rank = 0 // a fork has the requests of the conversation that it was forked from
 	if of != nil {
+		u.Model = cmp.Or(u.Model, of.model)
 		u.Alias = stepKey(r.run, of.index, of.at)
 		if of.trajectory != "" && of.trajectory == r.trajectory {
 			u.Rank = 1
 		}
 	}
+	u.Model = cmp.Or(u.Model, r.names[s.model], knownModels[s.model])
 	r.Emit(&u)
-}
-
-func nameIn(of *spent) string {
-	if of == nil {
-		return ""
-	}
-	return of.model
 }
 
 // stepKey identifies the request that a step came from, in the log and in the database. The time tells it from that of the same step after the user
