@@ -3,7 +3,6 @@ package antigravity
 import (
 	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -76,7 +75,7 @@ func (p *parser) requests() {
 
 // about yields what is stated of the conversation.
 func (r *requests) about(o jsontext.Object) {
-	r.trajectory = strings.Clone(o.Value.Get("trajectory_id").Str())
+	r.trajectory = o.Value.Get("trajectory_id").Str()
 	data := o.Value.Get("data")
 	if !r.started.Valid {
 		r.started = timeOf(data.Get("created_at"))
@@ -132,7 +131,7 @@ func (r *requests) noteSpent(o jsontext.Object) {
 		return
 	}
 	meta := o.Value.Get("metadata")
-	s := spent{index: index, at: timeOf(meta.Get("created_at")), trajectory: strings.Clone(meta.Get("trajectory", "trajectory_id").Str()), model: strings.Clone(modelOf(meta.Get("model_info")))}
+	s := spent{index: index, at: timeOf(meta.Get("created_at")), trajectory: meta.Get("trajectory", "trajectory_id").Str(), model: modelOf(meta.Get("model_info"))}
 	s.usage = statements(meta, "model_usage", o.Origin)
 	r.at[index] = len(r.spent)
 	for _, u := range s.usage {

@@ -124,7 +124,7 @@ func (p *parser) emitConversation() {
 // of a type of its own, which holds what it brought about.
 func (p *parser) step(s *step) {
 	if s.model != "" {
-		p.facts.Model = strings.Clone(s.model)
+		p.facts.Model = s.model
 	}
 	switch s.typ {
 	case "USER_INPUT":
@@ -289,7 +289,7 @@ func (p *parser) answer(s *step) {
 		if p.in.Role == roleSteps {
 			args = v.Get("arguments_json")
 		}
-		c := transcript.Call{ID: strings.Clone(v.Get("id").Str()), Name: v.Get("name").Word(), Input: int64(args.Len()), Paths: paths(args.Unwrap())}
+		c := transcript.Call{ID: v.Get("id").Str(), Name: v.Get("name").Word(), Input: int64(args.Len()), Paths: paths(args.Unwrap())}
 		if c.ID == "" {
 			c.ID = "#" + strconv.FormatInt(s.index.N, 10) + id
 		}
@@ -341,7 +341,7 @@ func (p *parser) setCall(s *step) {
 	before := p.steps[s.index.N]
 	switch {
 	case s.caller.Exists():
-		s.pieces.call, s.pieces.tool = strings.Clone(s.caller.Get("id").Str()), s.caller.Get("name").Word()
+		s.pieces.call, s.pieces.tool = s.caller.Get("id").Str(), s.caller.Get("name").Word()
 	case s.index.Known && before.action && (late || !p.answered.Known):
 		s.pieces.call, s.pieces.tool = before.call, before.tool
 	case !late:

@@ -101,11 +101,11 @@ func (p *parser) session(file io.Reader) {
 	for o := range p.Each(jsontext.Objects(file, "", problem)) {
 		p.lend.Reset()
 		l := readLine(o)
+		p.note(&l)
 		if p.run == "" {
 			p.begin(&l)
 		}
 		p.identify(&l)
-		p.note(&l)
 		p.line(&l)
 	}
 	switch {
@@ -124,10 +124,9 @@ func (p *parser) begin(l *line) {
 	if l.typ == "session" {
 		id = l.id
 		p.begun = l.at
-		p.facts.Project = strings.Clone(l.value.Get("cwd").Str())
 	}
 	if !format.IsUUID(p.stem) {
-		p.run = strings.Clone(cmp.Or(id, p.stem))
+		p.run = cmp.Or(id, p.stem)
 	}
 	p.isFlat = isFlat(l.value)
 	p.emitSession()
@@ -161,16 +160,13 @@ func (p *parser) isHome(l *line) bool { return !p.begun.Valid || l.at.UnixMicro 
 func (p *parser) note(l *line) {
 	c := &p.facts
 	if l.typ == "message" || l.typ == "model_change" {
-		if model := cmp.Or(l.model, l.value.Get("modelId").Str()); model != "" {
-			c.Model = strings.Clone(model)
-		}
+		c.Model = cmp.Or(l.model, l.value.Get("modelId").Str(), c.Model)
 	}
 	if l.branch != "-" {
-		c.Branch = cmp.Or(c.Branch, strings.Clone(l.branch))
+		c.Branch = cmp.Or(c.Branch, l.branch)
 	}
 	if c.Project == "" {
-		dir := cmp.Or(l.value.Get("cwd").Str(), l.meta.First("cwd", "projectPath").Str(), l.meta.Get("context", "cwd").Str())
-		c.Project = strings.Clone(dir)
+		c.Project = cmp.Or(l.value.Get("cwd").Str(), l.meta.First("cwd", "projectPath").Str(), l.meta.Get("context", "cwd").Str())
 	}
 	format.Extend(&c.Started, &c.Ended, l.at)
 }

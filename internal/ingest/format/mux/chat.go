@@ -2,7 +2,6 @@ package mux
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
@@ -62,11 +61,11 @@ func (p *parser) message(v jsontext.Value) {
 	}
 	role := v.Get("role").Word()
 	_, p.model = splitModel(meta.Get("model").Str())
-	if p.model != "" && role == "assistant" {
-		p.head.Model = strings.Clone(p.model)
+	if role == "assistant" {
+		p.head.Model = cmp.Or(p.model, p.head.Model)
 	}
-	if agent := meta.Get("agentId").Str(); agent != "" && p.loc.parent != "" {
-		p.head.Agent = agent
+	if p.loc.parent != "" {
+		p.head.Agent = cmp.Or(meta.Get("agentId").Str(), p.head.Agent)
 	}
 	switch role {
 	case "user", "system", "assistant":
