@@ -36,7 +36,7 @@ var (
 func (commandCode) Name() string { return "command-code" }
 
 // Version counts changes of what Parse yields.
-func (commandCode) Version() int { return 1 }
+func (commandCode) Version() int { return 2 }
 
 // The roles of the files.
 const (

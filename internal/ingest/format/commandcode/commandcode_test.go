@@ -5,6 +5,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 const testProject = ".commandcode/projects/home-ada-shop/"
@@ -48,4 +49,15 @@ func TestDetect(t *testing.T) {
 		{"moved/s.meta.json", `{"title":"x"}`, format.Claim{}},
 		{"moved/s.log", header + said, format.Claim{}},
 	})
+}
+
+// TestFlatLines: what identifies a line of version 2 does not depend on the first one, of which the program may not have noted what wrote it.
+func TestFlatLines(t *testing.T) {
+	const first = `{"id":"m1","timestamp":"2026-06-01T10:00:00Z","sessionId":"s","role":"user","content":"Weave"}` + "\n"
+	const flat = `{"id":"m2","timestamp":"2026-06-01T10:00:01Z","sessionId":"s","role":"assistant","metadata":{"version":2},"content":"Woven"}` + "\n"
+	for _, r := range formattest.Check(t, New(), formattest.Input{Path: testProject + "s.jsonl", Role: roleSession, Bytes: []byte(first + flat)}) {
+		if e, ok := r.(*transcript.Event); ok && e.ID != "" {
+			t.Errorf("line %d is identified by %q, which the program changes whenever it writes the file", e.Origin.Line, e.ID)
+		}
+	}
 }

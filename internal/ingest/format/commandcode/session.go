@@ -21,6 +21,7 @@ type line struct {
 	typ, id, session, role, model, branch string
 	content, meta, usage                  jsontext.Value
 
+	flat      bool   // of version 2
 	key       string // identity of the entry, the same in copies; "" if only its place identifies it
 	duplicate bool   // this file already has the entry
 }
@@ -51,8 +52,8 @@ func readLine(o jsontext.Object) line {
 			l.setMember(key, v)
 		}
 	}
-	if l.typ == "" && l.role != "" {
-		l.typ = "message" // of version 2
+	if l.flat = l.typ == "" && l.role != ""; l.flat {
+		l.typ = "message"
 	}
 	return l
 }
@@ -84,7 +85,6 @@ type parser struct {
 	facts   transcript.Conversation // what is known about the session
 	begun   transcript.Time         // from the header
 	isNamed bool                    // a line states a title
-	isFlat  bool                    // of version 2
 
 	tools map[string]string // names, by the ids of calls
 	seen  map[string]bool   // keys of entries
@@ -128,7 +128,6 @@ func (p *parser) begin(l *line) {
 	if !format.IsUUID(p.stem) {
 		p.run = cmp.Or(id, p.stem)
 	}
-	p.isFlat = isFlat(l.value)
 	p.emitSession()
 	p.Settle(p.run)
 }
@@ -145,7 +144,7 @@ func (p *parser) emitSession() {
 
 // identify sets the key of an entry. The ids of version 2 change whenever it writes its file.
 func (p *parser) identify(l *line) {
-	if l.id == "" || !l.at.Valid || p.isFlat {
+	if l.id == "" || !l.at.Valid || l.flat {
 		return
 	}
 	l.key = l.id + " " + strconv.FormatInt(l.at.UnixMicro, 36)
