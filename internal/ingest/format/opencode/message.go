@@ -3,6 +3,7 @@ package opencode
 import (
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -155,7 +156,7 @@ func (p *parser) readUsage(tokens, cost jsontext.Value, session, msg string) *tr
 	}
 	switch {
 	case p.inclusive:
-		u.Input.N = max(u.Input.N-u.CacheRead.N-u.CacheWrite.N, 0)
+		format.ExcludeCache(u)
 	case reasoning.N > 0:
 		u.Output = transcript.Known(u.Output.N + reasoning.N)
 	}

@@ -39,7 +39,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 10 }
+func (opencode) Version() int { return 11 }
 
 // The roles of the files.
 const (

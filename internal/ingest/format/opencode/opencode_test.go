@@ -160,3 +160,26 @@ func TestIDTime(t *testing.T) {
 		}
 	}
 }
+
+// TestZCodeInput: the input of Z Code is without the cache where there is more in the cache.
+func TestZCodeInput(t *testing.T) {
+	for tokens, want := range map[string]int64{
+		`{"input":1100,"output":20,"cache":{"read":900,"write":100}}`:                                            100,
+		`{"input":100,"output":20,"cache":{"read":900,"write":0}}`:                                               100,
+		`{"input":5,"output":20,"cache":{"read":-9000000000000000000,"write":-9000000000000000000}}`:             5,
+		`{"input":-9000000000000000000,"output":20,"cache":{"read":900,"write":9000000000000000000,"other":{}}}`: -9000000000000000000,
+	} {
+		row := `{"table":"message","id":"msg_2","session_id":"sess_a","data":{"role":"assistant","time":{"created":1793955602000},"tokens":` + tokens + `}}`
+		found := false
+		for _, r := range formattest.Check(t, New(), formattest.Input{Path: ".zcode/cli/db/db.sqlite/sess_a/msg_2.ndjson", Role: roleRows, Bytes: []byte(row)}) {
+			if u, ok := r.(*transcript.Usage); ok {
+				if found = true; u.Input.N != want {
+					t.Errorf("%s: input %d, want %d", tokens, u.Input.N, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: no request", tokens)
+		}
+	}
+}
