@@ -193,6 +193,17 @@ func (t Truth) OrNil() *bool {
 	return new(t == Yes)
 }
 
+// Not returns the opposite of what is stated.
+func (t Truth) Not() Truth {
+	switch t {
+	case No:
+		return Yes
+	case Yes:
+		return No
+	}
+	return Unstated
+}
+
 // True returns Yes or No.
 func True(b bool) Truth {
 	if b {

@@ -33,7 +33,7 @@ func readOutcome(r *transcript.Result, v jsontext.Value) {
 		switch key {
 		case "success":
 			if ok := m.Bool(); ok != transcript.Unstated {
-				r.Failed = transcript.True(ok == transcript.No)
+				r.Failed = ok.Not()
 			}
 		case "isError", "is_error":
 			r.Failed = m.Bool()

@@ -160,18 +160,12 @@ func (p *parser) toolStarted(l line) {
 func (p *parser) toolCompleted(l line) {
 	e := p.event(l, transcript.KindToolResult, "tool")
 	e.Verdict = transcript.Counted
-	result, success := l.data.Get("result"), l.data.Get("success").Bool()
+	result := l.data.Get("result")
 	if !result.Exists() {
 		result = l.data.Get("error")
 	}
-	r := &transcript.Result{Call: l.data.Get("toolCallId").Str(), Output: int64(result.Len())}
+	r := &transcript.Result{Call: l.data.Get("toolCallId").Str(), Output: int64(result.Len()), Failed: l.data.Get("success").Bool().Not()}
 	r.Name = cmp.Or(p.toolNames[r.Call], l.data.Get("toolName").Str())
-	switch success {
-	case transcript.Yes:
-		r.Failed = transcript.No
-	case transcript.No:
-		r.Failed = transcript.Yes
-	}
 	e.Parts = []transcript.Part{{Text: pieceText(l.value), Result: r}}
 	p.Emit(e)
 }

@@ -147,10 +147,8 @@ func (m *message) result(v jsontext.Value) {
 		output = v.Get("role")
 	}
 	id := v.Get("tool_call_id").Str()
-	res := &transcript.Result{Call: id, Name: m.tools[id], Output: int64(output.Len())}
-	if success := more.Get("chisel/tool_result_meta", "success").Bool(); success != transcript.Unstated {
-		res.Failed = transcript.True(success == transcript.No)
-	}
+	failed := more.Get("chisel/tool_result_meta", "success").Bool().Not()
+	res := &transcript.Result{Call: id, Name: m.tools[id], Output: int64(output.Len()), Failed: failed}
 	if ms, ok := more.Get("chisel/tool_call_timing", "duration_ms").Int(); ok && ms >= 0 && ms < 1<<40 {
 		res.Duration = transcript.Known(ms * 1000)
 	}

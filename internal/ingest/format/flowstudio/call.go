@@ -42,7 +42,7 @@ func readResult(o jsontext.Value) *transcript.Result {
 	success, isError := o.Get("success").Bool(), o.Get("is_error").Bool()
 	switch {
 	case success != transcript.Unstated:
-		r.Failed = transcript.True(success == transcript.No)
+		r.Failed = success.Not()
 	case isError != transcript.Unstated:
 		r.Failed = isError
 	case o.Get("error").Str() != "" || r.Status == "error": // status is that of Gemini's stream

@@ -244,10 +244,7 @@ func failed(content jsontext.Value) transcript.Truth {
 	if !v.Get("error").IsBlank() {
 		return transcript.Yes
 	}
-	if success := v.Get("success").Bool(); success != transcript.Unstated {
-		return transcript.True(success == transcript.No)
-	}
-	return transcript.Unstated
+	return v.Get("success").Bool().Not()
 }
 
 // isSummary reports whether a message is a summary, or begins or ends with one.

@@ -94,11 +94,7 @@ func (p *parser) message(v jsontext.Value) {
 // resultOf returns what a tool gave.
 func (p *parser) resultOf(m jsontext.Value) *transcript.Result {
 	call := m.Get("toolCallId").Str()
-	r := &transcript.Result{Call: call, Name: p.tools[call], Output: int64(m.Get("content").Len())}
-	if success := m.Get("success").Bool(); success != transcript.Unstated {
-		r.Failed = transcript.True(success == transcript.No)
-	}
-	return r
+	return &transcript.Result{Call: call, Name: p.tools[call], Output: int64(m.Get("content").Len()), Failed: m.Get("success").Bool().Not()}
 }
 
 // answered returns the event of what the model said or thought. The program leaves out the text of thoughts.

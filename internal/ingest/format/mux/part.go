@@ -97,29 +97,22 @@ func (p *parser) outcome(v jsontext.Value) {
 	id, name, output := v.Get("toolCallId").Str(), v.Get("toolName").Word(), v.Get("output")
 	switch state := v.Get("state"); {
 	case state.Is("output-available") && output.Exists():
-		p.result(id, name, output, output.Get("success").Bool())
+		p.result(id, name, output, output.Get("success").Bool().Not())
 		p.started(id, name, output)
 	case state.Is("output-available"), state.Is("output-redacted"):
-		p.result(id, name, state, invert(v.Get("failed").Bool()))
+		p.result(id, name, state, v.Get("failed").Bool())
 	}
 }
 
-// result yields the result of a call. success is what it says of that.
-func (p *parser) result(id, name string, output jsontext.Value, success transcript.Truth) {
-	res := &transcript.Result{Call: id, Name: name, Failed: invert(success), Output: int64(output.Len())}
+// result yields the result of a call.
+func (p *parser) result(id, name string, output jsontext.Value, failed transcript.Truth) {
+	res := &transcript.Result{Call: id, Name: name, Failed: failed, Output: int64(output.Len())}
 	if ms, ok := output.Get("wall_duration_ms").Int(); ok && ms >= 0 && ms < 1<<40 {
 		res.Duration = transcript.Known(ms * 1000)
 	}
 	e := p.Event(transcript.KindToolResult, "tool", name, output)
 	e.Parts[0].Result = res
 	p.emit(e, transcript.Counted)
-}
-
-func invert(t transcript.Truth) transcript.Truth {
-	if t == transcript.Unstated {
-		return t
-	}
-	return transcript.True(t == transcript.No)
 }
 
 // started yields links to the sub-agents that a call has started. A workspace of its own that works for another one has no such id.
