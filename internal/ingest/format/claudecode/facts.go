@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -117,13 +118,13 @@ func afterTags(text string) string {
 // title returns the best title in the file: the user's, the program's, a summary of a line in it, the first prompt, a command, the
 // first text of a stream, the task of a member of a team.
 func (f *facts) title(uuids map[string]bool) string {
-	title := newest(newest(newest(f.task, f.said), f.command), f.prompt)
+	title := cmp.Or(f.prompt, f.command, f.said, f.task)
 	for _, s := range f.summaries {
 		if uuids[s.leaf] && s.text != "" {
 			title = s.text
 		}
 	}
-	return shorten(newest(newest(title, f.generated), f.custom))
+	return shorten(cmp.Or(f.custom, f.generated, title))
 }
 
 // longestTitle is the maximum length of a title in characters.
