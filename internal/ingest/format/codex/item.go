@@ -167,19 +167,13 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 	return c
 }
 
+// pathNames are the arguments of tools that name a file.
+var pathNames = []string{"path", "file_path", "filepath", "dir_path"}
+
 // pathsOf returns the files that a call names: in a patch, or in arguments by the usual keys.
-func pathsOf(arguments jsontext.Value, text string) (paths []string) {
+func pathsOf(arguments jsontext.Value, text string) []string {
 	if paths, ok := format.PatchPaths(text); ok {
 		return paths
 	}
-	const longest = 4096
-	for key, m := range arguments.Fields() {
-		switch key {
-		case "path", "file_path", "filepath", "dir_path":
-			if s := strings.TrimSpace(m.Str()); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-				paths = append(paths, strings.Clone(s))
-			}
-		}
-	}
-	return paths
+	return format.Paths(arguments, pathNames, nil)
 }
