@@ -47,7 +47,7 @@ var (
 func (vscode) Name() string { return "copilot-vscode" }
 
 // Version counts changes of what Parse yields.
-func (vscode) Version() int { return 6 }
+func (vscode) Version() int { return 7 }
 
 // The roles of the files. Those of transcripts are roleTranscript followed by Copilot CLI's role.
 const (

@@ -114,6 +114,7 @@ func label(v jsontext.Value) string {
 
 // notesText returns what some parts of an answer state beside their text: the files they refer to, and warnings about vulnerabilities.
 func notesText(parts []jsontext.Value) string {
+	noted := map[string]bool{"": true}
 	return jsontext.Build(func(dst []byte) []byte {
 		for _, v := range parts {
 			var value jsontext.Value
@@ -127,8 +128,10 @@ func notesText(parts []jsontext.Value) string {
 			default:
 				continue
 			}
+			shown := label(v)
 			for line := range strings.SplitSeq(jsontext.Build(func(b []byte) []byte { return appendStrings(b, value) }), "\n") {
-				if line != label(v) && !bytes.Contains(dst, []byte(line)) {
+				if line != shown && !noted[line] {
+					noted[line] = true
 					dst = append(append(dst, line...), '\n')
 				}
 			}
@@ -155,7 +158,7 @@ func appendText(dst []byte, v jsontext.Value) []byte {
 // appendCall appends the text of a call as shown, without its result.
 func appendCall(dst []byte, v jsontext.Value) []byte {
 	dst = appendStrings(dst, v.Get("invocationMessage"))
-	var commands []string // the same command as given by the model, as edited, as shown and as confirmed
+	commands := map[string]bool{} // the same command as given by the model, as edited, as shown and as confirmed
 	for key, m := range v.Get("toolSpecificData").Fields() {
 		switch {
 		case key == "terminalCommandOutput" || key == "result" || skippedKeys[key]:
@@ -163,8 +166,8 @@ func appendCall(dst []byte, v jsontext.Value) []byte {
 			dst = jsontext.AppendScalars(dst, m)
 		case m.IsObject() && (key == "commandLine" || key == "confirmation"):
 			for _, s := range m.Fields() {
-				if command := strings.TrimSpace(s.Str()); !slices.Contains(commands, command) {
-					commands = append(commands, command)
+				if command := strings.TrimSpace(s.Str()); !commands[command] {
+					commands[command] = true
 					dst = appendStrings(dst, s)
 				}
 			}

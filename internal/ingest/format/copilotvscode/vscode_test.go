@@ -1,6 +1,8 @@
 package copilotvscode
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
@@ -31,4 +33,25 @@ func FuzzDebug(f *testing.F) {
 
 func FuzzChildLog(f *testing.F) {
 	formattest.Fuzz(f, New(copilotcli.New()), roleChildLog, "GitHub.copilot-chat/debug-logs/5e000000-0000-4000-8000-00000000000f/title-1.jsonl")
+}
+
+// TestNotes: what a reference states is searched once, and takes memory in proportion to it.
+func TestNotes(t *testing.T) {
+	reference := func(name, path string) string {
+		return `{"kind":"inlineReference","name":"` + name + `","inlineReference":{"scheme":"file","path":"` + path + `"}}`
+	}
+	twice := reference("rim.go", `/ada/rim.go`) + "," + reference("rim", `/ada/rim.go`) + "," + reference("/ada/hub.go", `/ada/hub.go`)
+	if got, err := textOf([]byte(twice), 1); err != nil || got != "/ada/rim.go" {
+		t.Errorf("%q, %v", got, err)
+	}
+	long := []byte(reference(strings.Repeat("rim ", 500), strings.Repeat(`\n`, 5000)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := textOf(long, 1); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 100*uint64(len(long)) {
+		t.Errorf("%d bytes for a reference of %d", taken, len(long))
+	}
 }
