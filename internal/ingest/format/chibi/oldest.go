@@ -1,6 +1,8 @@
 package chibi
 
 import (
+	"strings"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -40,9 +42,13 @@ func message(m jsontext.Value, run string, at transcript.Origin, ids identity) *
 	if e.id == "" {
 		e.id = m.Get("_id").Text()
 	}
+	var texts []string
 	for _, p := range parts {
-		e.text = joined(e.text, p.Text)
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
 	}
+	e.text = strings.Join(texts, "\n")
 	role := e.role
 	if role == "agent" {
 		role = "assistant"
