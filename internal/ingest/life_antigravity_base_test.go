@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"encoding/binary"
+	"path"
 	"strings"
 	"testing"
 )
@@ -157,4 +158,20 @@ func TestLifeAntigravityDatabase(t *testing.T) {
 		s.remove(file)
 	}
 	w.ingestAndCheck("deleted", "antigravity", s.dir, want, 0, 0, 0)
+}
+
+// TestLifeAntigravityChanged has a database without a table that all versions of the program have made: the whole database is kept, since the requests
+// in it cannot be read.
+func TestLifeAntigravityChanged(t *testing.T) {
+	for _, table := range []string{"parent_references", "gen_metadata"} {
+		s, w := newTree(t), newWorld(t)
+		const name = ".gemini/antigravity/conversations/a0000000-0000-4000-8000-00000000000a.db"
+		b := newBase(s, name, gravityTables)
+		b.gravityIsAbout("t1", "")
+		b.gravityBasket("t1")
+		b.do("DROP TABLE " + table)
+		if r := w.ingest("home", s.dir, "."); len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Reason, table) || len(w.versions(name+"/"+path.Base(name))) != 1 {
+			t.Errorf("%s: problems %+v", table, r.Problems)
+		}
+	}
 }

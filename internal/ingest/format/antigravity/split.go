@@ -44,7 +44,7 @@ func (antigravity) Split(role string) []format.Split {
 		},
 		{
 			Role: roleRequests,
-			With: []string{"steps", "gen_metadata", "trajectory_meta", "trajectory_metadata_blob", "parent_references"},
+			Any:  []string{"steps"},
 			Keys: `SELECT '` + requestsName + `', NULL, ` + changes("gen_metadata", "data") + ` + 7 * ` + changes("steps", "metadata") + ` + ` +
 				changes("trajectory_metadata_blob", "data") + ` + ` + changes("parent_references", "data") + `, ''`,
 			Rows: []format.Query{
