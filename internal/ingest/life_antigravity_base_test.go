@@ -175,3 +175,31 @@ func TestLifeAntigravityChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestLifeAntigravityMoved has a conversation whose directory gets another name, which comes before the old one in the alphabet, and a sub-agent.
+func TestLifeAntigravityMoved(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	const dir, a, child = ".gemini/antigravity/conversations/", "a0000000-0000-4000-8000-00000000000a", "a0000000-0000-4000-8000-0000000000ff"
+	b := newBase(s, dir+a+".db", gravityTables)
+	c := newBase(s, dir+child+".db", gravityTables)
+	for _, d := range []*base{b, c} {
+		d.gravityIsAbout("t1", "")
+		d.gravityBasket("t1")
+	}
+	c.gravityIsAbout("t1", a)
+	s.write(dir+child+".meta", `{"cwd":"/home/ada/zed"}`)
+	w.ingest("home", s.dir, ".")
+	b.do("UPDATE trajectory_metadata_blob SET data = ?", message(1, message(1, "file:///home/ada/a%20new%20shop"), 2, gravityTime(0)))
+	c.do("UPDATE trajectory_metadata_blob SET data = ?", message(2, gravityTime(0), 5, a))
+	w.ingest("home", s.dir, ".")
+	for query, want := range map[string]string{
+		"SELECT project FROM v_runs ORDER BY 1":          "/home/ada/a new shop,/home/ada/zed",
+		"SELECT project FROM v_conversations ORDER BY 1": "/home/ada/a new shop,/home/ada/zed",
+		"SELECT count(*) FROM v_runs WHERE child":        "1",
+	} {
+		if got := strings.Join(w.query(query), ","); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	w.checkReindex("moved")
+}

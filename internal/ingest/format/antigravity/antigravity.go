@@ -42,7 +42,7 @@ var (
 func (antigravity) Name() string { return "antigravity" }
 
 // Version counts changes of what Parse yields.
-func (antigravity) Version() int { return 3 }
+func (antigravity) Version() int { return 4 }
 
 // The roles of the files.
 const (
@@ -55,8 +55,8 @@ const (
 	roleMeta     = "meta"     // <conversation>.meta beside a database: its directory
 )
 
-// ranks say which file of a conversation counts.
-var ranks = map[string]int{roleSteps: -1, roleOverview: 0, roleShort: 1, roleFull: 2}
+// ranks say which file of a conversation counts, and which states its run best.
+var ranks = map[string]int{roleMeta: -1, roleSteps: -1, roleOverview: 0, roleShort: 1, roleFull: 2}
 
 // Places returns where the programs keep their conversations, the same on every system.
 func (antigravity) Places() []format.Place {

@@ -87,9 +87,7 @@ func (r *requests) about(o jsontext.Object) {
 	if run.Child {
 		r.Emit(&transcript.Run{ID: parent, Named: true})
 		r.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(r.run), Origin: o.Origin})
-		r.Hint(r.run, hintChild, "yes", o.Origin)
 	}
-	r.Hint(r.run, hintProject, run.Project, o.Origin)
 }
 
 // projectIn returns the first directory that a conversation was about.
@@ -250,18 +248,10 @@ func stepKey(run string, index int64, at transcript.Time) string {
 	return run + " " + strconv.FormatInt(index, 10) + " " + time.UnixMicro(at.UnixMicro).UTC().Format(time.RFC3339)
 }
 
-// The keys of hints to a conversation.
-const (
-	hintProject = "project"
-	hintDir     = "directory" // in which the server was started
-	hintChild   = "child"
-)
-
 // Resolve sets what only the database states of a conversation, and counts no request by a log that the database also has: in a fork neither may count.
 func (antigravity) Resolve(f *transcript.Family) {
-	hints := f.GreatestHints()
 	for _, c := range f.Conversations {
-		c.Project, c.Child = cmp.Or(hints[hintProject], hints[hintDir]), hints[hintChild] != ""
+		c.Project, c.Child = f.Run.Project, f.Run.Child
 	}
 	stored := map[string]bool{}
 	for _, u := range f.Usage {
@@ -277,11 +267,10 @@ func (antigravity) Resolve(f *transcript.Family) {
 // ResolvesUsage makes the format a format.UsageResolver.
 func (antigravity) ResolvesUsage() {}
 
-// meta yields the directory that the file beside a database states.
+// meta yields the directory that the file beside a database states: that in which the server was started.
 func (p *parser) meta() {
-	doc, origin := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
+	doc, _ := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if dir := doc.Get("cwd").Str(); dir != "" {
-		p.Emit(&transcript.Run{ID: p.run, Named: true, Project: dir})
-		p.Hint(p.run, hintDir, dir, origin)
+		p.Emit(&transcript.Run{ID: p.run, Named: true, Rank: ranks[roleMeta], Project: dir})
 	}
 }
