@@ -198,9 +198,9 @@ func (r *reader) restOfModels(l *line, now map[string]tokens, kept bool) {
 	}
 	// The first sums may include all that the session has used before, which other streams state: of several such rests the smallest
 	// counts, even if it is nothing, and none if one of the streams has no sums (resolveStreams).
-	conversation, key := r.conversation, "rest "
+	conversation, key := r.conversation, "rest "+resultID(l)
 	if s.models == nil && kept {
-		conversation, key = restPrefix+strings.TrimPrefix(r.conversation, streamPrefix), "first rest "
+		conversation, key = restPrefix+strings.TrimPrefix(r.conversation, streamPrefix), "first "+key
 		r.out.Emit(&transcript.Conversation{ID: conversation, Run: r.run, Silent: true, Order: fmt.Sprintf("%020d", all.total())})
 	}
 	for _, name := range slices.Sorted(maps.Keys(rests)) {
@@ -210,7 +210,7 @@ func (r *reader) restOfModels(l *line, now map[string]tokens, kept bool) {
 		}
 		r.out.Emit(&transcript.Usage{
 			Run: r.run, Conversation: conversation, Time: l.now, Origin: l.origin, Model: name, Attributes: transcript.Attributes{"of": "rest"},
-			Key: key + resultID(l) + " " + name, Rank: rest.total(), Requests: transcript.Known(0),
+			Key: key + " " + name, Rank: rest.total(), Requests: transcript.Known(0),
 			Input: transcript.Known(rest[0]), Output: transcript.Known(rest[1]), CacheRead: transcript.Known(rest[2]), CacheWrite: transcript.Known(rest[3]),
 		})
 	}

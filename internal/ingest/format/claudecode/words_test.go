@@ -2,7 +2,9 @@ package claudecode
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -110,6 +112,27 @@ func TestSums(t *testing.T) {
 		if keepsSums(version) != want {
 			t.Errorf("%q: %v", version, !want)
 		}
+	}
+}
+
+// TestManySums: a result takes memory in proportion to it, however many models it names; an older one has no uuid.
+func TestManySums(t *testing.T) {
+	line := `{"type":"result","subtype":"success","session_id":"0d500000-0000-4000-8000-0000000000a3","total_cost_usd":1,"usage":{"input_tokens":1},"modelUsage":{`
+	for n := range 3000 {
+		line += fmt.Sprintf(`"m%d":{"inputTokens":1},`, n)
+	}
+	line += `"m":{"inputTokens":1}}}`
+	rests := 0
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for r := range New().Parse(format.Input{Path: "ci/run.jsonl", Role: roleStream, Reader: strings.NewReader(line)}) {
+		if _, ok := r.(*transcript.Usage); ok {
+			rests++
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; rests < 3000 || taken > 200*uint64(len(line)) {
+		t.Errorf("%d records, %d bytes for a line of %d", rests, taken, len(line))
 	}
 }
 
