@@ -325,8 +325,11 @@ func (p *parser) result(m *message, c toolCall, index string) {
 // ownResponse returns the result of a call. When the program has shortened the results of calls that were made together,
 // it writes all of them into the result of each.
 func ownResponse(c toolCall) jsontext.Value {
+	if c.id == "" || !c.others() {
+		return c.result
+	}
 	for item := range c.result.Items() {
-		if c.id != "" && item.Get("functionResponse", "id").Is(c.id) && c.others() {
+		if item.Get("functionResponse", "id").Is(c.id) {
 			return item
 		}
 	}
