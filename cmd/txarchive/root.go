@@ -243,6 +243,8 @@ func flagError(c *cobra.Command, err error) error {
 			hint = fmt.Sprintf("it is part of the query: write %s before the value, without a space (docs/query-language.md)", field)
 		case len(near) > 0:
 			hint = "did you mean --" + strings.Join(near, ", --") + "?"
+		case strings.HasPrefix(name, " ") && strings.Contains(c.Use, "QUERY"): // an SQL comment
+			hint = fmt.Sprintf("after --, nothing is a flag: %s -- 'QUERY'", c.CommandPath())
 		}
 	case strings.Contains(c.Use, "QUERY"):
 		hint = fmt.Sprintf("after --, nothing is a flag: %s -- %s", c.CommandPath(), terminal.ShellQuote("-"+unknown.GetSpecifiedShortnames()))
