@@ -70,7 +70,9 @@ func (g *Ingester) scanSource(ctx context.Context, root source.Root, sources []s
 			return nil
 		}
 		if errors.Is(err, os.ErrPermission) {
-			report.Problems = append(report.Problems, fileError(root.Source, ".", "scan", err))
+			if !report.Closed(root.Source) { // by another of its roots
+				report.Problems = append(report.Problems, fileError(root.Source, ".", "scan", err))
+			}
 			return nil
 		}
 		return err
