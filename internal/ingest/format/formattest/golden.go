@@ -104,7 +104,7 @@ func check(t *testing.T, f format.Format, o *Original, rng *rand.Rand) {
 		t.Errorf("%s: other records the second time", o.Path)
 	}
 	mutate(t, f, o, content, rng)
-	linear(t, f, o, content)
+	linear(t, f, o, content, rng)
 }
 
 // Originals reads, detects and parses the files of one case in path order.
