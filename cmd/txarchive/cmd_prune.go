@@ -147,6 +147,11 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	}
 	defer func() { err = errors.Join(err, plan.Close()) }()
 	if o.plan != "" {
+		if plan.Runs.Len() == 0 && !a.JSON { // why not
+			if err := a.printPlan(plan, o.limit); err != nil {
+				return err
+			}
+		}
 		return savePlan(a, o.plan, plan)
 	}
 	do := o.yes || o.apply != ""

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -253,19 +254,17 @@ func (a *app) readPolicy(file string) ([]byte, *policy.Policy, error) {
 	return src, p, err
 }
 
-// printMistakes prints the mistakes of a policy, except the first, which is the error that it returns.
+// printMistakes prints the mistakes of a policy in order, except the last, which is the error that it returns. The only error in JSON is the first.
 func (a *app) printMistakes(file string, mistakes policy.Errors) error {
 	text := func(e *policy.Error) string { return fmt.Sprintf("%s:%d:%d: %s", file, e.Line, e.Column, e.Message) }
-	hint := "`txarchive policy example` shows valid policies"
-	if mistakes[0].Hint != "" {
-		hint = mistakes[0].Hint
+	last := len(mistakes) - 1
+	if a.JSON {
+		last = 0
 	}
-	for _, e := range mistakes[1:] {
-		if !a.JSON {
-			a.printError(text(e), a.completeCommands(e.Hint))
-		}
+	for _, e := range mistakes[:last] {
+		a.printError(text(e), a.completeCommands(e.Hint))
 	}
-	return &failure.Error{Code: failure.ExitUsage, Text: text(mistakes[0]), Hint: hint, Err: mistakes}
+	return &failure.Error{Code: failure.ExitUsage, Text: text(mistakes[last]), Hint: cmp.Or(mistakes[last].Hint, "`txarchive policy example` shows valid policies"), Err: mistakes}
 }
 
 // chooseQuery selects the runs of a query for a plan.
