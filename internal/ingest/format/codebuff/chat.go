@@ -81,6 +81,9 @@ func (p *parser) message(v jsontext.Value) {
 		m.agent = v.Get("agent", "agentType").Str()
 		m.answer(v, content)
 	case "error":
+		if !content.Exists() {
+			content = v
+		}
 		m.emit(m.Event(transcript.KindError, m.role, "error", content), "", transcript.Uncounted)
 	default:
 		m.emit(m.Event(transcript.KindUnknown, m.role, v.Get("variant").Word(), v), "", transcript.Uncounted)
