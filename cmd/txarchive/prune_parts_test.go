@@ -213,6 +213,24 @@ func TestPruneOrigin(t *testing.T) {
 func TestPruneAmongAnybody(t *testing.T) {
 	t.Parallel()
 	r := seedtest.Rand(t)
+	for range *draws {
+		some := anySamples(t, r, 8)
+		pruneAmong(t, some, "", func(base string) (ids []string) {
+			known := runIDs(t, base)
+			for _, i := range r.Perm(len(known))[:min(len(known), 1+r.IntN(1+len(known)))] {
+				ids = append(ids, known[i])
+			}
+			return ids
+		})
+		if t.Failed() {
+			t.Fatalf("of %s", strings.Join(some, " "))
+		}
+	}
+}
+
+// anySamples returns some random samples of all formats.
+func anySamples(t *testing.T, r *rand.Rand, most int) (some []string) {
+	t.Helper()
 	var all []string
 	for _, in := range []string{filepath.Join(formats, "*", "testdata", "*", "in"), filepath.Join(runs, "*")} {
 		found, err := filepath.Glob(in)
@@ -226,22 +244,10 @@ func TestPruneAmongAnybody(t *testing.T) {
 			}
 		}
 	}
-	for range *draws {
-		var some []string
-		for _, i := range r.Perm(len(all))[:1+r.IntN(8)] {
-			some = append(some, all[i])
-		}
-		pruneAmong(t, some, "", func(base string) (ids []string) {
-			known := runIDs(t, base)
-			for _, i := range r.Perm(len(known))[:min(len(known), 1+r.IntN(1+len(known)))] {
-				ids = append(ids, known[i])
-			}
-			return ids
-		})
-		if t.Failed() {
-			t.Fatalf("of %s", strings.Join(some, " "))
-		}
+	for _, i := range r.Perm(len(all))[:1+r.IntN(most)] {
+		some = append(some, all[i])
 	}
+	return some
 }
 
 // pruneAmong prunes runs of samples, all of them where none are chosen. beside is a file of no program among them, if any.

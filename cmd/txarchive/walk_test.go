@@ -35,7 +35,8 @@ type walker struct {
 	rnd         *rand.Rand
 	dir, source string
 	steps       []string
-	known       []string // runs
+	known       []string        // runs
+	withheld    map[string]bool // files that are not archived, because they have keys
 }
 
 func walk(t *testing.T, r *rand.Rand) {
@@ -45,14 +46,22 @@ func walk(t *testing.T, r *rand.Rand) {
 			t.Logf("after %s", strings.Join(w.steps, "; "))
 		}
 	}()
-	systems := []string{"awf", "chibi", "devflow", "leslie"}
-	for _, i := range r.Perm(len(systems))[:1+r.IntN(2)] {
-		must(t, os.CopyFS(filepath.Join(w.source, systems[i]), os.DirFS(filepath.Join(runs, systems[i]))))
-	}
 	if r.IntN(2) == 0 {
-		documents(t, w.source, 2, 12)
+		w.steps = anySamples(t, r, 4)
+		samples(t, w.source, w.steps...)
+	} else {
+		systems := []string{"awf", "chibi", "devflow", "leslie"}
+		for _, i := range r.Perm(len(systems))[:1+r.IntN(2)] {
+			must(t, os.CopyFS(filepath.Join(w.source, systems[i]), os.DirFS(filepath.Join(runs, systems[i]))))
+		}
+		if r.IntN(2) == 0 {
+			documents(t, w.source, 2, 12)
+		}
 	}
 	w.do("ingest", "--all", w.source)
+	if w.noteWithheld(); len(w.files()) == 0 {
+		return
+	}
 	backup := filepath.Join(t.TempDir(), "backup")
 	steps := 8
 	if *walks == 1 {
@@ -96,7 +105,7 @@ func (w *walker) do(args ...string) {
 func (w *walker) step() {
 	switch run := w.anyRun(); w.rnd.IntN(11) {
 	case 0, 1:
-		w.do("prune", "--run", run, "--yes")
+		w.do("prune", "--run", run, "--run", w.anyRun(), "--allow-empty", "--yes")
 	case 2:
 		w.do("prune", "--run", run, "--thin", w.one("versions", "search", "payloads", "ledger"), "--yes")
 	case 3:
@@ -143,13 +152,29 @@ func (w *walker) change() {
 
 func (w *walker) files() (all []string) {
 	must(w.t, filepath.WalkDir(w.source, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			path, err = filepath.Rel(w.source, path)
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		must(w.t, err)
+		path, err = filepath.Rel(w.source, path)
+		if !w.withheld[path] && !bytes.HasPrefix(content, []byte("SQLite format 3")) { // whose rows are archived
 			all = append(all, path)
 		}
 		return err
 	}))
 	return all
+}
+
+// noteWithheld finds the files that an ingest left out.
+func (w *walker) noteWithheld() {
+	w.withheld = map[string]bool{}
+	for _, name := range w.files() {
+		w.withheld[name] = true
+	}
+	for _, row := range decode[[]map[string]string](w.t, tx(w.t, w.dir, 0, "sql", "--json", "SELECT path FROM v_files")) {
+		delete(w.withheld, row["path"])
+	}
 }
 
 // anyRun is one of the runs that ever were.
@@ -160,6 +185,9 @@ func (w *walker) anyRun() string {
 		if !slices.Contains(w.known, row.ID) {
 			w.known = append(w.known, row.ID)
 		}
+	}
+	if len(w.known) == 0 {
+		return "none"
 	}
 	return w.known[w.rnd.IntN(len(w.known))]
 }
