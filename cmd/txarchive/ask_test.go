@@ -12,20 +12,35 @@ import (
 	"github.com/txarchive/txarchive/internal/printer"
 )
 
-// sitting is a terminal with somebody at it who types nothing, but presses Ctrl-C when a question appears.
+// sitting is a terminal with somebody at it who does something when a question appears, and then types an answer, if any.
 type sitting struct {
 	bytes.Buffer
-	interrupt func()
+	asked  func()
+	answer string
 }
 
-func (s *sitting) Columns() int             { return 80 }
-func (s *sitting) Read([]byte) (int, error) { select {} }
+func (s *sitting) Columns() int { return 80 }
+
+func (s *sitting) Read(p []byte) (int, error) {
+	if s.answer == "" {
+		select {}
+	}
+	return copy(p, s.answer), nil
+}
 
 func (s *sitting) Write(b []byte) (int, error) {
 	if bytes.Contains(b, []byte("[y/N]")) {
-		s.interrupt()
+		s.asked()
 	}
 	return s.Buffer.Write(b)
+}
+
+// at runs a command at the terminal, in the archive in dir.
+func (s *sitting) at(ctx context.Context, dir string, line ...string) (code int) {
+	a := &app{Printer: printer.Printer{Out: s, Err: s, Now: time.Now, Getenv: func(key string) string {
+		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "NO_COLOR": "1"}[key]
+	}}, in: s, log: slog.New(slog.DiscardHandler)}
+	return execute(ctx, a, line)
 }
 
 // TestInterruptedQuestion holds that Ctrl-C is an answer: a question does not wait for a line that is typed after it.
@@ -33,12 +48,9 @@ func TestInterruptedQuestion(t *testing.T) {
 	dir := filled(t)
 	for _, line := range []string{"prune --run r4tga7f3ymvx3", "forget --match workflow --apply"} {
 		ctx, interrupt := context.WithCancel(t.Context())
-		screen := &sitting{interrupt: interrupt}
-		a := &app{Printer: printer.Printer{Out: screen, Err: screen, Now: time.Now, Getenv: func(key string) string {
-			return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "NO_COLOR": "1"}[key]
-		}}, in: screen, log: slog.New(slog.DiscardHandler)}
+		screen := &sitting{asked: interrupt}
 		code := make(chan int, 1)
-		go func() { code <- execute(ctx, a, strings.Fields(line)) }()
+		go func() { code <- screen.at(ctx, dir, strings.Fields(line)...) }()
 		select {
 		case got := <-code:
 			if s := screen.String(); got != failure.ExitInterrupted || !strings.HasSuffix(s, "[y/N] \ntxarchive: interrupted\nhint: nothing was done\n") {
@@ -47,5 +59,26 @@ func TestInterruptedQuestion(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatalf("%s still waits for an answer", line)
 		}
+	}
+}
+
+// TestQuestionHoldsNobodyUp has another command write while prune waits for an answer, as a night's work may do when the terminal is
+// forgotten. What was shown is still what is done, or nothing.
+func TestQuestionHoldsNobodyUp(t *testing.T) {
+	const run = "rben1g1hma5at"
+	for _, c := range []struct {
+		meanwhile []string
+		code      int
+		said      string
+	}{
+		{[]string{"pin", "r4tga7f3ymvx3"}, failure.ExitFine, "Applied as plan"},
+		{[]string{"pin", run}, failure.ExitRefused, "run " + run + " has changed"},
+	} {
+		dir := filled(t)
+		screen := &sitting{asked: func() { call(t, dir, c.meanwhile...) }, answer: "y\n"}
+		if code := screen.at(t.Context(), dir, "prune", "--run", run); code != c.code || !strings.Contains(screen.String(), c.said) {
+			t.Errorf("%v meanwhile: exit %d, want %d and %q\n%s", c.meanwhile, code, c.code, c.said, screen.String())
+		}
+		call(t, dir, "verify", "--deep")
 	}
 }

@@ -103,11 +103,57 @@ func (o *pruneOptions) check(names []string) error {
 	return nil
 }
 
-func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) error {
+func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) (err error) {
 	if err := o.check(names); err != nil {
 		return err
 	}
-	writes := o.yes || o.undo || o.apply != "" || o.plan == "" && a.canAsk()
+	do := o.yes || o.apply != ""
+	asks := !do && !o.undo && o.plan == "" && a.canAsk()
+	var plan *prune.Plan
+	err = a.withPruner(ctx, do || o.undo || asks, func(w *pruning) (err error) {
+		if o.undo {
+			return w.undo(ctx, names)
+		}
+		if plan, err = w.planFor(ctx, o); err != nil {
+			return err
+		}
+		if err := a.showPlan(o, plan); err != nil {
+			return err
+		}
+		if do {
+			return w.apply(ctx, plan)
+		}
+		return nil
+	})
+	if plan == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plan.Close()) }()
+	if err != nil || !asks || plan.Runs.Len() == 0 {
+		return err
+	}
+	// Nobody waits for the answer: the archive is free until it comes, and what was shown is not applied to anything else.
+	yes, err := a.ask(ctx, fmt.Sprintf("Apply this to %s?", terminal.Plural(plan.Runs.Len(), "run", "runs")))
+	if err != nil {
+		return err
+	}
+	if !yes {
+		a.Note("Nothing was done.")
+		return nil
+	}
+	return a.withPruner(ctx, true, func(w *pruning) error { return w.apply(ctx, plan) })
+}
+
+// pruning is an open archive of which runs are pruned.
+type pruning struct {
+	*prune.Pruner
+	a     *app
+	store *archive.Archive
+	ing   *ingest.Ingester
+}
+
+// withPruner opens the archive, for writing or not, while fn runs.
+func (a *app) withPruner(ctx context.Context, writes bool, fn func(*pruning) error) error {
 	open := a.openRead
 	if writes {
 		open = a.openWrite
@@ -121,7 +167,7 @@ func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) error
 		_, err = ing.Adopt(ctx)
 	}
 	if err == nil {
-		err = pruneIn(ctx, a, o, store, ing, names)
+		err = fn(&pruning{a.pruner(store, ing), a, store, ing})
 	}
 	return errors.Join(err, store.Close())
 }
@@ -136,82 +182,64 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 		Payloads: &prune.Payloads{GC: a.gc(store), Find: ing.Payloads, Adopt: adopt}}
 }
 
-func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, ing *ingest.Ingester, names []string) (err error) {
-	p := a.pruner(store, ing)
-	if o.undo {
-		return undoPrune(ctx, a, p, ing, store, names)
-	}
-	plan, err := planFor(ctx, a, o, store, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, plan.Close()) }()
-	if o.plan != "" {
-		if plan.Runs.Len() == 0 && !a.JSON { // why not
-			if err := a.printPlan(plan, o.limit); err != nil {
-				return err
-			}
-		}
-		return savePlan(a, o.plan, plan)
-	}
+// showPlan saves a plan to the file that the options name, or prints it.
+func (a *app) showPlan(o pruneOptions, plan *prune.Plan) error {
 	do := o.yes || o.apply != ""
-	if !do || !a.JSON {
+	none := plan.Runs.Len() == 0
+	prints := !do || !a.JSON
+	if o.plan != "" {
+		prints = none && !a.JSON // why there are none
+	}
+	if prints {
 		if err := a.printPlan(plan, o.limit); err != nil {
 			return err
 		}
 	}
+	if o.plan != "" {
+		return savePlan(a, o.plan, plan)
+	}
 	if len(plan.Idle) > 0 { // one that is to keep runs may be misspelt
 		a.Note("Rules that decide on no run: %s.", strings.Join(plan.Idle, ", "))
 	}
-	if plan.Runs.Len() == 0 && !do {
-		if plan.Policy != "" {
-			a.Note("--yes still makes it the policy by which `txarchive nightly` prunes.")
-		}
-		return nil
+	switch {
+	case do:
+	case none && plan.Policy != "":
+		a.Note("--yes still makes it the policy by which `txarchive nightly` prunes.")
+	case !none && !a.canAsk():
+		a.Note("Nothing was done. --yes applies it, --plan FILE saves it.")
 	}
-	if !do {
-		if !a.canAsk() {
-			a.Note("Nothing was done. --yes applies it, --plan FILE saves it.")
-			return nil
-		}
-		yes, err := a.ask(ctx, fmt.Sprintf("Apply this to %s?", terminal.Plural(plan.Runs.Len(), "run", "runs")))
-		if err != nil {
-			return err
-		}
-		if !yes {
-			a.Note("Nothing was done.")
-			return nil
-		}
-	}
-	done, err := p.Apply(ctx, plan)
+	return nil
+}
+
+// apply applies a plan, and prints what that did.
+func (w *pruning) apply(ctx context.Context, plan *prune.Plan) error {
+	done, err := w.Apply(ctx, plan)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
+	switch a := w.a; {
+	case a.JSON:
 		return a.PrintJSON(struct {
 			*prune.Applied
 			Frees prune.Frees `json:"frees"`
 		}{done, plan.Frees})
+	case plan.Runs.Len() > 0:
+		a.Note("Applied as plan %s. `txarchive prune --undo %s` reverts it; `txarchive gc` frees the space permanently.", plan.ID, plan.ID)
+	case plan.Policy != "":
+		a.Note("It is now the policy by which `txarchive nightly` prunes this archive.")
 	}
-	if plan.Runs.Len() == 0 {
-		if plan.Policy != "" {
-			a.Note("It is now the policy by which `txarchive nightly` prunes this archive.")
-		}
-		return nil
-	}
-	a.Note("Applied as plan %s. `txarchive prune --undo %s` reverts it; `txarchive gc` frees the space permanently.", plan.ID, plan.ID)
 	return nil
 }
 
 // planFor makes the plan that the flags ask for, or reads a saved one.
-func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, p *prune.Pruner) (*prune.Plan, error) {
+func (w *pruning) planFor(ctx context.Context, o pruneOptions) (*prune.Plan, error) {
 	if o.apply != "" {
 		file, err := os.Open(o.apply)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		plan, err := p.ReadPlan(file)
+		plan, err := w.ReadPlan(file)
 		if err != nil {
 			return nil, failure.Refused(o.apply+": "+err.Error(), "make a new plan: txarchive prune --policy FILE --plan "+o.apply)
 		}
@@ -227,13 +255,13 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	var err error
 	switch {
 	case o.policy != "":
-		err = a.choosePolicy(&c, o.policy)
+		err = w.a.choosePolicy(&c, o.policy)
 	case o.query != "":
-		err = a.chooseQuery(ctx, store, &c, o.query)
+		err = w.a.chooseQuery(ctx, w.store, &c, o.query)
 	default:
 		c.By, c.Source = "run", strings.Join(o.runs, ", ")
 		for _, id := range o.runs {
-			run, bad := lookup.Run(ctx, store.Index(), id)
+			run, bad := lookup.Run(ctx, w.store.Index(), id)
 			if bad != nil {
 				return nil, bad
 			}
@@ -243,8 +271,8 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	if err != nil {
 		return nil, err
 	}
-	plan, err := p.Make(ctx, c)
-	return plan, lookup.ExplainNothing(ctx, store.Index(), err, c.Runs...)
+	plan, err := w.Make(ctx, c)
+	return plan, lookup.ExplainNothing(ctx, w.store.Index(), err, c.Runs...)
 }
 
 func savePlan(a *app, path string, plan *prune.Plan) error {
@@ -262,29 +290,30 @@ func savePlan(a *app, path string, plan *prune.Plan) error {
 	return nil
 }
 
-func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingester, store *archive.Archive, names []string) error {
+func (w *pruning) undo(ctx context.Context, names []string) error {
 	var ids []string
 	for _, name := range names {
 		if strings.HasPrefix(name, "p") {
 			ids = append(ids, name)
 			continue
 		}
-		run, err := lookup.Run(ctx, store.Index(), name)
+		run, err := lookup.Run(ctx, w.store.Index(), name)
 		if err != nil {
 			return err
 		}
 		ids = append(ids, run)
 	}
-	done, err := p.Undo(ctx, ids)
+	done, err := w.Undo(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if _, err := ing.Adopt(ctx); err != nil { // parses their originals again
+	if _, err := w.ing.Adopt(ctx); err != nil { // parses their originals again
 		return err
 	}
-	if err := p.EndUndo(ctx); err != nil {
+	if err := w.EndUndo(ctx); err != nil {
 		return err
 	}
+	a := w.a
 	if a.JSON {
 		return a.PrintJSON(done)
 	}
@@ -307,7 +336,7 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.Out, id)
 	}
-	n, err := p.Takes(ctx, done.Runs)
+	n, err := w.Takes(ctx, done.Runs)
 	if n > 0 {
 		a.Note("The next nightly run prunes or thins %s of these again by the policy of this archive, unless pinned: txarchive pin RUN", terminal.Plural(n, "run", "runs"))
 	}
