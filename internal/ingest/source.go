@@ -114,10 +114,10 @@ func (g *Ingester) scanSource(ctx context.Context, root source.Root, sources []s
 	if err := s.storeAll(ctx, work, facts); err != nil {
 		return err
 	}
-	if err := s.clearPendingRoots(ctx); err != nil || !s.formatsChanged || root.Below != "." {
+	if err := s.clearPendingRoots(ctx); err != nil || !s.formatsChanged {
 		return err
 	}
-	return g.Index.Remember(ctx, formatsKey+root.Source, g.formatsName())
+	return g.Index.Remember(ctx, formatsKey+path.Join(root.Source, root.Below), g.formatsName())
 }
 
 // loadKnown loads what the index knows of the source.
@@ -145,7 +145,7 @@ func (s *scan) loadKnown(ctx context.Context) (err error) {
 
 // loadClaims loads how the files were claimed, if formats added or changed since the last scan may claim them otherwise.
 func (s *scan) loadClaims(ctx context.Context) (err error) {
-	if s.formatsChanged, err = s.g.newFormats(ctx, s.root.Source); err != nil || !s.formatsChanged {
+	if s.formatsChanged, err = s.g.newFormats(ctx, s.root); err != nil || !s.formatsChanged {
 		return err
 	}
 	s.archived = map[uint64]*index.Claim{}
@@ -205,7 +205,8 @@ func (s *scan) savePendingRoots(ctx context.Context, roots []string) error {
 	return s.g.Index.Remember(ctx, pendingRootsKey+s.root.Source, text)
 }
 
-// formatsKey is the key, with the name of a source appended, under which the index remembers the formats of the last scan.
+// formatsKey is the key, with the name of a source and the path below it that was scanned appended, under which the index remembers the
+// formats of the last scan.
 const formatsKey = "formats of "
 
 // formatsName identifies the formats of this program, with their versions.
@@ -220,10 +221,14 @@ func (g *Ingester) formatsName() string {
 	return name.String()
 }
 
-// newFormats reports whether the last scan of a source was made with other formats.
-func (g *Ingester) newFormats(ctx context.Context, source string) (bool, error) {
-	last, err := g.Index.Recall(ctx, formatsKey+source)
-	return last != g.formatsName(), err
+// newFormats reports whether the last scans of a root, alone and with all of its source, were made with other formats.
+func (g *Ingester) newFormats(ctx context.Context, root source.Root) (bool, error) {
+	for _, scanned := range []string{root.Source, path.Join(root.Source, root.Below)} {
+		if last, err := g.Index.Recall(ctx, formatsKey+scanned); err != nil || last == g.formatsName() {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // chooseWork returns the files to read, and the new facts about the source.

@@ -171,3 +171,19 @@ func TestScanWork(t *testing.T) {
 		t.Errorf("the index was asked %d times about 20 files without news, %d times about 80", quiet[0], quiet[1])
 	}
 }
+
+// TestNamedScanWork ingests a file that is named, nothing else of its directory: once it is archived, it is not opened again.
+func TestNamedScanWork(t *testing.T) {
+	const name = "00000003-1111-4111-8111-111111111111.jsonl"
+	s, w := newTree(t), newWorld(t)
+	s.write(name, awfLines(strings.TrimSuffix(name, ".jsonl"), 1, 3))
+	watch := newWatch(t, s.dir)
+	w.ingest("runs", s.dir, name)
+	if len(watch.files()) != 1 {
+		t.Fatal("nothing is seen of the first ingest")
+	}
+	w.ingest("runs", s.dir, name)
+	if opened := watch.files(); len(opened) > 0 {
+		t.Errorf("nothing is new: opened %v", opened)
+	}
+}
