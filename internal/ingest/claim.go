@@ -284,14 +284,16 @@ func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 }
 
 // isClaimedAsBefore reports whether no format claims a file otherwise than when it was archived. One that no format claims any more keeps
-// its claim: it may be all that is known of a run.
+// its claim: it may be all that is known of a run. So does one whose format may be the one that could not say what it is.
 func (s *scan) isClaimedAsBefore(i uint32, roots []string) bool {
 	cl := s.classes.get(s.files.At(i).Class)
 	if cl.format == nil || cl.claim.Skip {
 		return true
 	}
 	p := s.files.Path(i)
-	return *s.archived[pathHash(p)] == index.Claim{Format: cl.format.Name(), Role: cl.claim.Role, Root: cmp.Or(cl.claim.Root, deepestRoot(p, roots))}
+	was := *s.archived[pathHash(p)]
+	return cl.failed && was.Format != "" ||
+		was == index.Claim{Format: cl.format.Name(), Role: cl.claim.Role, Root: cmp.Or(cl.claim.Root, deepestRoot(p, roots))}
 }
 
 // recordIgnored records the metadata of a file that is not stored, so that the next scan does not open it again.

@@ -395,6 +395,38 @@ func TestFormatsThatDoubt(t *testing.T) {
 	}
 }
 
+// broken is the format failing in a release that no longer knows its files, and lenient one that would take them.
+type (
+	broken  struct{ failing }
+	lenient struct{ failing }
+)
+
+func (broken) Version() int                    { return 2 }
+func (broken) Detect(format.Head) format.Claim { panic("in Detect") }
+func (lenient) Name() string                   { return "lenient" }
+func (lenient) Detect(format.Head) format.Claim {
+	return format.Claim{Strength: format.Likely, Role: "text"}
+}
+
+// TestFormatsThatBreak: a file that is archived does not become another format's because its own panics in a new release.
+func TestFormatsThatBreak(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	w.Formats = []format.Format{failing{}, lenient{}}
+	s.write("a/good.failing", "good")
+	w.ingest("home", s.dir, ".")
+	w.Formats = []format.Format{broken{}, lenient{}}
+	r, err := w.Run(t.Context(), []source.Root{{Source: "home", Dir: s.dir, Below: "."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Problems) != 1 || r.Problems[0].Stage != "detect" || r.Unchanged != 1 {
+		t.Errorf("%+v", r)
+	}
+	if got := w.query("SELECT format FROM v_runs"); fmt.Sprint(got) != "[failing]" {
+		t.Errorf("it is now of %v", got)
+	}
+}
+
 // unresolving is a format whose resolver panics.
 type unresolving struct{ failing }
 
