@@ -44,21 +44,20 @@ func TestTogether(t *testing.T) {
 	c := &crowd{t: t, bin: program(t), dir: filepath.Join(t.TempDir(), "archive"), source: filepath.Join(t.TempDir(), "runs"),
 		stop: make(chan struct{}), written: map[string]string{}, runs: map[string]int{}}
 	must(t, os.CopyFS(filepath.Join(c.source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
-	random := func(n uint64) *rand.Rand { return seedtest.Rand(t) }
 	kept, dead, foreign := newLeaky(c.source, 1), newLeaky(c.source, 2), newLeaky(t.TempDir(), 3)
-	kept.write(t, random(1), 50)
-	dead.write(t, random(2), 50)
+	kept.write(t, seedtest.Rand(t), 50)
+	dead.write(t, seedtest.Rand(t), 50)
 	call(t, c.dir, "ingest", c.source)
-	other := c.otherMachine(foreign, random(3))
+	other := c.otherMachine(foreign, seedtest.Rand(t))
 
-	for n := range uint64(3) {
-		c.work(random(10+n), func(r *rand.Rand) { c.read(r, kept, dead) })
+	for range 3 {
+		c.work(seedtest.Rand(t), func(r *rand.Rand) { c.read(r, kept, dead) })
 	}
-	for n := range uint64(2) {
-		c.work(random(20+n), func(r *rand.Rand) { c.write(r) })
+	for range 2 {
+		c.work(seedtest.Rand(t), func(r *rand.Rand) { c.write(r) })
 	}
-	for n := range uint64(2) {
-		c.work(random(30+n), func(r *rand.Rand) { c.produce(r, int(n)) })
+	for n := range 2 {
+		c.work(seedtest.Rand(t), func(r *rand.Rand) { c.produce(r, n) })
 	}
 	c.working.Go(func() { c.comeIn(other) })
 	c.working.Go(func() { c.prune(dead) })

@@ -47,8 +47,8 @@ func TestCopiesOfOneOriginal(t *testing.T) {
 // TestCopiesSwapped has files that pass their contents to each other. Each content has several runs and conversations, some of
 // whose events are copied from another: in the end the same is linked as if all of it came at once.
 func TestCopiesSwapped(t *testing.T) {
-	now := seedtest.Seed(t)
-	for _, seed := range []uint64{5, 12, 55, 162, now, now + 1, now + 2} { // the first ones have failed
+	drawn := seedtest.Seed(t)
+	for _, seed := range []uint64{5, 12, 55, 162, drawn, drawn + 1, drawn + 2} { // the first ones have failed
 		r := rand.New(rand.NewPCG(seed, 1))
 		all := swapped(r)
 		commit := func(most int) []string {
@@ -71,7 +71,7 @@ func TestCopiesSwapped(t *testing.T) {
 		want, got := commit(len(all)), commit(1)
 		for i := range max(len(got), len(want)) {
 			if i >= len(got) || i >= len(want) || got[i] != want[i] {
-				t.Fatalf("one by one %q\nat once %q", got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
+				t.Fatalf("seed %d: one by one %q\nat once %q", seed, got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
 			}
 		}
 	}
