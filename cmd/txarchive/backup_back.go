@@ -59,7 +59,7 @@ func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir st
 	p.VerifyReport, err = b.Verify(ctx, o)
 	m.Stop()
 	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
-		return err
+		return explainSnapshot(b, err)
 	}
 	if err == nil && o.Full {
 		if err := rebuildBackup(ctx, a, b, o.Snapshot, &p); err != nil {
@@ -78,18 +78,17 @@ func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir st
 	return err
 }
 
-// snapshotOf returns the snapshot of an id, the newest for "".
-func snapshotOf(b *backup.Backup, id string) (backup.Snapshot, error) {
-	s, err := b.Snapshot(id)
+// explainSnapshot adds to the error of a snapshot that is not there where those are listed that are.
+func explainSnapshot(b *backup.Backup, err error) error {
 	if errors.Is(err, backup.ErrNoSnapshot) {
-		err = failure.NotFound(err.Error(), "txarchive backup list "+terminal.ShellPath(b.Dir()))
+		return failure.NotFound(err.Error(), "txarchive backup list "+terminal.ShellPath(b.Dir()))
 	}
-	return s, err
+	return err
 }
 
 // rebuildBackup makes an archive of a snapshot in a temporary directory and compares it with the archive.
 func rebuildBackup(ctx context.Context, a *app, b *backup.Backup, id string, p *proof) (err error) {
-	s, err := snapshotOf(b, id)
+	s, err := b.Snapshot(id)
 	if err != nil {
 		return err
 	}
@@ -215,9 +214,9 @@ func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
 	if err != nil {
 		return err
 	}
-	s, err := snapshotOf(b, id)
+	s, err := b.Snapshot(id)
 	if err != nil {
-		return err
+		return explainSnapshot(b, err)
 	}
 	if err := archive.Create(ctx, to, a.options()); err != nil {
 		return err
