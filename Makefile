@@ -6,8 +6,8 @@ COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 # Tests build without the profile of `make pgo`: it would have every dependency compiled a second time. And without DWARF, which
 # takes a quarter of linking them, and there are some eighty. The stories of cmd/txarchive take minutes on a machine that does other
-# things, too.
-GOTEST  ?= $(GO) test -pgo=off -ldflags=-w -timeout 30m
+# things, too. What is drawn at random is drawn again each time.
+GOTEST  ?= $(GO) test -pgo=off -ldflags=-w -timeout 30m$(if $(filter random,$(TEST_SEED)), -count 1)
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # Room for the fuzzers of `make fuzz`, each.
