@@ -103,14 +103,16 @@ func (o *pruneOptions) check(names []string) error {
 	return nil
 }
 
+// applies reports whether the plan is applied without a question.
+func (o *pruneOptions) applies() bool { return o.yes || o.apply != "" }
+
 func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) (err error) {
 	if err := o.check(names); err != nil {
 		return err
 	}
-	do := o.yes || o.apply != ""
-	asks := !do && !o.undo && o.plan == "" && a.canAsk()
+	asks := !o.applies() && !o.undo && o.plan == "" && a.canAsk()
 	var plan *prune.Plan
-	err = a.withPruner(ctx, do || o.undo || asks, func(w *pruning) (err error) {
+	err = a.withPruner(ctx, o.applies() || o.undo || asks, func(w *pruning) (err error) {
 		if o.undo {
 			return w.undo(ctx, names)
 		}
@@ -120,7 +122,7 @@ func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) (err 
 		if err := a.showPlan(o, plan); err != nil {
 			return err
 		}
-		if do {
+		if o.applies() {
 			return w.apply(ctx, plan)
 		}
 		return nil
@@ -184,25 +186,25 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 
 // showPlan saves a plan to the file that the options name, or prints it.
 func (a *app) showPlan(o pruneOptions, plan *prune.Plan) error {
-	do := o.yes || o.apply != ""
 	none := plan.Runs.Len() == 0
-	prints := !do || !a.JSON
 	if o.plan != "" {
-		prints = none && !a.JSON // why there are none
+		if none && !a.JSON { // why there are none
+			if err := a.printPlan(plan, o.limit); err != nil {
+				return err
+			}
+		}
+		return savePlan(a, o.plan, plan)
 	}
-	if prints {
+	if !o.applies() || !a.JSON {
 		if err := a.printPlan(plan, o.limit); err != nil {
 			return err
 		}
-	}
-	if o.plan != "" {
-		return savePlan(a, o.plan, plan)
 	}
 	if len(plan.Idle) > 0 { // one that is to keep runs may be misspelt
 		a.Note("Rules that decide on no run: %s.", strings.Join(plan.Idle, ", "))
 	}
 	switch {
-	case do:
+	case o.applies():
 	case none && plan.Policy != "":
 		a.Note("--yes still makes it the policy by which `txarchive nightly` prunes.")
 	case !none && !a.canAsk():
