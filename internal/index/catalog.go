@@ -11,9 +11,6 @@ import (
 type Catalog interface {
 	// Sources returns the names of all sources that have versions in the index. It may also name some that have none.
 	Sources(ctx context.Context) ([]string, error)
-	// Claims yields, in no particular order, how the newest version of each file of a source was claimed when it was archived. It leaves
-	// out those that were pruned.
-	Claims(ctx context.Context, source string) iter.Seq2[Claim, error]
 	// Newest returns the newest version of a file. ErrNotFound when there is none.
 	Newest(ctx context.Context, source, path string) (State, error)
 	// HasSize reports whether any version has this size, so that content of this size may be stored already.
@@ -30,9 +27,11 @@ type StateReader interface {
 	// ToReparse yields the versions that must be parsed again from their packs.
 	ToReparse(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]
 	// Unparsed yields those versions of ToReparse that have a parser, in no particular order.
-	Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[Unparsed, error]
-	// StatesOf yields the states of some of them, in the given order. Versions that no longer exist are left out.
-	StatesOf(ctx context.Context, versions []Unparsed) iter.Seq2[State, error]
+	Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[Placed, error]
+	// NewestOfEach yields the newest version of each file, in no particular order. It leaves out those that were pruned.
+	NewestOfEach(ctx context.Context) iter.Seq2[Placed, error]
+	// StatesOf yields the states of versions, in the given order. Those that no longer exist are left out.
+	StatesOf(ctx context.Context, versions []Placed) iter.Seq2[State, error]
 }
 
 // PackLister lists the packs that the index knows.
@@ -48,11 +47,6 @@ type PackLister interface {
 type FactReader interface {
 	// Facts yields the newest fact of every key of a kind ("" is every kind), without those that were taken back.
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
-}
-
-// Claim is how a file was claimed when it was archived.
-type Claim struct {
-	Path, Format, Role, Root string // Format is "" if no format claimed it, Root as Version.Claim
 }
 
 // State is what the index knows about a version. Extents are those of its whole chain and name their packs in CopyOf.
@@ -72,6 +66,6 @@ type Stored struct {
 	Size    int64
 }
 
-// Unparsed is a version and where its first extent begins: the pack, and the offset in the pack's inflated tar
+// Placed is a version and where its first extent begins: the pack, and the offset in the pack's inflated tar
 // stream. Ids are private; those of packs rise in the order in which the packs were indexed.
-type Unparsed struct{ Version, Pack, Raw int64 }
+type Placed struct{ Version, Pack, Raw int64 }

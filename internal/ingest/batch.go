@@ -272,11 +272,14 @@ func (g *Ingester) WriteFacts(ctx context.Context, facts []blob.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	w, err := g.beginPack(ctx)
-	if err != nil {
+	return g.writeManifest(ctx, &batch{facts: slices.Clone(facts)})
+}
+
+// writeManifest stores what a batch states about stored originals, in a pack without bytes, and commits it.
+func (g *Ingester) writeManifest(ctx context.Context, c *batch) (err error) {
+	if c.writer, err = g.beginPack(ctx); err != nil {
 		return err
 	}
-	c := &batch{writer: w, facts: slices.Clone(facts)}
 	if err := g.sealBatch(ctx, c); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -162,7 +163,7 @@ func told(name, content string) int {
 }
 
 // TestCasesLearned archives the files of some cases without any format, or as what they are not, then with the formats, and expects the same
-// result as with formats from the start. It omits databases and zips, which formats split, and files that formats skip.
+// result as with formats from the start, also if the source is gone. It omits databases and zips, which formats split, and files that formats skip.
 func TestCasesLearned(t *testing.T) {
 	t.Parallel()
 	_, content := drawCases(t)
@@ -182,17 +183,56 @@ func TestCasesLearned(t *testing.T) {
 	}
 	known := once.Formats
 	for what, before := range map[string][]format.Format{"no formats": nil, "an impostor": {&impostor{formats: known}}} {
-		w := newWorld(t)
-		w.All, w.Formats = true, before
-		w.ingest("home", s.dir, ".")
-		w.Formats = known
+		w, gone := newWorld(t), newWorld(t)
+		for _, w := range []*world{w, gone} {
+			w.All, w.Formats = true, before
+			w.ingest("home", s.dir, ".")
+			w.Formats = known
+		}
 		w.ingest("home", s.dir, ".")
 		w.compareDumps("learned after "+what, w.dump(), want)
+		moved := s.dir + " moved"
+		if err := os.Rename(s.dir, moved); err != nil {
+			t.Fatal(err)
+		}
+		gone.ingest("home", s.dir, ".")
+		gone.compareDumps("learned from the packs after "+what, gone.dump(), want)
+		gone.reindexed("learned from the packs after " + what)
+		if err := os.Rename(moved, s.dir); err != nil {
+			t.Fatal(err)
+		}
 		for _, w.Formats = range [][]format.Format{known, append(slices.Clone(known), failing{})} {
 			if r := w.ingest("home", s.dir, "."); r.Unchanged != r.Files {
 				t.Errorf("%d files, %d of them unchanged", r.Files, r.Unchanged)
 			}
 		}
+	}
+}
+
+// TestCasesLearnedToSplit archives databases and zips as files of no format, then with the formats that split them, and expects the runs that there
+// are with formats from the start.
+func TestCasesLearnedToSplit(t *testing.T) {
+	t.Parallel()
+	s, once, w := newTree(t), newWorld(t), newWorld(t)
+	for name, content := range caseFiles(t, nil) {
+		if strings.HasPrefix(content, "SQLite format 3\x00") || strings.HasPrefix(content, "PK") {
+			s.write(name, content)
+		}
+	}
+	runs := func(w *world) []string {
+		return w.query("SELECT format || ' ' || native_id || ' ' || events FROM v_runs ORDER BY 1")
+	}
+	once.ingest("home", s.dir, ".")
+	known := w.Formats
+	w.All, w.Formats = true, nil
+	w.ingest("home", s.dir, ".")
+	w.All, w.Formats = false, known
+	w.ingest("home", s.dir, ".")
+	if got, want := runs(w), runs(once); len(want) < 10 || !slices.Equal(got, want) {
+		t.Errorf("%d runs, want %d:\n%v\n%v", len(got), len(want), got, want)
+	}
+	if r := w.ingest("home", s.dir, "."); r.Unchanged != r.Files {
+		t.Errorf("%d files, %d of them unchanged", r.Files, r.Unchanged)
 	}
 }
 

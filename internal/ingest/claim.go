@@ -30,6 +30,8 @@ var credentials = map[string]bool{
 	"secrets.json": true, // Cline
 }
 
+func isCredential(p string) bool { return credentials[path.Base(p)] }
+
 // file is a regular file of a source.
 type file struct {
 	path  string // below the source's root, with slashes
@@ -140,10 +142,9 @@ func (s *scan) detect(ctx context.Context, match func(uint32, *listing.Entry) bo
 	return slices.DeleteFunc(todo, func(i uint32) bool { return i == notOpened }), ctx.Err()
 }
 
-// classify opens a file and returns the strongest claim that a format makes on it. The error of a class that failed is a *format.Bug: the claims of the other
-// formats hold.
+// classify opens a file and returns its class. The error of a class that failed is a *format.Bug.
 func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c class, err error) {
-	if credentials[path.Base(file.path)] {
+	if isCredential(file.path) {
 		c.claim.Skip = true
 		return c, nil
 	}
@@ -162,8 +163,24 @@ func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c clas
 	}
 	h := s.head(file.path)
 	h.Size, h.Bytes = file.size, head[:n]
-	var bug error
-	for _, candidate := range s.g.Formats {
+	c, bug := s.g.ask(h)
+	if c.claim.Strength == format.None && !c.claim.Skip && isZip(file.path) {
+		if list, err := zipped.Open(f, h.Size); err == nil {
+			var failed error
+			c.format, c.claim, failed = exportFormat(s.g.Formats, file.path, list)
+			c.isZip = c.format != nil
+			if _, ok := errors.AsType[*format.Bug](failed); ok && !c.isZip {
+				c.failed, bug = true, cmp.Or(bug, failed)
+			}
+		}
+	}
+	return c, bug
+}
+
+// ask asks the formats about a file, and returns its class by the strongest claim. If a format fails, the error is its bug and the claims of the others
+// hold.
+func (g *Ingester) ask(h format.Head) (c class, bug error) {
+	for _, candidate := range g.Formats {
 		if c.claim.Strength == format.Certain { // no claim is stronger; only a Withholder may overrule it
 			yes, err := format.Withholds(candidate, h)
 			if bug = cmp.Or(bug, err); !yes {
@@ -181,24 +198,13 @@ func (s *scan) classify(files *sourcefs.Opener, file *file, head []byte) (c clas
 	if c.claim.Strength == format.None && !c.claim.Skip || c.claim.Role == format.Other {
 		c.format = nil
 	}
-	if c.claim.Strength == format.None && !c.claim.Skip && isZip(file.path) {
-		if list, err := zipped.Open(f, h.Size); err == nil {
-			var failed error
-			c.format, c.claim, failed = exportFormat(s.g.Formats, file.path, list)
-			c.isZip = c.format != nil
-			if _, ok := errors.AsType[*format.Bug](failed); ok && !c.isZip {
-				c.failed, bug = true, cmp.Or(bug, failed)
-			}
-		}
-	}
 	return c, bug
 }
 
 // head returns the Head of a file with its path alone.
-func (s *scan) head(p string) format.Head {
-	dir := toSlash(s.root.Dir)
-	return format.Head{Path: path.Join(dir, p), Dir: dir}
-}
+func (s *scan) head(p string) format.Head { return headOf(toSlash(s.root.Dir), p) }
+
+func headOf(dir, p string) format.Head { return format.Head{Path: path.Join(dir, p), Dir: dir} }
 
 // clampRoot limits a root to the source: "." for a root that lies above it.
 func clampRoot(root string) string {
@@ -208,11 +214,10 @@ func clampRoot(root string) string {
 	return root
 }
 
-// ownedRoots returns the directories that the claims of this scan make roots, each with the name of its format. If two formats claim one,
-// the first by name gets it.
-func (s *scan) ownedRoots() map[string]string {
+// ownedRoots returns the directories that claims make roots, each with the name of its format. If two formats claim one, the first by name gets it.
+func (t *classTable) ownedRoots() map[string]string {
 	all := map[string]string{}
-	for _, cl := range s.classes.all {
+	for _, cl := range t.all {
 		if cl.claim.Root == "" || cl.claim.Strength <= format.Weak || cl.claim.Skip {
 			continue
 		}
@@ -227,7 +232,7 @@ func (s *scan) ownedRoots() map[string]string {
 	return all
 }
 
-// mergeRoots returns all roots of this source, those known before and those that this scan found, sorted; and the ones that are
+// mergeRoots returns all roots of a source, those known before and those found now, sorted; and the ones that are
 // new.
 func mergeRoots(known []string, owners map[string]string) (all, fresh []string) {
 	before := map[string]bool{}
@@ -281,19 +286,6 @@ func (s *scan) selectFiles(files []uint32, roots []string) []uint32 {
 		e.Class = s.classes.intern(cl)
 		return false
 	})
-}
-
-// isClaimedAsBefore reports whether no format claims a file otherwise than when it was archived. One that no format claims any more keeps
-// its claim: it may be all that is known of a run. So does one whose format may be the one that could not say what it is.
-func (s *scan) isClaimedAsBefore(i uint32, roots []string) bool {
-	cl := s.classes.get(s.files.At(i).Class)
-	if cl.format == nil || cl.claim.Skip {
-		return true
-	}
-	p := s.files.Path(i)
-	was := *s.archived[pathHash(p)]
-	return cl.failed && was.Format != "" ||
-		was == index.Claim{Format: cl.format.Name(), Role: cl.claim.Role, Root: cmp.Or(cl.claim.Root, deepestRoot(p, roots))}
 }
 
 // recordIgnored records the metadata of a file that is not stored, so that the next scan does not open it again.

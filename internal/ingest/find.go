@@ -50,7 +50,7 @@ func (g *Ingester) FindBelow(ctx context.Context, dir, except string) ([]Holder,
 		return nil, err
 	}
 	formats := map[string][]string{}
-	for owned, name := range s.ownedRoots() {
+	for owned, name := range s.classes.ownedRoots() {
 		holder := path.Dir(owned)
 		if !slices.Contains(formats[holder], name) {
 			formats[holder] = append(formats[holder], name)

@@ -6,7 +6,7 @@
 //
 // A scan runs in stages: walk.go lists the files, claim.go asks the formats about them, source.go queues those to be read; workers (store.go,
 // large.go) read, hash, compress and parse them; pipeline.go and batch.go pack and commit the results. adopt.go indexes packs that are there
-// already, and stored.go parses what they hold.
+// already, reclaim.go asks new formats about what they hold, and stored.go parses it.
 package ingest
 
 import (
@@ -183,6 +183,16 @@ func (g *Ingester) run(ctx context.Context, roots []source.Root) (*Report, error
 		err := fmt.Errorf("pack %s is %w", name, blob.ErrMissing)
 		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
+	last, err := g.Index.Recall(ctx, claimsKey)
+	if err != nil {
+		return report, err
+	}
+	formatsChanged := last != g.formatsName()
+	if formatsChanged && !g.DryRun {
+		if err := g.reclaim(ctx, report); err != nil {
+			return report, err
+		}
+	}
 	sources, err := g.sourcesWith(ctx, roots)
 	if err != nil {
 		return report, err
@@ -194,6 +204,11 @@ func (g *Ingester) run(ctx context.Context, roots []source.Root) (*Report, error
 	}
 	if g.DryRun {
 		return report, nil
+	}
+	if formatsChanged {
+		if err := g.Index.Remember(ctx, claimsKey, g.formatsName()); err != nil {
+			return report, err
+		}
 	}
 	if err := g.parsePending(ctx, report); err != nil {
 		return report, err

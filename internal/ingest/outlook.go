@@ -59,7 +59,7 @@ func (g *Ingester) Outlook(ctx context.Context, root source.Root, until time.Tim
 		return o, err
 	}
 	s.statCache, s.seen = nil, nil // frees as much memory as the rest of this function needs
-	known, err := s.knownRoots(ctx)
+	known, err := s.g.knownRoots(ctx, s.root.Source)
 	if err != nil {
 		return o, err
 	}

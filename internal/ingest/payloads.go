@@ -57,9 +57,9 @@ type wantedState struct {
 
 // wantedStates loads the versions that are wanted, and no others.
 func (g *Ingester) wantedStates(ctx context.Context, wanted map[int64]map[string]int64) (states []wantedState, err error) {
-	var versions []index.Unparsed
+	var versions []index.Placed
 	for _, version := range slices.Sorted(maps.Keys(wanted)) {
-		versions = append(versions, index.Unparsed{Version: version})
+		versions = append(versions, index.Placed{Version: version})
 	}
 	for s, err := range g.Index.StatesOf(ctx, versions) {
 		if err != nil {

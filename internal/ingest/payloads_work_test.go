@@ -21,7 +21,7 @@ func (s *stated) States(ctx context.Context) iter.Seq2[index.State, error] {
 	return s.count(s.Index.States(ctx))
 }
 
-func (s *stated) StatesOf(ctx context.Context, versions []index.Unparsed) iter.Seq2[index.State, error] {
+func (s *stated) StatesOf(ctx context.Context, versions []index.Placed) iter.Seq2[index.State, error] {
 	return s.count(s.Index.StatesOf(ctx, versions))
 }
 

@@ -36,11 +36,10 @@ type scan struct {
 	newSource           bool // the index has no version of a file of this source
 	emptyIndex          bool // nor of any other
 	tombstones          tombstones
-	pendingRoots        []string                // roots of formats of which no scan has covered everything since they were detected
-	pendingRootsChanged bool                    // pendingRoots has some that are not saved yet
-	host                string                  // given to runs that name none
-	formatsChanged      bool                    // formats differ from those of the last scan: detect all files again
-	archived            map[uint64]*index.Claim // if formatsChanged: the claims of archived files without their paths, by the hashes of these
+	pendingRoots        []string // roots of formats of which no scan has covered everything since they were detected
+	pendingRootsChanged bool     // pendingRoots has some that are not saved yet
+	host                string   // given to runs that name none
+	formatsChanged      bool     // formats differ from those of the last scan: detect ignored files again
 
 	loaded  chan struct{} // closed when loadKnown has finished; nil when it is not called
 	loadErr error         // of loadKnown, once loaded is closed

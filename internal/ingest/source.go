@@ -135,33 +135,12 @@ func (s *scan) loadKnown(ctx context.Context) (err error) {
 		return err
 	}
 	s.newSource, s.emptyIndex = !slices.Contains(sources, source), len(sources) == 0
-	if err = s.loadClaims(ctx); err != nil {
+	if s.formatsChanged, err = g.newFormats(ctx, s.root); err != nil {
 		return err
 	}
 	all, err := g.provenances(ctx)
 	s.host = all[source].host
 	return err
-}
-
-// loadClaims loads how the files were claimed, if formats added or changed since the last scan may claim them otherwise.
-func (s *scan) loadClaims(ctx context.Context) (err error) {
-	if s.formatsChanged, err = s.g.newFormats(ctx, s.root); err != nil || !s.formatsChanged {
-		return err
-	}
-	s.archived = map[uint64]*index.Claim{}
-	different := map[index.Claim]*index.Claim{} // a million files have few
-	for c, err := range s.g.Index.Claims(ctx, s.root.Source) {
-		if err != nil {
-			return err
-		}
-		hash := pathHash(c.Path)
-		c.Path = ""
-		if different[c] == nil {
-			different[c] = &c
-		}
-		s.archived[hash] = different[c]
-	}
-	return nil
 }
 
 // pendingRootsKey is the key, with the name of a source appended, under which the index remembers pending roots: a JSON array of
@@ -233,28 +212,17 @@ func (g *Ingester) newFormats(ctx context.Context, root source.Root) (bool, erro
 
 // chooseWork returns the files to read, and the new facts about the source.
 func (s *scan) chooseWork(ctx context.Context) (*listing.Queue, []blob.Fact, error) {
-	known, err := s.knownRoots(ctx)
+	known, err := s.g.knownRoots(ctx, s.root.Source)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.recheckDatabases()
-	files, err := s.detect(ctx, func(i uint32, e *listing.Entry) bool {
-		if !e.Known || len(s.archived) == 0 {
-			return !e.Known
-		}
-		_, ok := s.archived[pathHash(s.files.Path(i))]
-		return ok
-	})
+	files, err := s.detect(ctx, func(_ uint32, e *listing.Entry) bool { return !e.Known })
 	if err != nil {
 		return nil, nil, err
 	}
-	owners := s.ownedRoots()
+	owners := s.classes.ownedRoots()
 	roots, fresh := mergeRoots(known, owners)
-	files = slices.DeleteFunc(files, func(i uint32) bool { // nothing to read again
-		e := s.files.At(i)
-		e.Known = e.Known && s.isClaimedAsBefore(i, roots)
-		return e.Known
-	})
 	// Files below a new root may be classified differently than they were without it.
 	if err := s.loadPendingRoots(ctx, fresh); err != nil {
 		return nil, nil, err
@@ -268,10 +236,10 @@ func (s *scan) chooseWork(ctx context.Context) (*listing.Queue, []blob.Fact, err
 	}
 	s.report.Unchanged += s.total - int64(len(files)+len(reclassified))
 	files = s.selectFiles(append(files, reclassified...), roots)
-	owners = s.ownedRoots()
+	owners = s.classes.ownedRoots()
 	var facts []blob.Fact
 	for _, r := range fresh {
-		facts = append(facts, s.fact(FactRoot, r, map[string]string{"format": owners[r]}))
+		facts = append(facts, s.g.rootFact(s.root.Source, r, owners[r]))
 	}
 	s.skipped = slices.DeleteFunc(s.skipped, func(e FileError) bool { return !underRoot(e.Path, roots) && !s.g.All && e.Err == nil })
 	s.reportLinks(roots)
@@ -282,21 +250,26 @@ func (s *scan) chooseWork(ctx context.Context) (*listing.Queue, []blob.Fact, err
 	return work, facts, nil
 }
 
-func (s *scan) fact(kind, p string, value any) blob.Fact {
+func (g *Ingester) fact(kind, key string, value any) blob.Fact {
 	b, _ := json.Marshal(value) // strings and times only
-	return blob.Fact{Kind: kind, Key: path.Join(s.root.Source, p), Time: s.g.Now(), Value: b}
+	return blob.Fact{Kind: kind, Key: key, Time: g.Now(), Value: b}
 }
 
-// knownRoots returns the roots of formats in this source that the index knows.
-func (s *scan) knownRoots(ctx context.Context) ([]string, error) {
+// rootFact returns the fact that a directory is a root of a format.
+func (g *Ingester) rootFact(source, root, format string) blob.Fact {
+	return g.fact(FactRoot, path.Join(source, root), map[string]string{"format": format})
+}
+
+// knownRoots returns the roots of formats in a source that the index knows.
+func (g *Ingester) knownRoots(ctx context.Context, source string) ([]string, error) {
 	var all []string
-	for f, err := range s.g.Index.Facts(ctx, FactRoot) {
+	for f, err := range g.Index.Facts(ctx, FactRoot) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Key == s.root.Source {
+		if f.Key == source {
 			all = append(all, ".")
-		} else if below, ok := strings.CutPrefix(f.Key, s.root.Source+"/"); ok {
+		} else if below, ok := strings.CutPrefix(f.Key, source+"/"); ok {
 			all = append(all, below)
 		}
 	}
@@ -348,7 +321,7 @@ func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
 			return nil, nil
 		}
 	}
-	return []blob.Fact{s.fact(source.Fact, "", src)}, nil
+	return []blob.Fact{s.g.fact(source.Fact, s.root.Source, src)}, nil
 }
 
 // countWork counts what an ingest would do, as far as sizes tell.

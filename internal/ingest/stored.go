@@ -39,7 +39,7 @@ func (g *Ingester) losses(ctx context.Context) (*blob.Losses, error) {
 func (g *Ingester) parsePending(ctx context.Context, report *Report) error {
 	const rounds = 4 // a commit may make another copy count; in practice one more round settles it
 	for range rounds {
-		var pending []index.Unparsed
+		var pending []index.Placed
 		for p, err := range g.Index.Unparsed(ctx, g.parserVersions()) {
 			if err != nil {
 				return err
@@ -59,7 +59,7 @@ func (g *Ingester) parsePending(ctx context.Context, report *Report) error {
 
 // byPackPosition orders versions as the packs hold them, so that a member that many small files share is not inflated once for each of
 // them. It is nearly the order of time, too.
-func byPackPosition(a, b index.Unparsed) int {
+func byPackPosition(a, b index.Placed) int {
 	return cmp.Or(cmp.Compare(a.Pack, b.Pack), cmp.Compare(a.Raw, b.Raw), cmp.Compare(a.Version, b.Version))
 }
 
@@ -67,7 +67,7 @@ func byPackPosition(a, b index.Unparsed) int {
 const statesPerRead = 1 << 11
 
 // parseVersions parses versions on all cores and commits their rows in batches.
-func (g *Ingester) parseVersions(ctx context.Context, versions []index.Unparsed, report *Report) error {
+func (g *Ingester) parseVersions(ctx context.Context, versions []index.Placed, report *Report) error {
 	sources, err := g.provenances(ctx)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (g *Ingester) parseVersions(ctx context.Context, versions []index.Unparsed,
 
 // statesOf loads a chunk of versions completely, so that no read of the index is open while a parser is waited for. It leaves out originals that
 // could not be read before.
-func (g *Ingester) statesOf(ctx context.Context, some []index.Unparsed) (all []index.State, err error) {
+func (g *Ingester) statesOf(ctx context.Context, some []index.Placed) (all []index.State, err error) {
 	for s, err := range g.Index.StatesOf(ctx, some) {
 		if err != nil {
 			return nil, err
@@ -263,12 +263,12 @@ func (g *Ingester) unparsed(ctx context.Context, x Index) (n int64, err error) {
 	return n, nil
 }
 
-// isComplete reports whether extents cover a content of the given size without a gap.
+// isComplete reports whether extents cover the first size bytes of a content without a gap.
 func isComplete(extents []blob.Extent, size int64) bool {
 	end := int64(0)
 	for _, e := range extents {
-		if e.Offset > end {
-			return false
+		if end >= size || e.Offset > end {
+			break
 		}
 		end = max(end, e.Offset+e.Size)
 	}

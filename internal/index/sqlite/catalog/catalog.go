@@ -66,16 +66,6 @@ func (c *Reader) Sources(ctx context.Context) (names []string, err error) {
 	return names, engine.Damage(err)
 }
 
-// Claims yields how the newest versions of a source's files were claimed.
-func (c *Reader) Claims(ctx context.Context, source string) iter.Seq2[index.Claim, error] {
-	return engine.Stream(ctx, c.pool, `SELECT f.path, coalesce(x.name, ''), coalesce(r.name, ''), v.root_dir FROM originals v
-		JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source LEFT JOIN names x ON x.id = v.format LEFT JOIN names r ON r.id = v.role
-		WHERE s.name = ? AND v.number = (SELECT max(number) FROM versions WHERE file = f.id)`,
-		[]any{source}, func(rows *sqlx.Rows) (claim index.Claim, err error) {
-			return claim, rows.Scan(&claim.Path, &claim.Format, &claim.Role, &claim.Root)
-		})
-}
-
 // Newest returns the newest version of a file.
 func (c *Reader) Newest(ctx context.Context, source, path string) (index.State, error) {
 	row := c.pool.DB.QueryRowContext(ctx, selectState+`WHERE s.name = ? AND f.path = ? ORDER BY v.number DESC LIMIT 1`, source, path)
@@ -208,18 +198,27 @@ const (
 )
 
 // Unparsed yields those of ToReparse for which there is a parser.
-func (c *Reader) Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[index.Unparsed, error] {
+func (c *Reader) Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[index.Placed, error] {
 	current, err := json.Marshal(parsers)
 	if err != nil {
-		return func(yield func(index.Unparsed, error) bool) { yield(index.Unparsed{}, err) }
+		return func(yield func(index.Placed, error) bool) { yield(index.Placed{}, err) }
 	}
-	return engine.Stream(ctx, c.pool, "SELECT v.id, coalesce(e.pack, 0), coalesce(e.raw, 0) FROM versions v LEFT JOIN extents e ON e.chain = v.chain AND e.offset = 0 WHERE v.id IN ("+
-		selectWanted+") AND v.format IN (SELECT x.id FROM json_each(?1) p CROSS JOIN names x ON x.name = p.key)", []any{string(current)},
-		func(rows *sqlx.Rows) (p index.Unparsed, err error) { return p, rows.Scan(&p.Version, &p.Pack, &p.Raw) })
+	return c.placed(ctx, "WHERE v.id IN ("+selectWanted+") AND v.format IN (SELECT x.id FROM json_each(?1) p CROSS JOIN names x ON x.name = p.key)", string(current))
+}
+
+// NewestOfEach yields the newest version of each file, unless it was pruned.
+func (c *Reader) NewestOfEach(ctx context.Context) iter.Seq2[index.Placed, error] {
+	return c.placed(ctx, "WHERE v.grave IS NULL AND v.number = (SELECT max(number) FROM versions WHERE file = v.file)")
+}
+
+func (c *Reader) placed(ctx context.Context, where string, args ...any) iter.Seq2[index.Placed, error] {
+	return engine.Stream(ctx, c.pool, `SELECT v.id, coalesce(e.pack, 0), coalesce(e.raw, 0) FROM versions v
+		LEFT JOIN extents e ON e.chain = v.chain AND e.offset = 0 `+where, args,
+		func(rows *sqlx.Rows) (p index.Placed, err error) { return p, rows.Scan(&p.Version, &p.Pack, &p.Raw) })
 }
 
 // StatesOf yields the states of some versions, in their order.
-func (c *Reader) StatesOf(ctx context.Context, versions []index.Unparsed) iter.Seq2[index.State, error] {
+func (c *Reader) StatesOf(ctx context.Context, versions []index.Placed) iter.Seq2[index.State, error] {
 	ids := make([]int64, len(versions))
 	for i, p := range versions {
 		ids[i] = p.Version
