@@ -19,9 +19,9 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/ingest/source"
-	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/typo"
 )
 
 type sourceOptions struct {
@@ -155,7 +155,7 @@ func nearPrograms(typed string) []string {
 		return near
 	}
 	return slices.DeleteFunc(slices.Clone(all.Programs()), func(name string) bool {
-		return query.Distance([]rune(typed), []rune(name)) > len(typed)/3
+		return typo.Distance([]rune(typed), []rune(name)) > len(typed)/3
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/txarchive/txarchive/internal/typo"
 )
 
 // maxSource bounds the size of a policy in bytes.
@@ -99,7 +101,7 @@ func (d *decoder) mapping(n *yaml.Node, what string, keys map[string]func(*yaml.
 		case key.Kind != yaml.ScalarNode || !known:
 			names := slices.Sorted(maps.Keys(keys))
 			hint := "known keys: " + strings.Join(names, ", ")
-			if near := nearest(key.Value, names); near != "" {
+			if near := typo.Nearest(key.Value, names); near != "" {
 				hint = "did you mean " + near + "?"
 			}
 			d.fail(key, hint, "unknown key %q in %s", key.Value, what)

@@ -42,37 +42,3 @@ func (es Errors) sorted() Errors {
 	slices.SortStableFunc(es, func(a, b *Error) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return es
 }
-
-// nearest returns the known word that is at most two edits from s, or "".
-func nearest(s string, known []string) string {
-	best, dist := "", 3
-	for _, k := range known {
-		if d := edits(s, k); d < dist {
-			best, dist = k, d
-		}
-	}
-	return best
-}
-
-func edits(a, b string) int {
-	if len(a) > 40 {
-		return 40 // not a misspelt key
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/txarchive/txarchive/internal/typo"
 )
 
 // field parses name:value or name>number. If the text at the cursor is neither, it returns nil, nil and consumes
@@ -64,7 +66,7 @@ func closeTo(name string, types ...Type) bool {
 		if !slices.Contains(types, f.Type) {
 			continue
 		}
-		if len(name) > 3 && Distance([]rune(name), []rune(f.Name)) == 1 || strings.TrimRight(synonyms[name], ":>") == f.Name {
+		if len(name) > 3 && typo.Distance([]rune(name), []rune(f.Name)) == 1 || strings.TrimRight(synonyms[name], ":>") == f.Name {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/typo"
 )
 
 // Type is the type of a field's values.
@@ -86,6 +87,7 @@ var synonyms = map[string]string{
 	"since": "after:", "newer": "after:", "until": "before:", "older": "before:", "date": "on:", "created": "on:", "time": "during:",
 	"error": "is:error", "user": "role:user", "assistant": "role:assistant", "in": "project: or path:", "label": "tag:", "workflow": "flow:",
 	"provider": "engine:", "name": "tool: or project:", "subject": "no field", "price": "cost>", "attribute": "attr:",
+	"sort": "--sort", "limit": "--limit",
 }
 
 // Named returns the field of a name, or the one that other programs call so, with its colon; "" if there is none.
@@ -106,13 +108,12 @@ func nearest(name string) string {
 	if m, ok := synonyms[name]; ok {
 		return m
 	}
-	best, least := "", 1<<30
-	for _, f := range fields {
-		if d := Distance([]rune(name), []rune(f.Name)); d < least {
-			best, least = f.Name, d
-		}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
 	}
-	if least > (len(name)+2)/3 {
+	best := typo.Nearest(name, names)
+	if best == "" {
 		return ""
 	}
 	if f, _ := lookup(best); f.Type == Number {
@@ -149,28 +150,4 @@ func Meant(word string) []string {
 		return []string{name + ":" + value}
 	}
 	return []string{name + ":" + value, name + ":*" + value + "*"}
-}
-
-// Distance returns the edit distance between a and b (optimal string alignment): how many characters must be
-// inserted, deleted, replaced or swapped with their neighbour.
-func Distance(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, before
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

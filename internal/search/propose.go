@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/typo"
 )
 
 // propose searches for similar queries that have hits.
@@ -319,10 +320,10 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	return near[:min(len(near), maxNear)], nil
 }
 
-// editDistance is query.Distance, capped at 3.
+// editDistance is typo.Distance, capped at 3.
 func editDistance(a, b []rune) int {
 	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
 		return 3
 	}
-	return min(query.Distance(a, b), 3)
+	return min(typo.Distance(a, b), 3)
 }

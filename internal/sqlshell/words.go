@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/typo"
 )
 
 // Words are the names that a statement can use.
@@ -100,16 +100,12 @@ func Suggest(ctx context.Context, console index.Console, statement, message stri
 		some = words.columnsOf(statement)
 	}
 	name = strings.ToLower(strings.Trim(name, `"`))
-	least := (len(name) + 2) / 3
 	for _, w := range some {
 		if strings.HasPrefix(w, name+"_") { // cost for cost_microusd
 			return w
 		}
-		if d := query.Distance([]rune(name), []rune(w)); d < least {
-			nearest, least = w, d
-		}
 	}
-	return nearest
+	return typo.Nearest(name, some)
 }
 
 // withPrefix returns the words that begin with a prefix, ignoring case, sorted and each once.

@@ -12,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/terminal"
+	"github.com/txarchive/txarchive/internal/typo"
 )
 
 // Index is what a suggestion is tried on.
@@ -131,7 +132,7 @@ func (s *Suggester) Names(ctx context.Context, text string) {
 			}
 			typed := []rune(strings.ToLower(v.Text)) // case does not matter in values
 			far := func(name string) bool {
-				return query.Distance(typed, []rune(strings.ToLower(name))) > min(2, len(typed)/2)
+				return typo.Distance(typed, []rune(strings.ToLower(name))) > min(2, len(typed)/2)
 			}
 			near := slices.DeleteFunc(slices.Clone(names), far)
 			switch {
