@@ -94,8 +94,14 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	}
 	defer store.Close()
 	what, err := lookup.Resolve(ctx, store.Index(), o.target(id))
-	if failure.IsNotFound(err) && o.around == "" {
+	switch {
+	case !failure.IsNotFound(err):
+	case o.around == "":
 		what, err = lookup.File(ctx, store.Index(), id, err)
+	default:
+		if named, e := lookup.Resolve(ctx, store.Index(), id); e == nil && named.Event != "" {
+			err = failure.Usage(id+" is an event: --around cannot name another one", "-C N sets how many events are shown around it")
+		}
 	}
 	if err != nil {
 		return err
