@@ -28,8 +28,8 @@ type StateReader interface {
 	ToReparse(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]
 	// Unparsed yields those versions of ToReparse that have a parser, in no particular order.
 	Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[Placed, error]
-	// NewestOfEach yields the newest version of each file, in no particular order. It leaves out those that were pruned.
-	NewestOfEach(ctx context.Context) iter.Seq2[Placed, error]
+	// AllVersions yields every version that was not pruned, in no particular order.
+	AllVersions(ctx context.Context) iter.Seq2[Placed, error]
 	// StatesOf yields the states of versions, in the given order. Those that no longer exist are left out.
 	StatesOf(ctx context.Context, versions []Placed) iter.Seq2[State, error]
 }

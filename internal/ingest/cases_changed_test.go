@@ -3,8 +3,10 @@ package ingest_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 )
 
@@ -40,4 +42,65 @@ func TestCasesChanged(t *testing.T) {
 		w.ingest("home", s.dir, ".")
 	}
 	w.reindexed("changed")
+}
+
+// TestCasesUpgraded archives files of some cases, which change, grow and go, with some of the formats first and with all later. It expects what
+// an archive has that knew all formats from the start, and the result of a reindex. All roots are there from the start: what is below one that is
+// found later depends on when it is found.
+func TestCasesUpgraded(t *testing.T) {
+	t.Parallel()
+	r, content := drawCases(t)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(content)), func(name string) bool {
+		c := claimOf(name, content[name])
+		return c.Database || c.Skip || strings.HasPrefix(content[name], "PK")
+	})
+	s, w, once := newTree(t), newWorld(t), newWorld(t)
+	known := w.Formats
+	w.All, once.All = true, true
+	fewer := r.IntN(3) // all, half or a third of the formats are missing
+	w.Formats = slices.DeleteFunc(slices.Clone(known), func(format.Format) bool { return fewer == 0 || r.IntN(fewer+1) == 0 })
+	archived, roots, upgraded := map[string]string{}, map[string]bool{"": true}, false
+	for _, name := range names {
+		archived[name] = content[name]
+		s.write(name, content[name])
+		roots[claimOf(name, content[name]).Root] = true
+	}
+	write := func(name, content string) {
+		was, claim := archived[name], claimOf(name, content)
+		grows := claim.Log && claim.Root != "" && claimOf(name, was) == claim && (upgraded || len(w.Formats) == 0)
+		switch {
+		case !roots[claim.Root]:
+			return
+		case content != was && strings.HasPrefix(content, was) && !grows:
+			return // it grows in one archive, and is a new version in the other, where it is not what it was
+		}
+		archived[name] = content
+		s.write(name, content)
+	}
+	const steps = 4
+	upgrade := 1 + r.IntN(steps-1)
+	for step := range steps {
+		if step == upgrade {
+			w.Formats, upgraded = known, true
+		}
+		w.ingest("home", s.dir, ".")
+		once.ingest("home", s.dir, ".")
+		for _, name := range names {
+			whole := content[name]
+			switch n := r.IntN(4); {
+			case n == 0:
+				write(name, string(formattest.Change(r, []byte(whole))))
+			case n == 1 && claimOf(name, whole).Log:
+				write(name, whole[:told(name, whole)])
+			case n < 3:
+				write(name, whole)
+			default:
+				if _, there := s.files()[name]; there {
+					s.remove(name)
+				}
+			}
+		}
+	}
+	w.compareDumps("upgraded", w.dump(), once.dump())
+	w.reindexed("upgraded")
 }

@@ -48,25 +48,25 @@ type storedSource struct {
 	split   []uint64 // hashes of the paths of files that formats split
 }
 
-// examined is the newest version of a file that the formats were asked about. There may be a million.
+// examined is a version that the formats were asked about. There may be a million.
 type examined struct {
 	index.Placed
 	class uint32 // of its source
 }
 
-// askAll asks the formats about all files.
+// askAll asks the formats about all versions.
 func (r *reclaimer) askAll(ctx context.Context) error {
-	var files []index.Placed
-	for p, err := range r.g.Index.NewestOfEach(ctx) {
+	var versions []index.Placed
+	for p, err := range r.g.Index.AllVersions(ctx) {
 		if err != nil {
 			return err
 		}
-		files = append(files, p)
+		versions = append(versions, p)
 	}
-	if len(files) == 0 {
+	if len(versions) == 0 {
 		return nil
 	}
-	slices.SortFunc(files, byPackPosition)
+	slices.SortFunc(versions, byPackPosition)
 	all, err := r.g.provenances(ctx)
 	if err != nil {
 		return err
@@ -74,23 +74,23 @@ func (r *reclaimer) askAll(ctx context.Context) error {
 	for name, of := range all {
 		r.sources[name] = &storedSource{dir: of.dir}
 	}
-	for done := 0; done < len(files); done += statesPerRead {
-		some := files[done:min(done+statesPerRead, len(files))]
+	for done := 0; done < len(versions); done += statesPerRead {
+		some := versions[done:min(done+statesPerRead, len(versions))]
 		if err := r.askSome(ctx, some); err != nil {
 			return err
 		}
-		r.g.progress(Progress{Stage: "detect", Files: int64(done + len(some)), TotalFiles: int64(len(files))})
+		r.g.progress(Progress{Stage: "detect", Files: int64(done + len(some)), TotalFiles: int64(len(versions))})
 	}
 	slices.SortFunc(r.asked, func(a, b examined) int { return byPackPosition(a.Placed, b.Placed) })
 	return nil
 }
 
-// askSome asks the formats about some files, on all cores.
-func (r *reclaimer) askSome(ctx context.Context, files []index.Placed) error {
+// askSome asks the formats about some versions, on all cores.
+func (r *reclaimer) askSome(ctx context.Context, versions []index.Placed) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var states []index.State
-	for s, err := range r.g.Index.StatesOf(ctx, files) {
+	for s, err := range r.g.Index.StatesOf(ctx, versions) {
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (r *reclaimer) askSome(ctx context.Context, files []index.Placed) error {
 				if i >= len(states) {
 					return
 				}
-				if err := r.ask(ctx, files[i], &states[i], head); err != nil {
+				if err := r.ask(ctx, versions[i], &states[i], head); err != nil {
 					cancel(err)
 				}
 			}
@@ -116,7 +116,7 @@ func (r *reclaimer) askSome(ctx context.Context, files []index.Placed) error {
 	return context.Cause(ctx)
 }
 
-// ask asks the formats about a file. Nothing that it cannot read is asked about, nor what never was a file.
+// ask asks the formats about a version. Nothing that it cannot read is asked about, nor what never was a file.
 func (r *reclaimer) ask(ctx context.Context, p index.Placed, s *index.State, head []byte) error {
 	size := min(s.Size, format.HeadSize)
 	if r.apart(s.Version) || isCredential(s.Path) || !isComplete(s.Extents, size) {
@@ -173,12 +173,12 @@ func (r *reclaimer) restate(ctx context.Context, report *Report) error {
 	}
 	c := &batch{facts: facts}
 	for some := range slices.Chunk(r.asked, statesPerRead) {
-		files := make([]index.Placed, len(some))
+		versions := make([]index.Placed, len(some))
 		for i := range some {
-			files[i] = some[i].Placed
+			versions[i] = some[i].Placed
 		}
 		i := 0
-		for s, err := range r.g.Index.StatesOf(ctx, files) {
+		for s, err := range r.g.Index.StatesOf(ctx, versions) {
 			if err != nil {
 				return err
 			}

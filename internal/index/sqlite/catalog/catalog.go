@@ -206,9 +206,9 @@ func (c *Reader) Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2
 	return c.placed(ctx, "WHERE v.id IN ("+selectWanted+") AND v.format IN (SELECT x.id FROM json_each(?1) p CROSS JOIN names x ON x.name = p.key)", string(current))
 }
 
-// NewestOfEach yields the newest version of each file, unless it was pruned.
-func (c *Reader) NewestOfEach(ctx context.Context) iter.Seq2[index.Placed, error] {
-	return c.placed(ctx, "WHERE v.grave IS NULL AND v.number = (SELECT max(number) FROM versions WHERE file = v.file)")
+// AllVersions yields every version, unless it was pruned.
+func (c *Reader) AllVersions(ctx context.Context) iter.Seq2[index.Placed, error] {
+	return c.placed(ctx, "WHERE v.grave IS NULL")
 }
 
 func (c *Reader) placed(ctx context.Context, where string, args ...any) iter.Seq2[index.Placed, error] {
