@@ -24,6 +24,8 @@ type Field struct {
 	Message Message // nil if it is none
 	List    bool    // it may occur several times: it becomes an array. Of other fields the last occurrence counts
 	Packed  bool    // it is a list of numbers one after another: each occurrence becomes an array
+	Map     bool    // it is a map with texts as keys: it becomes an object, sorted by them
+	Struct  bool    // it is a google.protobuf.Struct: it becomes the object that it stands for
 }
 
 // ErrMalformed is the error for bytes that are no protobuf message, or one with the groups of early versions.
@@ -44,6 +46,10 @@ func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
 		if at < 0 || v.skipped {
 			continue
 		}
+		if m[at].Map {
+			found[at] = protowire.AppendBytes(found[at], v.bytes)
+			continue
+		}
 		if m[at].List {
 			found[at] = append(found[at], ',')
 		} else {
@@ -57,6 +63,11 @@ func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
 	for at, f := range m {
 		switch values := found[at]; {
 		case len(values) == 0:
+		case f.Map:
+			var err error
+			if dst, err = appendMap(append(strconv.AppendQuote(append(dst, ','), f.Name), ':'), values, f.Message.appendJSON); err != nil {
+				return nil, err
+			}
 		case f.List:
 			dst = append(strconv.AppendQuote(append(dst, ','), f.Name), ":["...)
 			dst = append(append(dst, values[1:]...), ']')
@@ -76,6 +87,8 @@ func (f Field) appendValue(dst []byte, v value) ([]byte, error) {
 	switch {
 	case v.bytes == nil:
 		return strconv.AppendUint(dst, v.number, 10), nil
+	case f.Struct:
+		return appendStruct(dst, v.bytes, 0)
 	case f.Message != nil:
 		return f.Message.appendJSON(dst, v.bytes)
 	case f.Packed:

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // shop is a message with numbers, texts, messages and lists of them.
@@ -17,6 +19,8 @@ var shop = Message{
 	{Number: 4, Name: "shelves", List: true, Message: Message{{Number: 2, Name: "size"}}},
 	{Number: 5, Name: "tags", List: true},
 	{Number: 7, Name: "prices", Packed: true},
+	{Number: 8, Name: "rooms", Map: true, Message: Message{{Number: 2, Name: "size"}}},
+	{Number: 9, Name: "input", Struct: true},
 }
 
 func TestJSON(t *testing.T) {
@@ -37,6 +41,15 @@ func TestJSON(t *testing.T) {
 		"0a04220a003c":                 `{"name":"\"\n\u0000\u003c"}`,
 		"320161" + "10013d01020304":    `{"size":1}`,
 		"110102030405060708" + "10 05": `{"size":5}`,
+		"42070a016212021002" + "42070a016112021001" + "42070a016212021003": `{"rooms":{"a":{"size":1},"b":{"size":3}}}`,
+		"42030a0161" + "4200": `{"rooms":{"":{},"a":{}}}`,
+		"4a00":                `{"input":{}}`,
+		// A text, true, 5, infinity, which is no number in JSON, and a list with a list and nothing.
+		"4a0b" + "0a090a0161" + "12041a02226e":           `{"input":{"a":"\"n"}}`,
+		"4a09" + "0a070a0161" + "12022001":               `{"input":{"a":true}}`,
+		"4a10" + "0a0e0a0161" + "1209110000000000001440": `{"input":{"a":5}}`,
+		"4a10" + "0a0e0a0161" + "120911000000000000f07f": `{"input":{"a":null}}`,
+		"4a0f" + "0a0d0a0161" + "120832060a0232000a00":   `{"input":{"a":[[],null]}}`,
 	} {
 		b, err := hex.DecodeString(strings.ReplaceAll(message, " ", ""))
 		if err != nil {
@@ -49,7 +62,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestMalformed(t *testing.T) {
-	for _, message := range []string{"0a", "0a05696e6e", "10", "10ff", "10ffffffffffffffffffff01", "00", "0b", "1701", "1a020a05", "0a03696e6e15", "3a02ac", "9501020304", "fa" + strings.Repeat("ff", 8) + "01"} {
+	for _, message := range []string{"0a", "0a05696e6e", "10", "10ff", "10ffffffffffffffffffff01", "00", "0b", "1701", "1a020a05", "0a03696e6e15", "3a02ac", "9501020304", "420a0a", "42020a05", "4a020a05", "4a050a031201" + "0a", "4a060a0412021a05", "fa" + strings.Repeat("ff", 8) + "01"} {
 		b, err := hex.DecodeString(message)
 		if err != nil {
 			t.Fatal(err)
@@ -60,9 +73,25 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// TestDeepStruct: a struct of structs is read as deep as other readers do, and no deeper.
+func TestDeepStruct(t *testing.T) {
+	within := func(b []byte, number byte) []byte {
+		return append(protowire.AppendVarint([]byte{number<<3 | 2}, uint64(len(b))), b...)
+	}
+	for depth, want := range map[int]error{90: nil, 200: ErrMalformed} {
+		var b []byte
+		for range depth {
+			b = within(within(within(b, 5), 2), 1) // a struct with one entry, whose value is the struct before
+		}
+		if _, err := shop.JSON(within(b, 9)); !errors.Is(err, want) {
+			t.Errorf("%d deep: %v, want %v", depth, err, want)
+		}
+	}
+}
+
 // FuzzJSON: any bytes give an error or valid JSON on one line.
 func FuzzJSON(f *testing.F) {
-	for _, s := range []string{"0a03696e6e10ac02", "220210012200220210072a0161", "1a050a03616461", "110102030405060708"} {
+	for _, s := range []string{"0a03696e6e10ac02", "220210012200220210072a0161", "1a050a03616461", "110102030405060708", "42070a016212021002", "4a0f0a0d0a0161120832060a0232000a00"} {
 		b, _ := hex.DecodeString(s)
 		f.Add(b)
 	}
