@@ -53,6 +53,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/sweagent"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
+	"github.com/txarchive/txarchive/internal/ingest/format/warp"
 	"github.com/txarchive/txarchive/internal/ingest/format/zed"
 )
 
@@ -95,6 +96,7 @@ func Formats() []format.Format {
 		droid.New(),
 		grok.New(),
 		zed.New(),
+		warp.New(),
 		forge.New(),
 		codebuff.New(),
 		junie.New(),

@@ -58,7 +58,7 @@ func TestWithholders(t *testing.T) {
 	for _, p := range []string{"a/tasks/1/checkpoints/2/x.txt", "storage/session_share/x.json", "a/storage/share/y/x.json", "storage/share/x.ndjson", "mcp-oauth-config/x", "a/mcp-oauth-config.json",
 		"config.json", "mcp-config.json", "a/b.json", "x", "models.json", "agents/main/agent/openclaw-agent.sqlite", "a.jsonl.lock", "auth-profiles.json",
 		"User/globalStorage/state.vscdb", "state.vscdb.backup", "a/state.vscdb-wal", "p/mcp-auth.json", ".cursor/mcp.json", "cli-config.json", "io.datasette.llm/keys.json", "goose/secrets.yaml", "a/.crush/crush.json", ".continue/config.yaml", "a/.hermes/.env", ".hermes/profiles/b/auth.json",
-		"CodeBuddyExtension/Data/Public/auth/x.info", "kiro-cli/data.sqlite3", "amazon-q/data.sqlite3-wal", "cache/kiro-auth-token.json", ".kiro/sessions/cli/x.lock"} {
+		"CodeBuddyExtension/Data/Public/auth/x.info", "kiro-cli/data.sqlite3", "amazon-q/data.sqlite3-wal", "cache/kiro-auth-token.json", ".kiro/sessions/cli/x.lock", "warp-terminal/warp.sqlite-wal", "warp-oss/warp.sqlite", "dev.warp.Warp-Stable/dev.warp.Warp-User"} {
 		for _, content := range []string{"", `{"copilot_tokens": 1}`, `{"mcpServers": {}}`, `{"providers": {"x": {"apiKey": 1}}}`, "SQLite format 3\x00"} {
 			h := format.Head{Path: p, Size: int64(len(content)), Bytes: []byte(content)}
 			for _, f := range Formats() {
