@@ -2,9 +2,9 @@
 // agent_conversations (what is stated of a conversation, with its sums of tokens and credits), agent_tasks (its messages, as protobuf, one task for the
 // conversation and one for each sub-agent) and ai_queries (prompts, for the history at the prompt).
 //
-// Producer: Warp has been open source since spring 2026. Checked in December 2026 against its schema and migrations, its code that saves,
-// restores and forks conversations (summer to autumn 2026), the conversation_data of all versions since summer 2025, and the published definitions of its
-// messages (warp.multi_agent.v1, spring to autumn 2026), which keep the numbers of fields. Layout and counting: docs/formats/warp.md.
+// Producer: checked in December 2026 against Warp's source: its schema and migrations, its code that saves, restores and forks conversations
+// (summer to autumn 2026), its tests of places, and the published definitions of its messages (warp.multi_agent.v1, several states up to autumn 2026), which keep the
+// numbers of fields; and against what other readers say of conversation_data. No real database was seen. Layout and counting: docs/formats/warp.md.
 //
 // The database also holds commands, variables of servers and of the environment, and Warp Drive: only rows of conversations leave it.
 //
