@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -62,22 +64,43 @@ func TestInterruptedQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionHoldsNobodyUp has another command write while prune waits for an answer, as a night's work may do when the terminal is
+// TestQuestionHoldsNobodyUp has another command write while one waits for an answer, as a night's work may do when the terminal is
 // forgotten. What was shown is still what is done, or nothing.
 func TestQuestionHoldsNobodyUp(t *testing.T) {
-	const run = "rben1g1hma5at"
+	const run, other = "rben1g1hma5at", "r4tga7f3ymvx3"
+	damaged := func(dir string) {
+		packs, err := filepath.Glob(dir + "/packs/*/*/*.tar.gz")
+		must(t, err)
+		b, err := os.ReadFile(packs[0])
+		must(t, err)
+		b[len(b)/3] ^= 1
+		written(t, packs[0], b)
+		must(t, os.Rename(dir+"/../runs", dir+"/../away"))
+	}
 	for _, c := range []struct {
-		meanwhile []string
+		before    func(dir string)
+		asks      string
+		meanwhile string
 		code      int
 		said      string
 	}{
-		{[]string{"pin", "r4tga7f3ymvx3"}, failure.ExitFine, "Applied as plan"},
-		{[]string{"pin", run}, failure.ExitRefused, "run " + run + " has changed"},
+		{nil, "prune --run " + run, "pin " + other, failure.ExitFine, "Applied as plan"},
+		{nil, "prune --run " + run, "pin " + run, failure.ExitRefused, "run " + run + " has changed"},
+		{nil, "forget --match workflow --apply", "pin " + other, failure.ExitFine, "nothing is left"},
+		{nil, "forget --match workflow --apply", "tag add " + other + " workflow", failure.ExitRefused, "nothing was removed: the archive has changed"},
+		{nil, "forget --match workflow --apply", "forget --match workflow --apply --yes", failure.ExitNotFound, "nothing in the archive matches"},
+		{damaged, "verify --repair", "pin " + other, failure.ExitFine, "No errors remain"},
+		{damaged, "verify --repair", "verify --repair --yes", failure.ExitRefused, "nothing was changed: the archive has changed"},
 	} {
-		dir := filled(t)
-		screen := &sitting{asked: func() { call(t, dir, c.meanwhile...) }, answer: "y\n"}
-		if code := screen.at(t.Context(), dir, "prune", "--run", run); code != c.code || !strings.Contains(screen.String(), c.said) {
-			t.Errorf("%v meanwhile: exit %d, want %d and %q\n%s", c.meanwhile, code, c.code, c.said, screen.String())
+		dir := filepath.Join(t.TempDir(), "archive")
+		must(t, os.CopyFS(dir+"/../runs", os.DirFS(runs+"/awf")))
+		call(t, dir, "ingest", dir+"/../runs")
+		if c.before != nil {
+			c.before(dir)
+		}
+		screen := &sitting{asked: func() { call(t, dir, strings.Fields(c.meanwhile)...) }, answer: "y\n"}
+		if code := screen.at(t.Context(), dir, strings.Fields(c.asks)...); code != c.code || !strings.Contains(screen.String(), c.said) {
+			t.Errorf("%s, and %s meanwhile: exit %d, want %d and %q\n%s", c.asks, c.meanwhile, code, c.code, c.said, screen.String())
 		}
 		call(t, dir, "verify", "--deep")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -86,46 +87,75 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	open := a.openRead
-	if o.apply {
-		open = a.openWrite
+	w := &forgetJob{app: a, pattern: p}
+	if err := w.inArchive(ctx, o.apply, func() error { return w.show(ctx, o) }); err != nil || !o.apply || o.yes {
+		return err
 	}
-	store, err := open(ctx)
+	// Nobody waits for the answer, as with prune.
+	yes, err := a.ask(ctx, "Remove it from all of these?")
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	w := &forgetJob{app: a, store: store, pattern: p}
+	if !yes {
+		return failure.Refused("nothing was removed", "--yes removes it without asking")
+	}
+	shown := w.places()
+	return w.inArchive(ctx, true, func() error {
+		if err := w.search(ctx, true); err != nil {
+			return err
+		}
+		if len(w.found) == 0 {
+			return w.reportNothing(ctx, o)
+		}
+		if !reflect.DeepEqual(w.places(), shown) {
+			return failure.Refused("nothing was removed: the archive has changed, and it is in other places than these", "run the same command again")
+		}
+		return w.remove(ctx, o)
+	})
+}
+
+// inArchive opens the archive, for writing or not, while fn runs.
+func (w *forgetJob) inArchive(ctx context.Context, writes bool, fn func() error) (err error) {
+	open := w.app.openRead
+	if writes {
+		open = w.app.openWrite
+	}
+	if w.store, err = open(ctx); err != nil {
+		return err
+	}
+	defer w.store.Close()
+	return fn()
+}
+
+// show prints what is found. With --yes, it is removed at once.
+func (w *forgetJob) show(ctx context.Context, o forgetOptions) error {
 	if err := w.search(ctx, o.apply); err != nil {
 		return err
 	}
-	if len(w.found) == 0 {
+	a := w.app
+	switch {
+	case len(w.found) == 0:
 		return w.reportNothing(ctx, o)
-	}
-	if !o.apply {
-		if a.JSON {
-			return a.PrintJSON(w.report(o))
-		}
+	case !a.JSON:
 		w.print()
+	case !o.apply:
+		return a.PrintJSON(w.report(o))
+	}
+	switch {
+	case !o.apply:
 		a.Note("Nothing was changed. --apply removes it.")
-		return nil
+	case o.yes:
+		return w.remove(ctx, o)
 	}
-	if !a.JSON {
-		w.print()
-	}
-	if !o.yes {
-		yes, err := a.ask(ctx, "Remove it from all of these?")
-		if err != nil {
-			return err
-		}
-		if !yes {
-			return failure.Refused("nothing was removed", "--yes removes it without asking")
-		}
-	}
+	return nil
+}
+
+// remove removes what was found, and prints what that did.
+func (w *forgetJob) remove(ctx context.Context, o forgetOptions) (err error) {
 	if err := w.apply(ctx); err != nil {
 		return err
 	}
-	if a.JSON {
+	if a := w.app; a.JSON {
 		err = a.PrintJSON(w.report(o))
 	} else if !a.Quiet {
 		w.printApplied()
@@ -207,6 +237,11 @@ func (w *forgetJob) search(ctx context.Context, write bool) error {
 	}
 	w.runs, err = w.affectedRuns(ctx)
 	return err
+}
+
+// places returns what was found without the files of the archive, whose content follows from everything else.
+func (w *forgetJob) places() []gc.Match {
+	return slices.DeleteFunc(slices.Clone(w.found), func(m gc.Match) bool { return m.Where == gc.InFile })
 }
 
 // affectedRuns returns the runs that refer to the originals in which something was found.

@@ -33,42 +33,63 @@ type repairRun struct {
 	left    []archive.Finding
 }
 
-func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
+func runRepair(ctx context.Context, a *app, o repairOptions) error {
 	a.beginWork("nothing was changed")
-	mode := archive.Write
-	if o.dryRun {
-		mode = archive.Read
+	w, asks := &repairRun{app: a, o: o}, false
+	err := w.inArchive(ctx, func() error {
+		if err := w.printPlan(); err != nil {
+			return err
+		}
+		if o.dryRun || w.plan.Empty() && !w.index && w.store.Index() != nil {
+			return w.report()
+		}
+		if asks = len(w.plan.Lost) > 0 && !o.yes; asks {
+			return nil
+		}
+		return w.repairAll(ctx)
+	})
+	if err != nil || !asks {
+		return err
 	}
-	store, err := a.openWithoutIndex(ctx, mode)
+	// Nobody waits for the answer, as with prune.
+	yes, err := a.ask(ctx, "Save the rest, and record these bytes as lost?")
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	w := &repairRun{app: a, store: store, o: o}
+	if !yes {
+		return failure.Refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte", "bytes")+" cannot be found anywhere",
+			"--from BACKUP also searches a backup; --yes saves the rest and records what is lost")
+	}
+	again := &repairRun{app: a, o: o}
+	return again.inArchive(ctx, func() error {
+		if !again.plan.Same(w.plan) {
+			return failure.Refused("nothing was changed: the archive has changed, and this plan with it", "run the same command again")
+		}
+		return again.repairAll(ctx)
+	})
+}
+
+// inArchive opens the archive, examines it, and makes the plan for fn.
+func (w *repairRun) inArchive(ctx context.Context, fn func() error) (err error) {
+	mode := archive.Write
+	if w.o.dryRun {
+		mode = archive.Read
+	}
+	if w.store, err = w.app.openWithoutIndex(ctx, mode); err != nil {
+		return err
+	}
+	defer w.store.Close()
 	if err := w.examine(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.plan.Close()) }()
-	if err := w.printPlan(); err != nil {
-		return err
-	}
-	switch {
-	case o.dryRun:
-		return w.report()
-	case w.plan.Empty() && !w.index && store.Index() != nil:
-		return w.report()
-	case len(w.plan.Lost) > 0 && !o.yes:
-		yes, err := a.ask(ctx, "Save the rest, and record these bytes as lost?")
-		if err != nil {
-			return err
-		}
-		if !yes {
-			return failure.Refused("nothing was changed: "+terminal.Plural(w.plan.LostBytes(), "byte", "bytes")+" cannot be found anywhere",
-				"--from BACKUP also searches a backup; --yes saves the rest and records what is lost")
-		}
-	}
-	a.beginWork(hintUndone)
-	if err := errors.Join(w.apply(ctx), a.forgetMissing(ctx, store)); err != nil {
+	return fn()
+}
+
+// repairAll executes the plan, and prints the result.
+func (w *repairRun) repairAll(ctx context.Context) error {
+	w.app.beginWork(hintUndone)
+	if err := errors.Join(w.apply(ctx), w.app.forgetMissing(ctx, w.store)); err != nil {
 		return err
 	}
 	return w.report()

@@ -13,6 +13,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -110,6 +111,18 @@ func (p *Plan) LostBytes() (n int64) {
 		n += l.Size
 	}
 	return n
+}
+
+// Same reports whether the plan does the same as another, which may have been made at another time.
+func (p *Plan) Same(o *Plan) bool {
+	losses := func(a, b []blob.Loss) bool {
+		return slices.EqualFunc(a, b, func(a, b blob.Loss) bool {
+			a.Since = b.Since
+			return a == b
+		})
+	}
+	return slices.Equal(p.Damaged, o.Damaged) && reflect.DeepEqual(p.Recovered, o.Recovered) && slices.Equal(p.Unnamed, o.Unnamed) &&
+		p.LostFacts == o.LostFacts && losses(p.Lost, o.Lost) && losses(p.Known, o.Known) && losses(p.Found, o.Found)
 }
 
 // Close releases what Apply needs. The exported fields stay valid.
