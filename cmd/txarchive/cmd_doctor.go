@@ -39,7 +39,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 		Args:    argCount(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, secrets) },
 	}
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "search every original for credentials (a few megabytes per second)")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "search every original for credentials (tens of megabytes per second)")
 	return cmd
 }
 

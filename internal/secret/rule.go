@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -36,8 +37,8 @@ func (r *Rule) Validate() error {
 	if r.ID == "" || r.Regex == "" || r.SecretGroup > pattern.NumSubexp() {
 		return fmt.Errorf("rule %q has no name, no pattern or no group %d", r.ID, r.SecretGroup)
 	}
-	if len(r.Keywords) == 0 {
-		return fmt.Errorf("rule %s has no keyword", r.ID)
+	if len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(k string) bool { return len(k) < 2 }) {
+		return fmt.Errorf("rule %s has no keyword, or one of a single byte", r.ID)
 	}
 	for _, a := range r.Allow {
 		for _, p := range a.Patterns {
@@ -58,11 +59,13 @@ var embedded string
 // rule is a Rule, compiled on first use.
 type rule struct {
 	Rule
-	common  *rule // exceptions for every rule
-	long    bool  // its secrets may span many lines
-	once    sync.Once
-	pattern *regexp.Regexp
-	allow   []allow
+	common   *rule // exceptions for every rule
+	long     bool  // its secrets may span many lines
+	once     sync.Once
+	pattern  func() *regexp.Regexp
+	anchored *regexp.Regexp // matches at the beginning of a text only; nil unless every match begins with a keyword
+	bounded  bool           // matches begin with a word boundary
+	allow    []allow
 }
 
 type allow struct {
@@ -98,7 +101,11 @@ const lead = `[\w.-]{0,50}?`
 
 // compile compiles the rule's patterns; it is called once.
 func (r *rule) compile() {
-	r.pattern = regexp.MustCompile(strings.Replace(r.Regex, lead, "", 1))
+	pattern := strings.Replace(r.Regex, lead, "", 1)
+	r.pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	if bounded, ok := beginsWith(pattern, r.Keywords); ok {
+		r.bounded, r.anchored = bounded, regexp.MustCompile(`\A(?:`+pattern+`)`)
+	}
 	r.allow = compileAllow(r.Allow)
 	r.common.once.Do(func() { r.common.allow = compileAllow(r.common.Allow) })
 }

@@ -2,15 +2,17 @@
 // keeps up to date (https://github.com/gitleaks/gitleaks, MIT). It knows rules and text, but no archive: the caller
 // knows where a text comes from, and nothing here keeps or prints what was found.
 //
-// It promises to reject text without a keyword of any rule at little cost, to compile a rule only when one of its
-// keywords occurs, and to find the same secrets in a long text as in a short one.
+// It promises to reject text without a keyword of any rule at little cost, to take time in proportion to a text, to compile
+// a rule only when one of its keywords occurs, and to find the same secrets in a long text as in a short one.
 package secret
 
 import (
 	"cmp"
+	"io"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Match is one secret in a text.
@@ -22,10 +24,9 @@ type Match struct {
 // Find returns the secrets of a text in order. Overlapping matches are merged; the result has the rule name of the
 // most specific one.
 func Find(text string) []Match {
-	lower := fold(text)
 	var all []Match
-	for _, r := range rules() {
-		for _, w := range windows(lower, r) {
+	for r, at := range places(text) {
+		for _, w := range r.windows(text, at) {
 			all = r.find(all, text, w)
 		}
 	}
@@ -49,22 +50,11 @@ func Redact(text string) string {
 	return b.String()
 }
 
-// fold lowers ASCII letters, which keeps all byte offsets.
-func fold(text string) string {
-	lower := []byte(text)
-	for i, c := range lower {
-		if 'A' <= c && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
-		}
-	}
-	return string(lower)
-}
-
 // find appends the matches of the rule in one window of the text.
 func (r *rule) find(to []Match, text string, w window) []Match {
 	r.once.Do(r.compile)
 	part := text[w.start:w.end]
-	for _, at := range r.pattern.FindAllStringSubmatchIndex(part, -1) {
+	for _, at := range r.matches(part, w) {
 		start, end := group(at, r.SecretGroup)
 		whole := strings.Trim(part[at[0]:at[1]], "\n")
 		value := part[start:end]
@@ -74,6 +64,60 @@ func (r *rule) find(to []Match, text string, w window) []Match {
 		to = append(to, Match{Rule: r.ID, Start: w.start + start, End: w.start + end})
 	}
 	return to
+}
+
+// matches returns the places of all matches in a window, as regexp does. If a match can only begin with a keyword, no other place is tried.
+func (r *rule) matches(part string, w window) (all [][]int) {
+	// To (?i), these two are letters of keywords, and no others outside ASCII are.
+	if r.anchored == nil || strings.Contains(part, "\u017f") || strings.Contains(part, "\u212a") {
+		return r.pattern().FindAllStringSubmatchIndex(part, -1)
+	}
+	end, read := 0, 0
+	for _, p := range w.places {
+		from := p.start - w.start
+		if from < end || r.bounded && from > 0 && isWord(part[from-1]) {
+			continue
+		}
+		text := reader{text: part[from:]}
+		at := r.anchored.FindReaderSubmatchIndex(&text)
+		if read += text.at; read > patience*len(part) { // all tries may go to the end
+			return r.pattern().FindAllStringSubmatchIndex(part, -1)
+		}
+		if at == nil {
+			continue
+		}
+		for i := range at {
+			if at[i] >= 0 {
+				at[i] += from
+			}
+		}
+		all, end = append(all, at), at[1]
+	}
+	return all
+}
+
+// patience is how often a text is read at most, before it is searched from its beginning to its end.
+const patience = 4
+
+// reader reads a text as far as a pattern needs it.
+type reader struct {
+	text string
+	at   int
+}
+
+// ReadRune implements io.RuneReader.
+func (r *reader) ReadRune() (c rune, size int, err error) {
+	if r.at == len(r.text) {
+		return 0, 0, io.EOF
+	}
+	c, size = utf8.DecodeRuneInString(r.text[r.at:])
+	r.at += size
+	return c, size, nil
+}
+
+// isWord reports whether regexp takes a byte for the part of a word.
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= lower[c] && lower[c] <= 'z'
 }
 
 // group returns the range of the secret in a match: the group that the rule names, else the first that is not empty,

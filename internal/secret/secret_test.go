@@ -74,6 +74,7 @@ func TestRules(t *testing.T) {
 	}
 	for _, r := range rules() {
 		r.once.Do(r.compile) // panics on what does not compile
+		r.pattern()
 	}
 }
 
