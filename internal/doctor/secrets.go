@@ -54,6 +54,8 @@ func (d *Doctor) leaks(ctx context.Context) ([]leak, error) {
 		versions = append(versions, v)
 		total += v.Size
 	}
+	// As restore does: chains are numbered in the order of the packs, in which a member that several originals share is inflated once.
+	slices.SortFunc(versions, func(a, b index.FileVersion) int { return cmp.Compare(a.Chain, b.Chain) })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
