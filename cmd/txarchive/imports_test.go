@@ -35,7 +35,7 @@ var doors = map[string][]string{
 	"lookup":     {"failure", "index", "ingest/source", "query", "terminal"},
 	"show":       {"archive", "blob", "failure", "index", "lookup", "openai", "printer", "rows", "search", "terminal", "toolcall", "transcript"},
 	"printer":    {"failure", "rows", "terminal", "transcript"},
-	"doctor":     {"archive", "disk", "index", "secret", "terminal"},
+	"doctor":     {"archive", "blob", "disk", "index", "secret", "terminal"},
 	"openai":     {"index", "search", "terminal", "toolcall", "transcript"},
 	"toolcall":   {"ingest/jsontext"},
 	"sqlshell":   {"index", "terminal"},

@@ -3,12 +3,15 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/secret"
 	"github.com/txarchive/txarchive/internal/terminal"
@@ -27,7 +30,7 @@ func (d *Doctor) secrets(ctx context.Context, c *Check) error {
 		c.conclude(Problem, "not searched for credentials: there is no index", "txarchive reindex")
 		return nil
 	}
-	leaks, err := d.leaks(ctx)
+	leaks, unread, err := d.leaks(ctx)
 	if err != nil {
 		return err
 	}
@@ -37,19 +40,34 @@ func (d *Doctor) secrets(ctx context.Context, c *Check) error {
 		files[l.file] = true
 		c.add(fmt.Sprintf("%s %s line %d, %s at %d", l.Rule, l.file, l.Line, terminal.Plural(l.Size, "byte", "bytes"), l.Offset))
 	}
-	says := fmt.Sprintf("%s of %s in %s", terminal.Plural(len(leaks), "credential", "credentials"),
-		terminal.Plural(len(rules), "kind", "kinds"), terminal.Plural(len(files), "original", "originals"))
-	c.conclude(Problem, says, "revoke them where they were issued; `txarchive forget` removes one from the archive")
+	state, says, hints := Note, "no known kinds of credentials", []string{}
+	if len(leaks) > 0 {
+		state, hints = Problem, append(hints, "revoke them where they were issued; `txarchive forget` removes one from the archive")
+		says = fmt.Sprintf("%s of %s in %s", terminal.Plural(len(leaks), "credential", "credentials"),
+			terminal.Plural(len(rules), "kind", "kinds"), terminal.Plural(len(files), "original", "originals"))
+	}
+	if len(unread) > 0 {
+		says += "; " + terminal.Plural(len(unread), "original", "originals") + " could not be read to the end"
+	}
+	damaged := false
+	for _, file := range slices.Sorted(maps.Keys(unread)) {
+		c.add("not read to the end: " + file)
+		damaged = damaged || !errors.Is(unread[file], blob.ErrLost) // of what is lost, a repair has told
+	}
+	if damaged {
+		state, hints = Damage, append(hints, "`txarchive verify` lists what is damaged or missing")
+	}
+	c.conclude(state, says, strings.Join(hints, "; "))
 	return nil
 }
 
-// leaks scans the originals on all cores and returns what it found by file and offset.
-func (d *Doctor) leaks(ctx context.Context) ([]leak, error) {
+// leaks scans the originals on all cores and returns what it found by file and offset, and which files could not be read to the end.
+func (d *Doctor) leaks(ctx context.Context) (leaks []leak, unread map[string]error, err error) {
 	var total int64
 	var versions []index.FileVersion
 	for v, err := range d.Archive.Index().Versions(ctx, index.VersionFilter{}) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		versions = append(versions, v)
 		total += v.Size
@@ -58,6 +76,7 @@ func (d *Doctor) leaks(ctx context.Context) ([]leak, error) {
 	slices.SortFunc(versions, func(a, b index.FileVersion) int { return cmp.Compare(a.Chain, b.Chain) })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	unread = map[string]error{}
 	var (
 		mu    sync.Mutex
 		done  int64
@@ -74,10 +93,14 @@ func (d *Doctor) leaks(ctx context.Context) ([]leak, error) {
 					found[leak{versionName(v), f}] = true
 					return true
 				})
-				if err != nil && ctx.Err() == nil {
+				damaged := errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound)
+				if err != nil && !damaged && ctx.Err() == nil {
 					cancel(fmt.Errorf("look for secrets in %s: %w", versionName(v), err))
 				}
 				mu.Lock()
+				if damaged {
+					unread[versionName(v)] = err
+				}
 				done += v.Size
 				if d.Progress != nil {
 					d.Progress(done, total)
@@ -96,7 +119,7 @@ func (d *Doctor) leaks(ctx context.Context) ([]leak, error) {
 	work.Wait()
 	return slices.SortedFunc(maps.Keys(found), func(a, b leak) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.Offset, b.Offset))
-	}), context.Cause(ctx)
+	}), unread, context.Cause(ctx)
 }
 
 // versionName returns the name of an original as `cat` takes it.

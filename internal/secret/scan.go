@@ -27,7 +27,7 @@ type Found struct {
 var buffers = sync.Pool{New: func() any { return new([chunk + tail + context]byte) }}
 
 // Scan finds the secrets of a stream, in order. It holds a few megabytes in memory whatever the length. It stops when
-// report returns false. Errors are those of the reader.
+// report returns false. Errors are those of the reader; what comes before one is searched.
 func Scan(r io.Reader, report func(Found) bool) error {
 	s := scanner{line: 1, report: report}
 	whole := buffers.Get().(*[chunk + tail + context]byte)
@@ -37,15 +37,15 @@ func Scan(r io.Reader, report func(Found) bool) error {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !last {
-			return err
-		}
 		end := len(buf)
-		if !last {
+		if err == nil {
 			end -= tail
 		}
 		if !s.piece(buf, end) || last {
 			return nil
+		}
+		if err != nil {
+			return err
 		}
 		keep := end - context
 		s.line += int64(bytes.Count(buf[:keep], []byte{'\n'}))

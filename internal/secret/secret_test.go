@@ -3,6 +3,7 @@ package secret
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -111,8 +112,9 @@ func TestScanEnds(t *testing.T) {
 	if err := Scan(strings.NewReader(text), func(Found) bool { n++; return false }); err != nil || n != 1 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if err := Scan(iotest.ErrReader(iotest.ErrTimeout), func(Found) bool { return true }); err != iotest.ErrTimeout {
-		t.Errorf("got %v", err)
+	n = 0
+	if err := Scan(io.MultiReader(strings.NewReader(text), iotest.ErrReader(iotest.ErrTimeout)), func(Found) bool { n++; return true }); err != iotest.ErrTimeout || n != 3 {
+		t.Errorf("%d before an error, %v", n, err)
 	}
 }
 
