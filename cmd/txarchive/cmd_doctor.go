@@ -58,6 +58,7 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 		return err
 	}
 	for _, one := range checks {
+		one.Says = a.completeCommands(one.Says)
 		if one.Hint != nil {
 			*one.Hint = a.completeCommands(*one.Hint)
 		}
@@ -126,7 +127,11 @@ func (a *app) printChecks(checks []*doctor.Check) {
 				a.Line("          ... and %s", terminal.Plural(one.Count-itemsShown, "more", "more"))
 				break
 			}
-			fmt.Fprintln(a.Out, "          "+c.Dim(terminal.Truncate(terminal.OneLine(item), max(width-10, 0))))
+			line := "          " + c.Dim(terminal.OneLine(item))
+			if width > 0 {
+				line = terminal.Wrap(line, width)
+			}
+			fmt.Fprintln(a.Out, line)
 		}
 		if one.Hint != nil {
 			fmt.Fprintln(a.Out, a.Wrap("        -> ", terminal.OneLine(*one.Hint), strings.Repeat(" ", 11)))

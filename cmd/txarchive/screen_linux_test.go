@@ -158,6 +158,30 @@ func TestRedactedScreen(t *testing.T) {
 	}
 }
 
+// TestDoctorPlaces: the ends of long places are there, too, for that is where the lines are, and what to type next names the archive.
+func TestDoctorPlaces(t *testing.T) {
+	dir := t.TempDir()
+	full, empty := filepath.Join(dir, "full"), filepath.Join(dir, "empty")
+	file := filepath.Join(dir, "notes", strings.Repeat("a-long-name-", 8), "words")
+	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	written(t, file, []byte("ghp_"+"vJ7rK2mQ9xT4bN8wL1cY5dF3hZ6pS0gAeUiO"))
+	call(t, full, "ingest", "--all", filepath.Join(dir, "notes"))
+	call(t, empty, "init")
+	for _, c := range []struct{ archive, want string }{
+		{full, "words line 1, 40 bytes at 0"},
+		{empty, "no sources yet: txarchive --archive " + empty + " ingest DIR"},
+	} {
+		slave, screen := terminalOf(t, 80)
+		a := &app{Printer: printer.Printer{Out: slave, Err: new(bytes.Buffer), Now: time.Now, Getenv: func(key string) string {
+			return map[string]string{"HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]
+		}}, in: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
+		execute(t.Context(), a, []string{"doctor", "--secrets", "--archive", c.archive})
+		if out := strings.Join(strings.Fields(colorCodes.ReplaceAllString(screen(), "")), " "); !strings.Contains(out, c.want) {
+			t.Errorf("no %q in %s\n%v", c.want, out, a.Err)
+		}
+	}
+}
+
 // TestMessagesFit: what is said beside the results is broken at words, but for command lines, which somebody may copy.
 func TestMessagesFit(t *testing.T) {
 	dir := example(t)
