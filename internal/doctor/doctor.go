@@ -4,9 +4,11 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 // The states of a check, from good to bad.
@@ -102,7 +104,14 @@ func (d *Doctor) Examine(ctx context.Context, secrets bool) ([]*Check, error) {
 			c.State, c.Says = Note, "unknown without the index"
 			continue
 		}
-		if err := check.run(d, ctx, c); err != nil {
+		err := check.run(d, ctx, c)
+		if errors.Is(err, index.ErrDamaged) { // other checks need other parts of it
+			_, hint := d.Explain(err)
+			c.add(err.Error())
+			c.conclude(Damage, "unknown: the index is damaged", hint)
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
