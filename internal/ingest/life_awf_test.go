@@ -61,3 +61,22 @@ func TestRunOfLaterLines(t *testing.T) {
 	l.ingestAndCheck("named", counts{runs: 1, conversations: 1, events: 3})
 	l.checkFresh("named")
 }
+
+// TestPartOfAMirror: a mirror that lacks events, the first or others, and one of two attempts that do not begin at seq 1 add
+// nothing to what the transcripts have. Equal lines of one transcript are events of their own.
+func TestPartOfAMirror(t *testing.T) {
+	t.Parallel()
+	const resumed, mirror = "storage/transcripts/" + runB + ".jsonl", "elsewhere/mirror.jsonl"
+	first := awfLines(runA, 3, 6) + awfLines(runA, 6, 6)
+	second := strings.ReplaceAll(awfLines(runA, 2, 4), "2026-11-01", "2026-11-02")
+	for _, mirrored := range []string{awfLines(runA, 4, 6), awfLines(runA, 3, 3) + awfLines(runA, 5, 6), first + second, second} {
+		l := newLife(t, "awf")
+		l.write(mirror, mirrored)
+		l.ingestShuffled()
+		l.write(transcriptA, first)
+		l.write(resumed, second)
+		l.ingestShuffled()
+		l.checkQuery("events", "SELECT count(*) FROM v_events WHERE counted", "8")
+		l.checkFresh("mirrored first")
+	}
+}

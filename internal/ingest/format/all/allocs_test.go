@@ -17,7 +17,7 @@ func TestParsersAllocate(t *testing.T) {
 		format, role, path string
 		most               float64
 	}{
-		{"awf", "transcript", "../../../../testdata/runs/awf/storage/transcripts/d3e09b29-8061-46f1-9956-444de7ec490a.jsonl", 26},
+		{"awf", "transcript", "../../../../testdata/runs/awf/storage/transcripts/d3e09b29-8061-46f1-9956-444de7ec490a.jsonl", 28},
 		{"chibi", "transcript", "../../../../testdata/runs/chibi/.chibi/contexts/default/transcript/active.jsonl", 17},
 		{"claude-code", "session", "../claudecode/testdata/blocks/in/-home-ada-shop/0c000000-0000-4000-8000-00000000000c.jsonl", 7},
 		{"codebuddy", "session", "../codebuddy/testdata/session/in/.codebuddy/projects/home-ada-shop/c0000000-0000-4000-8000-00000000000a.jsonl", 7},

@@ -8,7 +8,7 @@
 //   - The file name of a transcript is not the run: `awf run` makes one UUID for the file and another for the run_id of its
 //     lines. A resumed run writes a second file under the old run_id, with seq from 1 again. So the run comes from the
 //     lines, and a conversation is one (file, run_id): its id is the run_id and the time of the first event, which a mirror
-//     (--debug-transcript-mirror) repeats and a resumed run does not.
+//     (--debug-transcript-mirror) repeats and a resumed run does not. Each event counts once, in whichever files it stands.
 //   - run.started and run.completed are never written. A run starts and ends with its first and last event; its status is
 //     that of the state, else of the audit log. The history keeps the failed row of a run that was resumed later, so its
 //     status becomes attributes and not the run's status.
@@ -61,7 +61,7 @@ var (
 
 func (awf) Name() string { return "awf" }
 
-func (awf) Version() int { return 6 }
+func (awf) Version() int { return 7 }
 
 func (awf) Places() []format.Place {
 	place := format.Place{Name: "awf", Deletes: "transcripts and states are never deleted; old rows of history.db may be purged"}

@@ -3,8 +3,10 @@ package awf
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -35,11 +37,12 @@ type reader struct {
 	runs        map[string]*conversation
 	order       []*conversation
 	linked      map[[2]string]bool
-	linkTargets []string // runs that are the other end of a link, in file order
+	linkTargets []string       // runs that are the other end of a link, in file order
+	seen        map[uint64]int // how many lines there were of each digest
 }
 
 func parseTranscript(in format.Input, out *format.Sink) {
-	r := &reader{in: in, out: out, runs: map[string]*conversation{}, linked: map[[2]string]bool{}}
+	r := &reader{in: in, out: out, runs: map[string]*conversation{}, linked: map[[2]string]bool{}, seen: map[uint64]int{}}
 	for o := range out.Each(jsontext.Objects(in.Reader, "", r.problem)) {
 		r.line(o)
 	}
@@ -68,8 +71,27 @@ func (r *reader) line(o jsontext.Object) {
 	}
 	r.emitLinks(c, l)
 	c.steps.observe(c, l, r.out)
-	r.out.Emit(event(c, l))
+	e := event(c, l)
+	if !c.fromFileName && e.Seq.Known && e.Time.Valid {
+		e.ID, e.Global, e.Home = r.eventID(l), true, r.in.Root != "" // a mirror may be anywhere, and is no root
+	}
+	r.out.Emit(e)
 }
+
+// eventID returns the id that a line shares with its copies in mirrors. Equal lines of one file are told apart by their order.
+func (r *reader) eventID(l *line) string {
+	sum := digest(l)
+	key := binary.BigEndian.Uint64(sum[:])
+	n := r.seen[key]
+	r.seen[key]++
+	id := strconv.FormatUint(key, 16)
+	if n > 0 {
+		id += "." + strconv.Itoa(n)
+	}
+	return id
+}
+
+func digest(l *line) [sha256.Size]byte { return sha256.Sum256(l.raw.Raw()) }
 
 // conversation returns the conversation that a line belongs to. A line without a run_id belongs with the previous line.
 func (r *reader) conversation(l *line) *conversation {
@@ -131,7 +153,7 @@ func seqBit(seq int64) uint64 {
 // firstLineKey returns a key that distinguishes the transcripts of one run. Mirrors begin with the same line; a resumed run
 // does not, even if a coarse clock gives both first lines the same time.
 func firstLineKey(l *line) string {
-	sum := sha256.Sum256(l.raw.Raw())
+	sum := digest(l)
 	return cmp.Or(l.at.Text(), l.seq.Text()+" "+l.kind) + "/" + hex.EncodeToString(sum[:4])
 }
 
