@@ -99,10 +99,9 @@ func (e entry) content() string {
 	return strings.TrimSuffix(t, "\n</user_query>")
 }
 
-// text returns the searchable text: the content, after the tool's name for a call. A result's name is that of its call,
-// except in text that imitates a marker: a name with a blank consists of words that appear nowhere else.
+// text returns the searchable text: the content, after the tool's name for a call or a result.
 func (e entry) text(content string) string {
-	if e.marker == markCall || e.marker == markResult && strings.ContainsAny(e.name, " \t") {
+	if e.name != "" {
 		return strings.TrimSuffix(e.name+"\n"+content, "\n")
 	}
 	return content

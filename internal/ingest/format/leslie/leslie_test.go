@@ -16,6 +16,23 @@ func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
 func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 
+// TestText: the name of a tool is a word of its results, too; nothing else of a marker is.
+func TestText(t *testing.T) {
+	for entry, want := range map[string]string{
+		"user:\n<user_query>\nGo\n</user_query>\n":       "Go",
+		"assistant:\nYes.\n":                             "Yes.",
+		"[Error]\nOut of disk\n":                         "Out of disk",
+		"[Tool call] run_tests\n{\"all\":true}\n":        "run_tests\n{\"all\":true}",
+		"[Tool result] run_tests\r\n12 passed\r\n":       "run_tests\n12 passed",
+		"[Tool result] run_tests\n":                      "run_tests",
+		"[Tool result] is how a result begins\n\nSee.\n": "is how a result begins\n\nSee.",
+	} {
+		if got, err := New().Text(roleTranscript, []byte(entry), 0); err != nil || got != want {
+			t.Errorf("%q: %q %v, want %q", entry, got, err, want)
+		}
+	}
+}
+
 func FuzzTranscript(f *testing.F) {
 	formattest.Fuzz(f, New(), roleTranscript, ".leslie/threads/thread-aaaa0001/.meta/transcripts/x.txt")
 }
