@@ -63,6 +63,37 @@ func TestLifePi(t *testing.T) {
 	l.checkCopy("laptop", all)
 }
 
+// TestLifePiRecords has a session of version 4, in which each request is recorded for the entry that it was for, whether or not that was ever
+// written: of the records of an entry the newest is what it states itself. A fork has copies of entries, but not the records.
+func TestLifePiRecords(t *testing.T) {
+	t.Parallel()
+	l, seq := newLife(t, "pi"), 0
+	line := func(members string, in int) string {
+		seq++
+		return fmt.Sprintf(`{%s,"usage":{"input":%d,"output":1,"cost":{"total":0.01}},"seq":%d,"timestamp":%d}`, members, in, seq, 1793700000000+1000*seq) + "\n"
+	}
+	record := func(entry, more string, in int) string {
+		return line(fmt.Sprintf(`"kind":"record","type":"usage","id":"r%d","lane":"main","entryId":%q,%s`, seq, entry, more), in)
+	}
+	head := func(session, more string) string {
+		return fmt.Sprintf(`{"kind":"header","version":4,"id":%q,"createdAt":1793700000000,"cwd":"/home/ada/shop"%s}`, session, more) + "\n"
+	}
+	l.write(piFile(piA), head(piA, "")+record("e0", `"cause":"assistant","attempt":1,"stopReason":"error"`, 1)+record("e1", `"cause":"assistant","attempt":1`, 2))
+	l.ingestAndCheck("recorded", counts{runs: 1, conversations: 1, in: 3, out: 2, cost: 20000})
+	answer := line(`"kind":"entry","lane":"main","type":"message","id":"e1","parentId":null,"message":{"role":"assistant","model":"claude-sonnet-4-5","content":"Wool."`, 2)
+	answer = strings.Replace(answer, `,"seq"`, `},"seq"`, 1)
+	l.append(piFile(piA), answer)
+	l.ingestAndCheck("answered", counts{runs: 1, conversations: 1, events: 1, in: 3, out: 2, cost: 20000})
+	l.append(piFile(piA), record("c1", `"cause":"compaction","attempt":1`, 4)+record("c1", `"cause":"compaction","attempt":2`, 8)+
+		line(`"kind":"entry","lane":"main","type":"compaction","id":"c1","parentId":"e1","summary":"wool"`, 8)+record("c1", `"cause":"adjustment"`, 16)+
+		record("t1", `"cause":"tool","toolCallId":"k"`, 32)+record("t1", `"cause":"tool","toolCallId":"k"`, 32))
+	l.ingestAndCheck("compacted", counts{runs: 1, conversations: 1, events: 2, in: 3 + 12 + 16 + 64, out: 7, cost: 70000})
+	l.write(piFile(piB), head(piB, `,"parentSessionId":"`+piA+`"`)+answer)
+	l.ingestAndCheck("forked", counts{runs: 2, conversations: 2, events: 2, in: 3 + 12 + 16 + 64, out: 7, cost: 70000, links: 1})
+	l.checkFresh("forked")
+	l.checkQuery("model", "SELECT model FROM v_usage WHERE counted AND input_tokens = 2", "claude-sonnet-4-5")
+}
+
 // TestLifePiParentLate has a fork that does not say of what, and another file of the same session, with none of its entries, that does.
 func TestLifePiParentLate(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func (r *reader) enter(e *entry) bool {
 		r.left[r.run] = begun{r.s.Order, r.prompt}
 		next := &reader{
 			Sink: r.Sink, s: r.s, left: r.left, prompt: r.left[e.id].prompt, current: r.current, lend: r.lend,
-			seen: r.seen, lines: r.lines, toolNames: map[string]string{}, usageEmitted: r.usageEmitted,
+			seen: r.seen, lines: r.lines, toolNames: map[string]string{}, stated: r.stated, recorded: r.recorded,
 		}
 		next.s.Order = r.left[e.id].order
 		*r = *next

@@ -46,7 +46,7 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 10 }
+func (pi) Version() int { return 11 }
 
 // The roles of the files.
 const (

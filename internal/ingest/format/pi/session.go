@@ -40,7 +40,7 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		r := &reader{
 			Sink: format.Sink{Yield: yield}, s: s,
-			seen: map[string]bool{}, lines: map[uint64]int{}, toolNames: map[string]string{}, usageEmitted: map[string]bool{}, left: map[string]begun{},
+			seen: map[string]bool{}, lines: map[uint64]int{}, toolNames: map[string]string{}, stated: map[string]bool{}, recorded: map[string]string{}, left: map[string]begun{},
 		}
 		for o, err := range jsontext.Objects(in, s.Inner, r.problem) {
 			if layer.IsContent(err) {
@@ -88,13 +88,14 @@ type reader struct {
 	slotTitle                    string // in it
 	facts                        transcript.Attributes
 
-	seen         map[string]bool   // event keys
-	lines        map[uint64]int    // occurrences of lines without an id, by hash
-	toolNames    map[string]string // by call id
-	usageEmitted map[string]bool   // entries of version 4 whose usage was emitted, by id
-	calls        int               // calls without an id so far
-	results      int               // results without a call id so far
-	prevID       string            // id of the previous entry
+	seen      map[string]bool   // event keys
+	lines     map[uint64]int    // occurrences of lines without an id, by hash
+	toolNames map[string]string // by call id
+	stated    map[string]bool   // entries of version 4 that have stated their usage, by id
+	recorded  map[string]string // keys of the newest usage that records of version 4 have of an entry, by its id
+	calls     int               // calls without an id so far
+	results   int               // results without a call id so far
+	prevID    string            // id of the previous entry
 
 	left map[string]begun // sessions of saved output, by id
 

@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
@@ -137,27 +138,19 @@ func (r *reader) entryUsage(e *entry, v jsontext.Value, provider, model, of stri
 }
 
 // recordUsage yields the usage of an entry of type usage: a request that kept a cache warm, or, in version 4, any request, most of
-// which other entries state already.
+// which other entries state, too.
 func (r *reader) recordUsage(e *entry) {
 	of := e.value.Get("kind").Str()
 	if e.kind == "record" {
-		entry := e.value.Get("entryId").Str()
-		if r.usageEmitted[entry] {
+		if of = e.value.Get("cause").Str(); of != "adjustment" && r.stated[e.value.Get("entryId").Str()] {
 			return
 		}
-		of, r.usageEmitted[entry] = e.value.Get("cause").Str(), entry != ""
 	}
 	r.entryUsage(e, e.usage, e.value.Get("provider").Str(), e.value.Get("model").Str(), of)
 }
 
 // emitUsage sets the key of a request, from its entry or, if the entry may be rewritten, from its message alone.
 func (r *reader) emitUsage(e *entry, u *transcript.Usage) {
-	if e.kind == "entry" {
-		if r.usageEmitted[e.id] {
-			return
-		}
-		r.usageEmitted[e.id] = e.id != ""
-	}
 	switch {
 	case e.duplicate:
 		return
@@ -169,6 +162,16 @@ func (r *reader) emitUsage(e *entry, u *transcript.Usage) {
 		u.Key = r.run + " " + e.key
 	default:
 		u.Key = r.run + " #" + strconv.Itoa(e.origin.Line)
+	}
+	switch e.kind {
+	case "record":
+		if u.Attributes["of"] != "adjustment" {
+			r.recorded[e.value.Get("entryId").Str()] = u.Key
+		}
+	case "entry":
+		// An entry states the request of its last attempt; those before are in records only.
+		u.Alias = cmp.Or(r.recorded[e.id], u.Alias)
+		r.stated[e.id] = e.id != ""
 	}
 	r.Emit(u)
 }
