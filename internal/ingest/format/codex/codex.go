@@ -47,7 +47,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 14 }
+func (codex) Version() int { return 15 }
 
 // The roles of the files.
 const (

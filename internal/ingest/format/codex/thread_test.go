@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
@@ -92,6 +93,23 @@ func TestCompaction(t *testing.T) {
 	}
 	if want := map[string]int64{"response:r1": 100, "response:r2": 90, "response:r3": 30}; !maps.Equal(requests, want) {
 		t.Errorf("%v, want %v", requests, want)
+	}
+}
+
+// TestBeganAnew has totals that begin again at 0 after the first request. They are greater than it, but no more than the response on record.
+func TestBeganAnew(t *testing.T) {
+	const lines = `{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100},"last_token_usage":{"input_tokens":100}}}}
+{"type":"token_usage_record","payload":{"response_id":"r2","usage":{"input_tokens":150}}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":150},"last_token_usage":{"input_tokens":150}}}}
+`
+	var counted []int64
+	for _, record := range formattest.Check(t, New(), formattest.Input{Role: roleRollout, Path: "rollout.jsonl", Bytes: []byte(lines)}) {
+		if u, ok := record.(*transcript.Usage); ok && u.Key != "response:r2" {
+			counted = append(counted, u.Input.N)
+		}
+	}
+	if want := []int64{100, 150}; !slices.Equal(counted, want) {
+		t.Errorf("%d, want %d", counted, want)
 	}
 }
 

@@ -166,12 +166,12 @@ func (m *meter) isRecorded(last tokens) bool {
 
 // beganAnew reports whether a total that has grown began again at 0, as in some versions when a thread is resumed: it is no more than the
 // request itself, which may be larger than all before. If the two have been the same on every line so far, only a growth that is impossible
-// shows it.
+// shows it, or the record of the request.
 func (m *meter) beganAnew(grown, total, last tokens) bool {
 	if total.counts() != last.counts() || grown.counts() == total.counts() || grown.counts() == [5]int64{} {
 		return false
 	}
-	return m.apart || grown.cached+grown.written > grown.input || grown.reasoning > grown.output
+	return m.apart || m.isRecorded(last) || grown.cached+grown.written > grown.input || grown.reasoning > grown.output
 }
 
 // tokens yields the request that a token_count reports, and returns whether it reports one.
