@@ -1,6 +1,7 @@
 package awf
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -38,7 +39,8 @@ type reader struct {
 	order       []*conversation
 	linked      map[[2]string]bool
 	linkTargets []string       // runs that are the other end of a link, in file order
-	seen        map[uint64]int // how many lines there were of each digest
+	seen        map[uint64]int // how many lines there were of each id
+	buffer      []byte
 }
 
 func parseTranscript(in format.Input, out *format.Sink) {
@@ -72,15 +74,20 @@ func (r *reader) line(o jsontext.Object) {
 	r.emitLinks(c, l)
 	c.steps.observe(c, l, r.out)
 	e := event(c, l)
-	if !c.fromFileName && e.Seq.Known && e.Time.Valid {
+	if !c.fromFileName && e.Seq.Known && e.Time.Valid && bytes.IndexByte(l.at.Raw(), '.') >= 0 { // else the time may be that of another attempt, too
 		e.ID, e.Global, e.Home = r.eventID(l), true, r.in.Root != "" // a mirror may be anywhere, and is no root
 	}
 	r.out.Emit(e)
 }
 
-// eventID returns the id that a line shares with its copies in mirrors. Equal lines of one file are told apart by their order.
+// eventID returns the id that a line shares with its copies in mirrors, also if the payload of one was dropped. Lines of one file that have
+// the same are told apart by their order.
 func (r *reader) eventID(l *line) string {
-	sum := digest(l)
+	r.buffer = r.buffer[:0]
+	for _, v := range [...]jsontext.Value{l.run, l.seq, l.at, l.name, l.path} {
+		r.buffer = append(append(r.buffer, v.Raw()...), '\n')
+	}
+	sum := sha256.Sum256(r.buffer)
 	key := binary.BigEndian.Uint64(sum[:])
 	n := r.seen[key]
 	r.seen[key]++
@@ -90,8 +97,6 @@ func (r *reader) eventID(l *line) string {
 	}
 	return id
 }
-
-func digest(l *line) [sha256.Size]byte { return sha256.Sum256(l.raw.Raw()) }
 
 // conversation returns the conversation that a line belongs to. A line without a run_id belongs with the previous line.
 func (r *reader) conversation(l *line) *conversation {
@@ -153,7 +158,7 @@ func seqBit(seq int64) uint64 {
 // firstLineKey returns a key that distinguishes the transcripts of one run. Mirrors begin with the same line; a resumed run
 // does not, even if a coarse clock gives both first lines the same time.
 func firstLineKey(l *line) string {
-	sum := digest(l)
+	sum := sha256.Sum256(l.raw.Raw())
 	return cmp.Or(l.at.Text(), l.seq.Text()+" "+l.kind) + "/" + hex.EncodeToString(sum[:4])
 }
 
