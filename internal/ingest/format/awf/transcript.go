@@ -75,17 +75,17 @@ func (r *reader) line(o jsontext.Object) {
 	c.steps.observe(c, l, r.out)
 	e := event(c, l)
 	if !c.fromFileName && e.Seq.Known && e.Time.Valid && bytes.IndexByte(l.at.Raw(), '.') >= 0 { // else the time may be that of another attempt, too
-		e.ID, e.Global, e.Home = r.eventID(l), true, r.in.Root != "" // a mirror may be anywhere, and is no root
+		e.ID, e.Global, e.Home = r.eventID(c.run, l), true, r.in.Root != "" // a mirror may be anywhere, and is no root
 	}
 	r.out.Emit(e)
 }
 
 // eventID returns the id that a line shares with its copies in mirrors, also if the payload of one was dropped. Lines of one file that have
 // the same are told apart by their order.
-func (r *reader) eventID(l *line) string {
-	r.buffer = r.buffer[:0]
-	for _, v := range [...]jsontext.Value{l.run, l.seq, l.at, l.name, l.path} {
-		r.buffer = append(append(r.buffer, v.Raw()...), '\n')
+func (r *reader) eventID(run string, l *line) string {
+	r.buffer = append(r.buffer[:0], run...)
+	for _, v := range [...]jsontext.Value{l.seq, l.at, l.name, l.path} {
+		r.buffer = append(append(r.buffer, '\n'), v.Raw()...)
 	}
 	sum := sha256.Sum256(r.buffer)
 	key := binary.BigEndian.Uint64(sum[:])
