@@ -32,6 +32,8 @@ var casesOfAgents = map[string]caseTotals{
 	"claude-code/crash": {Runs: 1, Conversations: 1, Links: 1, Problems: 2, User: 2, Assistant: 1,
 		Requests: 1, Input: 4, Output: 6},
 	"claude-code/crashed": {Runs: 1, Conversations: 1, Problems: 1, User: 1, Assistant: 1, Requests: 1, Input: 3, Output: 4},
+	"claude-code/iflow": {Runs: 1, Conversations: 1, User: 1, Assistant: 2, Calls: 3, Results: 3, System: 1,
+		Requests: 1, Input: 16472, Output: 224},
 	"claude-code/layouts": {Runs: 5, Conversations: 8, Links: 4, Problems: 2, User: 9, Assistant: 2, Calls: 3, Results: 3,
 		Requests: 5, Input: 5, Output: 5},
 	"claude-code/lines": {Runs: 1, Conversations: 1, Problems: 4, User: 3, Assistant: 2, System: 6,

@@ -67,7 +67,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 14 }
+func (claudeCode) Version() int { return 15 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
@@ -89,6 +89,8 @@ func (claudeCode) Places() []format.Place {
 	// Qoder's lines are the same. Versions of it that write those of Qwen Code are that format's.
 	qoder := format.Place{Name: "qoder"}
 	all = append(all, qoder.At("~/.qoder/projects", "~/.qoderwork/projects")...)
+	// iFlow CLI is a fork of Gemini CLI that writes Claude Code's lines.
+	all = append(all, format.Place{Name: "iflow", Path: "~/.iflow/projects"})
 	for _, home := range format.ConfigHomes {
 		all = append(all, qoder.At(home+"/Qoder/SharedClientCache/cli/projects")...)
 		for _, program := range []string{"Claude", "Claude-3p"} {

@@ -204,7 +204,7 @@ func (s *messageReader) result(b block) {
 	e := s.add(b.raw, transcript.KindToolResult, "tool")
 	e.Type = b.kind
 	result := &transcript.Result{Call: idText(b.toolUseID), Failed: transcript.No}
-	if b.isError.Bool() == transcript.Yes {
+	if b.isError.Bool() == transcript.Yes || answerOf(b.content).Get("error").Exists() {
 		result.Failed = transcript.Yes
 	}
 	if !b.content.IsNull() {
@@ -229,6 +229,11 @@ func (s *messageReader) result(b block) {
 	}
 	result.Name = s.calls[result.Call]
 	s.resultDetails(b, e, result)
+}
+
+// answerOf returns a tool's answer in the content of one of iFlow's results.
+func answerOf(content jsontext.Value) jsontext.Value {
+	return cmp.Or(content.Get("responseParts"), content).Get("functionResponse", "response")
 }
 
 // markDuplicate marks an event that this file had before under another uuid.
@@ -299,7 +304,7 @@ func paths(input jsontext.Value) []string {
 	var all []string
 	for key, value := range input.Fields() {
 		switch key {
-		case "file_path", "path", "notebook_path", "filePath":
+		case "file_path", "path", "notebook_path", "filePath", "absolute_path":
 			if value.IsString() && value.Len() > 2 {
 				all = append(all, value.Str())
 			}

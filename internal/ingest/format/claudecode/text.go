@@ -48,7 +48,7 @@ func appendText(dst []byte, v jsontext.Value) []byte { return jsontext.AppendTex
 func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "requestId", "messageId", "leafUuid",
-		"parentSessionId", "parentLastUuid", "continuedInSessionId", "tool_use_id", "toolUseId", "toolUseID", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "agentId",
+		"parentSessionId", "parentLastUuid", "continuedInSessionId", "tool_use_id", "toolUseId", "toolUseID", "callId", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "agentId",
 		"signature", "version", "userType", "cwd", "gitBranch", "slug", "entrypoint", "role", "model", "usage", "caller",
 		"media_type", "cache_control", "stop_reason", "encrypted_content", "encrypted_index",
 		"originalFile", "structuredPatch", "oldTodos", "normalizedMessages",
@@ -56,6 +56,10 @@ func visit(dst []byte, _ int, key string, value jsontext.Value) ([]byte, bool) {
 		return dst, true
 	case "input":
 		return jsontext.AppendScalars(dst, value), true
+	case "content":
+		if value.IsObject() { // a result of iFlow's
+			return jsontext.AppendTextAndNumbers(dst, value, visit), true
+		}
 	case "data", "base64":
 		if value.IsBase64() {
 			return dst, true

@@ -25,6 +25,10 @@ func (r *reader) usage(l *line, m message) {
 	if cost := l.cost.NanoUSD(); cost.Known {
 		u.Cost, u.CostSource = cost, "costUSD"
 	}
+	if nothing := (transcript.Count{Known: true}); u.Input == nothing && u.Output == nothing && u.CacheRead.N|u.CacheWrite.N|u.CacheWrite1h.N == 0 &&
+		!u.Cost.Known && !steps.Exists() {
+		return // iFlow's zeros, of a provider that states no tokens
+	}
 	r.requestKey(u, l, m.id)
 	key, alias := u.Key, u.Alias
 	r.emitUsage(l, u)
