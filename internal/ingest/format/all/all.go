@@ -37,6 +37,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/forge"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
+	"github.com/txarchive/txarchive/internal/ingest/format/gptme"
 	"github.com/txarchive/txarchive/internal/ingest/format/grok"
 	"github.com/txarchive/txarchive/internal/ingest/format/hermes"
 	"github.com/txarchive/txarchive/internal/ingest/format/inspect"
@@ -104,6 +105,7 @@ func Formats() []format.Format {
 		devin.New(), // before atif: its transcripts repeat what is in its database
 		openhands.New(),
 		mux.New(),
+		gptme.New(),
 		aider.New(),
 		atif.New(),
 		sweagent.New(),

@@ -86,7 +86,8 @@ func hasForeignMembers(name string, v jsontext.Value) bool {
 	}
 	goose := v.Get("created").Exists() && v.Get("content").IsArray()
 	vibe := v.Get("message_id").Exists() && path.Base(name) == "messages.jsonl"
-	return v.Get("role").Exists() && (v.Get("type").Exists() || goose || vibe || engines.MatchString(name))
+	gptme := v.Get("pinned").Exists() && v.Get("hide").Exists()
+	return v.Get("role").Exists() && (v.Get("type").Exists() || goose || vibe || gptme || engines.MatchString(name))
 }
 
 // Parse yields the records of one file.
