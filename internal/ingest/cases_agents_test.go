@@ -286,6 +286,8 @@ var casesOfAgents = map[string]caseTotals{
 	"gptme/tools": {Runs: 3, Conversations: 4, Links: 2, User: 4, Assistant: 3, Reasoning: 1, Calls: 5, Results: 5, System: 4,
 		Requests: 4, Input: 1350, Output: 54, CacheRead: 2050, Cost: 3600},
 	"gptme/broken":       {Runs: 1, Conversations: 1, Problems: 3, User: 2, Assistant: 2, Results: 1, System: 1, Requests: 2, Output: 2, Cost: 1000},
+	"zencoder/session":   {Runs: 2, Conversations: 3, Links: 2, User: 3, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 3},
+	"zencoder/broken":    {Runs: 1, Conversations: 1, Problems: 2, User: 1, Calls: 1, Results: 1},
 	"codebuff/chat":      {Runs: 1, Conversations: 1, User: 1, Assistant: 3, Reasoning: 1, Calls: 8, Results: 6},
 	"codebuff/continued": {Runs: 2, Conversations: 2, Links: 1, User: 2, Assistant: 2},
 	"codebuff/broken":    {Runs: 1, Conversations: 1, Problems: 4, User: 1, Assistant: 1},

@@ -56,6 +56,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 	"github.com/txarchive/txarchive/internal/ingest/format/warp"
 	"github.com/txarchive/txarchive/internal/ingest/format/zed"
+	"github.com/txarchive/txarchive/internal/ingest/format/zencoder"
 )
 
 // ErrUnknown says that this program has no format of that name; a later version may have it.
@@ -100,6 +101,7 @@ func Formats() []format.Format {
 		warp.New(),
 		forge.New(),
 		codebuff.New(),
+		zencoder.New(),
 		junie.New(),
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
