@@ -70,7 +70,7 @@ func TestLifePiRecords(t *testing.T) {
 	l, seq := newLife(t, "pi"), 0
 	line := func(members string, in int) string {
 		seq++
-		return fmt.Sprintf(`{%s,"usage":{"input":%d,"output":1,"cost":{"total":0.01}},"seq":%d,"timestamp":%d}`, members, in, seq, 1793700000000+1000*seq) + "\n"
+		return fmt.Sprintf(`{%s,"usage":{"input":%d,"output":1,"cost":{"total":0.01}},"seq":%d,"timestamp":%d}`, members, in, seq, 1793700000000+1000*int64(seq)) + "\n"
 	}
 	record := func(entry, more string, in int) string {
 		return line(fmt.Sprintf(`"kind":"record","type":"usage","id":"r%d","lane":"main","entryId":%q,%s`, seq, entry, more), in)
