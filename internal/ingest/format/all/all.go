@@ -23,6 +23,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/cline"
 	"github.com/txarchive/txarchive/internal/ingest/format/codebuddy"
 	"github.com/txarchive/txarchive/internal/ingest/format/codebuff"
+	"github.com/txarchive/txarchive/internal/ingest/format/codewhale"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
 	"github.com/txarchive/txarchive/internal/ingest/format/commandcode"
 	"github.com/txarchive/txarchive/internal/ingest/format/continuedev"
@@ -101,6 +102,7 @@ func Formats() []format.Format {
 		warp.New(),
 		forge.New(),
 		codebuff.New(),
+		codewhale.New(),
 		zencoder.New(),
 		junie.New(),
 		auggie.New(),
