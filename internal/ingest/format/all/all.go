@@ -29,6 +29,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/continuedev"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
+	"github.com/txarchive/txarchive/internal/ingest/format/cortexcode"
 	"github.com/txarchive/txarchive/internal/ingest/format/crush"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
@@ -104,6 +105,7 @@ func Formats() []format.Format {
 		codebuff.New(),
 		codewhale.New(),
 		zencoder.New(),
+		cortexcode.New(),
 		junie.New(),
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
