@@ -70,6 +70,18 @@ func TestLifeCodeWhale(t *testing.T) {
 	l.checkQuery("shorter", "SELECT title || ' ' || project || ' ' || model FROM v_conversations WHERE verdict = 'counted' LIMIT 1", "Weave /home/ada/basket deepseek-v4-pro")
 	l.checkFresh("shorter")
 
+	// A fork of what is left takes that along, with the summary as a message.
+	sum := codewhaleSays("system", "[compaction summary] they wove")
+	l.write(a, codewhaleJournal(codewhaleSession("a", 12, 130, "", sum, answered), j1, j2, j3,
+		`{"id":"e4","kind":"compaction","summary":"they wove","created_at":"2026-07-15T08:00:04Z"}`, codewhaleEntry(5, 4, answered), codewhaleEntry(6, 5, codewhaleSays("assistant", "a lid"))))
+	all.events++
+	l.ingestAndCheck("summary", all)
+	e1, e2, e3 := codewhaleEntry(1, 0, sum), codewhaleEntry(2, 1, answered), codewhaleEntry(3, 2, codewhaleSays("user", "and a handle"))
+	l.write(codewhaleSessions+"e.json", codewhaleJournal(codewhaleSession("e", 13, 130, fmt.Sprintf(fork, "a", 2), sum, answered), e1, e2, e3))
+	all.runs, all.conversations, all.links, all.events = all.runs+1, all.conversations+1, all.links+1, all.events+1
+	l.ingestAndCheck("fork of a summary", all)
+	l.checkFresh("fork of a summary")
+
 	// An old copy, at the place that the program had first.
 	l.write(".deepseek/sessions/a.json", codewhaleSession("a", 2, 100, "", asked, answered))
 	l.ingestAndCheck("old home", all)

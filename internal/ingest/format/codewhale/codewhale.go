@@ -34,7 +34,7 @@ var (
 func (codewhale) Name() string { return "codewhale" }
 
 // Version counts changes of what Parse yields.
-func (codewhale) Version() int { return 1 }
+func (codewhale) Version() int { return 2 }
 
 // roleSession is the role of all files that are read.
 const roleSession = "session"

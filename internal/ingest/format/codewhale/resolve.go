@@ -10,7 +10,7 @@ import (
 func (codewhale) Resolve(f *transcript.Family) {
 	parent := f.Related[valueOf(f.Hints, hintParent)]
 	for _, c := range f.Conversations {
-		if c.CopiedUntil = 0; has(parent, hintFirst, valueOf(c.Hints, hintFirst)) {
+		if c.CopiedUntil = 0; has(parent, hintFirst, valueOf(c.Hints, hintBegins)) {
 			c.CopiedUntil, _ = strconv.ParseInt(valueOf(c.Hints, hintCopied), 10, 64)
 		}
 	}

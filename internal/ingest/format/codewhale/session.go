@@ -26,7 +26,8 @@ const conversation = "main"
 // The keys of hints.
 const (
 	hintParent = "parent"       // the session that this one is a fork of
-	hintFirst  = "first"        // a hash of the first message
+	hintFirst  = "first"        // a hash of the first message of all, or of those that are active
+	hintBegins = "begins"       // of a fork, a hash of the first message
 	hintCopied = "copied until" // where the messages end that a fork has copied
 )
 
@@ -103,8 +104,16 @@ func (p *parser) items(items []item) {
 	if len(items) == 0 {
 		return
 	}
-	p.Hint(p.Session, hintFirst, strconv.FormatUint(items[0].hash, 16), p.metaAt)
+	first := strconv.FormatUint(items[0].hash, 16)
+	p.Hint(p.Session, hintFirst, first, p.metaAt)
+	for v := range p.Row.Value.Get("messages").Items() {
+		if active := strconv.FormatUint(hashOf(v), 16); active != first {
+			p.Hint(p.Session, hintFirst, active, p.metaAt)
+		}
+		break
+	}
 	if n, ok := p.meta.Get("forked_from_message_count").Int(); ok && n > 0 && p.parent != "" {
+		p.Hint(p.Session, hintBegins, first, p.metaAt)
 		last := jsontext.OriginIn(p.Row.Origin, p.Row.Value, items[min(n, int64(len(items)))-1].value)
 		p.Hint(p.Session, hintCopied, strconv.FormatInt(last.Offset+last.Length, 10), p.metaAt)
 	}
