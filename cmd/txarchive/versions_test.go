@@ -126,7 +126,7 @@ func rewriteAll(t *testing.T, r *rand.Rand, dir, source string, documents map[st
 	loaded(t, dir, "--all", source)
 }
 
-// TestThinVersions removes the earlier versions of documents of all formats that programs write again with every message. Nothing that
+// TestThinVersions removes the earlier versions of documents that programs write again with every message, in a third of the cases of all formats. Nothing that
 // counts changes, not even when the index is made again; nothing is archived again; undone, all is as before.
 func TestThinVersions(t *testing.T) {
 	t.Parallel()
@@ -135,6 +135,9 @@ func TestThinVersions(t *testing.T) {
 	cases, err := filepath.Glob("../../internal/ingest/format/*/testdata/*/in")
 	must(t, err)
 	for _, in := range cases {
+		if r.IntN(3) > 0 {
+			continue
+		}
 		name := strings.Split(filepath.ToSlash(in), "/")
 		must(t, os.CopyFS(filepath.Join(source, name[5]+"-"+name[7]), os.DirFS(in)))
 	}
