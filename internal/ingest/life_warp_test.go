@@ -1,7 +1,9 @@
 package ingest_test
 
 import (
+	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -156,4 +158,28 @@ func TestLifeWarpTorn(t *testing.T) {
 		t.Errorf("unreadable: %+v", r)
 	}
 	w.checkNoCredential()
+}
+
+// TestLifeWarpLater has a kind of message, and a tool with its result, of a version of the program that is not known: they are kept for a later release, and
+// what the server notes is not.
+func TestLifeWarpLater(t *testing.T) {
+	t.Parallel()
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, warpBase, warpQueries+";"+warpTasks)
+	odd := append(warpSays(2, 99, message(1, "woven")), message(7, "for the server")...)
+	b.warpSaves(warpA, `{}`, 4, warpTask("t1", "Mend", "", warpPrompt(1, "mend the basket"), odd, warpSays(3, 4, message(1, "c1", 77, message(1, "loom"))), warpSays(4, 5, message(1, "c1", 78, message(1, "cloth")))))
+	w.ingest("home", s.dir, ".")
+	if got := w.query("SELECT kind FROM v_events ORDER BY line, offset"); !slices.Equal(got, []string{"lifecycle", "message", "unknown", "tool_call", "tool_result"}) {
+		t.Errorf("%v", got)
+	}
+	for path, versions := range w.allVersions() {
+		for _, of := range [][]byte{message(99, message(1, "woven")), message(77, message(1, "loom")), message(78, message(1, "cloth"))} {
+			if !strings.Contains(versions[0], base64.StdEncoding.EncodeToString(of)) {
+				t.Errorf("%s lacks %q:\n%s", path, of, versions[0])
+			}
+		}
+		if strings.Contains(versions[0], "for the server") || strings.Contains(versions[0], base64.StdEncoding.EncodeToString([]byte("for the server"))) {
+			t.Errorf("%s has what is for the server:\n%s", path, versions[0])
+		}
+	}
 }

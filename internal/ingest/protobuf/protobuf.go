@@ -1,10 +1,11 @@
 // Package protobuf turns fields of a protobuf message into JSON. A program that publishes no schema keeps its field numbers all the same, since it
-// has to read its own files after an update: so a Message names the fields that are known, and all others are skipped.
+// has to read its own files after an update: so a Message names the fields that are known. All others are skipped, or kept as they are (Field.Rest).
 //
 // The JSON does not depend on the order of the fields in the message, which writers may change with each save.
 package protobuf
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -26,6 +27,8 @@ type Field struct {
 	Packed  bool    // it is a list of numbers one after another: each occurrence becomes an array
 	Map     bool    // it is a map with texts as keys: it becomes an object, sorted by them
 	Struct  bool    // it is a google.protobuf.Struct: it becomes the object that it stands for
+	Skip    bool    // it is known and left out
+	Rest    bool    // it is no field, but what becomes of all that no other Field names: their bytes, in base64
 }
 
 // ErrMalformed is the error for bytes that are no protobuf message, or one with the groups of early versions.
@@ -36,14 +39,22 @@ func (m Message) JSON(b []byte) ([]byte, error) { return m.appendJSON(nil, b) }
 
 func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
 	found := make([][]byte, len(m)) // the JSON of each field; of a list, with a comma before each value
+	rest := slices.IndexFunc(m, func(f Field) bool { return f.Rest })
 	for len(b) > 0 {
-		number, v, rest, err := next(b)
+		number, v, left, err := next(b)
 		if err != nil {
 			return nil, err
 		}
-		b = rest
-		at := slices.IndexFunc(m, func(f Field) bool { return f.Number == number })
+		field := b[:len(b)-len(left)]
+		b = left
+		at := slices.IndexFunc(m, func(f Field) bool { return f.Number == number && !f.Rest })
 		if at < 0 || v.skipped {
+			if rest >= 0 {
+				found[rest] = append(found[rest], field...)
+			}
+			continue
+		}
+		if m[at].Skip {
 			continue
 		}
 		if m[at].Map {
@@ -63,6 +74,9 @@ func (m Message) appendJSON(dst, b []byte) ([]byte, error) {
 	for at, f := range m {
 		switch values := found[at]; {
 		case len(values) == 0:
+		case f.Rest:
+			dst = append(strconv.AppendQuote(append(dst, ','), f.Name), ":\""...)
+			dst = append(base64.StdEncoding.AppendEncode(dst, values), '"')
 		case f.Map:
 			var err error
 			if dst, err = appendMap(append(strconv.AppendQuote(append(dst, ','), f.Name), ':'), values, f.Message.appendJSON); err != nil {

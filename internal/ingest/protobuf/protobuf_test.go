@@ -23,6 +23,26 @@ var shop = Message{
 	{Number: 9, Name: "input", Struct: true},
 }
 
+// TestRest: what no field names is kept as it is, numbers of a fixed width as well, but nothing that is left out on purpose.
+func TestRest(t *testing.T) {
+	m := Message{{Number: 1, Name: "name"}, {Number: 2, Skip: true}, {Name: "rest", Rest: true}}
+	for message, want := range map[string]string{
+		"":                                    `{}`,
+		"0a03696e6e" + "10ac02":               `{"name":"inn"}`,
+		"1a0161" + "10ac02" + "0a03696e6e":    `{"name":"inn","rest":"GgFh"}`,
+		"1a0161" + "10ac02" + "3d01020304":    `{"rest":"GgFhPQECAwQ="}`,
+		"0d01020304" + "0a03696e6e" + "18 01": `{"name":"inn","rest":"DQECAwQYAQ=="}`,
+	} {
+		b, err := hex.DecodeString(strings.ReplaceAll(message, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.JSON(b); err != nil || string(got) != want {
+			t.Errorf("%s: %s (%v), want %s", message, got, err, want)
+		}
+	}
+}
+
 func TestJSON(t *testing.T) {
 	for message, want := range map[string]string{
 		"":                             `{}`,

@@ -10,7 +10,7 @@ import (
 
 // Members beside the tool, of a call or a result, and beside the kind of a sub-agent.
 var (
-	besideTool = map[string]bool{"tool_call_id": true, "context": true}
+	besideTool = map[string]bool{"tool_call_id": true, "context": true, otherFields: true}
 	besideKind = map[string]bool{"task_id": true, "payload": true}
 )
 

@@ -85,7 +85,7 @@ type entry struct {
 }
 
 // envelope are the members of a message beside what it holds.
-var envelope = map[string]bool{"id": true, "task_id": true, "request_id": true, "timestamp": true}
+var envelope = map[string]bool{"id": true, "task_id": true, "request_id": true, "timestamp": true, otherFields: true}
 
 // heldBy returns the first member that is not among others, and its name.
 func heldBy(v jsontext.Value, others map[string]bool) (name string, member jsontext.Value) {

@@ -4,8 +4,12 @@ import "github.com/txarchive/txarchive/internal/ingest/protobuf"
 
 type message = protobuf.Message
 
+// otherFields is what becomes of messages and tools that no table has.
+const otherFields = "other_fields"
+
 // The messages in the column task (package warp.multi_agent.v1), as the published definitions name and number their fields. Left out are what
-// only the server reads (server_data), images, and in a context what is the same in each: the rules and skills of the project.
+// only the server reads (server_data), images, and in a context what is the same in each: the rules and skills of the project. Kinds of messages
+// and tools that later versions add are kept as they are.
 var (
 	empty         = message{}
 	errorMessage  = message{{Number: 1, Name: "message"}}
@@ -160,6 +164,8 @@ var (
 		{Number: 26, Name: "events_from_agents", Message: agentEvents},
 		{Number: 27, Name: "passive_suggestion_result", Message: suggestionResult},
 		{Number: 28, Name: "orchestration_config_snapshot", Message: empty},
+		{Number: 7, Skip: true}, {Number: 8, Skip: true}, {Number: 12, Skip: true}, // the server's data, citations
+		{Name: otherFields, Rest: true},
 	}
 
 	taskMessage = message{

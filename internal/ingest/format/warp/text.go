@@ -31,7 +31,7 @@ func appendStrings(dst []byte, v jsontext.Value) []byte { return jsontext.Append
 var skipped = map[string]bool{
 	"table": true, "id": true, "task_id": true, "request_id": true, "conversation_id": true, "tool_call_id": true, "command_id": true, "question_id": true, "comment_id": true,
 	"message_id": true, "event_id": true, "document_id": true, "server_id": true, "artifact_uid": true, "notebook_uid": true, "uid": true, "sender_agent_id": true, "todo_ids": true,
-	"timestamp": true, "directory": true, "git": true, "mode": true, "mime_type": true, "images": true, "line_range": true, "line_ranges": true, "exit_code": true, "data": true,
+	otherFields: true, "timestamp": true, "directory": true, "git": true, "mode": true, "mime_type": true, "images": true, "line_range": true, "line_ranges": true, "exit_code": true, "data": true,
 }
 
 func visit(dst []byte, _ int, key string, v jsontext.Value) ([]byte, bool) {

@@ -72,6 +72,7 @@ var toolCall = message{
 		{Number: 1, Name: "summary"}, {Number: 2, Name: "base_prompt"}, {Number: 4, Name: "model_id"},
 		{Number: 8, Name: "agent_run_configs", List: true, Message: message{{Number: 1, Name: "name"}, {Number: 2, Name: "prompt"}, {Number: 3, Name: "title"}}},
 	}},
+	{Name: otherFields, Rest: true},
 }
 
 var (
@@ -148,5 +149,6 @@ var (
 			{Number: 2, Name: "denied", Message: message{{Number: 1, Name: "reason"}}},
 			{Number: 3, Name: "failure", Message: message{{Number: 1, Name: "error"}}},
 		}},
+		{Name: otherFields, Rest: true},
 	}
 )
