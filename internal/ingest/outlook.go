@@ -226,7 +226,7 @@ const skippedByPath = 255
 
 // classifyByPath returns the format that claims a path, as in Entry.PathFormat, and the root that it states.
 func (s *scan) classifyByPath(p string) (pathFormat byte, root string) {
-	if credentials[path.Base(p)] {
+	if isCredential(p) {
 		return skippedByPath, ""
 	}
 	var best format.Claim

@@ -37,6 +37,17 @@ func (v Value) UnixTime() transcript.Time {
 	return timestamp.UnixNano(n)
 }
 
+// ProtobufTime returns the time in a google.protobuf.Timestamp: an object with seconds and nanos.
+func (v Value) ProtobufTime() transcript.Time {
+	seconds, _ := v.Get("seconds").Int()
+	nanos, _ := v.Get("nanos").Int()
+	t := timestamp.UnixSeconds(seconds)
+	if t.Valid && nanos > 0 && nanos < 1e9 {
+		t.UnixMicro += nanos / 1e3
+	}
+	return t
+}
+
 // Int returns an integer, which may be written as 12.0 or 1e3. It returns false for other types, fractions and numbers that
 // do not fit.
 func (v Value) Int() (int64, bool) {

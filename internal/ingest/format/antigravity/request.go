@@ -78,7 +78,7 @@ func (r *requests) about(o jsontext.Object) {
 	r.trajectory = o.Value.Get("trajectory_id").Str()
 	data := o.Value.Get("data")
 	if !r.started.Valid {
-		r.started = timeOf(data.Get("created_at"))
+		r.started = data.Get("created_at").ProtobufTime()
 	}
 	run := &transcript.Run{ID: r.run, Named: true, Started: r.started, Project: projectIn(data)}
 	parent := data.Get("parent_conversation_id").Str()
@@ -129,7 +129,7 @@ func (r *requests) noteSpent(o jsontext.Object) {
 		return
 	}
 	meta := o.Value.Get("metadata")
-	s := spent{index: index, at: timeOf(meta.Get("created_at")), trajectory: meta.Get("trajectory", "trajectory_id").Str(), model: modelOf(meta.Get("model_info"))}
+	s := spent{index: index, at: meta.Get("created_at").ProtobufTime(), trajectory: meta.Get("trajectory", "trajectory_id").Str(), model: modelOf(meta.Get("model_info"))}
 	s.usage = statements(meta, "model_usage", o.Origin)
 	r.at[index] = len(r.spent)
 	for _, u := range s.usage {
@@ -176,7 +176,7 @@ func readStatement(v jsontext.Value) (s statement) {
 // request yields what a request used. Its step has the time since summer 2026.
 func (r *requests) request(o jsontext.Object) {
 	chat := o.Value.Get("data", "chat_model")
-	at := timeOf(chat.Get("chat_start_metadata", "created_at"))
+	at := chat.Get("chat_start_metadata", "created_at").ProtobufTime()
 	model := cmp.Or(chat.Get("model_display_name").Str(), chat.Get("response_model").Str(), chat.Get("response_model_full").Str())
 	for _, s := range statements(chat, "usage", o.Origin) {
 		if model != "" && s.model > 0 {

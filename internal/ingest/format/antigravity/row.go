@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
-	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // The types, sources and states of steps in a database by their numbers, as the logs call them.
@@ -51,7 +49,7 @@ func readRow(o jsontext.Object) (s step) {
 	s.typ, s.status = nameOf(typeNames, "STEP_TYPE_", o.Value.Get("step_type")), nameOf(statusNames, "STATUS_", o.Value.Get("status"))
 	s.source = nameOf(sourceNames, "SOURCE_", meta.Get("source"))
 	s.number, s.index = o.Value.Get("idx"), o.Value.Get("idx").Count()
-	s.at = timeOf(meta.Get("created_at"))
+	s.at = meta.Get("created_at").ProtobufTime()
 	s.thinking, s.calls, s.caller = row.Get("planner_response", "thinking"), row.Get("planner_response", "tool_calls"), meta.Get("tool_call")
 	s.model = modelOf(meta.Get("model_info"))
 	for _, path := range contents {
@@ -60,17 +58,6 @@ func readRow(o jsontext.Object) (s step) {
 		}
 	}
 	return s
-}
-
-// timeOf returns the time in a protobuf timestamp.
-func timeOf(v jsontext.Value) transcript.Time {
-	seconds, _ := v.Get("seconds").Int()
-	nanos, _ := v.Get("nanos").Int()
-	t := timestamp.UnixSeconds(seconds)
-	if t.Valid && nanos > 0 && nanos < 1e9 {
-		t.UnixMicro += nanos / 1e3
-	}
-	return t
 }
 
 // modelOf returns the model's name in a step.

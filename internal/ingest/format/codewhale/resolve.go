@@ -1,6 +1,7 @@
 package codewhale
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -35,10 +36,5 @@ func valueOf(hints []*transcript.Hint, key string) (value string) {
 }
 
 func has(hints []*transcript.Hint, key, value string) bool {
-	for _, h := range hints {
-		if h.Key == key && h.Value == value {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(hints, func(h *transcript.Hint) bool { return h.Key == key && h.Value == value })
 }

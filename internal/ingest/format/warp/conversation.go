@@ -7,7 +7,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -196,15 +195,4 @@ func (p *parser) emit(c *transcript.Conversation, e *transcript.Event) {
 	p.begin(c)
 	e.Run, e.Conversation = p.Session, c.ID
 	p.Emit(e)
-}
-
-// timeOf returns the time in a protobuf timestamp.
-func timeOf(v jsontext.Value) transcript.Time {
-	seconds, _ := v.Get("seconds").Int()
-	nanos, _ := v.Get("nanos").Int()
-	t := timestamp.UnixSeconds(seconds)
-	if t.Valid && nanos > 0 && nanos < 1e9 {
-		t.UnixMicro += nanos / 1e3
-	}
-	return t
 }

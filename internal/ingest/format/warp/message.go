@@ -24,7 +24,7 @@ func (p *parser) taskRow(v jsontext.Value) {
 	c := p.conversationOf(id, task)
 	models := map[string]string{} // by request
 	for m := range messages.Items() {
-		format.Extend(&c.Started, &c.Ended, timeOf(m.Get("timestamp")))
+		format.Extend(&c.Started, &c.Ended, m.Get("timestamp").ProtobufTime())
 		if model := m.Get("model_used", "model_id").Str(); model != "" {
 			c.Model = model
 			models[m.Get("request_id").Str()] = model
@@ -40,7 +40,7 @@ func (p *parser) taskRow(v jsontext.Value) {
 			return
 		}
 		p.Within(m, func(m jsontext.Value) {
-			e := &entry{parser: p, c: c, id: m.Get("id").Str(), at: timeOf(m.Get("timestamp")), model: models[m.Get("request_id").Str()]}
+			e := &entry{parser: p, c: c, id: m.Get("id").Str(), at: m.Get("timestamp").ProtobufTime(), model: models[m.Get("request_id").Str()]}
 			e.message(m)
 		})
 	}
