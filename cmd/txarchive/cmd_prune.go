@@ -73,7 +73,7 @@ func newPruneCommand(a *app) *cobra.Command {
 	f.StringVar(&o.children, "children", "stay", "with --query or --run: `MODE` for child runs: stay (do not prune them) or follow")
 	f.StringVar(&o.thin, "thin", "", "with --query or --run: only thin the runs, to the `TIER` versions, search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query or --run: also remove the cost of the runs from all totals")
-	f.IntVar(&o.limit, "limit", 50, "show at most `N` runs of the plan (0 = no limit)")
+	f.IntVar(&o.limit, "limit", 50, "show at most `N` runs of the plan, the newest first (0 = no limit)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"run": a.completeSome(""), "query": a.completeQuery, "children": fixed("stay", "follow"), "thin": fixed("versions", "search", "payloads", "ledger")})
 	return cmd
 }

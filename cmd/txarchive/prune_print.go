@@ -37,12 +37,13 @@ func (a *app) printPlan(plan *prune.Plan, limit int) error {
 	if limit > 0 {
 		shown = min(shown, limit)
 	}
-	words, err := decisions(plan, shown)
+	runs := plan.NewestFirst(shown)
+	words, err := decisions(runs)
 	if err != nil {
 		return err
 	}
 	for _, word := range words {
-		if err := a.printDecided(plan, shown, word); err != nil {
+		if err := a.printDecided(runs, word); err != nil {
 			return err
 		}
 	}
@@ -55,22 +56,9 @@ func (a *app) printPlan(plan *prune.Plan, limit int) error {
 	return nil
 }
 
-// firstRuns yields the first runs of a plan with their decisions: those that lose something, then those that were spared.
-func firstRuns(plan *prune.Plan, n int) iter.Seq2[*prune.PlannedRun, error] {
-	return func(yield func(*prune.PlannedRun, error) bool) {
-		for _, list := range []*prune.List[prune.PlannedRun]{&plan.Runs, &plan.Spared} {
-			for r, err := range list.All() {
-				if n--; n < 0 || !yield(r, err) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// decisions returns the different decisions about the first runs, each with its rule, in order of appearance.
-func decisions(plan *prune.Plan, n int) (words []string, err error) {
-	for r, err := range firstRuns(plan, n) {
+// decisions returns the different decisions about runs, each with its rule, in order of appearance.
+func decisions(runs iter.Seq2[*prune.PlannedRun, error]) (words []string, err error) {
+	for r, err := range runs {
 		if err != nil {
 			return nil, err
 		}
@@ -81,11 +69,11 @@ func decisions(plan *prune.Plan, n int) (words []string, err error) {
 	return words, nil
 }
 
-// printDecided prints those of the first runs that have a decision, some thousands in a table.
-func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
+// printDecided prints those of the runs that have a decision, some thousands in a table.
+func (a *app) printDecided(runs iter.Seq2[*prune.PlannedRun, error], word string) error {
 	const most = 5000
 	var g *terminal.Table
-	reason, err := commonReason(plan, n, word)
+	reason, err := commonReason(runs, word)
 	if err != nil {
 		return err
 	}
@@ -98,7 +86,7 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 	}
 	begin()
 	a.Line("%s", terminal.OneLine(strings.Join(terminal.NonEmpty(word, reason), ": ")))
-	for r, err := range firstRuns(plan, n) {
+	for r, err := range runs {
 		switch {
 		case err != nil:
 			return err
@@ -122,10 +110,10 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 	return nil
 }
 
-// commonReason returns the reason that all of the first runs with a decision share; "" if they have different ones.
-func commonReason(plan *prune.Plan, n int, word string) (string, error) {
+// commonReason returns the reason that all runs with a decision share; "" if they have different ones.
+func commonReason(runs iter.Seq2[*prune.PlannedRun, error], word string) (string, error) {
 	reasons := map[string]bool{}
-	for r, err := range firstRuns(plan, n) {
+	for r, err := range runs {
 		if err != nil {
 			return "", err
 		}

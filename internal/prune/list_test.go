@@ -68,6 +68,9 @@ func TestPlanHoldsLittle(t *testing.T) {
 		if again := written(t, saved); text != whole || again != text {
 			t.Errorf("with room for %d bytes another plan is made or read", room)
 		}
+		if a, b := newest(t, plan, 100), newest(t, saved, 100); len(a) != 100 || !slices.IsSortedFunc(a, func(a, b time.Time) int { return b.Compare(a) }) || !slices.Equal(a, b) {
+			t.Errorf("with room for %d bytes not the newest runs come first: %v, read %v", room, a, b)
+		}
 		if _, err := p.Apply(t.Context(), saved); err != nil {
 			t.Fatal(err)
 		}
@@ -87,6 +90,18 @@ func TestPlanHoldsLittle(t *testing.T) {
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
+}
+
+// newest returns when the runs started that are shown first.
+func newest(t *testing.T, plan *Plan, n int) (all []time.Time) {
+	t.Helper()
+	for r, err := range plan.NewestFirst(n) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, *r.Started)
+	}
+	return all
 }
 
 func written(t *testing.T, plan *Plan) string {

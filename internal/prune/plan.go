@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -76,6 +77,7 @@ type runState struct {
 	number   int32    // in the snapshot
 	added    int32    // position in which it was added to the list
 	rows     int32    // number of its rows in the index
+	started  int64    // in microseconds since 1970; the least of all if unknown
 	ends     bool     // everything of it is removed except its ledger
 	pruned   bool     // the run itself is removed
 	payloads bool     // it is thinned to the tier payloads
@@ -234,6 +236,42 @@ func (p *Pruner) newPlan() *Plan {
 	return plan
 }
 
+// NewestFirst yields n runs: those that lose something, then those that are spared, of both the latest first.
+func (p *Plan) NewestFirst(n int) iter.Seq2[*PlannedRun, error] {
+	lost, spared := newestFirst(p.runs), newestFirst(p.spared)
+	lost = lost[:min(n, len(lost))]
+	spared = spared[:min(n-len(lost), len(spared))]
+	return func(yield func(*PlannedRun, error) bool) {
+		for _, i := range lost {
+			if r, err := p.Runs.get(int(i)); !yield(r, err) || err != nil {
+				return
+			}
+		}
+		for _, i := range spared {
+			if r, err := p.Spared.get(int(i)); !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// started returns what runState has of it.
+func (r *PlannedRun) started() int64 {
+	if r.Started == nil {
+		return math.MinInt64
+	}
+	return r.Started.UnixMicro()
+}
+
+func newestFirst(runs []runState) []int32 {
+	order := make([]int32, len(runs))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(runs[b].started, runs[a].started) })
+	return order
+}
+
 // Pruned returns how many runs are removed entirely; the other Runs are thinned.
 func (p *Plan) Pruned() (n int) {
 	for i := range p.runs {
@@ -389,7 +427,7 @@ func (s *snapshot) plan(runs *[]runState, to *List[PlannedRun], number int, r *p
 		return err
 	}
 	*runs = append(*runs, runState{id: r.ID, hash: stateOf(r), number: int32(number), added: int32(len(*runs)), rows: int32(min(s.current.Rows, math.MaxInt32)),
-		ends: x.ends(), pruned: x.Action == policy.Prune, payloads: x.Tier == policy.TierPayloads, versions: x.Tier == policy.TierVersions, thinned: r.Thinned != ""})
+		started: x.started(), ends: x.ends(), pruned: x.Action == policy.Prune, payloads: x.Tier == policy.TierPayloads, versions: x.Tier == policy.TierVersions, thinned: r.Thinned != ""})
 	return nil
 }
 

@@ -104,7 +104,7 @@ func (p *Plan) read(d *json.Decoder) error {
 }
 
 func (p *Plan) takeRun(r *PlannedRun, runs *[]runState, to *List[PlannedRun]) error {
-	x := runState{id: r.RunID, ends: r.ends(), pruned: r.Action == policy.Prune, payloads: r.Tier == policy.TierPayloads, versions: r.Tier == policy.TierVersions}
+	x := runState{id: r.RunID, started: r.started(), ends: r.ends(), pruned: r.Action == policy.Prune, payloads: r.Tier == policy.TierPayloads, versions: r.Tier == policy.TierVersions}
 	state, err := hex.DecodeString(r.State)
 	copy(x.hash[:], state)
 	*runs = append(*runs, x)
