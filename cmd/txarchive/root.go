@@ -36,8 +36,11 @@ func execute(ctx context.Context, a *app, args []string) int {
 	root.SetErr(a.Err)
 	configureCompletion(root)
 	err := a.endPage(a.endRedaction(root.ExecuteContext(ctx)))
-	if err == nil {
+	switch {
+	case err == nil:
 		err = results.Err
+	case results.Err != nil && !errors.Is(err, results.Err): // what the command found could not be said
+		err = fmt.Errorf("%w; %w", err, results.Err)
 	}
 	return a.exit(ctx, err)
 }
