@@ -1,7 +1,9 @@
 package query
 
 import (
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -31,6 +33,9 @@ func (p *parser) atom() (Node, error) {
 			p.i++
 			return p.nonEmpty(at, Prefix{text}, text)
 		}
+		if n, err := p.near(at, text); n != nil || err != nil {
+			return n, err
+		}
 		return p.nonEmpty(at, Phrase{text}, text)
 	case rest[0] == '/':
 		if n, err := p.regex(); n != nil || err != nil {
@@ -42,6 +47,27 @@ func (p *parser) atom() (Node, error) {
 	}
 	word, balanced := p.bare("")
 	return pattern(word, balanced), nil
+}
+
+// near consumes the distance behind a quoted text, which began at at; it returns nil, nil if there is none.
+func (p *parser) near(at int, text string) (Node, error) {
+	rest, ok := strings.CutPrefix(p.text[p.i:], "~")
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	end := p.i + 1 + digits
+	if !ok || digits == 0 || !p.delimited(end) {
+		return nil, nil
+	}
+	within, err := strconv.Atoi(rest[:digits])
+	switch words := len(strings.Fields(text)); {
+	case err != nil || within > MaxWithin:
+		return nil, p.errorf(p.i, fmt.Sprintf("words can be at most %d apart", MaxWithin), "words without quotes match at any distance")
+	case words < 2:
+		return nil, p.errorf(at, "a distance is between words, and here is only one", `"disk full"~5 matches both with at most five other words between them`)
+	case words > MaxNearWords:
+		return nil, p.errorf(at, fmt.Sprintf("a distance is between at most %d words", MaxNearWords), "words without quotes match at any distance")
+	}
+	p.i = end
+	return Near{text, within}, nil
 }
 
 // nonEmpty returns n, or an error if its text is empty.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -57,6 +58,9 @@ func (n Phrase) String() string { return quote(n.Text) }
 
 // String prints the text followed by a star.
 func (n Prefix) String() string { return bareOr(n, n.Text+"*", quote(n.Text)+"*") }
+
+// String prints the text in quotes with the distance.
+func (n Near) String() string { return quote(n.Text) + "~" + strconv.Itoa(n.Within) }
 
 // String prints the next wider query that the language can express: the phrase or prefix.
 func (n Terms) String() string {

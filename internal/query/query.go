@@ -24,7 +24,7 @@ const (
 // Tree is a parsed query. A nil Root matches everything.
 type Tree struct{ Root Node }
 
-// Node is one of And, Or, Not, Word, Phrase, Prefix, Terms, Substring, Regex, Field, Range and Compare, always by
+// Node is one of And, Or, Not, Word, Phrase, Prefix, Near, Terms, Substring, Regex, Field, Range and Compare, always by
 // value.
 type Node interface {
 	fmt.Stringer
@@ -93,6 +93,19 @@ type Phrase struct{ Text string }
 // Prefix is a Phrase whose last term matches as a prefix.
 type Prefix struct{ Text string }
 
+// Near is a Phrase whose words, as white space separates them, may be in any order, with at most Within other words between
+// the first and the last of them.
+type Near struct {
+	Text   string
+	Within int
+}
+
+// Limits of a Near: how many words it has, two at least, and how far apart they may be.
+const (
+	MaxNearWords = 4
+	MaxWithin    = 1000
+)
+
 // Terms is a Phrase (with Open: a Prefix) of whole words, which parts of identifiers do not match. The parser never
 // returns one; search uses it to ask an index where a Substring may occur. Text is terms separated by spaces.
 type Terms struct {
@@ -152,6 +165,7 @@ func (Not) node()       {}
 func (Word) node()      {}
 func (Phrase) node()    {}
 func (Prefix) node()    {}
+func (Near) node()      {}
 func (Terms) node()     {}
 func (Substring) node() {}
 func (Regex) node()     {}
@@ -195,7 +209,7 @@ func (c Calendar) Parse(text string) (*Tree, error) {
 	return &Tree{Root: root}, nil
 }
 
-// Texts returns the text nodes (Word, Phrase, Prefix, Substring, Regex) that are not negated: what a view should
+// Texts returns the text nodes (Word, Phrase, Prefix, Near, Substring, Regex) that are not negated: what a view should
 // highlight.
 func (t *Tree) Texts() (all []Node) {
 	for n, negated := range Leaves(t.Root) {
@@ -209,7 +223,7 @@ func (t *Tree) Texts() (all []Node) {
 // IsText reports whether a node matches text.
 func IsText(n Node) bool {
 	switch n.(type) {
-	case Word, Phrase, Prefix, Substring, Regex:
+	case Word, Phrase, Prefix, Near, Substring, Regex:
 		return true
 	}
 	return false

@@ -328,6 +328,8 @@ func kindOf(n query.Node) string {
 		return "phrase"
 	case query.Prefix:
 		return "prefix"
+	case query.Near:
+		return "near"
 	case query.Substring:
 		return "substring"
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -173,6 +174,9 @@ func (a *Answer) offer(ctx context.Context, c *Coverage, t *query.Tree, why stri
 	return nil
 }
 
+// looseWithin is how far apart the words of a phrase may be in a proposal.
+const looseWithin = 10
+
 // maxNear is how many similar words are proposed for one that has no hits.
 const maxNear = 5
 
@@ -183,12 +187,22 @@ func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) err
 	if len(words) == 0 || patterned(n) {
 		return nil
 	}
+	at, isNear := n.(query.Near)
 	if len(words) > 1 {
+		if why := fmt.Sprintf("at most %d words apart", looseWithin); !isNear && len(words) <= query.MaxNearWords {
+			if err := a.offer(ctx, c, a.replaced(n, query.Near{Text: strings.Join(words, " "), Within: looseWithin}), why); err != nil {
+				return err
+			}
+		}
 		var of []query.Node
 		for _, w := range words {
 			of = append(of, query.Word{Text: w})
 		}
-		if err := a.offer(ctx, c, a.replaced(n, query.And{Of: of}), "as words, not as a phrase"); err != nil {
+		why := "as words, not as a phrase"
+		if isNear {
+			why = "at any distance"
+		}
+		if err := a.offer(ctx, c, a.replaced(n, query.And{Of: of}), why); err != nil {
 			return err
 		}
 	}
@@ -200,7 +214,10 @@ func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) err
 		for _, other := range near {
 			text := strings.Join(replaceWord(words, w, other), " ")
 			var m query.Node = query.Word{Text: text}
-			if len(words) > 1 {
+			switch {
+			case isNear:
+				m = query.Near{Text: strings.Join(replaceWord(strings.Fields(at.Text), w, other), " "), Within: at.Within}
+			case len(words) > 1:
 				m = query.Phrase{Text: text}
 			}
 			if err := a.offer(ctx, c, a.replaced(n, m), "the most similar indexed word"); err != nil {
@@ -218,6 +235,8 @@ func textOf(n query.Node) string {
 	case query.Phrase:
 		return n.Text
 	case query.Prefix:
+		return n.Text
+	case query.Near:
 		return n.Text
 	}
 	return ""

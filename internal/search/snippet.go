@@ -36,6 +36,12 @@ func newHighlighter(t *query.Tree) *highlighter {
 			if re, err := n.Compile(); err == nil { // the parser has compiled it before
 				one.exprs = []*regexp.Regexp{re}
 			}
+		case query.Near:
+			for _, text := range strings.Fields(n.Text) {
+				if p := term.Words(text); len(p) > 0 {
+					one.phrases = append(one.phrases, p)
+				}
+			}
 		default:
 			if p := phraseOf(n); len(p) > 0 {
 				one.phrases = [][]string{p}
@@ -53,6 +59,8 @@ func phraseOf(n query.Node) []string {
 	case query.Word:
 		return term.Words(n.Text)
 	case query.Phrase:
+		return term.Words(n.Text)
+	case query.Near:
 		return term.Words(n.Text)
 	case query.Prefix:
 		words := term.Words(n.Text)

@@ -101,6 +101,8 @@ func (k *modelRow) matches(n query.Node) bool {
 		return k.phrase(strings.Fields(n.Text), false)
 	case query.Prefix:
 		return k.phrase(strings.Fields(n.Text), true)
+	case query.Near:
+		return k.near(strings.Fields(n.Text), n.Within, nil)
 	case query.Range:
 		at := time.UnixMicro(k.at)
 		return (n.From.IsZero() || !at.Before(n.From)) && (n.To.IsZero() || at.Before(n.To))
@@ -122,7 +124,10 @@ func (k *modelRow) matches(n query.Node) bool {
 
 // phrase reports whether terms are at consecutive positions. Each must be a whole word; the first may also be the last
 // part of a word, the last one the first part, and a single term any part. open makes the last one a prefix.
-func (k *modelRow) phrase(terms []string, open bool) bool {
+func (k *modelRow) phrase(terms []string, open bool) bool { return len(k.places(terms, open)) > 0 }
+
+// places returns where phrase holds.
+func (k *modelRow) places(terms []string, open bool) (at []int) {
 	last := len(terms) - 1
 	for i := 0; i+last < len(k.words); i++ {
 		fits := true
@@ -135,10 +140,26 @@ func (k *modelRow) phrase(terms []string, open bool) bool {
 			})
 		}
 		if fits {
-			return true
+			at = append(at, i)
 		}
 	}
-	return false
+	return at
+}
+
+// near reports whether each of some words, whose parts a slash separates, is somewhere, so that from the end of none of them to the
+// beginning of the last there are more than so many others. chosen is where some are.
+func (k *modelRow) near(words []string, within int, chosen [][2]int) bool {
+	if len(words) == 0 {
+		last := 0
+		for _, place := range chosen {
+			last = max(last, place[0])
+		}
+		return !slices.ContainsFunc(chosen, func(place [2]int) bool { return last-place[1] > within })
+	}
+	terms := strings.Split(words[0], "/")
+	return slices.ContainsFunc(k.places(terms, false), func(at int) bool {
+		return k.near(words[1:], within, append(slices.Clone(chosen), [2]int{at, at + len(terms)}))
+	})
 }
 
 func randomNode(r *rand.Rand, depth int) query.Node {
@@ -153,7 +174,13 @@ func randomNode(r *rand.Rand, depth int) query.Node {
 		return query.And{Of: of}
 	}
 	terms := []string{"alpha", "beta", "parse", "config", "server", "parseconfig", "cafe", "库", "nothing", "42"}
-	switch r.IntN(8) {
+	switch r.IntN(9) {
+	case 8:
+		var words []string
+		for range 2 + r.IntN(query.MaxNearWords-1) {
+			words = append(words, []string{"alpha", "beta", "config", "server", "parse", "库", "alpha/beta", "beta/parse"}[r.IntN(8)])
+		}
+		return query.Near{Text: strings.Join(words, " "), Within: r.IntN(4)}
 	case 0:
 		return query.Phrase{Text: terms[r.IntN(3)] + " " + terms[r.IntN(3)]}
 	case 1:

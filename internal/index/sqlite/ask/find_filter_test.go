@@ -25,6 +25,8 @@ func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 		return fts5.Not{Of: randomExpr(r, depth-1), Without: randomExpr(r, depth-1)}
 	case n == 3:
 		return where.Facet([]string{"tool", "role", "kind"}[r.IntN(3)], []string{"bash", "user", "tool_result", "nothing"}[r.IntN(4)], false)
+	case n == 4:
+		return randomNear(r)
 	}
 	p := &fts5.Phrase{Column: where.TermColumn}
 	for range 1 + r.IntN(3) {
@@ -34,6 +36,24 @@ func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 		p.Terms[last], p.Prefix = p.Terms[last][:1+r.IntN(len(p.Terms[last]))], true
 	}
 	return p
+}
+
+// randomNear returns words and phrases, each with alternatives, at some distance.
+func randomNear(r *rand.Rand) fts5.Expr {
+	n := &fts5.Near{Column: where.TermColumn, Within: r.IntN(1 << r.IntN(6))}
+	for range 2 + r.IntN(3) {
+		terms := 1 + r.IntN(1+r.IntN(3))
+		var part [][]string
+		for range 1 + r.IntN(3) {
+			var one []string
+			for range terms {
+				one = append(one, benchWord(r.Uint64N(1+r.Uint64N(60))))
+			}
+			part = append(part, one)
+		}
+		n.Parts = append(n.Parts, part)
+	}
+	return n
 }
 
 // TestRowsEqualFTS5 compares the rows that package fts5 finds with those of FTS5: in several segments, with doclists that span

@@ -2,7 +2,7 @@ package fts5
 
 import "strings"
 
-// Expr is a full-text query: a Phrase, or And, Or and Not of others. String returns it in the query language of FTS5.
+// Expr is a full-text query: a Phrase, a Near, or And, Or and Not of others. String returns it in the query language of FTS5.
 type Expr interface {
 	String() string
 	// phrases appends its phrases.

@@ -42,7 +42,7 @@ func isAboutEvents(n query.Node) bool {
 		return !slices.ContainsFunc(n.Of, func(n query.Node) bool { return !isAboutEvents(n) })
 	case query.Not:
 		return isAboutEvents(n.Of)
-	case query.Word, query.Phrase, query.Prefix, query.Terms:
+	case query.Word, query.Phrase, query.Prefix, query.Near, query.Terms:
 		return true
 	case query.Field:
 		switch n.Name {

@@ -229,6 +229,8 @@ func (k compiler) node(n query.Node) (Cond, error) {
 		return phrase(n.Text, false), nil
 	case query.Prefix:
 		return phrase(n.Text, true), nil
+	case query.Near:
+		return near(n)
 	case query.Terms:
 		return terms(strings.Fields(n.Text), n.Open), nil
 	case query.Range:
@@ -328,6 +330,27 @@ func (k compiler) not(c Cond) Cond {
 func phrase(text string, open bool) Cond {
 	words := term.Words(text)
 	return terms(words, open, term.Sequences(words, open)...)
+}
+
+// maxNearTerms is how many terms the words of a Near may have: each is looked up in up to four forms.
+const maxNearTerms = 32
+
+// near compiles words at some distance. Those without terms match everywhere.
+func near(n query.Near) (Cond, error) {
+	e := &fts5.Near{Column: TermColumn, Within: n.Within}
+	all := term.Words(n.Text)
+	for _, text := range strings.Fields(n.Text) {
+		if words := term.Words(text); len(words) > 0 {
+			e.Parts = append(e.Parts, term.Sequences(words, false))
+		}
+	}
+	switch {
+	case len(e.Parts) < 2:
+		return phrase(n.Text, false), nil
+	case len(all) > maxNearTerms:
+		return Cond{}, &index.UnsupportedError{What: n.String(), Why: "its words have too many parts", Hint: "words without quotes match at any distance"}
+	}
+	return Cond{Match: []fts5.Expr{e}}, nil
 }
 
 // terms compiles a sequence of terms, or alternative sequences in its place: parts of identifiers.
