@@ -25,8 +25,9 @@ func newShowCommand(a *app) *cobra.Command {
 		Use:   "show ID | SOURCE/PATH",
 		Short: "Show a run, conversation or event",
 		Long: "Show a run, conversation or event, by its id or a unique prefix of it. Native ids work as well, in full, and so does\n" +
-			"the file of a conversation, named as for `cat`. Tool inputs and outputs are shortened, unless --tools full is given.\n" +
-			"Inputs have the names of their fields; --json has them as the producer wrote them." +
+			"the file of a conversation, named as for `cat`. Tool inputs and outputs are shortened, unless --tools full is given;\n" +
+			"a page of HTML has all of them, folded. Inputs have the names of their fields; --json has them as the producer wrote\n" +
+			"them." +
 			exitCodes("4 no such id", "5 the original is damaged", "10 no archive"),
 		Example: "  txarchive show c4f09                      # a conversation\n" +
 			"  txarchive show c4f09:17 -C 3              # an event with three around it\n" +
@@ -34,6 +35,7 @@ func newShowCommand(a *app) *cobra.Command {
 			"  txarchive show r7sk2 --timeline           # all of a run, in order of time\n" +
 			"  txarchive show c4f09:17 --timeline -C 9   # what happened around an event\n" +
 			"  txarchive show c4f09 --format markdown > talk.md\n" +
+			"  txarchive show r7sk2 --format html > run.html\n" +
 			"  txarchive show r7sk2 --format openai > chat.jsonl\n" +
 			"  txarchive show c4f09 --versions           # the originals that contain it",
 		Args:              argCount(0, 1),
@@ -44,7 +46,7 @@ func newShowCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "text", "output `FORMAT`: text, markdown, json, raw (the original bytes), or openai (messages, one conversation per line)")
+	f.StringVar(&o.Format, "format", "text", "output `FORMAT`: text, markdown, html (a page), json, raw (the original bytes), or openai (messages, one conversation per line)")
 	f.IntVar(&o.First, "first", 0, "show only the first `N` events")
 	f.IntVar(&o.Last, "last", 0, "show only the last `N` events")
 	f.StringVar(&o.around, "around", "", "show the event `ID`, or one by its number in the conversation, with the events around it")
@@ -57,7 +59,7 @@ func newShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-var showFormats = []string{"text", "markdown", "json", "raw", "openai"}
+var showFormats = []string{"text", "markdown", "html", "json", "raw", "openai"}
 
 func (o *showOptions) check(a *app, id string) error {
 	if a.JSON && o.Format != "openai" {
@@ -67,8 +69,8 @@ func (o *showOptions) check(a *app, id string) error {
 	case id == "" && (o.around == "" || !strings.Contains(o.around, ":")):
 		return failure.Usage("an id is required", "`txarchive search WORDS` shows ids")
 	case !slices.Contains(showFormats, o.Format):
-		return failure.Usage(fmt.Sprintf("unknown format %q", o.Format), "--format text, markdown, json, raw or openai")
-	case o.Timeline && (o.Format == "raw" || o.Format == "openai"):
+		return failure.Usage(fmt.Sprintf("unknown format %q", o.Format), "--format text, markdown, html, json, raw or openai")
+	case o.Timeline && (o.Format == "html" || o.Format == "raw" || o.Format == "openai"):
 		return failure.Usage("--timeline cannot be combined with --format "+o.Format, "--format text, markdown or json")
 	case o.Tools != "short" && o.Tools != "full" && o.Tools != "none":
 		return failure.Usage(fmt.Sprintf("--tools cannot be %q", o.Tools), "--tools short, full or none")

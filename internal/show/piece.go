@@ -2,36 +2,20 @@ package show
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/toolcall"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// piece prints one part of an event for people, with the result of a call below it. Events that say nothing have no lines between them.
+// piece prints one part of an event, with the result of a call.
 func (v *viewer) piece(ctx context.Context, p *search.Piece) {
 	tool := p.Kind == transcript.KindToolCall || p.Kind == transcript.KindToolResult
 	if tool && v.o.Tools == "none" {
 		return
 	}
-	body := v.body(ctx, p, tool)
-	bare := body == "" && (p.Result == nil || p.Result.ID == p.ID) && v.o.Format != "markdown"
-	if !bare || !v.bare {
-		fmt.Fprintln(v.Out)
-	}
-	v.bare = bare
-	v.heading(p)
-	v.print(body, tool)
-	if p.Result != nil && p.Result.ID != p.ID {
-		v.result(ctx, p.Result)
-	}
-}
-
-func (v *viewer) heading(p *search.Piece) {
 	head := describe(&p.Event)
 	if p.Failed == transcript.Yes {
 		head += ", failed"
@@ -39,91 +23,44 @@ func (v *viewer) heading(p *search.Piece) {
 	if !p.Counted && p.Part == 0 && p.Verdict != "" && p.Verdict != transcript.Counted {
 		head += ", " + string(p.Verdict)
 	}
-	if v.o.Format == "markdown" {
-		fmt.Fprintf(v.Out, "## %s\n\n`%s` %s\n\n", rows.EscapeMarkdown(terminal.OneLine(head)), p.ID, v.FormatTime(p.Time))
-		return
+	var result *shown
+	if p.Result != nil && p.Result.ID != p.ID {
+		result = v.shown(ctx, p.Result, outcome(p.Result), true)
 	}
-	marker := ""
-	if p.Marked {
-		marker = "> "
-	}
-	head = eventHead(v.width, marker+p.ID, v.FormatTime(p.Time), head)
-	switch {
-	case p.Kind == transcript.KindError || p.Failed == transcript.Yes:
-		head = v.style.Red(head)
-	case p.Role == "user":
-		head = v.style.Green(head)
-	case p.Role == "assistant" && p.Kind == transcript.KindMessage:
-		head = v.style.Cyan(head)
-	default:
-		head = v.style.Dim(head)
-	}
-	fmt.Fprintln(v.Out, head)
+	v.sheet.event(v.shown(ctx, p, head, tool), result)
 }
 
-// result prints the result of a call.
-func (v *viewer) result(ctx context.Context, p *search.Piece) {
-	word := "result"
-	switch p.Failed {
+// outcome says how a call ended.
+func outcome(result *search.Piece) string {
+	switch result.Failed {
 	case transcript.Yes:
-		word = "failed"
+		return "failed"
 	case transcript.No:
-		word = "succeeded"
+		return "succeeded"
 	}
-	if v.o.Format == "markdown" {
-		fmt.Fprintf(v.Out, "`%s` %s %s\n\n", p.ID, v.FormatTime(p.Time), word)
-	} else {
-		head := eventHead(v.width-2, p.ID, v.FormatTime(p.Time), word)
-		if p.Failed == transcript.Yes {
-			head = v.style.Red(head)
-		} else {
-			head = v.style.Dim(head)
-		}
-		fmt.Fprintln(v.Out, "  "+head)
-	}
-	v.print(v.body(ctx, p, true), true)
+	return "result"
 }
 
-// body returns what is shown of the text of a piece; "" for nothing.
-func (v *viewer) body(ctx context.Context, p *search.Piece, tool bool) string {
+// shown returns what is shown of a piece.
+func (v *viewer) shown(ctx context.Context, p *search.Piece, head string, tool bool) *shown {
+	e := &shown{Piece: p, head: terminal.OneLine(head), tool: tool}
 	if p.Err != nil {
-		text := "cannot be read: " + terminal.OneLine(p.Err.Error())
-		if v.o.Format == "markdown" {
-			return text
-		}
-		return v.style.Red(text)
+		e.body, e.unread = "cannot be read: "+terminal.OneLine(p.Err.Error()), true
+		return e
 	}
 	text := p.Text
 	if tool {
 		text = v.toolText(ctx, p)
 	}
 	text = terminal.Clean(text)
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	if tool && v.o.Tools == "short" {
-		text = shorten(text)
-	}
-	return text
-}
-
-// print prints the body of a piece.
-func (v *viewer) print(body string, tool bool) {
 	switch {
-	case body == "":
-		return
-	case v.o.Format == "markdown": // as code, so that nothing in it is a heading, a tag or an image to fetch
-		fmt.Fprintf(v.Out, "%s\n\n", fence(body))
-		return
+	case strings.TrimSpace(text) == "":
+	case tool && v.o.Tools == "short" && v.o.Format != "html": // which folds it
+		e.body = shorten(text)
+	default:
+		e.body = text
 	}
-	margin := "  "
-	if tool {
-		margin = "    "
-	}
-	if v.width > 20 {
-		body = terminal.Wrap(body, v.width-len(margin)-1)
-	}
-	fmt.Fprintln(v.Out, terminal.Indent(body, margin))
+	return e
 }
 
 // toolText returns the input of a call, with the names of its fields, or what a tool gave.
@@ -171,13 +108,4 @@ func shorten(text string) string {
 		}
 	}
 	return text
-}
-
-// fence puts text into a fenced code block that nothing in it can end.
-func fence(s string) string {
-	ticks := "```"
-	for strings.Contains(s, ticks) {
-		ticks += "`"
-	}
-	return ticks + "\n" + strings.TrimRight(s, "\n") + "\n" + ticks
 }

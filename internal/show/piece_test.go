@@ -14,6 +14,7 @@ import (
 func TestBareEvents(t *testing.T) {
 	var out strings.Builder
 	v := viewer{Printer: &printer.Printer{Out: &out, UTC: true, Color: "never"}}
+	v.sheet = newSheet(v.Printer, &v.o)
 	for _, text := range []string{"", "", "hello", "", ""} {
 		v.piece(t.Context(), &search.Piece{Event: index.Event{ID: "c:1", Kind: transcript.KindSystem, Verdict: transcript.Counted}, Text: text})
 	}

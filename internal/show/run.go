@@ -50,6 +50,17 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		return failure.Usage("the run has "+terminal.Plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline to show all in order of time: txarchive show "+r.ID)
 	}
 	v.list(counted)
+	if page, ok := v.sheet.(*htmlSheet); ok {
+		for view, err := range v.views(ctx, &r, counted) {
+			if err != nil {
+				return err
+			}
+			page.section(conversationTitle(&view.Conversation), view.Conversation.ID)
+			if err := v.turns(ctx, view.Turns); err != nil {
+				return err
+			}
+		}
+	}
 	if others := int64(len(all) - len(counted)); others > 0 {
 		v.Note("%s not shown: documents, copies and the like (--all lists them; search covers them)", terminal.Plural(others, "more is", "more are"))
 	}
@@ -61,7 +72,7 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	if err != nil {
 		return err
 	}
-	v.title(terminal.FirstNonEmpty(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
+	v.sheet.title(terminal.FirstNonEmpty(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
 	n := &r.Counts
 	tokens, cost := used(&n.Used)
 	counts := fmt.Sprintf("%s, %s", terminal.Plural(n.Events, "event", "events"), terminal.Plural(n.Calls, "tool call", "tool calls"))
@@ -197,6 +208,11 @@ func (v *viewer) span(from, to transcript.Time) string {
 	return begin + " to " + end
 }
 
+// conversationTitle says what a conversation of a run is about, or else who has it, and why it does not count.
+func conversationTitle(c *index.Conversation) string {
+	return terminal.FirstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(c)
+}
+
 func (v *viewer) list(all []index.Conversation) {
 	if len(all) == 0 {
 		return
@@ -205,17 +221,12 @@ func (v *viewer) list(all []index.Conversation) {
 	g := terminal.Table{Columns: []terminal.Column{{Head: "conversation"}, {Head: "started", DropRank: 1}, {Head: "events", Right: true, DropRank: 3}, {Head: "calls", Right: true, DropRank: 4},
 		cost: {Head: "cost", Right: true, DropRank: 2}, {Head: "what", Shorten: terminal.Truncate}}}
 	for _, c := range all {
-		what := terminal.FirstNonEmpty(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
-		g.Add(c.ID, v.FormatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), terminal.Dollars(c.Counts.CostUsed.OrNil()), what)
+		g.Add(c.ID, v.FormatTime(c.Started), terminal.Count(c.Counts.Events), terminal.Count(c.Counts.Calls), terminal.Dollars(c.Counts.CostUsed.OrNil()), conversationTitle(&c))
 	}
 	if !slices.ContainsFunc(all, func(c index.Conversation) bool { return c.Counts.CostUsed.Known }) {
 		g = *g.Without(cost)
 	}
-	if v.o.Format == "markdown" {
-		fmt.Fprintf(v.Out, "\n%s\n", fence(g.Render(0, terminal.Style{})))
-		return
-	}
-	fmt.Fprintf(v.Out, "\n%s\n", v.Fit(&g))
+	v.sheet.conversations(&g)
 }
 
 func (v *viewer) rawRun(ctx context.Context, r *index.Run, all []index.Conversation) error {

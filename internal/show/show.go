@@ -3,7 +3,6 @@
 package show
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/lookup"
 	"github.com/txarchive/txarchive/internal/printer"
-	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -25,7 +23,7 @@ import (
 
 // Options say what of a run, conversation or event is shown, and how.
 type Options struct {
-	Format   string // text, markdown, json, raw or openai
+	Format   string // text, markdown, html, json, raw or openai
 	Tools    string // tool inputs and outputs: short, full or none
 	First    int    // events, from the first
 	Last     int    // events, up to the last
@@ -41,9 +39,9 @@ type viewer struct {
 	o      Options
 	store  *archive.Archive
 	search *search.Searcher
+	sheet  sheet
 	style  terminal.Style
 	width  int
-	bare   bool // the piece before has no body
 
 	unreadTexts int64 // texts that could not be read
 	unreadErr   error // the first of them
@@ -52,8 +50,12 @@ type viewer struct {
 // One prints the run, conversation or event that an id names. The searcher reads the texts; those that cannot be read do not stop it, and
 // are the error at its end.
 func One(ctx context.Context, p *printer.Printer, store *archive.Archive, texts *search.Searcher, what lookup.Target, o Options) error {
-	v := &viewer{Printer: p, o: o, store: store, search: texts, style: p.Style(), width: p.Width()}
-	return v.finish(v.show(ctx, what))
+	v := &viewer{Printer: p, o: o, store: store, search: texts, sheet: newSheet(p, &o), style: p.Style(), width: p.Width()}
+	err := v.show(ctx, what)
+	if err == nil {
+		v.sheet.end()
+	}
+	return v.finish(err)
 }
 
 func (v *viewer) show(ctx context.Context, what lookup.Target) error {
@@ -129,7 +131,7 @@ func (v *viewer) view(ctx context.Context, view *search.View) error {
 	}
 	c, r := &view.Conversation, &view.Run
 	title := terminal.FirstNonEmpty(c.Title, r.Title, c.NativeID, r.NativeID, c.ID)
-	v.title(title, c.ID)
+	v.sheet.title(title, c.ID)
 	tokens, cost := used(&c.Counts.Used)
 	v.fields([][2]string{
 		{"conversation", c.ID}, {"run", c.Run}, {"format", c.Format}, {"agent", terminal.FirstNonEmpty(c.Agent, r.Agent)}, {"model", terminal.FirstNonEmpty(c.Model, r.Model)},
@@ -173,33 +175,15 @@ func (v *viewer) turns(ctx context.Context, turns iter.Seq2[search.Turn, error])
 	return nil
 }
 
-func (v *viewer) title(title, id string) {
-	if v.o.Format == "markdown" {
-		fmt.Fprintf(v.Out, "# %s\n\n", rows.EscapeMarkdown(terminal.OneLine(title)))
-		return
-	}
-	title = cmp.Or(terminal.OneLine(title), id)
-	fmt.Fprintln(v.Out, v.style.Bold(terminal.Truncate(title, v.width)))
-}
-
 // fields prints names and values, except empty ones.
 func (v *viewer) fields(fields [][2]string) {
+	var some [][2]string
 	for _, f := range fields {
-		value := terminal.OneLine(f[1])
-		if value == "" {
-			continue
+		if value := terminal.OneLine(f[1]); value != "" {
+			some = append(some, [2]string{f[0], value})
 		}
-		if v.o.Format == "markdown" {
-			fmt.Fprintf(v.Out, "- %s: %s\n", f[0], rows.EscapeMarkdown(value))
-			continue
-		}
-		head := v.style.Dim(fmt.Sprintf("%-13s", f[0]))
-		if f[0] == "original" {
-			fmt.Fprintln(v.Out, head+value) // whole on one line: paths are copied
-			continue
-		}
-		fmt.Fprintln(v.Out, v.Wrap(head, value, strings.Repeat(" ", 13))) // wrapped, never shortened
 	}
+	v.sheet.fields(some)
 }
 
 // raw prints the original bytes of events, each event once. A single event is printed unchanged; several are separated by line feeds.
