@@ -27,7 +27,7 @@ func newSearchCommand(a *app) *cobra.Command {
 		Use:   "search QUERY...",
 		Short: "Search the text of all transcripts",
 		Long: "Search prompts, answers, reasoning, tool inputs and outputs, and errors. All words must match; \"quoted words\" must be\n" +
-			"adjacent. Case and accents do not matter. The newest hits come first.\n\n" +
+			"adjacent, \"quoted words\"~5 at most five words apart. Case and accents do not matter. The newest hits come first.\n\n" +
 			"docs/query-language.md describes fields (tool:bash, after:7d, format:awf), OR, NOT (-) and the rest. Write --\n" +
 			"before a query that begins with a minus sign." +
 			exitCodes("7 stopped early (there may be more hits)", "10 no archive"),
