@@ -37,7 +37,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 11 }
+func (cline) Version() int { return 12 }
 
 // The roles of the files.
 const (

@@ -8,9 +8,15 @@ var extensions = []struct{ source, folder string }{
 	{"roo-code", "rooveterinaryinc.roo-cline"},
 	{"kilo-code", "kilocode.kilo-code"},
 	{"zoo-code", "zoocodeorganization.zoo-code"},
+	{ibmBob, "ibm.bob-code"},
 }
 
 var editors = []string{"Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium", "Trae"}
+
+// ibmBob is an editor of its own with a fork of Roo in it.
+const ibmBob = "ibm-bob"
+
+var bobs = []string{"IBM Bob", "Bob-IDE"}
 
 // servers are the data directories of editors on remote machines.
 var servers = []string{
@@ -25,12 +31,16 @@ func (cline) Places() []format.Place {
 		all = append(all, format.Place{Name: source, Path: path, Deletes: deletes})
 	}
 	for _, x := range extensions {
+		in, remote := editors, servers
+		if x.source == ibmBob {
+			in, remote = bobs, nil
+		}
 		for _, home := range format.ConfigHomes {
-			for _, editor := range editors {
+			for _, editor := range in {
 				add(x.source, home+"/"+editor+"/User/globalStorage/"+x.folder)
 			}
 		}
-		for _, server := range servers {
+		for _, server := range remote {
 			add(x.source, server+"/User/globalStorage/"+x.folder)
 		}
 	}

@@ -68,7 +68,8 @@ func (openclaw) Places() []format.Place {
 	}
 	places := place.At("~/.openclaw/agents", "$OPENCLAW_STATE_DIR/agents", "$OPENCLAW_HOME/.openclaw/agents",
 		"~/.clawdbot/agents", "$CLAWDBOT_STATE_DIR/agents", "~/.moltbot/agents")
-	return append(places, format.Place{Name: "qclaw", Path: "~/.qclaw/agents", Deletes: place.Deletes})
+	return append(places, format.Place{Name: "qclaw", Path: "~/.qclaw/agents", Deletes: place.Deletes},
+		format.Place{Name: "kimi-claw", Path: "~/.kimi_openclaw/agents", Deletes: place.Deletes})
 }
 
 // Parse yields the records of one file.
