@@ -88,6 +88,14 @@ func TestOutlookDoomed(t *testing.T) {
 				s.touch(session(i), old(days))
 			}
 		}, 2},
+		"claude code, plans": {func(s *tree) {
+			for name, days := range map[string]int{"plans/mend-the-rim.md": 31, "plans/dye-the-rim.md": 20, "projects/-home-ada-shop/memory/MEMORY.md": 31} {
+				s.write(".claude/"+name, "# Rim\n")
+				s.touch(".claude/"+name, old(days))
+			}
+			s.write(".claude/projects/"+session(1), claudeLine)
+			s.touch(".claude/projects/"+session(1), now)
+		}, 1},
 		"leslie, 50 of a thread": {func(s *tree) {
 			for i := range 53 {
 				name := fmt.Sprintf("shop/.leslie/threads/thread-1/.meta/transcripts/20260210-%04d-task.txt", i)

@@ -1,8 +1,8 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
 // transcripts, the metadata of sub-agents (agent-*.meta.json) and sessions (custom-title.json), the list of a project's
 // sessions (sessions-index.json), the journals of workflows, and tool outputs that were too long for a transcript. Beside
-// that directory it reads the history of all prompts (history.jsonl) and the texts pasted into them, and elsewhere the
-// desktop program's metadata of its sessions, and what headless runs printed (-p with --output-format stream-json or json; the messages
+// that directory it reads the history of all prompts (history.jsonl) and the texts pasted into them, plans, lists of todos and
+// tasks, and what teams of agents say to each other; elsewhere the desktop program's metadata of its sessions, and what headless runs printed (-p with --output-format stream-json or json; the messages
 // of the Agent SDK for TypeScript are the same).
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against the findings
@@ -49,6 +49,11 @@ const (
 	rolePaste   = "paste"
 	roleDesktop = "desktop"
 	roleList    = "sessions-index"
+	rolePlan    = "plan"
+	roleTodos   = "todos"
+	roleTask    = "task"
+	roleTeam    = "team"
+	roleInbox   = "inbox"
 
 	roleStream   = "stream"   // what a headless run printed, a message per line
 	roleMessages = "messages" // the same as one array, or the result alone
@@ -67,7 +72,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 15 }
+func (claudeCode) Version() int { return 16 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
@@ -82,6 +87,10 @@ func (claudeCode) Places() []format.Place {
 	for _, home := range homes {
 		add(home, pasteDir, "pasted texts"+aged)
 		add(home, historyFile, "")
+		add(home, plansDir, "plans"+aged)
+		add(home, tasksDir, "tasks"+aged)
+		add(home, todosDir, "")
+		add(home, teamsDir, "teams are deleted when their lead dissolves them")
 	}
 	// OpenClaude is a fork that writes the same transcripts.
 	openClaude := format.Place{Name: "openclaude", Deletes: "transcripts" + aged}
@@ -124,6 +133,16 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			parseDesktop(in, out)
 		case roleList:
 			parseList(in, out)
+		case rolePlan:
+			parsePlan(in, out)
+		case roleTodos:
+			parseTodos(in, out)
+		case roleTask:
+			parseTask(in, out)
+		case roleTeam:
+			parseTeam(in, out)
+		case roleInbox:
+			parseInbox(in, out)
 		case rolePaste:
 			parseText(in, out, transcript.Event{Run: pasteDir, Kind: transcript.KindMessage, Role: "user", Type: rolePaste})
 		}

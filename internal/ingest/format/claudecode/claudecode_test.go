@@ -47,3 +47,21 @@ func FuzzDesktop(f *testing.F) {
 func FuzzStream(f *testing.F) { formattest.Fuzz(f, New(), roleStream, "ci/run.jsonl") }
 
 func FuzzMessages(f *testing.F) { formattest.Fuzz(f, New(), roleMessages, "ci/run.json") }
+
+func FuzzPlan(f *testing.F) {
+	formattest.Fuzz(f, New(), rolePlan, ".claude/plans/woolly-mending-basket.md")
+}
+
+func FuzzTodos(f *testing.F) {
+	formattest.Fuzz(f, New(), roleTodos, ".claude/todos/0a000000-0000-4000-8000-00000000000a-agent-a7c0ffee.json")
+}
+
+func FuzzTask(f *testing.F) { formattest.Fuzz(f, New(), roleTask, ".claude/tasks/basket-team/1.json") }
+
+func FuzzTeam(f *testing.F) {
+	formattest.Fuzz(f, New(), roleTeam, ".claude/teams/basket-team/config.json")
+}
+
+func FuzzInbox(f *testing.F) {
+	formattest.Fuzz(f, New(), roleInbox, ".claude/teams/basket-team/inboxes/weaver.json")
+}

@@ -12,7 +12,10 @@ var _ format.Cleaner = claudeCode{}
 func (claudeCode) Cleanings() []format.Cleaning {
 	return []format.Cleaning{{
 		Unit: func(file, _ string) (group, unit string) {
-			if name := path.Base(file); path.Ext(name) == ".jsonl" && name != historyFile || pasteName.MatchString(name) {
+			name, dir := path.Base(file), path.Dir(file)
+			switch {
+			case path.Ext(name) == ".jsonl" && name != historyFile, pasteName.MatchString(name),
+				path.Ext(name) == ".md" && isIn(dir, plansDir), taskName.MatchString(name) && isIn(path.Dir(dir), tasksDir):
 				return "", file
 			}
 			return "", ""
@@ -20,3 +23,6 @@ func (claudeCode) Cleanings() []format.Cleaning {
 		Days: 30, Setting: &format.Setting{Name: "settings.json", Key: "cleanupPeriodDays"},
 	}}
 }
+
+// isIn reports whether a directory, relative to its source, is one beside the projects directory. It may be the source.
+func isIn(dir, name string) bool { return dir == "." || path.Base(dir) == name }

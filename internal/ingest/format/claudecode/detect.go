@@ -37,7 +37,10 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: p.strength(format.Likely), Role: roleList, Root: p.root(h.Top())}
 	case isDesktop(h):
 		return format.Claim{Strength: format.Likely, Role: roleDesktop}
-	case path.Ext(name) == ".json":
+	case path.Ext(name) == ".json", path.Ext(name) == ".md":
+		if claim := detectHome(h); claim.Strength != format.None {
+			return claim
+		}
 		return detectStream(h)
 	case name == "journal.jsonl" && p.session != "":
 		return format.Claim{Strength: p.strength(format.Weak), Role: roleJournal, Root: p.root(h.Top()), Log: true}

@@ -81,6 +81,18 @@ func (r *reader) linkContinuation(l *line) {
 	r.out.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(r.run), To: transcript.RunEnd(next), Time: l.now, Origin: l.origin, Uncounted: true})
 }
 
+// linkPlan links the plan that plan mode has written, once. Its file may not be there any more, so these links are kept but not counted.
+func (r *reader) linkPlan(l *line, file jsontext.Value) {
+	if !file.IsString() || r.run == "" {
+		return
+	}
+	plan := planRun(file.Str())
+	if !r.linkedAgents[plan] {
+		r.linkedAgents[plan] = true
+		r.out.Emit(&transcript.Link{Kind: "reference", From: transcript.RunEnd(r.run), To: transcript.RunEnd(plan), Time: l.now, Origin: l.origin, Uncounted: true})
+	}
+}
+
 // task is what a call states about the sub-agent that it starts. The sub-agent's own file does not state it; see Resolve.
 type task struct{ event, agent, title string }
 

@@ -194,6 +194,9 @@ func (s *messageReader) call(b block) {
 	} else if !s.repeated {
 		s.calls[call.ID] = call.Name
 		s.noteTask(e, call, b.input)
+		if call.Name == "ExitPlanMode" {
+			s.linkPlan(s.line, b.input.Get("planFilePath"))
+		}
 		if s.fork.inside {
 			s.fork.calls[call.ID] = true
 		}

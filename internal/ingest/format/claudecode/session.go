@@ -25,7 +25,7 @@ type reader struct {
 	results          map[string]bool     // answered call ids
 	bestRank         map[string]int64    // highest rank yielded by request
 	fork             forkHead
-	linkedAgents     map[string]bool // linked sub-agents
+	linkedAgents     map[string]bool // linked sub-agents, and plans
 	copiedSessions   map[string]bool // sessions that lines were copied from
 	tasks            map[string]task // by call id
 	callsWithoutID   int             // number of calls without an id
@@ -311,6 +311,7 @@ func (r *reader) emitOther(l *line, repeated bool) {
 func (r *reader) attachment(l *line, e *transcript.Event) {
 	subtype, content := l.attachment.Get("type").Str(), l.attachment
 	e.Attributes.Set("subtype", subtype)
+	r.linkPlan(l, content.Get("planFilePath"))
 	switch subtype {
 	case "queued_command":
 		content = content.Get("prompt")

@@ -70,15 +70,22 @@ const maxText = 16 << 20
 // parseText reads a file that is one text: a tool's output that was too long for the transcript, which has only its
 // beginning, or a text pasted into a prompt.
 func parseText(in format.Input, out *format.Sink, e transcript.Event) {
+	if raw, ok := readText(in, out); ok {
+		out.Emit(&transcript.Run{ID: e.Run, Named: true})
+		emitText(out, raw, e)
+	}
+}
+
+// readText reads a file that is one text, unless it is too large.
+func readText(in format.Input, out *format.Sink) ([]byte, bool) {
 	raw, err := format.ReadAll(in.Reader, maxText)
-	if errors.Is(err, layer.ErrTooLarge) {
-		return
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, layer.ErrTooLarge) {
 		out.Fail(err)
-		return
 	}
-	out.Emit(&transcript.Run{ID: e.Run, Named: true})
+	return raw, err == nil
+}
+
+func emitText(out *format.Sink, raw []byte, e transcript.Event) {
 	e.Verdict, e.Origin = transcript.Uncounted, transcript.Origin{Length: int64(len(raw))}
 	e.Parts = []transcript.Part{{Text: format.LooseText(raw)}}
 	out.Emit(&e)

@@ -12,7 +12,7 @@ import (
 // metadata and the copies of results in toolUseResult are all decoded the same way.
 func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 	switch role {
-	case roleOutput, rolePaste:
+	case roleOutput, rolePaste, rolePlan:
 		return format.LooseText(raw), nil
 	case roleHistory:
 		return format.TextOf(role, raw, historyText)
@@ -20,6 +20,8 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 		return format.TextOf(role, raw, desktopText)
 	case roleList:
 		return format.TextOf(role, raw, listText)
+	case roleInbox:
+		return format.TextOf(role, raw, inboxText)
 	}
 	v, err := jsontext.Parse(jsontext.TrimBOM(raw))
 	if err != nil {
