@@ -78,3 +78,21 @@ func (s *Sink) Document(r io.Reader, problem func(*transcript.Problem)) (jsontex
 	}
 	return v, transcript.Origin{Offset: v.OffsetIn(file), Length: int64(v.Len())}
 }
+
+// MaxText is the largest file beside sessions, in bytes, that is indexed as one text.
+const MaxText = 16 << 20
+
+// TextFile reads a file that is one text, such as a plan, and completes e, its only event: an uncounted row. It returns false if the file
+// is larger than MaxText, and after an error of r, which it passes to Fail.
+func (s *Sink) TextFile(r io.Reader, e *transcript.Event) bool {
+	raw, err := ReadAll(r, MaxText)
+	if err != nil {
+		if !errors.Is(err, layer.ErrTooLarge) {
+			s.Fail(err)
+		}
+		return false
+	}
+	e.Verdict, e.Origin = transcript.Uncounted, transcript.Origin{Length: int64(len(raw))}
+	e.Parts = []transcript.Part{{Text: LooseText(raw)}}
+	return true
+}

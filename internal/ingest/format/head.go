@@ -101,6 +101,9 @@ func IsText(b []byte) bool {
 	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
 }
 
+// IsTextFile reports whether Sink.TextFile is to read a file. Of an unknown or empty content it says yes.
+func (h Head) IsTextFile() bool { return h.Size <= MaxText && (len(h.Bytes) == 0 || IsText(h.Bytes)) }
+
 // IsSQLite reports whether a file has the header of an SQLite database.
 func IsSQLite(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 

@@ -57,3 +57,6 @@ func Title(prompt string) string {
 	}
 	return strings.TrimSpace(line)
 }
+
+// Heading returns a title for a text in Markdown: its first line that is not blank, without the marks of a heading.
+func Heading(text string) string { return strings.TrimLeft(Title(text), "# ") }

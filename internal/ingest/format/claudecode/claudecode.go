@@ -134,7 +134,7 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleList:
 			parseList(in, out)
 		case rolePlan:
-			parsePlan(in, out)
+			parseText(in, out, transcript.Event{Run: planRun(in.Path), Kind: transcript.KindMessage, Role: "assistant", Type: rolePlan})
 		case roleTodos:
 			parseTodos(in, out)
 		case roleTask:

@@ -16,7 +16,7 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	switch {
 	case p.isOutput:
 		c := format.Claim{Strength: format.Certain, Role: format.Other}
-		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= maxText && format.IsText(h.Bytes) {
+		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= format.MaxText && format.IsText(h.Bytes) {
 			c.Role, c.Root = roleOutput, p.root(h.Top())
 		}
 		return c

@@ -30,7 +30,7 @@ func isHistory(h format.Head) bool {
 }
 
 func isPaste(h format.Head) bool {
-	return path.Base(path.Dir(h.Path)) == pasteDir && pasteName.MatchString(path.Base(h.Path)) && h.Size <= maxText && format.IsText(h.Bytes)
+	return path.Base(path.Dir(h.Path)) == pasteDir && pasteName.MatchString(path.Base(h.Path)) && h.Size <= format.MaxText && format.IsText(h.Bytes)
 }
 
 // parseHistory yields the prompts as rows of their sessions. They supply title and project of a session of which nothing

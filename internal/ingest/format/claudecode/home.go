@@ -56,7 +56,7 @@ func detectHome(h format.Head) format.Claim {
 // itself, as that of $CLAUDE_CONFIG_DIR is, and has a name that the program made up.
 func isPlan(h format.Head) bool {
 	dir, name := path.Dir(h.Path), path.Base(h.Path)
-	if path.Ext(name) != ".md" || path.Base(dir) != plansDir || h.Size > maxText || len(h.Bytes) > 0 && !format.IsText(h.Bytes) {
+	if path.Ext(name) != ".md" || path.Base(dir) != plansDir || !h.IsTextFile() {
 		return false
 	}
 	return path.Base(path.Dir(dir)) == ".claude" || dir == h.Top() && planName.MatchString(name)
@@ -73,15 +73,6 @@ func planRun(file string) string {
 
 // teamRun returns the run of a team or of a named list of tasks. A team's tasks are in the list of its name.
 func teamRun(name string) string { return teamsDir + "/" + name }
-
-// parsePlan reads a plan. Its heading is its title.
-func parsePlan(in format.Input, out *format.Sink) {
-	id := planRun(in.Path)
-	if raw, ok := readText(in, out); ok {
-		out.Emit(&transcript.Run{ID: id, Named: true, Title: strings.TrimLeft(format.Title(format.LooseText(raw)), "# ")})
-		emitText(out, raw, transcript.Event{Run: id, Kind: transcript.KindMessage, Role: "assistant", Type: rolePlan})
-	}
-}
 
 // parseTodos reads a list of todos as a row of the session or sub-agent that keeps it. Lists that were worked off are empty.
 func parseTodos(in format.Input, out *format.Sink) {

@@ -1,11 +1,8 @@
 package claudecode
 
 import (
-	"errors"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
-	"github.com/txarchive/txarchive/internal/ingest/layer"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -64,29 +61,16 @@ func parseJournal(in format.Input, out *format.Sink) {
 	}
 }
 
-// maxText is the largest text file beside the transcripts, in bytes, that is indexed.
-const maxText = 16 << 20
-
 // parseText reads a file that is one text: a tool's output that was too long for the transcript, which has only its
-// beginning, or a text pasted into a prompt.
+// beginning, a text pasted into a prompt, or a plan, whose heading is its title.
 func parseText(in format.Input, out *format.Sink, e transcript.Event) {
-	if raw, ok := readText(in, out); ok {
-		out.Emit(&transcript.Run{ID: e.Run, Named: true})
-		emitText(out, raw, e)
+	if !out.TextFile(in.Reader, &e) {
+		return
 	}
-}
-
-// readText reads a file that is one text, unless it is too large.
-func readText(in format.Input, out *format.Sink) ([]byte, bool) {
-	raw, err := format.ReadAll(in.Reader, maxText)
-	if err != nil && !errors.Is(err, layer.ErrTooLarge) {
-		out.Fail(err)
+	run := &transcript.Run{ID: e.Run, Named: true}
+	if in.Role == rolePlan {
+		run.Title = format.Heading(e.Parts[0].Text)
 	}
-	return raw, err == nil
-}
-
-func emitText(out *format.Sink, raw []byte, e transcript.Event) {
-	e.Verdict, e.Origin = transcript.Uncounted, transcript.Origin{Length: int64(len(raw))}
-	e.Parts = []transcript.Part{{Text: format.LooseText(raw)}}
+	out.Emit(run)
 	out.Emit(&e)
 }

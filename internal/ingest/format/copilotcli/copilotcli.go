@@ -1,5 +1,6 @@
 // Package copilotcli reads what GitHub's Copilot CLI keeps in ~/.copilot/session-state: <session>/events.jsonl with
-// workspace.yaml beside it, and <session>.jsonl of older versions; and session-store.db, with a row for each request.
+// workspace.yaml, the plan, summaries and reports beside it, and <session>.jsonl of older versions; and session-store.db, with a row for
+// each request.
 //
 // Producer: versions 0.0.420 to 1.0.34 and 1.0.95 were seen, of 1.0.67 to 1.0.91 only pieces; for session-store.db (schema 8,
 // versions 1.0.73 to 1.0.91) the source is several readers of it, which agree. Checked in November 2026. Layout and counting:
@@ -43,16 +44,20 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 12 }
+func (copilot) Version() int { return 13 }
 
 // The roles of the files.
 const (
-	roleEvents    = "events"
-	roleWorkspace = "workspace" // workspace.yaml
-	roleEditor    = "editor"    // vscode.metadata.json
-	roleStore     = "store"     // session-store.db
-	roleUsage     = "usage"     // the requests of one session, from session-store.db
-	roleOutput    = "output"    // what "copilot -p --output-format json" printed
+	roleEvents     = "events"
+	roleWorkspace  = "workspace" // workspace.yaml
+	roleEditor     = "editor"    // vscode.metadata.json
+	roleStore      = "store"     // session-store.db
+	roleUsage      = "usage"     // the requests of one session, from session-store.db
+	rolePlan       = "plan"
+	roleCheckpoint = "checkpoint" // a summary, written when the session was compacted
+	roleResearch   = "research"   // reports of /research
+	roleFile       = "file"       // what the model keeps for the session
+	roleOutput     = "output"     // what "copilot -p --output-format json" printed
 )
 
 // Places returns where Copilot CLI keeps its files. Only the sessions are a root: configuration and tokens beside
@@ -77,6 +82,8 @@ func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.storedRequests()
 		case roleOutput:
 			p.output()
+		case rolePlan, roleCheckpoint, roleResearch, roleFile:
+			p.product()
 		}
 	}
 }
@@ -88,6 +95,8 @@ func (copilot) Text(role string, raw []byte, part int) (string, error) {
 		return string(raw), nil
 	case roleUsage:
 		return "", nil
+	case rolePlan, roleCheckpoint, roleResearch, roleFile:
+		return format.LooseText(raw), nil
 	}
 	return format.TextOf(role, raw, pieceText)
 }

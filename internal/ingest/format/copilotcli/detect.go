@@ -22,10 +22,14 @@ var sessionID = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // Detect claims the files of session-state by their place, and sessions elsewhere by their first lines.
 func (copilot) Detect(h format.Head) format.Claim {
+	if (copilot{}).Withholds(h) {
+		return format.Claim{Strength: format.Certain, Skip: true}
+	}
+	if claim := detectProduct(h); claim.Strength != format.None {
+		return claim
+	}
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
-	case copilot{}.Withholds(h):
-		return format.Claim{Strength: format.Certain, Skip: true}
 	case name == storeName && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true}
 	case name == usageFile && path.Base(path.Dir(dir)) == storeName && format.FirstTable(h.Bytes) == "usage":
