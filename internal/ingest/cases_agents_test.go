@@ -81,6 +81,7 @@ var casesOfAgents = map[string]caseTotals{
 	"codex/unnamed-turns": {Runs: 2, Conversations: 2, Links: 1, User: 2, Assistant: 3,
 		Requests: 3, Input: 230, Output: 60, CacheRead: 110},
 	"gemini-cli/bare":     {Conversations: 4, Links: 4, Problems: 2, User: 3, Assistant: 3, Requests: 3, Input: 15, Output: 6},
+	"gemini-cli/beside":   {Runs: 1, Conversations: 1, User: 1},
 	"gemini-cli/document": {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Requests: 1, Input: 7, Output: 3},
 	"gemini-cli/log": {Runs: 2, Conversations: 2, Problems: 3, User: 5, Assistant: 3, Reasoning: 2, Calls: 5, Results: 4, System: 3,
 		Requests: 4, Input: 722, Output: 101, CacheRead: 2300},

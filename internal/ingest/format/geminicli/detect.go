@@ -21,6 +21,9 @@ var qwenModel = lazyregexp.New(`"model"\s*:\s*"(qwen|coder-model|vision-model)`)
 func (g gemini) Detect(h format.Head) format.Claim {
 	claim := g.detect(h)
 	if claim.Strength == format.None {
+		claim = detectBeside(h)
+	}
+	if claim.Strength == format.None {
 		return detectOutput(h)
 	}
 	if claim.Strength != format.None && (strings.Contains("/"+h.Path, "/.qwen/") || qwenModel.MatchString(string(h.Bytes))) {

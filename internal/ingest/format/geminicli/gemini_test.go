@@ -23,3 +23,11 @@ func FuzzOutput(f *testing.F) { formattest.Fuzz(f, New(), roleOutput, "runs/answ
 
 // TestGrowth excepts saved output of messages in pieces, the last of which grows.
 func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "mend.log", "shelf") }
+
+func FuzzSaved(f *testing.F) {
+	formattest.Fuzz(f, New(), roleSaved, ".gemini/tmp/shop/checkpoint-x.json")
+}
+
+func FuzzShell(f *testing.F) {
+	formattest.Fuzz(f, New(), roleShell, ".gemini/tmp/shop/shell_history")
+}

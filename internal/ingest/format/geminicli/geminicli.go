@@ -1,6 +1,7 @@
 // Package geminicli reads the sessions of Google's Gemini CLI below ~/.gemini/tmp/<project>: chats/session-*.json (one
 // document, rewritten with every change; until about version 0.40) and chats/session-*.jsonl (a log), subagents in
-// chats/<session>/, and logs.json, the prompts; and what the program has printed with -o stream-json or -o json.
+// chats/<session>/, and logs.json, the prompts; plans, long outputs of tools, chats that the user has saved and commands that they have run;
+// and what the program has printed with -o stream-json or -o json.
 //
 // Producer: versions 0.1 to 0.60 were seen; checked in November 2026 against chatRecordingService.ts of the program, and
 // for its output nonInteractiveCli.ts, stream-json-formatter.ts and uiTelemetry.ts. docs/formats/gemini-cli.md describes
@@ -41,15 +42,19 @@ var (
 func (gemini) Name() string { return "gemini-cli" }
 
 // Version counts changes of what Parse yields.
-func (gemini) Version() int { return 6 }
+func (gemini) Version() int { return 7 }
 
 // The roles of the files.
 const (
-	roleDocument = "session"
-	roleLog      = "session-log"
-	rolePrompts  = "prompts" // logs.json
-	roleStream   = "stream"  // what "gemini -o stream-json" prints
-	roleOutput   = "output"  // what "gemini -o json" prints
+	roleDocument   = "session"
+	roleLog        = "session-log"
+	rolePrompts    = "prompts" // logs.json
+	rolePlan       = "plan"
+	roleToolOutput = "tool-output"
+	roleSaved      = "checkpoint" // what /chat save has saved
+	roleShell      = "shell_history"
+	roleStream     = "stream" // what "gemini -o stream-json" prints
+	roleOutput     = "output" // what "gemini -o json" prints
 )
 
 // Places returns the directories where the program keeps its files. GEMINI_CLI_HOME replaces the home directory, not
@@ -70,6 +75,10 @@ func (gemini) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.log()
 		case rolePrompts:
 			p.prompts()
+		case rolePlan, roleToolOutput, roleShell:
+			p.text()
+		case roleSaved:
+			p.saved()
 		case roleStream:
 			p.stream()
 		case roleOutput:
@@ -85,6 +94,10 @@ func (gemini) Text(role string, raw []byte, _ int) (string, error) {
 		return linesText(raw), nil
 	case roleOutput:
 		return format.TextOf(role, raw, streamText)
+	case rolePlan, roleToolOutput, roleShell:
+		return format.LooseText(raw), nil
+	case roleSaved:
+		return format.TextOf(role, raw, savedText)
 	}
 	return format.TextOf(role, raw, pieceText)
 }
