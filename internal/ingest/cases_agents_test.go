@@ -221,6 +221,7 @@ var casesOfAgents = map[string]caseTotals{
 		Requests: 3, Input: 1200, Output: 34, Cost: 80000},
 	"cursor/acp":     {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 2, Calls: 1, Results: 1, System: 2},
 	"cursor/chat":    {Runs: 1, Conversations: 1, User: 4, Assistant: 1, Reasoning: 2, Calls: 1, Results: 1, System: 2},
+	"cursor/plans":   {},
 	"cursor/between": {Runs: 2, Conversations: 2, User: 1, Assistant: 1, Results: 1},
 	"cursor/both":    {Runs: 2, Conversations: 2, User: 2, Assistant: 3, Calls: 1, Results: 1},
 	"amp/patch":      {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 2, Results: 2, Requests: 2, Input: 950, Output: 45, CacheRead: 1100},

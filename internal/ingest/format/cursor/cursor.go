@@ -44,7 +44,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 10 }
+func (cursor) Version() int { return 11 }
 
 // The roles of the files.
 const (
@@ -56,6 +56,7 @@ const (
 	roleStore      = "store"      // store.db
 	roleRows       = "rows"       // rows of one composer, from state.vscdb
 	roleChat       = "chat"       // rows of store.db
+	rolePlan       = "plan"       // what plan mode has written
 	roleStream     = "stream"     // saved output of the command line program
 )
 
@@ -65,7 +66,7 @@ func (cursor) Places() []format.Place {
 	var all []format.Place
 	for _, dir := range []string{"~/.cursor", "$CURSOR_CONFIG_DIR", "$XDG_CONFIG_HOME/cursor"} {
 		all = append(all, format.Place{Name: "cursor", Path: dir + "/projects"}, format.Place{Name: "cursor", Path: dir + "/chats"},
-			format.Place{Name: "cursor", Path: dir + "/" + acpDir})
+			format.Place{Name: "cursor", Path: dir + "/" + acpDir}, format.Place{Name: "cursor", Path: dir + "/" + plansDir})
 	}
 	all = append(all, format.Place{Name: "cursor", Path: "$CURSOR_DATA_DIR/projects"})
 	for _, home := range format.ConfigHomes {
@@ -91,6 +92,8 @@ func (cursor) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.rows()
 		case roleChat:
 			p.chat()
+		case rolePlan:
+			p.plan()
 		case roleStream:
 			p.stream()
 		}
@@ -103,6 +106,8 @@ func (cursor) Text(role string, raw []byte, _ int) (string, error) {
 	switch role {
 	case rolePlain:
 		return plainText(string(raw)), nil
+	case rolePlan:
+		return format.LooseText(raw), nil
 	case roleStream:
 		return streamText(raw)
 	}

@@ -113,3 +113,5 @@ func TestProject(t *testing.T) {
 		}
 	}
 }
+
+func FuzzPlan(f *testing.F) { formattest.Fuzz(f, New(), rolePlan, ".cursor/plans/x_0badcafe.plan.md") }

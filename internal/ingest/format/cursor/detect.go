@@ -44,6 +44,8 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Likely, Role: rolePlain}
 	case path.Ext(name) == ".txt" && isToolOutput(dir, h.Top()):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
+	case isPlan(h):
+		return format.Claim{Strength: format.Certain, Role: rolePlan}
 	case isOutput(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleStream, Log: true}
 	case path.Ext(name) == ".ndjson":
