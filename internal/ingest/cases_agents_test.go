@@ -130,6 +130,7 @@ var casesOfAgents = map[string]caseTotals{
 	"copilot-vscode/debug": {Runs: 1, Conversations: 1, Problems: 2, User: 3, Assistant: 3,
 		Requests: 6, Input: 7207, Output: 113, CacheRead: 900},
 	"copilot-vscode/broken": {Runs: 3, Conversations: 3, Problems: 5, User: 3, Assistant: 2},
+	"opencode/beside":       {Runs: 1, Conversations: 1, Calls: 1, Results: 1},
 	"opencode/both":         {Runs: 1, Conversations: 1, Calls: 3, Results: 1, Requests: 1, Input: 3, Output: 5, CacheRead: 2, Cost: 250000},
 	"opencode/cost":         {Requests: 1, Cost: 250000},
 	"opencode/early":        {Runs: 1, Conversations: 1, User: 1},

@@ -96,6 +96,15 @@ func TestOutlookDoomed(t *testing.T) {
 			s.write(".claude/projects/"+session(1), claudeLine)
 			s.touch(".claude/projects/"+session(1), now)
 		}, 1},
+		"opencode, 7 days": {func(s *tree) {
+			for i, days := range []int{6, 7, 8} {
+				name := fmt.Sprintf("opencode/tool-output/tool_9a5b3c00000%d0123456789abcd", i)
+				s.write(name, "a long output\n")
+				s.touch(name, old(days))
+			}
+			s.write("opencode/plans/1793696400000-calm-loom.md", "# Loom\n")
+			s.touch("opencode/plans/1793696400000-calm-loom.md", old(40))
+		}, 2},
 		"leslie, 50 of a thread": {func(s *tree) {
 			for i := range 53 {
 				name := fmt.Sprintf("shop/.leslie/threads/thread-1/.meta/transcripts/20260210-%04d-task.txt", i)

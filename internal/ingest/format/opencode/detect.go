@@ -16,6 +16,9 @@ var databaseName = lazyregexp.New(`^(opencode|kilo|mimocode)(-[A-Za-z0-9._-]+)?\
 // Detect claims the records of the tree by place and content, databases by name or schema, originals
 // exported from one, and saved output under any name. Only storage is a root: credentials, logs and snapshots lie beside it.
 func (opencode) Detect(h format.Head) format.Claim {
+	if claim := detectBeside(h); claim.Strength != format.None {
+		return claim
+	}
 	claim := detectFile(h)
 	if claim.Strength == format.None && isStream(h.Bytes) {
 		return format.Claim{Strength: format.Likely, Role: roleStream, Log: true}

@@ -1,6 +1,6 @@
 // Package opencode reads the sessions in OpenCode's data directory: a tree of JSON files, storage/session, message and
 // part, one file per record (up to 1.1), and the SQLite database that took over its records with their ids (from 1.2); and
-// what "opencode run --format json" has printed, which are the same parts.
+// what "opencode run --format json" has printed, which are the same parts. Beside them it reads plans and long outputs of tools.
 //
 // Producer: checked in November 2026 against OpenCode's session store of 0.4 to 1.3, and what it prints against run.ts (version 1)
 // and noninteractive.ts (version 2); Kilo Code 7 has the same database, and so has Z Code (checked against its repositories/messages.ts,
@@ -39,7 +39,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 11 }
+func (opencode) Version() int { return 12 }
 
 // The roles of the files.
 const (
@@ -49,12 +49,14 @@ const (
 	roleDatabase = "database"
 	roleRows     = "rows"   // rows of one session or message, from a database
 	roleExport   = "export" // what "opencode export" writes: a session with all of its messages
+	roleOutput   = "tool-output"
+	rolePlan     = "plan"
 	roleStream   = "stream" // what "opencode run --format json" prints
 )
 
 // Places returns where OpenCode, Kilo Code 7, MiMo Code and Z Code keep their files.
 func (opencode) Places() []format.Place {
-	const deletes = "sessions that are deleted, messages that are reverted, old tool output (compaction.prune)"
+	const deletes = "sessions that are deleted, messages that are reverted, old tool output (compaction.prune); long outputs of tools after 7 days"
 	places := format.Place{Name: "opencode", Deletes: deletes}.At("~/.local/share/opencode", "$XDG_DATA_HOME/opencode", "$OPENCODE_DB")
 	places = append(places, format.Place{Name: "kilo", Deletes: deletes}.At("~/.local/share/kilo", "$XDG_DATA_HOME/kilo", "$KILO_DB")...)
 	places = append(places, format.Place{Name: "mimocode", Deletes: deletes}.At("~/.local/share/mimocode", "$XDG_DATA_HOME/mimocode", "$MIMOCODE_HOME/data", "$MIMOCODE_DB")...)
@@ -72,6 +74,9 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleRows:
 			p.rank, p.statesFree, p.inclusive = rankRows, isKilo(in.Path), isZCode(in.Path)
 			p.rows()
+			return
+		case roleOutput, rolePlan:
+			p.beside()
 			return
 		case roleStream:
 			p.rank = rankStream
@@ -96,6 +101,9 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text returns the text of one part of an event.
 func (opencode) Text(role string, raw []byte, _ int) (string, error) {
+	if role == roleOutput || role == rolePlan {
+		return format.LooseText(raw), nil
+	}
 	return format.TextOf(role, raw, pieceText)
 }
 

@@ -183,3 +183,7 @@ func TestZCodeInput(t *testing.T) {
 		}
 	}
 }
+
+func FuzzPlan(f *testing.F) {
+	formattest.Fuzz(f, New(), rolePlan, "opencode/plans/1793696400000-brave-loom.md")
+}

@@ -186,6 +186,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	result.Output = r.Parts[0].Length
 	r.Parts[0].Result = result
 	p.Emit(r)
+	p.linkOutput(t.session, t.msg, state.Get("metadata"))
 }
 
 // retractResult takes back the result of a call that a file of the tree may have stated: the part in the database outranks it.
