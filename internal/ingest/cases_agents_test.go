@@ -167,6 +167,7 @@ var casesOfAgents = map[string]caseTotals{
 	"cline/plan": {Runs: 1, Conversations: 1, User: 2, Results: 1, System: 6, Requests: 1, Input: 500, Output: 20, CacheRead: 400, Cost: 10000},
 	"cline/task": {Runs: 1, Conversations: 1, User: 2, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3, System: 2,
 		Requests: 1, Input: 107, Output: 58, CacheRead: 300, CacheWrite: 2000, Cost: 10300},
+	"qwen-code/planned": {Runs: 1, Conversations: 1, User: 1},
 	"qwen-code/session": {Runs: 3, Conversations: 3, User: 5, Assistant: 5, Reasoning: 2, Calls: 3, Results: 3, System: 7,
 		Requests: 5, Input: 612, Output: 106, CacheRead: 1750},
 	"qwen-code/forked-agent": {Conversations: 1, Links: 1, User: 1, Assistant: 2, Reasoning: 1, System: 3, Requests: 2, Input: 1700, Output: 350, CacheRead: 400},

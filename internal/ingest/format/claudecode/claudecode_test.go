@@ -3,6 +3,7 @@ package claudecode
 import (
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 )
 
@@ -64,4 +65,24 @@ func FuzzTeam(f *testing.F) {
 
 func FuzzInbox(f *testing.F) {
 	formattest.Fuzz(f, New(), roleInbox, ".claude/teams/basket-team/inboxes/weaver.json")
+}
+
+// TestPlanOfSource recognises plans in a directory that is a source by itself, as that of $CLAUDE_CONFIG_DIR is.
+func TestPlanOfSource(t *testing.T) {
+	for _, c := range []struct {
+		file, source string
+		want         bool
+	}{
+		{"data/agent/plans/mend-the-rim.md", "data/agent/plans", true},
+		{"home/ada/.claude-work/plans/mend-the-rim.md", "home/ada/.claude-work/plans", true},
+		{"home/ada/.claude/plans/rim.md", "home/ada", true},
+		{"data/agent/plans/mend-the-rim.md", "data", false},
+		{"data/agent/plans/rim.md", "data/agent/plans", false},
+		{"home/ada/.cursor/plans/mend-the-rim.md", "home/ada/.cursor/plans", false},
+	} {
+		got := New().Detect(format.Head{Path: c.file, Dir: c.source, Size: 6, Bytes: []byte("# Rim\n")})
+		if (got.Role == rolePlan) != c.want {
+			t.Errorf("%s in %s: %+v", c.file, c.source, got)
+		}
+	}
 }

@@ -59,7 +59,9 @@ func isPlan(h format.Head) bool {
 	if path.Ext(name) != ".md" || path.Base(dir) != plansDir || !h.IsTextFile() {
 		return false
 	}
-	return path.Base(path.Dir(dir)) == ".claude" || dir == h.Top() && planName.MatchString(name)
+	home := path.Base(path.Dir(dir))
+	isOther := strings.HasPrefix(home, ".") && !strings.Contains(home, "claude") // the home of another program
+	return home == ".claude" || dir == h.Top() && planName.MatchString(name) && !isOther
 }
 
 func beginsList(head []byte) bool {

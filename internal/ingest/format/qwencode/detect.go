@@ -66,6 +66,9 @@ func (q qwen) Detect(h format.Head) format.Claim {
 
 // file claims what Qwen Code itself has written.
 func (q qwen) file(h format.Head) format.Claim {
+	if claim := detectPlanned(h); claim.Strength != format.None {
+		return claim
+	}
 	name := path.Base(h.Path)
 	p := locate(h.Path)
 	switch path.Ext(name) {

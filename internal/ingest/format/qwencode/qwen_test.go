@@ -79,3 +79,11 @@ func TestOutput(t *testing.T) {
 		}
 	}
 }
+
+func FuzzTodos(f *testing.F) {
+	formattest.Fuzz(f, own, roleTodos, ".qwen/todos/1b000000-0000-4000-8000-00000000000a.json")
+}
+
+func FuzzPlan(f *testing.F) {
+	formattest.Fuzz(f, own, rolePlan, ".qwen/plans/1b000000-0000-4000-8000-00000000000a.md")
+}

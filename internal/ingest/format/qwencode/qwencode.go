@@ -1,10 +1,11 @@
 // Package qwencode reads the sessions of Alibaba's Qwen Code below ~/.qwen/projects: <project>/chats/<session>.jsonl (moved to
 // chats/archive by Qwen Code), subagents in <project>/subagents/<session>/agent-<id>.jsonl with metadata in agent-<id>.meta.json, and the
-// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which have Gemini CLI's layout. It also reads what
+// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which have Gemini CLI's layout; and the plans and
+// todos of sessions, ~/.qwen/plans/<session>.md and ~/.qwen/todos/<session>.json. It also reads what
 // Qwen Code prints with --output-format stream-json or json, if somebody has saved it.
 //
 // Producer: files of version 0.21 were seen, of old versions none; checked in November 2026 against chatRecordingService.ts,
-// sessionService.ts and agent-transcript.ts of Qwen Code, printed output against BaseJsonOutputAdapter.ts and nonInteractiveHelpers.ts. Layout and counting: docs/formats/qwen-code.md.
+// sessionService.ts, agent-transcript.ts, storage.ts and todoWrite.ts of Qwen Code, printed output against BaseJsonOutputAdapter.ts and nonInteractiveHelpers.ts. Layout and counting: docs/formats/qwen-code.md.
 //
 // Identity: a session is a run with one conversation, identified by the sessionId of its lines, which a copy of the file keeps
 // and a branch replaces. A subagent is a run of its own, a child of the session that started it. A branch keeps the uuid and
@@ -42,13 +43,15 @@ var (
 func (qwen) Name() string { return "qwen-code" }
 
 // Version counts changes of what Parse yields.
-func (qwen) Version() int { return 8 }
+func (qwen) Version() int { return 9 }
 
 // The roles of the files. Those of old versions are roleLegacy followed by Gemini CLI's role.
 const (
 	roleSession = "session"
 	roleAgent   = "agent"
 	roleMeta    = "meta"
+	rolePlan    = "plan"
+	roleTodos   = "todos"
 	roleStream  = "stream" // saved output: a line for each message
 	roleArray   = "array"  // saved output: an array of all messages
 	roleLegacy  = "gemini-"
@@ -56,11 +59,11 @@ const (
 
 // Places returns where Qwen Code keeps its files.
 func (qwen) Places() []format.Place {
+	const orphans = "sessions whose directory was a temporary one, a day after it is gone"
 	var all []format.Place
 	for _, home := range []string{"~/.qwen", "$QWEN_HOME", "$QWEN_RUNTIME_DIR"} {
-		for _, dir := range []string{"/projects", "/tmp"} {
-			all = append(all, format.Place{Name: "qwen-code", Path: home + dir})
-		}
+		all = append(all, format.Place{Name: "qwen-code", Path: home + "/projects", Deletes: orphans})
+		all = append(all, format.Place{Name: "qwen-code"}.At(home+"/tmp", home+"/"+plansDir, home+"/"+todosDir)...)
 	}
 	return all
 }
@@ -78,6 +81,10 @@ func (q qwen) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.log()
 		case roleMeta:
 			p.meta()
+		case rolePlan:
+			p.plan()
+		case roleTodos:
+			p.todos()
 		case roleStream, roleArray:
 			p.output()
 		}
@@ -88,6 +95,9 @@ func (q qwen) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 func (q qwen) Text(role string, raw []byte, part int) (string, error) {
 	if legacy, old := strings.CutPrefix(role, roleLegacy); old {
 		return q.gemini.Text(legacy, raw, part)
+	}
+	if role == rolePlan {
+		return format.LooseText(raw), nil
 	}
 	if role == roleStream || role == roleArray {
 		return format.TextOf(role, raw, jsontext.Appended(appendPrinted))
