@@ -1,6 +1,6 @@
 // Package codex reads the files that OpenAI's Codex CLI (and its editor extensions) leave in $CODEX_HOME: rollouts, one
 // file per thread, as .jsonl or .jsonl.zst, in sessions/YYYY/MM/DD and archived_sessions; history.jsonl and
-// session_index.jsonl; and, wherever somebody saved it, what "codex exec --json" printed.
+// session_index.jsonl; what the program notes of threads, in memories; and, wherever somebody saved it, what "codex exec --json" printed.
 //
 // Producer: versions 0.1 (bare lines, May 2025) to 0.158 were seen; checked in November 2026 against the program's rollout
 // writer. docs/formats/codex.md describes layout and counting.
@@ -47,7 +47,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 15 }
+func (codex) Version() int { return 16 }
 
 // The roles of the files.
 const (
@@ -55,6 +55,8 @@ const (
 	rolePacked  = "rollout-zst"   // a rollout that the program has compressed
 	roleHistory = "history"       // history.jsonl: every prompt typed
 	roleNames   = "session-index" // session_index.jsonl: names of threads
+	roleSummary = "summary"       // of a thread, in memories/rollout_summaries
+	roleMemory  = "memory"        // of all threads, in memories
 	roleStream  = "stream"        // what codex exec --json printed
 )
 
@@ -77,6 +79,8 @@ func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.rollout(layer.Zstd(in.Reader), "zstd")
 		case roleHistory, roleNames:
 			p.history()
+		case roleSummary, roleMemory:
+			p.memory()
 		case roleStream:
 			p.stream()
 		}
@@ -88,6 +92,8 @@ func (codex) Text(role string, raw []byte, part int) (string, error) {
 	switch role {
 	case roleHistory, roleNames:
 		return format.TextOf(role, raw, historyText)
+	case roleSummary, roleMemory:
+		return format.LooseText(raw), nil
 	case roleStream:
 		return format.TextOf(role, raw, streamText)
 	}

@@ -27,3 +27,7 @@ func TestPrintedArguments(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+func FuzzSummary(f *testing.F) {
+	formattest.Fuzz(f, New(), roleSummary, ".codex/memories/rollout_summaries/kiln.md")
+}

@@ -32,6 +32,9 @@ func (codex) Detect(h format.Head) format.Claim {
 			return claim
 		}
 	}
+	if claim := detectMemory(h); claim.Strength != format.None {
+		return claim
+	}
 	switch {
 	case name == "history.jsonl" && hasObject(h.Bytes, "session_id", "ts", "text"):
 		return format.Claim{Strength: format.Likely, Role: roleHistory, Log: true}
