@@ -48,12 +48,13 @@ func outputRun(file string) string {
 	return outputsDir + "/" + name
 }
 
+// linkFile is the kind of the link from a session to such a file.
+const linkFile = "reference"
+
 // linkOutput links the session of a result to the file with all of the output.
 func (p *parser) linkOutput(session, msg string, metadata jsontext.Value) {
 	if output := outputRun(metadata.Get("outputPath").Str()); output != "" {
-		p.Emit(&transcript.Link{
-			Kind: "reference", From: transcript.RunEnd(runID(session, msg)), To: transcript.RunEnd(output), Origin: p.baseOrigin, Uncounted: true,
-		})
+		p.link(linkFile, runID(session, msg), output)
 	}
 }
 
@@ -69,7 +70,7 @@ func (p *parser) beside() {
 	if !p.TextFile(p.in.Reader, &e) {
 		return
 	}
-	run := &transcript.Run{ID: e.Run, Named: true, Started: e.Time}
+	run := &transcript.Run{ID: e.Run, Local: true, Anchor: e.Run, Anchored: true, Named: true, Started: e.Time}
 	if p.in.Role == rolePlan {
 		run.Title = format.Heading(e.Parts[0].Text)
 	}

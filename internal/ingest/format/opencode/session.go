@@ -90,10 +90,10 @@ func (p *parser) session(v jsontext.Value) {
 	p.Emit(e)
 }
 
-// link yields a link to a parent or to the origin of a fork. Both ends are runs that this file names.
+// link yields a link to a parent, to the origin of a fork, or, uncounted, to a file that a part names. Both ends are runs that this file names.
 func (p *parser) link(kind, from, to string) {
 	p.Emit(&transcript.Link{
-		Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.baseOrigin,
+		Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.baseOrigin, Uncounted: kind == linkFile,
 	})
 	for _, id := range []string{from, to} {
 		if !p.runNamed[id] {
