@@ -2,9 +2,10 @@ package geminicli
 
 import (
 	"cmp"
-	"net/url"
 	"path"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
@@ -92,10 +93,7 @@ func (p *parser) saved() {
 	if !p.readDocument() {
 		return
 	}
-	tag := strings.TrimPrefix(format.Stem(p.in.Path), "checkpoint-")
-	if decoded, err := url.PathUnescape(tag); err == nil {
-		tag = decoded
-	}
+	tag := decodeTag(strings.TrimPrefix(format.Stem(p.in.Path), "checkpoint-"))
 	p.Emit(&transcript.Run{ID: p.session, Named: true, Group: b.project, Title: format.Title(tag)})
 	messages := p.whole
 	if history := p.whole.Get("history"); history.Exists() {
@@ -117,3 +115,22 @@ func (p *parser) saved() {
 }
 
 func savedText(v jsontext.Value) string { return textOf(v.Get("parts")) }
+
+// decodeTag undoes what encodeURIComponent has done to a tag.
+func decodeTag(tag string) string {
+	var b []byte
+	for i := 0; i < len(tag); i++ {
+		if tag[i] == '%' && i+3 <= len(tag) {
+			if n, err := strconv.ParseUint(tag[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(n))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, tag[i])
+	}
+	if !utf8.Valid(b) {
+		return tag
+	}
+	return string(b)
+}

@@ -31,3 +31,13 @@ func FuzzSaved(f *testing.F) {
 func FuzzShell(f *testing.F) {
 	formattest.Fuzz(f, New(), roleShell, ".gemini/tmp/shop/shell_history")
 }
+
+func TestDecodeTag(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain", "glaze%20test": "glaze test", "%E4%BD%A0%E5%A5%BD": "你好", "100%": "100%", "%zz": "%zz", "%ff": "%ff", "a%2": "a%2",
+	} {
+		if got := decodeTag(in); got != want {
+			t.Errorf("%q gives %q, want %q", in, got, want)
+		}
+	}
+}
