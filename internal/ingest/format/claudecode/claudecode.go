@@ -2,7 +2,7 @@
 // transcripts, the metadata of sub-agents (agent-*.meta.json) and sessions (custom-title.json), the list of a project's
 // sessions (sessions-index.json), the journals of workflows, and tool outputs that were too long for a transcript. Beside
 // that directory it reads the history of all prompts (history.jsonl) and the texts pasted into them, plans, lists of todos and
-// tasks, and what teams of agents say to each other; elsewhere the desktop program's metadata of its sessions, and what headless runs printed (-p with --output-format stream-json or json; the messages
+// tasks, what teams of agents say to each other, and what /insights has found about sessions; elsewhere the desktop program's metadata of its sessions, and what headless runs printed (-p with --output-format stream-json or json; the messages
 // of the Agent SDK for TypeScript are the same).
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against the findings
@@ -54,6 +54,7 @@ const (
 	roleTask    = "task"
 	roleTeam    = "team"
 	roleInbox   = "inbox"
+	roleInsight = "insight"
 
 	roleStream   = "stream"   // what a headless run printed, a message per line
 	roleMessages = "messages" // the same as one array, or the result alone
@@ -90,6 +91,7 @@ func (claudeCode) Places() []format.Place {
 		add(home, plansDir, "plans"+aged)
 		add(home, tasksDir, "tasks"+aged)
 		add(home, todosDir, "")
+		add(home, insightsDir, "")
 		add(home, teamsDir, "teams are deleted when their lead dissolves them")
 	}
 	// OpenClaude is a fork that writes the same transcripts.
@@ -143,6 +145,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			parseTeam(in, out)
 		case roleInbox:
 			parseInbox(in, out)
+		case roleInsight:
+			parseInsight(in, out)
 		case rolePaste:
 			parseText(in, out, transcript.Event{Run: pasteDir, Kind: transcript.KindMessage, Role: "user", Type: rolePaste})
 		}

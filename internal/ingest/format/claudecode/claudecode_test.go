@@ -86,3 +86,7 @@ func TestPlanOfSource(t *testing.T) {
 		}
 	}
 }
+
+func FuzzInsight(f *testing.F) {
+	formattest.Fuzz(f, New(), roleInsight, ".claude/usage-data/facets/0a000000-0000-4000-8000-00000000000a.json")
+}

@@ -18,6 +18,8 @@ const (
 	todosDir = "todos" // <session>-agent-<agent>.json: lists of older versions
 	tasksDir = "tasks" // <session or team>/<n>.json: tasks of newer versions
 	teamsDir = "teams" // <team>/config.json, <team>/inboxes/<member>.json
+
+	insightsDir = "usage-data" // session-meta/<session>.json, facets/<session>.json: what /insights has found about sessions
 )
 
 var (
@@ -46,6 +48,9 @@ func detectHome(h format.Head) format.Claim {
 	case path.Base(path.Dir(parent)) == teamsDir && path.Base(dir) == "inboxes" && path.Ext(name) == ".json" && beginsList(h.Bytes) &&
 		(format.HasKeys(h.Bytes, "from", "text") || !bytes.ContainsRune(h.Bytes, '{')):
 		claim.Role = roleInbox
+	case path.Base(parent) == insightsDir && path.Ext(name) == ".json" && format.IsUUID(format.Stem(name)) &&
+		format.MayHave(h.Bytes, `"first_prompt"`, `"underlying_goal"`, `"brief_summary"`):
+		claim.Role = roleInsight
 	default:
 		return format.Claim{}
 	}
@@ -163,6 +168,36 @@ var inboxText = jsontext.Appended(func(dst []byte, v jsontext.Value) []byte {
 			value = inner
 		}
 		dst = jsontext.AppendStrings(dst, value)
+	}
+	return dst
+})
+
+// parseInsight reads what /insights has found about a session, whose transcript may be gone by now.
+func parseInsight(in format.Input, out *format.Sink) {
+	id := format.Stem(in.Path)
+	doc, at := out.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(id, pr) })
+	if !doc.Exists() {
+		return
+	}
+	started, rank := doc.Get("start_time").Time(), transcript.RankHistory
+	prompt := doc.Get("first_prompt").Str()
+	if prompt == "" {
+		rank--
+	}
+	out.Emit(&transcript.Run{
+		ID: id, Rank: rank, Named: true, Project: doc.Get("project_path").Str(), Started: started,
+		Title: shorten(cmp.Or(prompt, doc.Get("underlying_goal").Str())),
+	})
+	out.Emit(&transcript.Event{
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleInsight, Time: started, Origin: at,
+		Parts: []transcript.Part{{Text: insightText(doc)}},
+	})
+}
+
+// insightText returns what is in words. The rest is counts and times.
+var insightText = jsontext.Appended(func(dst []byte, v jsontext.Value) []byte {
+	for _, key := range []string{"first_prompt", "underlying_goal", "brief_summary", "outcome", "friction_detail"} {
+		dst = jsontext.AppendStrings(dst, v.Get(key))
 	}
 	return dst
 })

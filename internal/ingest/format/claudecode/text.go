@@ -22,6 +22,8 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 		return format.TextOf(role, raw, listText)
 	case roleInbox:
 		return format.TextOf(role, raw, inboxText)
+	case roleInsight:
+		return format.TextOf(role, raw, insightText)
 	}
 	v, err := jsontext.Parse(jsontext.TrimBOM(raw))
 	if err != nil {
