@@ -101,6 +101,7 @@ var casesOfAgents = map[string]caseTotals{
 	"gemini-cli/twice":        {Runs: 1, Conversations: 1, User: 1, Assistant: 2, Requests: 1, Input: 5, Output: 3, CacheRead: 2},
 	"gemini-cli/unrecognised": {Problems: 4},
 	"copilot-cli/broken":      {Runs: 3, Conversations: 3, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1},
+	"copilot-cli/early":       {},
 	"copilot-cli/fork": {Runs: 2, Conversations: 3, Links: 2, User: 4, Assistant: 5, Reasoning: 1, Calls: 1, Results: 1,
 		Requests: 4, Input: 390, Output: 20},
 	"copilot-cli/inside":  {Runs: 4, Conversations: 4, Problems: 2, User: 2, Input: 7, Output: 2},

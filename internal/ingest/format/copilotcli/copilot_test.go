@@ -150,3 +150,7 @@ func TestContinues(t *testing.T) {
 func FuzzProduct(f *testing.F) {
 	formattest.Fuzz(f, New(), rolePlan, "session-state/5f5f5f5f-0000-4000-8000-000000000001/plan.md")
 }
+
+func FuzzEarly(f *testing.F) {
+	formattest.Fuzz(f, New(), roleEarly, ".copilot/history-session-state/session_x_1.json")
+}

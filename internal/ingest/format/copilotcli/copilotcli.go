@@ -2,6 +2,8 @@
 // workspace.yaml, the plan, summaries and reports beside it, and <session>.jsonl of older versions; and session-store.db, with a row for
 // each request.
 //
+// Sessions of before 0.0.342 (October 2025), in history-session-state, are read as the messages in them, which readers agree on.
+//
 // Producer: versions 0.0.420 to 1.0.34 and 1.0.95 were seen, of 1.0.67 to 1.0.91 only pieces; for session-store.db (schema 8,
 // versions 1.0.73 to 1.0.91) the source is several readers of it, which agree. Checked in November 2026. Layout and counting:
 // docs/formats/copilot-cli.md.
@@ -57,7 +59,8 @@ const (
 	roleCheckpoint = "checkpoint" // a summary, written when the session was compacted
 	roleResearch   = "research"   // reports of /research
 	roleFile       = "file"       // what the model keeps for the session
-	roleOutput     = "output"     // what "copilot -p --output-format json" printed
+	roleEarly      = "early-session"
+	roleOutput     = "output" // what "copilot -p --output-format json" printed
 )
 
 // Places returns where Copilot CLI keeps its files. Only the sessions are a root: configuration and tokens beside
@@ -80,6 +83,8 @@ func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.editor()
 		case roleUsage:
 			p.storedRequests()
+		case roleEarly:
+			p.early()
 		case roleOutput:
 			p.output()
 		case rolePlan, roleCheckpoint, roleResearch, roleFile:
@@ -97,6 +102,9 @@ func (copilot) Text(role string, raw []byte, part int) (string, error) {
 		return "", nil
 	case rolePlan, roleCheckpoint, roleResearch, roleFile:
 		return format.LooseText(raw), nil
+	}
+	if role == roleEarly {
+		return format.TextOf(role, raw, earlyText)
 	}
 	return format.TextOf(role, raw, pieceText)
 }

@@ -30,6 +30,8 @@ func (copilot) Detect(h format.Head) format.Claim {
 	}
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
+	case isEarly(h):
+		return format.Claim{Strength: format.Certain, Role: roleEarly}
 	case name == storeName && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true}
 	case name == usageFile && path.Base(path.Dir(dir)) == storeName && format.FirstTable(h.Bytes) == "usage":
