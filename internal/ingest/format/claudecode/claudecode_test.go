@@ -90,3 +90,13 @@ func TestPlanOfSource(t *testing.T) {
 func FuzzInsight(f *testing.F) {
 	formattest.Fuzz(f, New(), roleInsight, ".claude/usage-data/facets/0a000000-0000-4000-8000-00000000000a.json")
 }
+
+// TestTranscriptOfAnyName recognises a transcript by its lines, also where the name is one of a text.
+func TestTranscriptOfAnyName(t *testing.T) {
+	const line = `{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-11-01T10:00:00Z","message":{"role":"user","content":"hi"}}` + "\n"
+	for _, file := range []string{"export/chat.md", "export/chat.txt", "export/chat"} {
+		if got := New().Detect(format.Head{Path: file, Size: int64(len(line)), Bytes: []byte(line)}); got.Role != roleSession {
+			t.Errorf("%s: %+v", file, got)
+		}
+	}
+}

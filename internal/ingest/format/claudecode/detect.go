@@ -12,7 +12,7 @@ import (
 // path where the content is empty or broken: a crash may leave a run of NUL bytes between good lines.
 func (claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
-	p := placeOf(h.Path)
+	p, home := placeOf(h.Path), detectHome(h)
 	switch {
 	case p.isOutput:
 		c := format.Claim{Strength: format.Certain, Role: format.Other}
@@ -24,6 +24,8 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	case isHistory(h):
 		return format.Claim{Strength: format.Likely, Role: roleHistory, Log: true}
+	case home.Strength != format.None:
+		return home
 	case isPaste(h):
 		return format.Claim{Strength: format.Likely, Role: rolePaste}
 	case strings.HasSuffix(name, ".meta.json"):
@@ -37,10 +39,7 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: p.strength(format.Likely), Role: roleList, Root: p.root(h.Top())}
 	case isDesktop(h):
 		return format.Claim{Strength: format.Likely, Role: roleDesktop}
-	case path.Ext(name) == ".json", path.Ext(name) == ".md":
-		if claim := detectHome(h); claim.Strength != format.None {
-			return claim
-		}
+	case path.Ext(name) == ".json":
 		return detectStream(h)
 	case name == "journal.jsonl" && p.session != "":
 		return format.Claim{Strength: p.strength(format.Weak), Role: roleJournal, Root: p.root(h.Top()), Log: true}

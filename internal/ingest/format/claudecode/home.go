@@ -33,10 +33,12 @@ var (
 
 // detectHome recognises the files of these directories.
 func detectHome(h format.Head) format.Claim {
+	claim := format.Claim{Strength: format.Likely}
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	parent := path.Dir(dir)
-	claim := format.Claim{Strength: format.Likely}
-	switch {
+	switch ext := path.Ext(name); {
+	case ext != ".md" && ext != ".json":
+		return format.Claim{}
 	case isPlan(h):
 		claim.Role = rolePlan
 	case path.Base(dir) == todosDir && todosName.MatchString(name) && beginsList(h.Bytes):
@@ -45,10 +47,10 @@ func detectHome(h format.Head) format.Claim {
 		claim.Role = roleTask
 	case path.Base(parent) == teamsDir && name == "config.json" && format.HasKeys(h.Bytes, "leadAgentId", "members"):
 		claim.Role = roleTeam
-	case path.Base(path.Dir(parent)) == teamsDir && path.Base(dir) == "inboxes" && path.Ext(name) == ".json" && beginsList(h.Bytes) &&
+	case path.Base(path.Dir(parent)) == teamsDir && path.Base(dir) == "inboxes" && ext == ".json" && beginsList(h.Bytes) &&
 		(format.HasKeys(h.Bytes, "from", "text") || !bytes.ContainsRune(h.Bytes, '{')):
 		claim.Role = roleInbox
-	case path.Base(parent) == insightsDir && path.Ext(name) == ".json" && format.IsUUID(format.Stem(name)) &&
+	case path.Base(parent) == insightsDir && ext == ".json" && format.IsUUID(format.Stem(name)) &&
 		format.MayHave(h.Bytes, `"first_prompt"`, `"underlying_goal"`, `"brief_summary"`):
 		claim.Role = roleInsight
 	default:
