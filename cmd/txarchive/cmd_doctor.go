@@ -27,6 +27,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 			"    leftovers    files of interrupted commands\n" +
 			"    packs        packs missing, damaged or not indexed\n" +
 			"    sources      sources missing or not scanned recently\n" +
+			"    places       places of programs that are followed, but not there\n" +
 			"    pins         pins and holds on runs that are not here\n" +
 			"    problems     what could not be read, and why\n" +
 			"    event types  event types that no parser knows\n" +
@@ -96,6 +97,13 @@ func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor
 				}
 			}
 			return followed, err
+		},
+		Places: func(ctx context.Context) (places []string, err error) {
+			loose, err := a.ingester(store).Unfollowed(ctx, a.homeOf(""))
+			for _, f := range loose {
+				places = append(places, f.Name+": "+a.DisplayPath(f.Dir))
+			}
+			return places, err
 		},
 		Orphans: func(ctx context.Context) ([]string, error) { return a.orphanMarks(ctx, store, a.Now()) },
 		Unknown: func(ctx context.Context) ([]string, error) {

@@ -140,6 +140,16 @@ func (d *Doctor) sources(ctx context.Context, c *Check) error {
 	return nil
 }
 
+// places looks for more history of programs that are followed: an earlier version did not know the place, or the program did not use it.
+func (d *Doctor) places(ctx context.Context, c *Check) error {
+	places, err := d.Places(ctx)
+	for _, place := range places {
+		c.add(place)
+	}
+	c.conclude(Note, terminal.Plural(c.Count, "more place has", "more places have")+" history of programs that are followed", "`txarchive source add NAME` follows all of a program's")
+	return err
+}
+
 // pins looks for pins and holds on runs that are not in the archive, and so keep nothing: the run may be in packs still to come from
 // another machine, or a newer parser has given it another id.
 func (d *Doctor) pins(ctx context.Context, c *Check) error {

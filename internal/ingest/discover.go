@@ -30,7 +30,7 @@ type Found struct {
 	Format string
 	Dir    string // real path
 	Source string // the source that it belongs to, "" for none
-	Days   int    // after which the program deletes what has not changed, by its settings; 0 if it does not delete by age
+	Days   int    // after which the program deletes what has not changed, by its settings; 0 if none of them concerns that
 	// Files and Bytes count what an ingest would archive, Transcripts the files of these that the format parses. Credentials are
 	// not counted.
 	Files, Bytes, Transcripts int64
@@ -46,6 +46,24 @@ const riskDays = 7
 func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 	g.applyDefaults()
 	var all []*Found
+	for _, found := range g.places(home) {
+		if covered(all, found.Dir) {
+			continue
+		}
+		err := g.survey(ctx, found)
+		if _, excluded := errors.AsType[*source.ExcludedError](err); excluded {
+			continue // by the user
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at %s: %w", found.Dir, err)
+		}
+		all = append(all, found)
+	}
+	return all, nil
+}
+
+// places returns the default places of all formats that are there, not surveyed.
+func (g *Ingester) places(home Home) (all []*Found) {
 	for _, f := range g.Formats {
 		placed, ok := f.(format.Placed)
 		if !ok {
@@ -54,25 +72,42 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 		for _, p := range placed.Places() {
 			for _, path := range home.expand(p) {
 				dir, err := disk.RealPath(filepath.FromSlash(path))
-				if err != nil || covered(all, dir) {
+				if err != nil {
 					continue // an unreadable place counts as missing
 				}
 				if info, err := os.Stat(filepath.Join(dir, p.Holds)); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 					continue
 				}
-				found := &Found{Place: p, Format: f.Name(), Dir: dir}
-				err = g.survey(ctx, found)
-				if _, excluded := errors.AsType[*source.ExcludedError](err); excluded {
-					continue // by the user
-				}
-				if err != nil {
-					return nil, fmt.Errorf("look at %s: %w", dir, err)
-				}
-				all = append(all, found)
+				all = append(all, &Found{Place: p, Format: f.Name(), Dir: dir})
 			}
 		}
 	}
-	return all, nil
+	return all
+}
+
+// Unfollowed returns the places that are there and that no source has, or had until it was removed, of programs of which a source has another
+// place: those that an earlier version did not know, or the program did not write.
+func (g *Ingester) Unfollowed(ctx context.Context, home Home) ([]*Found, error) {
+	known, err := source.All(ctx, g.Index)
+	if err != nil {
+		return nil, err
+	}
+	var loose []*Found
+	followed := map[string]bool{}
+	for _, found := range g.places(home) {
+		has, had := false, covered(loose, found.Dir)
+		for _, s := range known {
+			below, err := filepath.Rel(s.Root, found.Dir)
+			inside := err == nil && filepath.IsLocal(below) && s.Follows(filepath.ToSlash(below))
+			if inside || isInside(s.Root, found.Dir) {
+				has, had = has || s.Removed == nil, true
+			}
+		}
+		if followed[found.Name] = followed[found.Name] || has; !had {
+			loose = append(loose, found)
+		}
+	}
+	return slices.DeleteFunc(loose, func(f *Found) bool { return !followed[f.Name] }), nil
 }
 
 // maxListing bounds the size of a file in which a program lists its directories.
@@ -159,7 +194,9 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	}
 	if cleaner, ok := g.formatNamed(found.Format).(format.Cleaner); ok {
 		for _, c := range cleaner.Cleanings() {
-			found.Days = max(found.Days, cleaning.Days(c, root.Dir))
+			if c.Setting != nil {
+				found.Days = max(found.Days, cleaning.Days(c, root.Dir))
+			}
 		}
 	}
 	var o Outlook

@@ -103,3 +103,33 @@ func TestDiscoverListed(t *testing.T) {
 	home.Env = func(string) string { return "" }
 	look(home)
 }
+
+// TestUnfollowed names places of programs that are followed elsewhere: none that a source has, had, or has a part of.
+func TestUnfollowed(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	for _, file := range []string{
+		".claude/projects/-home-ada/0e000000-0000-4000-8000-000000000001.jsonl", ".claude/plans/mend-the-rim.md", ".claude/tasks/rim/1.json", ".qwen/plans/x.md", ".codex/history.jsonl",
+	} {
+		s.write(file, "x\n")
+	}
+	look := func(want ...string) {
+		t.Helper()
+		found, err := w.Unfollowed(t.Context(), ingest.Home{Dir: s.dir, Env: func(string) string { return "" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range found {
+			rel, _ := filepath.Rel(s.dir, f.Dir)
+			got = append(got, f.Name+" "+filepath.ToSlash(rel))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("unfollowed: %q, want %q", got, want)
+		}
+	}
+	look() // no program is followed
+	w.ingest("part", filepath.Join(s.dir, ".claude", "projects", "-home-ada"), ".")
+	look("claude-code .claude/plans", "claude-code .claude/tasks")
+	w.ingest("plans", filepath.Join(s.dir, ".claude", "plans"), ".")
+	look("claude-code .claude/tasks")
+}

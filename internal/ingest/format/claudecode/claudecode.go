@@ -92,7 +92,7 @@ func (claudeCode) Places() []format.Place {
 		add(home, tasksDir, "tasks"+aged)
 		add(home, todosDir, "")
 		add(home, insightsDir, "")
-		add(home, teamsDir, "teams are deleted when their lead dissolves them")
+		add(home, teamsDir, "")
 	}
 	// OpenClaude is a fork that writes the same transcripts.
 	openClaude := format.Place{Name: "openclaude", Deletes: "transcripts" + aged}
