@@ -22,9 +22,9 @@ type beside struct {
 }
 
 // besideOf reads <home>/.gemini/tmp/<project>/[<session>/]plans/<name>.md, tool-outputs/session-<session>/<call>.txt, checkpoint-<tag>.json
-// and shell_history. Old versions of Qwen Code have the same in .qwen.
+// and shell_history. Tabnine CLI has the same in .tabnine/agent, old versions of Qwen Code in .qwen.
 func besideOf(file string) (b beside) {
-	for _, home := range []string{"/.gemini/tmp/", "/.qwen/tmp/"} {
+	for _, home := range []string{"/.gemini/tmp/", "/.tabnine/agent/tmp/", "/.qwen/tmp/"} {
 		at := strings.LastIndex("/"+file, home)
 		if at < 0 {
 			continue

@@ -68,8 +68,11 @@ func isSession(head []byte, log bool) bool {
 		return false
 	}
 	return format.HasKeys(head, "sessionId", "projectHash") ||
-		format.HasKeys(head, "messages", "id", "timestamp", "type") && (format.HasKeys(head, "gemini") || format.HasKeys(head, "lastUpdated"))
+		format.HasKeys(head, "messages", "id", "timestamp", "type") && (hasAnswer(head) || format.HasKeys(head, "lastUpdated"))
 }
+
+// hasAnswer reports whether the first bytes have the type of an answer.
+func hasAnswer(head []byte) bool { return format.HasKeys(head, "gemini") || format.HasKeys(head, "tabnine") }
 
 // hasHeader reports whether the first object of a log is a header that lacks the project.
 func hasHeader(head []byte) bool {
@@ -90,7 +93,7 @@ func hasLine(head []byte) bool {
 		case bytes.HasPrefix(line, []byte(`{"sessionId"`)), format.HasKeys(line, "sessionId") && (format.HasKeys(line, "kind") || format.HasKeys(line, "startTime") || format.HasKeys(line, "lastUpdated")):
 			return true
 		}
-		return format.HasKeys(line, "id", "type", "content") && (format.HasKeys(line, "gemini") || format.HasKeys(line, "user"))
+		return format.HasKeys(line, "id", "type", "content") && (hasAnswer(line) || format.HasKeys(line, "user"))
 	})
 }
 

@@ -42,7 +42,7 @@ var (
 func (gemini) Name() string { return "gemini-cli" }
 
 // Version counts changes of what Parse yields.
-func (gemini) Version() int { return 7 }
+func (gemini) Version() int { return 8 }
 
 // The roles of the files.
 const (
@@ -61,7 +61,8 @@ const (
 // ~/.gemini.
 func (gemini) Places() []format.Place {
 	place := format.Place{Name: "gemini-cli", Deletes: "sessions that are older, or more, than general.sessionRetention allows are deleted at start-up"}
-	return place.At("~/.gemini/tmp", "$GEMINI_CLI_HOME/.gemini/tmp")
+	return append(place.At("~/.gemini/tmp", "$GEMINI_CLI_HOME/.gemini/tmp"),
+		format.Place{Name: "tabnine", Path: "~/.tabnine/agent/tmp", Deletes: place.Deletes})
 }
 
 // Parse yields the records of one file.

@@ -72,7 +72,7 @@ func (p *parser) message(v jsontext.Value, name string) {
 		p.user(&m)
 	case m.typ == "info", m.typ == "error", m.typ == "warning":
 		p.emitMessage(&m, transcript.KindSystem, "system", "")
-	case m.typ == "gemini" || patched && m.typ == "":
+	case isAnswer(m.typ) || patched && m.typ == "":
 		p.answer(&m)
 		if m.hasEvents || patched {
 			break
@@ -80,7 +80,7 @@ func (p *parser) message(v jsontext.Value, name string) {
 		fallthrough
 	default:
 		e := p.event(&m, "", transcript.KindUnknown, "")
-		if e.Verdict = transcript.Uncounted; m.typ == "gemini" {
+		if e.Verdict = transcript.Uncounted; isAnswer(m.typ) {
 			e.Kind = transcript.KindNotice // a request without text
 		}
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}
@@ -93,6 +93,9 @@ func (p *parser) message(v jsontext.Value, name string) {
 		p.retractReplaced(&m)
 	}
 }
+
+// isAnswer reports whether a message of this type is the model's. Tabnine CLI, which is built from this program, names them after itself.
+func isAnswer(typ string) bool { return typ == "gemini" || typ == "tabnine" }
 
 // user yields a prompt, or what the program wrote in the user's role: the session's context, the summary that stands for
 // what was said before, and results of tools once more.
