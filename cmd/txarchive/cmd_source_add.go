@@ -114,11 +114,18 @@ type wantedSource struct {
 	dir, name, like string
 }
 
-// likeness returns the name that the name of a new source may be derived from.
-func (w wantedSource) likeness(source, host string) string {
-	like := cmp.Or(w.like, source)
+// likeness returns the name that the name of a new source may be derived from. A program's directories that differ in name are told apart by
+// it: claude-code, claude-code-plans.
+func (w wantedSource) likeness(known []source.Named, name, host, at string) string {
+	like := cmp.Or(w.like, name)
 	if host != "" && !strings.HasSuffix(like, "-"+host) {
 		like += "-" + host
+	}
+	if i := slices.IndexFunc(known, named(like)); i >= 0 && w.like != "" {
+		what := filepath.Base(at)
+		if filepath.Base(status.Followed(known[i].Root, known[i].Only)) != what {
+			like += "-" + strings.TrimSuffix(strings.TrimLeft(what, "."), ".jsonl")
+		}
 	}
 	return like
 }
@@ -191,7 +198,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []source
 	}
 	switch {
 	case i < 0:
-		n.Name = source.FreeName(known, w.likeness(root.Source, o.host))
+		n.Name = source.FreeName(known, w.likeness(known, root.Source, o.host, at))
 	case known[i].Removed == nil && len(known[i].Only) == 0 && root.Below != ".":
 		return nil, failure.Refused(fmt.Sprintf("%s is inside the source %q", w.dir, root.Source), "it is scanned with that source")
 	case w.name != "" && w.name != root.Source:
