@@ -155,6 +155,8 @@ var casesOfAgents = map[string]caseTotals{
 	"opencode/untitled": {Runs: 3, Conversations: 3, User: 6, System: 1},
 	"cline/apart": {Runs: 3, Conversations: 3, User: 3, Assistant: 3, Calls: 1, System: 1,
 		Requests: 3, Input: 1400, Output: 52, CacheRead: 1010, CacheWrite: 5, Cost: 22000},
+	"cline/blank": {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Calls: 1, Results: 1,
+		Requests: 1, Input: 16, Output: 5, CacheRead: 10, CacheWrite: 4, Cost: 10000},
 	"cline/nameless": {Runs: 1, Conversations: 1, User: 1, Assistant: 1},
 	"cline/left":     {Runs: 2, Conversations: 2, User: 1, Requests: 1, Cost: 250000},
 	"cline/roo": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 2, Assistant: 1, Calls: 1, System: 1,

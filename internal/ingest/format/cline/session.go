@@ -227,6 +227,9 @@ func (p *parser) classify(e *transcript.Event, part *transcript.Part, b jsontext
 		if e.Role != "user" && e.Role != "assistant" {
 			e.Kind = transcript.KindSystem
 		}
+		if e.Role == "assistant" && strings.TrimSpace(textOf(b).Str()) == "" {
+			e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted
+		}
 	case compactionSummary:
 		e.Kind, e.Role = transcript.KindCompaction, "system"
 	case "thinking", "redacted_thinking":
