@@ -57,6 +57,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/sweagent"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 	"github.com/txarchive/txarchive/internal/ingest/format/warp"
+	"github.com/txarchive/txarchive/internal/ingest/format/windsurf"
 	"github.com/txarchive/txarchive/internal/ingest/format/zed"
 	"github.com/txarchive/txarchive/internal/ingest/format/zencoder"
 )
@@ -109,6 +110,7 @@ func Formats() []format.Format {
 		junie.New(),
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
+		windsurf.New(),
 		openhands.New(),
 		mux.New(),
 		gptme.New(),
