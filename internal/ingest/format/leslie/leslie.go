@@ -43,7 +43,7 @@ const (
 func (leslie) Name() string { return "leslie" }
 
 // Version is the version of Parse.
-func (leslie) Version() int { return 6 }
+func (leslie) Version() int { return 7 }
 
 // Parse yields the records of one file. It streams worker, SDK and other logs; the rest is read whole, up to
 // format.DocumentLimit.

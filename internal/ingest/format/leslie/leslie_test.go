@@ -2,6 +2,7 @@ package leslie
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,11 +11,28 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
 func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
+// TestRowsWithoutWhiteSpace: an object that has no line feed yet gets the same row when white space follows it.
+func TestRowsWithoutWhiteSpace(t *testing.T) {
+	for role, name := range map[string]string{roleRuntime: "runtime/obj-1-2/events.ndjson", roleSDK: "logs/sdk/thread-a.ndjson"} {
+		parse := func(content string) []transcript.Record {
+			return formattest.Check(t, New(), formattest.Input{Path: ".leslie/" + name, Root: ".leslie", Role: role, Bytes: []byte(content)})
+		}
+		const object = `{"type":"assistant_text","threadId":"thread-a","text":"woven"}`
+		want := parse(object)
+		for _, more := range []string{" ", "\r", " \t\n", "\r\n"} {
+			if got := parse(object + more); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: other records of the object and %q", role, more)
+			}
+		}
+	}
+}
 
 // TestText: the name of a tool is a word of its results, too; nothing else of a marker is.
 func TestText(t *testing.T) {

@@ -117,6 +117,10 @@ func parseLog(in format.Input, s *format.Sink) {
 		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 || line.Torn && !isComplete(in.Role, line) {
 			continue
 		}
+		if in.Role != roleLog && !line.Long { // white space may follow an object later, and is no news
+			line.Bytes = bytes.TrimRight(line.Bytes, " \t\r")
+			line.Origin.Length = int64(len(line.Bytes))
+		}
 		run := file
 		if in.Role == roleRuntime {
 			run = cmp.Or(threadOf(line), file)
