@@ -136,6 +136,16 @@ func TestOutlookDoomed(t *testing.T) {
 				s.touch(name, at)
 			}
 		}, 3},
+		"windsurf, the next after 100 transcripts": {func(s *tree) {
+			for i := range 100 {
+				name := fmt.Sprintf(".windsurf/transcripts/"+uuid+".jsonl", i)
+				s.write(name, surfAsks("mend"))
+				s.touch(name, now.Add(time.Duration(i)*time.Second))
+			}
+			s.write(".windsurf/transcripts/notes.txt", "kept")
+			s.write("backup/"+fmt.Sprintf(uuid+".jsonl", 200), surfAsks("mend"))
+			s.touch("backup/"+fmt.Sprintf(uuid+".jsonl", 200), now.AddDate(-1, 0, 0))
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := newWorld(t), newTree(t)

@@ -27,7 +27,10 @@ func New() format.Format { return windsurf{} }
 
 type windsurf struct{}
 
-var _ format.Placed = windsurf{}
+var (
+	_ format.Cleaner = windsurf{}
+	_ format.Placed  = windsurf{}
+)
 
 // Name returns "windsurf".
 func (windsurf) Name() string { return "windsurf" }
