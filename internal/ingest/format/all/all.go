@@ -54,6 +54,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/openhands"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
+	"github.com/txarchive/txarchive/internal/ingest/format/reasonix"
 	"github.com/txarchive/txarchive/internal/ingest/format/sweagent"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 	"github.com/txarchive/txarchive/internal/ingest/format/warp"
@@ -105,6 +106,7 @@ func Formats() []format.Format {
 		forge.New(),
 		codebuff.New(),
 		codewhale.New(),
+		reasonix.New(),
 		zencoder.New(),
 		cortexcode.New(),
 		junie.New(),

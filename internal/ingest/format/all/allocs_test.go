@@ -24,7 +24,7 @@ func TestParsersAllocate(t *testing.T) {
 		{"antigravity", "full", "../antigravity/testdata/cli/in/.gemini/antigravity-cli/brain/a0000000-0000-4000-8000-00000000000a/.system_generated/logs/transcript_full.jsonl", 4},
 		{"codex", "rollout", "../codex/testdata/everything/in/home/.codex/sessions/2026/03/04/rollout-2026-03-04T09-00-00-019c1111-aaaa-7000-8000-000000000001.jsonl", 2},
 		{"copilot-cli", "events", "../copilotcli/testdata/session/in/home/.copilot/session-state/0b1c2d3e-0000-4000-8000-00000000000a/events.jsonl", 15},
-		{"copilot-vscode", "session-log", "../copilotvscode/testdata/log/in/Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/5e000000-0000-4000-8000-000000000002.jsonl", 21},
+		{"copilot-vscode", "session-log", "../copilotvscode/testdata/log/in/Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/5e000000-0000-4000-8000-000000000002.jsonl", 22},
 		{"continue", "log", "../continuedev/testdata/logs/in/home/.continue/dev_data/0.2.0/chatInteraction.jsonl", 5},
 		{"crush", "rows", "../crush/testdata/rows/in/home/ada/shop/.crush/crush.db/c0000000-0000-4000-8000-000000000001/messages.ndjson", 20},
 		{"cursor", "transcript", "../cursor/testdata/transcripts/in/home/.cursor/projects/home-ada-shop/agent-transcripts/aa000000-0000-4000-8000-00000000000a/aa000000-0000-4000-8000-00000000000a.jsonl", 8},
