@@ -123,6 +123,11 @@ func TestLifeReasonix(t *testing.T) {
 	l.write(fork, reasonixLines(short, dyed, reasonixAsks(12, "dye it"), reasonixSays("assistant", "redder"), reasonixAsks(70, "bleach it"), reasonixSays("assistant", "white")))
 	all.events += 2
 	l.ingestAndCheck("fork went on", all)
+	const saved = reasonixConfig + "20260802-100000.000000000-x-recovery.jsonl"
+	l.write(saved, reasonixLines(short, dyed, reasonixAsks(12, "dye it"), reasonixSays("assistant", "redder"), reasonixAsks(13, "dry it"), reasonixSays("assistant", "dry")))
+	l.write(saved+".meta", `{"id":"20260802-100000.000000000-x-recovery","parent_id":"basket","recovered":true,"recovery_reason":"conflict","created_at":"2026-08-02T10:00:00Z"}`)
+	all.runs, all.conversations, all.links, all.events = 3, 3, 2, all.events+2
+	l.ingestAndCheck("recovered", all)
 	l.remove(reasonixHome + "usage.jsonl")
 	l.remove(session)
 	l.ingestAndCheck("deleted", all)

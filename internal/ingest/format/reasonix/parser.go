@@ -31,7 +31,8 @@ type parser struct {
 	calls map[string]call   // by the ids of the model
 	named map[uint64][]call // calls that an answer has named, and that are yet to be told
 	spent map[string]int    // how often each usage was stated
-	n     int               // messages so far
+	n     int               // messages so far, or, in frames, the place of the prompt
+	at    transcript.Time   // in frames, which have no times, when the last tool of the turn was at work
 }
 
 // call is a call that results may answer.

@@ -11,30 +11,34 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve decides what of a fork is its parent's: all before the first prompt since it was made. Requests in frames get the time of the prompt before
-// them.
+// Resolve decides what of a fork is its parent's: all before the first prompt that the parent does not have. Requests in frames get the time of the
+// prompt before them.
 func (reasonix) Resolve(f *transcript.Family) {
 	format.InheritRun(f)
-	values := f.GreatestHints()
-	forked, _ := strconv.ParseInt(values[hintForked], 10, 64)
-	_, held := f.Related[values[hintParent]]
+	parents := map[int64]bool{} // when the prompts of the parent were made
+	for _, h := range f.Related[f.GreatestHints()[hintParent]] {
+		if h.Key == hintPrompt {
+			_, at, _ := promptOf(h.Value)
+			parents[at] = true
+		}
+	}
 	times := map[int64]int64{}
 	for _, c := range f.Conversations {
-		until, asked := int64(math.MaxInt64), false
+		c.CopiedUntil = 0
+		own := int64(math.MaxInt64)
 		for _, h := range c.Hints {
 			if h.Key != hintPrompt {
 				continue
 			}
-			asked = true
 			place, at, offset := promptOf(h.Value)
 			times[place] = max(times[place], at)
-			if at > forked {
-				until = min(until, offset)
+			if parents[at] {
+				c.CopiedUntil = math.MaxInt64
+			} else {
+				own = min(own, offset)
 			}
 		}
-		if c.CopiedUntil = 0; held && asked && forked > 0 {
-			c.CopiedUntil = until
-		}
+		c.CopiedUntil = min(c.CopiedUntil, own)
 	}
 	for _, u := range f.Usage {
 		if at, err := strconv.ParseInt(fmt.Sprint(u.Attributes["message"]), 10, 64); err == nil && !u.Time.Valid && times[at] > 0 {

@@ -11,7 +11,6 @@ import (
 // The keys of hints.
 const (
 	hintParent = "parent" // the session that this one is a fork of
-	hintForked = "forked" // when it was made, in milliseconds
 	hintPrompt = "prompt" // where a prompt is: its place in the list @ milliseconds @ offset in the file
 )
 
@@ -97,9 +96,6 @@ func (p *parser) fork(parent string, at transcript.Time) {
 	}
 	p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.Session), Time: at, Origin: p.Row.Origin})
 	p.Hint(p.Session, hintParent, parent, p.Row.Origin)
-	if at.Valid {
-		p.Hint(p.Session, hintForked, milliseconds(at), p.Row.Origin)
-	}
 }
 
 // titles yields the titles of sessions that were taken over from version 0.

@@ -137,26 +137,26 @@ func (p *parser) frame(v jsontext.Value) {
 		}
 	}
 	if !repeated[kind] {
-		p.Uncounted(transcript.KindNotice, kind, p.facts.Ended)
+		p.Uncounted(transcript.KindNotice, kind, p.at)
 		return
 	}
 	e := p.Event(transcript.KindNotice, "", kind, v.Get("kind"))
-	e.Run, e.Verdict, e.Time = p.Session, transcript.Uncounted, p.facts.Ended
+	e.Run, e.Verdict, e.Time = p.Session, transcript.Uncounted, p.at
 	p.Emit(e)
 }
 
-// note notes what a frame tells of those that follow: frames have no times, but tools have.
+// note notes what a frame tells of those that follow.
 func (p *parser) note(v jsontext.Value, kind string) {
 	if kind == "turn_started" {
 		p.facts.Model = v.Get("modelRef").Word()
 		if at, ok := v.Get("msgIndex").Int(); ok {
 			p.n = int(at)
 		}
-		p.facts.Ended = transcript.Time{}
+		p.at = transcript.Time{}
 	}
 	for _, key := range []string{"startedAt", "endedAt"} {
 		if at := v.Get("tool", key); at.Exists() && at.MilliTime().Valid {
-			p.facts.Ended = at.MilliTime()
+			p.at = at.MilliTime()
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (p *parser) framed(v jsontext.Value) *transcript.Usage {
 		return nil
 	}
 	p.spent[""]++
-	u.Key, u.Alias, u.Requests, u.Time = "2 "+p.Session+" "+strconv.Itoa(p.spent[""]), key, oneRequest, p.facts.Ended
+	u.Key, u.Alias, u.Requests, u.Time = "2 "+p.Session+" "+strconv.Itoa(p.spent[""]), key, oneRequest, p.at
 	u.Estimated = v.Get("estimated").Bool() == transcript.Yes
 	source := v.Get("source").Word()
 	if u.Model = v.Get("costQuote", "modelRef").Word(); u.Model == "" && (source == "" || source == "executor") {
