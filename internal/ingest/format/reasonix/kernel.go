@@ -69,7 +69,7 @@ func (p *parser) one(one piece, at transcript.Time) {
 		return
 	}
 	if one.hash == 0 {
-		one.hash = hashOf(one.typ, wordsOf(one.value))
+		one.hash = hashOf(one.typ, saidIn(one.typ, one.value))
 	}
 	id := one.key
 	if id == "" {

@@ -45,7 +45,7 @@ func (p *parser) pieces(m jsontext.Value) (all []piece) {
 			return
 		}
 		one := base
-		one.kind, one.role, one.typ, one.value, one.aside, one.hash = kind, role, typ, v, aside, hashOf(typ, wordsOf(v))
+		one.kind, one.role, one.typ, one.value, one.aside, one.hash = kind, role, typ, v, aside, hashOf(typ, saidIn(typ, v))
 		all = append(all, one)
 	}
 	switch role {
@@ -198,6 +198,21 @@ func wordsOf(v jsontext.Value) string {
 		return strings.TrimSpace(v.Str())
 	}
 	return jsontext.AllScalars(v)
+}
+
+// saidIn returns what identifies what was said: of a prompt what the user wrote, without the files and pages that it refers to, which version 0 puts behind
+// it for the model.
+func saidIn(typ string, v jsontext.Value) string {
+	words := wordsOf(v)
+	if typ != "user" {
+		return words
+	}
+	for _, head := range []string{"\n\n[Referenced files]", "\n\n[Referenced URLs]"} {
+		if i := strings.Index(words, head); i > 0 {
+			words = strings.TrimSpace(words[:i])
+		}
+	}
+	return words
 }
 
 func hashOf(typ, words string) uint64 {
