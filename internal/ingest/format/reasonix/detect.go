@@ -28,8 +28,9 @@ var configDirs = []string{".config", "Application Support", "Roaming"}
 // suffixes tell the roles of files in a directory of sessions. The first that fits holds.
 var suffixes = []struct{ suffix, role string }{
 	{".events.jsonl", roleEvents}, {".wire.jsonl", roleFrames},
-	{".conflicts.jsonl", format.Other}, {".guardian.jsonl", format.Other}, {".adjudication.jsonl", format.Other}, {".execution.jsonl", format.Other},
-	{".turns.jsonl", format.Other}, {".toolcache.jsonl", format.Other}, {".denoised.jsonl", format.Other}, {".wire.meta.json", format.Other},
+	{".conflicts.jsonl", format.Other}, {".guardian.jsonl", format.Other}, {".adjudication.jsonl", format.Other},
+	{".execution.jsonl", format.Other}, {".turns.jsonl", format.Other}, {".toolcache.jsonl", format.Other},
+	{".denoised.jsonl", format.Other}, {".wire.meta.json", format.Other},
 	{".jsonl.meta", roleBranch}, {".meta.json", roleMeta}, {".plan.json", roleState}, {".pending.json", roleState},
 	{".jsonl.bak", roleMessages}, {".jsonl", roleMessages},
 }
@@ -98,8 +99,8 @@ func (f reasonix) Detect(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// placed returns the role of a file in a home, "" if it is none of those that are read, and the directory that all of is kept. The home itself is not,
-// since it holds keys.
+// placed returns the role of a file in a home, "" if it is none of those that are read, and the directory that all of is
+// kept. The home itself is not, since it holds keys.
 func placed(home, below string) (root, role string) {
 	top, rest, _ := strings.Cut(below, "/")
 	switch {
@@ -111,13 +112,13 @@ func placed(home, below string) (root, role string) {
 		return home + "/" + archiveDir, roleArchive
 	case top == statsDir && path.Ext(below) == ".jsonl":
 		return home + "/" + statsDir, roleStats
-	case top == archiveDir || top == statsDir || strings.HasPrefix(top, sessionsDir+"-v") || strings.HasPrefix(top, "desktop-"+sessionsDir+"-v"):
+	case top == archiveDir || top == statsDir || isStore(strings.TrimPrefix(top, "desktop-")):
 		return home + "/" + top, format.Other
 	case top != sessionsDir && top != projectsDir:
 		return "", ""
 	}
 	names := strings.Split(path.Dir(below), "/")
-	at := slices.IndexFunc(names, func(name string) bool { return name == sessionsDir || strings.HasPrefix(name, sessionsDir+"-v") })
+	at := slices.IndexFunc(names, func(name string) bool { return name == sessionsDir || isStore(name) })
 	if at < 0 {
 		return "", ""
 	}
@@ -131,6 +132,9 @@ func placed(home, below string) (root, role string) {
 	}
 	return root, role
 }
+
+// isStore reports whether a directory is one of sessions in another layout.
+func isStore(name string) bool { return strings.HasPrefix(name, sessionsDir+"-v") }
 
 // isLog reports whether a file has lines of a session's log.
 func isLog(head []byte) bool {

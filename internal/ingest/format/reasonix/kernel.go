@@ -11,16 +11,20 @@ import (
 
 // kinds are the types of lines in the log of version 0. Those with KindMessage count, or are part of something that does.
 var kinds = map[string]transcript.Kind{
-	"user.message": transcript.KindMessage, "model.final": transcript.KindMessage, "tool.intent": transcript.KindMessage, "tool.result": transcript.KindMessage,
-	"session.compacted": transcript.KindMessage, "error": transcript.KindMessage,
-	"model.turn.started": transcript.KindLifecycle, "model.delta": transcript.KindNotice, "slash.invoked": transcript.KindNotice, "status": transcript.KindNotice,
-	"tool.preparing": transcript.KindLifecycle, "tool.dispatched": transcript.KindLifecycle, "tool.denied": transcript.KindNotice,
-	"tool.call": transcript.KindNotice, "tool.confirm.allow": transcript.KindNotice, "tool.confirm.deny": transcript.KindNotice,
-	"tool.confirm.always_allow": transcript.KindNotice, "effect.file.touched": transcript.KindNotice, "effect.memory.written": transcript.KindNotice,
+	"user.message": transcript.KindMessage, "model.final": transcript.KindMessage, "tool.intent": transcript.KindMessage,
+	"tool.result": transcript.KindMessage, "session.compacted": transcript.KindMessage, "error": transcript.KindMessage,
+	"model.delta": transcript.KindNotice, "slash.invoked": transcript.KindNotice, "status": transcript.KindNotice,
+	"tool.denied": transcript.KindNotice, "tool.call": transcript.KindNotice, "tool.confirm.allow": transcript.KindNotice,
+	"tool.confirm.deny": transcript.KindNotice, "tool.confirm.always_allow": transcript.KindNotice,
+	"effect.file.touched": transcript.KindNotice, "effect.memory.written": transcript.KindNotice,
 	"plan.submitted": transcript.KindNotice, "plan.step.completed": transcript.KindNotice,
-	"checkpoint.created": transcript.KindLifecycle, "checkpoint.restored": transcript.KindLifecycle, "hook.fired": transcript.KindLifecycle,
-	"policy.budget.warning": transcript.KindNotice, "policy.budget.blocked": transcript.KindNotice, "policy.escalated": transcript.KindNotice,
-	"session.opened": transcript.KindLifecycle, "capability.registered": transcript.KindLifecycle, "capability.removed": transcript.KindLifecycle,
+	"policy.budget.warning": transcript.KindNotice, "policy.budget.blocked": transcript.KindNotice,
+	"policy.escalated":   transcript.KindNotice,
+	"model.turn.started": transcript.KindLifecycle, "tool.preparing": transcript.KindLifecycle,
+	"tool.dispatched": transcript.KindLifecycle, "checkpoint.created": transcript.KindLifecycle,
+	"checkpoint.restored": transcript.KindLifecycle, "hook.fired": transcript.KindLifecycle,
+	"session.opened": transcript.KindLifecycle, "capability.registered": transcript.KindLifecycle,
+	"capability.removed": transcript.KindLifecycle,
 }
 
 // kernel yields the events of a line in the log of version 0, which calls what is said by the same words as the messages.
@@ -119,9 +123,11 @@ func (p *parser) output(v jsontext.Value, at transcript.Time) {
 	asked := p.calls[id]
 	id = cmp.Or(asked.id, id)
 	one := piece{
-		kind: transcript.KindToolResult, role: "tool", typ: "result", value: out, key: keyOf(asked.event), hash: hashOf("result", id+"\x00"+wordsOf(out)),
+		kind: transcript.KindToolResult, role: "tool", typ: "result", value: out,
+		key: keyOf(asked.event), hash: hashOf("result", id+"\x00"+wordsOf(out)),
 		result: &transcript.Result{
-			Call: id, Name: asked.name, Failed: v.Get("ok").Bool().Not(), Output: int64(out.Len()), Cut: v.Get("truncated").Bool() == transcript.Yes,
+			Call: id, Name: asked.name, Failed: v.Get("ok").Bool().Not(), Output: int64(out.Len()),
+			Cut: v.Get("truncated").Bool() == transcript.Yes,
 		},
 	}
 	if ms, ok := v.Get("durationMs").Int(); ok && ms > 0 {

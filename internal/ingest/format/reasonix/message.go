@@ -100,7 +100,8 @@ func callPiece(base piece, v, id jsontext.Value) piece {
 	return base
 }
 
-// answer returns the piece for the result of a call. It is that of the call, so that a result that was shortened later is the same one.
+// answer returns the piece for the result of a call. It is that of the call, so that a result that was shortened later is the
+// same one.
 func (p *parser) answer(base piece, m jsontext.Value) piece {
 	content, raw := m.Get("content"), m.Get("raw_content")
 	base.kind, base.role, base.typ, base.value = transcript.KindToolResult, "tool", "result", content
@@ -110,7 +111,9 @@ func (p *parser) answer(base piece, m jsontext.Value) piece {
 	id := m.Get("tool_call_id").Str()
 	asked := p.calls[id]
 	base.key, base.hash = keyOf(asked.event), hashOf("result", id+"\x00"+wordsOf(content))
-	base.result = &transcript.Result{Call: id, Name: asked.name, Output: int64(base.value.Len()), Failed: failed(m.Get("tool_execution"), content)}
+	base.result = &transcript.Result{
+		Call: id, Name: asked.name, Output: int64(base.value.Len()), Failed: failed(m.Get("tool_execution"), content),
+	}
 	if name := m.Get("name").Word(); name != "" {
 		base.result.Name = name
 	}
@@ -166,7 +169,9 @@ func (p *parser) event(one *piece, id string, at transcript.Time) *transcript.Ev
 		if input.IsString() {
 			input = input.Inside()
 		}
-		e.Parts[0].Call = &transcript.Call{ID: one.call.Str(), Name: one.name, Input: int64(one.input.Len()), Paths: pathsOf(input)}
+		e.Parts[0].Call = &transcript.Call{
+			ID: one.call.Str(), Name: one.name, Input: int64(one.input.Len()), Paths: pathsOf(input),
+		}
 	case one.result != nil:
 		e.Parts[0].Result = one.result
 	}
@@ -200,8 +205,8 @@ func wordsOf(v jsontext.Value) string {
 	return jsontext.AllScalars(v)
 }
 
-// saidIn returns what identifies what was said: of a prompt what the user wrote, without the files and pages that it refers to, which version 0 puts behind
-// it for the model.
+// saidIn returns what identifies what was said: of a prompt what the user wrote, without the files and pages that it refers
+// to, which version 0 puts behind it for the model.
 func saidIn(typ string, v jsontext.Value) string {
 	words := wordsOf(v)
 	if typ != "user" {

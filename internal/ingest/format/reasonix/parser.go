@@ -23,8 +23,8 @@ const (
 // parser is one parse of one file.
 type parser struct {
 	format.Rows
-	facts transcript.Conversation
-	begun bool // the conversation was yielded
+	facts  transcript.Conversation
+	spoken bool // the conversation was yielded
 
 	said  map[uint64]int    // how often each thing was said
 	done  map[string]bool   // the ids of events
@@ -41,7 +41,8 @@ type call struct{ id, event, name string }
 func newParser(in format.Input, yield func(transcript.Record, error) bool) *parser {
 	p := &parser{
 		Rows: format.Rows{Sink: format.Sink{Yield: yield}, AppendText: appendValue},
-		said: map[uint64]int{}, done: map[string]bool{}, calls: map[string]call{}, named: map[uint64][]call{}, spent: map[string]int{},
+		said: map[uint64]int{}, done: map[string]bool{}, calls: map[string]call{}, named: map[uint64][]call{},
+		spent: map[string]int{},
 	}
 	_, stem := split(in.Path)
 	if in.Role == roleArchive {
@@ -89,10 +90,16 @@ func (p *parser) messages(in format.Input) {
 			p.Uncounted(transcript.KindUnknown, v.Get("type").Word(), transcript.Time{})
 		}
 	})
-	if !p.Done() && p.begun {
+	if !p.Done() && p.spoken {
 		p.run()
-		p.Emit(&p.facts)
+		p.state()
 	}
+}
+
+// state yields what is known of the conversation so far.
+func (p *parser) state() {
+	c := p.facts
+	p.Emit(&c)
 }
 
 // run yields what is known of the run so far.
@@ -105,17 +112,17 @@ func (p *parser) run() {
 
 // emit yields an event of the conversation, which begins with the first.
 func (p *parser) emit(e *transcript.Event) {
-	if !p.begun {
-		p.begun = true
-		p.Emit(&p.facts)
+	if !p.spoken {
+		p.spoken = true
+		p.state()
 	}
 	e.Conversation, e.Run = conversation, p.Session
 	format.Extend(&p.facts.Started, &p.facts.Ended, e.Time)
 	p.Emit(e)
 }
 
-// record yields the messages of a record in the log of the Go versions. One that replaces them all, after a compaction or a step back, mostly repeats
-// what was said.
+// record yields the messages of a record in the log of the Go versions. One that replaces them all, after a compaction or a
+// step back, mostly repeats what was said.
 func (p *parser) record(v jsontext.Value) {
 	typ := v.Get("type").Word()
 	list := v.Get("messages")
@@ -138,7 +145,8 @@ func (p *parser) record(v jsontext.Value) {
 	p.list(typ == "replace", at, all...)
 }
 
-// list yields the events of messages. Those that replace all messages so far are, as far as they say the same, the latest of those.
+// list yields the events of messages. Those that replace all messages so far are, as far as they say the same, the latest of
+// those.
 func (p *parser) list(replaced bool, at transcript.Time, messages ...jsontext.Value) {
 	next := p.said
 	if replaced {

@@ -1,16 +1,19 @@
-// Package reasonix reads the sessions of Reasonix, a coding agent for DeepSeek: those of version 0, in TypeScript, and those of the later
-// versions, in Go, in a directory sessions of their home and in one for each project.
+// Package reasonix reads the sessions of Reasonix, a coding agent for DeepSeek: those of version 0, in TypeScript, and those
+// of the later versions, in Go, in a directory sessions of their home and in one for each project.
 //
-// Producer: checked in November 2026 against esengine/DeepSeek-Reasonix (src/memory/session.ts, src/core/events.ts and eventize.ts,
-// src/telemetry/usage.ts; internal/agent, internal/store, internal/provider, internal/stats, internal/eventwire, internal/serve,
-// internal/config/paths.go, internal/migration), and four readers, among them vshulcz/deja-vu. Layout and counting: docs/formats/reasonix.md.
+// Producer: checked in November 2026 against esengine/DeepSeek-Reasonix (src/memory/session.ts, src/core/events.ts and
+// eventize.ts, src/telemetry/usage.ts; internal/agent, internal/store, internal/provider, internal/stats, internal/eventwire,
+// internal/serve, internal/config/paths.go, internal/migration), and four readers, among them vshulcz/deja-vu. Layout and
+// counting: docs/formats/reasonix.md.
 //
-// Identity: a session is a run with one conversation; it is called by the name of its files. The messages are in up to three files (a list, its
-// backup, a log), which are rewritten and copied to other directories. So all files together make up the conversation: what is said is identified
-// by its words, and by how many times they were said before. Only the Go versions state a time in messages, and only in some.
+// Identity: a session is a run with one conversation; it is called by the name of its files. The messages are in up to three
+// files (a list, its backup, a log), which are rewritten and copied to other directories. So all files together make up the
+// conversation: what is said is identified by its words, and by how many times they were said before. Only the Go versions
+// state a time in messages, and only in some.
 //
-// Usage: version 0 writes a request to the log of the session and to a ledger of all sessions, without an id: its numbers identify it. The Go
-// versions write it to a ledger for each day, which names no session, and some to the frames of a session, which have no time.
+// Usage: version 0 writes a request to the log of the session and to a ledger of all sessions, without an id: its numbers
+// identify it. The Go versions write it to a ledger for each day, which names no session, and some to the frames of a
+// session, which have no time.
 package reasonix
 
 import (
@@ -52,8 +55,8 @@ const (
 	roleStats    = "stats"    // those of the Go versions in a day
 )
 
-// Places returns where the program keeps its files: in its home, in the directories of settings that were its home before, and elsewhere if the
-// user has moved it. The home itself also holds keys.
+// Places returns where the program keeps its files: in its home, in the directories of settings that were its home before,
+// and elsewhere if the user has moved it. The home itself also holds keys.
 func (reasonix) Places() []format.Place {
 	homes := []string{"~/.reasonix", "$REASONIX_HOME", "$REASONIX_STATE_HOME"}
 	for _, config := range format.ConfigHomes {
@@ -61,8 +64,10 @@ func (reasonix) Places() []format.Place {
 	}
 	var all []format.Place
 	for _, home := range homes {
-		all = append(all, format.Place{Name: "reasonix"}.At(home+"/sessions", home+"/projects", home+"/archive", home+"/stats")...)
-		all = append(all, format.Place{Name: "reasonix", Path: home + "/usage.jsonl", Deletes: "after a year, once the file is large"})
+		place := format.Place{Name: "reasonix"}
+		all = append(all, place.At(home+"/"+sessionsDir, home+"/"+projectsDir, home+"/"+archiveDir, home+"/"+statsDir)...)
+		place.Path, place.Deletes = home+"/"+ledgerName, "after a year, once the file is large"
+		all = append(all, place)
 	}
 	return all
 }

@@ -23,7 +23,8 @@ func FuzzBranch(f *testing.F) { formattest.Fuzz(f, New(), roleBranch, testDir+"s
 
 func TestDetect(t *testing.T) {
 	const home, config = "home/.reasonix", "home/.config/reasonix"
-	const native = `{"schema_version":1,"type":"replace","revision":1,"messages":[{"role":"user","content":"weave"}],"created_at":"2026-08-02T08:00:00Z"}` + "\n"
+	const native = `{"schema_version":1,"type":"replace","revision":1,"messages":[{"role":"user","content":"weave"}]}` + "\n"
+	const slug, roaming = "/projects/-home-ada-basket", "Users/Ada/AppData/Roaming/reasonix/sessions"
 	const kernel = `{"id":1,"ts":"2026-05-02T08:00:00.000Z","turn":1,"type":"user.message","text":"weave"}` + "\n"
 	claim := func(role, root string) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: role, Root: root}
@@ -49,16 +50,16 @@ func TestDetect(t *testing.T) {
 		{testDir + "subagents/sa_1.jsonl", "", log(roleMessages, home+"/sessions")},
 		{testDir + "subagents/sa_1.meta.json", "{}", claim(roleAgent, home+"/sessions")},
 		{testDir + "s.ckpt/turn-1.json", "{}", claim(format.Other, home+"/sessions")},
-		{home + "/projects/-home-ada-basket/sessions/s.jsonl", "", log(roleMessages, home+"/projects/-home-ada-basket/sessions")},
-		{home + "/projects/-home-ada-basket/sessions-v4/x/events.frames", "RX4F", claim(format.Other, home+"/projects/-home-ada-basket/sessions-v4")},
-		{home + "/projects/-home-ada-basket/memory/MEMORY.md", "", format.Claim{}},
+		{home + slug + "/sessions/s.jsonl", "", log(roleMessages, home+slug+"/sessions")},
+		{home + slug + "/sessions-v4/x/events.frames", "RX4F", claim(format.Other, home+slug+"/sessions-v4")},
+		{home + slug + "/memory/MEMORY.md", "", format.Claim{}},
 		{home + "/desktop-sessions-v5/by-id/x/header.json", "{}", claim(format.Other, home+"/desktop-sessions-v5")},
 		{home + "/archive/20260802-080000.000.jsonl", "", log(roleArchive, home+"/archive")},
 		{home + "/stats/2026-08-02.jsonl", "", log(roleStats, home+"/stats")},
 		{home + "/stats/.append.lock", "", skip},
 		{home + "/usage.jsonl", "", log(roleLedger, "")},
 		{config + "/sessions/s.jsonl", "", log(roleMessages, config+"/sessions")},
-		{"Users/Ada/AppData/Roaming/reasonix/sessions/s.events.jsonl", "", log(roleEvents, "Users/Ada/AppData/Roaming/reasonix/sessions")},
+		{roaming + "/s.events.jsonl", "", log(roleEvents, roaming)},
 		{"data/reasonix/sessions/s.jsonl", "", likely(roleMessages)},
 		{"data/reasonix/sessions/s.jsonl.meta", "{}", format.Claim{}},
 		{"moved/s.events.jsonl", native, likely(roleEvents)},

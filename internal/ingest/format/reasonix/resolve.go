@@ -11,8 +11,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve decides what of a fork is its parent's: all before the first prompt that the parent does not have. Requests in frames get the time of the
-// prompt before them.
+// Resolve decides what of a fork is its parent's: all before the first prompt that the parent does not have. Requests in
+// frames get the time of the prompt before them.
 func (reasonix) Resolve(f *transcript.Family) {
 	format.InheritRun(f)
 	parents := map[int64]bool{} // when the prompts of the parent were made
@@ -41,7 +41,8 @@ func (reasonix) Resolve(f *transcript.Family) {
 		c.CopiedUntil = min(c.CopiedUntil, own)
 	}
 	for _, u := range f.Usage {
-		if at, err := strconv.ParseInt(fmt.Sprint(u.Attributes["message"]), 10, 64); err == nil && !u.Time.Valid && times[at] > 0 {
+		at, err := strconv.ParseInt(fmt.Sprint(u.Attributes["message"]), 10, 64)
+		if err == nil && !u.Time.Valid && times[at] > 0 {
 			u.Time = timestamp.UnixMilli(times[at])
 		}
 	}

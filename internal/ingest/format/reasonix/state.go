@@ -45,7 +45,8 @@ func (p *parser) document(in format.Input) {
 // meta yields what version 0 notes about a session. The sums in it are those of the ledger.
 func (p *parser) meta(v jsontext.Value) {
 	run := &transcript.Run{
-		ID: p.Session, Named: true, Rank: rankMeta, Title: format.Title(v.Get("summary").Str()), Project: v.Get("workspace").Str(), Branch: v.Get("branch").Str(),
+		ID: p.Session, Named: true, Rank: rankMeta, Title: format.Title(v.Get("summary").Str()),
+		Project: v.Get("workspace").Str(), Branch: v.Get("branch").Str(),
 	}
 	run.Attributes.Set("imported_from", v.Get("importedSource").Str())
 	p.Emit(run)
@@ -61,8 +62,8 @@ func (p *parser) branch(v jsontext.Value) {
 		}
 	}
 	run := &transcript.Run{
-		ID: p.Session, Named: true, Rank: rankBranch, Title: title, Project: v.Get("workspace_root").Str(), Model: v.Get("model").Word(),
-		Started: created, Ended: v.Get("updated_at").Time(), Child: p.facts.Child,
+		ID: p.Session, Named: true, Rank: rankBranch, Title: title, Child: p.facts.Child,
+		Project: v.Get("workspace_root").Str(), Model: v.Get("model").Word(), Started: created, Ended: v.Get("updated_at").Time(),
 	}
 	run.Attributes.Set("mode", v.Get("mode").Str())
 	run.Attributes.Set("recovered", v.Get("recovery_reason").Str())
@@ -77,13 +78,13 @@ func (p *parser) branch(v jsontext.Value) {
 func (p *parser) agent(v jsontext.Value) {
 	started := v.Get("createdAt").Time()
 	run := &transcript.Run{
-		ID: p.Session, Named: true, Child: true, Rank: rankBranch, Agent: v.Get("name").Str(), Model: v.Get("model").Word(), Status: v.Get("status").Word(),
-		Project: v.Get("workspaceRoot").Str(), Started: started, Ended: v.Get("updatedAt").Time(),
+		ID: p.Session, Named: true, Child: true, Rank: rankBranch, Agent: v.Get("name").Str(), Status: v.Get("status").Word(),
+		Project: v.Get("workspaceRoot").Str(), Model: v.Get("model").Word(), Started: started, Ended: v.Get("updatedAt").Time(),
 	}
 	run.Attributes.Set("kind", v.Get("kind").Word())
 	p.Emit(run)
 	if parent := v.Get("parentSession").Str(); parent != "" && parent != p.Session {
-		link := &transcript.Link{Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.Session), Time: started, Origin: p.Row.Origin}
+		link := p.link("parent", parent, started)
 		link.Attributes.Set("call", v.Get("parentToolCallId").Str())
 		p.Emit(link)
 	}
@@ -94,8 +95,14 @@ func (p *parser) fork(parent string, at transcript.Time) {
 	if parent == "" || parent == p.Session {
 		return
 	}
-	p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(parent), To: transcript.RunEnd(p.Session), Time: at, Origin: p.Row.Origin})
+	p.Emit(p.link("fork", parent, at))
 	p.Hint(p.Session, hintParent, parent, p.Row.Origin)
+}
+
+func (p *parser) link(kind, from string, at transcript.Time) *transcript.Link {
+	return &transcript.Link{
+		Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(p.Session), Time: at, Origin: p.Row.Origin,
+	}
 }
 
 // titles yields the titles of sessions that were taken over from version 0.
@@ -107,8 +114,8 @@ func titles(p *parser, v jsontext.Value) {
 	}
 }
 
-// archived yields a message that a compaction has removed. It does not count: the file does not say of which session, which has it still, or had it when
-// it was archived.
+// archived yields a message that a compaction has removed. It does not count: the file does not say of which session, which
+// has it still, or had it when it was archived.
 func (p *parser) archived(v jsontext.Value) {
 	kind := transcript.KindUnknown
 	if isKnown(v.Get("role").Word()) {

@@ -4,8 +4,8 @@ import "github.com/txarchive/txarchive/internal/ingest/jsontext"
 
 var textOf = jsontext.Appended(appendValue)
 
-// appendValue appends the text of a string, of a call (the tool and its input), or of anything else: all strings but ids, types, times, digests,
-// signatures and images.
+// appendValue appends the text of a string, of a call (the tool and its input), or of anything else: all strings but ids,
+// types, times, digests, signatures and images.
 func appendValue(dst []byte, v jsontext.Value) []byte {
 	if name, input := callOf(v); name.Exists() && input.Exists() {
 		return appendInput(jsontext.AppendStrings(dst, name), input)
@@ -31,8 +31,9 @@ func appendInput(dst []byte, v jsontext.Value) []byte {
 
 func visit(dst []byte, _ int, key string, v jsontext.Value) ([]byte, bool) {
 	switch key {
-	case "id", "ts", "turn", "type", "role", "kind", "callId", "tool_call_id", "created_at", "createdAt", "updated_at", "updatedAt", "prefixHash", "content_digest",
-		"writer_id", "signature", "reasoning_signature", "thought_signature", "systemPromptHash", "toolSchemaHash", "capsuleHash", "systemFingerprint":
+	case "id", "ts", "turn", "type", "role", "kind", "callId", "tool_call_id",
+		"created_at", "createdAt", "updated_at", "updatedAt", "prefixHash", "content_digest", "writer_id", "signature", "reasoning_signature", "thought_signature",
+		"systemPromptHash", "toolSchemaHash", "capsuleHash", "systemFingerprint":
 		return dst, true
 	case "arguments", "args", "input":
 		return appendInput(dst, v), true

@@ -25,10 +25,11 @@ var (
 	statsCounts  = counts{"prompt", "completion", "cache_hit", "reasoning"}
 )
 
-// usage returns the usage with the counts of a value, and what identifies it: its numbers, and how often this file has stated them. It returns nil if
-// there are none.
+// usage returns the usage with the counts of a value, and what identifies it: its numbers, and how often this file has stated
+// them. It returns nil if there are none.
 func (p *parser) usage(v jsontext.Value, names counts, scope string) (u *transcript.Usage, key string) {
-	u = &transcript.Usage{Run: p.Session, Origin: p.Row.Origin, Input: v.Get(names.prompt).Tokens(), Output: v.Get(names.completion).Tokens()}
+	u = &transcript.Usage{Run: p.Session, Origin: p.Row.Origin}
+	u.Input, u.Output = v.Get(names.prompt).Tokens(), v.Get(names.completion).Tokens()
 	if u.CacheRead = v.Get(names.hit).Tokens(); u.Input.N <= 0 && u.Output.N <= 0 {
 		return nil, ""
 	}
@@ -59,14 +60,15 @@ func (p *parser) request(v jsontext.Value, at transcript.Time) {
 		return
 	}
 	u.Key, u.Rank, u.Time, u.Model, u.Requests = key, 1, at, p.facts.Model, oneRequest
-	if p.begun {
+	if p.spoken {
 		u.Conversation = conversation
 	}
 	dollars(u, v.Get("costUsd"), "costUsd")
 	p.Emit(u)
 }
 
-// ledgerRow yields a row of the ledger of version 0: a request, which is in the log of its session, too, or all that a sub-agent has used.
+// ledgerRow yields a row of the ledger of version 0: a request, which is in the log of its session, too, or all that a
+// sub-agent has used.
 func (p *parser) ledgerRow(v jsontext.Value) {
 	session, _ := sessionOf(cmp.Or(v.Get("session").Str(), noSession))
 	if p.Begin(session); !p.Named {
