@@ -308,7 +308,7 @@ var casesOfAgents = map[string]caseTotals{
 	"reasonix/early": {Runs: 2, Conversations: 2, User: 5, Assistant: 6, Reasoning: 1, Calls: 2, Results: 2, System: 2,
 		Requests: 6, Input: 2302, Output: 255, CacheRead: 4648, Cost: 420},
 	"reasonix/native": {Runs: 2, Conversations: 3, Links: 1, User: 5, Assistant: 6, Reasoning: 1, Calls: 2, Results: 2, System: 5,
-		Requests: 6, Input: 1192, Output: 125, CacheRead: 1408, Cost: 680},
+		Requests: 7, Input: 1592, Output: 175, CacheRead: 1508, Cost: 1180},
 	"reasonix/forks":      {Runs: 3, Conversations: 3, Links: 2, User: 4, Assistant: 4, System: 2},
 	"reasonix/migrated":   {Runs: 1, Conversations: 1, User: 3, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2},
 	"reasonix/broken":     {Runs: 1, Conversations: 1, Problems: 8, User: 1, Assistant: 1, Calls: 1, Results: 2},

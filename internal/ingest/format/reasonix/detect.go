@@ -27,9 +27,9 @@ var configDirs = []string{".config", "Application Support", "Roaming"}
 
 // suffixes tell the roles of files in a directory of sessions. The first that fits holds.
 var suffixes = []struct{ suffix, role string }{
-	{".events.jsonl", roleEvents}, {".wire.jsonl", roleFrames},
+	{".events.jsonl", roleEvents}, {".wire.jsonl", roleFrames}, {".turns.jsonl", roleTurns},
 	{".conflicts.jsonl", format.Other}, {".guardian.jsonl", format.Other}, {".adjudication.jsonl", format.Other},
-	{".execution.jsonl", format.Other}, {".turns.jsonl", format.Other}, {".toolcache.jsonl", format.Other},
+	{".execution.jsonl", format.Other}, {".toolcache.jsonl", format.Other},
 	{".denoised.jsonl", format.Other}, {".wire.meta.json", format.Other},
 	{".jsonl.meta", roleBranch}, {".meta.json", roleMeta}, {".plan.json", roleState}, {".pending.json", roleState},
 	{".jsonl.bak", roleMessages}, {".jsonl", roleMessages},

@@ -46,6 +46,7 @@ const (
 	roleEvents   = "events"   // the log of a session: of version 0, or of the Go versions
 	roleArchive  = "archive"  // messages that a compaction has removed, of no session
 	roleFrames   = "frames"   // what was shown of a session
+	roleTurns    = "turns"    // the same in late versions 1
 	roleMeta     = "meta"     // what version 0 notes about a session
 	roleBranch   = "branch"   // what the Go versions note
 	roleAgent    = "agent"    // what they note about a sub-agent
@@ -86,8 +87,13 @@ func (reasonix) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.NameRun()
 			p.EachRow(in.Reader, p.statsRow)
 		case roleFrames:
+			p.n = -1
 			p.NameRun()
 			p.EachRow(in.Reader, p.frame)
+		case roleTurns:
+			p.n = -1
+			p.NameRun()
+			p.EachRow(in.Reader, p.turn)
 		case roleArchive:
 			p.NameRun()
 			p.EachRow(in.Reader, p.archived)

@@ -15,6 +15,7 @@ func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 func FuzzMessages(f *testing.F) { formattest.Fuzz(f, New(), roleMessages, testDir+"s.jsonl") }
 func FuzzEvents(f *testing.F)   { formattest.Fuzz(f, New(), roleEvents, testDir+"s.events.jsonl") }
 func FuzzFrames(f *testing.F)   { formattest.Fuzz(f, New(), roleFrames, testDir+"s.wire.jsonl") }
+func FuzzTurns(f *testing.F)    { formattest.Fuzz(f, New(), roleTurns, testDir+"s.turns.jsonl") }
 func FuzzLedger(f *testing.F)   { formattest.Fuzz(f, New(), roleLedger, "home/.reasonix/usage.jsonl") }
 func FuzzStats(f *testing.F) {
 	formattest.Fuzz(f, New(), roleStats, "home/.reasonix/stats/2026-08-02.jsonl")
@@ -40,7 +41,8 @@ func TestDetect(t *testing.T) {
 		{testDir + "s.events.jsonl", "", log(roleEvents, home+"/sessions")},
 		{testDir + "s.wire.jsonl", "", log(roleFrames, home+"/sessions")},
 		{testDir + "s.wire.meta.json", "{}", claim(format.Other, home+"/sessions")},
-		{testDir + "s.turns.jsonl", "{}", log(format.Other, home+"/sessions")},
+		{testDir + "s.turns.jsonl", "", log(roleTurns, home+"/sessions")},
+		{testDir + "s.conflicts.jsonl", "{}", log(format.Other, home+"/sessions")},
 		{testDir + "s.meta.json", "{}", claim(roleMeta, home+"/sessions")},
 		{testDir + "s.jsonl.meta", "{}", claim(roleBranch, home+"/sessions")},
 		{testDir + "s.plan.json", "{}", claim(roleState, home+"/sessions")},

@@ -126,14 +126,39 @@ func (p *parser) statsRow(v jsontext.Value) {
 }
 
 // repeated are the frames that repeat what is in the messages.
-var repeated = map[string]bool{"message": true, "tool_dispatch": true, "tool_result": true}
+var repeated = map[string]bool{"message": true, "tool_dispatch": true, "tool_result": true, "text": true, "reasoning": true}
 
-// frame yields a frame of what was shown of a session. Those with usage state requests of the ledger of their day.
+// frame yields a frame of what was shown of a session.
 func (p *parser) frame(v jsontext.Value) {
+	p.note(v)
+	for _, key := range []string{"startedAt", "endedAt"} {
+		if at := v.Get("tool", key).MilliTime(); at.Valid {
+			p.at = at
+		}
+	}
+	if v.Get("kind").Is("usage") {
+		p.spent[""]++
+	}
+	p.shown(v, p.Session+" "+strconv.Itoa(p.spent[""]))
+}
+
+// turn yields a line of what late versions 1 keep of turns: a frame with a time, or one of their own.
+func (p *parser) turn(v jsontext.Value) {
+	at, shown := v.Get("createdAt").MilliTime(), v.Get("event")
+	if !shown.IsObject() {
+		p.Uncounted(transcript.KindLifecycle, v.Get("recordType").Word(), at)
+		return
+	}
+	p.note(shown)
+	p.at = at
+	p.shown(shown, p.Session+" turns "+string(v.Get("seq").Raw()))
+}
+
+// shown yields a frame. Those with usage state requests of the ledger of their day.
+func (p *parser) shown(v jsontext.Value, key string) {
 	kind := v.Get("kind").Word()
-	p.note(v, kind)
 	if kind == "usage" {
-		if u := p.framed(v.Get("usage")); u != nil {
+		if u := p.framed(v.Get("usage"), "2 "+key); u != nil {
 			p.Emit(u)
 			return
 		}
@@ -148,36 +173,33 @@ func (p *parser) frame(v jsontext.Value) {
 }
 
 // note notes what a frame tells of those that follow.
-func (p *parser) note(v jsontext.Value, kind string) {
-	if kind == "turn_started" {
-		p.facts.Model = v.Get("modelRef").Word()
-		if at, ok := v.Get("msgIndex").Int(); ok {
-			p.n = int(at)
-		}
-		p.at = transcript.Time{}
+func (p *parser) note(v jsontext.Value) {
+	if !v.Get("kind").Is("turn_started") {
+		return
 	}
-	for _, key := range []string{"startedAt", "endedAt"} {
-		if at := v.Get("tool", key); at.Exists() && at.MilliTime().Valid {
-			p.at = at.MilliTime()
-		}
+	p.facts.Model, p.at, p.n = v.Get("modelRef").Word(), transcript.Time{}, -1
+	if n, ok := v.Get("msgIndex").Int(); ok {
+		p.n = int(n)
 	}
 }
 
 // framed returns the usage of a frame.
-func (p *parser) framed(v jsontext.Value) *transcript.Usage {
-	u, key := p.usage(v, ledgerCounts, "1 ")
+func (p *parser) framed(v jsontext.Value, key string) *transcript.Usage {
+	u, alias := p.usage(v, ledgerCounts, "1 ")
 	if u == nil {
 		return nil
 	}
-	p.spent[""]++
-	u.Key, u.Alias, u.Requests, u.Time = "2 "+p.Session+" "+strconv.Itoa(p.spent[""]), key, oneRequest, p.at
+	u.Key, u.Alias, u.Requests, u.Time = key, alias, oneRequest, p.at
 	u.Estimated = v.Get("estimated").Bool() == transcript.Yes
 	source := v.Get("source").Word()
-	if u.Model = v.Get("costQuote", "modelRef").Word(); u.Model == "" && (source == "" || source == "executor") {
+	u.Model = cmp.Or(v.Get("costQuote", "modelRef").Word(), v.Get("model").Word())
+	if u.Model == "" && (source == "" || source == "executor") {
 		u.Model = p.facts.Model
 	}
 	u.Attributes.Set("of", source)
-	u.Attributes.Set("message", p.n)
+	if p.n >= 0 {
+		u.Attributes.Set("message", p.n)
+	}
 	if v.Get("currencyCode").Is("USD") {
 		dollars(u, v.Get("cost"), "cost")
 	} else {
