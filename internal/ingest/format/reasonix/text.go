@@ -32,7 +32,8 @@ func appendInput(dst []byte, v jsontext.Value) []byte {
 func visit(dst []byte, _ int, key string, v jsontext.Value) ([]byte, bool) {
 	switch key {
 	case "id", "ts", "turn", "type", "role", "kind", "callId", "tool_call_id",
-		"created_at", "createdAt", "updated_at", "updatedAt", "prefixHash", "content_digest", "writer_id", "signature", "reasoning_signature", "thought_signature",
+		"created_at", "createdAt", "updated_at", "updatedAt", "prefixHash", "content_digest",
+		"writer_id", "signature", "reasoning_signature", "thought_signature",
 		"recordType", "sessionId", "turnId", "systemPromptHash", "toolSchemaHash", "capsuleHash", "systemFingerprint":
 		return dst, true
 	case "arguments", "args", "input":
