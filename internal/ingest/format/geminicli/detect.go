@@ -72,7 +72,9 @@ func isSession(head []byte, log bool) bool {
 }
 
 // hasAnswer reports whether the first bytes have the type of an answer.
-func hasAnswer(head []byte) bool { return format.HasKeys(head, "gemini") || format.HasKeys(head, "tabnine") }
+func hasAnswer(head []byte) bool {
+	return format.HasKeys(head, "gemini") || format.HasKeys(head, "tabnine")
+}
 
 // hasHeader reports whether the first object of a log is a header that lacks the project.
 func hasHeader(head []byte) bool {
