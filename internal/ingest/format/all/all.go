@@ -55,6 +55,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/reasonix"
+	"github.com/txarchive/txarchive/internal/ingest/format/rovodev"
 	"github.com/txarchive/txarchive/internal/ingest/format/sweagent"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 	"github.com/txarchive/txarchive/internal/ingest/format/warp"
@@ -109,6 +110,7 @@ func Formats() []format.Format {
 		reasonix.New(),
 		zencoder.New(),
 		cortexcode.New(),
+		rovodev.New(),
 		junie.New(),
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
