@@ -25,7 +25,9 @@ func rovoAnswers(n, in, cached, out int, parts ...string) string {
 		`"kind":"response","provider_response_id":"msg_%d","run_id":"r"}`, strings.Join(parts, ","), usage, n, n)
 }
 
-func rovoSays(kind, text string) string { return fmt.Sprintf(`{"content":%q,"part_kind":%q}`, text, kind) }
+func rovoSays(kind, text string) string {
+	return fmt.Sprintf(`{"content":%q,"part_kind":%q}`, text, kind)
+}
 
 func rovoPrompt(n int, text string) string { return rovoAsks(n, rovoSays("user-prompt", text)) }
 
@@ -120,4 +122,17 @@ func TestLifeRovoDevSum(t *testing.T) {
 	l.write(context, rovoSession(rovoA, 170, asked, bare, again, rovoAnswers(4, 100, 60, 10, rovoSays("text", "17"))))
 	l.ingestAndCheck("stated", counts{runs: 1, conversations: 1, events: 4, in: 40, out: 10})
 	l.checkFresh("stated")
+}
+
+// TestLifeRovoDevTrial has a trial of Harbor, with a trajectory that it has made of the session beside it: what the session states counts.
+func TestLifeRovoDevTrial(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "rovodev")
+	l.write(atifTrial+"agent/rovodev_session_context.json",
+		rovoSession(rovoA, 110, rovoPrompt(1, "write the log"), rovoAnswers(2, 100, 60, 10, rovoSays("text", "written"))))
+	l.write(atifTrial+"agent/trajectory.json", atifDocument(rovoA, "rovodev-cli", "",
+		atifStep(1, "user", "write the log", ""), atifStep(2, "agent", "written", "")))
+	l.write(atifTrial+"result.json", atifResult("harbour-log__AbCdEfG", "1", "rovodev-cli", 1, 160, 10))
+	l.ingestAndCheck("converted", counts{runs: 1, conversations: 1, events: 2, in: 40, out: 10})
+	l.checkQuery("converted", "SELECT format || ' ' || sum(input_tokens) FROM v_usage WHERE verdict = 'counted' GROUP BY format", "rovodev 40")
 }

@@ -34,7 +34,7 @@ var _ format.UsageResolver = atif{}
 func (atif) Name() string { return "atif" }
 
 // Version counts changes of what Parse yields.
-func (atif) Version() int { return 3 }
+func (atif) Version() int { return 4 }
 
 // The kinds of files.
 const (

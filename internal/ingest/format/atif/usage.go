@@ -12,7 +12,7 @@ import (
 // the archive reads by itself: there the same requests count.
 var native = map[string]bool{
 	"claude-code": true, "codex": true, "gemini-cli": true, "qwen-coder": true, "qwen-code": true, "opencode": true, "openhands": true,
-	"copilot-cli": true,
+	"copilot-cli": true, "rovodev-cli": true,
 }
 
 // The attribute of is what usage is that is not of one step.
