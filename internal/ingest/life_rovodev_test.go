@@ -94,12 +94,18 @@ func TestLifeRovoDev(t *testing.T) {
 	l.write(rovoNew+rovoA+"/session_context.json", l.files()[context])
 	l.write(rovoNew+rovoA+"/metadata.json", l.files()[notes])
 	l.ingestAndCheck("copied", forked)
+	l.write(rovoNew+rovoA+"/session_context.json", rovoSession(rovoA, 480, asked, called, returned(""), said,
+		rovoPrompt(7, "again"), rovoAnswers(8, 170, 150, 8, rovoSays("text", "17 again")), rovoPrompt(9, "thanks")))
+	l.write(rovoNew+rovoA+"/metadata.json", rovoNotes(`"A count"`, "null"))
+	forked.events++
+	l.ingestAndCheck("copy went on", forked)
+	l.checkQuery("copy went on", "SELECT DISTINCT title FROM v_runs WHERE native_id = '"+rovoA+"'", "A count")
 
 	l.write(fork, rovoSession(rovoB, 400)) // what it used was paid for, and the copied part is the other's
-	forked.runs, forked.conversations, forked.events = 1, 1, 8
+	forked.runs, forked.conversations, forked.events = 1, 1, 9
 	l.ingestAndCheck("cleared", forked)
 	l.write(fork, rovoSession(rovoB, 410, rovoPrompt(20, "anew"), rovoAnswers(21, 9, 0, 1, rovoSays("text", "well"))))
-	forked.runs, forked.conversations, forked.events, forked.in, forked.out = 2, 2, 10, forked.in+9, forked.out+1
+	forked.runs, forked.conversations, forked.events, forked.in, forked.out = 2, 2, 11, forked.in+9, forked.out+1
 	l.ingestAndCheck("begun anew", forked)
 	l.remove(fork)
 	l.remove(rovoHome + rovoB + "/metadata.json")

@@ -3,7 +3,6 @@ package rovodev
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
@@ -15,10 +14,11 @@ const (
 	contextName  = "session_context.json"
 	metadataName = "metadata.json"
 	savedName    = "rovodev_" + contextName // by Harbor, in a directory of its own
+	newHome      = ".rovo"
 )
 
 // homes are the program's directories, which have sessions in them.
-var homes = []string{".rovodev", ".rovo"}
+var homes = []string{".rovodev", newHome}
 
 // settings are files in these directories that hold tokens for MCP servers.
 var settings = []string{"mcp.json", "mcp_config.json"}
@@ -89,15 +89,4 @@ func isMetadata(head []byte) bool {
 // Withholds leaves out the tokens of MCP servers.
 func (rovoDev) Withholds(h format.Head) bool {
 	return slices.Contains(settings, path.Base(h.Path)) && slices.Contains(homes, directoryOf(h.Path))
-}
-
-// isReminder reports whether a prompt is one that the program has written itself.
-func isReminder(prompt string) bool {
-	prompt = strings.TrimSpace(prompt)
-	return enclosed(prompt, "system-reminder") || enclosed(prompt, "system_reminder")
-}
-
-func enclosed(text, tag string) bool {
-	open, end := "<"+tag+">", "</"+tag+">"
-	return strings.HasPrefix(text, open) && strings.Index(text, end) == len(text)-len(end)
 }

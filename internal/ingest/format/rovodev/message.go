@@ -99,7 +99,7 @@ func (m *message) say(content, v jsontext.Value) {
 	if m.role == "user" || m.role == "assistant" {
 		e := m.Event(transcript.KindMessage, m.role, m.role, content)
 		if m.role == "user" {
-			m.TitleFrom(textOf(content), format.PromptRank(m.at))
+			m.TitleFrom(unreminded(textOf(content)), format.PromptRank(m.at))
 		}
 		m.emit(e, v, transcript.Counted)
 	}
@@ -113,12 +113,26 @@ func (m *message) prompt(v jsontext.Value) {
 	}
 	said := firstText(content)
 	kind, role := transcript.KindMessage, "user"
-	if content.IsString() && isReminder(said) {
+	if content.IsString() && unreminded(said) == "" {
 		kind, role = transcript.KindSystem, "system"
 	} else {
-		m.TitleFrom(said, format.PromptRank(m.timeOf(v)))
+		m.TitleFrom(unreminded(said), format.PromptRank(m.timeOf(v)))
 	}
 	m.emit(m.Event(kind, role, v.Get("part_kind").Word(), v), v, transcript.Counted)
+}
+
+// unreminded returns a prompt without the reminders that the program has put before it.
+func unreminded(prompt string) string {
+	for {
+		prompt = strings.TrimSpace(prompt)
+		tag, rest, ok := strings.Cut(prompt, ">")
+		if !ok || tag != "<system-reminder" && tag != "<system_reminder" {
+			return prompt
+		}
+		if _, prompt, ok = strings.Cut(rest, "</"+tag[1:]+">"); !ok {
+			return rest
+		}
+	}
 }
 
 // firstText returns the first text in the content of a prompt, which may have images and files, too.

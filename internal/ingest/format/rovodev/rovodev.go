@@ -50,6 +50,7 @@ const (
 const (
 	rankContext = iota
 	rankMetadata
+	rankMoved // metadata.json in the newer of the homes, to which sessions were copied
 )
 
 // Places returns where the program keeps its sessions, the same on every system. It has copied them from the first to the second.
@@ -57,7 +58,7 @@ func (rovoDev) Places() []format.Place {
 	sessions := format.Place{
 		Name: "rovodev", Deletes: "sessions that are deleted, messages that are cleared, and results of tools that are pruned",
 	}
-	return sessions.At("~/.rovodev/"+sessionsName, "~/.rovo/"+sessionsName)
+	return sessions.At("~/.rovodev/"+sessionsName, "~/"+newHome+"/"+sessionsName)
 }
 
 // Parse yields the records of one file.
@@ -70,7 +71,7 @@ func (rovoDev) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleContext:
 			p.context(in)
 		case roleMetadata:
-			p.metadata(in.Reader)
+			p.metadata(in)
 		}
 	}
 }

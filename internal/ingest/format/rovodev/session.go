@@ -2,7 +2,7 @@ package rovodev
 
 import (
 	"cmp"
-	"io"
+	"path"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
@@ -40,6 +40,7 @@ func (p *parser) context(in format.Input) {
 	p.run = transcript.Run{ID: p.Session, Rank: rankContext, Named: !history.HasItems(), Project: v.Get("workspace_path").Str()}
 	p.run.Attributes.Set("subagent_call", v.Get("subagent_tool_call_id").Str())
 	p.emitRun()
+	p.TitleFrom(unreminded(v.Get("initial_prompt").Str()), format.PromptRank(v.Get("timestamp").UnixTime()))
 	for key, member := range v.Fields() {
 		switch {
 		case history.Exists() && member.Offset() == history.Offset():
@@ -87,8 +88,8 @@ func (p *parser) beside(name string, v jsontext.Value) {
 }
 
 // metadata yields what is noted about a session.
-func (p *parser) metadata(file io.Reader) {
-	v, at := p.Document(file, p.SessionProblem)
+func (p *parser) metadata(in format.Input) {
+	v, at := p.Document(in.Reader, p.SessionProblem)
 	if !v.Exists() {
 		return
 	}
@@ -97,8 +98,12 @@ func (p *parser) metadata(file io.Reader) {
 		return
 	}
 	p.Row = jsontext.Object{Origin: at, Value: v}
+	rank := rankMetadata
+	if path.Base(path.Dir(sessionsOf(in.Path))) == newHome {
+		rank = rankMoved
+	}
 	p.Emit(&transcript.Run{
-		ID: p.Session, Rank: rankMetadata, Named: true, Title: format.Title(v.Get("title").Str()),
+		ID: p.Session, Rank: rank, Named: true, Title: format.Title(v.Get("title").Str()),
 		Project: v.First("workspace_path", "workspacePath").Str(),
 	})
 	p.Uncounted(transcript.KindNotice, roleMetadata, transcript.Time{})
