@@ -209,6 +209,33 @@ func TestThinVersions(t *testing.T) {
 	}
 }
 
+// TestThinVersionsOfCopies: what an earlier version had in the place of a copy with the same bytes, the copy has when that version is gone.
+func TestThinVersionsOfCopies(t *testing.T) {
+	t.Parallel()
+	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
+	var lists []string
+	for _, home := range []string{"a", "b"} {
+		must(t, os.CopyFS(filepath.Join(source, home), os.DirFS("../../internal/ingest/format/continuedev/testdata/ide/in")))
+		lists = append(lists, filepath.Join(source, home, "home/.continue/sessions/sessions.json"))
+	}
+	whole, err := os.ReadFile(lists[0])
+	must(t, err)
+	for _, sessions := range [][2]int{{2, 1}, {1, 0}, {2, 2}, {3, 3}} { // of which the lists are: what is in one is in an earlier version of the other
+		files := map[string][]byte{}
+		for i, name := range lists {
+			files[name] = cut(whole, []float64{0, 0.5, 0.75, 1}[sessions[i]])
+		}
+		putBack(t, files)
+		loaded(t, dir, "--all", source)
+	}
+	tx(t, dir, 0, "prune", "--query", "after:1970 OR before:1970", "--thin", "versions", "--yes", "-q")
+	thinned := dumpViews(t, dir)
+	tx(t, dir, 0, "reindex", "-q")
+	if again := dumpViews(t, dir); !slices.Equal(thinned, again) {
+		t.Errorf("reindex changed something: %s", firstDifference(again, thinned))
+	}
+}
+
 // TestThinVersionsHalfDone: a plan that could not be finished goes on with the versions that it names, though there are others by now that
 // could go as well.
 func TestThinVersionsHalfDone(t *testing.T) {
