@@ -27,7 +27,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 			"    leftovers    files of interrupted commands\n" +
 			"    packs        packs missing, damaged or not indexed\n" +
 			"    sources      sources missing or not scanned recently\n" +
-			"    places       places of programs that are followed, but not there\n" +
+			"    places       more places of programs that are followed\n" +
 			"    pins         pins and holds on runs that are not here\n" +
 			"    problems     what could not be read, and why\n" +
 			"    event types  event types that no parser knows\n" +
