@@ -18,7 +18,7 @@ func reasonixSays(role, text string) string {
 
 // reasonixAsks is a prompt with a time, as the Go versions write it.
 func reasonixAsks(minute int, text string) string {
-	return fmt.Sprintf(`{"role":"user","content":%q,"createdAt":%d}`, text, 1785657600000+60000*minute)
+	return fmt.Sprintf(`{"role":"user","content":%q,"createdAt":%d}`, text, 1785657600000+60000*int64(minute))
 }
 
 func reasonixLines(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
