@@ -60,7 +60,7 @@ func TestLifeReasonix(t *testing.T) {
 	l.ingestAndCheck("log", all)
 	l.write(log, reasonixLines(told...))
 	const row = `{"ts":%d,"session":"basket","model":"deepseek-v4-flash","promptTokens":%d,"completionTokens":5,"cacheHitTokens":0,"cacheMissTokens":%d,"costUsd":0.00001}`
-	ledger := []string{fmt.Sprintf(row, 1777708802001, 100, 100), fmt.Sprintf(row, 1777708805001, 200, 200)}
+	ledger := []string{fmt.Sprintf(row, int64(1777708802001), 100, 100), fmt.Sprintf(row, int64(1777708805001), 200, 200)}
 	l.write(reasonixHome+"usage.jsonl", reasonixLines(ledger...))
 	all.in, all.out, all.cost = 300, 10, 20
 	l.ingestAndCheck("ledger", all)
