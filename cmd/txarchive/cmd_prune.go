@@ -180,8 +180,8 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 		_, err := ing.Adopt(ctx)
 		return err
 	}
-	return &prune.Pruner{Index: store.Index(), Now: a.Now, Write: ing.WriteFacts, BufferSize: a.planMemory,
-		Payloads: &prune.Payloads{GC: a.gc(store), Find: ing.Payloads, Adopt: adopt}}
+	return &prune.Pruner{Index: store.Index(), Now: a.Now, Write: ing.WriteFacts, Adopt: adopt, BufferSize: a.planMemory,
+		Payloads: &prune.Payloads{GC: a.gc(store), Find: ing.Payloads}}
 }
 
 // showPlan saves a plan to the file that the options name, or prints it.

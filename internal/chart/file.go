@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"html"
 	"io/fs"
 	"math"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	svg "github.com/ajstarks/svgo"
 
+	"github.com/txarchive/txarchive/internal/printer"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -147,20 +147,15 @@ func (c *Chart) fewer() []series {
 	return append(few, rest)
 }
 
-// pageHead precedes the title of a page. Its Content-Security-Policy forbids scripts, and loading anything.
-const pageHead = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
+const pageStyle = `body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
 svg { width: 100%; height: auto } table { border-collapse: collapse; font-size: 13px } th, td { padding: .1rem .7rem .1rem 0; text-align: left; white-space: nowrap }
 .n { text-align: right; font-variant-numeric: tabular-nums } tr:last-child { font-weight: bold } p { color: #555 }
-</style>
 `
 
 // Page returns an HTML page of a picture in SVG, a table, whose last row is a total, and notes. All text is escaped.
 func Page(title string, picture []byte, g *terminal.Table, notes []string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s<title>%s</title></head><body><h1>%[2]s</h1>\n%s\n<table>\n", pageHead, html.EscapeString(title), picture[bytes.Index(picture, []byte("<svg")):])
+	fmt.Fprintf(&b, "%s<body><h1>%s</h1>\n%s\n<table>\n", printer.PageHead(title, pageStyle), printer.InHTML(title), picture[bytes.Index(picture, []byte("<svg")):])
 	row := func(tag string, cells []string) {
 		b.WriteString("<tr>")
 		for i, cell := range cells {
@@ -168,7 +163,7 @@ func Page(title string, picture []byte, g *terminal.Table, notes []string) []byt
 			if g.Columns[i].Right {
 				class = ` class="n"`
 			}
-			fmt.Fprintf(&b, "<%s%s>%s</%[1]s>", tag, class, html.EscapeString(terminal.OneLine(cell)))
+			fmt.Fprintf(&b, "<%s%s>%s</%[1]s>", tag, class, printer.InHTML(terminal.OneLine(cell)))
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -182,7 +177,7 @@ func Page(title string, picture []byte, g *terminal.Table, notes []string) []byt
 	}
 	b.WriteString("</table>\n")
 	for _, n := range notes {
-		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(n))
+		fmt.Fprintf(&b, "<p>%s</p>\n", printer.InHTML(n))
 	}
 	b.WriteString("</body></html>\n")
 	return b.Bytes()

@@ -45,10 +45,10 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (out *Applied, err error
 	if err != nil {
 		return nil, err
 	}
-	if err := w.writeFacts(ctx, marked); err != nil || p.Payloads == nil {
+	if err := w.writeFacts(ctx, marked); err != nil || p.Adopt == nil {
 		return out, err
 	}
-	return out, p.Payloads.Adopt(ctx) // a copy may have left its rows to what is gone now: they are made from its pack
+	return out, p.Adopt(ctx) // a copy may have left its rows to what is gone now: they are made from its pack
 }
 
 // work is a plan being applied, with its originals in their present state.

@@ -96,7 +96,7 @@ func (p *Pruner) restoreDisplaced(ctx context.Context, all []displaced, back map
 	if err := r.Seal(); err != nil || n == 0 {
 		return 0, err
 	}
-	return n, p.Payloads.Adopt(ctx)
+	return n, p.Adopt(ctx)
 }
 
 func (d *displaced) restate(r *gc.Replacer, now time.Time) error {

@@ -20,8 +20,6 @@ type Payloads struct {
 	// Find calls found, one original at a time, with the payloads that can be dropped from originals. wanted maps
 	// originals, by their number in the index, to the runs (by native id) and the sizes above which payloads are dropped.
 	Find func(ctx context.Context, wanted map[int64]map[string]int64, found func(index.Payloads) error) error
-	// Adopt adds the new packs to the index.
-	Adopt func(context.Context) error
 }
 
 // Left is payloads that a plan should drop but cannot.
@@ -104,7 +102,7 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 		return done, err
 	}
 	out.Marked = len(done)
-	return done, p.Payloads.Adopt(ctx)
+	return done, p.Adopt(ctx)
 }
 
 var hashSeed = maphash.MakeSeed()

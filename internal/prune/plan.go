@@ -239,16 +239,13 @@ func (p *Pruner) newPlan() *Plan {
 // NewestFirst yields n runs: those that lose something, then those that are spared, of both the latest first.
 func (p *Plan) NewestFirst(n int) iter.Seq2[*PlannedRun, error] {
 	lost, spared := newestFirst(p.runs), newestFirst(p.spared)
-	lost = lost[:min(n, len(lost))]
-	spared = spared[:min(n-len(lost), len(spared))]
 	return func(yield func(*PlannedRun, error) bool) {
-		for _, i := range lost {
-			if r, err := p.Runs.get(int(i)); !yield(r, err) || err != nil {
-				return
+		for at := range min(n, len(lost)+len(spared)) {
+			list, order := &p.Runs, lost
+			if at >= len(lost) {
+				list, order, at = &p.Spared, spared, at-len(lost)
 			}
-		}
-		for _, i := range spared {
-			if r, err := p.Spared.get(int(i)); !yield(r, err) || err != nil {
+			if r, err := list.get(int(order[at])); !yield(r, err) || err != nil {
 				return
 			}
 		}

@@ -76,8 +76,10 @@ type Pruner struct {
 	Now   func() time.Time
 	// Write stores facts in a durable pack and then in the index. Plans do not need it.
 	Write func(context.Context, []blob.Fact) error
-	// Payloads is needed only for the tier payloads, to undo what is displaced (index.Displaced), and where copies must take over rows of
-	// what a plan removes.
+	// Adopt has the index take up what it lacks of the packs: new ones, and rows that a copy had left to what a plan has removed. Tests
+	// without packs have none.
+	Adopt func(context.Context) error
+	// Payloads is needed only for the tier payloads, and to undo what is displaced (index.Displaced).
 	Payloads *Payloads
 	// BufferSize is how many bytes of each list of a plan, and of the facts of one pack, are kept in memory; 0 means a
 	// default that suffices for most plans.

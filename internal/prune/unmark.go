@@ -58,7 +58,7 @@ func (p *Pruner) unmark(ctx context.Context, back map[string]bool, out *Undone) 
 	if err := u.Seal(); err != nil || len(done) == 0 {
 		return done, err
 	}
-	return done, p.Payloads.Adopt(ctx)
+	return done, p.Adopt(ctx)
 }
 
 // all restores the originals in layers, ordered by name, while their chains are selected.

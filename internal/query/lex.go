@@ -58,7 +58,8 @@ func (p *parser) near(at int, text string) (Node, error) {
 		return nil, nil
 	}
 	within, err := strconv.Atoi(rest[:digits])
-	switch words := len(strings.Fields(text)); {
+	n := Near{text, within}
+	switch words := len(n.Words()); {
 	case err != nil || within > MaxWithin:
 		return nil, p.errorf(p.i, fmt.Sprintf("words can be at most %d apart", MaxWithin), "words without quotes match at any distance")
 	case words < 2:
@@ -67,7 +68,7 @@ func (p *parser) near(at int, text string) (Node, error) {
 		return nil, p.errorf(at, fmt.Sprintf("a distance is between at most %d words", MaxNearWords), "words without quotes match at any distance")
 	}
 	p.i = end
-	return Near{text, within}, nil
+	return n, nil
 }
 
 // nonEmpty returns n, or an error if its text is empty.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -99,6 +100,9 @@ type Near struct {
 	Text   string
 	Within int
 }
+
+// Words returns the words, each of which may be several terms.
+func (n Near) Words() []string { return strings.Fields(n.Text) }
 
 // Limits of a Near: how many words it has, two at least, and how far apart they may be.
 const (

@@ -216,7 +216,7 @@ func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) err
 			var m query.Node = query.Word{Text: text}
 			switch {
 			case isNear:
-				m = query.Near{Text: strings.Join(replaceWord(strings.Fields(at.Text), w, other), " "), Within: at.Within}
+				m = query.Near{Text: strings.Join(replaceWord(at.Words(), w, other), " "), Within: at.Within}
 			case len(words) > 1:
 				m = query.Phrase{Text: text}
 			}

@@ -37,7 +37,7 @@ func newHighlighter(t *query.Tree) *highlighter {
 				one.exprs = []*regexp.Regexp{re}
 			}
 		case query.Near:
-			for _, text := range strings.Fields(n.Text) {
+			for _, text := range n.Words() {
 				if p := term.Words(text); len(p) > 0 {
 					one.phrases = append(one.phrases, p)
 				}

@@ -19,15 +19,7 @@ type htmlSheet struct {
 	unfolded bool
 }
 
-// inText escapes text between tags, where quotes are harmless. So --redact finds in it what it finds in other output.
-var inText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
-// pageHead precedes the title.
-const pageHead = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><meta name="referrer" content="no-referrer">
-<style>
-:root { color-scheme: light dark; --line: #8884; --dim: #777; --user: #1a7f37; --assistant: #0969da; --tool: #8884; --failed: #cf222e }
+const pageStyle = `:root { color-scheme: light dark; --line: #8884; --dim: #777; --user: #1a7f37; --assistant: #0969da; --tool: #8884; --failed: #cf222e }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.4rem; overflow-wrap: anywhere } h2 { font-size: 1.15rem; margin-top: 3rem; overflow-wrap: anywhere }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; font-size: 13px } dt, .at { color: var(--dim) } dd { margin: 0; overflow-wrap: anywhere }
@@ -37,18 +29,17 @@ article { border-left: 3px solid var(--line); margin: .8rem 0; padding: 0 0 0 .8
 .head { font-weight: 600; font-size: 13px } .at { font-size: 12px; margin-left: .6rem; text-decoration: none } .brief { color: var(--dim); font: 12px ui-monospace, monospace }
 summary { cursor: pointer; overflow: hidden; white-space: nowrap; text-overflow: ellipsis } details[open] .brief { display: none }
 pre { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; margin: .2rem 0 .4rem } .tool pre { font: 12.5px/1.45 ui-monospace, monospace }
-</style>
 `
 
 func (s *htmlSheet) title(title, id string) {
-	text := inText.Replace(cmp.Or(terminal.OneLine(title), id))
-	fmt.Fprintf(s.Out, "%s<title>%s</title></head>\n<body>\n<h1 id=\"%s\">%[2]s</h1>\n", pageHead, text, html.EscapeString(id))
+	text := cmp.Or(terminal.OneLine(title), id)
+	fmt.Fprintf(s.Out, "%s<body>\n<h1 id=\"%s\">%s</h1>\n", printer.PageHead(text, pageStyle), html.EscapeString(id), printer.InHTML(text))
 }
 
 func (s *htmlSheet) fields(fields [][2]string) {
 	fmt.Fprint(s.Out, "<dl>")
 	for _, f := range fields {
-		fmt.Fprintf(s.Out, "<dt>%s</dt><dd>%s</dd>\n", f[0], inText.Replace(f[1]))
+		fmt.Fprintf(s.Out, "<dt>%s</dt><dd>%s</dd>\n", f[0], printer.InHTML(f[1]))
 	}
 	fmt.Fprint(s.Out, "</dl>\n")
 }
@@ -67,7 +58,7 @@ func (s *htmlSheet) conversations(all *terminal.Table) {
 	for _, cells := range all.Rows {
 		fmt.Fprint(s.Out, "</tr>\n<tr>")
 		for i, cell := range cells {
-			cell = inText.Replace(terminal.OneLine(cell))
+			cell = printer.InHTML(terminal.OneLine(cell))
 			if i == 0 {
 				cell = fmt.Sprintf(`<a href="#%s">%[1]s</a>`, html.EscapeString(cells[0]))
 			}
@@ -79,7 +70,7 @@ func (s *htmlSheet) conversations(all *terminal.Table) {
 
 // section begins a conversation of a run.
 func (s *htmlSheet) section(title, id string) {
-	fmt.Fprintf(s.Out, "<h2 id=\"%s\">%s</h2>\n", html.EscapeString(id), inText.Replace(cmp.Or(terminal.OneLine(title), id)))
+	fmt.Fprintf(s.Out, "<h2 id=\"%s\">%s</h2>\n", html.EscapeString(id), printer.InHTML(cmp.Or(terminal.OneLine(title), id)))
 }
 
 func (s *htmlSheet) event(e, result *shown) {
@@ -94,7 +85,7 @@ func (s *htmlSheet) event(e, result *shown) {
 		class += " tool"
 	}
 	id := html.EscapeString(e.ID)
-	head := fmt.Sprintf(`<span class="head">%s</span><a class="at" href="#%s">%s %[2]s</a>`, inText.Replace(e.head), id, s.at(e))
+	head := fmt.Sprintf(`<span class="head">%s</span><a class="at" href="#%s">%s %[2]s</a>`, printer.InHTML(e.head), id, s.at(e))
 	fmt.Fprintf(s.Out, "<article class=\"%s\" id=\"%s\">", class, id)
 	folds := (e.tool || e.Kind == transcript.KindReasoning) && (e.body != "" || result != nil)
 	if !folds {
@@ -107,7 +98,7 @@ func (s *htmlSheet) event(e, result *shown) {
 	if s.unfolded || e.Marked {
 		open = " open"
 	}
-	fmt.Fprintf(s.Out, "<details%s><summary>%s <span class=\"brief\">%s</span></summary>", open, head, inText.Replace(terminal.Truncate(terminal.OneLine(beginning(e.body)), 100)))
+	fmt.Fprintf(s.Out, "<details%s><summary>%s <span class=\"brief\">%s</span></summary>", open, head, printer.InHTML(terminal.Truncate(terminal.OneLine(beginning(e.body)), 100)))
 	s.print(e)
 	if result != nil {
 		class := ""
@@ -139,7 +130,7 @@ func (s *htmlSheet) at(e *shown) string {
 
 func (s *htmlSheet) print(e *shown) {
 	if e.body != "" {
-		fmt.Fprintf(s.Out, "<pre>%s</pre>", inText.Replace(e.body))
+		fmt.Fprintf(s.Out, "<pre>%s</pre>", printer.InHTML(e.body))
 	}
 }
 

@@ -74,8 +74,9 @@ type nearRows struct {
 type nearPart struct {
 	of    *union
 	terms uint64
-	ends  []uint64 // positions of its last terms
-	begun int      // how many of them have begun
+	at    []rowIterator // that have it in the row
+	ends  []uint64      // positions of its last terms
+	begun int           // how many of them have begun
 }
 
 // Advance implements Rows.
@@ -88,11 +89,9 @@ func (c *nearRows) Advance(at int64) (int64, error) {
 		c.starts = c.starts[:0]
 		for i := range c.parts {
 			p := &c.parts[i]
-			p.ends = p.ends[:0]
-			if err := p.find(0, row); err != nil {
+			if err := p.find(row); err != nil {
 				return -1, err
 			}
-			slices.Sort(p.ends)
 			for _, end := range p.ends {
 				c.starts = append(c.starts, end+1-p.terms)
 			}
@@ -104,25 +103,23 @@ func (c *nearRows) Advance(at int64) (int64, error) {
 	}
 }
 
-// find adds where a part occurs in the row: by the iterators at the top of the heap that are at it.
-func (p *nearPart) find(i int, row int64) error {
-	if i >= len(p.of.heads) || p.of.heads[i].row != row {
-		return nil
-	}
-	switch w := p.of.heads[i].of.(type) {
-	case *exactPhrase:
-		p.ends = append(p.ends, w.ends...)
-	case *iterator:
-		list, err := w.positions()
-		if err != nil {
-			return err
+// find sets where a part ends in the row.
+func (p *nearPart) find(row int64) error {
+	p.at, p.ends = p.of.appendAt(p.at[:0], row, 0), p.ends[:0]
+	for _, w := range p.at {
+		switch w := w.(type) {
+		case *exactPhrase:
+			p.ends = append(p.ends, w.ends...)
+		case *iterator:
+			list, err := w.positions()
+			if err != nil {
+				return err
+			}
+			p.ends = appendPositions(p.ends, inColumn(list, w.column))
 		}
-		p.ends = appendPositions(p.ends, inColumn(list, w.column))
 	}
-	if err := p.find(2*i+1, row); err != nil {
-		return err
-	}
-	return p.find(2*i+2, row)
+	slices.Sort(p.ends)
+	return nil
 }
 
 // near reports whether the parts are close to each other anywhere: at the beginning of one of them, the last ones of the others

@@ -107,6 +107,7 @@ type phraseRows struct {
 	rowIterator // the rows that have all whole terms, at any position
 	view        *View
 	first       *union
+	at          []rowIterator // of first, at a row
 	rest        []*iterator
 	column      int
 	prefix      string // "": none
@@ -137,7 +138,7 @@ func (c *phraseRows) nextWhole(at int64) (int64, error) {
 			return -1, err
 		}
 		c.ends = c.ends[:0]
-		if err := c.addFirst(0, row); err != nil {
+		if err := c.addFirst(row); err != nil {
 			return -1, err
 		}
 		slices.Sort(c.ends)
@@ -156,17 +157,17 @@ func (c *phraseRows) nextWhole(at int64) (int64, error) {
 	}
 }
 
-// addFirst adds the positions of the first terms in the row: of the iterators at the top of the heap that are at it.
-func (c *phraseRows) addFirst(i int, row int64) error {
-	if i >= len(c.first.heads) || c.first.heads[i].row != row {
-		return nil
+// addFirst adds the positions of the first terms in the row.
+func (c *phraseRows) addFirst(row int64) error {
+	c.at = c.first.appendAt(c.at[:0], row, 0)
+	for _, w := range c.at {
+		list, err := w.(*iterator).positions()
+		if err != nil {
+			return err
+		}
+		c.ends = appendPositions(c.ends, inColumn(list, c.column))
 	}
-	list, err := c.first.heads[i].of.(*iterator).positions()
-	if err != nil {
-		return err
-	}
-	c.ends = appendPositions(c.ends, inColumn(list, c.column))
-	return cmp.Or(c.addFirst(2*i+1, row), c.addFirst(2*i+2, row))
+	return nil
 }
 
 // scanNext finds which of the next rows match the whole phrase with the prefix.

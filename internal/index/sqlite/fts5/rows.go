@@ -101,6 +101,14 @@ func (e *union) Advance(at int64) (int64, error) {
 	return e.heads[0].row, nil
 }
 
+// appendAt appends the iterators that are at the row that Advance has returned last: those at the top of the heap.
+func (e *union) appendAt(to []rowIterator, row int64, i int) []rowIterator {
+	if i >= len(e.heads) || e.heads[i].row != row {
+		return to
+	}
+	return e.appendAt(e.appendAt(append(to, e.heads[i].of), row, 2*i+1), row, 2*i+2)
+}
+
 func (e *union) leaders(to []*iterator) []*iterator {
 	for _, h := range e.heads {
 		to = h.of.leaders(to)

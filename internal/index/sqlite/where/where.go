@@ -339,7 +339,7 @@ const maxNearTerms = 32
 func near(n query.Near) (Cond, error) {
 	e := &fts5.Near{Column: TermColumn, Within: n.Within}
 	all := term.Words(n.Text)
-	for _, text := range strings.Fields(n.Text) {
+	for _, text := range n.Words() {
 		if words := term.Words(text); len(words) > 0 {
 			e.Parts = append(e.Parts, term.Sequences(words, false))
 		}
