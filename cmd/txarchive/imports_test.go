@@ -39,7 +39,7 @@ var doors = map[string][]string{
 	"openai":     {"index", "search", "terminal", "toolcall", "transcript"},
 	"toolcall":   {"ingest/jsontext"},
 	"sqlshell":   {"index", "terminal"},
-	"chart":      {"cost", "terminal"},
+	"chart":      {"cost", "rows", "terminal"},
 	"lazyregexp": {}, // and all may import it
 	"typo":       {}, // likewise
 	"lru":        {},

@@ -12,7 +12,7 @@ import (
 
 	svg "github.com/ajstarks/svgo"
 
-	"github.com/txarchive/txarchive/internal/printer"
+	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -155,7 +155,7 @@ svg { width: 100%; height: auto } table { border-collapse: collapse; font-size: 
 // Page returns an HTML page of a picture in SVG, a table, whose last row is a total, and notes. All text is escaped.
 func Page(title string, picture []byte, g *terminal.Table, notes []string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s<body><h1>%s</h1>\n%s\n<table>\n", printer.PageHead(title, pageStyle), printer.InHTML(title), picture[bytes.Index(picture, []byte("<svg")):])
+	fmt.Fprintf(&b, "%s<body><h1>%s</h1>\n%s\n<table>\n", rows.PageHead(title, pageStyle), rows.EscapeHTML(title), picture[bytes.Index(picture, []byte("<svg")):])
 	row := func(tag string, cells []string) {
 		b.WriteString("<tr>")
 		for i, cell := range cells {
@@ -163,7 +163,7 @@ func Page(title string, picture []byte, g *terminal.Table, notes []string) []byt
 			if g.Columns[i].Right {
 				class = ` class="n"`
 			}
-			fmt.Fprintf(&b, "<%s%s>%s</%[1]s>", tag, class, printer.InHTML(terminal.OneLine(cell)))
+			fmt.Fprintf(&b, "<%s%s>%s</%[1]s>", tag, class, rows.EscapeHTML(terminal.OneLine(cell)))
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -177,7 +177,7 @@ func Page(title string, picture []byte, g *terminal.Table, notes []string) []byt
 	}
 	b.WriteString("</table>\n")
 	for _, n := range notes {
-		fmt.Fprintf(&b, "<p>%s</p>\n", printer.InHTML(n))
+		fmt.Fprintf(&b, "<p>%s</p>\n", rows.EscapeHTML(n))
 	}
 	b.WriteString("</body></html>\n")
 	return b.Bytes()

@@ -1,4 +1,5 @@
-// Package rows writes rows of values, such as those of an SQL statement, as a table for people, CSV, JSON, NDJSON or Markdown.
+// Package rows writes rows of values, such as those of an SQL statement, as a table for people, CSV, JSON, NDJSON or Markdown, and escapes
+// what others write as Markdown or HTML.
 package rows
 
 import (

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/printer"
+	"github.com/txarchive/txarchive/internal/rows"
 	"github.com/txarchive/txarchive/internal/terminal"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -33,13 +34,13 @@ pre { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; margin: .2r
 
 func (s *htmlSheet) title(title, id string) {
 	text := cmp.Or(terminal.OneLine(title), id)
-	fmt.Fprintf(s.Out, "%s<body>\n<h1 id=\"%s\">%s</h1>\n", printer.PageHead(text, pageStyle), html.EscapeString(id), printer.InHTML(text))
+	fmt.Fprintf(s.Out, "%s<body>\n<h1 id=\"%s\">%s</h1>\n", rows.PageHead(text, pageStyle), html.EscapeString(id), rows.EscapeHTML(text))
 }
 
 func (s *htmlSheet) fields(fields [][2]string) {
 	fmt.Fprint(s.Out, "<dl>")
 	for _, f := range fields {
-		fmt.Fprintf(s.Out, "<dt>%s</dt><dd>%s</dd>\n", f[0], printer.InHTML(f[1]))
+		fmt.Fprintf(s.Out, "<dt>%s</dt><dd>%s</dd>\n", f[0], rows.EscapeHTML(f[1]))
 	}
 	fmt.Fprint(s.Out, "</dl>\n")
 }
@@ -58,7 +59,7 @@ func (s *htmlSheet) conversations(all *terminal.Table) {
 	for _, cells := range all.Rows {
 		fmt.Fprint(s.Out, "</tr>\n<tr>")
 		for i, cell := range cells {
-			cell = printer.InHTML(terminal.OneLine(cell))
+			cell = rows.EscapeHTML(terminal.OneLine(cell))
 			if i == 0 {
 				cell = fmt.Sprintf(`<a href="#%s">%[1]s</a>`, html.EscapeString(cells[0]))
 			}
@@ -70,7 +71,7 @@ func (s *htmlSheet) conversations(all *terminal.Table) {
 
 // section begins a conversation of a run.
 func (s *htmlSheet) section(title, id string) {
-	fmt.Fprintf(s.Out, "<h2 id=\"%s\">%s</h2>\n", html.EscapeString(id), printer.InHTML(cmp.Or(terminal.OneLine(title), id)))
+	fmt.Fprintf(s.Out, "<h2 id=\"%s\">%s</h2>\n", html.EscapeString(id), rows.EscapeHTML(cmp.Or(terminal.OneLine(title), id)))
 }
 
 func (s *htmlSheet) event(e, result *shown) {
@@ -85,7 +86,7 @@ func (s *htmlSheet) event(e, result *shown) {
 		class += " tool"
 	}
 	id := html.EscapeString(e.ID)
-	head := fmt.Sprintf(`<span class="head">%s</span><a class="at" href="#%s">%s %[2]s</a>`, printer.InHTML(e.head), id, s.at(e))
+	head := fmt.Sprintf(`<span class="head">%s</span><a class="at" href="#%s">%s %[2]s</a>`, rows.EscapeHTML(e.head), id, s.at(e))
 	fmt.Fprintf(s.Out, "<article class=\"%s\" id=\"%s\">", class, id)
 	folds := (e.tool || e.Kind == transcript.KindReasoning) && (e.body != "" || result != nil)
 	if !folds {
@@ -98,7 +99,7 @@ func (s *htmlSheet) event(e, result *shown) {
 	if s.unfolded || e.Marked {
 		open = " open"
 	}
-	fmt.Fprintf(s.Out, "<details%s><summary>%s <span class=\"brief\">%s</span></summary>", open, head, printer.InHTML(terminal.Truncate(terminal.OneLine(beginning(e.body)), 100)))
+	fmt.Fprintf(s.Out, "<details%s><summary>%s <span class=\"brief\">%s</span></summary>", open, head, rows.EscapeHTML(terminal.Truncate(terminal.OneLine(beginning(e.body)), 100)))
 	s.print(e)
 	if result != nil {
 		class := ""
@@ -130,7 +131,7 @@ func (s *htmlSheet) at(e *shown) string {
 
 func (s *htmlSheet) print(e *shown) {
 	if e.body != "" {
-		fmt.Fprintf(s.Out, "<pre>%s</pre>", printer.InHTML(e.body))
+		fmt.Fprintf(s.Out, "<pre>%s</pre>", rows.EscapeHTML(e.body))
 	}
 }
 

@@ -1,9 +1,9 @@
-package printer
+package rows
 
 import "strings"
 
-// InHTML escapes text between tags, where quotes are harmless. So --redact finds in it what it finds in other output.
-func InHTML(text string) string { return inHTML.Replace(text) }
+// EscapeHTML escapes text between tags, where quotes are harmless. So --redact finds in it what it finds in other output.
+func EscapeHTML(text string) string { return inHTML.Replace(text) }
 
 var inHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -15,5 +15,5 @@ func PageHead(title, style string) string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><meta name="referrer" content="no-referrer">
 <style>
 ` + style + `</style>
-<title>` + InHTML(title) + "</title></head>\n"
+<title>` + EscapeHTML(title) + "</title></head>\n"
 }
