@@ -27,7 +27,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 			"    leftovers    files of interrupted commands\n" +
 			"    packs        packs missing, damaged or not indexed\n" +
 			"    sources      sources missing or not scanned recently\n" +
-			"    places       more places of programs that are followed\n" +
+			"    places       places of programs that are not followed\n" +
 			"    pins         pins and holds on runs that are not here\n" +
 			"    problems     what could not be read, and why\n" +
 			"    event types  event types that no parser knows\n" +
@@ -99,9 +99,9 @@ func (a *app) doctor(ctx context.Context, store *archive.Archive) *doctor.Doctor
 			return followed, err
 		},
 		Places: func(ctx context.Context) (places []string, err error) {
-			loose, err := a.ingester(store).Unfollowed(ctx, a.homeOf(""))
-			for _, f := range loose {
-				places = append(places, f.Name+": "+a.DisplayPath(f.Dir))
+			loose, err := status.Unfollowed(ctx, a.ingester(store), a.homeOf(""))
+			for _, one := range loose {
+				places = append(places, fmt.Sprintf("%s: %s (%s, %s)", one.Name, a.DisplayPath(one.Dir), terminal.Plural(one.Files, "file", "files"), terminal.Bytes(one.Bytes)))
 			}
 			return places, err
 		},

@@ -75,6 +75,10 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 	}
 	m := a.meter()
 	report, err := ingestSources(ctx, a, o, store, m, dirs)
+	var loose []status.Place
+	if err == nil && len(dirs) == 0 {
+		loose, err = status.Unfollowed(ctx, a.ingester(store), a.homeOf(""))
+	}
 	m.Stop()
 	if err := errors.Join(err, done()); err != nil {
 		if report != nil && report.Packs > 0 && ctx.Err() != nil {
@@ -87,10 +91,12 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 			Archive string `json:"archive"`
 			DryRun  bool   `json:"dry_run"`
 			*ingest.Report
-			Elapsed int64 `json:"elapsed_us"`
-		}{store.Dir(), o.dryRun, report, time.Since(began).Microseconds()})
+			Unfollowed []status.Place `json:"unfollowed"` // null if directories were named
+			Elapsed    int64          `json:"elapsed_us"`
+		}{store.Dir(), o.dryRun, report, loose, time.Since(began).Microseconds()})
 	} else {
 		a.printIngest(o, report, time.Since(began))
+		status.NoteUnfollowed(&a.Printer, loose)
 	}
 	return errors.Join(err, ingestVerdict(report))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/source"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -30,6 +31,8 @@ func newSourceCommand(a *app) *cobra.Command {
 		&cobra.Command{Use: "list", Short: "List the sources", Example: "  txarchive source list", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
 		&cobra.Command{Use: "remove NAME", Short: "Remove a source (what was archived is kept)", Example: "  txarchive source remove awf",
+			Long: "Remove a source. What was archived is kept. NAME may also be a program that no source follows: ingest, status and\n" +
+				"doctor no longer mention what it keeps.",
 			Args: argCount(1, 1), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
 		&cobra.Command{Use: "rename OLD NEW", Short: "Rename a source before anything is stored under it", Example: "  txarchive source rename awf swarm",
@@ -47,7 +50,10 @@ func (a *app) sourceFact(name string, s *source.Source) blob.Fact {
 func runSourceRemove(ctx context.Context, a *app, name string) error {
 	return a.updateSources(ctx, a.openWrite, func(store *archive.Archive, known []source.Named) error {
 		i := slices.IndexFunc(known, named(name))
-		if i < 0 || known[i].Removed != nil {
+		if i < 0 {
+			return a.leaveAlone(ctx, store, known, name)
+		}
+		if known[i].Removed != nil {
 			return failure.NotFound(fmt.Sprintf("no source %q", name), "txarchive source list")
 		}
 		stored, err := hasVersions(ctx, store, name)
@@ -55,10 +61,13 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 			return err
 		}
 		left, message := (*source.Source)(nil), "Source %q is no longer followed. Nothing was stored from it." // and it is as if it had never been
-		if stored {
+		place := a.ingester(store).IsPlace(known[i].Root, a.homeOf(""))
+		if stored || place { // a place that is forgotten would be noted as one that nobody has thought of
 			s, now := known[i].Source, nowMicro(a)
-			s.Removed = &now
-			left, message = &s, "Source %q is no longer followed. What was stored from it is kept."
+			s.Removed, left = &now, &s
+		}
+		if stored {
+			message = "Source %q is no longer followed. What was stored from it is kept."
 		}
 		facts, err := a.solved(ctx, store, name)
 		if err != nil {
@@ -70,6 +79,35 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 		a.Note(message, name)
 		return nil
 	})
+}
+
+// leaveAlone makes removed sources of what a program keeps and no source has: nobody is told of them again.
+func (a *app) leaveAlone(ctx context.Context, store *archive.Archive, known []source.Named, program string) error {
+	loose, err := status.Unfollowed(ctx, a.ingester(store), a.homeOf(""))
+	if err != nil {
+		return err
+	}
+	var facts []blob.Fact
+	for _, place := range loose {
+		if place.Name != program {
+			continue
+		}
+		n, err := a.source(ctx, store, known, wantedSource{dir: place.Dir, like: program}, sourceOptions{})
+		if err != nil {
+			return err
+		}
+		known = put(known, *n)
+		n.Removed = &n.Added
+		facts = append(facts, a.sourceFact(n.Name, &n.Source))
+	}
+	if len(facts) == 0 {
+		return failure.NotFound(fmt.Sprintf("no source %q", program), "txarchive source list")
+	}
+	if err := a.ingester(store).WriteFacts(ctx, facts); err != nil {
+		return err
+	}
+	a.Note("%s is left alone. To follow it after all: txarchive source add %s", program, program)
+	return nil
 }
 
 // solved returns facts that take back what could not be archived of a source: no scan of that name will try again.

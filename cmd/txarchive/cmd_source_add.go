@@ -114,6 +114,15 @@ type wantedSource struct {
 	dir, name, like string
 }
 
+// put adds a source to others, in the place of one of its name.
+func put(all []source.Named, n source.Named) []source.Named {
+	if i := slices.IndexFunc(all, named(n.Name)); i >= 0 {
+		all[i] = n
+		return all
+	}
+	return append(all, n)
+}
+
 // likeness returns the name that the name of a new source may be derived from. A program's directories that differ in name are told apart by
 // it: claude-code, claude-code-plans.
 func (w wantedSource) likeness(known []source.Named, name, host, at string) string {
@@ -140,7 +149,7 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []source.Na
 			return err
 		}
 		if n != nil {
-			facts, added, known = append(facts, a.sourceFact(n.Name, &n.Source)), append(added, *n), append(known, *n)
+			facts, added, known = append(facts, a.sourceFact(n.Name, &n.Source)), put(added, *n), put(known, *n)
 		}
 	}
 	if len(added) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/source"
-	"github.com/txarchive/txarchive/internal/printer"
+	"github.com/txarchive/txarchive/internal/status"
 	"github.com/txarchive/txarchive/internal/terminal"
 )
 
@@ -36,35 +36,6 @@ func newSourceDiscoverCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// placeRow is a row of `source discover`.
-type placeRow struct {
-	Name        string            `json:"name"`
-	Format      string            `json:"format"`
-	Dir         string            `json:"directory"`
-	Source      *string           `json:"source"`
-	Files       int64             `json:"files"`
-	Bytes       int64             `json:"bytes"`
-	Transcripts int64             `json:"transcripts"`
-	NewFiles    int64             `json:"new_files"`
-	NewBytes    int64             `json:"new_bytes"`
-	RiskFiles   int64             `json:"at_risk_files"`
-	RiskBytes   int64             `json:"at_risk_bytes"`
-	Oldest      printer.Timestamp `json:"oldest"`
-	Days        *int              `json:"deletes_after_days"`
-	Deletes     *string           `json:"deletes"`
-}
-
-func rowOf(f *ingest.Found) placeRow {
-	row := placeRow{
-		Name: f.Name, Format: f.Format, Dir: f.Dir, Source: printer.OrNull(f.Source), Files: f.Files, Bytes: f.Bytes, Transcripts: f.Transcripts,
-		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Oldest: printer.Stamp(f.Oldest), Deletes: printer.OrNull(f.Deletes),
-	}
-	if f.Days > 0 {
-		row.Days = &f.Days
-	}
-	return row
-}
-
 func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) error {
 	found, err := a.discover(ctx, home)
 	if err != nil {
@@ -72,7 +43,7 @@ func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) er
 	}
 	if a.JSON {
 		for _, f := range found {
-			if err := a.PrintJSON(rowOf(f)); err != nil {
+			if err := a.PrintJSON(status.PlaceOf(f)); err != nil {
 				return err
 			}
 		}

@@ -91,7 +91,9 @@ func (a *app) statusOptions(store *archive.Archive, o statusOptions) status.Opti
 		return r.Next.Time, *r.With
 	}}
 	if !o.noScan {
-		s.Outlook = a.ingester(store).Outlook
+		g := a.ingester(store)
+		s.Outlook = g.Outlook
+		s.Unfollowed = func(ctx context.Context) ([]status.Place, error) { return status.Unfollowed(ctx, g, a.homeOf("")) }
 	}
 	return s
 }

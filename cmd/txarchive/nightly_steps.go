@@ -105,6 +105,11 @@ func (n *nightlyJob) ingest(ctx context.Context, _ *nightly.State) (r nightly.Re
 	if report.Mended > 0 {
 		r.Summary += ", " + terminal.Plural(report.Mended, "damaged pack", "damaged packs") + " repaired"
 	}
+	loose, uerr := status.Unfollowed(ctx, n.app.ingester(store), n.app.homeOf(""))
+	if len(loose) > 0 {
+		r.Summary += "; not followed: " + status.Programs(loose)
+	}
+	err = errors.Join(err, uerr)
 	for _, name := range report.Missing {
 		r.Problems = append(r.Problems, "missing: "+name)
 	}

@@ -58,7 +58,7 @@ type Doctor struct {
 	Shown    func(path string) string                         // how people write a path
 	Explain  func(error) (damage bool, hint string)           // why the index cannot be used
 	Sources  func(context.Context) ([]Source, error)          // that are followed
-	Places   func(context.Context) ([]string, error)          // of programs that are followed, which no source has
+	Places   func(context.Context) ([]string, error)          // where programs keep their history, which no source has
 	Orphans  func(context.Context) ([]string, error)          // runs with a pin or a hold that are not in the archive
 	Unknown  func(context.Context) ([]string, error)          // packs that the index does not know
 	Damaged  func(context.Context) (map[string]string, error) // packs that the last verify found damaged, and what is wrong
@@ -85,7 +85,7 @@ var checks = []struct {
 	{"leftovers", "no unfinished files", true, (*Doctor).leftovers},
 	{"packs", "", true, (*Doctor).packs},
 	{"sources", "", false, (*Doctor).sources},
-	{"places", "all that is known to hold history of these programs is followed", false, (*Doctor).places},
+	{"places", "nothing that programs keep here was overlooked", false, (*Doctor).places},
 	{"pins", "all pins and holds are on runs in this archive", false, (*Doctor).pins},
 	{"problems", "everything that was stored could be read", false, (*Doctor).problems},
 	{"event types", "all known", false, (*Doctor).eventTypes},

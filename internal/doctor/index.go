@@ -140,13 +140,14 @@ func (d *Doctor) sources(ctx context.Context, c *Check) error {
 	return nil
 }
 
-// places looks for more history of programs that are followed: an earlier version did not know the place, or the program did not use it.
+// places looks for history that no source has: the program came later, did not use the place, or an earlier version did not know it.
 func (d *Doctor) places(ctx context.Context, c *Check) error {
 	places, err := d.Places(ctx)
 	for _, place := range places {
 		c.add(place)
 	}
-	c.conclude(Note, terminal.Plural(c.Count, "more place has", "more places have")+" history of programs that are followed", "`txarchive source add NAME` follows all of a program's")
+	c.conclude(Note, terminal.Plural(c.Count, "place where a program keeps its history is", "places where programs keep their history are")+" not followed",
+		"`txarchive source add NAME` follows all of a program's, `txarchive source remove NAME` leaves them alone")
 	return err
 }
 

@@ -47,12 +47,19 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 	g.applyDefaults()
 	var all []*Found
 	for _, found := range g.places(home) {
-		if covered(all, found.Dir) {
-			continue
+		if !covered(all, found.Dir) {
+			all = append(all, found)
 		}
+	}
+	return g.surveyAll(ctx, all)
+}
+
+// surveyAll surveys places. It leaves out what the user has excluded.
+func (g *Ingester) surveyAll(ctx context.Context, places []*Found) (all []*Found, err error) {
+	for _, found := range places {
 		err := g.survey(ctx, found)
 		if _, excluded := errors.AsType[*source.ExcludedError](err); excluded {
-			continue // by the user
+			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look at %s: %w", found.Dir, err)
@@ -71,11 +78,12 @@ func (g *Ingester) places(home Home) (all []*Found) {
 		}
 		for _, p := range placed.Places() {
 			for _, path := range home.expand(p) {
-				dir, err := disk.RealPath(filepath.FromSlash(path))
-				if err != nil {
+				path = filepath.FromSlash(path)
+				if info, err := os.Stat(filepath.Join(path, p.Holds)); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 					continue // an unreadable place counts as missing
 				}
-				if info, err := os.Stat(filepath.Join(dir, p.Holds)); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+				dir, err := disk.RealPath(path) // only now: of hundreds of places few are there
+				if err != nil {
 					continue
 				}
 				all = append(all, &Found{Place: p, Format: f.Name(), Dir: dir})
@@ -85,29 +93,46 @@ func (g *Ingester) places(home Home) (all []*Found) {
 	return all
 }
 
-// Unfollowed returns the places that are there and that no source has, or had until it was removed, of programs of which a source has another
-// place: those that an earlier version did not know, or the program did not write.
+// Unfollowed returns the places with files that no source has, or had until it was removed, surveyed: of programs that came later, or that an
+// earlier version did not know to write there. An archive that follows nothing of these places is one of other directories; for it there are none.
 func (g *Ingester) Unfollowed(ctx context.Context, home Home) ([]*Found, error) {
+	g.applyDefaults()
 	known, err := source.All(ctx, g.Index)
 	if err != nil {
 		return nil, err
 	}
 	var loose []*Found
-	followed := map[string]bool{}
+	follows := false
 	for _, found := range g.places(home) {
-		has, had := false, covered(loose, found.Dir)
-		for _, s := range known {
-			below, err := filepath.Rel(s.Root, found.Dir)
-			inside := err == nil && filepath.IsLocal(below) && s.Follows(filepath.ToSlash(below))
-			if inside || isInside(s.Root, found.Dir) {
-				has, had = has || s.Removed == nil, true
-			}
-		}
-		if followed[found.Name] = followed[found.Name] || has; !had {
+		has, had := hasOrHad(known, found.Dir)
+		if follows = follows || has; !had && !covered(loose, found.Dir) {
 			loose = append(loose, found)
 		}
 	}
-	return slices.DeleteFunc(loose, func(f *Found) bool { return !followed[f.Name] }), nil
+	if !follows {
+		return nil, nil
+	}
+	if loose, err = g.surveyAll(ctx, loose); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(loose, func(f *Found) bool { return f.Files == 0 }), nil
+}
+
+// IsPlace reports whether a directory is, has or lies in a default place that is there.
+func (g *Ingester) IsPlace(dir string, home Home) bool {
+	g.applyDefaults()
+	return slices.ContainsFunc(g.places(home), func(f *Found) bool { return isInside(dir, f.Dir) || isInside(f.Dir, dir) })
+}
+
+// hasOrHad reports whether a source that is followed has some of a place or all of it, and whether any had, one that was removed included.
+func hasOrHad(known []source.Named, place string) (has, had bool) {
+	for _, s := range known {
+		below, err := filepath.Rel(s.Root, place)
+		if err == nil && filepath.IsLocal(below) && s.Follows(filepath.ToSlash(below)) || isInside(s.Root, place) {
+			has, had = has || s.Removed == nil, true
+		}
+	}
+	return has, had
 }
 
 // maxListing bounds the size of a file in which a program lists its directories.

@@ -104,13 +104,15 @@ func TestDiscoverListed(t *testing.T) {
 	look(home)
 }
 
-// TestUnfollowed names places of programs that are followed elsewhere: none that a source has, had, or has a part of.
+// TestUnfollowed names places of this machine with files: none that a source has, had, or has a part of. An archive of other directories is not asked.
 func TestUnfollowed(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
-	for _, file := range []string{
-		".claude/projects/-home-ada/0e000000-0000-4000-8000-000000000001.jsonl", ".claude/plans/mend-the-rim.md", ".claude/tasks/rim/1.json", ".qwen/plans/x.md", ".codex/history.jsonl",
+	for file, content := range map[string]string{
+		".claude/projects/-home-ada/0e000000-0000-4000-8000-000000000001.jsonl": "x\n", ".claude/plans/mend-the-rim.md": "# Rim\n",
+		".claude/tasks/rim/1.json": `{"id":"1","subject":"mend the rim","description":"","status":"pending","blocks":[],"blockedBy":[]}`,
+		".codex/history.jsonl":     `{"session_id":"019c1111-aaaa-7000-8000-000000000001","ts":1772614800,"text":"hello"}` + "\n",
 	} {
-		s.write(file, "x\n")
+		s.write(file, content)
 	}
 	look := func(want ...string) {
 		t.Helper()
@@ -127,9 +129,14 @@ func TestUnfollowed(t *testing.T) {
 			t.Errorf("unfollowed: %q, want %q", got, want)
 		}
 	}
-	look() // no program is followed
+	s.write("work/runs/a.jsonl", "x\n")
+	if err := os.MkdirAll(filepath.Join(s.dir, ".claude", "todos"), 0o700); err != nil { // nothing is lost of a directory without files
+		t.Fatal(err)
+	}
+	w.ingest("runs", filepath.Join(s.dir, "work", "runs"), ".")
+	look() // no place is followed
 	w.ingest("part", filepath.Join(s.dir, ".claude", "projects", "-home-ada"), ".")
-	look("claude-code .claude/plans", "claude-code .claude/tasks")
+	look("claude-code .claude/plans", "claude-code .claude/tasks", "codex .codex")
 	w.ingest("plans", filepath.Join(s.dir, ".claude", "plans"), ".")
-	look("claude-code .claude/tasks")
+	look("claude-code .claude/tasks", "codex .codex")
 }

@@ -37,6 +37,7 @@ func (s *Report) Print(p *printer.Printer) {
 			p.Line("  ... and %s; --json lists all", terminal.Plural(len(new)-maxNewProblems, "more", "more"))
 		}
 	}
+	NoteUnfollowed(p, s.Unfollowed)
 }
 
 func notIndexed(packs int64) string {

@@ -55,6 +55,8 @@ type Report struct {
 	Verify    nightly.Coverage `json:"verify"`
 	Backup    *nightly.Backup  `json:"backup"`
 	Attention []Attention      `json:"attention"`
+	// Unfollowed are places of programs on this machine that no source has; null with --no-scan.
+	Unfollowed []Place `json:"unfollowed"`
 }
 
 // Verdict returns the error that status ends in, nil for none. With check, anything that needs attention is one. said means that the
@@ -87,6 +89,8 @@ type Options struct {
 	MaxAge time.Duration // after which a source is stale; 0: none is
 	// Outlook tells what of a source is not archived, and what its program will delete before a time; nil: it is not looked at.
 	Outlook func(ctx context.Context, root source.Root, until time.Time) (ingest.Outlook, error)
+	// Unfollowed looks for places that no source has; nil: they are not looked for.
+	Unfollowed func(ctx context.Context) ([]Place, error)
 	// Next tells when the next nightly run is due, and by which scheduler; "" if none is.
 	Next func(ctx context.Context) (at time.Time, with string)
 }
@@ -120,6 +124,11 @@ func Collect(ctx context.Context, p *printer.Printer, store *archive.Archive, o 
 	}
 	if o.Outlook != nil {
 		if err := s.preview(ctx, p.Now(), o); err != nil {
+			return nil, err
+		}
+	}
+	if o.Unfollowed != nil {
+		if s.Unfollowed, err = o.Unfollowed(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,81 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/printer"
+	"github.com/txarchive/txarchive/internal/terminal"
+)
+
+// Place is a place where a program keeps its history.
+type Place struct {
+	Name        string            `json:"name"`
+	Format      string            `json:"format"`
+	Dir         string            `json:"directory"`
+	Source      *string           `json:"source"`
+	Files       int64             `json:"files"`
+	Bytes       int64             `json:"bytes"`
+	Transcripts int64             `json:"transcripts"`
+	NewFiles    int64             `json:"new_files"`
+	NewBytes    int64             `json:"new_bytes"`
+	RiskFiles   int64             `json:"at_risk_files"`
+	RiskBytes   int64             `json:"at_risk_bytes"`
+	Oldest      printer.Timestamp `json:"oldest"`
+	Days        *int              `json:"deletes_after_days"`
+	Deletes     *string           `json:"deletes"`
+}
+
+// PlaceOf returns what is shown of a place.
+func PlaceOf(f *ingest.Found) Place {
+	p := Place{
+		Name: f.Name, Format: f.Format, Dir: f.Dir, Source: printer.OrNull(f.Source), Files: f.Files, Bytes: f.Bytes, Transcripts: f.Transcripts,
+		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Oldest: printer.Stamp(f.Oldest), Deletes: printer.OrNull(f.Deletes),
+	}
+	if f.Days > 0 {
+		p.Days = &f.Days
+	}
+	return p
+}
+
+// Unfollowed returns the places of programs in a home that the archive does not follow, and was not told to leave alone.
+func Unfollowed(ctx context.Context, g *ingest.Ingester, home ingest.Home) ([]Place, error) {
+	found, err := g.Unfollowed(ctx, home)
+	places := []Place{}
+	for _, f := range found {
+		places = append(places, PlaceOf(f))
+	}
+	return places, err
+}
+
+// NoteUnfollowed notes whose history is not archived, and what to do about it.
+func NoteUnfollowed(p *printer.Printer, places []Place) {
+	if len(places) > 0 {
+		p.Note("Not followed: %s. To follow one: txarchive source add NAME; to leave it alone: txarchive source remove NAME", Programs(places))
+	}
+}
+
+// Programs lists the programs of places, with what there is of each.
+func Programs(places []Place) string {
+	var sums []Place
+	for _, one := range places {
+		i := slices.IndexFunc(sums, func(s Place) bool { return s.Name == one.Name })
+		if i < 0 {
+			i, sums = len(sums), append(sums, Place{Name: one.Name})
+		}
+		s := &sums[i]
+		s.Files, s.Bytes, s.RiskFiles = s.Files+one.Files, s.Bytes+one.Bytes, s.RiskFiles+one.RiskFiles
+	}
+	var said []string
+	for _, s := range sums {
+		one := fmt.Sprintf("%s (%s, %s", s.Name, terminal.Plural(s.Files, "file", "files"), terminal.Bytes(s.Bytes))
+		if s.RiskFiles > 0 {
+			one += ", " + terminal.Count(s.RiskFiles) + " at risk"
+		}
+		said = append(said, one+")")
+	}
+	return strings.Join(said, ", ")
+}
