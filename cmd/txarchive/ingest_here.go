@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/source"
+	"github.com/txarchive/txarchive/internal/terminal"
 )
 
 // firstRoots returns what an archive without sources begins with: the default directories of programs that exist, and what formats
@@ -37,6 +39,7 @@ func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.
 	if err := a.follow(ctx, store, known, found, sourceOptions{}); err != nil {
 		return nil, err
 	}
+	a.noteNights(found)
 	roots, err := source.Followed(ctx, store.Index())
 	if err != nil || len(here) == 0 {
 		return roots, err
@@ -45,6 +48,21 @@ func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.
 	return append(roots, slices.DeleteFunc(more, func(r source.Root) bool {
 		return slices.ContainsFunc(roots, func(other source.Root) bool { return other.Source == r.Source })
 	})...), err
+}
+
+// noteNights notes how what programs go on to write is archived as well, and which of them delete it, and when.
+func (a *app) noteNights(found []*ingest.Found) {
+	var deleted []string
+	for _, f := range found {
+		if one := fmt.Sprintf("%s after %s", f.Name, terminal.Plural(f.Days, "day", "days")); f.Days > 0 && !slices.Contains(deleted, one) {
+			deleted = append(deleted, one)
+		}
+	}
+	why := ""
+	if len(deleted) > 0 {
+		why = " before it is deleted (" + strings.Join(deleted, ", ") + ")"
+	}
+	a.Note("To archive what they write from now on%s: txarchive schedule install", why)
 }
 
 // hasHome reports whether a directory is the home directory or one above it.
