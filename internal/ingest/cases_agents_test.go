@@ -393,6 +393,8 @@ var casesOfAgents = map[string]caseTotals{
 	"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
 		Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},
 	"llm-logs/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1, Requests: 2, Input: 8, Output: 1},
+	"ollama/rows":     {Runs: 2, Conversations: 2, User: 6, Assistant: 4, Reasoning: 2, Calls: 3, Results: 4, System: 1},
+	"ollama/broken":   {Runs: 1, Conversations: 1, Problems: 5, Assistant: 1, Calls: 1, Results: 1},
 	"swe-agent/full":  {Runs: 1, Conversations: 1, User: 1, Assistant: 3, Reasoning: 1, Calls: 3, Results: 3, System: 2, Requests: 4, Input: 5120, Output: 211, Cost: 62500},
 	"swe-agent/first": {Runs: 3, Conversations: 3, User: 2, Assistant: 6, Calls: 6, Results: 6, System: 4,
 		Requests: 15, Input: 90300, Output: 1530, Cost: 1750000},

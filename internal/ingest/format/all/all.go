@@ -49,6 +49,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
 	"github.com/txarchive/txarchive/internal/ingest/format/mux"
+	"github.com/txarchive/txarchive/internal/ingest/format/ollama"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/openhands"
@@ -97,6 +98,7 @@ func Formats() []format.Format {
 		kiro.New(), // before continue: the editor's first sessions look like its
 		continuedev.New(),
 		llmlogs.New(),
+		ollama.New(),
 		goose.New(),
 		hermes.New(),
 		vibe.New(),
