@@ -57,6 +57,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/reasonix"
 	"github.com/txarchive/txarchive/internal/ingest/format/rovodev"
+	"github.com/txarchive/txarchive/internal/ingest/format/shelley"
 	"github.com/txarchive/txarchive/internal/ingest/format/sweagent"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 	"github.com/txarchive/txarchive/internal/ingest/format/warp"
@@ -113,6 +114,7 @@ func Formats() []format.Format {
 		zencoder.New(),
 		cortexcode.New(),
 		rovodev.New(),
+		shelley.New(),
 		junie.New(),
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database

@@ -1,0 +1,45 @@
+package shelley
+
+import (
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+const databaseName = "shelley.db"
+
+// Detect claims a database by its tables, or by name and place if its first pages do not show them; and originals taken out of one. The
+// database also holds the keys of models and channels.
+func (shelley) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	switch {
+	case format.IsSQLite(h.Bytes):
+		return detectDatabase(h, name)
+	case path.Ext(name) == ".ndjson" && strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix):
+		return format.Claim{Strength: format.Certain, Role: roleRows, Log: format.FirstTable(h.Bytes) == tableMessage}
+	}
+	return format.Claim{}
+}
+
+func detectDatabase(h format.Head, name string) format.Claim {
+	claim := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true, Secret: true}
+	switch {
+	case hasTables(h.Bytes):
+		if name != databaseName {
+			claim.Strength = format.Likely
+		}
+	case name == databaseName && !format.ShowsSchema(h.Bytes):
+		if path.Base(path.Dir(h.Path)) != "shelley" {
+			claim.Strength = format.Likely
+		}
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+// hasTables reports whether the first pages of a database show the table of messages.
+func hasTables(head []byte) bool {
+	return format.ContainsAll(head, "conversation_id", "llm_data", "usage_data")
+}

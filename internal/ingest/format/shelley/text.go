@@ -1,0 +1,40 @@
+package shelley
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+)
+
+// Text returns the text of one part of an event.
+func (shelley) Text(role string, raw []byte, _ int) (string, error) {
+	return format.TextOf(role, raw, jsontext.Appended(appendValue))
+}
+
+// appendValue appends the text of a row or a piece of one, from its own bytes: of a call the tool and its input; of a conversation its name, its
+// directory and what was not sent yet; of everything else all strings except ids, types, signatures and images.
+func appendValue(dst []byte, v jsontext.Value) []byte {
+	switch {
+	case v.Get("table").Is(tableConversation):
+		for _, key := range []string{"slug", "cwd", "draft"} {
+			dst = jsontext.AppendStrings(dst, v.Get(key))
+		}
+		return appendStrings(appendStrings(dst, v.Get("tags")), v.Get("queued_messages"))
+	case v.Get("ToolInput").Exists() && v.Get("ToolName").IsString() && !v.Get("ToolName").IsBlank():
+		return jsontext.AppendScalars(jsontext.AppendStrings(dst, v.Get("ToolName")), v.Get("ToolInput"))
+	}
+	return appendStrings(dst, v)
+}
+
+// alwaysSkipped are members that hold no text to search.
+var alwaysSkipped = map[string]bool{
+	"table": true, "message_id": true, "conversation_id": true, "type": true, "root": true, "forked_from": true, "forked_from_message_id": true,
+	"created_at": true, "usage_data": true, "other_usage_data": true, "llm_api_url": true, "model_name": true, "user_email": true, "ID": true,
+	"ToolUseID": true, "tool_use_id": true, "MediaType": true, "Data": true, "Signature": true, "EncryptedContent": true, "EncryptedIndex": true,
+	"ToolUseStartTime": true, "ToolUseEndTime": true, "ErrorType": true, "DisplayImageURL": true,
+}
+
+func appendStrings(dst []byte, v jsontext.Value) []byte {
+	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
+		return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
+	})
+}
