@@ -1,7 +1,10 @@
 package format
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/timestamp"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -35,4 +38,11 @@ func TimeOfUUID(id string) transcript.Time {
 		return transcript.Time{}
 	}
 	return timestamp.UnixMilli(ms)
+}
+
+// HashUUID returns an id for what is made of these texts. It has the form of a UUID, which the index stores compactly.
+func HashUUID(texts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
+	h := hex.EncodeToString(sum[:16])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }

@@ -1,8 +1,6 @@
 package gptme
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"strconv"
 	"strings"
@@ -83,7 +81,7 @@ type message struct {
 func (p *parser) message(o jsontext.Object) {
 	v := o.Value
 	m := message{parser: p, value: v, origin: o.Origin, role: v.Get("role").Word(), at: v.Get("timestamp").Time()}
-	m.id = identity(v.Get("timestamp").Str(), m.role, v.Get("content").Str())
+	m.id = format.HashUUID(v.Get("timestamp").Str(), m.role, v.Get("content").Str())
 	format.Extend(&p.started, &p.ended, m.at)
 	if m.role == "user" && p.title == "" {
 		p.title = format.Title(v.Get("content").Str())
@@ -173,7 +171,7 @@ func (m *message) emit(e *transcript.Event) {
 	} else {
 		e.Conversation, e.ID, e.Global, e.Home = m.branch, m.id, m.at.Valid, m.at.Valid && m.home
 		if m.n > 0 {
-			e.ID = identity(m.id, strconv.Itoa(m.n))
+			e.ID = format.HashUUID(m.id, strconv.Itoa(m.n))
 		}
 	}
 	if m.role == "assistant" {
@@ -210,13 +208,6 @@ func (p *places) find(decoded int) int {
 		p.at += n
 	}
 	return p.at
-}
-
-// identity returns the id of what is made of these texts, as a UUID, which the index stores compactly.
-func identity(texts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
-	h := hex.EncodeToString(sum[:16])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
 // kind returns the kind of the event that a piece is.
@@ -287,7 +278,7 @@ func (m *message) usage() {
 		return
 	}
 	if m.at.Valid {
-		u.Key = identity(m.value.Get("timestamp").Str(), u.Model)
+		u.Key = format.HashUUID(m.value.Get("timestamp").Str(), u.Model)
 	}
 	if m.parser.role == roleLog {
 		u.Rank = 1

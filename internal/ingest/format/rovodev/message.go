@@ -3,8 +3,6 @@ package rovodev
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -206,13 +204,11 @@ func (m *message) emit(e *transcript.Event, part jsontext.Value, verdict transcr
 	m.Emit(e)
 }
 
-// identity returns the id of an event, as a UUID, which the index stores compactly. A fork repeats all that it is made of, and of
-// several parts that have the same in one session the first is the first in the other.
+// identity returns the id of an event. A fork repeats all that it is made of, and of several parts that have the same in one
+// session the first is the first in the other.
 func (m *message) identity(e *transcript.Event, part jsontext.Value) string {
 	at := strconv.FormatInt(e.Time.UnixMicro, 10)
 	key := strings.Join([]string{at, m.from, m.role, e.Type, part.Get("tool_call_id").Text()}, "\x00")
 	m.seen[key]++
-	sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(m.seen[key])))
-	h := hex.EncodeToString(sum[:16])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	return format.HashUUID(key, strconv.Itoa(m.seen[key]))
 }

@@ -2,8 +2,6 @@ package zencoder
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -176,15 +174,11 @@ func (p *parser) emit(e *transcript.Event, verdict transcript.Verdict) {
 	p.Emit(e)
 }
 
-// identity returns the id of an event, as a UUID, which the index stores compactly.
+// identity returns the id of an event.
 func (p *parser) identity(e *transcript.Event) string {
-	sum := sha256.New()
-	for _, text := range []string{p.Row.Value.Get("createdAt").Str(), p.role, e.Type} {
-		sum.Write(append([]byte(text), 0))
-	}
+	texts := []string{p.Row.Value.Get("createdAt").Str(), p.role, e.Type}
 	for _, part := range e.Parts {
-		sum.Write(append([]byte(part.Text), 0))
+		texts = append(texts, part.Text)
 	}
-	h := hex.EncodeToString(sum.Sum(nil)[:16])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	return format.HashUUID(append(texts, "")...)
 }
