@@ -48,6 +48,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
+	"github.com/txarchive/txarchive/internal/ingest/format/lmstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/mux"
 	"github.com/txarchive/txarchive/internal/ingest/format/ollama"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
@@ -100,6 +101,7 @@ func Formats() []format.Format {
 		continuedev.New(),
 		llmlogs.New(),
 		ollama.New(),
+		lmstudio.New(),
 		goose.New(),
 		hermes.New(),
 		vibe.New(),
