@@ -43,6 +43,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/grok"
 	"github.com/txarchive/txarchive/internal/ingest/format/hermes"
 	"github.com/txarchive/txarchive/internal/ingest/format/inspect"
+	"github.com/txarchive/txarchive/internal/ingest/format/jan"
 	"github.com/txarchive/txarchive/internal/ingest/format/junie"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
@@ -102,6 +103,7 @@ func Formats() []format.Format {
 		llmlogs.New(),
 		ollama.New(),
 		lmstudio.New(),
+		jan.New(),
 		goose.New(),
 		hermes.New(),
 		vibe.New(),
