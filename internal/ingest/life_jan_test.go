@@ -8,12 +8,12 @@ import (
 
 const (
 	janThread = ".local/share/Jan/data/threads/7d000000-0000-4000-8000-000000000001/"
-	janBegan  = 1783000000000
+	janBegan  = int64(1783000000000)
 )
 
 // janMessage is a message so many seconds after the first, with pieces of content and members of its metadata.
 func janMessage(id, role string, seconds int, metadata string, pieces ...string) string {
-	at := janBegan + 1000*seconds
+	at := janBegan + 1000*int64(seconds)
 	return fmt.Sprintf(`{"type":"text","role":%q,"content":[%s],"id":%q,"object":"thread.message","thread_id":"7d000000-0000-4000-8000-000000000001",`+
 		`"status":"ready","created_at":%d,"completed_at":%d,"metadata":{%s}}`+"\n", role, strings.Join(pieces, ","), id, at, at, metadata)
 }

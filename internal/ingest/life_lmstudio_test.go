@@ -8,13 +8,15 @@ import (
 
 const (
 	studioDir   = ".lmstudio/conversations/"
-	studioBegan = 1783000000000
+	studioBegan = int64(1783000000000)
 )
 
-func studioFile(n int) string { return fmt.Sprintf("%s%d.conversation.json", studioDir, studioBegan+n) }
+func studioFile(n int) string {
+	return fmt.Sprintf("%s%d.conversation.json", studioDir, studioBegan+int64(n))
+}
 
 // studioStep is the identifier of a step that began so many milliseconds after the first chat.
-func studioStep(n int) string { return fmt.Sprintf("%d-0.%016d", studioBegan+n, 7*n+1) }
+func studioStep(n int) string { return fmt.Sprintf("%d-0.%016d", studioBegan+int64(n), 7*n+1) }
 
 func studioAsks(versions ...string) string {
 	all := make([]string, len(versions))
@@ -43,7 +45,7 @@ func studioAnswers(shown int, versions ...string) string {
 
 func studioChat(name string, began, last int, messages ...string) string {
 	return fmt.Sprintf(`{"name":%q,"createdAt":%d,"tokenCount":0,"assistantLastMessagedAt":%d,"systemPrompt":"","messages":[%s]}`,
-		name, studioBegan+began, studioBegan+last, strings.Join(messages, ","))
+		name, studioBegan+int64(began), studioBegan+int64(last), strings.Join(messages, ","))
 }
 
 // TestLifeLMStudio has a chat that is written anew with each message, once only in part: its prompt is edited, its answers are made
