@@ -55,6 +55,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/openhands"
+	"github.com/txarchive/txarchive/internal/ingest/format/openwebui"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/reasonix"
@@ -93,6 +94,7 @@ func Formats() []format.Format {
 		kimi.New(),
 		chatgpt.New(),
 		claudeai.New(),
+		openwebui.New(),
 		commandcode.New(), // before openclaw and pi: its lines are theirs, with more in them
 		openclaw.New(),
 		pi.New(),
