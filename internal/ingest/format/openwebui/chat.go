@@ -183,7 +183,8 @@ func (p *parser) emitRun(h header) {
 func (p *parser) begin(run *transcript.Run) {
 	p.Emit(run)
 	p.Emit(&transcript.Conversation{
-		ID: run.ID, Run: run.ID, Shared: true, Rank: run.Rank, Order: p.order, Title: run.Title, Model: run.Model, Started: run.Started, Ended: run.Ended, Child: run.Child,
+		ID: run.ID, Run: run.ID, Shared: true, Rank: run.Rank, Order: p.order,
+		Title: run.Title, Model: run.Model, Started: run.Started, Ended: run.Ended, Child: run.Child,
 	})
 }
 

@@ -14,15 +14,18 @@ import (
 type message struct {
 	*parser
 	*node
-	kind      transcript.Kind // of its text
-	role      string
-	verdict   transcript.Verdict
-	first     bool // no event yet
-	texts     int  // so far
-	thoughts  int
-	called    int
-	last      string // id of the last call
-	forBefore string // the message before
+	kind     transcript.Kind // of its text
+	role     string
+	verdict  transcript.Verdict
+	after    string // the message before it in the file
+	first    bool   // no event yet
+	texts    int    // so far
+	thoughts int
+	others   int
+	called   int
+	last     string            // the last call
+	latest   map[string]string // the last call, by the provider's id
+	times    map[string]int    // that an id was given
 }
 
 // event returns an event for a value that has its own bytes. It is valid until the next message.
@@ -46,13 +49,13 @@ func (p *parser) notice(typ string, v jsontext.Value) {
 		return
 	}
 	if e := p.event(transcript.KindNotice, "", typ, v); strings.TrimSpace(e.Parts[0].Text) != "" {
-		p.emit(e, "", transcript.Uncounted)
+		p.emit(e, "chat/"+typ, transcript.Uncounted)
 	}
 }
 
 // message yields the events and the usage of one message.
 func (p *parser) message(n *node) {
-	m := &message{parser: p, node: n, role: n.role(), kind: transcript.KindMessage, verdict: transcript.Counted, first: true, forBefore: p.before}
+	m := &message{parser: p, node: n, role: n.role(), kind: transcript.KindMessage, verdict: transcript.Counted, after: p.before, first: true}
 	p.before = n.id
 	switch {
 	case m.role == "system":
@@ -127,18 +130,32 @@ func (m *message) thoughtID() string {
 
 func (m *message) id() string { return m.node.id }
 
-// callID returns the id of a call. A provider may give the same id to calls of several messages.
+// callID returns the id of a call. Providers may give the same id to calls of several messages, and to several of one message.
 func (m *message) callID(native string) string {
 	m.called++
-	if native == "" {
-		native = m.id() + "#" + strconv.Itoa(m.called)
+	id := native
+	if of, ok := m.calls[native]; native == "" || ok && of != m.id() {
+		id = m.id() + "/" + cmp.Or(native, "call")
 	}
-	if of, ok := m.calls[native]; ok && of != m.id() {
-		native = m.id() + "/" + native
+	id = m.unique(id)
+	m.calls[id], m.last = m.id(), id
+	if m.latest == nil {
+		m.latest = map[string]string{}
 	}
-	m.calls[native] = m.id()
-	m.last = native
-	return native
+	m.latest[native] = id
+	return id
+}
+
+// unique returns an id in the message, with a number if the message has it already.
+func (m *message) unique(id string) string {
+	if m.times == nil {
+		m.times = map[string]int{}
+	}
+	m.times[id]++
+	if n := m.times[id]; n > 1 {
+		return id + "#" + strconv.Itoa(n)
+	}
+	return id
 }
 
 // callEvent returns the id of the event of a call.
@@ -149,15 +166,15 @@ func (m *message) callEvent(call string) string {
 	return m.id() + "/" + call
 }
 
+// resultEvent returns the id of the event of a result.
+func (m *message) resultEvent(call string) string { return m.unique(m.callEvent(call) + "/result") }
+
 // answered returns the id of the call that a result answers.
 func (m *message) answered(native string) string {
-	if native == "" {
-		return m.last
+	if id, ok := m.latest[native]; ok {
+		return id
 	}
-	if qualified := m.id() + "/" + native; m.calls[qualified] == m.id() {
-		return qualified
-	}
-	return native
+	return cmp.Or(native, m.last)
 }
 
 // emit yields an event of the message.
@@ -178,7 +195,7 @@ func (m *message) emit(e *transcript.Event, id string, verdict transcript.Verdic
 // describe sets the attributes of the first event of a message.
 func (m *message) describe(e *transcript.Event) {
 	v := m.node.message
-	if m.parent != "" && m.parent != m.forBefore {
+	if m.parent != "" && m.parent != m.after {
 		e.Attributes.Set("parent", m.parent)
 	}
 	done := v.Get("done")

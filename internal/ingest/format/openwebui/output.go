@@ -2,6 +2,7 @@ package openwebui
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -46,7 +47,8 @@ func (m *message) item(v jsontext.Value) {
 		m.call(typ, v)
 	default:
 		if e := m.event(transcript.KindUnknown, m.role, typ, v); e.Parts[0].Text != "" {
-			m.emit(e, m.id()+"/"+v.Get("id").Text(), transcript.Uncounted)
+			m.others++
+			m.emit(e, m.id()+"/other"+strconv.Itoa(m.others), transcript.Uncounted)
 		}
 	}
 }
@@ -72,5 +74,5 @@ func (m *message) result(v, own, output jsontext.Value, call, name string) {
 		r.Failed = transcript.Yes
 	}
 	e.Parts[0].Result = r
-	m.emit(e, m.callEvent(call)+"/result", transcript.Counted)
+	m.emit(e, m.resultEvent(call), transcript.Counted)
 }

@@ -201,7 +201,7 @@ func (m *message) piece(content jsontext.Value, c piece) {
 	case transcript.KindToolResult:
 		e.Role = "tool"
 		e.Parts[0].Result = &transcript.Result{Call: m.last, Name: c.name, Output: c.size}
-		m.emit(e, m.callEvent(m.last)+"/result", transcript.Counted)
+		m.emit(e, m.resultEvent(m.last), transcript.Counted)
 	}
 }
 

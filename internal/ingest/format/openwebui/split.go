@@ -34,7 +34,8 @@ func columnOf(column, chat string) string {
 }
 
 // held is SQL for the keys that messages in the chat ?1 have in the table of messages.
-const held = `(SELECT ?1 || '-' || j.key FROM chat c, json_each(CASE WHEN json_valid(c.chat) THEN c.chat ELSE '{}' END, '$.history.messages') j WHERE c.id = ?1)`
+const held = `(SELECT ?1 || '-' || j.key
+	FROM chat c, json_each(CASE WHEN json_valid(c.chat) THEN c.chat ELSE '{}' END, '$.history.messages') j WHERE c.id = ?1)`
 
 // summaryOf is SQL for the summary that a message m has.
 const summaryOf = `(SELECT context_summary FROM chat_message WHERE id = m.id)`
@@ -66,7 +67,8 @@ func chatSplit(hasFolders, hasMessages bool) format.Split {
 	switch {
 	case hasMessages:
 		s = s.IfTable("chat_message")
-		marks = append(marks, `(SELECT count(*) || ' ' || total(m.updated_at) || ' ' || total(octet_length(context_summary) + 0 * m.rowid) FROM chat_message m WHERE m.chat_id = c.id)`)
+		marks = append(marks, `(SELECT count(*) || ' ' || total(m.updated_at) || ' ' || total(octet_length(context_summary) + 0 * m.rowid)
+			FROM chat_message m WHERE m.chat_id = c.id)`)
 		s.Rows = append(s.Rows, format.Query{
 			Name: tableMessage, JSON: jsonColumns,
 			SQL: `SELECT m.* FROM chat_message m WHERE m.chat_id = ?1 AND m.id NOT IN ` + held + ` ORDER BY m.created_at, m.rowid`,
@@ -86,7 +88,8 @@ func chatSplit(hasFolders, hasMessages bool) format.Split {
 func sharedSplit() format.Split {
 	s := format.Split{
 		Role: roleRows,
-		Keys: `SELECT s.id || '/shared', s.updated_at * 1000, coalesce(octet_length(s.chat), 0) || '|' || coalesce(s.title, '') || '|' || s.chat_id, s.id FROM shared_chat s WHERE s.id NOT NULL`,
+		Keys: `SELECT s.id || '/shared', s.updated_at * 1000, coalesce(octet_length(s.chat), 0) || '|' || coalesce(s.title, '') || '|' || s.chat_id, s.id
+			FROM shared_chat s WHERE s.id NOT NULL`,
 		Rows: []format.Query{{
 			Name: tableShared, JSON: jsonColumns,
 			SQL: `SELECT s.chat_id AS id, s.id AS share_id, s.user_id, s.title, s.created_at, s.updated_at, s.chat FROM shared_chat s WHERE s.id = ?1`,
