@@ -28,9 +28,9 @@ var jsonColumns = []string{
 // later is SQL for a row of NULLs, which SQL falls back to for columns that a table does not have.
 var later = `(SELECT NULL AS ` + strings.Join(chatColumns, `, NULL AS `) + `, NULL AS context_summary) later`
 
-// columnOf is SQL for a column of a chat, whose id is SQL, too.
-func columnOf(column, chat string) string {
-	return `(SELECT ` + column + ` FROM chat WHERE id = ` + chat + `)`
+// columnOf is SQL for a column of the chat c. Not every table has an index of the ids.
+func columnOf(column string) string {
+	return `(SELECT ` + column + ` FROM chat WHERE rowid = c.rowid)`
 }
 
 // held is SQL for the keys that messages in the chat ?1 have in the table of messages.
@@ -46,24 +46,21 @@ func chatSplit(hasFolders, hasMessages bool) format.Split {
 	marks := []string{`coalesce(octet_length(c.chat), 0)`, `coalesce(c.title, '')`}
 	var columns []string
 	for _, c := range chatColumns {
-		marks = append(marks, `coalesce(`+columnOf(c, "c.id")+`, '')`)
-		columns = append(columns, columnOf(c, "?1")+` AS `+c)
+		marks = append(marks, `coalesce(`+columnOf(c)+`, '')`)
+		columns = append(columns, columnOf(c)+` AS `+c)
 	}
 	if hasFolders {
 		s = s.IfTable("folder")
-		name := func(chat string) string {
-			return `(SELECT name FROM folder WHERE id = ` + columnOf("folder_id", chat) + `)`
-		}
-		marks = append(marks, `coalesce(`+name("c.id")+`, '')`)
-		columns = append(columns, name("?1")+` AS folder`)
+		name := `(SELECT name FROM folder WHERE id = ` + columnOf("folder_id") + `)`
+		marks = append(marks, `coalesce(`+name+`, '')`)
+		columns = append(columns, name+` AS folder`)
 	} else {
 		s = s.UnlessTable("folder")
 	}
-	query := format.Query{
+	s.Rows = []format.Query{{
 		Name: tableChat, JSON: jsonColumns,
 		SQL: `SELECT c.id, c.title, ` + strings.Join(columns, `, `) + `, c.chat FROM ` + later + `, chat c WHERE c.id = ?1`,
-	}
-	s.Rows = []format.Query{query}
+	}}
 	switch {
 	case hasMessages:
 		s = s.IfTable("chat_message")
@@ -80,7 +77,8 @@ func chatSplit(hasFolders, hasMessages bool) format.Split {
 	case hasFolders:
 		s = s.UnlessTable("chat_message")
 	}
-	s.Keys = `SELECT c.id, ` + columnOf("updated_at", "c.id") + ` * 1000, ` + strings.Join(marks, ` || '|' || `) + `, c.id FROM ` + later + `, chat c WHERE c.id NOT NULL`
+	s.Keys = `SELECT c.id, ` + columnOf("updated_at") + ` * 1000, ` + strings.Join(marks, ` || '|' || `) + `, c.id
+		FROM ` + later + `, chat c WHERE c.id NOT NULL`
 	return s
 }
 
