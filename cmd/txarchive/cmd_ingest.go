@@ -76,7 +76,7 @@ func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) erro
 	m := a.meter()
 	report, err := ingestSources(ctx, a, o, store, m, dirs)
 	var loose []status.Place
-	if err == nil && len(dirs) == 0 {
+	if err == nil && len(dirs) == 0 && (a.JSON || !a.Quiet) {
 		loose, err = status.Unfollowed(ctx, a.ingester(store), a.homeOf(""))
 	}
 	m.Stop()

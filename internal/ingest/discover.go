@@ -47,19 +47,12 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 	g.applyDefaults()
 	var all []*Found
 	for _, found := range g.places(home) {
-		if !covered(all, found.Dir) {
-			all = append(all, found)
+		if covered(all, found.Dir) {
+			continue
 		}
-	}
-	return g.surveyAll(ctx, all)
-}
-
-// surveyAll surveys places. It leaves out what the user has excluded.
-func (g *Ingester) surveyAll(ctx context.Context, places []*Found) (all []*Found, err error) {
-	for _, found := range places {
 		err := g.survey(ctx, found)
 		if _, excluded := errors.AsType[*source.ExcludedError](err); excluded {
-			continue
+			continue // by the user
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look at %s: %w", found.Dir, err)
@@ -94,7 +87,8 @@ func (g *Ingester) places(home Home) (all []*Found) {
 }
 
 // Unfollowed returns the places with files that no source has, or had until it was removed, surveyed: of programs that came later, or that an
-// earlier version did not know to write there. An archive that follows nothing of these places is one of other directories; for it there are none.
+// earlier version did not know to write there. What may not be read is left out: nobody has asked for it. An archive that follows nothing of
+// these places is one of other directories; for it there are none.
 func (g *Ingester) Unfollowed(ctx context.Context, home Home) ([]*Found, error) {
 	g.applyDefaults()
 	known, err := source.All(ctx, g.Index)
@@ -112,10 +106,8 @@ func (g *Ingester) Unfollowed(ctx context.Context, home Home) ([]*Found, error) 
 	if !follows {
 		return nil, nil
 	}
-	if loose, err = g.surveyAll(ctx, loose); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(loose, func(f *Found) bool { return f.Files == 0 }), nil
+	loose = slices.DeleteFunc(loose, func(f *Found) bool { return g.survey(ctx, f) != nil || f.Files == 0 })
+	return loose, ctx.Err()
 }
 
 // IsPlace reports whether a directory is, has or lies in a default place that is there.
