@@ -51,6 +51,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
 	"github.com/txarchive/txarchive/internal/ingest/format/lmstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/mux"
+	"github.com/txarchive/txarchive/internal/ingest/format/neovate"
 	"github.com/txarchive/txarchive/internal/ingest/format/ollama"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
@@ -121,6 +122,7 @@ func Formats() []format.Format {
 		cortexcode.New(),
 		rovodev.New(),
 		shelley.New(),
+		neovate.New(),
 		junie.New(),
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
