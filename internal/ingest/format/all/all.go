@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/aider"
+	"github.com/txarchive/txarchive/internal/ingest/format/aiderdesk"
 	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/antigravity"
 	"github.com/txarchive/txarchive/internal/ingest/format/atif"
@@ -123,6 +124,7 @@ func Formats() []format.Format {
 		rovodev.New(),
 		shelley.New(),
 		neovate.New(),
+		aiderdesk.New(),
 		junie.New(),
 		auggie.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
