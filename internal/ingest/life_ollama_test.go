@@ -29,10 +29,10 @@ const ollamaA = "0199a000-0000-7000-8000-00000000000a"
 
 // ollamaMessage is a message as the app holds it; at is its creation time in seconds.
 type ollamaMessage struct {
-	at                    int
-	role, text, thinking  string
-	tool, input, file     string
-	returned, placeholder bool
+	at                   int
+	role, text, thinking string
+	tool, input, file    string
+	returned             bool
 }
 
 // ollamaSave writes a chat as the app does: all messages are deleted, and written again.
