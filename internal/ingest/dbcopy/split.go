@@ -77,6 +77,7 @@ func (c *Copy) Tables(ctx context.Context) (map[string]bool, error) {
 }
 
 // Parts runs a query with the columns name, changed, rows and key, and returns a Part for each row, in order. A null changed or rows is 0.
+// Rows of the same name and key are one part, for the key gives the rows of all of them.
 func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
 	rows, err := c.db.QueryContext(ctx, query)
 	if err != nil {
@@ -84,17 +85,31 @@ func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
 	}
 	defer rows.Close()
 	var all []Part
+	indexOf := map[[2]string]int{}
 	for rows.Next() {
 		var name, changed, count, key any
 		if err := rows.Scan(&name, &changed, &count, &key); err != nil {
 			return nil, queryError("list parts", err)
 		}
-		all = append(all, partOf(name, changed, count, key))
+		p := partOf(name, changed, count, key)
+		id := [2]string{p.Name, p.Key}
+		if i, ok := indexOf[id]; ok {
+			all[i].join(p)
+			continue
+		}
+		indexOf[id] = len(all)
+		all = append(all, p)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, queryError("list parts", err)
 	}
 	return all, nil
+}
+
+// join makes another part of the same rows one with p.
+func (p *Part) join(other Part) {
+	p.Rows = checksum([4]int64{p.Changed, p.Rows, other.Changed, other.Rows})
+	p.Changed = max(p.Changed, other.Changed)
 }
 
 // maxChanged is the end of the year 9999 in milliseconds.

@@ -135,6 +135,28 @@ func TestPartsOfAnything(t *testing.T) {
 	}
 }
 
+// TestPartsOfOneName lists rows of the same name and key, as a table has them that lost its index of the ids: they are one part, and a change of
+// any of them shows.
+func TestPartsOfOneName(t *testing.T) {
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(t.TempDir(), "twice.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := &Copy{db}
+	seen := map[Part]string{}
+	for _, second := range []string{"5, 1", "5, 2", "9, 1", "NULL, 1"} {
+		parts, err := c.Parts(t.Context(), "SELECT 'a', 7, 1, 'k' UNION ALL SELECT 'b', 7, 1, 'l' UNION ALL SELECT 'a', "+second+", 'k' UNION ALL SELECT 'a', 7, 1, 'other'")
+		if err != nil || len(parts) != 3 || parts[0].Changed < 7 || parts[0].Key != "k" || parts[1].Key != "l" || parts[2].Key != "other" {
+			t.Fatalf("%s: %+v, %v", second, parts, err)
+		}
+		if other, ok := seen[parts[0]]; ok {
+			t.Errorf("%s is what %s was", second, other)
+		}
+		seen[parts[0]] = second
+	}
+}
+
 func ofContent(err error) bool {
 	_, ok := errors.AsType[*ContentError](err)
 	return ok
