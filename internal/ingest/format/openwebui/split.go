@@ -37,8 +37,8 @@ func columnOf(column string) string {
 const held = `(SELECT ?1 || '-' || j.key
 	FROM chat c, json_each(CASE WHEN json_valid(c.chat) THEN c.chat ELSE '{}' END, '$.history.messages') j WHERE c.id = ?1)`
 
-// summaryOf is SQL for the summary that a message m has.
-const summaryOf = `(SELECT context_summary FROM chat_message WHERE id = m.id)`
+// summaryOf is SQL for the summary that a message m has. Not every table has an index of the ids.
+const summaryOf = `(SELECT context_summary FROM chat_message WHERE rowid = m.rowid)`
 
 // chatSplit takes out chats, in the three states of the schema: first there were no folders, then no table of messages.
 func chatSplit(hasFolders, hasMessages bool) format.Split {
