@@ -38,7 +38,7 @@ func detectDatabase(h format.Head, name string) format.Claim {
 		if name != databaseName {
 			claim.Strength = format.Likely
 		}
-	case name == databaseName && isPlace(path.Dir(h.Path)) && !format.ShowsSchema(h.Bytes):
+	case name == databaseName && isPlace(path.Dir(h.Path)) && (hasTimes(h.Bytes) || !format.ShowsSchema(h.Bytes)):
 	default:
 		return format.Claim{}
 	}
@@ -53,7 +53,12 @@ func isPlace(dir string) bool {
 
 // hasTables reports whether the first pages of a database show the table of messages.
 func hasTables(head []byte) bool {
-	return format.ContainsAll(head, "thinking_time_start", "model_ollama_host", "chat_id")
+	return hasTimes(head) && format.ContainsAll(head, "model_ollama_host")
+}
+
+// hasTimes reports the same of the columns that the app does not call deprecated.
+func hasTimes(head []byte) bool {
+	return format.ContainsAll(head, "thinking_time_start", "chat_id")
 }
 
 // Withholds leaves out the key that signs the user in.

@@ -17,6 +17,7 @@ func FuzzHistory(f *testing.F) { formattest.Fuzz(f, New(), roleHistory, ".ollama
 func TestDetectDatabase(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	const schema = head + "CREATE TABLE messages (chat_id TEXT, model_ollama_host BOOLEAN, thinking_time_start TIMESTAMP)"
+	const later = head + "CREATE TABLE messages (chat_id TEXT, thinking_time_start TIMESTAMP)" // without the columns that are deprecated
 	long, other := formattest.DatabaseHead(true), formattest.DatabaseHead(false) // the schema is on other pages; it is here
 	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 	likely := database
@@ -28,6 +29,8 @@ func TestDetectDatabase(t *testing.T) {
 		{".ollama/db.sqlite", string(other), format.Claim{}},
 		{"copies/db.sqlite", schema, database},
 		{"copies/chats.bak", schema, likely},
+		{"AppData/Local/Ollama/db.sqlite", string(other) + later, database},
+		{"copies/db.sqlite", string(other) + later, format.Claim{}},
 		{"copies/db.sqlite", string(long), format.Claim{}},
 		{"Ollama/db.sqlite", "no database", format.Claim{}},
 		{"Ollama/db.sqlite-wal", "", format.Claim{}},
