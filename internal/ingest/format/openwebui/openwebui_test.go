@@ -1,10 +1,12 @@
 package openwebui
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -88,6 +90,36 @@ func TestSplit(t *testing.T) {
 		for i := range got {
 			if got[i] != want[i] {
 				t.Errorf("%s: %q, want %q", content, got[i], want[i])
+			}
+		}
+	}
+}
+
+// TestUsageOfLlama reads what llama.cpp states: what it had cached (cache_n) is beside what it read anew (prompt_n). Since 2026, Open WebUI
+// adds the first of its own names that it finds, and keeps the last numbers of the server's beside sums of its own.
+func TestUsageOfLlama(t *testing.T) {
+	for usage, want := range map[string][3]int64{
+		`"prompt_n":120,"cache_n":290,"predicted_n":40`:                                                          {120, 290, 40},
+		`"prompt_n":120,"cache_n":290,"predicted_n":40,"input_tokens":120,"output_tokens":40`:                    {120, 290, 40},
+		`"prompt_tokens":410,"completion_tokens":40,"prompt_n":120,"cache_n":290,"predicted_n":40`:               {120, 290, 40},
+		`"prompt_tokens":410,"prompt_n":120,"cache_n":290,"input_tokens":410,"output_tokens":40`:                 {120, 290, 40},
+		`"input_tokens":410,"prompt_tokens_details":{"cached_tokens":290},"prompt_n":120,"cache_n":290`:          {120, 290, 0},
+		`"prompt_tokens":500,"prompt_n":90,"cache_n":410,"input_tokens":910,"output_tokens":80,"predicted_n":40`: {910, 0, 80},
+		`"prompt_n":120,"cache_n":0,"predicted_n":40,"input_tokens":120,"output_tokens":40`:                      {120, 0, 40},
+		`"prompt_n":0,"cache_n":290,"predicted_n":40,"prompt_tokens":290,"input_tokens":290,"output_tokens":40`:  {0, 290, 40},
+		`"prompt_n":120,"cache_n":"many","predicted_n":40,"input_tokens":120,"output_tokens":40`:                 {120, 0, 40},
+		`"prompt_n":120,"cache_n":9223372036854775807,"predicted_n":40,"input_tokens":77,"output_tokens":40`:     {77, 0, 40},
+		`"prompt_n":120,"cache_n":290,"cache_read_input_tokens":7,"input_tokens":120,"output_tokens":40`:         {120, 7, 40},
+	} {
+		in := `{"id":"c1","chat":{"history":{"messages":{"m1":{"id":"m1","role":"assistant","content":"ok","usage":{` + usage + `}}}}}}`
+		for r, err := range New().Parse(format.Input{Role: roleRows, Path: "webui.db/c1.ndjson", Reader: strings.NewReader(in)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u, ok := r.(*transcript.Usage); ok {
+				if got := [3]int64{u.Input.N, u.CacheRead.N, u.Output.N}; got != want {
+					t.Errorf("%s: %d, want %d", usage, got, want)
+				}
 			}
 		}
 	}

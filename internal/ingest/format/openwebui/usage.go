@@ -47,7 +47,7 @@ func (m *message) usage() {
 }
 
 // cache reads what of the input came out of a cache or went into one. OpenAI and those who use its form count it as a part of the input; Anthropic
-// does not.
+// does not. With llama.cpp, the input is either what it read anew (prompt_n), or that and what it had cached (cache_n).
 func (m *message) cache(u *transcript.Usage, v jsontext.Value) {
 	read := cmp.Or(detail(v, "input_tokens_details", "cached_tokens"), detail(v, "prompt_tokens_details", "cached_tokens"))
 	written := cmp.Or(detail(v, "input_tokens_details", "cache_write_tokens"), detail(v, "prompt_tokens_details", "cache_write_tokens"),
@@ -58,8 +58,13 @@ func (m *message) cache(u *transcript.Usage, v jsontext.Value) {
 		return
 	}
 	u.CacheRead, u.CacheWrite = v.Get("cache_read_input_tokens").Tokens(), v.Get("cache_creation_input_tokens").Tokens()
-	if !u.Input.Known {
-		u.Input, u.CacheRead = v.Get("prompt_n").Tokens(), cmp.Or(u.CacheRead, v.Get("cache_n").Tokens())
+	anew, cached := v.Get("prompt_n").Tokens(), v.Get("cache_n").Tokens()
+	switch {
+	case !anew.Known:
+	case u.CacheRead.Known || !cached.Known:
+		u.Input = cmp.Or(u.Input, anew)
+	case !u.Input.Known, u.Input.N == anew.N, u.Input.N == anew.N+cached.N: // else it is the sum of several requests
+		u.Input, u.CacheRead = anew, cached
 	}
 }
 
