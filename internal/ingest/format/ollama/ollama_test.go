@@ -18,7 +18,7 @@ func TestDetectDatabase(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	const schema = head + "CREATE TABLE messages (chat_id TEXT, model_ollama_host BOOLEAN, thinking_time_start TIMESTAMP)"
 	const later = head + "CREATE TABLE messages (chat_id TEXT, thinking_time_start TIMESTAMP)" // without the columns that are deprecated
-	long, other := formattest.DatabaseHead(true), formattest.DatabaseHead(false) // the schema is on other pages; it is here
+	long, other := formattest.DatabaseHead(true), formattest.DatabaseHead(false)               // the schema is on other pages; it is here
 	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 	likely := database
 	likely.Strength = format.Likely
