@@ -75,16 +75,20 @@ func hasText(content jsontext.Value) bool {
 	return false
 }
 
-// skipped are members that hold no text to search. Those of predictions repeat settings.
-var skipped = map[string]bool{
-	"type": true, "role": true, "stepIdentifier": true, "callId": true, "toolCallRequestId": true, "fileType": true, "sizeBytes": true,
-	"genInfo": true, "style": true, "prefix": true, "suffix": true, "senderInfo": true, "timeMs": true, "preprocessed": true,
-	"roleOverride": true, "pageNumber": true, "lineNumber": true, "currentlySelected": true, "indentation": true,
+// isSkipped reports whether a member holds no text to search. Those of predictions repeat settings.
+func isSkipped(key string) bool {
+	switch key {
+	case "type", "role", "stepIdentifier", "callId", "toolCallRequestId", "fileType", "sizeBytes",
+		"genInfo", "style", "prefix", "suffix", "senderInfo", "timeMs", "preprocessed",
+		"roleOverride", "pageNumber", "lineNumber", "currentlySelected", "indentation":
+		return true
+	}
+	return false
 }
 
 func visit(dst []byte, _ int, key string, v jsontext.Value) ([]byte, bool) {
 	isState := key == "status" && v.IsString()
-	return dst, skipped[key] || isState || v.IsDataURL() || v.IsBase64()
+	return dst, isSkipped(key) || isState || v.IsDataURL() || v.IsBase64()
 }
 
 // visitResult leaves out the types of what a server of MCP returns, which is a list of texts and images.

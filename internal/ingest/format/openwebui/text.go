@@ -64,13 +64,17 @@ func appendValue(dst []byte, v jsontext.Value) []byte {
 // appendContent appends a text, or those of a list of pieces.
 func appendContent(dst []byte, v jsontext.Value) []byte { return jsontext.AppendText(dst, v, visit) }
 
-// alwaysSkipped are members that hold no text to search.
-var alwaysSkipped = map[string]bool{
-	"id": true, "type": true, "table": true, "role": true, "user_id": true, "hash": true, "status": true, "collection_name": true, "content_type": true,
-	"itemId": true, "folder_id": true, "share_id": true, "chat_id": true, "message_id": true, "encrypted_content": true, "signature": true, "parentId": true,
-	"embedding_config": true, "start_tag": true, "end_tag": true, "done": true, "detail": true, "mime_type": true,
+// isSkipped reports whether a member holds no text to search.
+func isSkipped(key string) bool {
+	switch key {
+	case "id", "type", "table", "role", "user_id", "hash", "status", "collection_name", "content_type",
+		"itemId", "folder_id", "share_id", "chat_id", "message_id", "encrypted_content", "signature", "parentId",
+		"embedding_config", "start_tag", "end_tag", "done", "detail", "mime_type":
+		return true
+	}
+	return false
 }
 
 func visit(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
-	return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
+	return dst, isSkipped(key) || m.IsDataURL() || m.IsBase64()
 }

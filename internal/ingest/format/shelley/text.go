@@ -25,16 +25,20 @@ func appendValue(dst []byte, v jsontext.Value) []byte {
 	return appendStrings(dst, v)
 }
 
-// alwaysSkipped are members that hold no text to search.
-var alwaysSkipped = map[string]bool{
-	"table": true, "message_id": true, "conversation_id": true, "type": true, "root": true, "forked_from": true, "forked_from_message_id": true,
-	"created_at": true, "usage_data": true, "other_usage_data": true, "llm_api_url": true, "model_name": true, "user_email": true, "ID": true,
-	"ToolUseID": true, "tool_use_id": true, "MediaType": true, "Data": true, "Signature": true, "EncryptedContent": true, "EncryptedIndex": true,
-	"ToolUseStartTime": true, "ToolUseEndTime": true, "ErrorType": true, "DisplayImageURL": true,
+// isSkipped reports whether a member holds no text to search.
+func isSkipped(key string) bool {
+	switch key {
+	case "table", "message_id", "conversation_id", "type", "root", "forked_from", "forked_from_message_id",
+		"created_at", "usage_data", "other_usage_data", "llm_api_url", "model_name", "user_email", "ID",
+		"ToolUseID", "tool_use_id", "MediaType", "Data", "Signature", "EncryptedContent", "EncryptedIndex",
+		"ToolUseStartTime", "ToolUseEndTime", "ErrorType", "DisplayImageURL":
+		return true
+	}
+	return false
 }
 
 func appendStrings(dst []byte, v jsontext.Value) []byte {
 	return jsontext.AppendText(dst, v, func(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
-		return dst, alwaysSkipped[key] || m.IsDataURL() || m.IsBase64()
+		return dst, isSkipped(key) || m.IsDataURL() || m.IsBase64()
 	})
 }
