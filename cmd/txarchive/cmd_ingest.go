@@ -152,7 +152,7 @@ func ingestSources(ctx context.Context, a *app, o ingestOptions, store *archive.
 	var roots []source.Root
 	if len(dirs) > 0 {
 		if roots, err = source.Resolve(ctx, store.Index(), dirs); err == nil {
-			err = a.noteUnfollowed(ctx, store, roots)
+			err = a.noteIngestedOnce(ctx, store, roots)
 		}
 	} else {
 		roots, err = source.Followed(ctx, store.Index())
@@ -191,8 +191,8 @@ func newBuilding(ctx context.Context, store *archive.Archive) (*ingest.Building,
 	}}, nil
 }
 
-// noteUnfollowed notes the directories that no later ingest will scan: they are in sources that were removed.
-func (a *app) noteUnfollowed(ctx context.Context, store *archive.Archive, roots []source.Root) error {
+// noteIngestedOnce notes the directories that no later ingest will scan: they are in sources that were removed.
+func (a *app) noteIngestedOnce(ctx context.Context, store *archive.Archive, roots []source.Root) error {
 	known, err := source.All(ctx, store.Index())
 	if err != nil {
 		return err

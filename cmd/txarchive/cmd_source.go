@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/failure"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
@@ -31,8 +32,8 @@ func newSourceCommand(a *app) *cobra.Command {
 		&cobra.Command{Use: "list", Short: "List the sources", Example: "  txarchive source list", Args: argCount(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
 		&cobra.Command{Use: "remove NAME", Short: "Remove a source (what was archived is kept)", Example: "  txarchive source remove awf",
-			Long: "Remove a source. What was archived is kept. NAME may also be a program that no source follows: ingest, status and\n" +
-				"doctor no longer mention what it keeps.",
+			Long: "Remove a source. What was archived is kept. NAME may also be a program, or one of its directories, that no source\n" +
+				"follows: ingest, status and doctor no longer mention it.",
 			Args: argCount(1, 1), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
 		&cobra.Command{Use: "rename OLD NEW", Short: "Rename a source before anything is stored under it", Example: "  txarchive source rename awf swarm",
@@ -81,18 +82,26 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 	})
 }
 
-// leaveAlone makes removed sources of what a program keeps and no source has: nobody is told of them again.
-func (a *app) leaveAlone(ctx context.Context, store *archive.Archive, known []source.Named, program string) error {
+// leaveAlone makes removed sources of what no source has, all of a program or one directory: nobody is told of it again.
+func (a *app) leaveAlone(ctx context.Context, store *archive.Archive, known []source.Named, what string) error {
 	loose, err := status.Unfollowed(ctx, a.ingester(store), a.homeOf(""))
 	if err != nil {
 		return err
 	}
+	dir, err := disk.RealPath(what)
+	if err != nil {
+		return err
+	}
+	typed := terminal.ShellQuote(what)
 	var facts []blob.Fact
 	for _, place := range loose {
-		if place.Name != program {
+		switch {
+		case place.Name == what:
+			typed = what
+		case place.Dir != dir:
 			continue
 		}
-		n, err := a.source(ctx, store, known, wantedSource{dir: place.Dir, like: program}, sourceOptions{})
+		n, err := a.source(ctx, store, known, wantedSource{dir: place.Dir, like: place.Name}, sourceOptions{})
 		if err != nil {
 			return err
 		}
@@ -101,12 +110,12 @@ func (a *app) leaveAlone(ctx context.Context, store *archive.Archive, known []so
 		facts = append(facts, a.sourceFact(n.Name, &n.Source))
 	}
 	if len(facts) == 0 {
-		return failure.NotFound(fmt.Sprintf("no source %q", program), "txarchive source list")
+		return failure.NotFound(fmt.Sprintf("no source %q", what), "txarchive source list")
 	}
 	if err := a.ingester(store).WriteFacts(ctx, facts); err != nil {
 		return err
 	}
-	a.Note("%s is left alone. To follow it after all: txarchive source add %s", program, program)
+	a.Note("%s is left alone. To follow it after all: txarchive source add %s", what, typed)
 	return nil
 }
 

@@ -212,10 +212,16 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []source
 		return nil, failure.Refused(fmt.Sprintf("%s is inside the source %q", w.dir, root.Source), "it is scanned with that source")
 	case w.name != "" && w.name != root.Source:
 		return nil, failure.Refused(fmt.Sprintf("%s is already the source %q", w.dir, root.Source), "a source keeps its name once something is stored under it")
-	case known[i].Removed != nil: // followed again, with the host that it had
-		n.Host, n.Away, w.name = known[i].Host, known[i].Away, ""
-		if len(o.exclude) == 0 {
-			n.Exclude = known[i].Exclude
+	case known[i].Removed != nil: // followed again, and with the host that it had if anything was stored
+		stored, err := hasVersions(ctx, store, root.Source)
+		if err != nil {
+			return nil, err
+		}
+		if w.name = ""; stored {
+			n.Host, n.Away = known[i].Host, known[i].Away
+			if len(o.exclude) == 0 {
+				n.Exclude = known[i].Exclude
+			}
 		}
 	case len(o.exclude) > 0:
 		return nil, refuseFollowed(w.dir, root.Source)

@@ -147,7 +147,7 @@ func (d *Doctor) places(ctx context.Context, c *Check) error {
 		c.add(place)
 	}
 	c.conclude(Note, terminal.Plural(c.Count, "place where a program keeps its history is", "places where programs keep their history are")+" not followed",
-		"`txarchive source add NAME` follows all of a program's, `txarchive source remove NAME` leaves them alone")
+		"`txarchive source add NAME` follows all of a program's, `txarchive source remove DIR` leaves one alone")
 	return err
 }
 

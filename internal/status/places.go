@@ -54,7 +54,7 @@ func Unfollowed(ctx context.Context, g *ingest.Ingester, home ingest.Home) ([]Pl
 // NoteUnfollowed notes whose history is not archived, and what to do about it.
 func NoteUnfollowed(p *printer.Printer, places []Place) {
 	if len(places) > 0 {
-		p.Note("Not followed: %s. To follow one: txarchive source add NAME; to leave it alone: txarchive source remove NAME", Programs(places))
+		p.Note("Not followed: %s. To follow one: txarchive source add NAME; to leave it alone: txarchive source remove DIR", Programs(places))
 	}
 }
 

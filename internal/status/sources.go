@@ -53,7 +53,7 @@ func lastScanned(notes map[string]string, source string, now time.Time) time.Tim
 	return at
 }
 
-// Sources returns the sources with what is stored of them.
+// Sources returns the sources with what is stored of them. Those that were removed before anything was are left out.
 func Sources(ctx context.Context, store *archive.Archive, now time.Time) ([]*Source, error) {
 	known, err := source.All(ctx, store.Index())
 	if err != nil {
@@ -77,6 +77,7 @@ func Sources(ctx context.Context, store *archive.Archive, now time.Time) ([]*Sou
 			s.Files, s.Bytes, s.Versions, s.LastStored.Time = stock.Files, stock.Bytes, stock.Versions, stock.LastStored
 		}
 	}
+	all = slices.DeleteFunc(all, func(s *Source) bool { return s.State == "removed" && s.Versions == 0 })
 	for _, s := range all {
 		if s.LastScanned.Time = lastScanned(notes, s.Name, now); s.LastScanned.IsZero() && !isAhead(s.LastStored.Time, now) {
 			s.LastScanned = s.LastStored
