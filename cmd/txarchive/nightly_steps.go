@@ -107,7 +107,7 @@ func (n *nightlyJob) ingest(ctx context.Context, _ *nightly.State) (r nightly.Re
 	}
 	loose, uerr := status.Unfollowed(ctx, n.app.ingester(store), n.app.homeOf(""))
 	if len(loose) > 0 {
-		r.Summary += "; not followed: " + status.Programs(loose)
+		r.Summary += "; not followed: " + status.Programs(&n.app.Printer, loose)
 	}
 	err = errors.Join(err, uerr)
 	for _, name := range report.Missing {

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest"
@@ -54,28 +53,29 @@ func Unfollowed(ctx context.Context, g *ingest.Ingester, home ingest.Home) ([]Pl
 // NoteUnfollowed notes whose history is not archived, and what to do about it.
 func NoteUnfollowed(p *printer.Printer, places []Place) {
 	if len(places) > 0 {
-		p.Note("Not followed: %s. To follow one: txarchive source add NAME; to leave it alone: txarchive source remove DIR", Programs(places))
+		p.Note("Not followed: %s. To follow one: txarchive source add NAME; to leave it alone: txarchive source remove DIR", Programs(p, places))
 	}
 }
 
-// Programs lists the programs of places, with what there is of each.
-func Programs(places []Place) string {
-	var sums []Place
+// Programs lists the programs of places, with where and what there is of each.
+func Programs(p *printer.Printer, places []Place) string {
+	var names []string
+	sums, dirs := map[string]Place{}, map[string][]string{}
 	for _, one := range places {
-		i := slices.IndexFunc(sums, func(s Place) bool { return s.Name == one.Name })
-		if i < 0 {
-			i, sums = len(sums), append(sums, Place{Name: one.Name})
+		if dirs[one.Name] == nil {
+			names = append(names, one.Name)
 		}
-		s := &sums[i]
+		s := sums[one.Name]
 		s.Files, s.Bytes, s.RiskFiles = s.Files+one.Files, s.Bytes+one.Bytes, s.RiskFiles+one.RiskFiles
+		sums[one.Name], dirs[one.Name] = s, append(dirs[one.Name], p.DisplayPath(one.Dir))
 	}
-	var said []string
-	for _, s := range sums {
-		one := fmt.Sprintf("%s (%s, %s", s.Name, terminal.Plural(s.Files, "file", "files"), terminal.Bytes(s.Bytes))
+	for i, name := range names {
+		s := sums[name]
+		names[i] = fmt.Sprintf("%s in %s (%s, %s", name, strings.Join(dirs[name], ", "), terminal.Plural(s.Files, "file", "files"), terminal.Bytes(s.Bytes))
 		if s.RiskFiles > 0 {
-			one += ", " + terminal.Count(s.RiskFiles) + " at risk"
+			names[i] += ", " + terminal.Count(s.RiskFiles) + " at risk"
 		}
-		said = append(said, one+")")
+		names[i] += ")"
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(names, "; ")
 }
