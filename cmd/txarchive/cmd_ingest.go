@@ -45,7 +45,8 @@ func newIngestCommand(a *app) *cobra.Command {
 			"If you name a FILE, nothing else in its directory is archived, now or later. A .zip export of ChatGPT or Claude.ai\n" +
 			"need not be unpacked.\n\n" +
 			"Without arguments, all sources are scanned (see `txarchive source`). If there are none yet, `ingest` adds those that\n" +
-			"`txarchive source discover` finds, and the run directories below the current directory (unless that is your home)." +
+			"`txarchive source discover` finds, and the run directories below the current directory (unless that is your home).\n" +
+			"Programs that are installed later are named, until they are added with `txarchive source add`." +
 			exitCodes("3 completed, but some files had problems or a source is missing", "4 no such directory", "8 refused: the archive directory has other files in it, or DIR is excluded", "11 another txarchive is writing", "130 interrupted (what was stored is kept)"),
 		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n" +
 			"  txarchive ingest                 # scan all sources again\n" +

@@ -62,8 +62,8 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 			return err
 		}
 		left, message := (*source.Source)(nil), "Source %q is no longer followed. Nothing was stored from it." // and it is as if it had never been
-		place := a.ingester(store).IsPlace(known[i].Root, a.homeOf(""))
-		if stored || place { // a place that is forgotten would be noted as one that nobody has thought of
+		// A place that is forgotten would be noted as one that nobody has thought of.
+		if stored || a.ingester(store).IsPlace(known[i].Root, a.homeOf("")) {
 			s, now := known[i].Source, nowMicro(a)
 			s.Removed, left = &now, &s
 		}

@@ -175,6 +175,18 @@ func nearPrograms(typed string) []string {
 	})
 }
 
+// followAgain gives a source that was removed, and is added again, the host and patterns that it had, if anything was stored from it.
+func followAgain(ctx context.Context, store *archive.Archive, n, was *source.Named) error {
+	stored, err := hasVersions(ctx, store, was.Name)
+	if stored {
+		n.Host, n.Away = was.Host, was.Away
+		if len(n.Exclude) == 0 {
+			n.Exclude = was.Exclude
+		}
+	}
+	return err
+}
+
 // source returns the source for a directory, or for a file in one; nil if it is followed already.
 func (a *app) source(ctx context.Context, store *archive.Archive, known []source.Named, w wantedSource, o sourceOptions) (*source.Named, error) {
 	roots, err := source.Resolve(ctx, store.Index(), []string{w.dir})
@@ -212,16 +224,10 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []source
 		return nil, failure.Refused(fmt.Sprintf("%s is inside the source %q", w.dir, root.Source), "it is scanned with that source")
 	case w.name != "" && w.name != root.Source:
 		return nil, failure.Refused(fmt.Sprintf("%s is already the source %q", w.dir, root.Source), "a source keeps its name once something is stored under it")
-	case known[i].Removed != nil: // followed again, and with the host that it had if anything was stored
-		stored, err := hasVersions(ctx, store, root.Source)
-		if err != nil {
+	case known[i].Removed != nil:
+		w.name = ""
+		if err := followAgain(ctx, store, n, &known[i]); err != nil {
 			return nil, err
-		}
-		if w.name = ""; stored {
-			n.Host, n.Away = known[i].Host, known[i].Away
-			if len(o.exclude) == 0 {
-				n.Exclude = known[i].Exclude
-			}
 		}
 	case len(o.exclude) > 0:
 		return nil, refuseFollowed(w.dir, root.Source)
