@@ -34,13 +34,21 @@ func scanRun(rows *sqlx.Rows) (r index.Run, err error) {
 	return r, err
 }
 
-// runNumbers are what runs x are sorted by. Of a row of the view SQLite computes only the columns that are asked for.
-var runNumbers = map[string]string{
-	"ended":    "x.ended",
-	"duration": "x.ended - x.started",
-	"events":   ofRow("events"),
-	"tokens":   usage.TokensOf("x.id"),
-	"cost":     ofRow("cost_microusd"),
+// runNumber returns what runs x are sorted by, or "". Of a row of the view SQLite computes only the columns that are asked for.
+func runNumber(sort string) string {
+	switch sort {
+	case "ended":
+		return "x.ended"
+	case "duration":
+		return "x.ended - x.started"
+	case "events":
+		return ofRow("events")
+	case "tokens":
+		return usage.TokensOf("x.id")
+	case "cost":
+		return ofRow("cost_microusd")
+	}
+	return ""
 }
 
 func ofRow(number string) string {
@@ -52,7 +60,7 @@ func runOrder(page index.Page) string {
 	if page.Reverse {
 		way = " ASC, "
 	}
-	if by, ok := runNumbers[page.Sort]; ok {
+	if by := runNumber(page.Sort); by != "" {
 		return by + way + latest
 	}
 	if page.Reverse {
@@ -185,17 +193,24 @@ func (db *Reader) Conversations(ctx context.Context, run string) iter.Seq2[index
 	}
 }
 
-// conversationNumbers are what conversations c of runs x are sorted by. What they used (s) is summed once for all.
-var conversationNumbers = map[string]string{
-	"started":  "coalesce(c.started, CASE WHEN x.started IS NULL THEN " + where.RunChanged("x") + " END)",
-	"ended":    "c.ended",
-	"duration": "c.ended - c.started",
-	"events":   ofConversation("events"),
-	"tokens":   where.SumKnown("s.input", "s.output", "s.cache_read", "s.cache_write"),
-	"cost":     "s.cost",
+// conversationNumber returns what conversations c of runs x are sorted by, or "". What they used (s) is summed once for all.
+func conversationNumber(sort string) string {
+	switch sort {
+	case "started":
+		return "coalesce(c.started, CASE WHEN x.started IS NULL THEN " + where.RunChanged("x") + " END)"
+	case "ended":
+		return "c.ended"
+	case "duration":
+		return "c.ended - c.started"
+	case "events":
+		return ofConversation("events")
+	case "tokens":
+		return where.SumKnown("s.input", "s.output", "s.cache_read", "s.cache_write")
+	case "cost":
+		return "s.cost"
+	}
+	return ""
 }
-
-var usedByAll = usage.UsedBy("SELECT id FROM runs")
 
 func ofConversation(column string) string {
 	return "(SELECT v." + column + " FROM v_conversations v WHERE v.conversation_id = c.conversation_id)"
@@ -206,9 +221,9 @@ func ofConversation(column string) string {
 func conversationOrder(page index.Page) string {
 	order := runOrder(index.Page{}) + `, c.verdict <> 0, c.started IS NULL, c.started,
 		CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM conversations o WHERE o.run = x.id LIMIT 2)) > 1 THEN ` + ofConversation("path") + ` END, c.conversation_id`
-	by, ok := conversationNumbers[page.Sort]
+	by := conversationNumber(page.Sort)
 	switch {
-	case !ok || page.Sort == "started" && !page.Reverse:
+	case by == "" || page.Sort == "started" && !page.Reverse:
 		return order
 	case page.Reverse:
 		return by + " ASC, " + order
@@ -227,7 +242,7 @@ func (db *Reader) ConversationsOf(ctx context.Context, of index.Selection, page 
 	}
 	with, used := "", ""
 	if page.Sort == "tokens" || page.Sort == "cost" {
-		with, used = usedByAll, "LEFT JOIN used s ON s.conversation = c.id "
+		with, used = usage.UsedBy("SELECT id FROM runs"), "LEFT JOIN used s ON s.conversation = c.id "
 	}
 	query := with + "SELECT c.conversation_id FROM runs x CROSS JOIN conversations c ON c.run = x.id " + used + "WHERE " + cond + " ORDER BY " + conversationOrder(page) + " LIMIT ?"
 	return func(yield func(index.RunConversation, error) bool) {

@@ -16,22 +16,43 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// tallyColumns are the columns of the fields that rows are counted by. Some have the id of a name, or of a scene with it.
-var tallyColumns = map[string]string{
-	"tool": "e.scene", "role": "e.scene", "kind": "e.scene", "type": "e.scene", "format": "(SELECT v.format FROM versions v WHERE v.id = t.version)",
-	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
-	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
-	"agent":  "coalesce(" + where.SceneField("agent") + ", c.agent, r.agent)", "model": "coalesce(" + where.SceneField("model") + ", c.model, r.model)",
-	"flow": "coalesce(" + where.SceneField("flow") + ", c.flow, r.flow)", "step": "coalesce(" + where.SceneField("step") + ", c.step)",
-	"project": "coalesce(c.project, r.project)", "group": `r."group"`, "outcome": "r.outcome", "run": "r.run_id", "conversation": "c.conversation_id",
-	"month": quarter, "day": quarter,
+// tallyColumn returns the column of a field that rows are counted by, or "". Some have the id of a name, or of a scene with it.
+func tallyColumn(field string) string {
+	switch field {
+	case "tool", "role", "kind", "type":
+		return "e.scene"
+	case "format":
+		return "(SELECT v.format FROM versions v WHERE v.id = t.version)"
+	case "source":
+		return "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)"
+	case "path":
+		return "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)"
+	case "agent":
+		return "coalesce(" + where.SceneField("agent") + ", c.agent, r.agent)"
+	case "model":
+		return "coalesce(" + where.SceneField("model") + ", c.model, r.model)"
+	case "flow":
+		return "coalesce(" + where.SceneField("flow") + ", c.flow, r.flow)"
+	case "step":
+		return "coalesce(" + where.SceneField("step") + ", c.step)"
+	case "project":
+		return "coalesce(c.project, r.project)"
+	case "group":
+		return `r."group"`
+	case "outcome":
+		return "r.outcome"
+	case "run":
+		return "r.run_id"
+	case "conversation":
+		return "c.conversation_id"
+	case "month", "day":
+		return quarter
+	}
+	return ""
 }
 
 // quarter is the quarter of an hour of a row, since 1970. In all zones, days have begun with one since 1972.
 const quarter = "(coalesce(e.time, e.near, 0) - 899999999 * (coalesce(e.time, e.near, 0) < 0)) / 900000000"
-
-// timeLayouts are what is shown of a quarter.
-var timeLayouts = map[string]string{"month": "2006-01", "day": time.DateOnly}
 
 // Tally counts the matching rows by value, for each field separately; rows without a value count under "". Days and months
 // are those of a zone. It also returns the number of rows. When it ends early it returns the counts so far with the error.
@@ -43,10 +64,11 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 	t := tally{zone: zone, counts: make([]map[string]int64, len(fields))}
 	var columns []string
 	for i, name := range fields {
-		if tallyColumns[name] == "" {
+		column := tallyColumn(name)
+		if column == "" {
 			return nil, 0, &index.UnsupportedError{What: "field " + name, Why: "rows cannot be counted by it"}
 		}
-		columns, t.counts[i] = append(columns, tallyColumns[name]), map[string]int64{}
+		columns, t.counts[i] = append(columns, column), map[string]int64{}
 	}
 	if f.tx, err = db.read(ctx); err == nil {
 		defer f.tx.Rollback()
@@ -127,10 +149,14 @@ func (t *tally) text(f *finder, field string) (func(int64) string, error) {
 	case "tool", "role", "kind", "type":
 		query = "SELECT s.id, n.name FROM scenes s CROSS JOIN names n ON n.id = s." + field
 	case "day", "month":
+		layout := time.DateOnly
+		if field == "month" {
+			layout = "2006-01"
+		}
 		return func(quarter int64) string {
 			text, known := names[quarter]
 			if !known {
-				text = time.Unix(quarter*900, 0).In(t.zone).Format(timeLayouts[field])
+				text = time.Unix(quarter*900, 0).In(t.zone).Format(layout)
 				names[quarter] = text
 			}
 			return text

@@ -45,14 +45,13 @@ func clampedSum(expr string) string {
 	return "sum(max(-1099511627776, min(1099511627776, " + expr + ")))"
 }
 
-var byConversation = UsedBy("SELECT r.id FROM json_each(?) j CROSS JOIN runs r ON r.run_id = j.value") +
-	`SELECT c.conversation_id, u.input, u.output, u.cache_read, u.cache_write, u.reported, u.cost FROM used u CROSS JOIN conversations c ON c.id = u.conversation`
-
 // ByConversation returns what the conversations of runs used, by public ids; those that used nothing are missing.
 func (u *Reader) ByConversation(ctx context.Context, runs ...string) (map[string]index.Used, error) {
 	list, _ := json.Marshal(runs) // never fails for strings
 	all := map[string]index.Used{}
-	err := engine.Each(ctx, u.pool, byConversation, []any{string(list)}, func(rows *sqlx.Rows) (id string, err error) {
+	query := UsedBy("SELECT r.id FROM json_each(?) j CROSS JOIN runs r ON r.run_id = j.value") +
+		`SELECT c.conversation_id, u.input, u.output, u.cache_read, u.cache_write, u.reported, u.cost FROM used u CROSS JOIN conversations c ON c.id = u.conversation`
+	err := engine.Each(ctx, u.pool, query, []any{string(list)}, func(rows *sqlx.Rows) (id string, err error) {
 		var n index.Used
 		err = rows.Scan(&id, engine.Count(&n.Input), engine.Count(&n.Output), engine.Count(&n.CacheRead), engine.Count(&n.CacheCreation), engine.Count(&n.ReportedCost), engine.Count(&n.CostUsed))
 		n.ReportedCost, n.CostUsed = micro(n.ReportedCost), micro(n.CostUsed)

@@ -5,16 +5,24 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// calls are the actions of version 0 that call a tool, even without the metadata of a call.
-var calls = map[string]bool{
-	"read": true, "write": true, "edit": true, "run": true, "run_ipython": true, "browse": true, "browse_interactive": true, "delegate": true,
-	"think": true, "finish": true, "reject": true, "call_tool_mcp": true, "mcp": true, "task_tracking": true, "push": true, "send_pr": true, "search": true,
+// isCall reports whether an action of version 0 calls a tool, even without the metadata of a call.
+func isCall(action string) bool {
+	switch action {
+	case "read", "write", "edit", "run", "run_ipython", "browse", "browse_interactive", "delegate", "think", "finish", "reject", "call_tool_mcp", "mcp",
+		"task_tracking", "push", "send_pr", "search":
+		return true
+	}
+	return false
 }
 
-// states are the actions and observations of version 0 that only tell what the program did.
-var states = map[string]bool{
-	"null": true, "change_agent_state": true, "agent_state_changed": true, "recall": true, "condensation_request": true, "start": true, "pause": true,
-	"resume": true, "stop": true, "loop_recovery": true, "loop_detection": true,
+// isState reports whether an action or observation of version 0 only tells what the program did.
+func isState(name string) bool {
+	switch name {
+	case "null", "change_agent_state", "agent_state_changed", "recall", "condensation_request", "start", "pause", "resume", "stop", "loop_recovery",
+		"loop_detection":
+		return true
+	}
+	return false
 }
 
 // first yields the records of an event of version 0.
@@ -49,9 +57,9 @@ func (p *parser) actionOf(e *entry) {
 		} else {
 			p.Emit(p.event(e, "", transcript.KindCompaction, "system", name, summary))
 		}
-	case states[name]:
+	case isState(name):
 		p.uncounted(e, transcript.KindLifecycle, name, e.args)
-	case calls[name] || e.call != "":
+	case isCall(name) || e.call != "":
 		thought := e.args.Get("thought")
 		if name == "think" && !isEmpty(thought) {
 			p.call(e, thought)
@@ -114,7 +122,7 @@ func (p *parser) observationOf(e *entry) {
 	name := e.observation.Word()
 	_, caused := e.value.Get("cause").Int()
 	output := e.content
-	if name == "recall" || isEmpty(output) && (states[name] || name == "delegate") {
+	if name == "recall" || isEmpty(output) && (isState(name) || name == "delegate") {
 		output = e.extras
 	}
 	switch {
@@ -124,7 +132,7 @@ func (p *parser) observationOf(e *entry) {
 		} else {
 			p.Emit(p.event(e, "", transcript.KindSystem, "system", name, output))
 		}
-	case states[name]:
+	case isState(name):
 		p.uncounted(e, transcript.KindLifecycle, name, output)
 	case e.call == "" && !caused && name == "error":
 		p.uncounted(e, transcript.KindError, name, output)

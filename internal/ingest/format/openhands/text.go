@@ -15,7 +15,7 @@ func appendText(dst []byte, v jsontext.Value) []byte {
 	}
 	return appendText(dst, v, func(dst []byte, depth int, key string, f jsontext.Value) ([]byte, bool) {
 		switch {
-		case depth == 1 && whole && ofEvent[key], depth == 1 && ofTool[key], depth == 1 && key == "thought" && !named,
+		case depth == 1 && whole && ofEvent(key), depth == 1 && ofTool(key), depth == 1 && key == "thought" && !named,
 			depth == 1 && named && key == "metadata", depth == 1 && reasoned && (key == "id" || key == "status"):
 			return dst, true
 		case key == "data" && f.IsBase64(), key == "signature", key == "encrypted_content", f.IsDataURL():
@@ -42,15 +42,22 @@ func aboutText(v jsontext.Value) string {
 	})
 }
 
-// ofEvent are members of a whole event that are no text, and ofTool such members of what goes into a tool and comes out of it.
-var (
-	ofEvent = map[string]bool{
-		"id": true, "timestamp": true, "source": true, "kind": true, "action": true, "observation": true, "llm_metrics": true, "tool_call_metadata": true,
-		"parent_id": true, "tool_call_id": true, "action_id": true, "llm_response_id": true, "forgotten_event_ids": true, "original_kind": true,
-		"prompt_token_ids": true, "response_token_ids": true, "status": true, "log_data": true,
+// ofEvent reports whether a member of a whole event is no text.
+func ofEvent(key string) bool {
+	switch key {
+	case "id", "timestamp", "source", "kind", "action", "observation", "llm_metrics", "tool_call_metadata", "parent_id", "tool_call_id", "action_id",
+		"llm_response_id", "forgotten_event_ids", "original_kind", "prompt_token_ids", "response_token_ids", "status", "log_data":
+		return true
 	}
-	ofTool = map[string]bool{
-		"kind": true, "security_risk": true, "confirmation_state": true, "old_content": true, "new_content": true, "screenshot": true, "screenshot_data": true,
-		"set_of_marks": true, "dom_object": true, "axtree_object": true, "extra_element_properties": true, "impl_source": true, "recall_type": true,
+	return false
+}
+
+// ofTool reports whether a member of what goes into a tool, or comes out of it, is no text.
+func ofTool(key string) bool {
+	switch key {
+	case "kind", "security_risk", "confirmation_state", "old_content", "new_content", "screenshot", "screenshot_data", "set_of_marks", "dom_object",
+		"axtree_object", "extra_element_properties", "impl_source", "recall_type":
+		return true
 	}
-)
+	return false
+}
