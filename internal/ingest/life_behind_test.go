@@ -19,6 +19,7 @@ var behind = map[string]string{
 	"geminicli/replaced": "what the log took back stands in the copy",
 	"kimi/cli":           "a wire without an id is known by its first line",
 	"mux/broken":         "messages without an id",
+	"reasonix/forks":     "a copy of a fork that ends before its first prompt does not tell that the parent has what it says",
 }
 
 // TestBehind has an outdated copy of each case: its logs are shorter than those of the original, and its files have other times.

@@ -125,3 +125,15 @@ func TestLifeLMStudio(t *testing.T) {
 	l.ingestAndCheck("deleted", cleared)
 	l.checkCopy("laptop", cleared)
 }
+
+// TestLifeLMStudioCopies looks at which chat has what it shares with a copy, whose path comes first.
+func TestLifeLMStudioCopies(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "lm-studio")
+	asked, answered := studioAsks("how long must osier soak?"), studioAnswers(0, studioSays(2000, 12, 4, studioText("a week")))
+	l.write(studioDir+"Attic/"+strings.TrimPrefix(studioFile(80000), studioDir), studioChat("Soaking (copy)", 80001, 80001, asked, answered))
+	l.write(studioDir+"Attic/of my own.json", studioChat("Soaking", 1, 3000, asked, answered))
+	l.write(studioDir+"Craft/"+strings.TrimPrefix(studioFile(0), studioDir), studioChat("Soaking", 1, 3000, asked, answered))
+	l.ingestAndCheck("copies", counts{runs: 3, conversations: 3, events: 2, in: 12, out: 4, links: 2})
+	l.checkQuery("copies", "SELECT native_id || ' ' || events || ' ' || input_tokens FROM v_runs WHERE events > 0 OR input_tokens > 0", fmt.Sprint(studioBegan)+" 2 12")
+}

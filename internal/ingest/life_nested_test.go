@@ -75,6 +75,12 @@ type nest struct {
 	counted, tallied []string
 }
 
+// strayedUsage lists usage that counts in a conversation which has only copied what it belongs to, and not where that counts.
+const strayedUsage = `WITH beside AS (SELECT u.usage_id, u.path, u.counted AS used, e.verdict FROM v_usage u JOIN v_events e USING (source, path, version)
+	WHERE CASE WHEN u.line IS NULL THEN e.offset <= u.offset + u.length AND u.offset <= e.offset + e.length ELSE e.line = u.line END)
+	SELECT path FROM beside GROUP BY usage_id
+	HAVING sum(used AND verdict = 'copied history') AND NOT sum(used AND verdict = 'counted') AND sum(NOT used AND verdict = 'counted')`
+
 func newNest(t *testing.T, in string) *nest {
 	n := &nest{t: t, home: filepath.Join(t.TempDir(), "home", "ada")}
 	n.tree = filepath.Join(n.home, "tree")
@@ -99,6 +105,9 @@ func newNest(t *testing.T, in string) *nest {
 	w := newWorld(t)
 	w.ingestNamed(append(slices.Concat(append(n.levels, n.files)...), n.tree)...) // together they are one source
 	n.counted, n.tallied = w.counted(true), w.counted(false)
+	if strayed := w.query(strayedUsage); len(strayed) > 0 {
+		t.Errorf("usage counts where the fork of a conversation has copied the answer: %q", strayed)
+	}
 	link := filepath.Join(n.home, "link")
 	if err := os.Symlink(n.tree, link); err != nil {
 		t.Fatal(err)

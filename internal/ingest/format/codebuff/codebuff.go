@@ -34,7 +34,7 @@ var (
 func (codebuff) Name() string { return "codebuff" }
 
 // Version counts changes of what Parse yields.
-func (codebuff) Version() int { return 2 }
+func (codebuff) Version() int { return 3 }
 
 // The roles of the files.
 const (

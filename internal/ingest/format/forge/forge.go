@@ -35,7 +35,7 @@ var (
 func (forge) Name() string { return "forge" }
 
 // Version counts changes of what Parse yields.
-func (forge) Version() int { return 2 }
+func (forge) Version() int { return 3 }
 
 // The roles of the files.
 const (

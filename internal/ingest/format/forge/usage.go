@@ -30,6 +30,9 @@ func (p *parser) usage(entry jsontext.Value, hash string, at transcript.Time, mo
 func (p *parser) lastRequest(v jsontext.Value, at transcript.Time, model string) {
 	if u := p.readUsage(v); u != nil {
 		u.Key, u.Time, u.Model, u.Requests = p.origin+"/last "+numbers(v), at, model, transcript.Known(1)
+		if u.Rank *= 2; p.home { // of equals, not the one that a clone has taken over
+			u.Rank++
+		}
 		p.Emit(u)
 	}
 }

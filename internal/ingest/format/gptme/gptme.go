@@ -35,7 +35,7 @@ var _ format.Placed = gptme{}
 func (gptme) Name() string { return "gptme" }
 
 // Version counts changes of what Parse yields.
-func (gptme) Version() int { return 1 }
+func (gptme) Version() int { return 2 }
 
 // The roles of the files.
 const (

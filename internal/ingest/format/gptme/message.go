@@ -281,7 +281,10 @@ func (m *message) usage() {
 		u.Key = format.HashUUID(m.value.Get("timestamp").Str(), u.Model)
 	}
 	if m.parser.role == roleLog {
-		u.Rank = 1
+		u.Rank = 2
+	}
+	if m.home { // of equals, not the one that a fork has copied
+		u.Rank++
 	}
 	m.Emit(u)
 }

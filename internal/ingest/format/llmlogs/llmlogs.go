@@ -37,7 +37,7 @@ var (
 func (llmlogs) Name() string { return "llm-logs" }
 
 // Version counts changes of what Parse yields.
-func (llmlogs) Version() int { return 4 }
+func (llmlogs) Version() int { return 5 }
 
 // The roles of the files.
 const (

@@ -34,6 +34,9 @@ func (s *messageEvents) usage(v jsontext.Value) {
 			u.CacheWrite, u.CacheWrite1h = transcript.Known(n.N-hour.N), hour
 		}
 	}
+	if s.home { // of a response that a thread has taken over, that of its own
+		u.Rank = 1
+	}
 	s.Emit(u)
 }
 

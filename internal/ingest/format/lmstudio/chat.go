@@ -18,7 +18,7 @@ import (
 type parser struct {
 	format.Rows
 	run     transcript.Run
-	began   transcript.Time // what is older was copied from another chat
+	began   transcript.Time // what is older was copied from another chat; not known of a renamed chat
 	anchors []string        // of each message, the first step that follows it
 	seen    map[string]int  // events, by what identifies them
 }
@@ -47,9 +47,11 @@ func (p *parser) chat(in format.Input) {
 	p.run = transcript.Run{ID: p.Session, Named: !messages.HasItems(), Title: format.Title(doc.Get("name").Str())}
 	_, p.run.Group = chatsOf(in.Path, false)
 	p.run.Started = cmp.Or(created.TimeOrMilli(), began)
-	p.began = p.run.Started
-	if began.Valid && began.UnixMicro > p.began.UnixMicro {
-		p.began = began
+	if began.Valid {
+		p.began = p.run.Started
+		if began.UnixMicro > p.began.UnixMicro {
+			p.began = began
+		}
 	}
 	p.survey(doc, messages)
 	p.emitRun()
@@ -82,6 +84,12 @@ func milliseconds(digits string) transcript.Time {
 func timeOf(step string) transcript.Time {
 	at, _, _ := strings.Cut(step, "-")
 	return milliseconds(at)
+}
+
+// isHome reports whether a step was made in this chat, as far as it shows: a duplicate is younger than what it has taken over, and a
+// renamed chat may be a copy of one that is called by its time.
+func (p *parser) isHome(step string) bool {
+	return p.began.Valid && timeOf(step).UnixMicro >= p.began.UnixMicro
 }
 
 // isUnique reports whether no other step has the identifier: after its time it has a random number.

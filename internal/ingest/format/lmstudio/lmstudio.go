@@ -37,7 +37,7 @@ var (
 func (lmStudio) Name() string { return "lm-studio" }
 
 // Version counts changes of what Parse yields.
-func (lmStudio) Version() int { return 1 }
+func (lmStudio) Version() int { return 2 }
 
 const roleChat = "chat"
 

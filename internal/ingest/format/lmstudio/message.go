@@ -146,5 +146,5 @@ func (m *version) identify(e *transcript.Event) {
 	if m.seen[e.ID]++; m.seen[e.ID] > 1 {
 		e.ID = format.HashUUID(e.ID, strconv.Itoa(m.seen[e.ID]))
 	}
-	e.Home = !m.began.Valid || timeOf(step).UnixMicro >= m.began.UnixMicro
+	e.Home = m.isHome(step)
 }

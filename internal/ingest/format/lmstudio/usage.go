@@ -27,8 +27,11 @@ func (m *version) usage(step jsontext.Value) {
 		Time: cmp.Or(timeOf(m.step), m.run.Ended, m.run.Started), Model: cmp.Or(modelOf(step), m.model, m.run.Model), Provider: provider,
 		Input: stats.Get("promptTokensCount").Tokens(), Output: stats.Get("predictedTokensCount").Tokens(), Requests: transcript.Known(1),
 	}
-	if u.Rank = u.Input.N + u.Output.N; u.Rank == 0 {
+	if u.Input.N+u.Output.N == 0 {
 		return
+	}
+	if m.isHome(m.step) {
+		u.Rank = 1 // that of a duplicate has the same key
 	}
 	u.Key = m.keyOf(u, step, stats)
 	u.Attributes.Set("stop_reason", stats.Get("stopReason").Str())

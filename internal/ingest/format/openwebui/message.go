@@ -177,11 +177,16 @@ func (m *message) answered(native string) string {
 	return cmp.Or(native, m.last)
 }
 
+// isHome reports whether the message was first written in this chat, as far as its time shows: a clone is younger than what it has taken over.
+func (m *message) isHome() bool {
+	return !(m.began.Valid && m.node.at.Valid && m.node.at.UnixMicro < m.began.UnixMicro)
+}
+
 // emit yields an event of the message.
 func (m *message) emit(e *transcript.Event, id string, verdict transcript.Verdict) {
 	e.Time, e.Model = m.node.at, m.model()
 	e.Global = format.IsUUID(m.id())
-	e.Home = e.Global && !(m.began.Valid && m.node.at.Valid && m.node.at.UnixMicro < m.began.UnixMicro)
+	e.Home = e.Global && m.isHome()
 	if !m.shown {
 		e.Attributes.Set("off_path", true)
 	}

@@ -40,7 +40,7 @@ var (
 func (openWebUI) Name() string { return "open-webui" }
 
 // Version counts changes of what Parse yields.
-func (openWebUI) Version() int { return 1 }
+func (openWebUI) Version() int { return 2 }
 
 // The roles of the files.
 const (

@@ -42,7 +42,9 @@ func (m *message) usage() {
 	if m.called == 0 { // else there was one for each round of calls
 		u.Requests = transcript.Known(1)
 	}
-	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N
+	if u.Rank = 2 * (u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N); m.isHome() { // of equals, not the one that a clone has taken over
+		u.Rank++
+	}
 	m.Emit(u)
 }
 
