@@ -67,7 +67,7 @@ func TestLifeCopilotVSCode(t *testing.T) {
 	l.checkFreshCounts("not compacted yet", counts{runs: 1, conversations: 1, events: 4, in: 55, out: 18})
 	l.write(vscodeLog, `{"kind":0,"v":`+strings.Replace(vscodeSession(one, four), `"version"`, `"customTitle":"Baskets","version"`, 1)+"}\n")
 	l.ingestAndCheck("compacted", all)
-	l.write("Code/User/workspaceStorage/fedcba9876543210fedcba9876543210/chatSessions/"+vscodeID+".jsonl", l.files()[vscodeLog])
+	l.write("Code/User/workspaceStorage/fedcba9876543210fedcba9876543210/chatSessions/"+vscodeID+".jsonl", l.read(vscodeLog))
 	l.ingestAndCheck("copied to another directory", all)
 	l.remove(vscodeFlat)
 	l.remove(vscodeLog)

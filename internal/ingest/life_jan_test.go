@@ -59,7 +59,7 @@ func TestLifeJan(t *testing.T) {
 	l.ingestAndCheck("answered", said)
 	l.checkQuery("answered", "SELECT title || ' ' || started || ' ' || ended FROM v_runs", "Soaking 2026-07-02T13:46:41.000000Z 2026-07-02T13:46:45.000000Z")
 	l.checkQuery("answered", "SELECT DISTINCT model || ' ' || provider || ' ' || (cost_microusd IS NULL) FROM v_usage", "weaver-7b jan 1")
-	l.write(file, l.files()[file][:len(asked)+100])
+	l.write(file, l.read(file)[:len(asked)+100])
 	torn := said
 	torn.problems = 1
 	torn.events, torn.calls, torn.results = 1, 0, 0

@@ -67,7 +67,7 @@ func TestLifeLMStudio(t *testing.T) {
 	l.checkQuery("answered", "SELECT title || ' ' || model || ' ' || started || ' ' || ended FROM v_runs",
 		"Soaking weaver-7b 2026-07-02T13:46:40.001000Z 2026-07-02T13:46:43.000000Z")
 	l.checkQuery("answered", "SELECT model || ' ' || provider || ' ' || (cost_microusd IS NULL) FROM v_usage", "weaver-7b lmstudio 1")
-	l.write(file, l.files()[file][:400])
+	l.write(file, l.read(file)[:400])
 	torn := said
 	torn.problems = 1
 	l.ingestAndCheck("torn", torn)
@@ -98,7 +98,7 @@ func TestLifeLMStudio(t *testing.T) {
 	l.checkSearch("a week", 2) // in earlier versions
 
 	moved := studioDir + "Craft/" + strings.TrimPrefix(file, studioDir)
-	l.write(moved, l.files()[file])
+	l.write(moved, l.read(file))
 	l.remove(file)
 	l.ingestAndCheck("moved", less)
 	l.checkQuery("moved", "SELECT DISTINCT group_id FROM v_runs WHERE counted", "Craft")

@@ -91,8 +91,8 @@ func TestLifeRovoDev(t *testing.T) {
 	l.ingestAndCheck("both went on", forked)
 	l.checkFreshCounts("both went on", forked)
 
-	l.write(rovoNew+rovoA+"/session_context.json", l.files()[context])
-	l.write(rovoNew+rovoA+"/metadata.json", l.files()[notes])
+	l.write(rovoNew+rovoA+"/session_context.json", l.read(context))
+	l.write(rovoNew+rovoA+"/metadata.json", l.read(notes))
 	l.ingestAndCheck("copied", forked)
 	l.write(rovoNew+rovoA+"/session_context.json", rovoSession(rovoA, 480, asked, called, returned(""), said,
 		rovoPrompt(7, "again"), rovoAnswers(8, 170, 150, 8, rovoSays("text", "17 again")), rovoPrompt(9, "thanks")))
