@@ -29,6 +29,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/commandcode"
 	"github.com/txarchive/txarchive/internal/ingest/format/continuedev"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
+	"github.com/txarchive/txarchive/internal/ingest/format/copilotide"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
 	"github.com/txarchive/txarchive/internal/ingest/format/cortexcode"
 	"github.com/txarchive/txarchive/internal/ingest/format/crush"
@@ -89,6 +90,7 @@ func Formats() []format.Format {
 		antigravity.New(),
 		copilotcli.New(),
 		copilotvscode.New(copilotcli.New()),
+		copilotide.New(),
 		cline.New(),
 		crush.New(), // before opencode: both know databases called opencode.db
 		opencode.New(),

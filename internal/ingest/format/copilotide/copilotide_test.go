@@ -1,0 +1,58 @@
+package copilotide
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+const (
+	testBase     = "home/ada/.config/github-copilot/xcode/0badc0de0badc0de/conversations/00112233445566ff.db"
+	testDir      = "home/ada/eclipse-workspace/.metadata/.plugins/com.microsoft.copilot.eclipse.core/conversations"
+	testDocument = testDir + "/ada/0e0a0000-0000-4000-8000-000000000001.json"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+
+func FuzzRows(f *testing.F) {
+	formattest.Fuzz(f, New(), roleRows, testBase+"/0A0A0000-0000-4000-8000-000000000001/turns.ndjson")
+}
+func FuzzDocument(f *testing.F) { formattest.Fuzz(f, New(), roleDocument, testDocument) }
+
+func TestDetect(t *testing.T) {
+	const head = "SQLite format 3\x00"
+	const schema = head + "CREATE TABLE Conversation (id TEXT, CLSConversationID TEXT); CREATE TABLE Turn (rowID INTEGER, CLSTurnID TEXT)"
+	long, other := formattest.DatabaseHead(true), formattest.DatabaseHead(false) // the schema is on other pages; it is here
+	const members = `{"conversationId":"x","title":"t","requesterUsername":"ada","responderUsername":"GitHub Copilot","turns":[`
+	skip := format.Claim{Strength: format.Certain, Skip: true}
+	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
+	likely := database
+	likely.Strength = format.Likely
+	document := format.Claim{Strength: format.Certain, Role: roleDocument, Root: testDir}
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{testBase, schema, database},
+		{testBase, string(long), database},
+		{testBase, string(other), format.Claim{}},
+		{testBase, "no database", format.Claim{}},
+		{"copies/chats.db", schema, likely},
+		{"copies/chats.db", string(long), format.Claim{}},
+		{testBase + "-journal", "", format.Claim{}},
+		{testDocument, "", document},
+		{testDocument, "torn", document},
+		{testDir + "/ada/conversation_index.xml", "<user/>", format.Claim{}},
+		{testDir + "/notes.json", "{}", format.Claim{}},
+		{"desk/chat.json", members, format.Claim{Strength: format.Likely, Role: roleDocument}},
+		{"desk/chat.json", `{"responderUsername":"x","initialLocation":"panel","requests":[`, format.Claim{}},
+		{"home/.config/github-copilot/apps.json", "{}", skip},
+		{"home/.config/github-copilot/hosts.json", "{}", skip},
+		{"home/.config/github-copilot/versions.json", "{}", skip},
+		{"home/.config/github-copilot/byok.json", "{}", skip},
+		{"home/.config/github-copilot/auth.db", schema, skip},
+		{"home/.config/github-copilot/auth.db-wal", "", skip},
+		{"home/.config/github-copilot/xcode/mcp.json", "{}", skip},
+		{"home/.config/github-copilot/xcode/copilot-xcode.db", string(long), skip},
+		{"home/.config/github-copilot/xcode/0badc0de0badc0de/appState.json", "{}", format.Claim{}},
+		{"project/mcp.json", "{}", format.Claim{}},
+	})
+}
