@@ -12,6 +12,8 @@ import (
 type Member struct {
 	Key    string
 	Item   bool              // an element
+	Depth  int               // of the object that has the member: 0 for the outermost
+	Opens  bool              // an element of Nested whose members follow, without Bytes or length
 	Origin transcript.Origin // of Bytes
 	Bytes  []byte            // JSON, not validated; valid until the next member. nil if it is longer than MaxLine
 }
@@ -22,10 +24,16 @@ const maxKey = 1 << 10
 // Members yields the members of the JSON object in r, in memory bounded by the longest and MaxLine. Of members whose key is split it yields each element,
 // if they are arrays. It calls problem ("bad json") if there is no object or its end is missing. The error is r's and ends the sequence.
 func Members(r io.Reader, split string, problem func(*transcript.Problem)) iter.Seq2[Member, error] {
+	return Nested(r, []string{split}, problem)
+}
+
+// Nested is Members for objects in lists in objects. path names a list in the object in r, a list in the elements of that, and so on. Of elements on
+// the way that are objects it yields where they begin (Opens), and then their members; the elements of the last list it yields whole.
+func Nested(r io.Reader, path []string, problem func(*transcript.Problem)) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
-		m := &members{array{splitter: splitter{r: r, buf: *bufferPool.Get().(*[]byte)}}}
+		m := &members{array: array{splitter: splitter{r: r, buf: *bufferPool.Get().(*[]byte)}, bareObject: true}, path: path, yield: yield}
 		defer m.release()
-		stopped, reason := m.each(split, yield)
+		stopped, reason := m.outermost()
 		switch {
 		case stopped:
 		case m.err != nil && m.err != io.EOF:
@@ -36,21 +44,34 @@ func Members(r io.Reader, split string, problem func(*transcript.Problem)) iter.
 	}
 }
 
-// members is a splitter between the members of an object.
-type members struct{ array }
+// members is a splitter between the members of objects.
+type members struct {
+	array
+	path  []string // see Nested
+	yield func(Member, error) bool
+}
 
-func (m *members) each(split string, yield func(Member, error) bool) (stopped bool, reason string) {
-	m.bareObject = true
+// outermost yields the members of the object in the reader.
+func (m *members) outermost() (stopped bool, reason string) {
 	if m.skipBOM(); m.peekByte() != '{' {
 		return false, "no object"
 	}
+	if stopped, reason = m.object(0); stopped || reason != "" {
+		return stopped, reason
+	}
+	if m.peekByte() != 0 {
+		return false, "bytes after the object"
+	}
+	return false, ""
+}
+
+// object yields the members of an object that lies at a depth of the path.
+func (m *members) object(depth int) (stopped bool, reason string) {
 	m.skip(1)
 	for first := true; ; first = false {
 		switch c := m.peekByte(); {
 		case c == '}':
-			if m.skip(1); m.peekByte() != 0 {
-				return false, "bytes after the object"
-			}
+			m.skip(1)
 			return false, ""
 		case c == ',' && !first:
 			m.skip(1)
@@ -63,10 +84,10 @@ func (m *members) each(split string, yield func(Member, error) bool) (stopped bo
 		if !ok {
 			return false, "no key, or " + m.cutOff()
 		}
-		if key == split && m.peekByte() == '[' {
-			stopped, reason = m.items(key, yield)
+		if key == m.path[depth] && m.peekByte() == '[' {
+			stopped, reason = m.items(key, depth)
 		} else {
-			stopped, reason = m.value(key, false, yield)
+			stopped, reason = m.value(Member{Key: key, Depth: depth})
 		}
 		if stopped || reason != "" {
 			return stopped, reason
@@ -74,8 +95,8 @@ func (m *members) each(split string, yield func(Member, error) bool) (stopped bo
 	}
 }
 
-// items yields the elements of an array.
-func (m *members) items(key string, yield func(Member, error) bool) (stopped bool, reason string) {
+// items yields the elements of an array, or the members of those that are on the path.
+func (m *members) items(key string, depth int) (stopped bool, reason string) {
 	m.skip(1)
 	for first := true; ; first = false {
 		switch c := m.peekByte(); {
@@ -89,23 +110,34 @@ func (m *members) items(key string, yield func(Member, error) bool) (stopped boo
 		case !first:
 			return false, "no comma between elements"
 		}
-		if stopped, reason = m.value(key, true, yield); stopped || reason != "" {
+		item := Member{Key: key, Item: true, Depth: depth}
+		if depth+1 < len(m.path) && m.peekByte() == '{' {
+			item.Opens, item.Origin.Offset = true, m.offset
+			if !m.yield(item, nil) {
+				return true, ""
+			}
+			stopped, reason = m.object(depth + 1)
+		} else {
+			stopped, reason = m.value(item)
+		}
+		if stopped || reason != "" {
 			return stopped, reason
 		}
 	}
 }
 
 // value yields one value.
-func (m *members) value(key string, item bool, yield func(Member, error) bool) (stopped bool, reason string) {
-	at, b, long := m.element()
+func (m *members) value(as Member) (stopped bool, reason string) {
+	var long bool
+	as.Origin, as.Bytes, long = m.element()
 	switch {
-	case b == nil && !long:
+	case as.Bytes == nil && !long:
 		return false, m.cutOff()
-	case len(b) == 0 && !long:
+	case len(as.Bytes) == 0 && !long:
 		return false, "no value"
 	}
-	more := yield(Member{key, item, at, b}, nil)
-	poison.Bytes(b)
+	more := m.yield(as, nil)
+	poison.Bytes(as.Bytes)
 	return !more, ""
 }
 

@@ -61,6 +61,37 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+func TestNested(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`{"a":[{"n":1,"b":[{"m":2}, 3],"o":"b"},{}],"b":[4]}`, `a 6 opens|n1 11 1|b1[] 18 {"m":2}|b1[] 27 3|o1 34 "b"|a 39 opens|b 47 [4]|`},
+		{`{"a":[7,{"a":[8],"b":{}}]}`, `a[] 6 7|a 8 opens|a1 13 [8]|b1 21 {}|`},
+		{`{"a":{"b":[1]}}`, `a 5 {"b":[1]}|`},
+		{`{"a":[{"b":[1,`, `a 6 opens|b1[] 12 1|14 the object is cut off`},
+		{`{"a":[{"b":[1]}`, `a 6 opens|b1[] 12 1|15 the object is cut off`},
+		{`{"a":[{"b":[]}{}]}`, `a 6 opens|14 no comma between elements`},
+		{`{"a":[{}]}]`, `a 6 opens|10 bytes after the object`},
+	} {
+		var got strings.Builder
+		problem := func(p *transcript.Problem) { fmt.Fprintf(&got, "%d %s", p.Origin.Offset, p.Reason) }
+		for m, err := range Nested(iotest.OneByteReader(strings.NewReader(c.in)), []string{"a", "b"}, problem) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case m.Opens:
+				fmt.Fprintf(&got, "%s %d opens|", m.Key, m.Origin.Offset)
+			default:
+				fmt.Fprintf(&got, "%s%s%s %d %s|", m.Key, strings.Repeat("1", m.Depth), map[bool]string{true: "[]"}[m.Item], m.Origin.Offset, m.Bytes)
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("Nested(%s)\n got %s\nwant %s", c.in, got.String(), c.want)
+		}
+	}
+	for range Nested(strings.NewReader(`{"a":[{"b":[1]}]}`), []string{"a", "b"}, nil) {
+		break
+	}
+}
+
 // TestLongMembers has a member that is not kept in memory, between others.
 func TestLongMembers(t *testing.T) {
 	long := strings.Repeat(" ", MaxLine)
