@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/aider"
 	"github.com/txarchive/txarchive/internal/ingest/format/aiderdesk"
+	"github.com/txarchive/txarchive/internal/ingest/format/amazonqide"
 	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/antigravity"
 	"github.com/txarchive/txarchive/internal/ingest/format/atif"
@@ -105,6 +106,7 @@ func Formats() []format.Format {
 		cursor.New(),
 		amp.New(),
 		kiro.New(), // before continue: the editor's first sessions look like its
+		amazonqide.New(),
 		continuedev.New(),
 		llmlogs.New(),
 		ollama.New(),
