@@ -407,6 +407,7 @@ var casesOfAgents = map[string]caseTotals{
 	"amazon-q-ide/agent":  {Runs: 2, Conversations: 2, User: 4, Assistant: 5, Calls: 3, Results: 3, System: 3},
 	"amazon-q-ide/early":  {Runs: 2, Conversations: 2, User: 4, Assistant: 4, Calls: 1, Results: 1, System: 1},
 	"amazon-q-ide/broken": {Runs: 2, Conversations: 2, Problems: 7, User: 3, Assistant: 2, Calls: 2},
+	"amazon-q-ide/loki":   {Runs: 1, Conversations: 1, User: 1, Assistant: 1},
 	"atif/harbor": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 3, Results: 3, System: 1,
 		Requests: 3, Input: 2800, Output: 95, CacheRead: 500, Cost: 33000},
 	"atif/converted": {Runs: 4, Conversations: 2, User: 2, Assistant: 2, Calls: 1, Results: 1, Input: 410, Output: 31, CacheRead: 100, Cost: 2000},
