@@ -45,6 +45,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/gptme"
 	"github.com/txarchive/txarchive/internal/ingest/format/grok"
 	"github.com/txarchive/txarchive/internal/ingest/format/hermes"
+	"github.com/txarchive/txarchive/internal/ingest/format/ibmbob"
 	"github.com/txarchive/txarchive/internal/ingest/format/inspect"
 	"github.com/txarchive/txarchive/internal/ingest/format/jan"
 	"github.com/txarchive/txarchive/internal/ingest/format/junie"
@@ -127,6 +128,7 @@ func Formats() []format.Format {
 		cortexcode.New(),
 		rovodev.New(),
 		shelley.New(),
+		ibmbob.New(),
 		neovate.New(),
 		aiderdesk.New(),
 		junie.New(),
