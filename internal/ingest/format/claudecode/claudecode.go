@@ -26,6 +26,8 @@
 //     of messages are placeholders; of the sums in a result, usage is that of the turn without sub-agents, modelUsage and
 //     total_cost_usd are those of the process, and since 2.1.277 of the whole session if it was resumed. total_cost_usd is an estimate of the
 //     program: it is an attribute, as cost-state lines are rows.
+//   - Qoder's usage counts cached tokens as input, too, as three readers say, one of them from credits fitted for 16 models
+//     (tokscale-client, token-monitor); two others add them.
 //   - Lines of role "user" hold prompts, tool results, injected text and the summary after a compaction. Here only prompts
 //     have the role user.
 package claudecode
@@ -73,7 +75,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 16 }
+func (claudeCode) Version() int { return 17 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"

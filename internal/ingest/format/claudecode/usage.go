@@ -3,6 +3,7 @@ package claudecode
 import (
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -27,7 +28,10 @@ func (r *reader) usage(l *line, m message) {
 	}
 	if nothing := (transcript.Count{Known: true}); u.Input == nothing && u.Output == nothing && u.CacheRead.N|u.CacheWrite.N|u.CacheWrite1h.N == 0 &&
 		!u.Cost.Known && !steps.Exists() {
-		return // iFlow's zeros, of a provider that states no tokens
+		if u.Attributes["credits"] == nil {
+			return // iFlow's zeros, of a provider that states no tokens
+		}
+		u.Input, u.Output, u.CacheRead, u.CacheWrite = transcript.Count{}, transcript.Count{}, transcript.Count{}, transcript.Count{}
 	}
 	r.requestKey(u, l, m.id)
 	key, alias := u.Key, u.Alias
@@ -35,9 +39,11 @@ func (r *reader) usage(l *line, m message) {
 	r.stepUsage(l, u, key, alias, steps)
 }
 
-// readUsage fills in what the usage of a request states, and returns its steps.
+// readUsage fills in what the usage of a request states, and returns its steps. Qoder's usage, which has members of its own, counts the cached
+// tokens as input, too, and unless QODER_EXPOSE_TOKEN_USAGE is set it has zeros for all of them.
 func readUsage(u *transcript.Usage, v jsontext.Value) (steps jsontext.Value) {
 	var written jsontext.Value
+	qoder := false
 	for key, value := range v.Fields() {
 		switch key {
 		case "input_tokens":
@@ -54,6 +60,13 @@ func readUsage(u *transcript.Usage, v jsontext.Value) (steps jsontext.Value) {
 			u.Reasoning = value.Get("thinking_tokens").Count()
 		case "iterations":
 			steps = value
+		case "credits":
+			qoder = true
+			if n, ok := value.Float(); ok && n != 0 {
+				u.Attributes.Set("credits", n)
+			}
+		case "original_credits", "context_usage_ratio":
+			qoder = true
 		case "service_tier":
 			u.Tier = value.Str()
 		case "speed":
@@ -67,6 +80,9 @@ func readUsage(u *transcript.Usage, v jsontext.Value) (steps jsontext.Value) {
 				}
 			}
 		}
+	}
+	if qoder {
+		format.ExcludeCache(u)
 	}
 	splitCacheWrite(u, written)
 	return steps
