@@ -40,7 +40,7 @@ var casesOfAgents = map[string]caseTotals{
 		Requests: 2, Input: 2, Output: 2},
 	"claude-code/plans":  {Runs: 1, Conversations: 1, Problems: 1, User: 1, Calls: 1, Results: 1, Requests: 1, Input: 3, Output: 2},
 	"claude-code/placed": {Runs: 3, Conversations: 4, Links: 1, User: 5, Assistant: 3, Requests: 2, Input: 7, Output: 4},
-	"claude-code/qoder": {Runs: 2, Conversations: 2, User: 4, Assistant: 5, Reasoning: 1, Calls: 2, Results: 2,
+	"claude-code/qoder": {Runs: 2, Conversations: 2, Problems: 1, User: 4, Assistant: 5, Reasoning: 1, Calls: 2, Results: 2,
 		Requests: 3, Input: 500, Output: 80, CacheRead: 1800, CacheWrite: 100},
 	"claude-code/stream": {Runs: 6, Conversations: 7, Links: 1, Problems: 3, User: 2, Assistant: 9, Reasoning: 1, Calls: 3, Results: 3, System: 1,
 		Requests: 10, Input: 1271, Output: 784, CacheRead: 19880, CacheWrite: 1085, CacheWrite1h: 1085},

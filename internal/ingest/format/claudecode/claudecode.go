@@ -27,7 +27,7 @@
 //     total_cost_usd are those of the process, and since 2.1.277 of the whole session if it was resumed. total_cost_usd is an estimate of the
 //     program: it is an attribute, as cost-state lines are rows.
 //   - Qoder's usage counts cached tokens as input, too, as three readers say, one of them from credits fitted for 16 models
-//     (tokscale-client, token-monitor); two others add them.
+//     (tokscale-client, token-monitor); two others add them. Its editor's files without ids (brief.go) are read by several others.
 //   - Lines of role "user" hold prompts, tool results, injected text and the summary after a compaction. Here only prompts
 //     have the role user.
 package claudecode
@@ -57,6 +57,8 @@ const (
 	roleTeam    = "team"
 	roleInbox   = "inbox"
 	roleInsight = "insight"
+	roleBrief   = "brief"      // what Qoder keeps of a session without ids and times
+	roleShown   = "brief-text" // the same in older versions as a text, and outputs of its tools
 
 	roleStream   = "stream"   // what a headless run printed, a message per line
 	roleMessages = "messages" // the same as one array, or the result alone
@@ -101,11 +103,14 @@ func (claudeCode) Places() []format.Place {
 	all = append(all, openClaude.At("~/.openclaude/projects", "$OPENCLAUDE_CONFIG_DIR/projects")...)
 	// Qoder's lines are the same. Versions of it that write those of Qwen Code are that format's.
 	qoder := format.Place{Name: "qoder"}
-	all = append(all, qoder.At("~/.qoder/projects", "~/.qoderwork/projects")...)
+	all = append(all, qoder.At(
+		"~/.qoder/projects", "$QODER_CONFIG_DIR/projects", "~/.qoder/"+cacheDir, "~/.qoderwork/projects",
+		"~/.qoder-cn/projects", "$QODERCN_CONFIG_DIR/projects", "~/.qoder-cn/"+cacheDir, "~/.qoderworkcn/projects", "~/.qwenworkcn/projects",
+	)...)
 	// iFlow CLI is a fork of Gemini CLI that writes Claude Code's lines.
 	all = append(all, format.Place{Name: "iflow", Path: "~/.iflow/projects"})
 	for _, home := range format.ConfigHomes {
-		all = append(all, qoder.At(home+"/Qoder/SharedClientCache/cli/projects")...)
+		all = append(all, qoder.At(home+"/Qoder/SharedClientCache/cli/projects", home+"/QoderCN/SharedClientCache/cli/projects")...)
 		for _, program := range []string{"Claude", "Claude-3p"} {
 			add(home, program+"/local-agent-mode-sessions", "")
 			add(home, program+"/claude-code-sessions", "")
@@ -149,6 +154,10 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			parseInbox(in, out)
 		case roleInsight:
 			parseInsight(in, out)
+		case roleBrief:
+			parseBrief(in, out)
+		case roleShown:
+			parseText(in, out, shownEvent(in.Path))
 		case rolePaste:
 			parseText(in, out, transcript.Event{Run: pasteDir, Kind: transcript.KindMessage, Role: "user", Type: rolePaste})
 		}

@@ -91,6 +91,40 @@ func FuzzInsight(f *testing.F) {
 	formattest.Fuzz(f, New(), roleInsight, ".claude/usage-data/facets/0a000000-0000-4000-8000-00000000000a.json")
 }
 
+func FuzzBrief(f *testing.F) {
+	formattest.Fuzz(f, New(), roleBrief, ".qoder/cache/projects/shop-5a02c36b/conversation-history/task-0c0/task-0c0.jsonl")
+}
+
+func FuzzShown(f *testing.F) {
+	formattest.Fuzz(f, New(), roleShown, ".qoder/cache/projects/shop-5a02c36b/agent-tools/task-0c0/87f1f9f2.txt")
+}
+
+// TestBrief recognises what Qoder's editor keeps by its path, and elsewhere only under the name that it has there.
+func TestBrief(t *testing.T) {
+	const (
+		line  = `{"role":"user","message":{"content":[{"type":"text","text":"hi"}]}}` + "\n"
+		cache = "home/ada/.qoder/cache/projects/shop-5a02c36b/"
+	)
+	for _, c := range []struct{ file, content, role, run string }{
+		{cache + "conversation-history/task-0c0/task-0c0.jsonl", line, roleBrief, "conversation-history/shop-5a02c36b/task-0c0"},
+		{cache + "conversation-history/task-0c0/task-0c0.jsonl", "", roleBrief, "conversation-history/shop-5a02c36b/task-0c0"},
+		{cache + "conversation-history/task-0c0/part-1.jsonl", line, roleBrief, "conversation-history/shop-5a02c36b/task-0c0"},
+		{cache + "conversation-history/task-0c0.jsonl", line, roleBrief, "conversation-history/shop-5a02c36b/task-0c0"},
+		{cache + "conversation-history/5e6f7a8b/5e6f7a8b.txt", "hi", roleShown, "conversation-history/shop-5a02c36b/5e6f7a8b"},
+		{cache + "agent-tools/5e6f7a8b/0123abcd.txt", "hi", roleShown, "conversation-history/shop-5a02c36b/5e6f7a8b"},
+		{cache + "agent-tools/5e6f7a8b/notes.txt", "hi", "", ""},
+		{"shop-5a02c36b/conversation-history/task-0c0/task-0c0.jsonl", line, roleBrief, "conversation-history/shop-5a02c36b/task-0c0"},
+		{"conversation-history/task-0c0/task-0c0.jsonl", line, "", ""},
+		{"shop/conversation-history/task-0c0/talk.jsonl", line, "", ""},
+		{"shop/conversation-history/5e6f7a8b/5e6f7a8b.txt", "hi", "", ""},
+	} {
+		got := New().Detect(format.Head{Path: c.file, Size: int64(len(c.content)), Bytes: []byte(c.content)})
+		if got.Role != c.role || c.role != "" && briefRun(c.file) != c.run {
+			t.Errorf("%s: %+v", c.file, got)
+		}
+	}
+}
+
 // TestTranscriptOfAnyName recognises a transcript by its lines, also where the name is one of a text.
 func TestTranscriptOfAnyName(t *testing.T) {
 	const line = `{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-11-01T10:00:00Z","message":{"role":"user","content":"hi"}}` + "\n"

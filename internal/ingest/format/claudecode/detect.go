@@ -13,7 +13,9 @@ import (
 func (claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p, home := placeOf(h.Path), detectHome(h)
-	switch {
+	switch brief := detectBrief(h); {
+	case brief.Strength != format.None:
+		return brief
 	case p.isOutput:
 		c := format.Claim{Strength: format.Certain, Role: format.Other}
 		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= format.MaxText && format.IsText(h.Bytes) {

@@ -12,7 +12,7 @@ import (
 // metadata and the copies of results in toolUseResult are all decoded the same way.
 func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 	switch role {
-	case roleOutput, rolePaste, rolePlan:
+	case roleOutput, rolePaste, rolePlan, roleShown:
 		return format.LooseText(raw), nil
 	case roleHistory:
 		return format.TextOf(role, raw, historyText)
