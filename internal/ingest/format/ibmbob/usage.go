@@ -16,6 +16,9 @@ func (p *parser) spend(m *message) {
 		if !m.isGlobal() && m.id != "" {
 			u.Key = p.Session + "/" + m.id
 		}
+		if m.own { // that of a sub-agent which began with the message has the same key
+			u.Rank = 1
+		}
 		p.Emit(u)
 	}
 }
