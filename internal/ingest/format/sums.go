@@ -14,6 +14,16 @@ func ExcludeCache(u *transcript.Usage) bool {
 	return true
 }
 
+// AtHome returns the rank of usage that forks of a conversation copy: of records with one key and rank, that counts which is at home,
+// in the conversation that made the request.
+func AtHome(rank int64, home bool) int64 {
+	rank *= 2
+	if home {
+		rank++
+	}
+	return rank
+}
+
 // Extend sets the beginning of what lasts to the first time that is stated in it, and its end to the latest.
 func Extend(started, ended *transcript.Time, at transcript.Time) {
 	switch {

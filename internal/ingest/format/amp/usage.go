@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -196,10 +197,7 @@ func (p *parser) emitUsage(m *message, u *transcript.Usage) {
 	if !strings.Contains(u.Model, "claude") && u.Model != "" && u.Input.N == 0 && u.CacheWrite.N > 0 {
 		u.Input, u.CacheWrite = u.CacheWrite, transcript.Known(0)
 	}
-	u.Rank = 2 * (u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N) // a copy may have been made in the middle of an answer
-	if p.isHome(m, u) {
-		u.Rank++
-	}
+	u.Rank = format.AtHome(u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N, p.isHome(m, u)) // a copy may have been made in the middle of an answer
 	p.Emit(u)
 }
 

@@ -151,11 +151,7 @@ func (r *reader) emitUsage(l *line, u *transcript.Usage) {
 	for _, n := range []transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h} {
 		total += max(-jsontext.MaxTokens, min(jsontext.MaxTokens, n.N)) // their sum must not overflow
 	}
-	// Among equals, the file in which the line was first written is preferred.
-	u.Rank = total << 1
-	if r.isHome(l) {
-		u.Rank |= 1
-	}
+	u.Rank = format.AtHome(total, r.isHome(l))
 	if u.Key != "" {
 		if best, seen := r.bestRank[u.Key]; seen && u.Rank <= best {
 			return

@@ -37,9 +37,7 @@ func (p *parser) usage(l *line) {
 	if !u.Input.Known && !u.Output.Known {
 		return
 	}
-	if u.Rank = 2 * (u.Input.N + u.Output.N); p.isHome(l) { // of equals, not the one that another session replays
-		u.Rank++
-	}
+	u.Rank = format.AtHome(u.Input.N+u.Output.N, p.isHome(l)) // another session may replay it
 	format.ExcludeCache(u)
 	if u.Output.Known {
 		u.Reasoning.N = min(u.Reasoning.N, u.Output.N)

@@ -160,8 +160,6 @@ func (m *message) usage(v jsontext.Value) {
 		u.Key = m.Session + "/" + m.id
 	}
 	u.Attributes.Set("credits", n)
-	if m.home { // that of a chat that has copied it has the same key
-		u.Rank = 1
-	}
+	u.Rank = format.AtHome(0, m.home)
 	m.Emit(u)
 }

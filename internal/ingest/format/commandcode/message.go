@@ -163,8 +163,8 @@ func (p *parser) usage(l *line) {
 	}
 	if u.Key == "" {
 		u.Key = p.run + " #" + strconv.Itoa(l.origin.Line)
-	} else if p.isHome(l) {
-		u.Rank = 1
+	} else {
+		u.Rank = format.AtHome(0, p.isHome(l))
 	}
 	p.Emit(u)
 }

@@ -3,6 +3,7 @@ package forge
 import (
 	"fmt"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -30,9 +31,7 @@ func (p *parser) usage(entry jsontext.Value, hash string, at transcript.Time, mo
 func (p *parser) lastRequest(v jsontext.Value, at transcript.Time, model string) {
 	if u := p.readUsage(v); u != nil {
 		u.Key, u.Time, u.Model, u.Requests = p.origin+"/last "+numbers(v), at, model, transcript.Known(1)
-		if u.Rank *= 2; p.home { // of equals, not the one that a clone has taken over
-			u.Rank++
-		}
+		u.Rank = format.AtHome(u.Rank, p.home)
 		p.Emit(u)
 	}
 }

@@ -281,10 +281,8 @@ func (m *message) usage() {
 		u.Key = format.HashUUID(m.value.Get("timestamp").Str(), u.Model)
 	}
 	if m.parser.role == roleLog {
-		u.Rank = 2
+		u.Rank = 1
 	}
-	if m.home { // of equals, not the one that a fork has copied
-		u.Rank++
-	}
+	u.Rank = format.AtHome(u.Rank, m.home)
 	m.Emit(u)
 }

@@ -91,7 +91,7 @@ func (l *log) usage(u update, v, total jsontext.Value, prompt, model string) {
 	}
 	r.CacheRead.N = min(read.N, r.Input.N)
 	r.CacheWrite.N = min(written.N, r.Input.N-r.CacheRead.N)
-	r.Rank = (r.Input.N + r.Output.N) << 1
+	r.Rank = format.AtHome(r.Input.N+r.Output.N, u.home) // before what a fork has copied
 	r.Input.N -= r.CacheRead.N + r.CacheWrite.N
 	r.Reasoning.N = min(r.Reasoning.N, r.Output.N)
 	switch id := prompt; {
@@ -99,9 +99,6 @@ func (l *log) usage(u update, v, total jsontext.Value, prompt, model string) {
 		r.Key = id + " " + model
 	case u.id != "":
 		r.Key = u.id + " " + model
-	}
-	if u.home { // counts before what a fork has copied
-		r.Rank++
 	}
 	partial := false
 	for _, x := range []jsontext.Value{v, total} {

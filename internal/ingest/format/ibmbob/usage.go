@@ -16,9 +16,7 @@ func (p *parser) spend(m *message) {
 		if !m.isGlobal() && m.id != "" {
 			u.Key = p.Session + "/" + m.id
 		}
-		if m.own { // that of a sub-agent which began with the message has the same key
-			u.Rank = 1
-		}
+		u.Rank = format.AtHome(0, m.own) // a sub-agent may begin with it
 		p.Emit(u)
 	}
 }

@@ -1,6 +1,7 @@
 package llmlogs
 
 import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -34,9 +35,7 @@ func (s *messageEvents) usage(v jsontext.Value) {
 			u.CacheWrite, u.CacheWrite1h = transcript.Known(n.N-hour.N), hour
 		}
 	}
-	if s.home { // of a response that a thread has taken over, that of its own
-		u.Rank = 1
-	}
+	u.Rank = format.AtHome(0, s.home)
 	s.Emit(u)
 }
 

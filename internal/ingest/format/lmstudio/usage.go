@@ -30,9 +30,7 @@ func (m *version) usage(step jsontext.Value) {
 	if u.Input.N+u.Output.N == 0 {
 		return
 	}
-	if m.isHome(m.step) {
-		u.Rank = 1 // that of a duplicate has the same key
-	}
+	u.Rank = format.AtHome(0, m.isHome(m.step))
 	u.Key = m.keyOf(u, step, stats)
 	u.Attributes.Set("stop_reason", stats.Get("stopReason").Str())
 	u.Attributes.Set("draft_model", stats.Get("usedDraftModelKey").Str())

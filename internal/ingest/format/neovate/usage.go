@@ -24,8 +24,6 @@ func (p *parser) usage(l *line) {
 		return
 	}
 	format.ExcludeCache(u)
-	if p.isHome(l) {
-		u.Rank = 1
-	}
+	u.Rank = format.AtHome(0, p.isHome(l))
 	p.Emit(u)
 }

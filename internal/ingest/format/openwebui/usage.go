@@ -42,9 +42,7 @@ func (m *message) usage() {
 	if m.called == 0 { // else there was one for each round of calls
 		u.Requests = transcript.Known(1)
 	}
-	if u.Rank = 2 * (u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N); m.isHome() { // of equals, not the one that a clone has taken over
-		u.Rank++
-	}
+	u.Rank = format.AtHome(u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N, m.isHome())
 	m.Emit(u)
 }
 

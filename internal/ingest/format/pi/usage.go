@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -48,9 +49,7 @@ func (r *reader) readUsage(e *entry, v jsontext.Value) *transcript.Usage {
 	if sum == 0 && u.Cost.N == 0 {
 		return nil
 	}
-	if r.isHome(e) {
-		u.Rank = 1
-	}
+	u.Rank = format.AtHome(0, r.isHome(e))
 	return u
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -49,9 +50,7 @@ func (m *message) request(v, whole jsontext.Value, piece, purpose string) {
 	splitPrompt(u)
 	u.Requests, u.Key = transcript.Known(1), m.requestKey(v, piece)
 	u.Estimated = strings.HasPrefix(u.Model, "gemini") && u.CacheRead.N+u.CacheWrite.N == 0 // the program divides the number of bytes by four
-	if m.home {
-		u.Rank = 1
-	}
+	u.Rank = format.AtHome(0, m.home)
 	if u.Time = v.Get("start_time").Time(); !u.Time.Valid {
 		u.Time = m.at
 	}
