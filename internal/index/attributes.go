@@ -1,6 +1,7 @@
 package index
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 // NativeID is the producer's id of an event. Most are UUIDs, which are stored as 16 bytes instead of text.
 type NativeID struct {
-	UUID   [16]byte
+	UUID   [16]byte // or the hash of an id that is too long
 	IsUUID bool
 	Text   string // "" for a UUID, and where there is no id
 }
@@ -19,8 +20,16 @@ type NativeID struct {
 // uuidPlaces are the ranges of a UUID's digits in its text.
 var uuidPlaces = [...]struct{ from, to int }{{0, 8}, {9, 13}, {14, 18}, {19, 23}, {24, 36}}
 
-// ParseNativeID recognises UUIDs in their canonical lower-case form. Everything else is text.
+// maxNativeID is longer, in bytes, than the ids that programs write.
+const maxNativeID = 512
+
+// ParseNativeID recognises UUIDs in their canonical lower-case form. Everything else is text, unless it is too long: each row of an event
+// has its id, so a file with a large one would have an index of many times its size.
 func ParseNativeID(s string) (id NativeID) {
+	if len(s) > maxNativeID {
+		sum := sha256.Sum256([]byte(s))
+		return NativeID{UUID: [16]byte(sum[:]), IsUUID: true}
+	}
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return NativeID{Text: s}
 	}

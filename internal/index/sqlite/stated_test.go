@@ -3,6 +3,8 @@ package sqlite
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -99,6 +101,27 @@ func TestNativeID(t *testing.T) {
 		if id := index.ParseNativeID(s); id.IsUUID != uuid || uuid == (id.Text != "") && s != "" {
 			t.Errorf("%q: %+v", s, id)
 		}
+	}
+}
+
+// TestLongNativeIDs: the id of an event is in each of its rows, and one that a hostile file has made large must not be.
+func TestLongNativeIDs(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	o := indextest.Original{Source: "src", Path: "run", Format: "awf", Claim: ".", Size: 1000}
+	o.Records = append(o.Records, &transcript.Run{ID: "run"}, &transcript.Conversation{Run: "run"})
+	for i, id := range []string{long + "y", long + "z", long + "z"} {
+		o.Records = append(o.Records, &transcript.Event{Run: "run", Kind: transcript.KindMessage, ID: id, Origin: indextest.Place(i), Parts: slices.Repeat([]transcript.Part{{Text: "word"}}, 50)})
+	}
+	db := newDB(t)
+	if err := db.Commit(t.Context(), indextest.Batch("p", o)); err != nil {
+		t.Fatal(err)
+	}
+	var longest, different int
+	if err := db.r.QueryRow("SELECT max(length(native)), count(DISTINCT native) FROM events").Scan(&longest, &different); err != nil {
+		t.Fatal(err)
+	}
+	if longest != 16 || different != 2 {
+		t.Errorf("ids of %d bytes, %d different ones", longest, different)
 	}
 }
 
