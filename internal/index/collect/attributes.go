@@ -2,6 +2,7 @@ package collect
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -37,11 +38,30 @@ func attributes(e *transcript.Event) (id string, s index.Scene, rest string) {
 		if key == "seq" && e.Seq.Known {
 			value = e.Seq.N
 		}
+		if text, ok := value.(string); ok {
+			value = brief(text)
+		}
 		b = append(b, ',')
 		b = index.AppendJSON(append(index.AppendString(b, key), ':'), value)
 	}
 	b[0] = '{'
 	return id, s, string(append(b, '}'))
+}
+
+// maxAttribute is longer, in bytes, than what programs state in an attribute.
+const maxAttribute = 1024
+
+// brief returns an attribute, or its beginning: what a message states is an attribute of each event in it, so a file with a large one
+// would have an index of many times its size.
+func brief(text string) string {
+	if len(text) <= maxAttribute {
+		return text
+	}
+	end := maxAttribute
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
 
 // fieldNamed returns the field that an attribute of a name fills, nil for none.
