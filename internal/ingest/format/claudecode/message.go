@@ -64,7 +64,7 @@ func (s *messageReader) add(v jsontext.Value, kind transcript.Kind, role string)
 			e.Attributes.Set("api_error", true)
 		}
 		if stop := s.message.stop; stop.IsString() {
-			e.Attributes.Set("stop_reason", stop.Str())
+			e.Attributes.Set("stop_reason", stop.Word())
 		}
 		if s.fork.inside && !s.repeated {
 			markCopied(e)
