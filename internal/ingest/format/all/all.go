@@ -57,6 +57,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/mux"
 	"github.com/txarchive/txarchive/internal/ingest/format/neovate"
 	"github.com/txarchive/txarchive/internal/ingest/format/ollama"
+	"github.com/txarchive/txarchive/internal/ingest/format/openaiagents"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/openhands"
@@ -139,6 +140,7 @@ func Formats() []format.Format {
 		mux.New(),
 		gptme.New(),
 		aider.New(),
+		openaiagents.New(),
 		atif.New(),
 		sweagent.New(),
 		inspect.New(),
