@@ -19,7 +19,7 @@ func TestDetectDatabase(t *testing.T) {
 	const sessions = "CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at TIMESTAMP)"
 	database := format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true, Secret: true}
 	formattest.CheckClaims(t, New(), formattest.Claims{
-		{"app/conversations.db", head + sessions + "CREATE TABLE agent_messages (id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, message_data TEXT NOT NULL)", database},
+		{"app/conversations.db", head + sessions + "CREATE TABLE agent_messages (session_id TEXT NOT NULL, message_data TEXT NOT NULL)", database},
 		{"conversations", head + `CREATE TABLE "agent_messages" (message_data TEXT)` + sessions, database},
 		{"app/conversations.db", head + sessions, format.Claim{}},
 		{"app/conversations.db", head + sessions + "CREATE TABLE agent_messages (id INTEGER PRIMARY KEY, content TEXT)", format.Claim{}},

@@ -30,7 +30,8 @@ func partName(table, file string) string {
 }
 
 // compacted is SQL that is true for messages up to the last one that replaces what was before it. The SDK writes these anew with it.
-const compacted = `m.id <= coalesce((SELECT max(CASE WHEN json_valid(message_data) THEN CASE json_extract(message_data, '$.type') WHEN 'compaction' THEN id END END)
+const compacted = `m.id <= coalesce((
+	SELECT max(CASE WHEN json_valid(message_data) THEN CASE json_extract(message_data, '$.type') WHEN 'compaction' THEN id END END)
 	FROM agent_messages WHERE session_id = ?1 AND message_data LIKE '%"compaction"%'), 0)`
 
 // Split takes a database apart into the messages and the usage of each session. Only branches refer to messages more than once.
@@ -38,35 +39,42 @@ func (openaiAgents) Split(role string) []format.Split {
 	if role != roleDatabase {
 		return nil
 	}
-	const changed = `SELECT session_id, count(*) AS n, max(id) AS last, max(created_at) AS t FROM agent_messages WHERE session_id NOT NULL GROUP BY session_id`
+	const changed = `(SELECT session_id, count(*) AS n, max(id) AS last, max(created_at) AS t
+		FROM agent_messages WHERE session_id NOT NULL GROUP BY session_id) k`
+	const item = `m.id, CAST(m.created_at AS TEXT) AS created_at, ` + compacted + ` AS compacted`
 	messages := format.Split{
 		Role: roleRows, Log: true,
 		Any: []string{tableMessages}, With: []string{tableSessions},
-		Keys: `SELECT ` + partName(tableMessages, "messages") + `, CAST(strftime('%s', k.t) AS INTEGER) * 1000, k.n || ' ' || k.last, k.session_id FROM (` + changed + `) k`,
+		Keys: `SELECT ` + partName(tableMessages, "messages") + `, CAST(strftime('%s', k.t) AS INTEGER) * 1000, k.n || ' ' || k.last, k.session_id
+			FROM ` + changed,
 		Rows: []format.Query{{
 			Name: rowMessage, JSON: []string{"message_data"},
-			SQL: `SELECT m.session_id, ` + began("?1", tableMessages) + ` AS began, m.id, CAST(m.created_at AS TEXT) AS created_at, ` + compacted + ` AS compacted, m.message_data
+			SQL: `SELECT m.session_id, ` + began("?1", tableMessages) + ` AS began, ` + item + `, m.message_data
 				FROM agent_messages m WHERE m.session_id = ?1 ORDER BY m.id`,
 		}},
 	}
 	branched := messages
 	branched.Keys = `SELECT ` + partName(tableMessages, "messages") + `, CAST(strftime('%s', k.t) AS INTEGER) * 1000,
-		k.n || ' ' || k.last || ' ' || (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM message_structure WHERE session_id = k.session_id), k.session_id FROM (` + changed + `) k`
+		k.n || ' ' || k.last || ' ' || (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM message_structure WHERE session_id = k.session_id),
+		k.session_id FROM ` + changed
 	branched.Rows = []format.Query{{
 		Name: rowMessage, JSON: []string{"message_data"},
-		SQL: `SELECT m.session_id, ` + began("?1", tableMessages) + ` AS began, m.id, CAST(m.created_at AS TEXT) AS created_at, ` + compacted + ` AS compacted,
+		SQL: `SELECT m.session_id, ` + began("?1", tableMessages) + ` AS began, ` + item + `,
 				s.branch_id, s.user_turn_number, s.id = s.home AS home, m.message_data
-			FROM agent_messages m LEFT JOIN (SELECT *, min(id) OVER (PARTITION BY message_id) AS home FROM message_structure WHERE session_id = ?1) s ON s.message_id = m.id
+			FROM agent_messages m LEFT JOIN (
+				SELECT *, min(id) OVER (PARTITION BY message_id) AS home FROM message_structure WHERE session_id = ?1) s ON s.message_id = m.id
 			WHERE m.session_id = ?1 ORDER BY s.id NOT NULL, s.id, m.id`,
 	}}
 	usage := format.Split{
 		Role: roleRows,
 		With: []string{tableUsage, tableStructure, tableSessions},
 		Keys: `SELECT ` + partName(tableUsage, "usage") + `, CAST(strftime('%s', k.t) AS INTEGER) * 1000, k.n || ' ' || k.last || ' ' || k.size, k.session_id
-			FROM (SELECT session_id, count(*) AS n, max(id) AS last, total(total_tokens) AS size, max(created_at) AS t FROM turn_usage WHERE session_id NOT NULL GROUP BY session_id) k`,
+			FROM (SELECT session_id, count(*) AS n, max(id) AS last, total(total_tokens) AS size, max(created_at) AS t
+				FROM turn_usage WHERE session_id NOT NULL GROUP BY session_id) k`,
 		Rows: []format.Query{{
 			Name: rowUsage, JSON: []string{"input_tokens_details", "output_tokens_details"},
-			SQL: `SELECT u.*, ` + began("?1", tableUsage) + ` AS began, (SELECT CAST(min(created_at) AS TEXT) FROM message_structure WHERE session_id = ?1) AS structured
+			SQL: `SELECT u.*, ` + began("?1", tableUsage) + ` AS began,
+					(SELECT CAST(min(created_at) AS TEXT) FROM message_structure WHERE session_id = ?1) AS structured
 				FROM turn_usage u WHERE u.session_id = ?1 ORDER BY u.id`,
 		}},
 	}
