@@ -41,6 +41,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/forge"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
+	"github.com/txarchive/txarchive/internal/ingest/format/googleadk"
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
 	"github.com/txarchive/txarchive/internal/ingest/format/gptme"
 	"github.com/txarchive/txarchive/internal/ingest/format/grok"
@@ -141,6 +142,7 @@ func Formats() []format.Format {
 		gptme.New(),
 		aider.New(),
 		openaiagents.New(),
+		googleadk.New(),
 		atif.New(),
 		sweagent.New(),
 		inspect.New(),

@@ -1,0 +1,35 @@
+package googleadk
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
+func FuzzRows(f *testing.F) {
+	formattest.Fuzz(f, New(), roleRows, ".adk/session.db/app/ada/a0000000-0000-4000-8000-00000000000a/events.ndjson")
+}
+
+func TestDetectDatabase(t *testing.T) {
+	const head = "SQLite format 3\x00"
+	const states = "CREATE TABLE app_states (app_name TEXT)CREATE TABLE user_states (app_name TEXT, user_id TEXT)CREATE TABLE sessions (app_name TEXT)"
+	const schema = head + states + "CREATE TABLE events (id TEXT, app_name TEXT, session_id TEXT, invocation_id TEXT)"
+	likely := format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true, Secret: true}
+	certain := likely
+	certain.Strength = format.Certain
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{"shop/.adk/session.db", schema, certain},
+		{"shop/sessions.db", schema, likely},
+		{"shop/sessions.db", head + states + "CREATE TABLE events (id TEXT, app_name TEXT, session_id TEXT)", format.Claim{}},
+		{"shop/sessions.db", head + "CREATE TABLE sessions (id)CREATE TABLE events (id, app_name, session_id, invocation_id)", format.Claim{}},
+		{"shop/.adk/session.db", string(formattest.DatabaseHead(true)), likely},
+		{"shop/.adk/session.db", string(formattest.DatabaseHead(false)), format.Claim{}},
+		{"shop/session.db", string(formattest.DatabaseHead(true)), format.Claim{}},
+		{"shop/.adk/session.db", "no database", format.Claim{}},
+		{"x.db/app/events.ndjson", `{"table":"event"}`, format.Claim{}},
+	})
+}
