@@ -68,6 +68,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/reasonix"
 	"github.com/txarchive/txarchive/internal/ingest/format/rovodev"
 	"github.com/txarchive/txarchive/internal/ingest/format/shelley"
+	"github.com/txarchive/txarchive/internal/ingest/format/strands"
 	"github.com/txarchive/txarchive/internal/ingest/format/sweagent"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
 	"github.com/txarchive/txarchive/internal/ingest/format/warp"
@@ -143,6 +144,7 @@ func Formats() []format.Format {
 		aider.New(),
 		openaiagents.New(),
 		googleadk.New(),
+		strands.New(),
 		atif.New(),
 		sweagent.New(),
 		inspect.New(),
