@@ -83,8 +83,8 @@ func documents() string {
 	data, content := of(unified), of("content")
 	const hasSecret = `, '` + secretCall + `')`
 	all := []string{
-		`CASE WHEN json_valid(` + data + `, 2) THEN CASE WHEN instr(` + data + hasSecret + ` THEN json_remove(` + data + `, '$.content', ` + secretActions + `)
-			ELSE json_remove(` + data + `, ` + secretActions + `) END END AS ` + unified,
+		`CASE WHEN json_valid(` + data + `, 2) THEN
+			json_remove(` + data + `, ` + secretActions + `, CASE WHEN instr(` + data + hasSecret + ` THEN '$.content' ELSE '$.actions.none' END) END AS ` + unified,
 		`CASE WHEN instr(` + content + hasSecret + ` THEN NULL ELSE ` + content + ` END AS content`,
 	}
 	for _, c := range append(columns, jsonColumns...) {
