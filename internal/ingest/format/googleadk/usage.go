@@ -35,12 +35,10 @@ func (e *event) usage(v jsontext.Value) {
 		u.Key = before.key
 	}
 	e.last[who] = used{string(v.Raw()), u.Key}
-	if e.home {
+	if u.Model != "" { // the first of two events may not say it
 		u.Rank = 1
 	}
-	if u.Model != "" { // the first of two events may not say it
-		u.Rank += 2
-	}
+	u.Rank = format.AtHome(u.Rank, e.home)
 	e.Emit(u)
 }
 
