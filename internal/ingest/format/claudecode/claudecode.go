@@ -28,6 +28,9 @@
 //     program: it is an attribute, as cost-state lines are rows.
 //   - Qoder's usage counts cached tokens as input, too, as three readers say, one of them from credits fitted for 16 models
 //     (tokscale-client, token-monitor); two others add them. Its editor's files without ids (brief.go) are read by several others.
+//   - The tables of the editor's database (editor.go) are those that a dozen readers agree on (vibe-usage, TokenTracker, token-monitor, tokei,
+//     llmeter, atm, loongsuite-pilot, among others; checked in December 2026). All subtract the cached tokens from the prompt, or name them as a
+//     part of it. Its ids of sessions are those of transcripts, and its other ids are not.
 //   - Lines of role "user" hold prompts, tool results, injected text and the summary after a compaction. Here only prompts
 //     have the role user.
 package claudecode
@@ -59,6 +62,8 @@ const (
 	roleInsight = "insight"
 	roleBrief   = "brief"      // what Qoder keeps of a session without ids and times
 	roleShown   = "brief-text" // the same in older versions as a text, and outputs of its tools
+	roleEditor  = "editor"     // the database of Qoder's editor
+	roleEdited  = "editor-rows"
 
 	roleStream   = "stream"   // what a headless run printed, a message per line
 	roleMessages = "messages" // the same as one array, or the result alone
@@ -73,11 +78,12 @@ var (
 	_ format.Format   = claudeCode{}
 	_ format.Resolver = claudeCode{}
 	_ format.Placed   = claudeCode{}
+	_ format.Splitter = claudeCode{}
 )
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 17 }
+func (claudeCode) Version() int { return 18 }
 
 func (claudeCode) Places() []format.Place {
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
@@ -106,11 +112,13 @@ func (claudeCode) Places() []format.Place {
 	all = append(all, qoder.At(
 		"~/.qoder/projects", "$QODER_CONFIG_DIR/projects", "~/.qoder/"+cacheDir, "~/.qoderwork/projects",
 		"~/.qoder-cn/projects", "$QODERCN_CONFIG_DIR/projects", "~/.qoder-cn/"+cacheDir, "~/.qoderworkcn/projects", "~/.qwenworkcn/projects",
+		"~/.qoder/shared_client/"+editorBelow, "~/.qoder-cn/shared_client/"+editorBelow,
 	)...)
 	// iFlow CLI is a fork of Gemini CLI that writes Claude Code's lines.
 	all = append(all, format.Place{Name: "iflow", Path: "~/.iflow/projects"})
 	for _, home := range format.ConfigHomes {
-		all = append(all, qoder.At(home+"/Qoder/SharedClientCache/cli/projects", home+"/QoderCN/SharedClientCache/cli/projects")...)
+		all = append(all, qoder.At(home+"/Qoder/SharedClientCache/cli/projects", home+"/QoderCN/SharedClientCache/cli/projects",
+			home+"/Qoder/SharedClientCache/"+editorBelow, home+"/QoderCN/SharedClientCache/"+editorBelow)...)
 		for _, program := range []string{"Claude", "Claude-3p"} {
 			add(home, program+"/local-agent-mode-sessions", "")
 			add(home, program+"/claude-code-sessions", "")
@@ -156,6 +164,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			parseInsight(in, out)
 		case roleBrief:
 			parseBrief(in, out)
+		case roleEdited:
+			parseEdited(in, out)
 		case roleShown:
 			parseText(in, out, shownEvent(in.Path))
 		case rolePaste:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -131,6 +132,45 @@ func TestTranscriptOfAnyName(t *testing.T) {
 	for _, file := range []string{"export/chat.md", "export/chat.txt", "export/chat"} {
 		if got := New().Detect(format.Head{Path: file, Size: int64(len(line)), Bytes: []byte(line)}); got.Role != roleSession {
 			t.Errorf("%s: %+v", file, got)
+		}
+	}
+}
+
+func FuzzEdited(f *testing.F) {
+	formattest.Fuzz(f, New(), roleEdited, ".config/Qoder/SharedClientCache/cache/db/local.db/d75614d7-0000-4000-8000-000000000001.ndjson")
+}
+
+func TestDetectEditor(t *testing.T) {
+	const schema = "SQLite format 3\x00CREATE TABLE chat_message (id, session_id, role, tool_result, token_info, gmt_create)"
+	long, other := string(formattest.DatabaseHead(true)), string(formattest.DatabaseHead(false))
+	database := format.Claim{Strength: format.Certain, Role: roleEditor, Database: true, Secret: true}
+	likely := database
+	likely.Strength = format.Likely
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{".config/Qoder/SharedClientCache/cache/db/local.db", long, database},
+		{"AppData/Roaming/QoderCN/SharedClientCache/cache/db/local.db", schema, database},
+		{".qoder/shared_client/cache/db/local.db", long, database},
+		{".lingma/vscode/sharedClientCache/cache/db/local.db", long, database},
+		{"Qoder/SharedClientCache/cache/db/local.db", other, format.Claim{}},
+		{"Qoder/SharedClientCache/cache/db/local.db", "no database", format.Claim{}},
+		{"Qoder/SharedClientCache/cache/db/other.db", long, format.Claim{}},
+		{"other/cache/db/local.db", long, format.Claim{}},
+		{"copies/local.db", schema, database},
+		{"copies/sessions.bak", schema, likely},
+		{"x/y.ndjson", `{"table":"qoder message"}`, format.Claim{Strength: format.Certain, Role: roleEdited}},
+		{"x/y.ndjson", `{"table":"message"}`, format.Claim{}},
+	})
+}
+
+// TestSealed tells what Qoder's editor has encrypted from text.
+func TestSealed(t *testing.T) {
+	for text, want := range map[string]bool{
+		`"Qk3vZ0n8r1pXh2Lw9sYtAd=="`: true, `"abcdefghijklmnopqrst/uv="`: true, `"aB3aB3aB3aB3aB3aB3aB"`: true,
+		`"aB3aB3aB3aB3aB3aB3a"`: false, `"internal/ingest/format/claudecode"`: false, `"mend the basket, please, today"`: false,
+		`"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`: false, `["aB3aB3aB3aB3aB3aB3aB"]`: false, `""`: false,
+	} {
+		if v, _ := jsontext.Parse([]byte(text)); isSealed(v) != want {
+			t.Errorf("%s: %v", text, !want)
 		}
 	}
 }

@@ -13,6 +13,9 @@ import (
 func (claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p, home := placeOf(h.Path), detectHome(h)
+	if editor := detectEditor(h); editor.Strength != format.None {
+		return editor
+	}
 	switch brief := detectBrief(h); {
 	case brief.Strength != format.None:
 		return brief

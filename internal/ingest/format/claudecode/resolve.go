@@ -13,12 +13,15 @@ const (
 	hintTitle   = "title"
 	hintProject = "project"
 	hintResult  = "result" // of a stream
+	hintEditor  = "editor" // the database of Qoder's editor has the session
+	hintSpent   = "spent"  // a transcript of Qoder's states usage
 )
 
 // Resolve names sub-agents by the metadata beside their file, or else by the call that started them, and sessions by
-// theirs. Sub-agents get the project of their session. Streams are copies where there is a transcript.
+// theirs. Sub-agents get the project of their session. Streams, and what an editor's database has, are copies where there is a transcript.
 func (claudeCode) Resolve(f *transcript.Family) {
 	resolveStreams(f)
+	resolveEditor(f)
 	for _, c := range f.Conversations {
 		if !c.Child {
 			title(c, f.Hints)

@@ -18,6 +18,7 @@ type reader struct {
 	opened            bool   // the conversation was yielded
 	hasRows           bool   // there is a row, so the run is yielded
 	counted           bool   // there is a message
+	spent             bool   // there is usage of Qoder's
 
 	waitingRows      []*transcript.Event // rows read before run was known
 	seen             map[string]bool     // uuids

@@ -245,7 +245,7 @@ func resolveStreams(f *transcript.Family) {
 		switch {
 		case strings.HasPrefix(c.ID, streamPrefix):
 			ended[c.ID] = ended[c.ID] || c.Status != "" // a file may be a copy that was cut
-		case c.Child, c.Silent, c.Events == 0:
+		case c.Child, c.Silent, c.Events == 0, c.Rank == rankEditor:
 		case c.Ended.Valid:
 			transcribed = max(transcribed, c.Ended.UnixMicro)
 		default:

@@ -24,6 +24,8 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 		return format.TextOf(role, raw, inboxText)
 	case roleInsight:
 		return format.TextOf(role, raw, insightText)
+	case roleEdited:
+		return format.TextOf(role, raw, jsontext.Appended(appendEdited))
 	}
 	v, err := jsontext.Parse(jsontext.TrimBOM(raw))
 	if err != nil {

@@ -19,7 +19,7 @@ func (r *reader) usage(l *line, m message) {
 		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
 		Model: reuse(r.facts.model, m.model), RequestID: idText(l.request), Requests: transcript.Known(1),
 	}
-	steps := readUsage(u, m.usage)
+	steps, qoder := readUsage(u, m.usage)
 	if l.effort.IsString() {
 		u.Attributes.Set("effort", l.effort.Str())
 	}
@@ -36,14 +36,17 @@ func (r *reader) usage(l *line, m message) {
 	r.requestKey(u, l, m.id)
 	key, alias := u.Key, u.Alias
 	r.emitUsage(l, u)
+	if qoder && !r.spent {
+		r.spent = true
+		r.out.Hint(r.run, hintSpent, "usage", l.origin)
+	}
 	r.stepUsage(l, u, key, alias, steps)
 }
 
-// readUsage fills in what the usage of a request states, and returns its steps. Qoder's usage, which has members of its own, counts the cached
-// tokens as input, too, and unless QODER_EXPOSE_TOKEN_USAGE is set it has zeros for all of them.
-func readUsage(u *transcript.Usage, v jsontext.Value) (steps jsontext.Value) {
+// readUsage fills in what the usage of a request states, and returns its steps, and whether it is Qoder's. That has members of its own and counts
+// the cached tokens as input, too, and unless QODER_EXPOSE_TOKEN_USAGE is set it has zeros for all of them.
+func readUsage(u *transcript.Usage, v jsontext.Value) (steps jsontext.Value, qoder bool) {
 	var written jsontext.Value
-	qoder := false
 	for key, value := range v.Fields() {
 		switch key {
 		case "input_tokens":
@@ -85,7 +88,7 @@ func readUsage(u *transcript.Usage, v jsontext.Value) (steps jsontext.Value) {
 		format.ExcludeCache(u)
 	}
 	splitCacheWrite(u, written)
-	return steps
+	return steps, qoder
 }
 
 // stepUsage yields the tokens of those steps of a response that its sums omit: of each model that the answering one asked
