@@ -44,6 +44,8 @@ var casesOfAgents = map[string]caseTotals{
 		Requests: 3, Input: 500, Output: 80, CacheRead: 1800, CacheWrite: 100},
 	"claude-code/editor": {Runs: 2, Conversations: 3, Links: 1, Problems: 2, User: 3, Assistant: 5, Calls: 4, Results: 3, System: 1,
 		Requests: 4, Input: 10898, Output: 1759, CacheRead: 30399},
+	"claude-code/editor-transcript": {Runs: 1, Conversations: 1, Links: 2, User: 1, Assistant: 1, Calls: 1, Results: 1,
+		Requests: 2, Input: 170, Output: 37, CacheRead: 400},
 	"claude-code/stream": {Runs: 6, Conversations: 7, Links: 1, Problems: 3, User: 2, Assistant: 9, Reasoning: 1, Calls: 3, Results: 3, System: 1,
 		Requests: 10, Input: 1271, Output: 784, CacheRead: 19880, CacheWrite: 1085, CacheWrite1h: 1085},
 	"claude-code/usage": {Runs: 1, Conversations: 1, User: 1, Assistant: 18,
