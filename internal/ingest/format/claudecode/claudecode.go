@@ -28,9 +28,9 @@
 //     program: it is an attribute, as cost-state lines are rows.
 //   - Qoder's usage counts cached tokens as input, too, as three readers say, one of them from credits fitted for 16 models
 //     (tokscale-client, token-monitor); two others add them. Its editor's files without ids (brief.go) are read by several others.
-//   - The tables of the editor's database (editor.go) are those that a dozen readers agree on (vibe-usage, TokenTracker, token-monitor, tokei,
-//     llmeter, atm, loongsuite-pilot, among others; checked in December 2026). All subtract the cached tokens from the prompt, or name them as a
-//     part of it. Its ids of sessions are those of transcripts, and its other ids are not.
+//   - The tables of the editor's database (editor.go) are those that a dozen readers agree on (vibe-usage, token-monitor, tokei, llmeter, atm and
+//     loongsuite-pilot among them; checked in December 2026). Most subtract the cached tokens from the prompt, or say that it includes them. Its ids of
+//     sessions are those of transcripts; its ids of messages and requests are not.
 //   - Lines of role "user" hold prompts, tool results, injected text and the summary after a compaction. Here only prompts
 //     have the role user.
 package claudecode

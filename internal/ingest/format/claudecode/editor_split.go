@@ -70,8 +70,10 @@ func jsonMember(column, member string) string {
 }
 
 // editorSplit takes out sessions, each with its row and its messages, oldest first. Some versions have no table of sessions, and some none of
-// requests (chat_record), which say what model was asked for where an answer does not.
+// requests (chat_record), which say what model was asked for where an answer does not. The key of a session has the numbers of its rows: nothing says
+// that the table of messages has an index by session.
 func editorSplit(sessions, requests bool) format.Split {
+	const session, messages = `json_extract(?1, '$.session')`, `(SELECT value FROM json_each(?1, '$.messages'))`
 	ofSession := func(column, id string) string {
 		return `(SELECT ` + column + ` FROM chat_session WHERE session_id = ` + id + `)`
 	}
@@ -82,16 +84,16 @@ func editorSplit(sessions, requests bool) format.Split {
 		var all, columns []string
 		for _, c := range sessionColumns() {
 			all = append(all, `coalesce(`+ofSession(c, "i.id")+`, '')`)
-			columns = append(columns, ofSession(c, "?1")+` AS `+c)
+			columns = append(columns, ofSession(c, session)+` AS `+c)
 		}
 		ids, state = ids+` UNION SELECT session_id FROM chat_session`, strings.Join(all, ` || '|' || `)
 		changed = `max(coalesce(k.latest, 0), coalesce(CAST(` + ofSession("gmt_modified", "i.id") + ` AS INTEGER), 0))`
-		preferred := ofSession("preferred_model_info", "?1")
+		preferred := ofSession("preferred_model_info", session)
 		split.Rows = []format.Query{{
 			Name: editorSession,
 			SQL: `SELECT s.session_id, ` + strings.Join(columns, `, `) + `,
 				coalesce(` + jsonMember(preferred, "model_key") + `, ` + jsonMember(preferred, "preferred_model") + `) AS model
-				FROM ` + editorLater() + `, chat_session s WHERE s.session_id = ?1`,
+				FROM ` + editorLater() + `, chat_session s WHERE s.session_id = ` + session,
 		}}
 		split = split.IfTable("chat_session")
 	} else {
@@ -106,9 +108,10 @@ func editorSplit(sessions, requests bool) format.Split {
 		split = split.UnlessTable("chat_record")
 	}
 	split.Keys = `SELECT i.id, coalesce(` + changed + `, 0),
-			` + state + ` || '|' || coalesce(k.n, 0) || ' ' || coalesce(k.last, 0) || ' ' || coalesce(k.size, 0), i.id
-		FROM ` + editorLater() + `, (SELECT DISTINCT id FROM (` + ids + `) WHERE id <> '') i LEFT JOIN (
-			SELECT session_id, count(*) AS n, max(rowid) AS last, max(CAST(gmt_create AS INTEGER)) AS latest,
+			` + state + ` || '|' || coalesce(k.n, 0) || ' ' || coalesce(k.last, 0) || ' ' || coalesce(k.size, 0),
+			json_object('session', i.id, 'messages', json(coalesce(k.rows, '[]')))
+		FROM ` + editorLater() + `, (SELECT DISTINCT id FROM (` + ids + `) WHERE typeof(id) = 'text' AND id <> '') i LEFT JOIN (
+			SELECT session_id, count(*) AS n, max(rowid) AS last, max(CAST(gmt_create AS INTEGER)) AS latest, json_group_array(rowid) AS rows,
 				total(octet_length(` + ofMessage("content") + `)) + total(octet_length(` + ofMessage("tool_result") + `)) +
 				total(octet_length(` + ofMessage("token_info") + `)) + total(octet_length(` + ofMessage("summary") + `)) AS size
 			FROM (SELECT NULL AS content, NULL AS summary, NULL AS tool_result, NULL AS token_info) later, chat_message m GROUP BY session_id) k ON k.session_id = i.id`
@@ -117,7 +120,7 @@ func editorSplit(sessions, requests bool) format.Split {
 		SQL: `SELECT m.session_id, m.id, ` + ofMessage("request_id") + ` AS request_id, m.role, m.gmt_create, ` + model + ` AS model,
 			` + ofMessage("token_info") + ` AS token_info, ` + ofMessage("content") + ` AS content,
 			` + ofMessage("summary") + ` AS summary, ` + ofMessage("tool_result") + ` AS tool_result
-			FROM ` + editorLater() + `, chat_message m WHERE m.session_id = ?1 ORDER BY CAST(m.gmt_create AS INTEGER), m.rowid`,
+			FROM ` + editorLater() + `, chat_message m WHERE m.rowid IN ` + messages + ` ORDER BY CAST(m.gmt_create AS INTEGER), m.rowid`,
 	})
 	return split
 }
