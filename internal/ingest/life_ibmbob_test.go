@@ -22,18 +22,19 @@ const (
 		INSERT INTO key_value_store VALUES ('featureFlags.v1', '{"a-flag":"of the service"}')`
 )
 
-const bobNow = 1790000000000
+// bobAt is the time of message n, in milliseconds.
+func bobAt(n int) int64 { return 1790000000000 + int64(n)*1000 }
 
 func bobID(n int) string { return fmt.Sprintf("b0000000-0000-4000-8000-%012d", n) }
 
 func (b *base) bobTask(n, parent int, costs string) {
 	b.do("INSERT INTO tasks (id, project_id, parent_id, title, directory, costs, created_at, updated_at) VALUES (?, 'file:/home/ada/baskets', CASE WHEN ? > 0 THEN ? END, ?, '', nullif(?, ''), ?, ?)",
-		bobID(n), parent, bobID(parent), fmt.Sprintf("task %d", n), costs, bobNow, bobNow+n)
+		bobID(n), parent, bobID(parent), fmt.Sprintf("task %d", n), costs, bobAt(0), bobAt(0)+int64(n))
 }
 
 // bobMessage is message n, which is also its time. members are what it has besides role, id and time; they end with a comma, or there are none.
 func bobMessage(n int, role, members, meta string) string {
-	return fmt.Sprintf(`{"role":%q,"id":%q,%s"_meta":{"timestamp":%d%s}}`, role, bobID(n), members, bobNow+n*1000, meta)
+	return fmt.Sprintf(`{"role":%q,"id":%q,%s"_meta":{"timestamp":%d%s}}`, role, bobID(n), members, bobAt(n), meta)
 }
 
 func bobSpent(in, read, out int) string {
@@ -41,8 +42,8 @@ func bobSpent(in, read, out int) string {
 }
 
 func (b *base) bobSays(task, n int, role, members, meta string) {
-	b.do("INSERT INTO messages (id, task_id, role, data, created_at) VALUES (?, ?, ?, ?, ?)", bobID(n), bobID(task), role, bobMessage(n, role, members, meta), bobNow+n*1000)
-	b.do("UPDATE tasks SET updated_at = ? WHERE id = ?", bobNow+n*1000, bobID(task))
+	b.do("INSERT INTO messages (id, task_id, role, data, created_at) VALUES (?, ?, ?, ?, ?)", bobID(n), bobID(task), role, bobMessage(n, role, members, meta), bobAt(n))
+	b.do("UPDATE tasks SET updated_at = ? WHERE id = ?", bobAt(n), bobID(task))
 }
 
 // TestLifeBob has a database whose program answers, adds columns, starts a sub-agent and ends it, writes the messages of a task anew, takes over a

@@ -25,14 +25,14 @@ const (
 		CREATE TABLE chat_record (request_id varchar(64) PRIMARY KEY, session_id varchar(64) NOT NULL, question TEXT, answer TEXT, extra TEXT DEFAULT '{}')`
 )
 
-const (
-	qoderNow    = 1790000000000
-	qoderSealed = "Qk3vZ0n8r1pXh2Lw9sYtAdF6uKe5Jq=="
-)
+const qoderSealed = "Qk3vZ0n8r1pXh2Lw9sYtAdF6uKe5Jq=="
+
+// qoderAt is the time of message n, in milliseconds.
+func qoderAt(n int) int64 { return 1790000000000 + int64(n)*1000 }
 
 func (b *base) qoderSession(id, title, parent string) {
 	b.do(`INSERT INTO chat_session (session_id, user_id, user_name, session_title, project_id, project_uri, gmt_create, gmt_modified, session_type)
-		VALUES (?, 'user-of-ada', 'ada', ?, 'p', 'file:///home/ada/shop', ?, ?, 'assistant')`, id, title, qoderNow, qoderNow)
+		VALUES (?, 'user-of-ada', 'ada', ?, 'p', 'file:///home/ada/shop', ?, ?, 'assistant')`, id, title, qoderAt(0), qoderAt(0))
 	if parent != "" {
 		b.do("UPDATE chat_session SET parent_session_id = ?, parent_tool_call_id = 'toolu_1', session_type = 'agent_sub_search' WHERE session_id = ?", parent, id)
 	}
@@ -44,7 +44,7 @@ func (b *base) qoderSays(session string, n int, role, tokens, tool string) {
 		content = ""
 	}
 	b.do("INSERT INTO chat_message (id, session_id, request_id, role, content, tool_result, token_info, gmt_create) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		fmt.Sprintf("e0d0%04d-0000-4000-8000-000000000000", n), session, fmt.Sprintf("r%d", n/10), role, content, tool, tokens, qoderNow+n*1000)
+		fmt.Sprintf("e0d0%04d-0000-4000-8000-000000000000", n), session, fmt.Sprintf("r%d", n/10), role, content, tool, tokens, qoderAt(n))
 }
 
 func qoderTokens(prompt, cached, completion int) string {
