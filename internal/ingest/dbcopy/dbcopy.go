@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -203,7 +204,7 @@ func row(out *bufio.Writer, q Query, columns []string, values []any) error {
 	return err
 }
 
-// cell returns one value as JSON, on one line.
+// cell returns one value as JSON, on one line. What is infinite is a number that SQLite, too, reads as infinite.
 func cell(v any, isJSON bool) ([]byte, error) {
 	if isJSON {
 		var text []byte
@@ -217,6 +218,12 @@ func cell(v any, isJSON bool) ([]byte, error) {
 		if text != nil && json.Compact(&one, text) == nil {
 			return one.Bytes(), nil
 		}
+	}
+	switch n, _ := v.(float64); {
+	case math.IsInf(n, 1):
+		return []byte("9e999"), nil
+	case math.IsInf(n, -1):
+		return []byte("-9e999"), nil
 	}
 	return json.Marshal(v)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,6 +92,19 @@ func TestPackedRow(t *testing.T) {
 		if want = `{"table":"note","data":` + want + "}\n"; got.String() != want {
 			t.Errorf("%q: %q, want %q", packed, got.String(), want)
 		}
+	}
+}
+
+// TestInfiniteRow writes numbers that JSON has no name for, as SQLite itself does: one of them must not keep all other rows out of the archive.
+func TestInfiniteRow(t *testing.T) {
+	var got bytes.Buffer
+	out := bufio.NewWriter(&got)
+	if err := row(out, Query{Name: "note"}, []string{"at", "ago", "of"}, []any{math.Inf(1), math.Inf(-1), 1.5}); err != nil {
+		t.Fatal(err)
+	}
+	out.Flush()
+	if want := `{"table":"note","at":9e999,"ago":-9e999,"of":1.5}` + "\n"; got.String() != want {
+		t.Errorf("%q, want %q", got.String(), want)
 	}
 }
 
