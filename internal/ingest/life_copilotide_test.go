@@ -89,6 +89,16 @@ func TestLifeCopilotXcode(t *testing.T) {
 	}
 }
 
+// TestCopilotXcodeNoID has rows without an id beside others, in a database that somebody else has made.
+func TestCopilotXcodeNoID(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, copilotXcodeBase, strings.ReplaceAll(copilotXcode, " NOT NULL", ""))
+	b.copilotXcodeSave(copilotXcodeID, "Corn", true, 1793700000.25)
+	b.copilotXcodeTurn(copilotXcodeID, "u1", "", "user", "grind the corn", 1)
+	b.do("INSERT INTO Conversation (title, isSelected, data) VALUES ('nobody', 0, '{}'); INSERT INTO Turn (id, role, data) VALUES ('u2', 'user', '{}')")
+	w.ingestAndCheck("without ids", "copilot-ide", s.dir, counts{runs: 1, conversations: 1, events: 1}, 2, 0, 0)
+}
+
 const copilotEclipseDir = "eclipse-workspace/.metadata/.plugins/com.microsoft.copilot.eclipse.core/conversations/ada/"
 
 // copilotEclipse is a conversation as the plug-in writes it.

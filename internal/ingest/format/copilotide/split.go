@@ -19,7 +19,7 @@ func (copilotIDE) Split(role string) []format.Split {
 		Role: roleRows,
 		Any:  []string{"Conversation"},
 		Keys: `SELECT id || '/conversation', CAST(updatedAt * 1000 AS INTEGER),
-			coalesce(title, '') || '|' || coalesce(CLSConversationID, '') || '|' || octet_length(data), id FROM Conversation`,
+			coalesce(title, '') || '|' || coalesce(CLSConversationID, '') || '|' || octet_length(data), id FROM Conversation WHERE id NOT NULL`,
 		Rows: []format.Query{{
 			Name: tableConversation, JSON: []string{"data"},
 			SQL: `SELECT id, title, CLSConversationID, CAST(data AS TEXT) AS data, createdAt, updatedAt FROM Conversation WHERE id = ?1`,
@@ -29,7 +29,7 @@ func (copilotIDE) Split(role string) []format.Split {
 		Any: []string{"Turn"},
 		Keys: `SELECT conversationID || '/turns', CAST(max(updatedAt) * 1000 AS INTEGER),
 			count(*) || ' ' || max(rowID) || ' ' || total(octet_length(data)) || ' ' || total(octet_length(CLSTurnID)) || ' ' || total(updatedAt), conversationID
-			FROM Turn GROUP BY conversationID`,
+			FROM Turn WHERE conversationID NOT NULL GROUP BY conversationID`,
 		Rows: []format.Query{{
 			Name: tableTurn, JSON: []string{"data"},
 			SQL: `SELECT rowID, id, conversationID, CLSTurnID, role, CAST(data AS TEXT) AS data, createdAt, updatedAt
