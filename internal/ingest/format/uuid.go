@@ -46,3 +46,15 @@ func HashUUID(texts ...string) string {
 	h := hex.EncodeToString(sum[:16])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
+
+// longestID is the length of the longest id that is taken as it is, in bytes.
+const longestID = 256
+
+// ShortID returns an id, or a hash of one that is longer than any program writes. What is in a message is named after it, and of a megabyte there
+// would be as many copies.
+func ShortID(id string) string {
+	if len(id) <= longestID {
+		return id
+	}
+	return HashUUID(id)
+}

@@ -37,7 +37,7 @@ var (
 func (copilotIDE) Name() string { return "copilot-ide" }
 
 // Version counts changes of what Parse yields.
-func (copilotIDE) Version() int { return 1 }
+func (copilotIDE) Version() int { return 2 }
 
 // The roles of the files.
 const (

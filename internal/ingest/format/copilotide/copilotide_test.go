@@ -1,10 +1,13 @@
 package copilotide
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 const (
@@ -55,4 +58,26 @@ func TestDetect(t *testing.T) {
 		{"home/.config/github-copilot/xcode/0badc0de0badc0de/appState.json", "{}", format.Claim{}},
 		{"project/mcp.json", "{}", format.Claim{}},
 	})
+}
+
+// TestLongIDs has ids of a size that must not be in each event's, nor in its attributes.
+func TestLongIDs(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	const document = `{"turns": [{"turnId": %q, "role": "copilot", "parentTurnId": "p", "subagentToolCallId": %[1]q, "reply": {"editAgentRounds": [{"reply": "a"},
+		{"toolCalls": [{"id": %[1]q, "name": "run_subagent", "status": "running"}], "subAgentRounds": [{"reply": "b"}]}]}}]}`
+	n := 0
+	for r, err := range New().Parse(format.Input{Path: testDocument, Role: roleDocument, Reader: strings.NewReader(fmt.Sprintf(document, long))}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := r.(*transcript.Event); ok {
+			n++
+			if len(e.ID) == 0 || len(e.ID) > 300 || len(fmt.Sprint(e.Attributes)) > 600 {
+				t.Errorf("id of %d bytes, attributes of %d", len(e.ID), len(fmt.Sprint(e.Attributes)))
+			}
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d events", n)
+	}
 }

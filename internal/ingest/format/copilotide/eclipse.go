@@ -93,7 +93,7 @@ func (p *parser) eclipseTurn(v jsontext.Value) {
 		}
 		switch {
 		case call != "":
-			t.subagent = call
+			t.subagent = format.ShortID(call)
 		case parent != "":
 			t.subagent = true
 		}

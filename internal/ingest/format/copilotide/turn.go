@@ -26,7 +26,7 @@ type turn struct {
 func (p *parser) newTurn(id, role string, at transcript.Time) *turn {
 	t := &turn{parser: p, role: role, at: at}
 	if id != "" {
-		t.id = id + "/" + role
+		t.id = format.ShortID(id + "/" + role)
 		if p.seen[t.id]++; p.seen[t.id] > 1 {
 			t.id += "#" + strconv.Itoa(p.seen[t.id])
 		}
@@ -141,7 +141,7 @@ func (t *turn) rounds(piece string, all jsontext.Value) {
 		var starter any = true
 		for n, call := range v.Get("toolCalls").Numbered() {
 			if id := t.call(piece+"/call/"+strconv.Itoa(n), call); id != "" && call.Get("name").Is("run_subagent") {
-				starter = id
+				starter = format.ShortID(id)
 			}
 		}
 		t.subRounds(piece, starter, v.Get("subAgentRounds"))

@@ -37,7 +37,7 @@ var (
 func (bob) Name() string { return "ibm-bob" }
 
 // Version counts changes of what Parse yields.
-func (bob) Version() int { return 1 }
+func (bob) Version() int { return 2 }
 
 // The roles of the files.
 const (
@@ -78,7 +78,7 @@ func (p *parser) emitConversation() {
 
 // row yields the records of one row of a database.
 func (p *parser) row(v jsontext.Value) {
-	table, id := v.Get("table").Word(), v.Get("task_id").Text()
+	table, id := v.Get("table").Word(), format.ShortID(v.Get("task_id").Text())
 	if id == "" {
 		p.NoSession()
 		return
@@ -93,7 +93,7 @@ func (p *parser) row(v jsontext.Value) {
 		if !at.Valid {
 			at = v.Get("created_at").MilliTime()
 		}
-		p.message(&message{id: v.Get("id").Text(), role: v.Get("role").Word(), data: data, at: at, own: true})
+		p.message(&message{id: format.ShortID(v.Get("id").Text()), role: v.Get("role").Word(), data: data, at: at, own: true})
 	default:
 		p.NameRun()
 		p.Uncounted(transcript.KindUnknown, table, transcript.Time{})

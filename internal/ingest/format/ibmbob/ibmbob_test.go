@@ -1,10 +1,13 @@
 package ibmbob
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -32,6 +35,34 @@ func TestDetectDatabase(t *testing.T) {
 		{".bob/db/bob.db-wal", "", format.Claim{}},
 		{"bob.db/x/messages.ndjson", `{"table":"message"}`, format.Claim{}},
 	})
+}
+
+// TestLongIDs has ids of a size that must not be in each event and usage.
+func TestLongIDs(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	const row = `{"table":"ibm-bob message","task_id":%[1]q,"id":%[1]q,"role":"tool","data":{"_meta":{"subagentId":"%[1]sy"},"messages":[
+		{"role":"assistant","id":"a","content":"looked","_meta":{"spend":{"input":5,"output":1}}},{"role":"user","id":"%[1]sz","content":"more"}]}}`
+	n := 0
+	for r, err := range New().Parse(format.Input{Role: roleRows, Reader: strings.NewReader(strings.ReplaceAll(fmt.Sprintf(row, long), "\n", " "))}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch r := r.(type) {
+		case *transcript.Event:
+			n++
+			if len(r.ID) == 0 || len(r.ID)+len(r.Run) > 600 {
+				t.Errorf("id of %d bytes, run's of %d", len(r.ID), len(r.Run))
+			}
+		case *transcript.Usage:
+			n++
+			if len(r.Key)+len(r.Run) > 600 {
+				t.Errorf("key of %d bytes, run's of %d", len(r.Key), len(r.Run))
+			}
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d events and usage", n)
+	}
 }
 
 func TestDirOf(t *testing.T) {

@@ -148,7 +148,7 @@ const deepest = 8
 
 // subagent yields the messages of a sub-agent, as the conversation of its own task.
 func (p *parser) subagent(m *message, call string) {
-	child, messages := m.data.Get("_meta", "subagentId").Text(), m.data.Get("messages")
+	child, messages := format.ShortID(m.data.Get("_meta", "subagentId").Text()), m.data.Get("messages")
 	switch {
 	case !messages.HasItems():
 		return
@@ -164,7 +164,7 @@ func (p *parser) subagent(m *message, call string) {
 		if !at.Valid {
 			at = m.at
 		}
-		p.message(&message{id: v.Get("id").Text(), role: v.Get("role").Word(), data: v, at: at, depth: m.depth + 1})
+		p.message(&message{id: format.ShortID(v.Get("id").Text()), role: v.Get("role").Word(), data: v, at: at, depth: m.depth + 1})
 	}
 	p.Session, p.Begun, p.Named, p.Titled = session, begun, named, titled
 }

@@ -16,7 +16,7 @@ func isMigrated(task string) bool { return strings.HasPrefix(task, migrated) }
 
 // task yields what is known of a task. It does not by itself make a run that counts: a draft has no message.
 func (p *parser) task(v jsontext.Value) {
-	parent, started := v.Get("parent_id").Text(), v.Get("created_at").MilliTime()
+	parent, started := format.ShortID(v.Get("parent_id").Text()), v.Get("created_at").MilliTime()
 	env, costs := v.Get("env"), v.Get("costs")
 	run := &transcript.Run{
 		ID: p.Session, Named: !p.Begun, Title: format.Title(cmp.Or(strings.TrimSpace(v.Get("title").Str()), v.Get("first_message").Str())),
