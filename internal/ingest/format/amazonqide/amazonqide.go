@@ -26,7 +26,10 @@ func New() format.Format { return amazonQ{} }
 
 type amazonQ struct{}
 
-var _ format.Placed = amazonQ{}
+var (
+	_ format.Placed     = amazonQ{}
+	_ format.Withholder = amazonQ{}
+)
 
 // Name returns "amazon-q-ide".
 func (amazonQ) Name() string { return "amazon-q-ide" }

@@ -20,7 +20,14 @@ func TestDetect(t *testing.T) {
 	const begin = `{"filename":"chat-history-no-workspace.json","collections":[{"name":"tabs","data":[`
 	placed := format.Claim{Strength: format.Certain, Role: roleHistory, Root: "home/.aws/amazonq/history"}
 	likely := format.Claim{Strength: format.Likely, Role: roleHistory}
+	skip := format.Claim{Strength: format.Certain, Skip: true}
 	formattest.CheckClaims(t, New(), formattest.Claims{
+		{"home/.aws/credentials", "[default]", skip},
+		{".aws/sso/cache/0123.json", "{}", skip},
+		{"home/.aws/cli/cache/0123.json", "{}", skip},
+		{"home/.aws/login/cache/0123.json", "{}", skip},
+		{"home/.aws/config", "[default]", format.Claim{}},
+		{"work/sso/cache/0123.json", "{}", format.Claim{}},
 		{testFile, "", placed},
 		{testFile, begin, placed},
 		{".aws/amazonq/history/chat-history-no-workspace.json", "torn", format.Claim{Strength: format.Certain, Role: roleHistory, Root: ".aws/amazonq/history"}},

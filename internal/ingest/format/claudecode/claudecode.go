@@ -75,10 +75,11 @@ func New() format.Format { return claudeCode{} }
 type claudeCode struct{}
 
 var (
-	_ format.Format   = claudeCode{}
-	_ format.Resolver = claudeCode{}
-	_ format.Placed   = claudeCode{}
-	_ format.Splitter = claudeCode{}
+	_ format.Format     = claudeCode{}
+	_ format.Resolver   = claudeCode{}
+	_ format.Placed     = claudeCode{}
+	_ format.Splitter   = claudeCode{}
+	_ format.Withholder = claudeCode{}
 )
 
 func (claudeCode) Name() string { return "claude-code" }

@@ -126,6 +126,20 @@ func TestBrief(t *testing.T) {
 	}
 }
 
+// TestQoderCredentials leaves out what signs the user of Qoder in, even where a transcript's name or an option would take it.
+func TestQoderCredentials(t *testing.T) {
+	skip := format.Claim{Strength: format.Certain, Skip: true}
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{"home/.qoder/.auth/user", "secret", skip},
+		{"home/.qoder-cn/.auth/machine_id", "secret", skip},
+		{".qwenworkcn/.auth/user", "secret", skip},
+		{"home/.config/Qoder/SharedClientCache/cache/machine_token.json", "{}", skip},
+		{"home/.qoder/shared_client/cache/machine_token.json", "{}", skip},
+		{"home/shop/.auth/user", "", format.Claim{}},
+		{"home/shop/machine_token.json", "{}", format.Claim{}},
+	})
+}
+
 // TestTranscriptOfAnyName recognises a transcript by its lines, also where the name is one of a text.
 func TestTranscriptOfAnyName(t *testing.T) {
 	const line = `{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-11-01T10:00:00Z","message":{"role":"user","content":"hi"}}` + "\n"

@@ -10,13 +10,15 @@ import (
 
 // Detect recognises transcripts and the output of headless runs by their lines wherever they lie, and transcripts by their
 // path where the content is empty or broken: a crash may leave a run of NUL bytes between good lines.
-func (claudeCode) Detect(h format.Head) format.Claim {
+func (f claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p, home := placeOf(h.Path), detectHome(h)
 	if editor := detectEditor(h); editor.Strength != format.None {
 		return editor
 	}
 	switch brief := detectBrief(h); {
+	case f.Withholds(h):
+		return format.Claim{Strength: format.Certain, Skip: true}
 	case brief.Strength != format.None:
 		return brief
 	case p.isOutput:
