@@ -2,6 +2,7 @@ package copilotide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,35 @@ func TestDetect(t *testing.T) {
 		{"home/.config/github-copilot/xcode/0badc0de0badc0de/appState.json", "{}", format.Claim{}},
 		{"project/mcp.json", "{}", format.Claim{}},
 	})
+}
+
+// TestOneTurn has turns that are prompt and answer in one, as the class of early versions has them, and roles as the plug-in accepts them.
+func TestOneTurn(t *testing.T) {
+	const document = `{"turns": [
+		{"turnId": "1", "role": "user", "message": {"text": "one"}, "reply": {"editAgentRounds": [{"reply": "answer one"}], "followups": []}},
+		{"turnId": "2", "message": {"text": "two"}, "reply": {"text": "answer two"}},
+		{"turnId": "3", "role": "copilot", "message": {"text": "three"}, "reply": {"text": "answer three"}},
+		{"turnId": "4", "role": "user", "message": {"text": "four"}, "reply": {"annotations": [], "text": ""}},
+		{"turnId": "5", "role": "Copilot", "message": {"text": ""}, "reply": {"text": "answer five"}},
+		{"turnId": "6", "role": "user", "message": {"text": ""}, "reply": {"text": "answer six"}}
+	]}`
+	var got []string
+	for r, err := range New().Parse(format.Input{Path: testDocument, Role: roleDocument, Reader: strings.NewReader(document)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := r.(*transcript.Event); ok {
+			got = append(got, fmt.Sprintf("%s %s %s %s", e.ID, e.Kind, e.Role, e.Parts[0].Text))
+		}
+	}
+	want := []string{
+		"1/user message user one", "1/assistant/round/0 message assistant answer one", "2/user message user two", "2/assistant message assistant answer two",
+		"3/user message user three", "3/assistant message assistant answer three", "4/user message user four", "5/assistant message assistant answer five",
+		"6/assistant message assistant answer six",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %s\nwant %s", strings.Join(got, "\n    "), strings.Join(want, "\n     "))
+	}
 }
 
 // TestLongIDs has ids of a size that must not be in each event's, nor in its attributes.

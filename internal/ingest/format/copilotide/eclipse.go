@@ -73,43 +73,66 @@ func eclipseRun(v jsontext.Value) transcript.Run {
 	return run
 }
 
-// eclipseTurn yields the events of a turn of Eclipse.
+// eclipseTurn yields the events of a turn of Eclipse. Most are a prompt or an answer; the class of early versions has room for both.
 func (p *parser) eclipseTurn(v jsontext.Value) {
-	message, reply := v.Get("message"), v.Get("reply")
-	role := v.Get("role").Word()
+	text, reply := v.Get("message", "text"), v.Get("reply")
+	role := strings.ToLower(v.Get("role").Word())
 	if role == "copilot" || role == "" && reply.Exists() {
 		role = "assistant"
 	}
-	t := p.newTurn(v.Get("turnId").Text(), cmp.Or(role, "user"), v.Get("timestamp").Time())
-	switch {
-	case t.role == "assistant":
-		parent, call := v.Get("parentTurnId").Str(), v.Get("subagentToolCallId").Str()
-		t.answerFacts(reply, parent)
-		if t.model == "" && !strings.EqualFold(p.asked, "auto") {
-			t.model = p.asked
+	id, at := v.Get("turnId").Text(), v.Get("timestamp").Time()
+	if role == "assistant" {
+		if !text.IsBlank() {
+			p.eclipsePrompt(p.newTurn(id, "user", at), v, text)
 		}
-		if parent == "" {
-			p.model = cmp.Or(t.model, p.model)
-		}
-		switch {
-		case call != "":
-			t.subagent = format.ShortID(call)
-		case parent != "":
-			t.subagent = true
-		}
-		t.say("", reply.Get("text"))
-		t.rounds("", reply.Get("editAgentRounds"))
-		t.errors(reply.Get("errorMessages"))
-		v = reply
-	default:
-		p.asked, p.mode = cmp.Or(v.Get("model").Word(), p.asked), cmp.Or(v.Get("chatMode").Word(), p.mode)
-		t.facts.Set("custom_mode", v.Get("customChatModeId").Str())
-		t.prompt(message.Get("text"))
+		p.eclipseAnswer(p.newTurn(id, role, at), v, reply).end(p.Row.Value)
+		return
 	}
+	asked := p.eclipsePrompt(p.newTurn(id, cmp.Or(role, "user"), at), v, text)
+	if !reply.Get("text").IsBlank() || reply.Get("editAgentRounds").HasItems() || reply.Get("errorMessages").HasItems() {
+		p.eclipseAnswer(p.newTurn(id, "assistant", at), v, reply)
+		return
+	}
+	asked.end(p.Row.Value)
+}
+
+// eclipsePrompt yields the events of a turn's prompt.
+func (p *parser) eclipsePrompt(t *turn, v, text jsontext.Value) *turn {
+	p.asked, p.mode = cmp.Or(v.Get("model").Word(), p.asked), cmp.Or(v.Get("chatMode").Word(), p.mode)
+	t.facts.Set("custom_mode", v.Get("customChatModeId").Str())
+	t.prompt(text)
+	t.allBeside(v)
+	return t
+}
+
+// eclipseAnswer yields the events of a turn's answer.
+func (p *parser) eclipseAnswer(t *turn, v, reply jsontext.Value) *turn {
+	parent, call := v.Get("parentTurnId").Str(), v.Get("subagentToolCallId").Str()
+	t.answerFacts(reply, parent)
+	if t.model == "" && !strings.EqualFold(p.asked, "auto") {
+		t.model = p.asked
+	}
+	if parent == "" {
+		p.model = cmp.Or(t.model, p.model)
+	}
+	switch {
+	case call != "":
+		t.subagent = format.ShortID(call)
+	case parent != "":
+		t.subagent = true
+	}
+	t.say("", reply.Get("text"))
+	t.rounds("", reply.Get("editAgentRounds"))
+	t.errors(reply.Get("errorMessages"))
+	t.allBeside(reply)
+	return t
+}
+
+// allBeside yields what a prompt or an answer of Eclipse has beside what was said.
+func (t *turn) allBeside(v jsontext.Value) {
 	for _, key := range []string{
 		"currentDocument", "references", "annotations", "notifications", "steps", "panelMessages", "agentMessages", "followups",
 	} {
 		t.beside(key, v.Get(key))
 	}
-	t.end(p.Row.Value)
 }
