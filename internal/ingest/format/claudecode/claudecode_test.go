@@ -1,11 +1,13 @@
 package claudecode
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -123,6 +125,26 @@ func TestBrief(t *testing.T) {
 		if got.Role != c.role || c.role != "" && briefRun(c.file) != c.run {
 			t.Errorf("%s: %+v", c.file, got)
 		}
+	}
+}
+
+// TestLongUUID has a line whose uuid is of a size that must not be in each block's event.
+func TestLongUUID(t *testing.T) {
+	line := `{"type":"assistant","uuid":"` + strings.Repeat("x", 100_000) + `","sessionId":"s","timestamp":"2026-11-01T10:00:00Z",` +
+		`"message":{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}}` + "\n"
+	n := 0
+	for r, err := range New().Parse(format.Input{Path: "projects/-a/s.jsonl", Role: roleSession, Reader: strings.NewReader(line)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := r.(*transcript.Event); ok {
+			if n++; len(e.ID) == 0 || len(e.ID) > 300 {
+				t.Errorf("id of %d bytes", len(e.ID))
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d events", n)
 	}
 }
 

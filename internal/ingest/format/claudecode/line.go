@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -113,12 +114,12 @@ func reuse(last string, v jsontext.Value) string {
 	return v.Str()
 }
 
-// idText returns an id as text: a string or a number. Other types are not ids.
+// idText returns an id as text: a string or a number, or the hash of a long one, which would be in each block's event. Other types are not ids.
 func idText(v jsontext.Value) string {
 	if t := v.Type(); t != '"' && t != '0' {
 		return ""
 	}
-	return v.Text()
+	return format.ShortID(v.Text())
 }
 
 // startsConversation reports whether a line needs a conversation: it is a message, or an event of the program.
