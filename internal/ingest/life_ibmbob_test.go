@@ -117,3 +117,16 @@ func TestLifeBob(t *testing.T) {
 		t.Errorf("late: %+v, want %+v", got, want)
 	}
 }
+
+// TestBobHugeNumbers has numbers that no type holds: they are unknown, and what is beside them is read.
+func TestBobHugeNumbers(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, ".bob/db/bob.db", bobFirst)
+	b.bobTask(1, 0, `{"input":1e400,"output":4,"cost":1e400}`)
+	b.bobSays(1, 11, "user", `"content":"mend the basket",`, "")
+	b.bobSays(1, 12, "assistant", `"content":"mended",`, `,"durationMs":1e400,"spend":{"input":10,"output":5,"cost":1e400,"contextTokens":1e400}`)
+	w.ingestAndCheck("huge", "ibm-bob", s.dir, counts{runs: 1, conversations: 1, events: 2, in: 10, out: 5})
+	if got := w.query("SELECT count(*) FROM v_usage WHERE attributes ->> 'bobcoins' IS NOT NULL"); got[0] != "0" {
+		t.Errorf("%s rows have bobcoins", got[0])
+	}
+}

@@ -7,7 +7,10 @@
 // ("" for text, an invalid Time, a Count that is not Known).
 package transcript
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Kind says what an event, or one part of an event, is.
 type Kind string
@@ -107,10 +110,13 @@ func (o Origin) End() int64 { return o.Offset + o.Length }
 // float64 or bool.
 type Attributes map[string]any
 
-// Set sets an attribute unless value is "" or nil, which mean "not stated". It allocates the map on first use, because
-// most records have no attributes.
+// Set sets an attribute unless value is "" or nil, which mean "not stated", or a sum of floats that has become infinite,
+// which JSON cannot hold. It allocates the map on first use, because most records have no attributes.
 func (a *Attributes) Set(key string, value any) {
 	if value == "" || value == nil {
+		return
+	}
+	if f, ok := value.(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
 		return
 	}
 	if *a == nil {

@@ -78,13 +78,16 @@ func (v Value) Tokens() transcript.Count {
 	return n
 }
 
-// Float returns a number as the nearest float64, and false for other types and numbers that do not fit.
+// Float returns a number as the nearest float64, and 0 and false for other types and numbers that do not fit.
 func (v Value) Float() (float64, bool) {
 	if v.Type() != '0' {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(v.Raw()), 64)
-	return f, err == nil
+	if err != nil {
+		return 0, false // and not infinity
+	}
+	return f, true
 }
 
 // NanoUSD returns a dollar amount in nano-USD. It converts the decimal digits and uses no float; more than

@@ -34,3 +34,20 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestFloat has numbers that do not fit, which are not infinite.
+func TestFloat(t *testing.T) {
+	for _, c := range []struct {
+		json string
+		want float64
+		ok   bool
+	}{{"1.5", 1.5, true}, {"-2e3", -2000, true}, {"1e-999", 0, true}, {"1e400", 0, false}, {"-1e999999999", 0, false}, {`"1"`, 0, false}, {"null", 0, false}} {
+		v, err := Parse([]byte(c.json))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := v.Float(); got != c.want || ok != c.ok {
+			t.Errorf("%s: %v %v, want %v %v", c.json, got, ok, c.want, c.ok)
+		}
+	}
+}
