@@ -165,3 +165,24 @@ func TestLifeCopilotEclipse(t *testing.T) {
 	l.remove(copilotEclipseDir + "second.json")
 	l.ingestAndCheck("deleted", one)
 }
+
+// TestCopilotEclipseStaleCopy has copies that somebody made of a workspace while it was answered: they have as many events as what it says
+// now, which counts.
+func TestCopilotEclipseStaleCopy(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "copilot-ide")
+	want := counts{}
+	for n := range int64(8) {
+		said := func(text, at string) string {
+			id := fmt.Sprintf("stale-%d", n)
+			answer := strings.ReplaceAll(copilotEclipseAnswers(2, text, "running"), `"t2"`, fmt.Sprintf(`"t2-%d"`, n))
+			return strings.NewReplacer("000001Z", fmt.Sprintf("00000%dZ", n+1), "09:00:01.5Z", at).Replace(copilotEclipse(id, "Corn", answer))
+		}
+		l.write(fmt.Sprintf("desk/%d.json", n), said("I look", "09:00:01.5Z"))
+		l.write(fmt.Sprintf("%s%d.json", copilotEclipseDir, n), said("I look, and I grind.", "09:00:09.5Z"))
+		want.runs, want.conversations, want.events, want.calls = n+1, n+1, 2*n+2, n+1
+	}
+	l.ingestAndCheck("copied", want)
+	l.checkQuery("copied", "SELECT count(*) FROM v_conversations WHERE counted AND path LIKE 'eclipse-workspace/%'", "8")
+	l.checkFresh("copied")
+}

@@ -29,7 +29,7 @@ func (p *parser) document() {
 	p.run = transcript.Run{ID: run.ID, Local: run.Local, Anchor: run.Anchor, Anchored: run.Anchored}
 	run.Named, run.Project = !turns.HasItems(), workspaceOf(p.in.Path)
 	c := transcript.Conversation{
-		ID: conversation, Run: run.ID, Silent: run.Named, Agent: v.Get("responderUsername").Str(), Project: run.Project, Title: run.Title,
+		ID: conversation, Run: run.ID, Rank: run.Rank, Silent: run.Named, Agent: v.Get("responderUsername").Str(), Project: run.Project, Title: run.Title,
 		Started: run.Started, Ended: run.Ended,
 	}
 	first := run
@@ -60,7 +60,7 @@ func (p *parser) document() {
 }
 
 // eclipseRun returns what a document states of its run. Only the time of its creation, with whom it was, stays when it gets another id. Of
-// the documents that it was until then, the last one holds.
+// the documents that it was until then, and of copies, the last one holds, by the time of the last answer.
 func eclipseRun(v jsontext.Value) transcript.Run {
 	run := transcript.Run{
 		Title: format.Title(v.Get("title").Str()), Started: v.Get("creationDate").Time(), Ended: v.Get("lastMessageDate").Time(),
