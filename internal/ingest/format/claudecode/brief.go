@@ -64,9 +64,14 @@ func detectBrief(h format.Head) format.Claim {
 	name, isText := path.Base(h.Path), h.Size <= format.MaxText && format.IsText(h.Bytes)
 	switch claim := (format.Claim{Strength: format.Certain, Role: roleShown, Root: p.dir}); {
 	case path.Base(p.dir) == shownDir:
-		if p.cached && shownName.MatchString(name) && isText {
-			return format.Claim{Strength: format.Likely, Role: roleShown}
+		if !p.cached || !shownName.MatchString(name) {
+			break
 		}
+		claim = format.Claim{Strength: format.Likely, Role: roleShown}
+		if !isText {
+			claim.Role = format.Other
+		}
+		return claim
 	case !p.cached && h.Path != p.dir+"/"+p.id+"/"+p.id+".jsonl":
 	case path.Ext(name) == ".jsonl" && (p.cached && h.Size == 0 || format.AnyLine(h.Bytes, isBrief)):
 		claim.Role, claim.Log = roleBrief, true

@@ -115,6 +115,7 @@ func TestBrief(t *testing.T) {
 		{cache + "conversation-history/task-0c0.jsonl", line, roleBrief, "conversation-history/shop-5a02c36b/task-0c0"},
 		{cache + "conversation-history/5e6f7a8b/5e6f7a8b.txt", "hi", roleShown, "conversation-history/shop-5a02c36b/5e6f7a8b"},
 		{cache + "agent-tools/5e6f7a8b/0123abcd.txt", "hi", roleShown, "conversation-history/shop-5a02c36b/5e6f7a8b"},
+		{cache + "agent-tools/5e6f7a8b/0123abcd.txt", "no text\x00\xff", format.Other, "conversation-history/shop-5a02c36b/5e6f7a8b"},
 		{cache + "agent-tools/5e6f7a8b/notes.txt", "hi", "", ""},
 		{"shop-5a02c36b/conversation-history/task-0c0/task-0c0.jsonl", line, roleBrief, "conversation-history/shop-5a02c36b/task-0c0"},
 		{"conversation-history/task-0c0/task-0c0.jsonl", line, "", ""},
