@@ -32,7 +32,7 @@ func (s *scan) walk(ctx context.Context) error {
 	}
 	if own {
 		s.problem(s.root.Below, "scan", errOwnArchive)
-		return nil
+		return s.waitLoaded()
 	}
 	if info.Mode().IsRegular() {
 		if err := s.waitLoaded(); err != nil {
