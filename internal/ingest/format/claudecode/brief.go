@@ -44,18 +44,6 @@ func placeOfBrief(file string) (p briefPlace, ok bool) {
 	return p, false
 }
 
-// Withholds leaves out what signs the user of Qoder in.
-func (claudeCode) Withholds(h format.Head) bool {
-	dir := path.Dir(h.Path)
-	switch parent := path.Base(path.Dir(dir)); path.Base(dir) {
-	case ".auth":
-		return strings.HasPrefix(parent, ".qoder") || strings.HasPrefix(parent, ".qwenwork")
-	case "cache":
-		return path.Base(h.Path) == "machine_token.json" && (parent == "SharedClientCache" || parent == "shared_client")
-	}
-	return false
-}
-
 func detectBrief(h format.Head) format.Claim {
 	p, ok := placeOfBrief(h.Path)
 	if !ok {

@@ -201,3 +201,15 @@ func matchLine(v jsontext.Value) match {
 	}
 	return noMatch
 }
+
+// Withholds leaves out what signs the user of Qoder in.
+func (claudeCode) Withholds(h format.Head) bool {
+	dir := path.Dir(h.Path)
+	switch parent := path.Base(path.Dir(dir)); path.Base(dir) {
+	case ".auth":
+		return strings.HasPrefix(parent, ".qoder") || strings.HasPrefix(parent, ".qwenwork")
+	case "cache":
+		return path.Base(h.Path) == "machine_token.json" && (parent == "SharedClientCache" || parent == "shared_client")
+	}
+	return false
+}
