@@ -44,6 +44,7 @@ type messageReader struct {
 	line     *line
 	message  message
 	repeated bool
+	stopped  string // why, once the first of its events was made
 	events   []*transcript.Event
 	user     *transcript.Event // the user's text in this line
 }
@@ -63,9 +64,10 @@ func (s *messageReader) add(v jsontext.Value, kind transcript.Kind, role string)
 		if s.line.apiError {
 			e.Attributes.Set("api_error", true)
 		}
-		if stop := s.message.stop; stop.IsString() {
-			e.Attributes.Set("stop_reason", stop.Word())
+		if s.stopped == "" {
+			s.stopped = s.message.stop.Word()
 		}
+		e.Attributes.Set("stop_reason", s.stopped)
 		if s.fork.inside && !s.repeated {
 			markCopied(e)
 		}
