@@ -167,8 +167,9 @@ var commandLine = lazyregexp.New("`txarchive [^`]*`" + `|--[a-z-]+ '[^']*'|(?:^|
 // WrapHanging returns lead and words on lines of at most width columns; 0 is any number. Lines after the first begin with margin. A
 // command line stays whole, even if it is wider: it is there to be copied. It gets no margin where it is too wide for that.
 func WrapHanging(lead, words, margin string, width int) string {
-	const held = "\x00"                                                        // a space that no line is broken at
-	if strings.Contains(words, "txarchive") || strings.Contains(words, "--") { // each command wraps its help when it starts, and compiling takes 0.1 ms
+	const held = "\x00" // a space that no line is broken at
+	// Each command wraps a part of its help when it starts, without a command line in it, and compiling the expression takes 0.1 ms.
+	if strings.Contains(words, "txarchive") || strings.Contains(words, "--") {
 		words = commandLine.ReplaceAllStringFunc(words, func(line string) string {
 			command := strings.TrimPrefix(line, ": ")
 			return line[:len(line)-len(command)] + strings.ReplaceAll(command, " ", held)
