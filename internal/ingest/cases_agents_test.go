@@ -87,6 +87,7 @@ var casesOfAgents = map[string]caseTotals{
 		Input: 680, Output: 83, CacheRead: 700, CacheWrite: 150},
 	"codex/unnamed-turns": {Runs: 2, Conversations: 2, Links: 1, User: 2, Assistant: 3,
 		Requests: 3, Input: 230, Output: 60, CacheRead: 110},
+	"codex/whole":         {Runs: 3, Conversations: 3, Problems: 1, User: 4, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3, System: 1},
 	"gemini-cli/bare":     {Conversations: 4, Links: 4, Problems: 2, User: 3, Assistant: 3, Requests: 3, Input: 15, Output: 6},
 	"gemini-cli/beside":   {Runs: 1, Conversations: 1, User: 1},
 	"gemini-cli/document": {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Requests: 1, Input: 7, Output: 3},

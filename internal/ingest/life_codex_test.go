@@ -96,3 +96,37 @@ func TestCodexStreamTitle(t *testing.T) {
 	l.ingestAndCheck("rollout", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
 	l.checkQuery("rollout", "SELECT title FROM v_runs", "mend the basket")
 }
+
+// codexDocument returns a thread as the program's first version wrote it: n turns, each a prompt and an answer.
+func codexDocument(thread string, n int) string {
+	var items []string
+	for i := range n {
+		items = append(items,
+			fmt.Sprintf(`    {"role": "user", "content": [{"type": "input_text", "text": "mend basket %d"}], "type": "message"}`, i),
+			fmt.Sprintf(`    {"id": "msg_%d", "type": "message", "status": "completed", "content": [{"type": "output_text", "text": "mended %d"}], "role": "assistant"}`, i, i))
+	}
+	return fmt.Sprintf("{\n  \"session\": {\"timestamp\": \"2025-05-0%dT09:00:00.000Z\", \"id\": %q, \"instructions\": \"\"},\n  \"items\": [\n%s\n  ]\n}",
+		n, thread, strings.Join(items, ",\n"))
+}
+
+// TestLifeCodexWhole has a thread that is one JSON document, written anew with each answer, and after midnight in another file. Then its history is
+// replaced by a shorter one: what was there before is an earlier version, and the longer one of the two files counts.
+func TestLifeCodexWhole(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "codex")
+	const first, second = "sessions/rollout-2025-05-01-" + codexA + ".json", "sessions/rollout-2025-05-02-" + codexA + ".json"
+	l.write(first, codexDocument(codexA, 1))
+	l.ingestAndCheck("first", counts{runs: 1, conversations: 1, events: 2})
+	l.write(first, codexDocument(codexA, 2))
+	l.ingestAndCheck("grown", counts{runs: 1, conversations: 1, events: 4})
+	l.write(second, codexDocument(codexA, 3))
+	l.ingestAndCheck("after midnight", counts{runs: 1, conversations: 1, events: 6})
+	l.checkFresh("after midnight")
+	l.checkQuery("counted in", "SELECT DISTINCT path FROM v_events WHERE kind = 'message' AND counted = 1", second)
+	l.write(second, codexDocument(codexA, 1))
+	compacted := counts{runs: 1, conversations: 1, events: 4}
+	l.ingestAndCheck("compacted", compacted)
+	l.remove(first)
+	l.ingestAndCheck("removed", compacted)
+	l.checkCopy("laptop", compacted)
+}

@@ -2,7 +2,7 @@
 // file per thread, as .jsonl or .jsonl.zst, in sessions/YYYY/MM/DD and archived_sessions; history.jsonl and
 // session_index.jsonl; what the program notes of threads, in memories; and, wherever somebody saved it, what "codex exec --json" printed.
 //
-// Producer: versions 0.1 (bare lines, May 2025) to 0.158 were seen; checked in November 2026 against the program's rollout
+// Producer: versions 0.1 (a JSON document, April 2025; bare lines from May on) to 0.158 were seen; checked in November 2026 against the program's rollout
 // writer. docs/formats/codex.md describes layout and counting.
 //
 // A run and its conversation are a thread, identified by the id in its first session_meta, wherever the file lies. Every
@@ -14,6 +14,8 @@
 // again and again (the sum of last_token_usage gave up to twice the truth). It is computed along the whole file, so what a
 // fork copied from its origin is the baseline of its first own request. Which lines are copied can only be told from the
 // origin's turns: see Resolve.
+//
+// The program's first version, in TypeScript, wrote rollouts as one JSON document: see document.go.
 //
 // Every Code (just-every/code, code-rs/core/src/rollout and codex/session.rs, checked in November 2026) writes rollouts with all events that it shows,
 // in lines of type event: an event_msg with an id and a number around it.
@@ -47,12 +49,13 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 16 }
+func (codex) Version() int { return 17 }
 
 // The roles of the files.
 const (
 	roleRollout = "rollout"
 	rolePacked  = "rollout-zst"   // a rollout that the program has compressed
+	roleWhole   = "rollout-json"  // one of the program's first version: a JSON document
 	roleHistory = "history"       // history.jsonl: every prompt typed
 	roleNames   = "session-index" // session_index.jsonl: names of threads
 	roleSummary = "summary"       // of a thread, in memories/rollout_summaries
@@ -77,6 +80,8 @@ func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.rollout(in.Reader, "")
 		case rolePacked:
 			p.rollout(layer.Zstd(in.Reader), "zstd")
+		case roleWhole:
+			p.document()
 		case roleHistory, roleNames:
 			p.history()
 		case roleSummary, roleMemory:

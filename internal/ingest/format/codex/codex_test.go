@@ -31,3 +31,7 @@ func TestPrintedArguments(t *testing.T) {
 func FuzzSummary(f *testing.F) {
 	formattest.Fuzz(f, New(), roleSummary, ".codex/memories/rollout_summaries/kiln.md")
 }
+
+func FuzzWhole(f *testing.F) {
+	formattest.Fuzz(f, New(), roleWhole, ".codex/sessions/rollout-2025-04-20-0ecc1b67-d4c6-4e27-a2ff-40c449d4e1ab.json")
+}

@@ -6,12 +6,15 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 var (
 	// rolloutName matches the name of a thread's file.
 	rolloutName = lazyregexp.New(`^rollout-.*\.jsonl(\.zst)?$`)
+	// documentName matches the name that the program's first version gave it.
+	documentName = lazyregexp.New(`^rollout-.*\.json$`)
 	// dateDir matches the end of the directory that the program puts it in.
 	dateDir = lazyregexp.New(`(^|/)[0-9]{4}/[0-9]{2}/[0-9]{2}$`)
 	// stateName matches the program's own index of its threads.
@@ -40,6 +43,12 @@ func (codex) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Likely, Role: roleHistory, Log: true}
 	case name == "session_index.jsonl" && hasObject(h.Bytes, "id", "thread_name"):
 		return format.Claim{Strength: format.Likely, Role: roleNames, Log: true}
+	case documentName.MatchString(name) && isDocument(h.Bytes):
+		claim := format.Claim{Strength: format.Likely, Role: roleWhole}
+		if root, own := rootOf(h.Path); own {
+			claim.Strength, claim.Root = format.Certain, root
+		}
+		return claim
 	case stateName.MatchString(name) && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
 	case strings.HasSuffix(name, ".jsonl") && isRollout(h.Bytes):
@@ -98,6 +107,12 @@ func isRollout(head []byte) bool {
 	})
 }
 
+// isDocument reports whether a file begins as a rollout of the program's first version does. Its instructions may be longer than the head.
+func isDocument(head []byte) bool {
+	session := jsontext.ParseStart(jsontext.TrimBOM(head)).Get("session")
+	return session.Get("id").IsString() && session.Get("timestamp").IsString()
+}
+
 func hasObject(head []byte, keys ...string) bool {
 	return format.AnyLine(head, func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, keys...) })
 }
@@ -108,6 +123,9 @@ func threadOf(file string) string {
 		return m[1]
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".zst"), ".jsonl")
+	if documentName.MatchString(name) {
+		name = strings.TrimSuffix(name, ".json")
+	}
 	if id := threadID.FindString(name); id != "" {
 		return id
 	}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"hash/maphash"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ func (p *parser) item(e *transcript.Event, v jsontext.Value) {
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
 		e.Kind, e.Role = transcript.KindToolCall, "assistant"
 		part.Call = p.call(e, it)
-	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+	case "function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output":
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
 		part.Result = p.result(e, it)
 	case "ghost_snapshot", "additional_tools", "configuration_update":
@@ -160,7 +161,7 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 		c.ID = it.id.Str()
 	}
 	if c.ID == "" {
-		c.ID = "#" + strconv.Itoa(e.Origin.Line)
+		c.ID = "#" + strconv.FormatInt(cmp.Or(int64(e.Origin.Line), e.Origin.Offset), 10)
 	}
 	p.calls[c.ID] = c.Name
 	c.Paths = pathsOf(it.inputJSON, e.Parts[0].Text)

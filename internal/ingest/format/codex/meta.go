@@ -103,7 +103,9 @@ func (p *parser) meta(e *transcript.Event, v jsontext.Value) {
 	if head := readMeta(v); !p.headRead && (!late || head.id == p.thread || !p.fromFileName) {
 		p.headRead, p.meter.inherits = true, head.hasBase
 		head.written = e.Time
-		if p.head = head; !head.started.Valid {
+		if p.head = head; p.in.Role == roleWhole {
+			p.head.started = transcript.Time{} // it is when the file was written
+		} else if !head.started.Valid {
 			p.head.started = e.Time
 		}
 		if p.begin(&e.Origin); late {
