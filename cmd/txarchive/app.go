@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
@@ -229,6 +230,16 @@ func (a *app) update(ctx context.Context, open func(context.Context) (*archive.A
 		err = work(store, ing)
 	}
 	return errors.Join(err, store.Close())
+}
+
+// checkOutput reports an output format that does not exist. Of a command with a query, --format may have been taken for that of the
+// transcripts.
+func (a *app) checkOutput(format string) error {
+	_, err := a.Rows(format)
+	if err != nil && slices.Contains(formatNames(), format) {
+		return failure.Usage(err.Error(), "a format of transcripts is part of the query: format:"+format)
+	}
+	return err
 }
 
 // newFact returns a fact that sets the value of a key in the archive from now on; nil removes the key.

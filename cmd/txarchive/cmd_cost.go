@@ -125,7 +125,7 @@ func optionError(err error) error {
 // check rejects flags that do not go together.
 func (o *costOptions) check(a *app, changed func(string) bool) error {
 	o.format = a.FormatOr(o.format, "json")
-	if _, err := a.Rows(o.format); err != nil {
+	if err := a.checkOutput(o.format); err != nil {
 		return err
 	}
 	if err := printer.CheckLimit(o.limit); err != nil {

@@ -38,8 +38,7 @@ func (o *listOptions) settle(a *app, all []show.Column) error {
 			return failure.Usage(fmt.Sprintf("unknown column %q", name), "--columns takes "+strings.Join(show.ColumnNames(all), ", "))
 		}
 	}
-	_, err := a.Rows(o.Output)
-	return err
+	return a.checkOutput(o.Output)
 }
 
 // page returns what is asked of the index: one row more than is shown, to see whether there are more.
