@@ -221,7 +221,11 @@ func (s *Suggester) Relaxed(ctx context.Context, command, text string, matches f
 	s.Names(ctx, text)
 	for _, n := range query.Conditions(t.Root) {
 		if word, ok := n.(query.Word); ok {
-			if meant := query.Meant(word.Text); len(meant) > 0 {
+			meant := query.Meant(word.Text)
+			if slices.Contains(s.Formats, word.Text) {
+				meant = append(meant, "format:"+word.Text)
+			}
+			if len(meant) > 0 {
 				widest := strings.Replace(text, word.Text, meant[len(meant)-1], 1)
 				s.try(command, widest, "as a field")
 			}
