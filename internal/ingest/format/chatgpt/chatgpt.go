@@ -114,7 +114,7 @@ func hasAuthors(mapping jsontext.Value, none bool) bool {
 // Parse yields the records of one file.
 func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, indexOf: map[string]int32{}, ids: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, ids: map[string]bool{}}
 		for o := range p.Each(jsontext.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
 			p.conversation(o)
 		}
@@ -134,11 +134,11 @@ type parser struct {
 	parts [2]transcript.Part
 
 	// state of the current conversation
-	at      transcript.Origin
-	id      string
-	nodes   []node
-	indexOf map[string]int32 // index in nodes by key
-	order   []int32
-	ids     map[string]bool // message ids so far
-	calls   int
+	at    transcript.Origin
+	id    string
+	tree  format.Tree
+	nodes []node
+	order []int32
+	ids   map[string]bool // message ids so far
+	calls int
 }

@@ -63,14 +63,14 @@ func (p *parser) conversation(o jsontext.Object) {
 		return
 	}
 	p.at, p.id = o.Origin, h.id
-	p.tree(h)
+	p.readTree(h)
 	p.emitRun(h)
 	clear(p.ids)
 	p.calls = 0
 	before := ""
 	for _, i := range p.order {
 		if n := &p.nodes[i]; n.message.IsObject() && !p.Done() {
-			before = p.message(n, before)
+			before = p.message(int(i), before)
 		}
 	}
 }

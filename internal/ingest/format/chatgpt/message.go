@@ -40,13 +40,14 @@ func hidden(v jsontext.Value) bool {
 // recipient returns the addressee of a message: all, unless a tool is named.
 func recipient(v jsontext.Value) string { return cmp.Or(v.Get("recipient").Word(), "all") }
 
-// message yields one message and returns the key of its node. before is the key of the previous message.
-func (p *parser) message(n *node, before string) string {
+// message yields the message of node i and returns the node's key. before is the key of the previous message.
+func (p *parser) message(i int, before string) string {
+	n := &p.nodes[i]
 	v := n.message
 	p.lend.Reset()
 	p.event = transcript.Event{
 		Conversation: p.id, ID: p.messageID(n), Kind: n.kind, Role: n.role, Type: v.Get("content", "content_type").Word(),
-		Origin: p.origin(v), Model: n.slug(), Attributes: p.attributes(n, before),
+		Origin: p.origin(v), Model: n.slug(), Attributes: p.attributes(i, before),
 	}
 	e := &p.event
 	if n.at.Valid {
@@ -68,7 +69,7 @@ func (p *parser) message(n *node, before string) string {
 		n.call = "#" + strconv.Itoa(p.calls)
 		p.parts[0].Call = &transcript.Call{ID: n.call, Name: recipient(v), Input: int64(v.Get("content").Len())}
 	case transcript.KindToolResult:
-		p.parts[0].Result = p.result(n)
+		p.parts[0].Result = p.result(i)
 	}
 	p.Emit(e)
 	if from := branchOf(v); from != "" && from != p.id && len(from) <= maxID {
@@ -102,10 +103,10 @@ func (p *parser) messageID(n *node) string {
 
 // result returns a tool's result. It answers the nearest call above it in the tree, if there are only messages of tools and
 // the program in between.
-func (p *parser) result(n *node) *transcript.Result {
-	v := n.message
+func (p *parser) result(i int) *transcript.Result {
+	v := p.nodes[i].message
 	r := &transcript.Result{Name: v.Get("author", "name").Str(), Output: int64(v.Get("content").Len())}
-	for up, steps := n.up, 0; up >= 0 && steps < 100; up, steps = p.nodes[up].up, steps+1 {
+	for up, steps := p.tree.Up(i), 0; up >= 0 && steps < 100; up, steps = p.tree.Up(up), steps+1 {
 		above := &p.nodes[up]
 		if above.kind == transcript.KindToolCall {
 			r.Call = above.call
@@ -126,12 +127,13 @@ func (p *parser) result(n *node) *transcript.Result {
 }
 
 // attributes returns the properties of a message that differ from the usual.
-func (p *parser) attributes(n *node, before string) (a transcript.Attributes) {
+func (p *parser) attributes(i int, before string) (a transcript.Attributes) {
+	n := &p.nodes[i]
 	v := n.message
 	if !n.shown {
 		a.Set("off_path", true)
 	}
-	if parent := p.parentKey(n); parent != "" && parent != before {
+	if parent := p.parentKey(i); parent != "" && parent != before {
 		a.Set("parent", parent)
 	}
 	if hidden(v) {
@@ -144,9 +146,9 @@ func (p *parser) attributes(n *node, before string) (a transcript.Attributes) {
 	return a
 }
 
-// parentKey returns the key of the message that n follows in the tree, "" for the first.
-func (p *parser) parentKey(n *node) string {
-	for up, steps := n.up, 0; up >= 0 && steps < 100; up, steps = p.nodes[up].up, steps+1 {
+// parentKey returns the key of the message that node i follows in the tree, "" for the first.
+func (p *parser) parentKey(i int) string {
+	for up, steps := p.tree.Up(i), 0; up >= 0 && steps < 100; up, steps = p.tree.Up(up), steps+1 {
 		if p.nodes[up].message.IsObject() {
 			return p.nodes[up].key
 		}
