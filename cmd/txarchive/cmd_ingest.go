@@ -42,8 +42,8 @@ func newIngestCommand(a *app) *cobra.Command {
 			"file that was rewritten. Sources are only read. If the archive does not exist, it is created.\n\n" +
 			"Files are recognised by place and content. So output that was saved from agents in CI (claude -p --output-format\n" +
 			"stream-json, codex exec --json and the like) may have any name.\n\n" +
-			"If you name a FILE, nothing else in its directory is archived, now or later. A .zip export of ChatGPT or Claude.ai\n" +
-			"need not be unpacked.\n\n" +
+			"If you name a FILE, nothing else in its directory is archived, now or later. A .zip that ChatGPT or another chat\n" +
+			"service sends as the export of your data need not be unpacked.\n\n" +
 			"Without arguments, all sources are scanned (see `txarchive source`). If there are none yet, `ingest` adds those that\n" +
 			"`txarchive source discover` finds, and the run directories below the current directory (unless that is your home).\n" +
 			"Programs that are installed later are named, until they are added with `txarchive source add`." +

@@ -54,7 +54,7 @@ func (w *world) checkOriginals(what string, want map[string][]string) {
 
 // TestLifeZips has successive exports: each is a zip with everything that the one before had.
 func TestLifeZips(t *testing.T) {
-	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt-export": gptChat, "claude-ai-export": claudeChat} {
+	for format, chat := range exportedChats {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			s, w := newTree(t), newWorld(t)

@@ -10,7 +10,7 @@ import (
 
 var conversationsName = lazyregexp.New(`^(?i:conversations)(-\d+)?( ?\(\d+\))?\.json$`)
 
-// IsConversationsName reports whether a file is called like the conversations in a data export of ChatGPT or Claude.ai:
+// IsConversationsName reports whether a file is called like the conversations in a data export of ChatGPT, Claude.ai or DeepSeek:
 // conversations.json or a shard of it (conversations-000.json), possibly with the number that a browser appends to the
 // name of another download.
 func IsConversationsName(name string) bool { return conversationsName.MatchString(name) }

@@ -35,6 +35,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/cortexcode"
 	"github.com/txarchive/txarchive/internal/ingest/format/crush"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
+	"github.com/txarchive/txarchive/internal/ingest/format/deepseek"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/devin"
 	"github.com/txarchive/txarchive/internal/ingest/format/droid"
@@ -103,6 +104,7 @@ func Formats() []format.Format {
 		kimi.New(),
 		chatgpt.New(),
 		claudeai.New(),
+		deepseek.New(),
 		openwebui.New(),
 		commandcode.New(), // before openclaw and pi: its lines are theirs, with more in them
 		openclaw.New(),

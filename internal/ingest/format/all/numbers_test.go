@@ -18,8 +18,8 @@ var returnText = map[string]bool{
 // TestNumbersAreText: in every format, numbers that go into a tool are text to search for. So are those that come out of it, if it returns JSON.
 func TestNumbersAreText(t *testing.T) {
 	// No cases with an input that is JSON by its length: calls in Leslie's transcripts are Markdown, an input of ChatGPT's is a content with the
-	// JSON in it (see TestArguments there), those of gptme are parts of a text (see TestPieces there).
-	none := map[string]bool{"leslie": true, "chatgpt-export": true, "gptme": true}
+	// JSON in it (see TestArguments there), those of gptme are parts of a text (see TestPieces there), DeepSeek's export states none.
+	none := map[string]bool{"leslie": true, "chatgpt-export": true, "gptme": true, "deepseek-export": true}
 	for _, f := range Formats() {
 		t.Run(f.Name(), func(t *testing.T) {
 			cases, err := filepath.Glob("../" + path.Base(reflect.TypeOf(f).PkgPath()) + "/testdata/*/in")

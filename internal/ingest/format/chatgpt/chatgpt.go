@@ -44,7 +44,7 @@ const roleConversations = "conversations"
 // InZip recognises the file by its name: other files with conversations in a zip repeat these or are a user's own.
 func (chatgpt) InZip(name string) bool { return format.IsConversationsName(name) }
 
-// Detect recognises the file by its first conversation, since Claude.ai's file has the same name. A file of that name that is
+// Detect recognises the file by its first conversation, since Claude.ai's and DeepSeek's files have the same name. A file of that name that is
 // no JSON is claimed weakly, so that somebody says so.
 func (chatgpt) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
@@ -86,6 +86,8 @@ func isConversation(v jsontext.Value, cut bool) bool {
 			specific++
 		case "title", "create_time", "update_time", "id", "is_archived", "is_starred":
 			generic++
+		case "inserted_at": // DeepSeek's
+			return false
 		}
 	}
 	if !mapping.Exists() {

@@ -47,7 +47,7 @@ func (claudeai) InZip(name string) bool {
 	return format.IsConversationsName(name) || designName.MatchString(name)
 }
 
-// Detect recognises the file by its first conversation, since ChatGPT's file has the same name.
+// Detect recognises the file by its first conversation, since ChatGPT's and DeepSeek's files have the same name.
 func (claudeai) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	if !strings.EqualFold(path.Ext(name), ".json") {
