@@ -210,6 +210,9 @@ var casesOfAgents = map[string]caseTotals{
 	"deepseek-export/tree":    {Runs: 3, Conversations: 3, User: 3, Assistant: 4, Reasoning: 2, Calls: 3, Results: 1},
 	"deepseek-export/odd":     {Runs: 3, Conversations: 3, Problems: 4, User: 3, Assistant: 2, Calls: 1, Results: 1},
 	"deepseek-export/twice":   {Runs: 2, Conversations: 2, User: 3, Assistant: 1, Reasoning: 1},
+	"grok-export/tree":        {Runs: 2, Conversations: 2, User: 3, Assistant: 4, Reasoning: 4, Calls: 2, Results: 2},
+	"grok-export/odd":         {Runs: 2, Conversations: 2, Problems: 6, User: 1, Assistant: 3, Reasoning: 1, Calls: 2, Results: 5},
+	"grok-export/twice":       {Runs: 2, Conversations: 2, User: 3, Assistant: 1},
 	"claude-ai-export/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Assistant: 2, Results: 2, System: 1},
 	"pi/tree": {Runs: 1, Conversations: 1, Problems: 2, User: 2, Assistant: 4, Reasoning: 2, Calls: 5, Results: 7, System: 4,
 		Requests: 7, Input: 1039, Output: 160, CacheRead: 6000, CacheWrite: 200, CacheWrite1h: 50, Cost: 20900},
@@ -499,8 +502,11 @@ func TestCasesOfAgents(t *testing.T) {
 			l := newLife(t, "")
 			for name, dir := range dirs {
 				home := strings.ReplaceAll(strings.TrimSuffix(path.Dir(name), "-export"), "-", "")
-				if home == "continue" { // a keyword of Go
+				switch path.Dir(name) {
+				case "continue": // a keyword of Go
 					home = "continuedev"
+				case "grok-export": // grok is Grok Build
+					home = "grokexport"
 				}
 				if err := os.CopyFS(filepath.Join(l.dir, dir), os.DirFS(filepath.Join("format", home, "testdata", path.Base(name), "in"))); err != nil {
 					t.Fatal(err)

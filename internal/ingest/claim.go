@@ -27,7 +27,8 @@ var credentials = map[string]bool{
 	"auth.json": true, ".credentials.json": true, "oauth_creds.json": true, "credentials.json": true, ".netrc": true, "_netrc": true,
 	".env": true, ".pgpass": true, ".git-credentials": true, ".npmrc": true, ".pypirc": true, "id_rsa": true, "id_dsa": true, "id_ecdsa": true,
 	"id_ed25519": true, "mcp-oauth-tokens.json": true, "google_accounts.json": true, "application_default_credentials.json": true,
-	"secrets.json": true, // Cline
+	"secrets.json":               true, // Cline
+	"prod-mc-auth-mgmt-api.json": true, // xAI's export of an account: sessions and hashes of keys
 }
 
 func isCredential(p string) bool { return credentials[path.Base(p)] }

@@ -56,29 +56,52 @@ func deepChat(id, title string, updated int, said ...string) string {
 		id, title, updated/60, strings.Join(nodes, ","))
 }
 
+// grokChat returns a Grok conversation.
+func grokChat(id, title string, updated int, said ...string) string {
+	var responses []string
+	parent := "null"
+	for i, s := range said {
+		own, text, _ := strings.Cut(s, " ")
+		responses = append(responses, fmt.Sprintf(`{"response":{"_id":%q,"parent_response_id":%s,"sender":%q,"message":%q,"create_time":{"$date":{"$numberLong":"%d000"}}},"share_link":null}`,
+			own, parent, []string{"human", "assistant"}[i%2], text, 1772000000+i))
+		parent = fmt.Sprintf("%q", own)
+	}
+	return fmt.Sprintf(`{"conversation":{"id":%q,"title":%q,"create_time":"2026-02-01T10:00:00Z","modify_time":"2026-02-01T11:%02d:00Z"},"responses":[%s]}`,
+		id, title, updated/60, strings.Join(responses, ","))
+}
+
 // exportedChats have, by format, what returns a conversation of alternating prompts and answers.
 var exportedChats = map[string]func(id, title string, updated int, said ...string) string{
-	"chatgpt-export": gptChat, "claude-ai-export": claudeChat, "deepseek-export": deepChat,
+	"chatgpt-export": gptChat, "claude-ai-export": claudeChat, "deepseek-export": deepChat, "grok-export": grokChat,
 }
 
 func export(chats ...string) string { return "[" + strings.Join(chats, ",\n") + "]" }
+
+// exportedBy returns the name and the content of a file of an export; of those that have shards, part says which.
+func exportedBy(format, part string, chats ...string) (name, content string) {
+	if format == "grok-export" {
+		return "prod-grok-backend.json", `{"conversations":` + export(chats...) + `,"projects":[]}`
+	}
+	return "conversations" + part + ".json", export(chats...)
+}
 
 func TestLifeExports(t *testing.T) {
 	for format, chat := range exportedChats {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			l := newLife(t, format)
-			first := export(chat("c1", "Sails", 60, "m1 mend the sail", "m2 with thraed"), chat("c2", "Ropes", 60, "n1 which knot"))
-			l.write("jan/conversations.json", first)
+			name, first := exportedBy(format, "", chat("c1", "Sails", 60, "m1 mend the sail", "m2 with thraed"), chat("c2", "Ropes", 60, "n1 which knot"))
+			l.write("jan/"+name, first)
 			l.ingestAndCheck("first", counts{runs: 2, conversations: 2, events: 3})
 			l.checkQuery("a title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails")
 
 			// The next one has an answer that was written anew, and lacks what was deleted.
-			l.write("feb/conversations-000.json", export(chat("c1", "Sails and masts", 600, "m1 mend the sail", "m2 with thread", "m3 and the mast"), chat("c3", "Oars", 600, "o1 how long")))
+			later, second := exportedBy(format, "-000", chat("c1", "Sails and masts", 600, "m1 mend the sail", "m2 with thread", "m3 and the mast"), chat("c3", "Oars", 600, "o1 how long"))
+			l.write("feb/"+later, second)
 			l.ingestAndCheck("second", counts{runs: 3, conversations: 3, events: 5})
 			const titles = "SELECT r.title || ', ' || c.title FROM v_runs r JOIN v_conversations c USING (run_id) WHERE r.native_id = 'c1' AND c.counted = 1"
 			l.checkQuery("the later title", titles, "Sails and masts, Sails and masts")
-			l.checkQuery("the later words", "SELECT path FROM v_events WHERE counted = 1 AND attributes ->> 'id' LIKE 'm2%'", "feb/conversations-000.json")
+			l.checkQuery("the later words", "SELECT path FROM v_events WHERE counted = 1 AND attributes ->> 'id' LIKE 'm2%'", "feb/"+later)
 			l.checkSearch("thread", 1)
 			l.checkSearch("knot", 1)
 			l.checkFresh("second")
@@ -86,15 +109,16 @@ func TestLifeExports(t *testing.T) {
 			before := l.query(numbers)
 
 			// It is taken over what was there, and the first is thrown away.
-			l.replace("feb/conversations-000.json", export(chat("c1", "Sails and masts", 1200, "m1 mend the sail", "m2 with thread", "m3 and the mast", "m4 splint it")))
-			l.remove("jan/conversations.json")
+			_, third := exportedBy(format, "", chat("c1", "Sails and masts", 1200, "m1 mend the sail", "m2 with thread", "m3 and the mast", "m4 splint it"))
+			l.replace("feb/"+later, third)
+			l.remove("jan/" + name)
 			l.ingestAndCheck("third", counts{runs: 3, conversations: 3, events: 6})
 			l.checkQuery("as before", numbers, before...)
 			l.checkSearch("knot", 1)
 			l.checkSearch("how long", 1)
 
 			// An old one comes late.
-			l.write("old/conversations.json", first)
+			l.write("old/"+name, first)
 			l.ingestAndCheck("late", counts{runs: 3, conversations: 3, events: 6})
 			l.checkQuery("as before", numbers, before...)
 			l.checkQuery("the later title", titles, "Sails and masts, Sails and masts")

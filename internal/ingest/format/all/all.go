@@ -46,6 +46,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/goose"
 	"github.com/txarchive/txarchive/internal/ingest/format/gptme"
 	"github.com/txarchive/txarchive/internal/ingest/format/grok"
+	"github.com/txarchive/txarchive/internal/ingest/format/grokexport"
 	"github.com/txarchive/txarchive/internal/ingest/format/hermes"
 	"github.com/txarchive/txarchive/internal/ingest/format/ibmbob"
 	"github.com/txarchive/txarchive/internal/ingest/format/inspect"
@@ -105,6 +106,7 @@ func Formats() []format.Format {
 		chatgpt.New(),
 		claudeai.New(),
 		deepseek.New(),
+		grokexport.New(),
 		openwebui.New(),
 		commandcode.New(), // before openclaw and pi: its lines are theirs, with more in them
 		openclaw.New(),
