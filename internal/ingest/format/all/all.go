@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/aider"
 	"github.com/txarchive/txarchive/internal/ingest/format/aiderdesk"
+	"github.com/txarchive/txarchive/internal/ingest/format/aistudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/amazonqide"
 	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/antigravity"
@@ -107,6 +108,7 @@ func Formats() []format.Format {
 		claudeai.New(),
 		deepseek.New(),
 		grokexport.New(),
+		aistudio.New(),
 		openwebui.New(),
 		commandcode.New(), // before openclaw and pi: its lines are theirs, with more in them
 		openclaw.New(),
