@@ -112,6 +112,33 @@ func TestLifeGrokZip(t *testing.T) {
 	w.checkOriginals("unpacked", want)
 }
 
+// TestLifeLeChatZip has exports of Le Chat: a file for each chat, with the messages in any order.
+func TestLifeLeChatZip(t *testing.T) {
+	t.Parallel()
+	chat := func(id string, said ...string) (name, content string) {
+		var messages []string
+		for i, s := range slices.Backward(said) {
+			messages = append(messages, fmt.Sprintf(`{"id":"%s-%d","version":0,"chatId":%q,"content":%q,"contentChunks":null,"role":%q,"createdAt":"2026-05-01T08:00:%02dZ"}`,
+				id, i, id, s, []string{"user", "assistant"}[i%2], i))
+		}
+		return "chat-" + id + ".json", export(messages...)
+	}
+	const c1, c2 = "0d000000-0000-4000-8000-000000000001", "0d000000-0000-4000-8000-000000000002"
+	s, w := newTree(t), newWorld(t)
+	name, first := chat(c1, "mend the sail", "with thraed")
+	other, ropes := chat(c2, "which knot")
+	const file = "chat-" + c1 + "-files/sail.png"
+	s.write("may.zip", zipOf(t, name, first, other, ropes, file, "a sail"))
+	want := map[string][]string{"may.zip/" + name: {first}, "may.zip/" + other: {ropes}, "may.zip/" + file: {"a sail"}}
+	w.ingestAndCheck("first", "le-chat-export", s.dir, counts{runs: 2, conversations: 2, events: 3}, 3, 0, 0)
+	w.checkOriginals("first", want)
+	_, second := chat(c1, "mend the sail", "with thread", "and the mast")
+	s.write("june/"+name, second)
+	w.ingestAndCheck("unpacked", "le-chat-export", s.dir, counts{runs: 2, conversations: 2, events: 4}, 1, 0, 0)
+	want["june/"+name] = []string{second}
+	w.checkOriginals("unpacked", want)
+}
+
 // TestDamagedZips has zips that are readable in part: the readable files are stored, and the zip itself as well until it is intact.
 func TestDamagedZips(t *testing.T) {
 	chats := export(gptChat("c1", "Sails", 60, "m1 mend the sail", "m2 with thread"))

@@ -55,6 +55,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/junie"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
+	"github.com/txarchive/txarchive/internal/ingest/format/lechat"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
 	"github.com/txarchive/txarchive/internal/ingest/format/lmstudio"
@@ -108,6 +109,7 @@ func Formats() []format.Format {
 		claudeai.New(),
 		deepseek.New(),
 		grokexport.New(),
+		lechat.New(),
 		aistudio.New(),
 		openwebui.New(),
 		commandcode.New(), // before openclaw and pi: its lines are theirs, with more in them
