@@ -111,13 +111,13 @@ func (p *parser) emitRun(c jsontext.Value, order []int32) {
 	})
 }
 
-// model returns the model of an answer: its own statement, what the request was resolved to, or its sender, which some name after the model.
+// model returns the model of an answer: what its request was resolved to, the one that was chosen, or its sender, which some name after the model.
 func (n *node) model() string {
 	if n.human {
 		return ""
 	}
 	m := n.v.Get("metadata")
-	model := cmp.Or(n.v.Get("model").Word(), m.Get("requestModelDetails", "modelId").Word(), m.Get("request_metadata", "resolved_model").Word())
+	model := cmp.Or(m.Get("request_metadata", "resolved_model").Word(), n.v.Get("model").Word(), m.Get("requestModelDetails", "modelId").Word())
 	if sender := n.v.Get("sender").Word(); model == "" && !strings.EqualFold(sender, "assistant") {
 		model = sender
 	}

@@ -37,7 +37,7 @@ var _ format.Zipped = grokexport{}
 func (grokexport) Name() string { return "grok-export" }
 
 // Version counts changes of what Parse yields.
-func (grokexport) Version() int { return 1 }
+func (grokexport) Version() int { return 2 }
 
 const roleConversations = "conversations"
 

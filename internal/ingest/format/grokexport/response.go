@@ -78,6 +78,9 @@ func (p *parser) message(v jsontext.Value) {
 		e.Verdict = transcript.Uncounted
 	}
 	e.Attributes.Set("error", v.Get("error").Str())
+	if chosen := v.Get("model").Word(); chosen != e.Model && !p.node.human {
+		e.Attributes.Set("chosen_model", chosen)
+	}
 	e.Attributes.Set("query_type", v.Get("query_type").Word())
 	if v.Get("partial").Bool() == transcript.Yes {
 		e.Attributes.Set("partial", true)
