@@ -81,7 +81,7 @@ var doors = map[string][]string{
 	"archive": {"lru", "disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "toolcall", "transcript"},
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
-	"ingest":                    {"ingest/adopt", "ingest/cleaning", "ingest/damaged", "ingest/dbcopy", "ingest/format", "ingest/jsontext", "ingest/layer", "ingest/listing", "ingest/payload", "ingest/source", "ingest/sourcefs", "ingest/zipped", "disk", "index", "index/collect", "index/lexicon", "blob", "blob/pack", "price", "transcript"},
+	"ingest":                    {"ingest/adopt", "ingest/cleaning", "ingest/damaged", "ingest/dbcopy", "ingest/format", "ingest/jsontext", "ingest/layer", "ingest/listing", "ingest/msgpack", "ingest/payload", "ingest/source", "ingest/sourcefs", "ingest/zipped", "disk", "index", "index/collect", "index/lexicon", "blob", "blob/pack", "price", "transcript"},
 	"ingest/adopt":              {"blob", "blob/pack", "index"},
 	"ingest/cleaning":           {"ingest/format", "ingest/jsontext"},
 	"ingest/damaged":            {"blob", "transcript"},
@@ -95,6 +95,7 @@ var doors = map[string][]string{
 	"ingest/jsontext":           {"ingest/timestamp", "transcript", "poison"},
 	"ingest/layer":              {},
 	"ingest/protobuf":           {},
+	"ingest/msgpack":            {},
 	"ingest/format":             {"ingest/jsontext", "ingest/layer", "ingest/protobuf", "ingest/timestamp", "transcript", "poison"},
 	"ingest/format/<name>":      parser,
 	"ingest/format/pi":          parser,

@@ -18,6 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/layer"
+	"github.com/txarchive/txarchive/internal/ingest/msgpack"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -126,6 +127,16 @@ func queriesOf(all []format.Query) (queries []dbcopy.Query) {
 		}
 		for column, message := range q.Protobuf {
 			one.JSON, one.Unpack[column] = append(slices.Clip(one.JSON), column), message.JSON
+		}
+		for column, names := range q.Msgpack {
+			one.JSON = append(slices.Clip(one.JSON), column)
+			one.Unpack[column] = func(b []byte) ([]byte, error) {
+				text, err := msgpack.JSON(b, names...)
+				if err != nil {
+					return msgpack.Bytes(b), nil
+				}
+				return text, nil
+			}
 		}
 		queries = append(queries, one)
 	}

@@ -125,6 +125,9 @@ type Query struct {
 	Zstd []string
 	// Protobuf has columns whose bytes are a protobuf message. The row has an object of the fields that are known.
 	Protobuf map[string]protobuf.Message
+	// Msgpack has columns whose bytes are a MessagePack value. The row has it as JSON, or the member of it that the names lead to;
+	// of other bytes an object with them.
+	Msgpack map[string][]string
 }
 
 // Exporter is a Format with originals that are SQLite databases.
