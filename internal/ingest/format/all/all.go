@@ -55,6 +55,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/junie"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/kiro"
+	"github.com/txarchive/txarchive/internal/ingest/format/langgraph"
 	"github.com/txarchive/txarchive/internal/ingest/format/lechat"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
@@ -152,6 +153,7 @@ func Formats() []format.Format {
 		aider.New(),
 		openaiagents.New(),
 		googleadk.New(),
+		langgraph.New(),
 		strands.New(),
 		atif.New(),
 		sweagent.New(),

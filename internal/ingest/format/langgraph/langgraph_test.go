@@ -1,0 +1,36 @@
+package langgraph
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
+func FuzzRows(f *testing.F) {
+	formattest.Fuzz(f, New(), roleRows, ".deepagents/.state/sessions.db/019f3a00-0000-7000-8000-000000000001/messages.ndjson")
+}
+
+func TestDetectDatabase(t *testing.T) {
+	const head = "SQLite format 3\x00"
+	const checkpoints = "CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT, parent_checkpoint_id TEXT)"
+	const schema = head + checkpoints + "CREATE TABLE writes (thread_id TEXT NOT NULL, task_id TEXT NOT NULL)"
+	likely := format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true, Secret: true}
+	certain := likely
+	certain.Strength = format.Certain
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{".deepagents/.state/sessions.db", schema, certain},
+		{"home/ada/.deepagents/sessions.db", schema, certain},
+		{"app/checkpoints.sqlite", schema, likely},
+		{"app/checkpoints.sqlite", head + checkpoints, format.Claim{}},
+		{"app/checkpoints.sqlite", head + "CREATE TABLE checkpoints (thread_id TEXT, thread_ts TEXT)CREATE TABLE writes (thread_id TEXT, task_id TEXT)", format.Claim{}},
+		{".deepagents/.state/sessions.db", string(formattest.DatabaseHead(true)), likely},
+		{".deepagents/.state/sessions.db", string(formattest.DatabaseHead(false)), format.Claim{}},
+		{"sessions.db", string(formattest.DatabaseHead(true)), format.Claim{}},
+		{".deepagents/.state/sessions.db", "no database", format.Claim{}},
+		{"x.db/customer-7/messages.ndjson", `{"table":"write"}`, format.Claim{}},
+	})
+}
