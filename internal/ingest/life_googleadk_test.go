@@ -130,3 +130,42 @@ func TestLifeGoogleADKColumns(t *testing.T) {
 	want.events, want.in, want.out = 4, 50, 6
 	w.ingestAndCheck("goes on in the new one", "google-adk", s.dir, want, 0, 1, 0)
 }
+
+// adkSave writes a session to a file, as adk run does.
+func (s *tree) adkSave(b *base, session, name string) {
+	var events string
+	if err := b.QueryRow("SELECT group_concat(event_data ORDER BY rowid) FROM events WHERE session_id = ?", session).Scan(&events); err != nil {
+		s.t.Fatal(err)
+	}
+	s.write(name, fmt.Sprintf(`{"id":%q,"app_name":"shop","user_id":"ada","state":{},"events":[%s],"last_update_time":1}`, session, events))
+}
+
+// TestLifeGoogleADKSaved has a session that is saved in a file while it goes on, and loaded from that into another one, which is saved as well.
+func TestLifeGoogleADKSaved(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, "shop/.adk/session.db", adkDocuments)
+	b.adkSession(adkA, 0)
+	b.adkSays(adkA, 1, "user", adkText("how many are left"), "")
+	b.adkSays(adkA, 2, "shop", adkText("41"), adkUsed(100, 10))
+	want := counts{runs: 1, conversations: 1, events: 2, in: 100, out: 10}
+	s.adkSave(b, adkA, "shop/stock.session.json")
+	w.ingestAndCheck("saved", "google-adk", s.dir, want, 2, 0, 0)
+	b.adkSays(adkA, 3, "user", adkText("thanks"), "")
+	want.events = 3
+	w.ingestAndCheck("gone on", "google-adk", s.dir, want, 0, 1, 0)
+
+	b.adkSession(adkB, 10)
+	b.do(`INSERT INTO events SELECT id, app_name, user_id, ?, invocation_id, timestamp, event_data FROM events
+		WHERE session_id = ? AND id <= ? ORDER BY id`, adkB, adkA, adkID(2))
+	b.adkSays(adkB, 11, "user", adkText("and of the lids"), "")
+	b.adkSays(adkB, 12, "shop", adkText("42"), adkUsed(200, 20))
+	s.adkSave(b, adkB, "shop/lids.session.json")
+	want.runs, want.conversations, want.events, want.in, want.out, want.links = 2, 2, 5, 300, 30, 1
+	w.ingestAndCheck("loaded", "google-adk", s.dir, want, 2, 0, 0)
+	newWorld(t).ingestAndCheck("fresh", "google-adk", s.dir, want)
+
+	b.do("DELETE FROM sessions; DELETE FROM events")
+	late := newWorld(t) // what the files alone say
+	want.events = 4
+	late.ingestAndCheck("late", "google-adk", s.dir, want, 2, 0, 0)
+}

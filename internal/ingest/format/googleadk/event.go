@@ -2,6 +2,7 @@ package googleadk
 
 import (
 	"cmp"
+	"io"
 	"strconv"
 	"time"
 
@@ -37,13 +38,11 @@ func timeOf(v jsontext.Value) transcript.Time {
 
 // row yields the records of one row of a database.
 func (p *parser) row(v jsontext.Value) {
-	id, began := v.Get("session_id").Text(), timeOf(v.Get("began"))
+	began := timeOf(v.Get("began"))
+	id := runID(v.Get("session_id").Text(), began)
 	if id == "" {
 		p.NoSession()
 		return
-	}
-	if !format.IsUUID(id) && began.Valid {
-		id += " " + time.UnixMicro(began.UnixMicro).UTC().Format("2006-01-02T15:04:05.999999Z")
 	}
 	if p.Begin(id) {
 		p.calls, p.last, p.of = 0, nil, ""
@@ -62,14 +61,51 @@ func (p *parser) row(v jsontext.Value) {
 	e.records()
 }
 
+// runID returns the id of the run that a session is. The time tells apart those that a program has a name for.
+func runID(session string, began transcript.Time) string {
+	if session == "" || format.IsUUID(session) || !began.Valid {
+		return session
+	}
+	return session + " " + time.UnixMicro(began.UnixMicro).UTC().Format("2006-01-02T15:04:05.999999Z")
+}
+
+// saved yields the records of a session in a file. It does not say when it was created, so its first event stands for that. Events may be those of
+// another session that was loaded into it, and when they were written does not tell.
+func (p *parser) saved(file io.Reader) {
+	v, origin := p.Document(file, p.SessionProblem)
+	if !v.Exists() {
+		return
+	}
+	p.isSaved, p.Row = true, jsontext.Object{Origin: origin, Value: v}
+	var began transcript.Time
+	for e := range v.Get("events").Items() {
+		began = timeOf(e.Get("timestamp"))
+		break
+	}
+	id := runID(v.Get("id").Text(), began)
+	if id == "" {
+		p.SessionProblem(&transcript.Problem{Kind: "no session", Reason: "the file names no session", Origin: origin})
+		return
+	}
+	p.Begin(id)
+	p.emitConversation(v, began)
+	for one := range v.Get("events").Items() {
+		p.Within(one, func(one jsontext.Value) {
+			e := &event{parser: p, v: one}
+			e.read(one, transcript.Time{})
+			e.records()
+		})
+	}
+}
+
 // emitConversation yields the run and its conversation, once.
 func (p *parser) emitConversation(v jsontext.Value, began transcript.Time) {
 	if p.Begun {
 		return
 	}
 	p.Begun = true
-	run := &transcript.Run{ID: p.Session, Agent: v.Get("app_name").Str(), Started: began}
-	run.Attributes.Set("user", v.Get("user_id").Str())
+	run := &transcript.Run{ID: p.Session, Agent: member(v, "app_name", "appName").Str(), Started: began}
+	run.Attributes.Set("user", member(v, "user_id", "userId").Str())
 	p.Emit(run)
 	p.Emit(&transcript.Conversation{ID: conversation, Run: p.Session})
 }
@@ -84,7 +120,7 @@ func (e *event) read(row jsontext.Value, began transcript.Time) {
 		e.at = utc(timeOf(row.Get("timestamp")), row.Get("behind"))
 	}
 	const slack = 1_000_000 // an event is made before it is saved, and in the same second as its session
-	e.home = !began.Valid || !e.at.Valid || e.at.UnixMicro >= began.UnixMicro-slack
+	e.home = !e.isSaved && (!began.Valid || !e.at.Valid || e.at.UnixMicro >= began.UnixMicro-slack)
 	if id := row.Get("id").Text(); format.IsUUID(id) {
 		e.id = id
 	} else if id != "" { // early versions: eight letters and digits
@@ -183,6 +219,10 @@ func (e *event) part(v jsontext.Value, piece, role string) {
 	call, response := member(v, "function_call", "functionCall"), member(v, "function_response", "functionResponse")
 	code, ran := member(v, "executable_code", "executableCode"), member(v, "code_execution_result", "codeExecutionResult")
 	switch {
+	case call.Get("name").Is(secretCall):
+		e.note(transcript.KindNotice, call.Get("name"), piece)
+	case response.Get("name").Is(secretCall):
+		e.note(transcript.KindNotice, response.Get("name"), piece)
 	case call.IsObject():
 		e.call(v, call, piece)
 	case response.IsObject():

@@ -14,6 +14,27 @@ func FuzzRows(f *testing.F) {
 	formattest.Fuzz(f, New(), roleRows, ".adk/session.db/app/ada/a0000000-0000-4000-8000-00000000000a/events.ndjson")
 }
 
+func FuzzSaved(f *testing.F) {
+	formattest.Fuzz(f, New(), roleSaved, "shop/basket_agent/mine.session.json")
+}
+
+func TestDetectSaved(t *testing.T) {
+	const session = `{"id": "a", "appName": "shop", "userId": "ada", "state": {"events": "`
+	saved := format.Claim{Strength: format.Certain, Role: roleSaved}
+	exported := format.Claim{Strength: format.Likely, Role: roleSaved}
+	formattest.CheckClaims(t, New(), formattest.Claims{
+		{"shop/mine.session.json", session, saved},
+		{"shop/mine.session.json", `{"id":"a","app_name":"shop","user_id":"ada","events":[`, saved},
+		{"Downloads/session-a.json", session, exported},
+		{"shop/mine.session.txt", session, format.Claim{}},
+		{"shop/mine.session.json", `{"id":"a","app_name":"shop","user_id":"ada"}`, format.Claim{}},
+		{"shop/mine.session.json", `{"id":7,"app_name":"shop","user_id":"ada","events":[]}`, format.Claim{}},
+		{"shop/mine.session.json", `[` + session, format.Claim{}},
+		{"shop/mine.session.json", `{"session":` + session, format.Claim{}},
+		{"shop/a.evalset.json", `{"evalSetId":"a","evalCases":[{"sessionInput":{"appName":"shop","userId":"ada","state":{}}}]}`, format.Claim{}},
+	})
+}
+
 func TestDetectDatabase(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	const states = "CREATE TABLE app_states (app_name TEXT)CREATE TABLE user_states (app_name TEXT, user_id TEXT)CREATE TABLE sessions (app_name TEXT)"

@@ -31,7 +31,7 @@ func isSkipped(key string) bool {
 		"grounding_metadata", "groundingMetadata", "citation_metadata", "citationMetadata", "custom_metadata", "customMetadata",
 		"cache_metadata", "cacheMetadata", "logprobs_result", "logprobsResult", "model_version", "modelVersion", "finish_reason", "finishReason",
 		"interaction_id", "interactionId", "live_session_id", "liveSessionId", "long_running_tool_ids", "longRunningToolIds", "node_info", "nodeInfo",
-		"rewind_before_invocation_id", "rewindBeforeInvocationId", "inline_data", "inlineData":
+		"state_delta", "stateDelta", "requested_auth_configs", "requestedAuthConfigs", "agent_state", "agentState", "rewind_before_invocation_id", "rewindBeforeInvocationId", "inline_data", "inlineData":
 		return true
 	}
 	return false
