@@ -118,8 +118,9 @@ func (claudeCode) Places() []format.Place {
 	// iFlow CLI is a fork of Gemini CLI that writes Claude Code's lines.
 	all = append(all, format.Place{Name: "iflow", Path: "~/.iflow/projects"})
 	for _, home := range format.ConfigHomes {
-		all = append(all, qoder.At(home+"/Qoder/SharedClientCache/cli/projects", home+"/QoderCN/SharedClientCache/cli/projects",
-			home+"/Qoder/SharedClientCache/"+editorBelow, home+"/QoderCN/SharedClientCache/"+editorBelow)...)
+		for _, program := range []string{"Qoder", "QoderCN", "Qoder CN"} {
+			all = append(all, qoder.At(home+"/"+program+"/SharedClientCache/cli/projects", home+"/"+program+"/SharedClientCache/"+editorBelow)...)
+		}
 		for _, program := range []string{"Claude", "Claude-3p"} {
 			add(home, program+"/local-agent-mode-sessions", "")
 			add(home, program+"/claude-code-sessions", "")

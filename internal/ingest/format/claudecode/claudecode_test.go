@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,6 +187,7 @@ func TestDetectEditor(t *testing.T) {
 	formattest.CheckClaims(t, New(), formattest.Claims{
 		{".config/Qoder/SharedClientCache/cache/db/local.db", long, database},
 		{"AppData/Roaming/QoderCN/SharedClientCache/cache/db/local.db", schema, database},
+		{"AppData/Roaming/Qoder CN/SharedClientCache/cache/db/local.db", schema, database},
 		{".qoder/shared_client/cache/db/local.db", long, database},
 		{".lingma/vscode/sharedClientCache/cache/db/local.db", long, database},
 		{"Qoder/SharedClientCache/cache/db/local.db", other, format.Claim{}},
@@ -208,6 +210,18 @@ func TestSealed(t *testing.T) {
 	} {
 		if v, _ := jsontext.Parse([]byte(text)); isSealed(v) != want {
 			t.Errorf("%s: %v", text, !want)
+		}
+	}
+}
+
+// TestQoderPlaces: the editor of Qoder in China is called by two names, one with a space.
+func TestQoderPlaces(t *testing.T) {
+	for _, program := range []string{"Qoder", "QoderCN", "Qoder CN"} {
+		for _, below := range []string{"cli/projects", editorBelow} {
+			want := "~/Library/Application Support/" + program + "/SharedClientCache/" + below
+			if !slices.ContainsFunc(claudeCode{}.Places(), func(p format.Place) bool { return p.Name == "qoder" && p.Path == want }) {
+				t.Errorf("no place %s", want)
+			}
 		}
 	}
 }
