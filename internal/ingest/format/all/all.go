@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/antigravity"
 	"github.com/txarchive/txarchive/internal/ingest/format/atif"
 	"github.com/txarchive/txarchive/internal/ingest/format/auggie"
+	"github.com/txarchive/txarchive/internal/ingest/format/autohand"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
 	"github.com/txarchive/txarchive/internal/ingest/format/chatgpt"
 	"github.com/txarchive/txarchive/internal/ingest/format/chatjsonl"
@@ -145,6 +146,7 @@ func Formats() []format.Format {
 		aiderdesk.New(),
 		junie.New(),
 		auggie.New(),
+		autohand.New(),
 		devin.New(), // before atif: its transcripts repeat what is in its database
 		windsurf.New(),
 		openhands.New(),

@@ -57,7 +57,7 @@ func TestWithholders(t *testing.T) {
 	left := 0
 	for _, p := range []string{"a/tasks/1/checkpoints/2/x.txt", "storage/session_share/x.json", "a/storage/share/y/x.json", "storage/share/x.ndjson", "mcp-oauth-config/x", "a/mcp-oauth-config.json",
 		"config.json", "mcp-config.json", "a/b.json", "x", "models.json", "agents/main/agent/openclaw-agent.sqlite", "a.jsonl.lock", "auth-profiles.json",
-		"User/globalStorage/state.vscdb", "state.vscdb.backup", "a/state.vscdb-wal", "p/mcp-auth.json", ".cursor/mcp.json", "cli-config.json", "io.datasette.llm/keys.json", "goose/secrets.yaml", "a/.crush/crush.json", ".continue/config.yaml", "a/.hermes/.env", ".hermes/profiles/b/auth.json",
+		"User/globalStorage/state.vscdb", "state.vscdb.backup", "a/state.vscdb-wal", "p/mcp-auth.json", ".cursor/mcp.json", "cli-config.json", "io.datasette.llm/keys.json", "goose/secrets.yaml", "a/.crush/crush.json", ".continue/config.yaml", "a/.hermes/.env", ".hermes/profiles/b/auth.json", ".autohand/config.json",
 		"CodeBuddyExtension/Data/Public/auth/x.info", "kiro-cli/data.sqlite3", "amazon-q/data.sqlite3-wal", "cache/kiro-auth-token.json", ".kiro/sessions/cli/x.lock", "warp-terminal/warp.sqlite-wal", "warp-oss/warp.sqlite", "dev.warp.Warp-Stable/dev.warp.Warp-User"} {
 		for _, content := range []string{"", `{"copilot_tokens": 1}`, `{"mcpServers": {}}`, `{"providers": {"x": {"apiKey": 1}}}`, "SQLite format 3\x00"} {
 			h := format.Head{Path: p, Size: int64(len(content)), Bytes: []byte(content)}
@@ -104,10 +104,11 @@ func heads(t *testing.T, ask func(folder, name string, h format.Head)) {
 }
 
 // TestChatsAreNobodyElses: the format that claims anything that looks like a chat claims no file of another format, and no
-// other format claims its files. Lists of Reasonix are chats like any other if the path does not show its home.
+// other format claims its files. Lists of Reasonix are chats like any other if the path does not show its home, and so are the lines of Autohand Code
+// without the directory of a session.
 func TestChatsAreNobodyElses(t *testing.T) {
 	heads(t, func(folder, name string, h format.Head) {
-		if folder == "reasonix" && !strings.Contains(h.Path, "reasonix/") {
+		if folder == "reasonix" && !strings.Contains(h.Path, "reasonix/") || folder == "autohand" && !strings.Contains(h.Path, "sessions/") {
 			return
 		}
 		best, taken := format.Claim{}, ""
