@@ -80,7 +80,8 @@ type parser struct {
 	conversations map[string]bool   // that were yielded
 	models        map[string]bool   // of the answers that name one
 	homes         map[string]string // by the id of a message, the conversation that wrote it first
-	seen          map[string]uint64 // the pieces of messages that were yielded, by conversation and id, with a hash of each
+	seen          map[uint64]bool   // hashes of the pieces of messages that were yielded
+	versions      map[uint64]int    // by a hash of the name of a piece, how many there were
 }
 
 // Resolve sets the fields of conversations from what is known of their run.

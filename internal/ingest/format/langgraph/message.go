@@ -205,21 +205,19 @@ func (m *message) emit(e *transcript.Event, piece string, verdict transcript.Ver
 // since somebody has changed the message, the piece gets another name.
 func (m *message) repeats(piece string, raw []byte) (name string, repeated bool) {
 	hash := fnv.New64a()
+	hash.Write([]byte(m.conversation + "\x00" + m.id + "\x00" + piece + "\x00"))
+	named := hash.Sum64()
 	hash.Write(raw)
 	sum := hash.Sum64()
-	for n := 1; ; n++ {
-		if name = piece; n > 1 {
-			name += "~" + strconv.Itoa(n)
-		}
-		key := m.conversation + "\x00" + m.id + name
-		switch before, ok := m.seen[key]; {
-		case !ok:
-			m.seen[key] = sum
-			return name, false
-		case before == sum:
-			return name, true
-		}
+	if m.seen[sum] {
+		return piece, true
 	}
+	m.seen[sum] = true
+	m.versions[named]++
+	if n := m.versions[named]; n > 1 {
+		piece += "~" + strconv.Itoa(n)
+	}
+	return piece, false
 }
 
 // isHome reports whether a message was first written here. An answer that a run begins with comes from another one, and what a graph gives back from the

@@ -28,7 +28,8 @@ func (p *parser) row(v jsontext.Value) {
 		p.emitModel()
 		p.Begin(id)
 		p.run = transcript.Run{ID: id, Started: began}
-		p.conversations, p.models, p.homes, p.seen = map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]uint64{}
+		p.conversations, p.models, p.homes = map[string]bool{}, map[string]bool{}, map[string]string{}
+		p.seen, p.versions = map[uint64]bool{}, map[uint64]int{}
 	}
 	table := v.Get("table").Word()
 	if table != rowWrite && table != rowState {
