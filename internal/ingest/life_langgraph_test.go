@@ -273,3 +273,33 @@ func TestDamagedMsgpack(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
+
+// TestLifeLangGraphJavaScript has threads of programs in JavaScript, which writes JSON; in early versions as text, under another type.
+func TestLifeLangGraphJavaScript(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, "app/js.db", graphCheckpoints+graphWrites)
+	object := func(class, members string) string {
+		return fmt.Sprintf(`{"lc":1,"type":"constructor","id":["langchain_core","messages",%q],"kwargs":{%s,"additional_kwargs":{},"response_metadata":{}}}`, class, members)
+	}
+	said := func(n int) string {
+		return object("HumanMessage", fmt.Sprintf(`"content":"how wide is it","id":%q`, graphID(n)))
+	}
+	answer := func(n int) string {
+		return object("AIMessage", fmt.Sprintf(`"content":"41","id":%q,"tool_calls":[],"usage_metadata":{"input_tokens":10,"output_tokens":1,"total_tokens":11}`, graphID(n)))
+	}
+	for i, typ := range []any{"json", "Checkpoint", nil} {
+		thread := graphID(200 + i)
+		cast := "CAST(? AS BLOB)"
+		if typ == "Checkpoint" {
+			cast = "?"
+		}
+		b.do("INSERT INTO checkpoints VALUES (?, '', ?, NULL, ?, "+cast+", "+cast+")", thread, graphAt(1), typ, `{"v":4,"channel_values":{}}`, `{"source":"input","step":-1}`)
+		for idx, value := range []string{"[" + said(10*i+1) + "]", "[" + answer(10*i+2) + "]"} {
+			b.do("INSERT INTO writes VALUES (?, '', ?, ?, ?, ?, ?, "+cast+")", thread, graphAt(1), "a0000000-0000-0000-0000-000000000001", idx, []string{"messages", "answers"}[idx], typ, value)
+		}
+		ended := graphID(300 + i) // and one that was saved at the end alone
+		b.do("INSERT INTO checkpoints VALUES (?, '', ?, NULL, ?, "+cast+", "+cast+")", ended, graphAt(1), typ,
+			`{"v":4,"channel_values":{"messages":[`+said(10*i+3)+","+answer(10*i+4)+`]}}`, `{"source":"loop","step":1}`)
+	}
+	w.ingestAndCheck("begun", "langgraph", s.dir, counts{runs: 6, conversations: 6, events: 12, in: 60, out: 6}, 6, 0, 0)
+}

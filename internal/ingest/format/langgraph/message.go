@@ -87,7 +87,7 @@ type message struct {
 func (w *write) read(v jsontext.Value) (*message, bool) {
 	m := &message{write: w, body: v}
 	switch o := objectOf(v); {
-	case v.IsString() && w.isText(v):
+	case v.IsString() && w.row.Get("channel").Is(channelMessages):
 		m.kind, m.native = kindHuman, "human"
 	case v.IsArray():
 		return w.readPair(v)
@@ -105,11 +105,6 @@ func (w *write) read(v jsontext.Value) (*message, bool) {
 		m.kind = kindOf(m.native)
 	}
 	return m, m.kind != ""
-}
-
-// isText reports whether a text is what a user said: in a list of messages, or alone. One alone that was to be JSON may be anything.
-func (w *write) isText(v jsontext.Value) bool {
-	return w.row.Get("channel").Is(channelMessages) && v != w.row.Get(plainColumn)
 }
 
 // readPair reads a role and a text.

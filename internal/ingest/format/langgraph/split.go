@@ -31,9 +31,20 @@ const (
 	channelError    = "__error__"
 )
 
-// hasMessage is SQL that is true for bytes that name LangChain's module of messages, as Python's objects do.
+// hasMessage is SQL that is true for bytes that name LangChain's module of messages, as objects of Python and of JavaScript do.
 func hasMessage(column string) string {
-	return `instr(CAST(` + column + ` AS BLOB), CAST('langchain_core.messages' AS BLOB)) > 0`
+	return `(instr(CAST(` + column + ` AS BLOB), CAST('langchain_core.messages' AS BLOB)) > 0
+		OR instr(CAST(` + column + ` AS BLOB), CAST('"langchain_core","messages"' AS BLOB)) > 0)`
+}
+
+// packed is SQL for a value that is MessagePack, and plain for one that is JSON, whatever its type is called: JavaScript's saver has had another name
+// for that, and none.
+func packed(of, value string) string {
+	return `CASE ` + of + `.type WHEN 'msgpack' THEN ` + value + ` END`
+}
+
+func plain(of, value string) string {
+	return `CASE WHEN ` + of + `.type IS NOT 'msgpack' AND json_valid(CAST(` + value + ` AS TEXT)) THEN CAST(` + value + ` AS TEXT) END`
 }
 
 // isRead is SQL that is true for writes to a channel that is read: those, and others with messages, but none of LangGraph's own, which have the messages
@@ -44,7 +55,9 @@ func isRead() string {
 }
 
 // plainMessages is SQL for the messages in a checkpoint of JSON.
-const plainMessages = `CASE WHEN json_valid(CAST(c.checkpoint AS TEXT)) THEN json_extract(CAST(c.checkpoint AS TEXT), '$.channel_values.` + channelMessages + `') END`
+func plainMessages() string {
+	return `json_extract(` + plain("c", "c.checkpoint") + `, '$.channel_values.` + channelMessages + `')`
+}
 
 // isSeed is SQL that is true for a checkpoint whose messages no step wrote: a program has begun a thread with them; or no step of the graph wrote any,
 // and no checkpoint goes on from it. What a run began with is written by its first step. Only then is the state itself looked at, which may be large.
@@ -53,7 +66,7 @@ func isSeed() string {
 			OR NOT EXISTS (SELECT 1 FROM writes w WHERE w.thread_id = c.thread_id AND w.checkpoint_ns = c.checkpoint_ns AND w.channel = '` + channelMessages + `')
 				AND (c.thread_id, c.checkpoint_ns, c.checkpoint_id) NOT IN (
 					SELECT thread_id, checkpoint_ns, parent_checkpoint_id FROM checkpoints WHERE parent_checkpoint_id NOT NULL))
-		THEN CASE c.type WHEN 'msgpack' THEN ` + hasMessage("c.checkpoint") + ` WHEN 'json' THEN ` + plainMessages + ` NOT NULL END END`
+		THEN CASE c.type WHEN 'msgpack' THEN ` + hasMessage("c.checkpoint") + ` ELSE ` + plainMessages() + ` NOT NULL END END`
 }
 
 // fact is SQL for a member of the metadata of a checkpoint.
@@ -93,7 +106,7 @@ func (langGraph) Split(role string) []format.Split {
 		Rows: []format.Query{{
 			Name: rowWrite, JSON: []string{plainColumn}, Msgpack: map[string][]string{packedColumn: nil},
 			SQL: `SELECT w.thread_id, ` + began("?1") + ` AS began, w.checkpoint_ns, w.checkpoint_id, w.task_id, w.idx, w.channel, ` + facts() + `, w.type,
-					CASE w.type WHEN 'msgpack' THEN w.value END AS packed, CASE w.type WHEN 'json' THEN CAST(w.value AS TEXT) END AS plain
+					` + packed("w", "w.value") + ` AS packed, ` + plain("w", "w.value") + ` AS plain
 				FROM writes w LEFT JOIN checkpoints c ON c.thread_id = w.thread_id AND c.checkpoint_ns = w.checkpoint_ns AND c.checkpoint_id = w.checkpoint_id
 				WHERE w.thread_id = ?1 AND ` + isRead() + ` ORDER BY w.rowid`,
 		}},
@@ -103,7 +116,7 @@ func (langGraph) Split(role string) []format.Split {
 		Rows: []format.Query{{
 			Name: rowState, JSON: []string{plainColumn}, Msgpack: map[string][]string{packedColumn: {"channel_values", channelMessages}},
 			SQL: `SELECT c.thread_id, ` + began("?1") + ` AS began, c.checkpoint_ns, c.checkpoint_id, '` + channelMessages + `' AS channel, ` + facts() + `, c.type,
-					CASE c.type WHEN 'msgpack' THEN c.checkpoint END AS packed, CASE c.type WHEN 'json' THEN ` + plainMessages + ` END AS plain
+					` + packed("c", "c.checkpoint") + ` AS packed, ` + plainMessages() + ` AS plain
 				FROM checkpoints c WHERE c.thread_id = ?1 AND ` + isSeed() + ` ORDER BY c.checkpoint_id`,
 		}},
 	}}
