@@ -15,6 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/amazonqide"
 	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/antigravity"
+	"github.com/txarchive/txarchive/internal/ingest/format/anythingllm"
 	"github.com/txarchive/txarchive/internal/ingest/format/atif"
 	"github.com/txarchive/txarchive/internal/ingest/format/auggie"
 	"github.com/txarchive/txarchive/internal/ingest/format/autohand"
@@ -126,6 +127,7 @@ func Formats() []format.Format {
 		ollama.New(),
 		lmstudio.New(),
 		jan.New(),
+		anythingllm.New(),
 		goose.New(),
 		hermes.New(),
 		vibe.New(),
