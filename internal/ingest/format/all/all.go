@@ -75,6 +75,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/reasonix"
 	"github.com/txarchive/txarchive/internal/ingest/format/rovodev"
 	"github.com/txarchive/txarchive/internal/ingest/format/shelley"
+	"github.com/txarchive/txarchive/internal/ingest/format/sillytavern"
 	"github.com/txarchive/txarchive/internal/ingest/format/strands"
 	"github.com/txarchive/txarchive/internal/ingest/format/sweagent"
 	"github.com/txarchive/txarchive/internal/ingest/format/vibe"
@@ -128,6 +129,7 @@ func Formats() []format.Format {
 		lmstudio.New(),
 		jan.New(),
 		anythingllm.New(),
+		sillytavern.New(),
 		goose.New(),
 		hermes.New(),
 		vibe.New(),
