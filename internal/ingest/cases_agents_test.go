@@ -473,7 +473,7 @@ var casesOfAgents = map[string]caseTotals{
 	"anythingllm/broken": {Runs: 2, Conversations: 2, Problems: 5, User: 3, Assistant: 1, Reasoning: 1, Requests: 2, Input: 1, Output: 8},
 	"sillytavern/chats":  {Runs: 1, Conversations: 2, User: 3, Assistant: 4, Reasoning: 2, Calls: 2, Results: 1, Requests: 4, Output: 34},
 	"sillytavern/early":  {Runs: 2, Conversations: 2, User: 2, Assistant: 8, System: 1, Requests: 1, Output: 2},
-	"sillytavern/broken": {Runs: 1, Conversations: 1, Problems: 5, Assistant: 2, Calls: 1, Results: 1},
+	"sillytavern/broken": {Runs: 1, Conversations: 1, Problems: 5, Assistant: 2, Calls: 1},
 	"ollama/rows":        {Runs: 2, Conversations: 2, User: 6, Assistant: 4, Reasoning: 2, Calls: 3, Results: 4, System: 1},
 	"ollama/broken":      {Runs: 1, Conversations: 1, Problems: 5, Assistant: 1, Calls: 1, Results: 1},
 	"swe-agent/full":     {Runs: 1, Conversations: 1, User: 1, Assistant: 3, Reasoning: 1, Calls: 3, Results: 3, System: 2, Requests: 4, Input: 5120, Output: 211, Cost: 62500},

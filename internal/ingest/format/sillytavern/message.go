@@ -242,10 +242,13 @@ func (m *message) invocations(all jsontext.Value) {
 		e := m.Event(transcript.KindToolCall, m.role, "", v)
 		e.Parts[0].Call = &transcript.Call{ID: id, Name: v.Get("name").Str(), Input: int64(input.Len())}
 		m.emit(e, s, "/call", transcript.Counted)
-		if output := v.Get("result"); output.Exists() && !output.IsNull() {
+		switch output := v.Get("result"); {
+		case output.IsString():
 			e := m.Event(transcript.KindToolResult, "tool", "", output)
 			e.Parts[0].Result = &transcript.Result{Call: id, Name: v.Get("name").Str(), Output: int64(output.Len())}
 			m.emit(e, s, "/result", transcript.Counted)
+		case output.Exists() && !output.IsNull(): // the program writes a text
+			m.emit(m.Event(transcript.KindUnknown, m.role, "result", output), s, "/result", transcript.Uncounted)
 		}
 	}
 }
