@@ -96,6 +96,16 @@ func TestLifeAnythingLLM(t *testing.T) {
 	want.runs, want.conversations, want.events = 4, 4, 14
 	w.ingestAndCheck("a visitor", "anythingllm", s.dir, want, 1, 0, 0)
 
+	b.anythingSays(0, 320, 0, 0, "by a program")
+	b.do("UPDATE workspace_chats SET api_session_id = 'bot/1', user_id = 2 WHERE id = (SELECT max(id) FROM workspace_chats)")
+	want.runs, want.conversations, want.events = 5, 5, 16
+	w.ingestAndCheck("a program", "anythingllm", s.dir, want, 1, 0, 0)
+	b.do("UPDATE workspace_chats SET feedbackScore = 0 WHERE api_session_id NOT NULL")
+	w.ingestAndCheck("judged", "anythingllm", s.dir, want, 0, 0, 1)
+	if got := w.query("SELECT path FROM v_files WHERE path LIKE '%-user-2-api-%'"); len(got) != 1 || !strings.HasSuffix(got[0], "anythingllm.db/workspace-1-user-2-api-bot/1.ndjson") {
+		t.Errorf("files %q", got)
+	}
+
 	b.do("VACUUM INTO ?", s.dir+"/anythingllm.db")
 	w.ingestAndCheck("a copy", "anythingllm", s.dir, want)
 	b.do("DELETE FROM workspace_threads WHERE id = 1") // its chats stay
@@ -111,7 +121,7 @@ func TestLifeAnythingLLM(t *testing.T) {
 	late := newWorld(t) // of the thread there is only the fork
 	s.remove("anythingllm.db")
 	late.ingest("home", s.dir, ".")
-	if got := countsOf(late.totals().Formats["anythingllm"]); got != (counts{runs: 3, conversations: 3, events: 12, in: 70, out: 18}) {
+	if got := countsOf(late.totals().Formats["anythingllm"]); got != (counts{runs: 4, conversations: 4, events: 14, in: 70, out: 18}) {
 		t.Errorf("late: %+v", got)
 	}
 }

@@ -9,13 +9,11 @@ const (
 	tableChat   = tablePrefix + "chat"         // a prompt and its answer
 )
 
-// Columns of later schemas are also in a row of NULLs (later), which SQL falls back to if the table lacks them. Behind a long answer they are far
-// away in a row: each is read once.
+// facts is SQL for columns that later schemas have, as a list: SQL falls back to a row of NULLs (later) for those that the table lacks. Behind a long
+// answer they are far away in a row, so that they are read together.
 const (
-	later  = `(SELECT NULL AS thread_id, NULL AS api_session_id, NULL AS user_id) later`
-	thread = `(SELECT thread_id FROM workspace_chats WHERE rowid = c.rowid)`
-	api    = `(SELECT api_session_id FROM workspace_chats WHERE rowid = c.rowid)`
-	user   = `(SELECT user_id FROM workspace_chats WHERE rowid = c.rowid)`
+	later = `(SELECT NULL AS thread_id, NULL AS api_session_id, NULL AS user_id, NULL AS feedbackScore) later`
+	facts = `(SELECT json_array(thread_id, api_session_id, user_id, feedbackScore) FROM workspace_chats WHERE rowid = c.rowid) AS facts`
 )
 
 // ids is SQL for the numbers of the rows of one original, which are its key: the tables have no index by conversation.
@@ -32,25 +30,22 @@ func chatSplit(hasThreads bool) format.Split {
 		s = s.UnlessTable("workspace_threads")
 	}
 	s = s.IfTable("workspaces")
-	s.Keys = `SELECT name, max(lastUpdatedAt) AS at, count(*) || ' ' || max(id) || ' ' || max(lastUpdatedAt) || ' ' || total(size) || ' ' || total(include) || ' ' ||
+	s.Keys = `SELECT name, max(lastUpdatedAt), count(*) || ' ' || max(id) || ' ' || max(lastUpdatedAt) || ' ' || total(size) || ' ' || total(include) || ' ' ||
 			total(score) || ' ' || coalesce(max(title), ''), json_group_array(id ORDER BY id)
-		FROM (SELECT c.id, c.lastUpdatedAt, c.include, octet_length(c.prompt) + octet_length(c.response) AS size, (c.score + 1) * c.id AS score,
-				w.name || '|' || coalesce(t.name, '') AS title,
-				CASE WHEN c.thread NOT NULL THEN 'thread-' || c.thread
-					ELSE 'workspace-' || c.workspaceId || coalesce('-user-' || c.user, '') || coalesce('-api-' || c.api, '') END AS name
-			FROM (SELECT c.id, c.lastUpdatedAt, c.include, c.prompt, c.response, c.workspaceId, ` + thread + ` AS thread, ` + api + ` AS api, ` + user + ` AS user,
-					(SELECT feedbackScore FROM workspace_chats WHERE rowid = c.rowid) AS score
-				FROM (SELECT NULL AS thread_id, NULL AS api_session_id, NULL AS user_id, NULL AS feedbackScore) later, workspace_chats c) c
-			JOIN workspaces w ON w.id = c.workspaceId LEFT JOIN ` + threads + ` t ON t.id = c.thread
-			WHERE c.thread IS NULL OR t.id NOT NULL)
+		FROM (SELECT c.id, c.lastUpdatedAt, c.include, c.size, (c.facts->>3 + 1) * c.id AS score, w.name || '|' || coalesce(t.name, '') AS title,
+				CASE WHEN c.facts->>0 NOT NULL THEN 'thread-' || (c.facts->>0)
+					ELSE 'workspace-' || c.workspaceId || coalesce('-user-' || (c.facts->>2), '') || coalesce('-api-' || (c.facts->>1), '') END AS name
+			FROM (SELECT c.id, c.lastUpdatedAt, c.include, octet_length(c.prompt) + octet_length(c.response) AS size, c.workspaceId, ` + facts + `
+				FROM ` + later + `, workspace_chats c) c
+			JOIN workspaces w ON w.id = c.workspaceId LEFT JOIN ` + threads + ` t ON t.id = c.facts->>0
+			WHERE c.facts->>0 IS NULL OR t.id NOT NULL)
 		GROUP BY name ORDER BY name`
 	s.Rows = []format.Query{{
 		Name: tableHead,
 		SQL: `SELECT w.slug AS workspace_slug, w.name AS workspace, w.createdAt AS workspace_created, t.slug AS thread_slug, t.name AS thread,
-				t.createdAt AS thread_created, c.user, c.api
-			FROM (SELECT c.workspaceId, ` + thread + ` AS thread, ` + api + ` AS api, ` + user + ` AS user FROM ` + later + `, workspace_chats c
-				WHERE c.id = json_extract(?1, '$[0]')) c
-			JOIN workspaces w ON w.id = c.workspaceId LEFT JOIN ` + threads + ` t ON t.id = c.thread`,
+				t.createdAt AS thread_created, c.facts->>2 AS user, c.facts->>1 AS api
+			FROM (SELECT c.workspaceId, ` + facts + ` FROM ` + later + `, workspace_chats c WHERE c.id = json_extract(?1, '$[0]')) c
+			JOIN workspaces w ON w.id = c.workspaceId LEFT JOIN ` + threads + ` t ON t.id = c.facts->>0`,
 	}, {
 		Name: tableChat, JSON: []string{"response"},
 		SQL: `SELECT * FROM workspace_chats WHERE id IN ` + ids + ` ORDER BY id`,
