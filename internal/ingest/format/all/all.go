@@ -61,6 +61,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/lechat"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
+	"github.com/txarchive/txarchive/internal/ingest/format/librechat"
 	"github.com/txarchive/txarchive/internal/ingest/format/lmstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/mux"
 	"github.com/txarchive/txarchive/internal/ingest/format/neovate"
@@ -129,6 +130,7 @@ func Formats() []format.Format {
 		lmstudio.New(),
 		jan.New(),
 		anythingllm.New(),
+		librechat.New(),
 		sillytavern.New(),
 		goose.New(),
 		hermes.New(),
