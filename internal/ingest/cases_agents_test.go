@@ -469,7 +469,7 @@ var casesOfAgents = map[string]caseTotals{
 	"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
 		Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},
 	"llm-logs/broken":          {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1, Requests: 2, Input: 8, Output: 1},
-	"anythingllm/rows":         {Runs: 6, Conversations: 6, Links: 2, User: 10, Assistant: 9, Reasoning: 1, Requests: 5, Input: 854, Output: 81, Cost: 835},
+	"anythingllm/rows":         {Runs: 6, Conversations: 6, Links: 2, User: 12, Assistant: 11, Reasoning: 1, Requests: 5, Input: 854, Output: 81, Cost: 835},
 	"anythingllm/broken":       {Runs: 2, Conversations: 2, Problems: 5, User: 3, Assistant: 1, Reasoning: 1, Requests: 2, Input: 1, Output: 8},
 	"librechat-export/exports": {Runs: 2, Conversations: 2, User: 3, Assistant: 7, Reasoning: 2, Calls: 6, Results: 4, Requests: 3, Output: 71},
 	"librechat-export/broken":  {Runs: 1, Conversations: 1, Problems: 4, Assistant: 2, Calls: 1, Requests: 1, Output: 3},
