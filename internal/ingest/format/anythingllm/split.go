@@ -58,8 +58,8 @@ func embedSplit() format.Split {
 	return format.Split{
 		Role: roleRows,
 		With: []string{"embed_chats", "embed_configs", "workspaces"},
-		Keys: `SELECT 'embed-' || c.embed_id || '-' || c.session_id, max(c.createdAt), count(*) || ' ' || max(c.id) || ' ' || max(c.createdAt) || ' ' || total(c.include) || ' ' ||
-				total(octet_length(c.prompt) + octet_length(c.response)) || ' ' || max(w.name), json_group_array(c.id ORDER BY c.id)
+		Keys: `SELECT 'embed-' || c.embed_id || '-' || c.session_id, max(c.createdAt),
+				count(*) || ' ' || max(c.id) || ' ' || max(c.createdAt) || ' ' || total(c.include) || ' ' || total(octet_length(c.prompt) + octet_length(c.response)) || ' ' || max(w.name), json_group_array(c.id ORDER BY c.id)
 			FROM embed_chats c JOIN embed_configs e ON e.id = c.embed_id JOIN workspaces w ON w.id = e.workspace_id
 			WHERE c.session_id NOT NULL GROUP BY 1 ORDER BY 1`,
 		Rows: []format.Query{{

@@ -47,9 +47,8 @@ func (p *parser) begin(v jsontext.Value) {
 	p.Settle(p.Session)
 	head := p.header.Value
 	run := &transcript.Run{ID: p.Session, Agent: head.Get("character_name").Str(), Started: timeOf(at)}
-	if run.Agent == unused || run.Agent == "" && v.Get("is_user").Bool() == transcript.No {
-		run.Agent = v.Get("name").Str()
-		if v.Get("is_user").Bool() == transcript.Yes {
+	if run.Agent == unused || run.Agent == "" {
+		if run.Agent = v.Get("name").Str(); v.Get("is_user").Bool() == transcript.Yes {
 			run.Agent = ""
 		}
 	}
@@ -88,7 +87,7 @@ type message struct {
 	kind    transcript.Kind
 	role    string
 	name    string
-	type_   string
+	typ     string
 	verdict transcript.Verdict
 	facts   transcript.Attributes
 }
@@ -98,6 +97,11 @@ type swipe struct {
 	text, extra, started, finished, sent jsontext.Value
 	dated                                bool // sent is its own
 	chosen                               bool
+}
+
+// state reads what a message states of the swipe that is shown, or its notes of each.
+func (s *swipe) state(v jsontext.Value) {
+	s.extra, s.started, s.finished, s.sent = v.Get("extra"), v.Get("gen_started"), v.Get("gen_finished"), v.Get("send_date")
 }
 
 // message yields the events of one message: of each of its swipes what its model thought and the text, the one that is shown first; and the calls of
@@ -112,8 +116,8 @@ func (p *parser) message(v jsontext.Value, first bool) {
 	n, hasID := v.Get("swipe_id").Int()
 	infos := list(v.Get("swipe_info"))
 	swipes := list(v.Get("swipes"))
-	shown := swipe{text: v.Get("mes"), extra: v.Get("extra"), started: v.Get("gen_started"), finished: v.Get("gen_finished"), sent: v.Get("send_date"), chosen: true}
-	shown.dated = len(swipes) <= 1 || len(infos) > 0
+	shown := swipe{text: v.Get("mes"), chosen: true, dated: len(swipes) <= 1 || len(infos) > 0}
+	shown.state(v)
 	greeted := first && m.role == "assistant" && !shown.isGenerated()
 	m.swipe(shown)
 	m.beside(shown)
@@ -123,8 +127,7 @@ func (p *parser) message(v jsontext.Value, first bool) {
 		}
 		s := swipe{text: text}
 		if i < len(infos) {
-			info := infos[i]
-			s.extra, s.started, s.finished, s.sent = info.Get("extra"), info.Get("gen_started"), info.Get("gen_finished"), info.Get("send_date")
+			s.state(infos[i])
 			s.dated = true
 		}
 		if greeted && !s.isGenerated() { // one of the character's other greetings
@@ -147,12 +150,12 @@ const system = "SillyTavern System"
 
 // classify finds out who speaks. A message that is called a system's may also be anybody's that was hidden from the model.
 func (m *message) classify() {
-	m.kind, m.role, m.type_ = transcript.KindMessage, "assistant", m.v.Get("extra", "type").Word()
+	m.kind, m.role, m.typ = transcript.KindMessage, "assistant", m.v.Get("extra", "type").Word()
 	hidden := m.v.Get("is_system").Bool() == transcript.Yes
 	switch {
-	case m.type_ == "narrator":
+	case m.typ == "narrator":
 		m.kind, m.role = transcript.KindSystem, "system"
-	case m.type_ == "comment", m.type_ != "" && hidden, hidden && m.name == system:
+	case m.typ == "comment", m.typ != "" && hidden, hidden && m.name == system:
 		m.kind, m.role, m.verdict = transcript.KindNotice, "system", transcript.Uncounted
 		return
 	case m.v.Get("is_user").Bool() == transcript.Yes:
@@ -166,19 +169,19 @@ func (m *message) classify() {
 // swipe yields one text of the message, and what its model thought and used for it.
 func (m *message) swipe(s swipe) {
 	if !s.text.IsString() {
-		m.emit(m.Event(transcript.KindUnknown, m.role, m.type_, s.text), s, "", transcript.Uncounted)
+		m.emit(m.Event(transcript.KindUnknown, m.role, m.typ, s.text), s, "", transcript.Uncounted)
 		return
 	}
 	if thought := s.extra.Get("reasoning"); !thought.IsBlank() && m.role == "assistant" {
-		m.emit(m.Event(transcript.KindReasoning, m.role, m.type_, thought), s, "/reasoning", m.verdict)
+		m.emit(m.Event(transcript.KindReasoning, m.role, m.typ, thought), s, "/reasoning", m.verdict)
 	}
 	if !s.text.IsBlank() {
-		m.emit(m.Event(m.kind, m.role, m.type_, s.text), s, "", m.verdict)
+		m.emit(m.Event(m.kind, m.role, m.typ, s.text), s, "", m.verdict)
 		if m.role == "user" {
 			m.TitleFrom(s.text.Str(), 0)
 		}
 	} else if s.chosen {
-		m.emit(m.Event(transcript.KindNotice, m.role, m.type_, m.v), s, "", transcript.Uncounted)
+		m.emit(m.Event(transcript.KindNotice, m.role, m.typ, m.v), s, "", transcript.Uncounted)
 	}
 	m.usage(s)
 }

@@ -29,8 +29,8 @@ func appendValue(dst []byte, v jsontext.Value) []byte {
 func isSkipped(key string) bool {
 	switch key {
 	case "api", "model", "type", "reasoning", "reasoning_type", "reasoning_signature", "tool_invocations", "branches", "bookmark_link", "gen_started",
-		"gen_finished", "send_date", "create_date", "integrity", "image", "image_swipes", "url", "force_avatar", "original_avatar", "user_name", "character_name", "chat_id_hash",
-		"swipes", "swipe_info", "media_display", "media_type":
+		"gen_finished", "send_date", "create_date", "integrity", "image", "image_swipes", "url", "force_avatar", "original_avatar", "user_name", "character_name",
+		"chat_id_hash", "swipes", "swipe_info", "media_display", "media_type":
 		return true
 	}
 	return false
