@@ -26,9 +26,10 @@ func New() format.Format { return anythingLLM{} }
 type anythingLLM struct{}
 
 var (
-	_ format.Placed   = anythingLLM{}
-	_ format.Resolver = anythingLLM{}
-	_ format.Splitter = anythingLLM{}
+	_ format.Placed     = anythingLLM{}
+	_ format.Resolver   = anythingLLM{}
+	_ format.Splitter   = anythingLLM{}
+	_ format.Withholder = anythingLLM{}
 )
 
 // Name returns "anythingllm".

@@ -28,6 +28,10 @@ func TestDetectDatabase(t *testing.T) {
 		{"anywhere/copy.db", string(long), format.Claim{}},
 		{"storage/anythingllm.db", "no database", format.Claim{}},
 		{"storage/.env", "JWT_SECRET=x", format.Claim{}},
+		{".config/anythingllm-desktop/storage/.env", "JWT_SECRET=x", format.Claim{Strength: format.Certain, Skip: true}},
+		{"home/ada/anythingllm/.env", "JWT_SECRET=x", format.Claim{Strength: format.Certain, Skip: true}},
+		{"anywhere/storage/comkey/ipc-priv.pem", "-----BEGIN", format.Claim{Strength: format.Certain, Skip: true}},
+		{"anywhere/ipc-priv.pem", "-----BEGIN", format.Claim{}},
 		{"storage/x.ndjson", `{"table":"chat"}`, format.Claim{}},
 		{"storage/x.ndjson", `{"table":"anythingllm chat"}`, format.Claim{Strength: format.Certain, Role: roleRows}},
 	})

@@ -11,9 +11,11 @@ const databaseName = "anythingllm.db"
 
 // Detect claims a database by its tables, or by its name if its first pages do not show them, as is so of all but the first versions; and
 // originals taken out of one. The database also holds accounts, keys and settings.
-func (anythingLLM) Detect(h format.Head) format.Claim {
+func (f anythingLLM) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
+	case f.Withholds(h):
+		return format.Claim{Strength: format.Certain, Skip: true}
 	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h, name)
 	case path.Ext(name) == ".ndjson" && strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix):
@@ -34,4 +36,17 @@ func detectDatabase(h format.Head, name string) format.Claim {
 		return format.Claim{}
 	}
 	return claim
+}
+
+// Withholds leaves out the settings beside the database, which have keys of providers, and the key that signs what the program's parts tell each
+// other.
+func (anythingLLM) Withholds(h format.Head) bool {
+	dir := path.Dir(h.Path)
+	switch path.Base(h.Path) {
+	case ".env":
+		return path.Base(dir) == "anythingllm" || path.Base(dir) == "storage" && path.Base(path.Dir(dir)) == "anythingllm-desktop"
+	case "ipc-priv.pem":
+		return path.Base(dir) == "comkey"
+	}
+	return false
 }

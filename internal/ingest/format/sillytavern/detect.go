@@ -9,7 +9,10 @@ import (
 )
 
 // Detect claims a file by its first line, which is a header or, in groups of older versions, a message.
-func (sillyTavern) Detect(h format.Head) format.Claim {
+func (f sillyTavern) Detect(h format.Head) format.Claim {
+	if f.Withholds(h) {
+		return format.Claim{Strength: format.Certain, Skip: true}
+	}
 	if path.Ext(h.Path) != ".jsonl" {
 		return format.Claim{}
 	}
@@ -38,6 +41,11 @@ func claimOf(file string) format.Claim {
 		claim.Strength = format.Certain
 	}
 	return claim
+}
+
+// Withholds leaves out the keys of providers.
+func (sillyTavern) Withholds(h format.Head) bool {
+	return path.Base(h.Path) == "secrets.json" && format.ContainsAll(h.Bytes, `"api_key_`)
 }
 
 // isHeader reports whether a line begins a chat: it names who chats. Newer versions write that nobody does, beside the metadata.

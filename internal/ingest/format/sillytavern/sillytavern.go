@@ -27,8 +27,9 @@ func New() format.Format { return sillyTavern{} }
 type sillyTavern struct{}
 
 var (
-	_ format.Placed   = sillyTavern{}
-	_ format.Resolver = sillyTavern{}
+	_ format.Placed     = sillyTavern{}
+	_ format.Resolver   = sillyTavern{}
+	_ format.Withholder = sillyTavern{}
 )
 
 // Name returns "sillytavern".

@@ -32,6 +32,8 @@ func TestDetect(t *testing.T) {
 		{"data/u/chats/Ada/a.jsonl", `{"role":"user","content":"hi"}`, format.Claim{}},
 		{"data/u/chats/Ada/a.jsonl", `{"name":"Ada","mes":"hi"}`, format.Claim{}},
 		{"data/u/chats/Ada/a.jsonl", "", format.Claim{}},
+		{"data/u/secrets.json", "{\n    \"api_key_claude\": \"x\"", format.Claim{Strength: format.Certain, Skip: true}},
+		{"data/u/secrets.json", `{"token":"x"}`, format.Claim{}},
 	})
 }
 
