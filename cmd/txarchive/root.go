@@ -50,8 +50,8 @@ const rootLong = `txarchive archives the transcripts of AI agents: every byte th
 It reads the files of agent systems and coding agents, stores them in packs that any tar and gzip can read, and indexes
 their contents. It knows AWF, Flow Studio, Chibi, Leslie and devflow; Claude Code, Codex, Gemini CLI, OpenCode, Copilot,
 Cursor, Cline and some fifty more coding agents; sessions of OpenAI's Agents SDK, Google's ADK and Strands; trajectories
-of evaluations (Harbor, SWE-agent, Inspect AI); data exports of ChatGPT, Claude.ai and other chat services; Open WebUI, LM
-Studio, Ollama and Jan; and chats in JSON Lines. "txarchive docs" has a page on each.
+of evaluations (Harbor, SWE-agent, Inspect AI); data exports of ChatGPT, Claude.ai and other chat services; Open WebUI,
+AnythingLLM, LM Studio, Ollama and Jan; and chats in JSON Lines. "txarchive docs" has a page on each.
 
 Where help and messages refer to docs/cost.md, "txarchive docs cost" prints that page.`
 

@@ -69,7 +69,7 @@ func TestCasesUpgraded(t *testing.T) {
 		was, claim := archived[name], claimOf(name, content)
 		grows := claim.Log && claim.Root != "" && claimOf(name, was) == claim && (upgraded || len(w.Formats) == 0)
 		switch {
-		case !roots[claim.Root]:
+		case !roots[claim.Root], claim.Skip: // with --all, what only a later version leaves out is archived before
 			return
 		case content != was && strings.HasPrefix(content, was) && !grows:
 			return // it grows in one archive, and is a new version in the other, where it is not what it was
