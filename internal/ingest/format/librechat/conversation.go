@@ -15,13 +15,10 @@ const placeholder = "New Chat"
 // conversation yields the records of one conversation.
 func (p *parser) conversation(v jsontext.Value) {
 	p.id, p.before = v.Get("conversationId").Text(), ""
-	messages := v.Get("messagesTree")
-	if !messages.Exists() {
-		messages = v.Get("messages")
-	}
-	if p.id == "" || len(p.id) > maxID {
+	messages := v.First("messagesTree", "messages")
+	if p.id == "" || len(p.id) > maxID || !messages.IsArray() && !messages.IsNull() {
 		p.id = ""
-		p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "no id", Origin: p.at})
+		p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "no id, or messages that are no list", Origin: p.at})
 		return
 	}
 	facts := summary{title: format.Title(v.Get("title").Str())}

@@ -41,7 +41,6 @@ func (libreChat) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		}
 		for o := range p.Each(jsontext.Elements(in.Reader, problem)) {
 			p.at, p.base = o.Origin, o.Value
-			p.lend.Reset()
 			p.conversation(o.Value)
 		}
 	}

@@ -15,19 +15,21 @@ const noParent = "00000000-0000-0000-0000-000000000000"
 // message is one message while its events are made.
 type message struct {
 	*parser
-	v      jsontext.Value
-	id     string
-	kind   transcript.Kind
-	role   string
-	at     transcript.Time
-	facts  transcript.Attributes
-	n      int // events so far
-	called int // tools so far
+	v             jsontext.Value
+	id            string
+	kind          transcript.Kind
+	role          string
+	model, sender string // of an answer
+	at            transcript.Time
+	facts         transcript.Attributes
+	n             int // events so far
+	called        int // tools so far
 }
 
-// message yields the events of a message, in the order of its members, and those of the messages that follow it.
+// message yields the events of a message, in the order of its members, and then those of the messages that follow it. What each event repeats of it is
+// read once, and short.
 func (p *parser) message(v jsontext.Value) {
-	m := &message{parser: p, v: v, id: v.Get("messageId").Text(), kind: transcript.KindMessage, role: "assistant", at: v.Get("createdAt").Time()}
+	m := &message{parser: p, v: v, id: format.ShortID(v.Get("messageId").Text()), kind: transcript.KindMessage, role: "assistant", at: v.Get("createdAt").Time()}
 	if v.Get("isCreatedByUser").Bool() == transcript.Yes {
 		m.role = "user"
 	}
@@ -35,7 +37,7 @@ func (p *parser) message(v jsontext.Value) {
 		m.kind, m.role = transcript.KindError, "system"
 	}
 	m.describe()
-	content, followers := v.Get("content"), jsontext.Value{}
+	content := v.Get("content")
 	for key, member := range v.Fields() {
 		switch key {
 		case "text":
@@ -52,41 +54,28 @@ func (p *parser) message(v jsontext.Value) {
 			for i, file := range member.Numbered() {
 				m.note(key, file, key+strconv.Itoa(i))
 			}
-		case "children":
-			if m.end(); !followers.Exists() {
-				followers = member
-				p.lend.Reset()
-				p.messages(member)
-			}
 		}
 	}
-	if !followers.Exists() {
-		m.end()
-	}
-	p.lend.Reset()
-}
-
-// end yields what remains of a message that has no text, and its usage, once.
-func (m *message) end() {
-	if m.n == 0 && m.v.Get("messageId").Exists() {
-		m.emit(m.event(transcript.KindNotice, m.role, "message", m.v.Get("messageId")), "message", transcript.Uncounted)
+	if id := v.Get("messageId"); m.n == 0 && id.Exists() {
+		m.emit(m.event(transcript.KindNotice, m.role, "message", id), "message", transcript.Uncounted)
 	} else if m.n == 0 {
-		m.Emit(&transcript.Problem{Run: m.parser.id, Kind: "not a message", Reason: "no id and no text", Origin: m.origin(m.v)})
+		m.Emit(&transcript.Problem{Run: p.id, Kind: "not a message", Reason: "no id and no text", Origin: m.origin(v)})
 	}
 	m.usage()
-	m.n++
-	m.before = m.id
+	p.before = m.id
+	p.messages(v.Get("children"))
 }
 
-// describe sets the attributes of the message.
+// describe sets what all events of the message state.
 func (m *message) describe() {
-	if parent := m.v.Get("parentMessageId").Str(); parent != m.before && parent != "" && parent != noParent && len(parent) <= maxID {
+	m.model, m.sender = modelOf(m.v), format.ShortID(m.v.Get("sender").Str())
+	if parent := format.ShortID(m.v.Get("parentMessageId").Str()); parent != m.before && parent != noParent {
 		m.facts.Set("parent", parent)
 	}
 	if m.v.Get("unfinished").Bool() == transcript.Yes {
 		m.facts.Set("unfinished", true)
 	}
-	m.facts.Set("rating", m.v.Get("feedback", "rating").Word())
+	m.facts.Set("rating", format.ShortID(m.v.Get("feedback", "rating").Word()))
 }
 
 // says reports whether a list of content has text, so that the message's own text repeats it.
@@ -108,8 +97,9 @@ func textOf(part jsontext.Value, key string) jsontext.Value {
 	return v
 }
 
-// event returns an event for a value that has its own bytes. It is valid until the next message.
+// event returns an event for a value that has its own bytes. It is valid until the next one.
 func (p *parser) event(kind transcript.Kind, role, typ string, v jsontext.Value) *transcript.Event {
+	p.lend.Reset()
 	e := p.lend.Event(transcript.Event{Kind: kind, Role: role, Type: typ, Origin: p.origin(v)})
 	e.Parts[0] = transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendValue(b, v) })}
 	return e
@@ -119,10 +109,10 @@ func (m *message) emit(e *transcript.Event, piece string, verdict transcript.Ver
 	m.n++
 	e.Conversation, e.Run, e.Verdict, e.Time, e.Attributes = m.parser.id, m.parser.id, verdict, m.at, m.facts
 	if m.id != "" {
-		e.ID, e.Global = format.ShortID(m.id)+"/"+piece, format.IsUUID(m.id)
+		e.ID, e.Global = m.id+"/"+piece, format.IsUUID(m.id)
 	}
 	if e.Role == "assistant" {
-		e.Model, e.Agent = modelOf(m.v), m.v.Get("sender").Str()
+		e.Model, e.Agent = m.model, m.sender
 	}
 	m.Emit(e)
 }
@@ -173,6 +163,7 @@ func (m *message) call(v jsontext.Value, piece string) {
 		return
 	}
 	m.called++
+	name = format.ShortID(name)
 	id := format.ShortID(v.Get("id").Text())
 	if id == "" {
 		id = "#" + m.id + "/" + piece
@@ -206,7 +197,7 @@ func toolOf(v jsontext.Value) (name string, input, output jsontext.Value) {
 
 // modelOf returns the model of an answer. Of one by an agent or an assistant the program states which one that was instead.
 func modelOf(v jsontext.Value) string {
-	model := v.Get("model").Str()
+	model := format.ShortID(v.Get("model").Str())
 	if v.Get("isCreatedByUser").Bool() == transcript.Yes || strings.HasPrefix(model, "agent_") || strings.HasPrefix(model, "asst_") {
 		return ""
 	}

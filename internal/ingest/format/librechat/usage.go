@@ -10,7 +10,7 @@ func (m *message) usage() {
 	count := m.v.Get("tokenCount")
 	if tokens := count.Tokens(); m.role == "assistant" && tokens.N > 0 && m.id != "" {
 		u := &transcript.Usage{
-			Run: m.parser.id, Conversation: m.parser.id, Origin: m.origin(count), Key: format.ShortID(m.id), Time: m.at, Model: modelOf(m.v),
+			Run: m.parser.id, Conversation: m.parser.id, Origin: m.origin(count), Key: m.id, Time: m.at, Model: m.model,
 			Provider: providerOf(m.v.Get("endpoint").Str()), Output: tokens,
 		}
 		if m.at.Valid {
