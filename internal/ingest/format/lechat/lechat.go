@@ -127,7 +127,7 @@ func (p *parser) chat(doc jsontext.Value, at transcript.Origin) {
 	}
 	slices.SortStableFunc(all, func(a, b message) int { return cmp.Compare(a.sort, b.sort) })
 	p.emitRun(all)
-	for _, m := range all {
+	for i, m := range all {
 		if p.Done() {
 			return
 		}
@@ -135,7 +135,7 @@ func (p *parser) chat(doc jsontext.Value, at transcript.Origin) {
 			p.Emit(&transcript.Problem{Run: p.id, Kind: "not a message", Reason: "a JSON value of another type", Origin: p.origin(m.v)})
 			continue
 		}
-		p.message(m)
+		p.message(i, m)
 	}
 }
 

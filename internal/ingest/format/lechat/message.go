@@ -31,11 +31,13 @@ func (p *parser) emit() {
 	p.Emit(&p.event)
 }
 
-// message yields the events of one message. Versions of a message have the same id.
-func (p *parser) message(m message) {
+// message yields the events of one message, the i-th one. Versions of a message have the same id.
+func (p *parser) message(i int, m message) {
 	v := m.v
-	p.own, p.time = format.ShortID(v.Get("id").Text()), m.at
-	if n, ok := v.Get("version").Int(); ok && n > 0 && p.own != "" {
+	if p.own, p.time = format.ShortID(v.Get("id").Text()), m.at; p.own == "" {
+		p.own = "#" + strconv.Itoa(i)
+	}
+	if n, ok := v.Get("version").Int(); ok && n > 0 {
 		p.own += "." + strconv.FormatInt(n, 10)
 	}
 	content := v.Get("content")
@@ -47,16 +49,10 @@ func (p *parser) message(m message) {
 	if e.Type = e.Role; e.Role != "user" && e.Role != "assistant" {
 		e.Kind, e.Role = transcript.KindSystem, "system"
 	}
-	if !content.IsBlank() {
-		p.add(v, content)
-	} else if e.Role == "user" {
-		for c := range v.Get("contentChunks").Items() {
-			if !c.Get("text").IsBlank() {
-				p.add(v, c.Get("text"))
-			}
-		}
+	said := p.add(v, v).Text != ""
+	if !said {
+		p.parts = p.parts[:0]
 	}
-	said := len(p.parts) > 0
 	for _, key := range []string{"files", "quotes", "canvas"} {
 		if list := v.Get(key); list.HasItems() {
 			if part := p.add(v, list); key != "files" {
@@ -79,15 +75,9 @@ func (p *parser) message(m message) {
 	p.emit()
 }
 
-// maxMissed bounds how often the content of an answer is searched for a chunk that is not in it.
-const maxMissed = 64
-
 // chunks yields the pieces of an answer, except those that its content has.
 func (p *parser) chunks(list, content jsontext.Value) {
-	whole, missed := content.Body(), 0
-	if content.IsBlank() {
-		whole = nil
-	}
+	told := told{whole: content.Body(), effort: maxEffort * content.Len()}
 	for i, c := range list.Numbered() {
 		if p.Done() {
 			return
@@ -103,11 +93,8 @@ func (p *parser) chunks(list, content jsontext.Value) {
 			p.event.Type = "reasoning"
 			p.emit()
 		case typ == "text":
-			if len(whole) > 0 && missed < maxMissed {
-				if bytes.Contains(whole, bytes.TrimSpace(c.Get("text").Body())) {
-					continue
-				}
-				missed++
+			if told.has(bytes.TrimSpace(c.Get("text").Body())) {
+				continue
 			}
 			p.piece(c, place, transcript.KindMessage, "")
 			p.emit()
@@ -121,11 +108,37 @@ func (p *parser) chunks(list, content jsontext.Value) {
 	}
 }
 
+// told is the content of an answer, in which chunks are searched: first behind the one before, which takes one pass for all of them.
+type told struct {
+	whole  []byte
+	read   int
+	effort int // bytes that may still be searched in vain
+}
+
+// maxEffort is how often all of a content may be searched in vain.
+const maxEffort = 64
+
+func (t *told) has(text []byte) bool {
+	if t.effort <= 0 {
+		return false
+	}
+	if at := bytes.Index(t.whole[t.read:], text); at >= 0 {
+		t.read += at + len(text)
+		return true
+	}
+	t.effort -= len(t.whole)
+	return bytes.Contains(t.whole, text)
+}
+
 // piece starts the event of a chunk.
 func (p *parser) piece(c jsontext.Value, place string, kind transcript.Kind, verdict transcript.Verdict) {
 	p.begin(c, place, kind, "assistant")
 	p.event.Type, p.event.Verdict = c.Get("type").Word(), verdict
-	p.add(c, c.Get("text"))
+	if p.event.Type == "text" {
+		p.add(c, c)
+	} else {
+		p.add(c, c.Get("text"))
+	}
 }
 
 // call yields the call of a tool, and its result.
