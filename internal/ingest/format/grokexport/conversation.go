@@ -24,7 +24,7 @@ func (p *parser) conversation(v jsontext.Value, at transcript.Origin) {
 	}
 	p.at, p.id, p.calls = at, id, 0
 	order := p.readTree(responses)
-	p.mark(c.Get("leaf_response_id").Str())
+	p.mark(format.ShortID(c.Get("leaf_response_id").Text()))
 	p.emitRun(c, order)
 	before := ""
 	for _, i := range order {
@@ -51,7 +51,9 @@ func (p *parser) readTree(responses jsontext.Value) []int32 {
 			continue
 		}
 		n := node{key: format.ShortID(v.First("_id", "response_id").Text()), v: v, at: timeOf(v.Get("create_time"))}
-		n.human = strings.EqualFold(v.Get("sender").Str(), "human")
+		if n.human = strings.EqualFold(v.Get("sender").Word(), "human"); !n.human {
+			n.model = format.ShortID(modelOf(v))
+		}
 		if n.key == "" {
 			n.key = "#" + strconv.Itoa(i+1)
 		}
@@ -89,7 +91,7 @@ func (p *parser) emitRun(c jsontext.Value, order []int32) {
 		if n.at.Valid && n.at.UnixMicro > last.UnixMicro {
 			last = n.at
 		}
-		if own := n.model(); own != "" && (!n.hidden || model == "") {
+		if own := n.model; own != "" && (!n.hidden || model == "") {
 			model = own
 		}
 		if n.human && title == "" {
@@ -111,14 +113,11 @@ func (p *parser) emitRun(c jsontext.Value, order []int32) {
 	})
 }
 
-// model returns the model of an answer: what its request was resolved to, the one that was chosen, or its sender, which some name after the model.
-func (n *node) model() string {
-	if n.human {
-		return ""
-	}
-	m := n.v.Get("metadata")
-	model := cmp.Or(m.Get("request_metadata", "resolved_model").Word(), n.v.Get("model").Word(), m.Get("requestModelDetails", "modelId").Word())
-	if sender := n.v.Get("sender").Word(); model == "" && !strings.EqualFold(sender, "assistant") {
+// modelOf returns the model of an answer: what its request was resolved to, the one that was chosen, or its sender, which some name after the model.
+func modelOf(answer jsontext.Value) string {
+	m := answer.Get("metadata")
+	model := cmp.Or(m.Get("request_metadata", "resolved_model").Word(), answer.Get("model").Word(), m.Get("requestModelDetails", "modelId").Word())
+	if sender := answer.Get("sender").Word(); model == "" && !strings.EqualFold(sender, "assistant") {
 		model = sender
 	}
 	return model

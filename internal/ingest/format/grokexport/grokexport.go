@@ -128,7 +128,7 @@ type parser struct {
 	parent string            // what it follows, until an event says so
 	called map[string]string // names of tools, by the ids of their calls
 	traces []trace           // its whole reasoning, from which no step needs to be read again
-	missed int               // how often a text was not in them
+	effort int               // bytes of them that may still be searched in vain
 }
 
 // trace is the whole reasoning of an answer, or of one of its agents, and how much of it the steps have told again.
@@ -142,6 +142,7 @@ type node struct {
 	key    string
 	v      jsontext.Value
 	at     transcript.Time
+	model  string // of an answer
 	human  bool
 	hidden bool // it does not lead to the response that was shown last
 }

@@ -42,3 +42,37 @@ func TestManySteps(t *testing.T) {
 		}
 	}
 }
+
+// TestAgents reads an answer of five agents whose thoughts are in the steps as well, agent by agent: none of them is read again. What each event
+// states of the answer is short, and the response that was shown last may have an id as MongoDB writes it.
+func TestAgents(t *testing.T) {
+	var agents, steps []string
+	for a := range 5 {
+		thoughts := ""
+		for i := range 20 {
+			thought := fmt.Sprintf("agent %d thought %d. ", a, i)
+			thoughts += thought
+			steps = append(steps, fmt.Sprintf(`{"tagged_text":{"s":%q}}`, thought))
+		}
+		agents = append(agents, fmt.Sprintf(`{"agent_id":"a%d","thinking_trace":%q}`, a, thoughts))
+	}
+	content := fmt.Sprintf(`{"conversations":[{"conversation":{"id":"c","leaf_response_id":{"$oid":"r"}},"responses":[`+
+		`{"response":{"_id":{"$oid":"q"},"sender":"human","message":"an earlier start"}},`+
+		`{"response":{"_id":{"$oid":"r"},"sender":"assistant","model":%q,"message":"done","agent_thinking_traces":[%s],"steps":[%s]}}]}]}`,
+		strings.Repeat("m", 1000), strings.Join(agents, ","), strings.Join(steps, ","))
+	events := 0
+	for r, err := range New().Parse(format.Input{Path: "prod-grok-backend.json", Role: roleConversations, Reader: strings.NewReader(content)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := r.(*transcript.Event); ok {
+			if hidden := e.Attributes["off_path"] == true; hidden != (events == 0) || len(e.Model) > 300 {
+				t.Errorf("%s: off_path %v, a model of %d bytes", e.ID, hidden, len(e.Model))
+			}
+			events++
+		}
+	}
+	if want := 1 + 5 + 1; events != want {
+		t.Errorf("%d events, want %d", events, want)
+	}
+}

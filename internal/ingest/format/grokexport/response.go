@@ -18,7 +18,7 @@ func (p *parser) begin(v jsontext.Value, place string, kind transcript.Kind, rol
 	if place != "" {
 		id += "/" + place
 	}
-	p.event = transcript.Event{Conversation: p.id, ID: id, Kind: kind, Role: role, Time: p.node.at, Origin: p.origin(v), Model: p.node.model()}
+	p.event = transcript.Event{Conversation: p.id, ID: id, Kind: kind, Role: role, Time: p.node.at, Origin: p.origin(v), Model: p.node.model}
 }
 
 // add appends a part to the event, whose range is whole.
@@ -90,11 +90,11 @@ func (p *parser) message(v jsontext.Value) {
 
 // reasoning yields the traces of an answer.
 func (p *parser) reasoning(v jsontext.Value) {
-	p.traces, p.missed = p.traces[:0], 0
+	p.traces, p.effort = p.traces[:0], minEffort
 	at := timeOf(v.Get("thinking_start_time"))
 	p.trace(v.Get("thinking_trace"), "trace", at, "thinking_trace", "")
 	for i, agent := range v.Get("agent_thinking_traces").Numbered() {
-		p.trace(agent.Get("thinking_trace"), "agent"+strconv.Itoa(i), at, "agent_thinking_traces", agent.Get("agent_id").Text())
+		p.trace(agent.Get("thinking_trace"), "agent"+strconv.Itoa(i), at, "agent_thinking_traces", format.ShortID(agent.Get("agent_id").Text()))
 	}
 }
 
@@ -107,14 +107,16 @@ func (p *parser) trace(v jsontext.Value, place string, at transcript.Time, typ, 
 	}
 	if len(p.traces) < maxTraces && !v.IsBlank() {
 		p.traces = append(p.traces, trace{text: v})
+		p.effort += maxEffort * v.Len()
 	}
 	p.marked(v, place, at, typ, agent)
 }
 
-// maxTraces and maxMissed bound how often traces are searched for what is not in them.
+// How much traces are searched for what is not in them: these many traces, each so often, or so many bytes.
 const (
 	maxTraces = 16
-	maxMissed = 32
+	maxEffort = 32
+	minEffort = 1 << 20
 )
 
 // isRead reports whether a text stands word for word in a whole reasoning, behind what was found there before.
@@ -122,14 +124,15 @@ func (p *parser) isRead(text jsontext.Value) bool {
 	part := bytes.TrimSpace(text.Body())
 	for i := range p.traces {
 		t := &p.traces[i]
-		if len(part) == 0 || p.missed == maxMissed {
+		rest := t.text.Body()[t.read:]
+		if len(part) == 0 || p.effort <= 0 {
 			return false
 		}
-		if at := bytes.Index(t.text.Body()[t.read:], part); at >= 0 {
+		if at := bytes.Index(rest, part); at >= 0 {
 			t.read += at + len(part)
 			return true
 		}
-		p.missed++
+		p.effort -= len(rest)
 	}
 	return false
 }
@@ -150,7 +153,7 @@ func (p *parser) marked(v jsontext.Value, place string, at transcript.Time, typ,
 		if p.event.Kind == "" {
 			continue
 		}
-		p.event.Attributes.Set("agent", format.ShortID(agent))
+		p.event.Attributes.Set("agent", agent)
 		p.emit()
 	}
 }
