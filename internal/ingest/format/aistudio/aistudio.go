@@ -96,11 +96,12 @@ type parser struct {
 
 	at    int64 // of the document in the file
 	run   string
-	model string
+	last  string // the model that was chosen last
 	calls int
 
 	// state of the current chunk
 	chunk      jsontext.Value
+	model      string
 	id         string // of all that was said up to it
 	time       transcript.Time
 	attributes transcript.Attributes // until an event has them
@@ -114,8 +115,8 @@ func (p *parser) prompt(doc jsontext.Value, at transcript.Origin, name string) {
 		p.Emit(&transcript.Problem{Kind: "not a prompt", Reason: "no object, or chunks that are no list", Origin: at})
 		return
 	}
-	p.model = modelOf(doc.Get("runSettings", "model"))
-	run := transcript.Run{Title: name, Model: p.model, ID: format.HashUUID("a prompt without chunks")}
+	p.last = modelOf(doc.Get("runSettings", "model"))
+	run := transcript.Run{Title: name, Model: p.last, ID: format.HashUUID("a prompt without chunks")}
 	branch := -1
 	for i, c := range chunks.Numbered() {
 		if i == 0 {
@@ -174,7 +175,7 @@ func nextID(before string, c jsontext.Value) string {
 }
 
 // modelOf returns the name of a model, which is written as models/<name>.
-func modelOf(v jsontext.Value) string { return strings.TrimPrefix(v.Str(), "models/") }
+func modelOf(v jsontext.Value) string { return format.ShortID(strings.TrimPrefix(v.Str(), "models/")) }
 
 // system yields the system instruction.
 func (p *parser) system(v jsontext.Value, at transcript.Time) {

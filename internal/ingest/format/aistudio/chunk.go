@@ -18,7 +18,7 @@ func (p *parser) begin(v jsontext.Value, place string, kind transcript.Kind, rol
 	}
 	p.event = transcript.Event{Conversation: p.run, ID: id, Global: true, Home: !p.taken, Kind: kind, Role: role, Time: p.time, Origin: p.origin(v)}
 	if role == "assistant" {
-		p.event.Model = cmp.Or(modelOf(p.chunk.Get("model")), p.model)
+		p.event.Model = p.model
 	}
 }
 
@@ -37,6 +37,7 @@ func (p *parser) emit() {
 // said yields the events of a chunk.
 func (p *parser) said() {
 	c := p.chunk
+	p.model = cmp.Or(modelOf(c.Get("model")), p.last)
 	p.searched(c.Get("grounding"))
 	p.attributes = attributesOf(c)
 	p.text(c)

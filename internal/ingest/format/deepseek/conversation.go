@@ -38,8 +38,8 @@ func (p *parser) readTree(mapping jsontext.Value) []int32 {
 	p.tree.Reset()
 	for key, v := range mapping.Fields() {
 		n := node{key: format.ShortID(key), message: v.Get("message")}
-		n.at = n.message.Get("inserted_at").TimeOrUnix()
-		i, ok := p.tree.Add(key, v.Get("parent").Text(), n.at)
+		n.at, n.model = n.message.Get("inserted_at").TimeOrUnix(), format.ShortID(n.message.Get("model").Word())
+		i, ok := p.tree.Add(n.key, format.ShortID(v.Get("parent").Text()), n.at)
 		if !ok {
 			p.Emit(&transcript.Problem{Run: p.id, Kind: "too many messages", Reason: fmt.Sprintf("more than %d nodes", format.MaxTree), Origin: p.at})
 			break
@@ -76,8 +76,8 @@ func (p *parser) emitRun(v jsontext.Value, order []int32) {
 			last = n.at
 		}
 		if isAnswer(n.message) {
-			if own := n.message.Get("model").Word(); own != "" && n.at.UnixMicro >= latest.UnixMicro {
-				model, latest = own, n.at
+			if n.model != "" && n.at.UnixMicro >= latest.UnixMicro {
+				model, latest = n.model, n.at
 			}
 		} else if title == "" {
 			title = format.Title(jsontext.Build(func(b []byte) []byte { return appendAsked(b, n.message) }))

@@ -105,5 +105,6 @@ type parser struct {
 type node struct {
 	key     string
 	message jsontext.Value
+	model   string // of an answer
 	at      transcript.Time
 }

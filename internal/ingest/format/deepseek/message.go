@@ -113,7 +113,7 @@ func (p *parser) prompt(n *node, parent *string) {
 func (p *parser) fragment(n *node, f jsontext.Value, id string, parent *string) {
 	p.begin(f, id, transcript.KindUnknown, "assistant", n.at)
 	e := &p.event
-	e.Type, e.Model = f.Get("type").Word(), n.message.Get("model").Word()
+	e.Type, e.Model = f.Get("type").Word(), n.model
 	switch {
 	case e.Type == "RESPONSE":
 		e.Kind = transcript.KindMessage
