@@ -38,6 +38,12 @@ func TestLifeAIStudio(t *testing.T) {
 	l.ingestAndCheck("edited", counts{runs: 1, conversations: 1, events: 4})
 	l.checkQuery("an earlier version", "SELECT verdict || ', ' || count(*) FROM v_events WHERE attributes ->> 'tokens' = 6", "earlier version, 1")
 
+	// What its user deletes is an earlier version, though it ended later.
+	l.replace(dir+"Ferns", studioPrompt(longer[:3]...))
+	l.ingestAndCheck("an answer deleted", counts{runs: 1, conversations: 1, events: 3})
+	l.replace(dir+"Ferns", studioPrompt(longer...))
+	l.ingestAndCheck("answered again", counts{runs: 1, conversations: 1, events: 4})
+
 	// A copy is the same prompt, and so is one that was renamed.
 	l.write("Downloads/Ferns.json", studioPrompt(longer...))
 	l.ingestAndCheck("downloaded", counts{runs: 1, conversations: 1, events: 4})

@@ -133,7 +133,8 @@ func (p *parser) prompt(doc jsontext.Value, at transcript.Origin, name string) {
 	p.run = run.ID
 	run.Rank, _ = format.ExportRank(run.Ended)
 	p.Emit(&run)
-	p.Emit(&transcript.Conversation{ID: run.ID, Run: run.ID, Rank: run.Rank, Title: run.Title, Model: run.Model, Started: run.Started, Ended: run.Ended})
+	// No Rank: of a file that was replaced the newest content counts, even if it ended earlier.
+	p.Emit(&transcript.Conversation{ID: run.ID, Run: run.ID, Title: run.Title, Model: run.Model, Started: run.Started, Ended: run.Ended})
 	p.system(doc.Get("systemInstruction"), run.Started)
 	id := ""
 	for i, c := range chunks.Numbered() {
