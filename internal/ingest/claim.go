@@ -31,7 +31,16 @@ var credentials = map[string]bool{
 	"prod-mc-auth-mgmt-api.json": true, // xAI's export of an account: sessions and hashes of keys
 }
 
-func isCredential(p string) bool { return credentials[path.Base(p)] }
+// isCredential also knows a name with the number that a browser appends to that of another download: "credentials (1).json".
+func isCredential(p string) bool {
+	name := path.Base(p)
+	before, numbered, _ := strings.Cut(name, "(")
+	number, after, closed := strings.Cut(numbered, ")")
+	if closed && number != "" && strings.Trim(number, "0123456789") == "" {
+		name = strings.TrimSuffix(before, " ") + after
+	}
+	return credentials[name]
+}
 
 // file is a regular file of a source.
 type file struct {

@@ -100,7 +100,8 @@ func TestLifeGrokZip(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	const dir, asset = "ttl/30d/export_data/u/", "ttl/30d/export_data/u/prod-mc-asset-server/a1/content"
 	_, first := exportedBy("grok-export", "", grokChat("c1", "Sails", 60, "m1 mend the sail", "m2 with thraed"))
-	s.write("jan.zip", zipOf(t, dir+"prod-grok-backend.json", first, dir+"prod-mc-auth-mgmt-api.json", `{"sessions":[]}`, dir+"prod-mc-billing.json", "{}", asset, "a sail"))
+	s.write("jan.zip", zipOf(t, dir+"prod-grok-backend.json", first, dir+"prod-mc-auth-mgmt-api.json", `{"sessions":[]}`, dir+"prod-mc-auth-mgmt-api (1).json", `{"sessions":[]}`,
+		dir+"prod-mc-billing.json", "{}", asset, "a sail"))
 	want := map[string][]string{"jan.zip/" + dir + "prod-grok-backend.json": {first}, "jan.zip/" + dir + "prod-mc-billing.json": {"{}"}, "jan.zip/" + asset: {"a sail"}}
 	w.ingestAndCheck("first", "grok-export", s.dir, counts{runs: 1, conversations: 1, events: 2}, 3, 0, 0)
 	w.checkOriginals("first", want)

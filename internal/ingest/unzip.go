@@ -121,7 +121,7 @@ func (w *worker) storeMembers(c *claimed, f sourcefs.File, info fs.FileInfo) err
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
-		if credentials[path.Base(file.Path)] {
+		if isCredential(file.Path) {
 			w.s.countLeftOut()
 			bad.secret = true
 			continue
