@@ -306,8 +306,13 @@ func (v Value) Unwrap() Value {
 	return v
 }
 
-// UnwrapContainer is Unwrap for objects and arrays: a number or a word in a string is text.
+// UnwrapContainer is Unwrap for objects and arrays: a number or a word in a string is text. Text that does not begin as
+// one takes no memory.
 func (v Value) UnwrapContainer() Value {
+	body := bytes.TrimLeft(v.Body(), " ")
+	if len(body) == 0 || body[0] != '{' && body[0] != '[' && body[0] != '\\' {
+		return v
+	}
 	if inside := v.Inside(); inside.IsObject() || inside.IsArray() {
 		return inside
 	}
