@@ -86,6 +86,8 @@ func (p *parser) document(r io.Reader) {
 		switch {
 		case err != nil:
 			p.Fail(err)
+		case !m.Item && m.Key == "conversations" && string(m.Bytes) != "null":
+			p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "conversations that are no list", Origin: m.Origin})
 		case !m.Item: // projects, tasks and the like
 		case m.Bytes == nil:
 			reason := fmt.Sprintf("%d bytes, more than %d", m.Origin.Length, jsontext.MaxLine)

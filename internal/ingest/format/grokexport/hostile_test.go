@@ -76,3 +76,22 @@ func TestAgents(t *testing.T) {
 		t.Errorf("%d events, want %d", events, want)
 	}
 }
+
+// TestNoList reads files whose conversations are no list, or none.
+func TestNoList(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"projects":[],"conversations":{"id":"c"}}`: "not a conversation at 31+10",
+		`{"conversations":null}`:                     "",
+		`{"projects":[]}`:                            "",
+	} {
+		got := ""
+		for r := range New().Parse(format.Input{Path: "prod-grok-backend.json", Role: roleConversations, Reader: strings.NewReader(content)}) {
+			if p, ok := r.(*transcript.Problem); ok {
+				got += fmt.Sprintf("%s at %d+%d", p.Kind, p.Origin.Offset, p.Origin.Length)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", content, got, want)
+		}
+	}
+}
