@@ -49,11 +49,13 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestOrderOfMembers reads messages whose members are in another order, and a tree that is null beside a list.
+// TestOrderOfMembers reads messages whose members are in another order, a tree that is null beside a list, and a call without an input, whose
+// output is a result alone.
 func TestOrderOfMembers(t *testing.T) {
 	for content, want := range map[string]string{
 		`"messagesTree":[{"children":[{"text":"two","messageId":"b"}],"messageId":"a","text":"one","isCreatedByUser":true}]}`: "a/text=one b/text=two",
 		`"messagesTree":null,"messages":[{"messageId":"a","text":"one"}]}`:                                                    "a/text=one",
+		`"messages":[{"messageId":"a","content":[{"type":"tool_call","tool_call":{"name":"date","output":"Tuesday"}}]}]}`:     "a/0=date a/0/result=Tuesday",
 	} {
 		var got []string
 		for _, e := range eventsOf(t, exportHead+content) {

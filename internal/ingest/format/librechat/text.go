@@ -20,7 +20,7 @@ func appendValue(dst []byte, v jsontext.Value) []byte {
 
 // isCall reports whether an object is a call of a tool.
 func isCall(v jsontext.Value) bool {
-	return v.Get("name").IsString() && v.Get("args").Exists() || v.Get("function").IsObject() || v.Get("code_interpreter").IsObject()
+	return v.Get("name").IsString() && v.First("args", "output").Exists() || v.Get("function").IsObject() || v.Get("code_interpreter").IsObject()
 }
 
 func visit(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
