@@ -95,3 +95,24 @@ func TestNoList(t *testing.T) {
 		}
 	}
 }
+
+// TestSenders reads a response without a sender, whose text is not that of its steps as well, and results of tools with senders, whose text is all
+// that they have.
+func TestSenders(t *testing.T) {
+	for response, want := range map[string]string{
+		`"message":"hi","steps":[{"tagged_text":{"s":"a thought"}}]`: "a thought|hi",
+		`"sender":"assistant","message":"hi","steps":[{"tool_usage_results":[{"tool_usage_card_id":"k","sender":"bob","create_time":"noon","body":"a mail"}]}]`: "bob\nnoon\na mail|hi",
+		`"sender":"assistant","message":"hi","steps":[{"tool_usage_cards":[{"tool":{"find":{"args":{"sender":"bob","create_time":"noon","about":"sails"}}}}]}]`: "bob\nnoon\nsails|hi",
+	} {
+		var got []string
+		content := `{"conversations":[{"conversation":{"id":"c"},"responses":[{"response":{"_id":"r",` + response + `}}]}]}`
+		for r := range New().Parse(format.Input{Path: "prod-grok-backend.json", Role: roleConversations, Reader: strings.NewReader(content)}) {
+			if e, ok := r.(*transcript.Event); ok {
+				got = append(got, strings.Clone(e.Parts[0].Text))
+			}
+		}
+		if all := strings.Join(got, "|"); all != want {
+			t.Errorf("%s: %q, want %q", response, all, want)
+		}
+	}
+}

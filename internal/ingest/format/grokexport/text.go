@@ -87,7 +87,7 @@ func appendText(dst []byte, v jsontext.Value) []byte {
 	switch {
 	case v.IsString():
 		return jsontext.AppendStrings(dst, v)
-	case v.Get("sender").Exists() && v.First("_id", "response_id", "create_time").Exists():
+	case isResponse(v):
 		return appendMessage(dst, v)
 	}
 	return jsontext.AppendTextAndNumbers(dst, v, func(dst []byte, _ int, key string, m jsontext.Value) ([]byte, bool) {
@@ -101,6 +101,15 @@ func appendText(dst []byte, v jsontext.Value) []byte {
 		}
 		return dst, m.IsBase64() || m.IsDataURL()
 	})
+}
+
+// isResponse reports whether an object is a response, by its own members alone. What a tool found may have a sender as well: mails and posts.
+func isResponse(v jsontext.Value) bool {
+	if v.Get("tool_usage_card_id").Exists() {
+		return false
+	}
+	sender, message := v.Get("sender").Exists(), v.Get("message").Exists()
+	return (sender || message) && v.First("_id", "response_id").Exists() || sender && message && v.Get("create_time").Exists()
 }
 
 // appendCard appends the text of a card, which an answer shows where its text names it.
