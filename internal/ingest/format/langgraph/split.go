@@ -61,11 +61,12 @@ func plainMessages() string {
 
 // isSeed is SQL that is true for a checkpoint whose messages no step wrote: a program has begun a thread with them; or no step of the graph wrote any,
 // and no checkpoint goes on from it. What a run began with is written by its first step. Only then is the state itself looked at, which may be large.
-func isSeed() string {
+// Its subqueries depend on no row, so that they are run once, over the rows that mine is true for: those of one thread, or all.
+func isSeed(mine string) string {
 	return `CASE WHEN ` + fact("source") + ` IS NOT 'input' AND (c.parent_checkpoint_id IS NULL AND ` + fact("source") + ` = 'update'
-			OR NOT EXISTS (SELECT 1 FROM writes w WHERE w.thread_id = c.thread_id AND w.checkpoint_ns = c.checkpoint_ns AND w.channel = '` + channelMessages + `')
+			OR (c.thread_id, c.checkpoint_ns) NOT IN (SELECT thread_id, checkpoint_ns FROM writes WHERE ` + mine + ` AND channel = '` + channelMessages + `')
 				AND (c.thread_id, c.checkpoint_ns, c.checkpoint_id) NOT IN (
-					SELECT thread_id, checkpoint_ns, parent_checkpoint_id FROM checkpoints WHERE parent_checkpoint_id NOT NULL))
+					SELECT thread_id, checkpoint_ns, parent_checkpoint_id FROM checkpoints WHERE ` + mine + ` AND parent_checkpoint_id NOT NULL))
 		THEN CASE c.type WHEN 'msgpack' THEN ` + hasMessage("c.checkpoint") + ` ELSE ` + plainMessages() + ` NOT NULL END END`
 }
 
@@ -112,12 +113,12 @@ func (langGraph) Split(role string) []format.Split {
 		}},
 	}, {
 		Role: roleRows, Any: tables, With: tables,
-		Keys: keys("state", `SELECT c.thread_id, count(*) AS n, max(c.rowid) AS last FROM checkpoints c WHERE `+isSeed()+` GROUP BY c.thread_id`),
+		Keys: keys("state", `SELECT c.thread_id, count(*) AS n, max(c.rowid) AS last FROM checkpoints c WHERE `+isSeed("true")+` GROUP BY c.thread_id`),
 		Rows: []format.Query{{
 			Name: rowState, JSON: []string{plainColumn}, Msgpack: map[string][]string{packedColumn: {"channel_values", channelMessages}},
 			SQL: `SELECT c.thread_id, ` + began("?1") + ` AS began, c.checkpoint_ns, c.checkpoint_id, '` + channelMessages + `' AS channel, ` + facts() + `, c.type,
 					` + packed("c", "c.checkpoint") + ` AS packed, ` + plainMessages() + ` AS plain
-				FROM checkpoints c WHERE c.thread_id = ?1 AND ` + isSeed() + ` ORDER BY c.checkpoint_id`,
+				FROM checkpoints c WHERE c.thread_id = ?1 AND ` + isSeed("thread_id = ?1") + ` ORDER BY c.checkpoint_id`,
 		}},
 	}}
 }
