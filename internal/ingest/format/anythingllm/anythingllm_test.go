@@ -1,10 +1,12 @@
 package anythingllm
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -49,5 +51,20 @@ func TestThink(t *testing.T) {
 		if from, to, rest := think([]byte(body)); want != [3]int{from, to, rest} {
 			t.Errorf("%s: %d to %d, rest from %d, want %v", body, from, to, rest, want)
 		}
+	}
+}
+
+// TestLongID: what names an exchange is not copied to each of its events, if it is a megabyte.
+func TestLongID(t *testing.T) {
+	rows := `{"table":"anythingllm conversation","workspace_slug":"` + strings.Repeat("w", 1<<20) + `"}
+{"table":"anythingllm chat","id":1,"createdAt":"` + strings.Repeat("1", 1<<20) + `","prompt":"hi","response":{"text":"yes","sources":["one"]}}`
+	var ids []string
+	for r := range New().Parse(format.Input{Path: "x.ndjson", Role: roleRows, Size: int64(len(rows)), Reader: strings.NewReader(rows)}) {
+		if e, ok := r.(*transcript.Event); ok && e.ID != "" {
+			ids = append(ids, e.ID, e.Run)
+		}
+	}
+	if len(ids) != 6 || len(strings.Join(ids, "")) > 1000 {
+		t.Errorf("%d ids of %d bytes", len(ids), len(strings.Join(ids, "")))
 	}
 }

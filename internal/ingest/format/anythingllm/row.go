@@ -138,7 +138,7 @@ func (x *exchange) identify() {
 		x.id = format.HashUUID(raw, string(x.v.Get("prompt").Body()))
 		x.home = !at.Valid || !x.before.Valid || float64(at.UnixMicro-x.before.UnixMicro) >= seconds*1e6
 	default:
-		x.id = x.Session + "/" + x.v.Get("id").Text() + "@" + x.v.Get("createdAt").Text()
+		x.id = x.Session + "/" + format.ShortID(x.v.Get("id").Text()+"@"+x.v.Get("createdAt").Text())
 	}
 	if at.Valid {
 		x.before = at

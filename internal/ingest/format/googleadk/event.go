@@ -63,10 +63,10 @@ func (p *parser) row(v jsontext.Value) {
 
 // runID returns the id of the run that a session is. The time tells apart those that a program has a name for.
 func runID(session string, began transcript.Time) string {
-	if session == "" || format.IsUUID(session) || !began.Valid {
-		return session
+	if session != "" && !format.IsUUID(session) && began.Valid {
+		session += " " + time.UnixMicro(began.UnixMicro).UTC().Format("2006-01-02T15:04:05.999999Z")
 	}
-	return session + " " + time.UnixMicro(began.UnixMicro).UTC().Format("2006-01-02T15:04:05.999999Z")
+	return format.ShortID(session)
 }
 
 // saved yields the records of a session in a file. It does not say when it was created, so its first event stands for that. Events may be those of
@@ -124,7 +124,7 @@ func (e *event) read(row jsontext.Value, began transcript.Time) {
 	if id := row.Get("id").Text(); format.IsUUID(id) {
 		e.id = id
 	} else if id != "" { // early versions: eight letters and digits
-		e.id = e.Session + "/" + id
+		e.id = format.ShortID(e.Session + "/" + id)
 	}
 	e.facts.Set("invocation", cmp.Or(member(e.v, "invocation_id", "invocationId").Str(), row.Get("invocation_id").Str()))
 	e.facts.Set("branch", e.v.Get("branch").Str())

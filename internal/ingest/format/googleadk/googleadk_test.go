@@ -1,10 +1,12 @@
 package googleadk
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
@@ -53,4 +55,19 @@ func TestDetectDatabase(t *testing.T) {
 		{"shop/.adk/session.db", "no database", format.Claim{}},
 		{"x.db/app/events.ndjson", `{"table":"event"}`, format.Claim{}},
 	})
+}
+
+// TestLongID: an id of a megabyte is not copied to each part of its event.
+func TestLongID(t *testing.T) {
+	file := `{"id":"` + strings.Repeat("s", 1<<20) + `","app_name":"a","user_id":"u","events":[{"id":"` + strings.Repeat("e", 1<<20) +
+		`","timestamp":1780000000.5,"content":{"parts":[{"text":"one"},{"text":"two"}]}}]}`
+	var ids []string
+	for r := range New().Parse(format.Input{Path: "x.session.json", Role: roleSaved, Size: int64(len(file)), Reader: strings.NewReader(file)}) {
+		if e, ok := r.(*transcript.Event); ok {
+			ids = append(ids, e.ID, e.Run)
+		}
+	}
+	if len(ids) != 4 || ids[0] == ids[2] || len(strings.Join(ids, "")) > 1000 {
+		t.Errorf("%d ids of %d bytes", len(ids), len(strings.Join(ids, "")))
+	}
 }

@@ -24,7 +24,7 @@ func (p *parser) row(v jsontext.Value) {
 	if !format.IsUUID(id) && began.Valid {
 		id += " " + time.UnixMicro(began.UnixMicro).UTC().Format("2006-01-02T15:04:05.999999Z")
 	}
-	if id != p.Session {
+	if id = format.ShortID(id); id != p.Session {
 		p.emitModel()
 		p.Begin(id)
 		p.run = transcript.Run{ID: id, Started: began}
