@@ -11,7 +11,7 @@
 // end alone, and a thread can begin with messages that a program has put there.
 //
 // Identity: a thread is a run. It has the name that the program gives it, so the time of its first checkpoint is a part of its id unless that is a
-// UUID. What is in a graph that another one calls (its checkpoints have a namespace) is a conversation of the run. A message is known by its id.
+// UUID. What is in a graph that another one calls (its checkpoints have a namespace) is a conversation of the run. A message is known by its id, and its pieces by what they say.
 //
 // Usage: an answer states what its request used, wherever it is repeated.
 package langgraph
@@ -79,9 +79,8 @@ type parser struct {
 	run           transcript.Run    // what is known of the thread
 	conversations map[string]bool   // that were yielded
 	models        map[string]bool   // of the answers that name one
-	homes         map[string]string // by the id of a message, the conversation that wrote it first
+	homes         map[string]string // by the id of a piece of a message, the conversation that wrote it first
 	seen          map[uint64]bool   // hashes of the pieces of messages that were yielded
-	versions      map[uint64]int    // by a hash of the name of a piece, how many there were
 }
 
 // Resolve sets the fields of conversations from what is known of their run.

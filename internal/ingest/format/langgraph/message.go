@@ -77,7 +77,6 @@ type message struct {
 	body   jsontext.Value // its members, or its text
 	id     string
 	global bool   // the id is unique everywhere
-	home   bool   // it was first written here
 	native string // its type, role or class as written
 	model  string
 	said   bool // something was yielded
@@ -149,7 +148,6 @@ func (w *write) message(m *message) {
 		m.models[m.model] = true
 	}
 	m.classify()
-	m.home = m.isHome()
 	switch m.kind {
 	case kindRemove:
 		m.emit(m.Event(transcript.KindLifecycle, "", m.native, m.body), "", transcript.Uncounted)
@@ -162,7 +160,7 @@ func (w *write) message(m *message) {
 	if !m.said {
 		m.emit(m.Event(transcript.KindNotice, "", m.native, m.body), "", transcript.Uncounted)
 	}
-	if _, repeated := m.repeats("/usage", nil); m.kind == kindAI && !repeated {
+	if m.kind == kindAI && !m.repeats(m.id) {
 		m.usage(meta)
 	}
 }
@@ -180,51 +178,49 @@ func (m *message) classify() {
 	}
 }
 
-// emit yields an event. piece tells apart the events of one message.
+// emit yields an event. piece tells apart the events of one message, and a hash what was said there before and after somebody has changed it: in each copy
+// of the thread and its database it may be another thing.
 func (m *message) emit(e *transcript.Event, piece string, verdict transcript.Verdict) {
 	m.said = true
-	piece, repeated := m.repeats(piece, m.Row.Value.Raw()[e.Parts[0].Offset:][:e.Parts[0].Length])
-	if repeated {
+	raw := m.Row.Value.Raw()[e.Parts[0].Offset:][:e.Parts[0].Length]
+	if e.Parts[0].Result != nil {
+		raw = m.content().Raw() // the rest depends on the version that wrote it
+	}
+	hash := fnv.New64a()
+	hash.Write(raw)
+	id := m.id + piece + "~" + strconv.FormatUint(hash.Sum64(), 36)
+	if m.repeats(id) {
 		return
 	}
 	m.write.said = true
 	e.Conversation, e.Run, e.Verdict, e.Time, e.Attributes = m.conversation, m.Session, verdict, m.at, m.facts
-	e.ID, e.Global, e.Home = m.id+piece, m.global, m.global && m.home
+	e.ID, e.Global, e.Home = id, m.global, m.global && m.isHome(id)
 	if e.Role == "assistant" {
 		e.Model = m.model
 	}
 	m.Emit(e)
 }
 
-// repeats reports whether a piece of a message was there before, as in what a graph gives back that was called with all messages. If it was another one,
-// since somebody has changed the message, the piece gets another name.
-func (m *message) repeats(piece string, raw []byte) (name string, repeated bool) {
+// repeats reports whether a piece of a message was there before, as in what a graph gives back that was called with all messages.
+func (m *message) repeats(id string) bool {
 	hash := fnv.New64a()
-	hash.Write([]byte(m.conversation + "\x00" + m.id + "\x00" + piece + "\x00"))
-	named := hash.Sum64()
-	hash.Write(raw)
+	hash.Write([]byte(m.conversation + "\x00" + id))
 	sum := hash.Sum64()
-	if m.seen[sum] {
-		return piece, true
-	}
+	repeated := m.seen[sum]
 	m.seen[sum] = true
-	m.versions[named]++
-	if n := m.versions[named]; n > 1 {
-		piece += "~" + strconv.Itoa(n)
-	}
-	return piece, false
+	return repeated
 }
 
-// isHome reports whether a message was first written here. An answer that a run begins with comes from another one, and what a graph gives back from the
-// one that was called.
-func (m *message) isHome() bool {
+// isHome reports whether a piece of a message was first written here. An answer that a run begins with comes from another one, and what a graph gives back
+// from the one that was called.
+func (m *message) isHome(id string) bool {
 	if !m.write.home || m.began && m.kind != kindHuman && m.kind != kindSystem {
 		return false
 	}
-	if _, ok := m.homes[m.id]; !ok {
-		m.homes[m.id] = m.conversation
+	if _, ok := m.homes[id]; !ok {
+		m.homes[id] = m.conversation
 	}
-	return m.homes[m.id] == m.conversation
+	return m.homes[id] == m.conversation
 }
 
 // pieces yields the pieces of a message: its reasoning, its content, and the calls of an answer.

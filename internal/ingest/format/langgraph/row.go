@@ -29,7 +29,7 @@ func (p *parser) row(v jsontext.Value) {
 		p.Begin(id)
 		p.run = transcript.Run{ID: id, Started: began}
 		p.conversations, p.models, p.homes = map[string]bool{}, map[string]bool{}, map[string]string{}
-		p.seen, p.versions = map[uint64]bool{}, map[uint64]int{}
+		p.seen = map[uint64]bool{}
 	}
 	table := v.Get("table").Word()
 	if table != rowWrite && table != rowState {

@@ -59,14 +59,20 @@ func plainMessages() string {
 	return `json_extract(` + plain("c", "c.checkpoint") + `, '$.channel_values.` + channelMessages + `')`
 }
 
-// isSeed is SQL that is true for a checkpoint whose messages no step wrote: a program has begun a thread with them; or no step of the graph wrote any,
+// isSeed is SQL that is true for a checkpoint whose messages no step wrote: a program has begun a thread with them, or has it saved at the end of a run
+// alone, so that nothing was written after the checkpoint before, and no other one of this kind goes on from it; or no step of the graph wrote any message,
 // and no checkpoint goes on from it. What a run began with is written by its first step. Only then is the state itself looked at, which may be large.
-// Its subqueries depend on no row, so that they are run once, over the rows that mine is true for: those of one thread, or all.
+// Its sets depend on no row, so that they are made once, of the rows that mine is true for: those of one thread, or all.
 func isSeed(mine string) string {
-	return `CASE WHEN ` + fact("source") + ` IS NOT 'input' AND (c.parent_checkpoint_id IS NULL AND ` + fact("source") + ` = 'update'
+	const row = `(c.thread_id, c.checkpoint_ns, c.checkpoint_id)`
+	written := func(id string) string {
+		return `EXISTS (SELECT 1 FROM writes w WHERE w.thread_id = c.thread_id AND w.checkpoint_ns = c.checkpoint_ns AND w.checkpoint_id = ` + id + `)`
+	}
+	before := `(SELECT c.thread_id, c.checkpoint_ns, c.parent_checkpoint_id FROM checkpoints c WHERE ` + mine + ` AND c.parent_checkpoint_id NOT NULL`
+	return `CASE WHEN ` + fact("source") + ` IS NOT 'input' AND (
+			NOT ` + written("c.parent_checkpoint_id") + ` AND (` + written("c.checkpoint_id") + ` OR ` + row + ` NOT IN ` + before + ` AND ` + fact("source") + ` IS NOT 'input'))
 			OR (c.thread_id, c.checkpoint_ns) NOT IN (SELECT thread_id, checkpoint_ns FROM writes WHERE ` + mine + ` AND channel = '` + channelMessages + `')
-				AND (c.thread_id, c.checkpoint_ns, c.checkpoint_id) NOT IN (
-					SELECT thread_id, checkpoint_ns, parent_checkpoint_id FROM checkpoints WHERE ` + mine + ` AND parent_checkpoint_id NOT NULL))
+				AND ` + row + ` NOT IN ` + before + `))
 		THEN CASE c.type WHEN 'msgpack' THEN ` + hasMessage("c.checkpoint") + ` ELSE ` + plainMessages() + ` NOT NULL END END`
 }
 

@@ -10,7 +10,7 @@ import (
 func (m *message) usage(meta jsontext.Value) {
 	u := &transcript.Usage{
 		Run: m.Session, Conversation: m.conversation, Origin: m.Row.Origin, Time: m.at, Model: m.model, Provider: meta.Get("model_provider").Str(),
-		Requests: transcript.Known(1), Rank: format.AtHome(0, m.home),
+		Requests: transcript.Known(1), Rank: format.AtHome(0, m.isHome(m.id)),
 	}
 	if u.Key = m.id; !m.global {
 		u.Key = m.Session + "/" + m.conversation + "/" + m.id
