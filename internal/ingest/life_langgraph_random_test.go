@@ -47,6 +47,7 @@ type graphThread struct {
 	graph
 	messages []graphMessage
 	ended    bool
+	mixed    bool // it was an ended one
 }
 
 func (w *graphWorld) counts(t *graphThread, all ...graphMessage) {
@@ -153,7 +154,7 @@ func (w *graphWorld) act() {
 		w.steps(t, "loop", m)
 	case n == 6 && !t.ended && t.last > 1: // it goes back
 		t.messages = t.messages[:1+w.rng.IntN(len(t.messages))]
-	case n == 7 && len(w.threads) < 6: // another thread begins with its messages
+	case n == 7 && len(w.threads) < 6 && !t.ended && !t.mixed: // another thread begins with its messages
 		other := w.begin(t.b)
 		other.ended = false
 		other.messages = slices.Clone(t.messages)
@@ -184,8 +185,9 @@ func (w *graphWorld) act() {
 			twin.b, twin.messages = b, slices.Clone(one.messages)
 			w.threads = append(w.threads, &twin)
 		}
-	case n == 10 && t.ended: // it is saved with each step from now on
-		t.ended = false
+	case n == 10 && t.ended: // it is saved with each step from now on, which a run begins
+		t.ended, t.mixed = false, true
+		w.steps(t, "input", w.message('u'))
 	}
 }
 
