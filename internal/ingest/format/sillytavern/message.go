@@ -53,7 +53,9 @@ func (p *parser) begin(v jsontext.Value) {
 		}
 	}
 	c := &transcript.Conversation{ID: conversation, Run: p.Session, Agent: run.Agent, Started: run.Started}
-	if p.role != roleBackup {
+	if p.role == roleBackup {
+		c.Attributes.Set(backup, true)
+	} else {
 		c.Rank = 1
 	}
 	c.Attributes.Set("main_chat", head.Get("chat_metadata", "main_chat").Str())
@@ -197,8 +199,7 @@ func (m *message) emit(e *transcript.Event, s swipe, piece string, verdict trans
 	if !s.chosen {
 		e.Attributes = transcript.Attributes{"off_path": true}
 	}
-	e.ID = m.identify(s, piece)
-	e.Global = m.parser.role != roleBackup
+	e.ID, e.Global = m.identify(s, piece), true
 	m.Emit(e)
 }
 

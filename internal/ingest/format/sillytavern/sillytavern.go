@@ -14,6 +14,7 @@
 package sillytavern
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -92,9 +93,28 @@ func (p *parser) end() {
 	}
 }
 
-// Resolve sets the fields of a conversation from what is known of its run.
+// backup is the attribute of an earlier state of a chat. That is not told by its events: the latest backup has the bytes of the chat.
+const backup = "backup"
+
+// Resolve sets the fields of a conversation from what is known of its run. Backups count if there is nothing else, and of them the one with the most events.
 func (sillyTavern) Resolve(f *transcript.Family) {
+	var best *transcript.FamilyConversation
 	for _, c := range f.Conversations {
 		c.Title, c.Model = f.Run.Title, f.Run.Model
+		if best == nil || isBetter(c, best) {
+			best = c
+		}
 	}
+	for _, c := range f.Conversations {
+		if c != best && c.Attributes[backup] != nil {
+			c.Verdict = transcript.DerivedTotal
+		}
+	}
+}
+
+func isBetter(c, than *transcript.FamilyConversation) bool {
+	if one, other := c.Attributes[backup] != nil, than.Attributes[backup] != nil; one != other {
+		return other
+	}
+	return cmp.Or(cmp.Compare(c.Events, than.Events), cmp.Compare(c.Path, than.Path)) > 0
 }
