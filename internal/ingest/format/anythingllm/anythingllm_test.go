@@ -33,6 +33,7 @@ func TestDetectDatabase(t *testing.T) {
 		{".config/anythingllm-desktop/storage/.env", "JWT_SECRET=x", format.Claim{Strength: format.Certain, Skip: true}},
 		{"home/ada/anythingllm/.env", "JWT_SECRET=x", format.Claim{Strength: format.Certain, Skip: true}},
 		{"anywhere/storage/comkey/ipc-priv.pem", "-----BEGIN", format.Claim{Strength: format.Certain, Skip: true}},
+		{"storage/plugins/anythingllm_mcp_servers.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
 		{"anywhere/ipc-priv.pem", "-----BEGIN", format.Claim{}},
 		{"storage/x.ndjson", `{"table":"chat"}`, format.Claim{}},
 		{"storage/x.ndjson", `{"table":"anythingllm chat"}`, format.Claim{Strength: format.Certain, Role: roleRows}},

@@ -38,13 +38,15 @@ func detectDatabase(h format.Head, name string) format.Claim {
 	return claim
 }
 
-// Withholds leaves out the settings beside the database, which have keys of providers, and the key that signs what the program's parts tell each
-// other.
+// Withholds leaves out the settings beside the database, which have keys of providers, those of tools' servers, and the key that signs what the program's
+// parts tell each other.
 func (anythingLLM) Withholds(h format.Head) bool {
 	dir := path.Dir(h.Path)
 	switch path.Base(h.Path) {
 	case ".env":
 		return path.Base(dir) == "anythingllm" || path.Base(dir) == "storage" && path.Base(path.Dir(dir)) == "anythingllm-desktop"
+	case "anythingllm_mcp_servers.json":
+		return true
 	case "ipc-priv.pem":
 		return path.Base(dir) == "comkey"
 	}

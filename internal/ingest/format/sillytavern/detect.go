@@ -43,9 +43,16 @@ func claimOf(file string) format.Claim {
 	return claim
 }
 
-// Withholds leaves out the keys of providers.
+// Withholds leaves out the keys of providers, also where the program has kept a copy of them, what signs cookies, and accounts with their passwords.
 func (sillyTavern) Withholds(h format.Head) bool {
-	return path.Base(h.Path) == "secrets.json" && format.ContainsAll(h.Bytes, `"api_key_`)
+	dir, name := path.Split(h.Path)
+	switch {
+	case name == "cookie-secret.txt":
+		return true
+	case path.Base(dir) == "_storage":
+		return format.ContainsAll(h.Bytes, `"user:`, `"password"`)
+	}
+	return strings.HasPrefix(name, "secrets") && path.Ext(name) == ".json" && format.ContainsAll(h.Bytes, `"api_key_`)
 }
 
 // isHeader reports whether a line begins a chat: it names who chats. Newer versions write that nobody does, beside the metadata.

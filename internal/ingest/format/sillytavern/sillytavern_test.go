@@ -34,6 +34,10 @@ func TestDetect(t *testing.T) {
 		{"data/u/chats/Ada/a.jsonl", "", format.Claim{}},
 		{"data/u/secrets.json", "{\n    \"api_key_claude\": \"x\"", format.Claim{Strength: format.Certain, Skip: true}},
 		{"data/u/secrets.json", `{"token":"x"}`, format.Claim{}},
+		{"data/u/backups/secrets_migration_1.json", `{"api_key_claude":"x"}`, format.Claim{Strength: format.Certain, Skip: true}},
+		{"data/cookie-secret.txt", "x", format.Claim{Strength: format.Certain, Skip: true}},
+		{"data/_storage/0a1b", `{"key":"user:ada","value":{"handle":"ada","password":"x","salt":"y"}}`, format.Claim{Strength: format.Certain, Skip: true}},
+		{"data/_storage/0a1b", `{"key":"lid"}`, format.Claim{}},
 	})
 }
 
