@@ -79,7 +79,7 @@ func TestLifeAnythingLLM(t *testing.T) {
 	w.ingestAndCheck("forked", "anythingllm", s.dir, want, 1, 0, 0)
 	b.anythingSays(2, 260, 40, 7, "with an axe")
 	want.events, want.in, want.out = 8, 70, 18
-	w.ingestAndCheck("the fork goes on", "anythingllm", s.dir, want, 0, 0, 1)
+	w.ingestAndCheck("the fork goes on", "anythingllm", s.dir, want, 0, 1, 0)
 
 	b.do("DELETE FROM workspace_chats WHERE id = 3") // its prompt is edited
 	b.anythingSays(1, 300, 21, 8, "with scissors")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 
 func FuzzRows(f *testing.F) {
 	formattest.Fuzz(f, New(), roleRows, "storage/anythingllm.db/thread-1.ndjson")
@@ -36,7 +37,7 @@ func TestDetectDatabase(t *testing.T) {
 		{"storage/plugins/anythingllm_mcp_servers.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
 		{"anywhere/ipc-priv.pem", "-----BEGIN", format.Claim{}},
 		{"storage/x.ndjson", `{"table":"chat"}`, format.Claim{}},
-		{"storage/x.ndjson", `{"table":"anythingllm chat"}`, format.Claim{Strength: format.Certain, Role: roleRows}},
+		{"storage/x.ndjson", `{"table":"anythingllm chat"}`, format.Claim{Strength: format.Certain, Role: roleRows, Log: true}},
 	})
 }
 

@@ -19,7 +19,7 @@ func (f anythingLLM) Detect(h format.Head) format.Claim {
 	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h, name)
 	case path.Ext(name) == ".ndjson" && strings.HasPrefix(format.FirstTable(h.Bytes), tablePrefix):
-		return format.Claim{Strength: format.Certain, Role: roleRows}
+		return format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
 	}
 	return format.Claim{}
 }

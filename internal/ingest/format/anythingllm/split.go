@@ -22,7 +22,7 @@ const ids = `(SELECT value FROM json_each(?1))`
 // chatSplit takes out the chats of each thread, and those of each workspace outside of threads, by user and session of the API.
 func chatSplit(hasThreads bool) format.Split {
 	threads := `(SELECT NULL AS id, NULL AS name, NULL AS slug, NULL AS createdAt WHERE 0)`
-	s := format.Split{Role: roleRows, Any: []string{"workspace_chats"}}
+	s := format.Split{Role: roleRows, Log: true, Any: []string{"workspace_chats"}}
 	if hasThreads {
 		threads = `workspace_threads`
 		s = s.IfTable("workspace_threads")
@@ -56,7 +56,7 @@ func chatSplit(hasThreads bool) format.Split {
 // embedSplit takes out what visitors of web pages said to a workspace. Their addresses stay out.
 func embedSplit() format.Split {
 	return format.Split{
-		Role: roleRows,
+		Role: roleRows, Log: true,
 		With: []string{"embed_chats", "embed_configs", "workspaces"},
 		Keys: `SELECT 'embed-' || c.embed_id || '-' || c.session_id, max(c.createdAt),
 				count(*) || ' ' || max(c.id) || ' ' || max(c.createdAt) || ' ' || total(c.include) || ' ' || total(octet_length(c.prompt) + octet_length(c.response)) || ' ' || max(w.name), json_group_array(c.id ORDER BY c.id)
