@@ -57,3 +57,14 @@ func TestDetectDatabase(t *testing.T) {
 		{"x.db/customer-7/messages.ndjson", `{"table":"write"}`, format.Claim{}},
 	})
 }
+
+// TestMessageWithBytes: a message that has a member of the name that stands for bytes in JSON is one.
+func TestMessageWithBytes(t *testing.T) {
+	row := `{"table":"langgraph write","thread_id":"a","channel":"messages","packed":{"role":"user","content":"how wide","bytes":8},"plain":null}`
+	for r := range New().Parse(format.Input{Path: "x.db/a/messages.ndjson", Role: roleRows, Size: int64(len(row)), Reader: strings.NewReader(row)}) {
+		if e, ok := r.(*transcript.Event); ok && e.Role == "user" && e.Parts[0].Text == "how wide" {
+			return
+		}
+	}
+	t.Error("no message")
+}

@@ -147,11 +147,11 @@ func (w *write) value(v jsontext.Value) {
 	switch m, ok := w.read(v); {
 	case channel == channelError:
 		w.failed(v)
+	case ok:
+		w.message(m)
 	case v.Get("bytes").Exists():
 		w.said = true
 		w.Problem(w.Session, &transcript.Problem{Kind: "bad value", Reason: "the value is not MessagePack", Origin: w.Row.Origin})
-	case ok:
-		w.message(m)
 	case isList:
 		for item := range list.Items() {
 			if m, ok := w.read(item); ok {
