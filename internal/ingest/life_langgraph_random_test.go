@@ -193,7 +193,7 @@ func (w *graphWorld) act() {
 
 // TestRandomLangGraph has programs that do anything, and compares what is read step by step, at once and again with what they counted.
 func TestRandomLangGraph(t *testing.T) {
-	for n := range 12 {
+	for n := range 6 {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			s := newTree(t)
 			w := &graphWorld{rng: seedtest.Rand(t), s: s, said: map[string]bool{}, homes: map[string]string{}, used: map[string]bool{}, runs: map[string]bool{}, graphs: map[string]bool{}}

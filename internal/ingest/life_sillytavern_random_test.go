@@ -144,7 +144,7 @@ func (w *tavernWorld) act() {
 
 // TestRandomSillyTavern has users who do anything with a chat, and compares what is read step by step, at once and again with what they did.
 func TestRandomSillyTavern(t *testing.T) {
-	for n := range 12 {
+	for n := range 6 {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			w := &tavernWorld{rng: seedtest.Rand(t), s: newTree(t), chats: tavernChats{}}
 			w.write("chats/Ada/main.jsonl", []tavernMessage{{swipes: []tavernSwipe{{text: "Welcome."}}}})
