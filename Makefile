@@ -106,7 +106,7 @@ soak: ## what `make test` draws some of, all of it or for a long time: crashes, 
 	$(GOTEST) -timeout 0 ./internal/ingest -cases 0
 	$(GOTEST) -timeout 0 -run 'TestGCModel' ./internal/prune/gc -rounds 100
 	$(GOTEST) -timeout 0 -run Golden $$(ls -d ./internal/ingest/format/*/testdata | sed 's,/testdata$$,,') -mutations 3000
-	$(GOTEST) -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|CasesChanged|FindsEverything|OrdersAndPages|TestIndex|Stretches|Rollup|Vocabulary|TestPrefixes|RowsEqual|PlansAgree|AnyFlip' ./internal/...
+	$(GOTEST) -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|CasesChanged|FindsEverything|OrdersAndPages|TestIndex|Stretches|Rollup|Vocabulary|TestPrefixes|RowsEqual|PlansAgree|AnyFlip|TestRandom' ./internal/...
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; corpora="$(CORPUS)"; \
 	if [ -d $(MKCORPUS) ]; then (cd $(MKCORPUS) && $(GO) run . -format mix -mb 12 -text $$($(GO) env GOROOT)/src/net -out $$dir/mix >/dev/null) && corpora="$$corpora,$$dir/mix"; fi; \
 	for s in $(wildcard ../shared/samples ../shared/samples/agents); do corpora="$$corpora,$$(realpath $$s)"; done; \
