@@ -1,6 +1,7 @@
 package jsontext
 
 import (
+	"fmt"
 	"io"
 	"iter"
 
@@ -16,6 +17,19 @@ type Member struct {
 	Opens  bool              // an element of Nested whose members follow, without Bytes or length
 	Origin transcript.Origin // of Bytes
 	Bytes  []byte            // JSON, not validated; valid until the next member. nil if it is longer than MaxLine
+}
+
+// Value returns the parsed Bytes, or the problem that they are no JSON ("bad json") or too long ("element too long").
+func (m Member) Value() (Value, *transcript.Problem) {
+	if m.Bytes == nil {
+		reason := fmt.Sprintf("%d bytes, more than %d", m.Origin.Length, MaxLine)
+		return Value{}, &transcript.Problem{Kind: "element too long", Reason: reason, Origin: m.Origin}
+	}
+	v, err := Parse(m.Bytes)
+	if err != nil {
+		return Value{}, &transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: m.Origin}
+	}
+	return v, nil
 }
 
 // maxKey is the length of the longest key that Members accepts, in bytes.

@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"fmt"
-
 	"github.com/txarchive/txarchive/internal/ingest/jsontext"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -28,14 +26,10 @@ func (p *parser) document() {
 // documentPart yields the records of an item, of the session, which is like the header of a rollout of mid-2025, or of a member that no version
 // was seen to write.
 func (p *parser) documentPart(m jsontext.Member) {
-	if m.Bytes == nil {
-		p.problem(&transcript.Problem{Kind: "element too long", Reason: fmt.Sprintf("%d bytes, more than %d", m.Origin.Length, jsontext.MaxLine), Origin: m.Origin})
-		return
-	}
-	v, err := jsontext.Parse(m.Bytes)
+	v, problem := m.Value()
 	switch {
-	case err != nil:
-		p.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: m.Origin})
+	case problem != nil:
+		p.problem(problem)
 	case v.IsObject() && (m.Item || m.Key == "session"):
 		p.line(jsontext.Object{Origin: m.Origin, Value: v})
 	default:

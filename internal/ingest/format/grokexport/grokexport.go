@@ -14,7 +14,6 @@
 package grokexport
 
 import (
-	"fmt"
 	"io"
 	"iter"
 	"path"
@@ -89,13 +88,9 @@ func (p *parser) document(r io.Reader) {
 		case !m.Item && m.Key == "conversations" && string(m.Bytes) != "null":
 			p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "conversations that are no list", Origin: m.Origin})
 		case !m.Item: // projects, tasks and the like
-		case m.Bytes == nil:
-			reason := fmt.Sprintf("%d bytes, more than %d", m.Origin.Length, jsontext.MaxLine)
-			p.Emit(&transcript.Problem{Kind: "element too long", Reason: reason, Origin: m.Origin})
 		default:
-			v, err := jsontext.Parse(m.Bytes)
-			if err != nil {
-				p.Emit(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: m.Origin})
+			if v, problem := m.Value(); problem != nil {
+				p.Emit(problem)
 			} else {
 				p.conversation(v, m.Origin)
 			}
