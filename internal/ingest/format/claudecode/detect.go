@@ -51,11 +51,16 @@ func (f claudeCode) Detect(h format.Head) format.Claim {
 	case name == "journal.jsonl" && p.session != "":
 		return format.Claim{Strength: p.strength(format.Weak), Role: roleJournal, Root: p.root(h.Top()), Log: true}
 	}
+	return detectTranscript(h, p)
+}
+
+// detectTranscript recognises a transcript, or what a headless run printed, by its lines, or else by its place.
+func detectTranscript(h format.Head, p place) format.Claim {
 	claim := format.Claim{Role: roleSession, Root: p.root(h.Top()), Log: true}
 	if p.agent != "" {
 		claim.Role = roleAgent
 	}
-	inProject := path.Ext(name) == ".jsonl" && p.slug != ""
+	inProject := path.Ext(h.Path) == ".jsonl" && p.slug != ""
 	native := p.agent != "" || format.IsUUID(p.stem)
 	lines := inspectHead(h, inProject)
 	if !lines.known {
